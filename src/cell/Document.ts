@@ -1,0 +1,125 @@
+/**
+ * Documents: values together with the text that is stored, hashed and sent.
+ *
+ * The text of plain JSON is that JSON, so the fast path is the platform's own
+ * parser; what JSON lacks goes through `superjson` under one reserved key. Each
+ * text is made once, at the write, and serves the journal, the store and the
+ * next before-image. (Architecture, sections 3 and 9.)
+ *
+ * @module
+ */
+import superjson from "superjson"
+import type { Path } from "./Address.ts"
+import * as Value from "./Value.ts"
+
+/** Most characters of one document's text. */
+export const MAX_TEXT = 1_048_576
+
+/** The key that says: what follows is in superjson's form. */
+const RICH = '{"$rich":'
+
+/**
+ * A document's value and its text.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Document {
+  /** The canonical text: valid JSON without white space. */
+  readonly text: string
+  /** The frozen value of a plain document; `undefined` for one that readers decode afresh. */
+  readonly plain: Value.Value
+}
+
+/**
+ * The document that holds `value`. The value's objects and arrays are frozen.
+ *
+ * @throws InvalidValue
+ * @category constructors
+ * @since 0.1.0
+ */
+export const encode = (value: unknown): Document => {
+  const canonical = Value.canonical(value)
+  if (canonical.value === undefined) throw new Value.InvalidValue({ at: "", reason: "undefined deletes a cell and cannot be stored in one" })
+  const plain = !canonical.rich && !hidesAsRich(canonical.value)
+  const text = plain ? JSON.stringify(canonical.value) : `${RICH}${JSON.stringify(superjson.serialize(canonical.value))}}`
+  if (text.length > MAX_TEXT) {
+    const reason = `its text has ${text.length} characters and the limit is ${MAX_TEXT}; split it into several cells, or keep its bytes with tx.blob(bytes)`
+    throw new Value.InvalidValue({ at: "", reason })
+  }
+  return { text, plain: plain ? canonical.value : undefined }
+}
+
+/**
+ * The document that a stored text stands for.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const decode = (text: string): Document => ({
+  text,
+  plain: text.startsWith(RICH) ? undefined : freeze(JSON.parse(text) as Value.Value)
+})
+
+/**
+ * The value at `path`. Dates, maps, sets, URLs and bytes are made afresh for each reader.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const read = (document: Document | undefined, path: Path): Value.Value => {
+  if (document === undefined) return undefined
+  const value = document.plain === undefined ? revive(document.text) : document.plain
+  return path.length === 0 ? value : Value.at(value, path)
+}
+
+/**
+ * The document with `value` at `path`; `undefined` there removes the key, or the item of an array.
+ *
+ * Missing objects on the way are created; a value on the way that holds nothing is refused.
+ *
+ * @throws InvalidValue
+ * @category combinators
+ * @since 0.1.0
+ */
+export const write = (document: Document | undefined, path: Path, value: unknown): Document | undefined => {
+  if (path.length === 0) return value === undefined ? undefined : encode(value)
+  const before = read(document, [])
+  if (value === undefined && Value.at(before, path) === undefined) return document
+  return encode(put(before, path, value))
+}
+
+const put = (container: Value.Value, path: Path, value: unknown): unknown => {
+  const [key, ...rest] = path
+  if (key === undefined) return value
+  if (container !== undefined && !Value.isContainer(container)) {
+    throw new Value.InvalidValue({ at: `/${key}`, reason: "the path leads through a value that holds no others; write its parent instead" })
+  }
+  if (Array.isArray(container)) return putItem(container, key, rest, value)
+  const next = put(container === undefined ? undefined : Value.step(container, key), rest, value)
+  const copy: Record<string, unknown> = { ...(container as Record<string, unknown> | undefined) }
+  if (next === undefined) delete copy[key]
+  else Object.defineProperty(copy, key, { value: next, enumerable: true, configurable: true, writable: true })
+  return copy
+}
+
+const putItem = (array: ReadonlyArray<unknown>, key: string, rest: Path, value: unknown): unknown => {
+  const index = key === "-" ? array.length : Number(key)
+  if (!/^(?:-|0|[1-9]\d*)$/.test(key) || index > array.length) {
+    throw new Value.InvalidValue({ at: `/${key}`, reason: `an array of ${array.length} items has no such place; use an index up to ${array.length}, or - for its end` })
+  }
+  const next = put(array[index] as Value.Value, rest, value)
+  return next === undefined ? array.toSpliced(index, 1) : index === array.length ? [...array, next] : array.with(index, next)
+}
+
+/** A plain value whose stored text would be taken for superjson's form. */
+const hidesAsRich = (value: Value.Value): boolean =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, "$rich")
+
+const revive = (text: string): Value.Value => freeze(superjson.deserialize<Value.Value>(JSON.parse(text.slice(RICH.length, -1))))
+
+const freeze = (value: Value.Value): Value.Value => {
+  if (!Value.isContainer(value)) return value
+  for (const key in value) freeze((value as Record<string, Value.Value>)[key])
+  return Object.freeze(value)
+}

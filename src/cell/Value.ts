@@ -1,0 +1,229 @@
+/**
+ * Values: what a cell holds.
+ *
+ * Plain immutable data: JSON, and `Date`, `Map`, `Set`, `BigInt`, `URL`,
+ * `Uint8Array` and `undefined` inside. {@link canonical} brings a value into
+ * the one form that is stored, so that equal values have equal texts.
+ * (Architecture, section 3.)
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+import type { Path } from "./Address.ts"
+
+/**
+ * What a cell can hold.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Value =
+  | undefined
+  | null
+  | boolean
+  | number
+  | string
+  | bigint
+  | Date
+  | URL
+  | Uint8Array
+  | ReadonlyMap<Value, Value>
+  | ReadonlySet<Value>
+  | ReadonlyArray<Value>
+  | { readonly [key: string]: Value }
+
+/** How deep objects and arrays may nest. */
+export const MAX_DEPTH = 64
+
+/** Most bytes that a value holds itself; more belong into the content store. */
+export const MAX_INLINE_BYTES = 65_536
+
+/**
+ * A value cannot be held by a cell.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidValue extends Schema.TaggedError<InvalidValue>()("InvalidValue", {
+  at: Schema.String,
+  reason: Schema.String
+}) {
+  readonly code = "value/invalid"
+  override get message() {
+    return `A value is refused${this.at === "" ? "" : ` at ${this.at}`}: ${this.reason}`
+  }
+}
+
+const forbiddenKeys = new Set(["__proto__", "constructor", "prototype"])
+
+/** A value in canonical form, and whether plain JSON cannot express it. */
+export interface Canonical {
+  readonly value: Value
+  readonly rich: boolean
+}
+
+/** Set by {@link settle} when it meets what JSON lacks; read and cleared by {@link canonical} alone. */
+let rich = false
+
+/**
+ * The canonical form: keys in code-unit order, -0 as 0, every object and array frozen.
+ *
+ * Objects and arrays that are in order already are frozen where they are; others are copied.
+ *
+ * @throws InvalidValue
+ * @category constructors
+ * @since 0.1.0
+ */
+export const canonical = (value: unknown): Canonical => {
+  rich = false
+  const settled = settle(value, 0)
+  return { value: settled, rich }
+}
+
+const settle = (value: unknown, depth: number): Value => {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value
+    case "number":
+      if (!Number.isFinite(value)) throw refuse(`${value} is not a number that can be stored; use null or leave it out`)
+      return value === 0 ? 0 : value
+    case "object":
+      if (value === null) return null
+      if (depth >= MAX_DEPTH) throw refuse(`it nests deeper than ${MAX_DEPTH} levels; split it into several cells`)
+      return Array.isArray(value) ? settleArray(value, depth) : settleObject(value, depth)
+    case "bigint":
+    case "undefined":
+      rich = true
+      return value
+    default:
+      throw refuse(`a ${typeof value} is not data; store what it computes instead`)
+  }
+}
+
+const settleArray = (array: ReadonlyArray<unknown>, depth: number): Value => {
+  let copy: Array<Value> | undefined
+  for (let i = 0; i < array.length; i++) {
+    const item = within(String(i), array[i], depth)
+    if (copy === undefined && !Object.is(item, array[i])) copy = array.slice(0, i) as Array<Value>
+    copy?.push(item)
+  }
+  return Object.freeze(copy ?? array) as Value
+}
+
+const settleObject = (object: object, depth: number): Value => {
+  const prototype = Object.getPrototypeOf(object)
+  if (prototype !== Object.prototype && prototype !== null) return settleRich(object, depth)
+  const keys = Object.keys(object)
+  const ordered = isOrdered(keys) && prototype !== null
+  const source = object as Record<string, unknown>
+  let copy: Record<string, Value> | undefined = ordered ? undefined : {}
+  if (!ordered) keys.sort()
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!
+    if (forbiddenKeys.has(key)) throw refuse(`the key "${key}" is not allowed; rename it`)
+    const item = within(key, source[key], depth)
+    if (copy === undefined && !Object.is(item, source[key])) {
+      copy = {}
+      for (let j = 0; j < i; j++) copy[keys[j]!] = source[keys[j]!] as Value
+    }
+    if (copy !== undefined) copy[key] = item
+  }
+  return Object.freeze(copy ?? object) as Value
+}
+
+const isOrdered = (keys: ReadonlyArray<string>): boolean => {
+  for (let i = 1; i < keys.length; i++) if (keys[i - 1]! >= keys[i]!) return false
+  return true
+}
+
+const settleRich = (object: object, depth: number): Value => {
+  rich = true
+  if (object instanceof Date) {
+    if (Number.isNaN(object.getTime())) throw refuse("it is an invalid Date; check what it was made from")
+    return new Date(object.getTime())
+  }
+  if (object instanceof URL) return new URL(object.href)
+  if (object instanceof Uint8Array) {
+    if (object.length > MAX_INLINE_BYTES) {
+      throw refuse(`${object.length} bytes are more than the ${MAX_INLINE_BYTES} that a value holds; keep them with tx.blob(bytes) and store the address it returns`)
+    }
+    return new Uint8Array(object)
+  }
+  if (object instanceof Map) {
+    const entries = [...object].map(([key, item], i): [Value, Value] => [within(`key ${i}`, key, depth), within(`entry ${i}`, item, depth)])
+    return new Map(entries)
+  }
+  if (object instanceof Set) return new Set([...object].map((item, i) => within(`member ${i}`, item, depth)))
+  const kind = object.constructor?.name ?? "unknown class"
+  throw refuse(`an instance of ${kind} is not plain data; store its fields instead`)
+}
+
+const within = (key: string, value: unknown, depth: number): Value => {
+  if (typeof value === "string") return value
+  try {
+    return settle(value, depth + 1)
+  } catch (error) {
+    if (!(error instanceof InvalidValue)) throw error
+    throw new InvalidValue({ at: `/${key}${error.at}`.slice(0, 300), reason: error.reason })
+  }
+}
+
+const refuse = (reason: string) => new InvalidValue({ at: "", reason })
+
+/** Whether a value is a container that a path can lead into: an array or a plain object. */
+export const isContainer = (value: Value): value is ReadonlyArray<Value> | { readonly [key: string]: Value } =>
+  typeof value === "object" && value !== null && (Array.isArray(value) || isPlain(value))
+
+const isPlain = (value: object): boolean => {
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+/**
+ * The value at `path` inside `value`; undefined where there is none.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const at = (value: Value, path: Path): Value => {
+  let here = value
+  for (const key of path) {
+    if (!isContainer(here)) return undefined
+    here = step(here, key)
+  }
+  return here
+}
+
+/** One step into a container: own keys only, and no key of an array but its indexes. */
+export const step = (container: Value, key: string): Value => {
+  if (Array.isArray(container)) return /^(?:0|[1-9]\d*)$/.test(key) ? container[Number(key)] : undefined
+  return Object.hasOwn(container as object, key) ? (container as Record<string, Value>)[key] : undefined
+}
+
+/**
+ * Whether two canonical values are the same.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const equals = (a: Value, b: Value): boolean => {
+  if (Object.is(a, b)) return true
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false
+  if (Array.isArray(a)) return Array.isArray(b) && sameItems(a, b)
+  if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false
+  if (a instanceof Date) return a.getTime() === (b as Date).getTime()
+  if (a instanceof URL) return a.href === (b as URL).href
+  if (a instanceof Uint8Array) return sameItems(a, b as Uint8Array)
+  if (a instanceof Map) return sameItems([...a].flat(), [...(b as Map<Value, Value>)].flat())
+  if (a instanceof Set) return sameItems([...a], [...(b as Set<Value>)])
+  const left = Object.keys(a)
+  if (left.length !== Object.keys(b).length) return false
+  return left.every((key) => Object.hasOwn(b, key) && equals((a as Record<string, Value>)[key], (b as Record<string, Value>)[key]))
+}
+
+const sameItems = (a: ArrayLike<Value>, b: ArrayLike<Value>): boolean => {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (!equals(a[i], b[i])) return false
+  return true
+}

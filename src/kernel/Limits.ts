@@ -1,0 +1,87 @@
+/**
+ * The limits of a space, and how it beats. Each has a default and can be set.
+ *
+ * @module
+ */
+import * as Context from "effect/Context"
+import type { Retention } from "../persistence/Persistence.ts"
+
+/**
+ * Everything that is bounded, and by how much.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Limits {
+  /** Signals that may wait for their capture. A further one is refused with `inbox/full`. */
+  readonly inboxSignals: number
+  /** Characters of payload that may wait for their capture. */
+  readonly inboxBytes: number
+  /** Signals of one beat. */
+  readonly captureSignals: number
+  /** Characters of payload in one beat. */
+  readonly captureBytes: number
+  /** Beats that one flush carries. */
+  readonly groupBeats: number
+  /** Characters of journal text that one flush carries. */
+  readonly groupBytes: number
+  /** Host milliseconds that one group runs before it is flushed. */
+  readonly groupMillis: number
+  /** Turns of the host that a group is put off for while its inbox grows. */
+  readonly groupTurns: number
+  /** How far a chain of signals reaches before the next goes to the dead letters. */
+  readonly hops: number
+  /** Beats from one attempt to the next: 1, 2, 4 … up to this. */
+  readonly backoffBeats: number
+  /** Characters of documents that are kept in memory. */
+  readonly residentBytes: number
+}
+
+/**
+ * How a space beats.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Settings {
+  /** The nominal length of a beat in milliseconds, by which waits in beats are timed. */
+  readonly tempo: number
+  /** `demand`: beats run while there is something to do. `manual`: only `step` runs one. */
+  readonly pace: "demand" | "manual"
+  /** Whether `/rt/beat/<N>` is shown. The journal is kept either way. */
+  readonly ledgers: boolean
+  /** `on-demand`: a signal to an unknown space creates it. */
+  readonly create: "on-demand" | "explicit"
+  readonly retention: Partial<Retention>
+  readonly limits: Limits
+}
+
+/**
+ * The limits unless the configuration says otherwise.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const defaults: Limits = {
+  inboxSignals: 100_000,
+  inboxBytes: 64 * 1_048_576,
+  captureSignals: 1024,
+  captureBytes: 1_048_576,
+  groupBeats: 64,
+  groupBytes: 1_048_576,
+  groupMillis: 5,
+  groupTurns: 3,
+  hops: 10_000,
+  backoffBeats: 64,
+  residentBytes: 64 * 1_048_576
+}
+
+/**
+ * How each space of a kernel beats.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const KernelSettings = Context.Reference<Settings>("systole/kernel/KernelSettings", {
+  defaultValue: () => ({ tempo: 100, pace: "demand", ledgers: true, create: "explicit", retention: {}, limits: defaults })
+})

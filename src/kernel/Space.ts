@@ -1,0 +1,112 @@
+/**
+ * The face of one space: what the ingress, the command line and tests may do
+ * with it.
+ *
+ * All that comes in here is captured by a beat and journaled before it is used;
+ * nothing is answered before it is durable. (Architecture, sections 1.1 and 8.)
+ *
+ * @module
+ */
+import type * as Effect from "effect/Effect"
+import type * as Stream from "effect/Stream"
+import type { InvalidAddress } from "../cell/Address.ts"
+import type { InvalidValue, Value } from "../cell/Value.ts"
+import type { PersistenceError } from "../persistence/PersistenceError.ts"
+import type { BlobWriter, JournalRow } from "../persistence/Persistence.ts"
+import type { NotProvided, SignalRequest } from "../stage/Launch.ts"
+import type { BeatAborted, IdReused, InboxFull, InvalidSignal, SpaceStopped, WriteRefused } from "./SpaceError.ts"
+
+/** A signal from outside. It is always an event, payload or not. */
+export interface PostedSignal extends SignalRequest {
+  /** The caller's own id: a second delivery with the same one is answered by the first one's receipt. */
+  readonly id?: string | undefined
+  /** Who sends it; part of what makes a caller's id unique. Default `local`. */
+  readonly principal?: string | undefined
+}
+
+/** What is answered once a signal is durable. */
+export interface Accepted {
+  /** The event's id, under which its receipt is found. */
+  readonly id: string
+  /** The beat that captured it; `undefined` while it waits. */
+  readonly beat: number | undefined
+  /** Whether the caller's id was known already, so that nothing new runs. */
+  readonly duplicate: boolean
+}
+
+/** How one enzyme's handling of an event ended. */
+export interface HandlingReceipt {
+  readonly enzyme: string
+  readonly outcome: "ok" | "dead"
+  readonly beat: number
+  readonly attempt: number
+  /** What the run returned; `{}` where it returned nothing. */
+  readonly value: Value
+  readonly error?: { readonly tag: string; readonly code: string; readonly message: string }
+}
+
+/** What became of an event. */
+export interface Receipt {
+  readonly id: string
+  /** `pending` while a handling is still to come. */
+  readonly status: "pending" | "handled" | "no-match" | "cycle" | "dead"
+  /** The beat that captured it; `undefined` while it waits. */
+  readonly beat: number | undefined
+  readonly handlings: ReadonlyArray<HandlingReceipt>
+}
+
+/** A committed and durable value of a watched cell. */
+export interface Observation {
+  readonly beat: number
+  readonly value: Value
+}
+
+export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped
+export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | SpaceStopped
+export type ReadError = InvalidAddress | PersistenceError | SpaceStopped
+
+/**
+ * One space: one cell tree, one heartbeat, one journal.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Space {
+  readonly name: string
+  /** Takes a signal; answered when it is durable. */
+  readonly signal: (request: PostedSignal) => Effect.Effect<Accepted, SignalError>
+  /** Takes a signal; answered when all its handlings are over and durable. */
+  readonly handled: (request: PostedSignal) => Effect.Effect<Receipt, SignalError>
+  /** The receipt of an event that was accepted; `undefined` for an id that is not known. */
+  readonly receipt: (id: string) => Effect.Effect<Receipt | undefined, ReadError>
+  /** Waits until all handlings of an event are over and durable. */
+  readonly settled: (id: string) => Effect.Effect<Receipt | undefined, ReadError>
+  /** Writes a cell from outside, by the next beat; `undefined` deletes. Answers the beat, when durable. */
+  readonly set: (address: string, value: unknown) => Effect.Effect<number, ControlError>
+  readonly bind: (cell: string, enzyme: string, options?: { readonly propagate?: boolean }) => Effect.Effect<number, ControlError>
+  readonly unbind: (cell: string, enzyme: string) => Effect.Effect<number, ControlError>
+  /** Starts a piece of a node module. */
+  readonly start: (module: string, inputs: { readonly [name: string]: unknown }) => Effect.Effect<string, NotProvided>
+  /** Runs exactly one beat, even an empty one, and answers its number when it is durable. */
+  readonly step: Effect.Effect<number, BeatAborted | SpaceStopped>
+  /** Waits until nothing is runnable and nothing in flight. What waits for a later beat or moment does not hold it. */
+  readonly idle: Effect.Effect<void, SpaceStopped>
+  /** The newest committed value, durable before it is answered. Ledgers and receipts can be read here too. */
+  readonly get: (address: string) => Effect.Effect<Value, ReadError>
+  /** The names of the documents directly below a cell. */
+  readonly list: (id: string) => Effect.Effect<ReadonlyArray<string>, ReadError>
+  /** The keys of all documents below a cell, a page at a time. */
+  readonly below: (id: string, page: { readonly after?: string; readonly limit: number }) => Effect.Effect<ReadonlyArray<string>, ReadError>
+  /** The value at an address now, and again after each beat that changes it. */
+  readonly watch: (address: string) => Stream.Stream<Observation, ReadError>
+  /** The value at an address, with everything it derives from brought up to date. */
+  readonly pull: (address: string) => Effect.Effect<Value, ReadError>
+  /** The number of the newest beat that is durable; -1 before the first. */
+  readonly head: Effect.Effect<number>
+  readonly journal: (beat: number) => Effect.Effect<JournalRow | undefined, ReadError>
+  /** Beats as they become durable, from now on. */
+  readonly beats: Stream.Stream<number>
+  /** Receives content for `/cas/<sha256>`; `store` makes it durable. */
+  readonly content: Effect.Effect<{ readonly writer: BlobWriter; readonly store: (hash: string) => Effect.Effect<void, SpaceStopped> }>
+  readonly blob: (hash: string) => Effect.Effect<Uint8Array | undefined, ReadError>
+}

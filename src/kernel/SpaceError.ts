@@ -1,0 +1,59 @@
+/**
+ * What a space refuses, and how it fails.
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+
+/** A signal is not one that can be taken. */
+export class InvalidSignal extends Schema.TaggedError<InvalidSignal>()("InvalidSignal", { reason: Schema.String }) {
+  readonly code = "signal/invalid"
+  override get message() {
+    return `The signal is refused: ${this.reason}`
+  }
+}
+
+/** A caller's id came before with other content. */
+export class IdReused extends Schema.TaggedError<IdReused>()("IdReused", { id: Schema.String }) {
+  readonly code = "signal/id-reused"
+  override get message() {
+    return `The id "${this.id}" was used before for this signal and target with another payload. Send a new id, or the first payload again`
+  }
+}
+
+/** The inbox holds as much as it may. */
+export class InboxFull extends Schema.TaggedError<InboxFull>()("InboxFull", { space: Schema.String, limit: Schema.String }) {
+  readonly code = "inbox/full"
+  override get message() {
+    return `The inbox of space "${this.space}" is full (${this.limit}). Nothing of this signal was taken; send it again in a moment`
+  }
+}
+
+/** A write from outside is refused. */
+export class WriteRefused extends Schema.TaggedError<WriteRefused>()("WriteRefused", { address: Schema.String, reason: Schema.String }) {
+  readonly code = "cell/refused"
+  override get message() {
+    return `${this.address} cannot be written: ${this.reason}`
+  }
+}
+
+/** A run returned fatal: the beat was not committed and its number stands. */
+export class BeatAborted extends Schema.TaggedError<BeatAborted>()("BeatAborted", {
+  beat: Schema.Int,
+  enzyme: Schema.String,
+  signal: Schema.String,
+  reason: Schema.String
+}) {
+  readonly code = "beat/aborted"
+  override get message() {
+    return `Beat ${this.beat} was aborted by enzyme "${this.enzyme}" on ${this.signal}: ${this.reason}. The next beat runs its input again without that handling`
+  }
+}
+
+/** The space stopped; what was accepted and is not durable is lost and has to be sent again. */
+export class SpaceStopped extends Schema.TaggedError<SpaceStopped>()("SpaceStopped", { space: Schema.String, reason: Schema.String }) {
+  readonly code = "space/stopped"
+  override get message() {
+    return `Space "${this.space}" stopped: ${this.reason}. Send the request again; the space opens from what is durable`
+  }
+}

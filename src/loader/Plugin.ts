@@ -1,0 +1,83 @@
+/**
+ * Plugins: modules that provide what a runtime is composed of.
+ *
+ * A plugin may provide persistence (and, later, reactor channels, transports
+ * and action types), and may bring enzymes. First-party plugins are loaded like
+ * anyone's. (Architecture, section 4.)
+ *
+ * @module
+ */
+import type * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import type { Hash } from "../persistence/Hash.ts"
+import type { Persistence } from "../persistence/Persistence.ts"
+import type { PersistenceError } from "../persistence/PersistenceError.ts"
+import type { Enzyme } from "../registry/Enzyme.ts"
+
+/** What a provider of persistence is told. */
+export interface PersistenceSettings {
+  /** The folder for the data of all spaces. */
+  readonly folder: string
+  /** What the configuration says for this provider. */
+  readonly options: Readonly<Record<string, unknown>>
+}
+
+/**
+ * A plugin's definition.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Plugin {
+  readonly _tag: "Plugin"
+  readonly name: string
+  readonly version: string
+  readonly provides: {
+    readonly persistence?: (settings: PersistenceSettings) => Layer.Layer<Persistence, PersistenceError, Hash>
+  }
+  readonly enzymes: ReadonlyArray<Enzyme>
+}
+
+/**
+ * A plugin's metadata is refused.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidPlugin extends Schema.TaggedError<InvalidPlugin>()("InvalidPlugin", { name: Schema.String, reason: Schema.String }) {
+  readonly code = "plugin/invalid"
+  override get message() {
+    return `Plugin "${this.name}" is refused: ${this.reason}`
+  }
+}
+
+const pluginName = /^[a-z0-9][a-z0-9_-]{0,62}$/
+const provided = new Set(["persistence"])
+
+/**
+ * A plugin from its definition.
+ *
+ * @throws InvalidPlugin
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (definition: Omit<Plugin, "_tag" | "enzymes"> & { readonly enzymes?: ReadonlyArray<Enzyme> }): Plugin => {
+  const { enzymes = [], name, provides, version } = definition
+  const refuse = (reason: string) => new InvalidPlugin({ name: String(name), reason })
+  if (!pluginName.test(name)) throw refuse("its name may hold a-z, 0-9, _ and -, and begins with a letter or a digit")
+  if (typeof version !== "string" || version === "") throw refuse("it has no version")
+  for (const [kind, provider] of Object.entries(provides ?? {})) {
+    if (!provided.has(kind)) throw refuse(`it provides "${kind}", which this runtime has no place for`)
+    if (typeof provider !== "function") throw refuse(`what it provides as "${kind}" is not a function`)
+  }
+  return Object.freeze({ _tag: "Plugin", name, version, provides: provides ?? {}, enzymes })
+}
+
+/**
+ * Whether a module's export is a plugin.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const is = (value: unknown): value is Plugin =>
+  typeof value === "object" && value !== null && (value as { readonly _tag?: unknown })._tag === "Plugin"

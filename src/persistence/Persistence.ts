@@ -1,0 +1,170 @@
+/**
+ * Persistence: the port that each backend implements.
+ *
+ * A space is one store: its cells, its journal, the signals that wait, the
+ * index of receipts and the content that is kept by its hash. All that a beat
+ * makes goes in as one batch, applied whole or not at all; what was appended is
+ * readable at once and durable after the next flush. (Architecture, section 8.)
+ *
+ * @module
+ */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { Address } from "../cell/Address.ts"
+import { InvalidSpaceName, PersistenceError } from "./PersistenceError.ts"
+
+/** What is stored of one document; `text` is `undefined` where it is deleted. */
+export interface CellRow {
+  readonly address: Address
+  readonly text: string | undefined
+}
+
+/** One beat in the journal. */
+export interface JournalRow {
+  readonly beat: number
+  /** The captured clock, in milliseconds since 1970. */
+  readonly clock: number
+  readonly text: string
+  /** The digest of the text, which holds the digest of the row before. */
+  readonly hash: string
+}
+
+/** Where to find a receipt: the beat whose journal row holds it. */
+export interface ReceiptRow {
+  readonly id: string
+  readonly enzyme: string
+  readonly beat: number
+}
+
+/** A signal that waits. `text` may be made when it is read: few rows outlive the group they came in. */
+export interface QueueRow {
+  readonly seq: number
+  readonly text: string
+}
+
+/** Content that is kept by the digest of its bytes. */
+export interface BlobRow {
+  readonly hash: string
+  readonly bytes: Uint8Array
+}
+
+/**
+ * What one beat makes visible, or, without `entry`, what the inbox keeps between beats.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Batch {
+  readonly entry: JournalRow | undefined
+  readonly cells: ReadonlyArray<CellRow>
+  readonly receipts: ReadonlyArray<ReceiptRow>
+  readonly queued: ReadonlyArray<QueueRow>
+  readonly dequeued: ReadonlyArray<number>
+  readonly blobs: ReadonlyArray<BlobRow>
+}
+
+/** The newest beat of a store; `beat` is -1 and `hash` empty before the first. */
+export interface Head {
+  readonly beat: number
+  readonly clock: number
+  readonly hash: string
+}
+
+/** Receives content of unknown length, piece by piece. */
+export interface BlobWriter {
+  /** Takes at most 1 MiB. */
+  readonly write: (chunk: Uint8Array) => void
+  /** Names the content by its digest; readable at once, durable after the next flush. */
+  readonly finish: (hash: string) => void
+  readonly abort: () => void
+}
+
+/**
+ * The open store of one space.
+ *
+ * Reads are synchronous and see everything appended. `append` refuses a batch
+ * whose entry does not follow the head, and one from a handle whose epoch is
+ * not the newest; it does so at the latest in `flush`, before anything of the
+ * group is durable. After a crash the store is at the head of some flush, or of
+ * a batch after it: never inside a batch.
+ *
+ * Its methods throw {@link PersistenceError}.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export interface SpaceStore {
+  readonly space: string
+  /** Grows by one each time the space is opened. */
+  readonly epoch: number
+  /** Where the data lies, for messages. */
+  readonly place: string
+  readonly head: () => Head
+  /** The text of the document with this key. */
+  readonly read: (key: string) => string | undefined
+  /** The names directly below `id` in `scope`, in code-unit order. */
+  readonly children: (scope: string, id: string) => ReadonlyArray<string>
+  /** The keys of all documents below `id` in every scope, in code-unit order, after `after`. */
+  readonly below: (id: string, page: { readonly after?: string; readonly limit: number }) => ReadonlyArray<string>
+  readonly entry: (beat: number) => JournalRow | undefined
+  /** Journal rows from `from` to `to`, both included, in order. */
+  readonly scanJournal: (from: number, to: number) => Iterable<JournalRow>
+  readonly receipts: (id: string) => ReadonlyArray<ReceiptRow>
+  /** The signals that wait, in the order of their numbers. */
+  readonly queue: () => Iterable<QueueRow>
+  readonly blob: (hash: string) => Uint8Array | undefined
+  readonly writeBlob: () => BlobWriter
+  readonly append: (batch: Batch) => void
+  /** After it, all that was appended is durable. A failure is final for this handle. */
+  readonly flush: Effect.Effect<void, PersistenceError>
+}
+
+/** How long what is not state is kept, measured against the head's clock. */
+export interface Retention {
+  /** Age of journal rows, in milliseconds. Default 30 days. */
+  readonly journalMillis: number
+  /** Characters of journal text. Default 1 GiB. */
+  readonly journalBytes: number
+  /** Age of receipt rows, in milliseconds. Default 7 days. */
+  readonly receiptMillis: number
+}
+
+/** What is kept unless the configuration says otherwise. */
+export const retention: Retention = {
+  journalMillis: 30 * 86_400_000,
+  journalBytes: 1_073_741_824,
+  receiptMillis: 7 * 86_400_000
+}
+
+export interface OpenOptions {
+  /** Creates the space where there is none. */
+  readonly create: boolean
+  readonly retention?: Partial<Retention>
+}
+
+/**
+ * Opens the stores of spaces.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class Persistence extends Context.Service<Persistence, {
+  /** Opens a space's store until the scope closes, as its newest epoch. */
+  readonly open: (space: string, options: OpenOptions) => Effect.Effect<SpaceStore, PersistenceError, Scope.Scope>
+  /** The names of the spaces there are, in code-unit order. */
+  readonly spaces: Effect.Effect<ReadonlyArray<string>, PersistenceError>
+}>()("systole/persistence/Persistence") {}
+
+const spaceName = /^[a-z0-9][a-z0-9-]{0,62}$/
+
+/**
+ * Throws unless `space` can name a space.
+ *
+ * @throws PersistenceError
+ * @category guards
+ * @since 0.1.0
+ */
+export const checkSpaceName = (space: string): void => {
+  if (!spaceName.test(space)) throw new PersistenceError({ reason: new InvalidSpaceName({ space: String(space) }) })
+}

@@ -1,0 +1,95 @@
+/**
+ * Failures of persistence: one error, with a tagged reason inside.
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+
+/** There is no such space, and it was not to be created. */
+export class NoSuchSpace extends Schema.TaggedError<NoSuchSpace>()("NoSuchSpace", { space: Schema.String }) {
+  readonly code = "space/unknown"
+  override get message() {
+    return `There is no space "${this.space}". Create it with: systole space create ${this.space}`
+  }
+}
+
+/** The name cannot name a space. */
+export class InvalidSpaceName extends Schema.TaggedError<InvalidSpaceName>()("InvalidSpaceName", { space: Schema.String }) {
+  readonly code = "space/name"
+  override get message() {
+    return `${JSON.stringify(this.space.slice(0, 100))} cannot name a space. Use 1 to 63 of a-z, 0-9 and -, and begin with a letter or a digit`
+  }
+}
+
+/** Somebody else holds the store and does not let go of it. */
+export class StoreLocked extends Schema.TaggedError<StoreLocked>()("StoreLocked", { space: Schema.String, place: Schema.String }) {
+  readonly code = "store/locked"
+  override get message() {
+    return `The store of space "${this.space}" at ${this.place} is locked by another process. End that process, or go through the server it belongs to`
+  }
+}
+
+/** What is stored cannot be read as a store. */
+export class StoreDamaged extends Schema.TaggedError<StoreDamaged>()("StoreDamaged", {
+  space: Schema.String,
+  place: Schema.String,
+  detail: Schema.String
+}) {
+  readonly code = "store/damaged"
+  override get message() {
+    return `The store of space "${this.space}" at ${this.place} cannot be read: ${this.detail}. Put a copy back in its place; nothing was changed in it`
+  }
+}
+
+/** Another kernel opened the space since: this one must not write any more. */
+export class StaleWriter extends Schema.TaggedError<StaleWriter>()("StaleWriter", {
+  space: Schema.String,
+  epoch: Schema.Natural,
+  current: Schema.Natural
+}) {
+  readonly code = "store/stale"
+  override get message() {
+    return `Space "${this.space}" was opened again as epoch ${this.current}, so epoch ${this.epoch} may not write to it any more. Open it anew`
+  }
+}
+
+/** A batch does not follow on the newest beat. */
+export class BeatConflict extends Schema.TaggedError<BeatConflict>()("BeatConflict", {
+  space: Schema.String,
+  beat: Schema.Int,
+  head: Schema.Int
+}) {
+  readonly code = "store/conflict"
+  override get message() {
+    return `Beat ${this.beat} of space "${this.space}" cannot follow beat ${this.head}. Open the space anew`
+  }
+}
+
+/** The store could not do what it was asked: a full disk, a failed write. */
+export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("StoreUnavailable", {
+  space: Schema.String,
+  place: Schema.String,
+  detail: Schema.String
+}) {
+  readonly code = "store/unavailable"
+  override get message() {
+    return `The store of space "${this.space}" at ${this.place} failed: ${this.detail}. What was acknowledged is safe; see to the disk and try again`
+  }
+}
+
+/**
+ * The one error that persistence fails with; `reason` says why.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class PersistenceError extends Schema.TaggedError<PersistenceError>()("PersistenceError", {
+  reason: Schema.Union([NoSuchSpace, InvalidSpaceName, StoreLocked, StoreDamaged, StaleWriter, BeatConflict, StoreUnavailable])
+}) {
+  get code() {
+    return this.reason.code
+  }
+  override get message() {
+    return this.reason.message
+  }
+}

@@ -1,0 +1,35 @@
+/**
+ * Outcomes: how a handling can end other than well.
+ *
+ * A failure is retryable or permanent by its class, never by its text.
+ * (Architecture, section 5, "Retry" and "Fatal".)
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+
+/**
+ * Run this enzyme again, later. To be returned, thrown, or failed with.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class Retry extends Schema.TaggedError<Retry>()("Retry", { reason: Schema.String }) {
+  readonly code = "run/retry"
+  override get message() {
+    return this.reason
+  }
+}
+
+/**
+ * Abort the whole beat: none of it is committed. To be returned, thrown, or failed with.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class Fatal extends Schema.TaggedError<Fatal>()("Fatal", { reason: Schema.String }) {
+  readonly code = "run/fatal"
+  override get message() {
+    return this.reason
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * The transaction: all that a run can see and do.
+ *
+ * Reads are synchronous and see the state that the last beat left, what this
+ * beat captured, and the run's own writes; never another run's. Writes and
+ * launches take effect together when the beat commits, or not at all.
+ * (Architecture, section 3; seed 000, "No visibility leaks".)
+ *
+ * @module
+ */
+import type { Value } from "../cell/Value.ts"
+import type { Io, Operations, Rendezvous, SignalRequest } from "./Launch.ts"
+
+/**
+ * What a run is given to read and write its space.
+ *
+ * Addresses are texts such as `/data/orders/17` or `/data/orders/17#/status`.
+ * Each method throws a tagged error with a stable code when it is asked for what
+ * it must refuse; a refused write aborts the run, even when the error is caught.
+ *
+ * @example Counting
+ * ```ts
+ * import { Enzyme } from "systole"
+ *
+ * export default Enzyme.make({
+ *   name: "count",
+ *   query: "/signals/count",
+ *   run: (tx) => {
+ *     tx.increment("/data/counter")
+ *     return tx.get("/data/counter")
+ *   }
+ * })
+ * ```
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Transaction {
+  /** The number of this beat. */
+  readonly beat: number
+  /** The beat's captured clock, in milliseconds since 1970. The same in every replay. */
+  readonly now: number
+  /** The beat's chance: a number from 0 up to 1. The same in every replay. */
+  readonly random: () => number
+  /** An id that no other call in this space returns. The same in every replay. */
+  readonly id: () => string
+  /** The value at an address; `undefined` where there is none. Follows links. */
+  readonly get: (address: string) => Value
+  /** The names of the documents directly below a cell, in code-unit order. */
+  readonly list: (id: string) => ReadonlyArray<string>
+  /** Writes a value; `undefined` deletes. The value's objects and arrays are frozen. */
+  readonly set: (address: string, value: unknown) => void
+  /** Writes each of the fields given, and leaves the others. */
+  readonly merge: (address: string, fields: { readonly [key: string]: unknown }) => void
+  /** Adds items at the end of an array; in agenda order when several runs do. */
+  readonly append: (address: string, ...items: ReadonlyArray<unknown>) => void
+  /** Adds to a number, from 0 where there is none. Runs that increment never conflict. */
+  readonly increment: (address: string, by?: number) => void
+  readonly delete: (address: string) => void
+  /** Keeps content by its digest and returns its address, `/cas/<sha256>`, where `get` finds the bytes. */
+  readonly blob: (bytes: Uint8Array) => string
+  /** Sends a signal for the next beat, or for a later one. Returns its id. */
+  readonly signal: (request: SignalRequest) => string
+  /** Binds an enzyme's name to a cell, and to all below it unless `propagate` is false. */
+  readonly bind: (cell: string, enzyme: string, options?: { readonly propagate?: boolean }) => void
+  /** Withdraws a name here, and hides what the cells above bind. */
+  readonly unbind: (cell: string, enzyme: string) => void
+  /** Starts a piece of a node module. */
+  readonly start: (module: string, inputs: { readonly [name: string]: unknown }) => string
+  readonly op: Operations
+  readonly rv: Rendezvous
+  readonly io: Io
+}
