@@ -1,9 +1,22 @@
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 
+const path = (relative: string) => fileURLToPath(new URL(relative, import.meta.url))
+
 /** One configuration for Node, Deno and Bun: threads, because Bun has no process pool. */
 export default defineConfig({
-  root: fileURLToPath(new URL("..", import.meta.url)),
-  resolve: { alias: { systole: fileURLToPath(new URL("../src/index.ts", import.meta.url)) } },
-  test: { include: ["test/**/*.test.ts", "examples/**/*.test.ts"], pool: "threads" }
+  root: path(".."),
+  resolve: {
+    alias: [
+      { find: /^systole$/, replacement: path("../src/index.ts") },
+      { find: /^systole\/plugins\/(.*)$/, replacement: path("../plugins/$1.ts") }
+    ]
+  },
+  test: {
+    include: ["test/**/*.test.ts", "examples/**/*.test.ts"],
+    pool: "threads",
+    // Generous, because two cores are shared with whatever else the machine does.
+    testTimeout: 30_000,
+    hookTimeout: 30_000
+  }
 })

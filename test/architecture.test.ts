@@ -1,0 +1,145 @@
+import { assert, describe, it } from "@effect/vitest"
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
+import { dirname, join, relative } from "node:path"
+
+/** The floors of `src/`, lowest first. Folders on one line do not import each other. */
+const floors = [
+  ["cell"],
+  ["persistence"],
+  ["stage", "diagnostic"],
+  ["registry"],
+  ["scheduler", "operation", "rendezvous", "flow", "reactor"],
+  ["kernel"],
+  ["loader", "agent", "replay"],
+  ["ingress"],
+  ["cli"],
+  ["main"]
+]
+
+/** The highest floor that is bundled for every host. */
+const PORTABLE = 5
+
+/** Most lines of a file, prose included. */
+const MAX_LINES = 400
+
+const root = join(import.meta.dirname, "..")
+const src = join(root, "src")
+
+const filesBelow = (folder: string): ReadonlyArray<string> =>
+  existsSync(folder)
+    ? readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((file) => file.endsWith(".ts") && !file.split("/").some((part) => part === "node_modules" || part.startsWith(".")))
+      .map((file) => join(folder, file))
+    : []
+
+const textOf = (file: string): string => readFileSync(file, "utf8")
+
+/** What a file imports or exports from elsewhere, dynamically or not. Prose and examples do not count. */
+const importsOf = (file: string): ReadonlyArray<string> =>
+  [...codeOf(file).matchAll(/\bfrom\s+"([^"]+)"|\bimport\s*\(?\s*"([^"]+)"/g)].map((match) => match[1] ?? match[2]!)
+
+const codeOf = (file: string): string => textOf(file).replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "")
+
+/** The files of the project that a file imports. */
+const filesImportedBy = (file: string): ReadonlyArray<string> =>
+  importsOf(file).filter((specifier) => specifier.startsWith(".")).map((specifier) => join(dirname(file), specifier))
+
+const folderOf = (file: string): string => {
+  const inside = relative(src, file)
+  return inside.includes("/") ? inside.split("/")[0]! : ""
+}
+
+const floorOf = (file: string): number => floors.findIndex((floor) => floor.includes(folderOf(file)))
+
+/** Whether one file of `src` may import another. `index.ts` stands above all and below nothing. */
+const isAllowed = (from: string, to: string): boolean => {
+  if (folderOf(to) === "") return false
+  if (folderOf(from) === "" || folderOf(from) === folderOf(to)) return true
+  return floorOf(to) < floorOf(from)
+}
+
+const sources = filesBelow(src)
+const modules = ["plugins", "enzymes", "examples"].flatMap((folder) => filesBelow(join(root, folder)))
+/** What every file of `src` keeps to: each rule lists what in a file breaks it. */
+const rules: ReadonlyArray<{ readonly rule: string; readonly breaches: (file: string) => ReadonlyArray<string> }> = [
+  {
+    rule: "imports only downward",
+    breaches: (file) => filesImportedBy(file).filter((imported) => !isAllowed(file, imported)).map((imported) => relative(src, imported))
+  },
+  {
+    rule: "imports files that are there, by their full name",
+    breaches: (file) => filesImportedBy(file).filter((imported) => !existsSync(imported)).map((imported) => relative(src, imported))
+  },
+  {
+    rule: "imports effect by module, and the runtime by path",
+    breaches: (file) => importsOf(file).filter((specifier) => specifier === "effect" || /^systole(\/|$)/.test(specifier))
+  },
+  {
+    rule: "imports nothing of one host unless it is in main",
+    breaches: (file) => folderOf(file) === "main" ? [] : importsOf(file).filter((specifier) => /^(node|bun|deno|cloudflare):/.test(specifier))
+  },
+  {
+    rule: "takes no host's library into what every host runs",
+    breaches: (file) => floorOf(file) > PORTABLE ? [] : importsOf(file).filter((specifier) => /^@effect\/platform-|^@hono\/|^esbuild/.test(specifier))
+  },
+  {
+    rule: "takes time and chance from services",
+    breaches: (file) => folderOf(file) === "main" ? [] : codeOf(file).match(/\bnew Date\(\s*\)|\bDate\.now\b|\bMath\.random\b|\bperformance\./g) ?? []
+  },
+  {
+    rule: "says on top what it is for",
+    breaches: (file) => /^(#!.*\n)?\/\*\*\n \* [^@\n][\s\S]*?\n \* @module\n \*\/\n/.test(textOf(file)) ? [] : ["no header with @module"]
+  },
+  {
+    rule: "stays short",
+    breaches: (file) => {
+      const lines = textOf(file).trimEnd().split("\n").length
+      return lines <= MAX_LINES ? [] : [`${lines} lines`]
+    }
+  }
+]
+
+describe("architecture", () => {
+  it("has sources to look at", () => assert.isAbove(sources.length, 10))
+
+  it("knows every folder of src", () => {
+    const known = floors.flat()
+    const folders = readdirSync(src).filter((entry) => statSync(join(src, entry)).isDirectory())
+    assert.deepStrictEqual(folders.filter((folder) => !known.includes(folder)), [])
+    const loose = readdirSync(src).filter((entry) => entry.endsWith(".ts"))
+    assert.deepStrictEqual(loose, ["index.ts"])
+  })
+
+  it("tells an import that goes down from one that goes up or sideways", () => {
+    const at = (path: string) => join(src, path)
+    assert.isTrue(isAllowed(at("kernel/A.ts"), at("cell/B.ts")))
+    assert.isTrue(isAllowed(at("kernel/A.ts"), at("kernel/B.ts")))
+    assert.isFalse(isAllowed(at("cell/A.ts"), at("kernel/B.ts")))
+    assert.isFalse(isAllowed(at("stage/A.ts"), at("diagnostic/B.ts")))
+    assert.isFalse(isAllowed(at("main/A.ts"), at("index.ts")))
+    assert.isTrue(isAllowed(at("index.ts"), at("kernel/A.ts")))
+  })
+
+  it("reaches every file of src from its index or from main", () => {
+    const roots = sources.filter((file) => ["", "main"].includes(folderOf(file)))
+    const reached = new Set<string>()
+    const visit = (file: string): void => {
+      if (reached.has(file)) return
+      reached.add(file)
+      filesImportedBy(file).forEach(visit)
+    }
+    roots.forEach(visit)
+    assert.deepStrictEqual(sources.filter((file) => !reached.has(file)).map((file) => relative(src, file)), [])
+  })
+
+  it.each(rules)("$rule, in each file of src", ({ breaches }) => {
+    const found = sources.flatMap((file) => breaches(file).map((breach) => `${relative(src, file)}: ${breach}`))
+    assert.deepStrictEqual(found, [])
+  })
+
+  it("lets plugins, enzymes and examples import the runtime by its name alone", () => {
+    const inside = modules.flatMap((file) => importsOf(file).map((specifier) => ({ file: relative(root, file), specifier })))
+      .filter(({ specifier }) => /(^|\/)src\//.test(specifier) || /^systole\/(?!plugins\/)/.test(specifier))
+    assert.deepStrictEqual(inside, [])
+  })
+})

@@ -1,0 +1,60 @@
+/**
+ * Runs of vitest, and what their reports say.
+ *
+ * @module
+ */
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Host } from "./Host.ts"
+import { vitest } from "./Host.ts"
+import type { Ended, RunOptions } from "./Process.ts"
+import { run } from "./Process.ts"
+
+/** One test in vitest's JSON report. */
+export interface Assertion {
+  readonly title: string
+  readonly fullName: string
+  readonly status: string
+}
+
+/** What is read of vitest's JSON report. */
+export interface Report {
+  readonly testResults: ReadonlyArray<{
+    readonly name: string
+    readonly status: string
+    readonly assertionResults: ReadonlyArray<Assertion>
+  }>
+}
+
+/** How many tests passed and failed. */
+export interface Tally {
+  readonly passed: number
+  readonly failed: number
+}
+
+/** A run of vitest, with its report where it lived to write one. */
+export interface VitestRun extends Ended {
+  readonly report: Report | undefined
+}
+
+/** Runs vitest on a host over the files whose paths hold one of `args`. */
+export const runVitest = async (host: Host, args: ReadonlyArray<string>, options: RunOptions = {}): Promise<VitestRun> => {
+  const folder = await mkdtemp(join(tmpdir(), "systole-report-"))
+  const file = join(folder, "report.json")
+  const ended = await run(vitest(host, [...args, "--reporter=default", "--reporter=json", `--outputFile.json=${file}`]), options)
+  const text = await readFile(file, "utf8").catch(() => undefined)
+  await rm(folder, { recursive: true })
+  return { ...ended, report: text === undefined ? undefined : JSON.parse(text) as Report }
+}
+
+/** Counts a run: a file that does not load is a failure, and so is an exit code that no test explains. */
+export const tally = ({ code, report }: Pick<VitestRun, "code" | "report">): Tally => {
+  if (report === undefined) return { passed: 0, failed: 1 }
+  const tests = report.testResults.flatMap((file) => file.assertionResults)
+  const broken = report.testResults.filter((file) => file.status === "failed" && !file.assertionResults.some(isFailed)).length
+  const failed = tests.filter(isFailed).length + broken
+  return { passed: tests.filter((test) => test.status === "passed").length, failed: failed === 0 && code !== 0 ? 1 : failed }
+}
+
+const isFailed = (test: Assertion): boolean => test.status === "failed"

@@ -1,0 +1,15 @@
+/**
+ * `npm run build`: JavaScript and types under `dist/`, from nothing.
+ *
+ * @module
+ */
+import { rm } from "node:fs/promises"
+import { join } from "node:path"
+import process from "node:process"
+import { root, tool } from "./Host.ts"
+import { run } from "./Process.ts"
+
+await rm(join(root, "dist"), { recursive: true, force: true })
+const { code, output } = await run([tool("tsc"), "-p", "test/scripts/tsconfig.build.json"])
+process.stderr.write(output)
+process.exitCode = code ?? 1

@@ -1,0 +1,18 @@
+/**
+ * Lets Node run the sources: the package's own name leads to them instead of to
+ * what is built. Used as `node --import ./test/scripts/source.mjs FILE`; Bun and
+ * Deno read the same from `tsconfig.json` and `deno.json`.
+ *
+ * @module
+ */
+import * as module from "node:module"
+
+const index = new URL("../../src/index.ts", import.meta.url).href
+const plugin = (name) => new URL(`../../plugins/${name}.ts`, import.meta.url).href
+
+const locate = (specifier) => {
+  if (specifier === "systole") return index
+  return specifier.startsWith("systole/plugins/") ? plugin(specifier.slice(16)) : specifier
+}
+
+module.registerHooks?.({ resolve: (specifier, context, next) => next(locate(specifier), context) })
