@@ -1,0 +1,183 @@
+/**
+ * Loads a project's modules, one by one, so that a broken one harms no other.
+ *
+ * Modules are found in the configured folders in the order of their names; what
+ * they export is decoded, and each enzyme is registered with the kernel under
+ * the hash of the code it came from. (Architecture, section 4.)
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import { Kernel } from "../kernel/Kernel.ts"
+import * as Enzyme from "../registry/Enzyme.ts"
+import { InvalidConfig } from "./Config.ts"
+import { type LoadedModule, ModuleBroken, ModuleHost } from "./ModuleHost.ts"
+import * as Plugin from "./Plugin.ts"
+
+/** Where modules come from. */
+export interface Sources {
+  /** Folders of enzyme modules. */
+  readonly enzymes: ReadonlyArray<string>
+  readonly plugins: ReadonlyArray<string>
+  /** Plugins that have to be there, by name: the runtime's own serve where the project has none of that name. */
+  readonly required: ReadonlyArray<string>
+}
+
+/** An enzyme and the module it came from. */
+export interface FoundEnzyme {
+  readonly file: string
+  readonly hash: string
+  readonly enzyme: Enzyme.Enzyme
+}
+
+/** A plugin and the module it came from. */
+export interface FoundPlugin {
+  readonly file: string
+  readonly hash: string
+  readonly plugin: Plugin.Plugin
+}
+
+/**
+ * What was found, whole or broken.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Found {
+  readonly enzymes: ReadonlyArray<FoundEnzyme>
+  readonly plugins: ReadonlyArray<FoundPlugin>
+  readonly broken: ReadonlyArray<ModuleBroken>
+}
+
+/** Folders that are looked into without being named, and so may be absent. */
+const conventional = new Set(["enzymes", "plugins"])
+
+const none: Found = { enzymes: [], plugins: [], broken: [] }
+
+/** Most modules of one folder; a folder with more is not one of modules. */
+const MAX_MODULES = 10_000
+
+/**
+ * Loads all modules of a project. What is broken is reported and stops nothing.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const load = Effect.fn("Loader.load")(function*(sources: Sources): Effect.fn.Return<Found, never, ModuleHost> {
+  const fromPlugins = merge(yield* Effect.forEach(sources.plugins, (folder) => loadFolder(folder)))
+  const missing = sources.required.filter((name) => !fromPlugins.plugins.some(({ plugin }) => plugin.name === name))
+  const firstParty = merge(yield* Effect.forEach(missing, (name) => loadModule(`systole/plugins/${name}`)))
+  const fromEnzymes = merge(yield* Effect.forEach(sources.enzymes, (folder) => loadFolder(folder)))
+  return merge([firstParty, fromPlugins, fromEnzymes])
+})
+
+/**
+ * Registers all enzymes that were found; those that the kernel refuses join the broken ones.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const register = Effect.fn("Loader.register")(function*(found: Found): Effect.fn.Return<Found, never, Kernel> {
+  const kernel = yield* Kernel
+  const refused: Array<ModuleBroken> = []
+  const enzymes: Array<FoundEnzyme> = []
+  for (const item of found.enzymes) {
+    const result = yield* Effect.result(kernel.register(item.enzyme, { hash: item.hash }))
+    if (Result.isSuccess(result)) enzymes.push(item)
+    else refused.push(new ModuleBroken({ file: item.file, reason: result.failure.message }))
+  }
+  return { ...found, enzymes, broken: [...found.broken, ...refused] }
+})
+
+/**
+ * The plugin that provides persistence.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const persistence = (found: Found, name: string): Effect.Effect<NonNullable<Plugin.Plugin["provides"]["persistence"]>, InvalidConfig> => {
+  const named = found.plugins.filter(({ plugin }) => plugin.name === name)
+  const provider = named[0]?.plugin.provides.persistence
+  if (named.length === 1 && provider !== undefined) return Effect.succeed(provider)
+  const files = named.map(({ file }) => file).join(", ")
+  const reasons = found.broken.map((broken) => broken.message)
+  const reason = named.length > 1
+    ? `several plugins are named "${name}": ${files}. Rename all but one`
+    : named.length === 1
+    ? `plugin "${name}" in ${files} provides no persistence. Name one that does, such as "sqlite" or "memory"`
+    : [`persistence "${name}" is provided by no plugin. Use "sqlite" or "memory", or put a plugin of that name into a plugins folder`, ...reasons].join("; ")
+  return Effect.fail(new InvalidConfig({ reason }))
+}
+
+/**
+ * Whether a file of a folder is a module: `*.ts`, `*.js` or `*.mjs`, and neither a test, a declaration nor set aside by `_`.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const isModule = (name: string): boolean => /^[^_.].*\.(?:ts|js|mjs)$/.test(name) && !/\.(?:test|spec|d)\.[a-z]+$/.test(name)
+
+/**
+ * What a module's default export brings: an enzyme or a plugin, or an array of enzymes.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const decode = (loaded: LoadedModule): Result.Result<Found, ModuleBroken> => {
+  const { file, hash, module } = loaded
+  const refuse = (reason: string) => Result.fail(new ModuleBroken({ file, reason }))
+  if (module === undefined) return refuse("it has no default export. Write: export default Enzyme.make({ … })")
+  try {
+    const plugin = Plugin.is(module) ? Plugin.make(withoutTag(module)) : undefined
+    const exported: ReadonlyArray<unknown> = plugin !== undefined ? plugin.enzymes : Array.isArray(module) ? module : [module]
+    const enzymes = exported.map((item) => asEnzyme(item))
+    const wary = loaded.hostImports.length > 0 && plugin === undefined ? enzymes.find((enzyme) => !enzyme.trusted) : undefined
+    if (wary !== undefined) {
+      const imported = loaded.hostImports.join(", ")
+      return refuse(`it imports ${imported}, which runs on this host alone, and enzyme "${wary.name}" is not marked trusted. Use the transaction instead, or set trusted: true`)
+    }
+    return Result.succeed({
+      enzymes: enzymes.map((enzyme) => ({ file, hash, enzyme })),
+      plugins: plugin === undefined ? [] : [{ file, hash, plugin }],
+      broken: []
+    })
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error))
+  }
+}
+
+const asEnzyme = (exported: unknown): Enzyme.Enzyme => {
+  if (typeof exported !== "object" || exported === null) throw new Error(`it exports a value of type ${typeof exported}. Export what Enzyme.make or Plugin.make returns`)
+  return Enzyme.make((Enzyme.is(exported) ? withoutTag(exported) : exported) as Enzyme.Definition)
+}
+
+/** A made enzyme or plugin as the definition it could have come from: fields that were left out are left out again. */
+const withoutTag = <A extends { readonly _tag: string }>({ _tag, ...definition }: A): Omit<A, "_tag"> =>
+  Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== undefined)) as Omit<A, "_tag">
+
+const loadFolder = Effect.fnUntraced(function*(folder: string): Effect.fn.Return<Found, never, ModuleHost> {
+  const host = yield* ModuleHost
+  const listed = yield* Effect.result(host.files(folder))
+  if (Result.isFailure(listed)) return { ...none, broken: [listed.failure] }
+  if (listed.success === undefined && !conventional.has(folder)) {
+    return { ...none, broken: [new ModuleBroken({ file: folder, reason: "the configuration names this folder, and there is none" })] }
+  }
+  const names = (listed.success ?? []).filter(isModule).sort()
+  if (names.length > MAX_MODULES) {
+    return { ...none, broken: [new ModuleBroken({ file: folder, reason: `the folder holds ${names.length} modules and the limit is ${MAX_MODULES}` })] }
+  }
+  return merge(yield* Effect.forEach(names, (name) => loadModule(`${folder}/${name}`)))
+})
+
+const loadModule = Effect.fnUntraced(function*(file: string): Effect.fn.Return<Found, never, ModuleHost> {
+  const host = yield* ModuleHost
+  const result = Result.flatMap(yield* Effect.result(host.load(file)), decode)
+  return Result.isSuccess(result) ? result.success : { ...none, broken: [result.failure] }
+})
+
+const merge = (parts: ReadonlyArray<Found>): Found => ({
+  enzymes: parts.flatMap((part) => part.enzymes),
+  plugins: parts.flatMap((part) => part.plugins),
+  broken: parts.flatMap((part) => part.broken)
+})

@@ -1,0 +1,73 @@
+/**
+ * Imports modules from files, on hosts that can import while running.
+ *
+ * Each bundle is written once under the name of its hash and imported from
+ * there, so a changed module is a new module on every host.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { mkdir, readdir, rename, stat, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { type LoadedModule, ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
+import { Hash } from "../persistence/Hash.ts"
+
+/** The project's folder for imported bundles. */
+const FOLDER = join(".systole", "modules")
+
+/**
+ * The modules of the project in a folder.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (root: string): Layer.Layer<ModuleHost, never, Hash> =>
+  Layer.effect(ModuleHost, Effect.map(Hash, (hash) => ModuleHost.of({
+    files: (folder) => attempt(folder, () => list(join(root, folder))),
+    load: (file) => attempt(file, () => load(root, file, hash))
+  })))
+
+const attempt = <A>(file: string, run: () => Promise<A>): Effect.Effect<A, ModuleBroken> =>
+  Effect.tryPromise({ try: run, catch: (error) => error instanceof ModuleBroken ? error : new ModuleBroken({ file, reason: describe(error) }) })
+
+const list = async (folder: string): Promise<ReadonlyArray<string> | undefined> => {
+  try {
+    const entries = await readdir(folder, { withFileTypes: true })
+    return entries.filter((entry) => !entry.isDirectory()).map((entry) => entry.name)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined
+    throw error
+  }
+}
+
+const load = async (root: string, file: string, hash: Hash["Service"]): Promise<LoadedModule> => {
+  const Bundle = await import("./Bundle.ts")
+  const path = Bundle.ownFile(file) ?? join(root, file)
+  await stat(path).catch(() => {
+    throw new ModuleBroken({ file, reason: "there is no such file" })
+  })
+  const bundle = await Bundle.make(path).catch((error: unknown) => {
+    throw new ModuleBroken({ file, reason: Bundle.explain(error) })
+  })
+  const digest = hash.hex(bundle.text)
+  const place = await keep(root, digest, bundle.located)
+  const imported = await import(/* @vite-ignore */ pathToFileURL(place).href).catch((error: unknown) => {
+    throw new ModuleBroken({ file, reason: `it fails while it is loaded: ${describe(error)}` })
+  }) as { readonly default?: unknown }
+  return { file, module: imported.default, hash: digest, hostImports: bundle.hostImports }
+}
+
+/** Writes a bundle beside its place and moves it there, so that another process never imports half of one. */
+const keep = async (root: string, digest: string, text: string): Promise<string> => {
+  const folder = join(root, FOLDER)
+  const place = join(folder, `${digest}.mjs`)
+  const draft = `${place}.${process.pid}`
+  await mkdir(folder, { recursive: true })
+  await writeFile(draft, text)
+  await rename(draft, place)
+  return place
+}
+
+const describe = (error: unknown): string => error instanceof Error ? `${error.name}: ${error.message}` : String(error)

@@ -1,0 +1,36 @@
+/**
+ * Modules from a literal manifest, for hosts that import nothing while running.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
+
+/**
+ * What a build wrote down: by file, the default export of a module and the hash of its closure.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Manifest = Readonly<Record<string, { readonly module: unknown; readonly hash: string }>>
+
+/**
+ * The modules of a manifest.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (manifest: Manifest): Layer.Layer<ModuleHost> =>
+  Layer.succeed(ModuleHost, {
+    files: (folder) => {
+      const prefix = `${folder}/`
+      const names = Object.keys(manifest).filter((file) => file.startsWith(prefix)).map((file) => file.slice(prefix.length))
+      return Effect.succeed(names.length === 0 ? undefined : names)
+    },
+    load: (file) => {
+      const entry = Object.hasOwn(manifest, file) ? manifest[file] : undefined
+      if (entry === undefined) return Effect.fail(new ModuleBroken({ file, reason: "the manifest does not hold it" }))
+      return Effect.succeed({ file, module: entry.module, hash: entry.hash, hostImports: [] })
+    }
+  })

@@ -1,0 +1,50 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { defineConfig } from "systole"
+import * as Config from "../../src/loader/Config.ts"
+
+const refusal = (definition: unknown) => Effect.map(Effect.flip(Config.decode(definition)), (error) => error.message)
+
+describe("Config", () => {
+  describe("decode", () => {
+    it.effect("has a default for everything", () =>
+      Effect.gen(function*() {
+        const config = yield* Config.decode(undefined)
+        assert.deepStrictEqual(config.persistence, { use: "sqlite", options: {} })
+        assert.deepStrictEqual([config.host, config.port, config.data, config.token], ["127.0.0.1", 4200, ".data", undefined])
+        assert.deepStrictEqual(config, yield* Config.decode({}))
+      }))
+
+    it.effect("takes what a project says, and the defaults for the rest", () =>
+      Effect.gen(function*() {
+        const config = yield* Config.decode(defineConfig({ persistence: "memory", limits: { hops: 7 }, spaces: { create: "on-demand" } }))
+        assert.strictEqual(config.persistence.use, "memory")
+        assert.strictEqual(config.kernel.create, "on-demand")
+        assert.strictEqual(config.kernel.limits.hops, 7)
+        assert.strictEqual(config.kernel.limits.captureSignals, 1024)
+      }))
+
+    it.effect("refuses what does not fit, and names it", () =>
+      Effect.gen(function*() {
+        assert.include(yield* refusal({ port: 70_000 }), "port")
+        assert.include(yield* refusal({ enzymse: ["x"] }), "enzymse")
+        assert.include(yield* refusal({ limits: { hops: 0 } }), "hops")
+        assert.include(yield* refusal({ persistence: "../evil" }), "persistence")
+        assert.include(yield* refusal("sqlite"), "systole.config.ts")
+      }))
+
+    it.effect("refuses an address that others reach unless there is a token", () =>
+      Effect.gen(function*() {
+        assert.include(yield* refusal({ host: "0.0.0.0" }), "0.0.0.0")
+        const config = yield* Config.decode({ host: "0.0.0.0", token: "a-token-of-some-length" })
+        assert.strictEqual(config.host, "0.0.0.0")
+      }))
+  })
+
+  describe("isLoopback", () => {
+    it("knows the names of this machine alone", () => {
+      assert.deepStrictEqual(["127.0.0.1", "127.1.2.3", "localhost", "::1"].map(Config.isLoopback), [true, true, true, true])
+      assert.deepStrictEqual(["0.0.0.0", "::", "192.168.0.1", "localhost.evil.example"].map(Config.isLoopback), [false, false, false, false])
+    })
+  })
+})

@@ -1,0 +1,108 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer, Result } from "effect"
+import { Enzyme } from "systole"
+import * as Loader from "../../src/loader/Loader.ts"
+import * as ManifestModules from "../../src/main/ManifestModules.ts"
+
+const enzyme = Enzyme.make({ name: "count", query: "/signals/count", run: () => 1 })
+const plugin = (name: string, provides = {}) => ({ _tag: "Plugin", name, version: "1.0.0", provides, enzymes: [] })
+const loaded = (module: unknown, hostImports: ReadonlyArray<string> = []) => ({ file: "enzymes/a.ts", hash: "h", module, hostImports })
+
+const load = (modules: Readonly<Record<string, unknown>>, sources: Partial<Loader.Sources> = {}) =>
+  Loader.load({ enzymes: ["enzymes"], plugins: ["plugins"], required: [], ...sources }).pipe(
+    Effect.provide(Layer.fresh(ManifestModules.layer(
+      Object.fromEntries(Object.entries(modules).map(([file, module]) => [file, { module, hash: `hash of ${file}` }]))
+    )))
+  )
+
+const refusalOf = (module: unknown, hostImports: ReadonlyArray<string> = []): string => {
+  const result = Loader.decode(loaded(module, hostImports))
+  return Result.isFailure(result) ? result.failure.message : "accepted"
+}
+
+describe("Loader", () => {
+  describe("isModule", () => {
+    it("takes modules and leaves tests, declarations, dot files and what is set aside", () => {
+      const names = ["a.ts", "b.js", "c.mjs", "_d.ts", ".e.ts", "f.test.ts", "g.d.ts", "h.json", "i.spec.js", "README.md"]
+      assert.deepStrictEqual(names.filter(Loader.isModule), ["a.ts", "b.js", "c.mjs"])
+    })
+  })
+
+  describe("decode", () => {
+    it("takes an enzyme, a raw definition, and an array of both", () => {
+      const raw = { name: "raw", query: "/signals/raw", run: () => 2 }
+      const names = (module: unknown) => Result.getOrThrow(Loader.decode(loaded(module))).enzymes.map((found) => found.enzyme.name)
+      assert.deepStrictEqual(names(enzyme), ["count"])
+      assert.deepStrictEqual(names(raw), ["raw"])
+      assert.deepStrictEqual(names([enzyme, raw]), ["count", "raw"])
+    })
+
+    it("takes a plugin with its enzymes", () => {
+      const found = Result.getOrThrow(Loader.decode(loaded({ ...plugin("extra"), enzymes: [enzyme] })))
+      assert.deepStrictEqual(found.plugins.map((item) => item.plugin.name), ["extra"])
+      assert.deepStrictEqual(found.enzymes.map((item) => item.enzyme.name), ["count"])
+    })
+
+    it("says what is wrong with anything else", () => {
+      assert.include(refusalOf(undefined), "no default export")
+      assert.include(refusalOf(7), "type number")
+      assert.include(refusalOf({ name: "x", query: "/signals/x" }), "no run function")
+      assert.include(refusalOf({ name: "x", query: "/signals/x", run: () => 1, qurey: 1 }), "qurey")
+      assert.include(refusalOf({ ...plugin("extra"), provides: { weather: () => 1 } }), "weather")
+      assert.include(refusalOf({ ...plugin("extra"), enzymes: 3 }), "enzymes/a.ts")
+    })
+
+    it("refuses host imports of an enzyme that is not trusted", () => {
+      assert.include(refusalOf(enzyme, ["node:fs"]), "node:fs")
+      assert.strictEqual(refusalOf({ name: "x", query: "", run: () => 1, trusted: true }, ["node:fs"]), "accepted")
+      assert.strictEqual(refusalOf(plugin("extra"), ["node:fs"]), "accepted")
+    })
+  })
+
+  describe("load", () => {
+    it.effect("loads each folder in the order of its names", () =>
+      Effect.gen(function*() {
+        const other = { name: "other", query: "", run: () => 1 }
+        const found = yield* load({ "enzymes/b.ts": enzyme, "enzymes/a.ts": other, "enzymes/_c.ts": 1, "plugins/p.ts": plugin("extra") })
+        assert.deepStrictEqual(found.enzymes.map((item) => [item.file, item.hash]), [
+          ["enzymes/a.ts", "hash of enzymes/a.ts"],
+          ["enzymes/b.ts", "hash of enzymes/b.ts"]
+        ])
+        assert.deepStrictEqual(found.plugins.map((item) => item.plugin.name), ["extra"])
+        assert.deepStrictEqual(found.broken, [])
+      }))
+
+    it.effect("reports a broken module and keeps the others", () =>
+      Effect.gen(function*() {
+        const found = yield* load({ "enzymes/a.ts": undefined, "enzymes/b.ts": enzyme })
+        assert.deepStrictEqual(found.broken.map((broken) => broken.file), ["enzymes/a.ts"])
+        assert.deepStrictEqual(found.enzymes.map((item) => item.file), ["enzymes/b.ts"])
+      }))
+
+    it.effect("reports a folder that the configuration names and that is not there", () =>
+      Effect.gen(function*() {
+        const found = yield* load({}, { enzymes: ["enzymes", "reactions"] })
+        assert.deepStrictEqual(found.broken.map((broken) => broken.file), ["reactions"])
+      }))
+
+    it.effect("takes the runtime's own plugin unless the project has one of that name", () =>
+      Effect.gen(function*() {
+        const own = { "systole/plugins/store": plugin("store") }
+        const alone = yield* load(own, { required: ["store"] })
+        assert.deepStrictEqual(alone.plugins.map((item) => item.file), ["systole/plugins/store"])
+        const replaced = yield* load({ ...own, "plugins/mine.ts": plugin("store") }, { required: ["store"] })
+        assert.deepStrictEqual(replaced.plugins.map((item) => item.file), ["plugins/mine.ts"])
+      }))
+  })
+
+  describe("persistence", () => {
+    it.effect("finds the provider, and names what is missing", () =>
+      Effect.gen(function*() {
+        const provider = () => Layer.empty as never
+        const found = yield* load({ "plugins/a.ts": plugin("store", { persistence: provider }), "plugins/b.ts": plugin("bare") })
+        assert.strictEqual(yield* Loader.persistence(found, "store"), provider)
+        assert.include((yield* Effect.flip(Loader.persistence(found, "bare"))).message, "provides no persistence")
+        assert.include((yield* Effect.flip(Loader.persistence(found, "absent"))).message, "\"absent\"")
+      }))
+  })
+})

@@ -1,0 +1,120 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import * as Loader from "../../src/loader/Loader.ts"
+import { ModuleHost } from "../../src/loader/ModuleHost.ts"
+import * as HostHash from "../../src/main/HostHash.ts"
+import * as HostModules from "../../src/main/HostModules.ts"
+
+type Files = Readonly<Record<string, string>>
+
+const write = (root: string, files: Files): void => {
+  for (const [file, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, file)), { recursive: true })
+    writeFileSync(join(root, file), text)
+  }
+}
+
+/** A project in a temporary folder, for as long as the test's scope. */
+const project = (files: Files) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const root = mkdtempSync(join(tmpdir(), "systole-modules-"))
+      write(root, files)
+      return root
+    }),
+    (root) => Effect.sync(() => rmSync(root, { recursive: true }))
+  )
+
+const within = <A, E>(root: string, effect: Effect.Effect<A, E, ModuleHost>) =>
+  Effect.provide(effect, Layer.fresh(HostModules.layer(root).pipe(Layer.provide(HostHash.layer))))
+
+const loadAll = (root: string) => within(root, Loader.load({ enzymes: ["enzymes"], plugins: ["plugins"], required: [] }))
+const load = (root: string, file: string) => within(root, ModuleHost.use((host) => host.load(file)))
+
+const good = `import { Enzyme } from "systole"
+import * as Schema from "effect/Schema"
+import { answer } from "../lib/answer.ts"
+enum Kind { One = 1 }
+export default Enzyme.make({ name: "good", query: "/signals/good", payload: Schema.Number, run: (): number => answer + Kind.One })
+`
+const lib: Files = { "lib/answer.ts": "export const answer: number = 41\n" }
+
+describe("HostModules", () => {
+  it.effect("loads modules and reports each broken one with its file and reason", () =>
+    Effect.gen(function*() {
+      const root = yield* project({
+        ...lib,
+        "enzymes/good.ts": good,
+        "enzymes/syntax.ts": "export default {\n  name: 'x',\n  run: ) =>\n}\n",
+        "enzymes/throws.ts": "throw new Error('no luck')\n",
+        "enzymes/wrong.ts": "export default { name: 'wrong', query: 'no slash', run: () => 1 }\n",
+        "enzymes/absent.ts": "import './nothing.ts'\nexport default {}\n",
+        "enzymes/missing.ts": "import x from 'no-such-package'\nexport default x\n",
+        "enzymes/host.ts": "import { readFileSync } from 'node:fs'\nexport default { name: 'host', query: '', run: () => readFileSync('x') }\n",
+        "enzymes/trusted.ts": "import { sep } from 'path'\nexport default { name: 'trusted', query: '', trusted: true, run: () => sep }\n"
+      })
+      const found = yield* loadAll(root)
+      assert.deepStrictEqual(found.enzymes.map((item) => item.enzyme.name), ["good", "trusted"])
+      const reasons = Object.fromEntries(found.broken.map((broken) => [broken.file, broken.message]))
+      assert.include(reasons["enzymes/syntax.ts"], "syntax.ts:3:8")
+      assert.include(reasons["enzymes/throws.ts"], "no luck")
+      assert.include(reasons["enzymes/wrong.ts"], "no slash")
+      assert.include(reasons["enzymes/absent.ts"], "absent.ts:1")
+      assert.include(reasons["enzymes/missing.ts"], "no-such-package")
+      assert.include(reasons["enzymes/host.ts"], "node:fs")
+      assert.strictEqual(found.broken.length, 6)
+    }))
+
+  it.effect("gives a new hash to a module when a file that it imports changes, and the old one when it changes back", () =>
+    Effect.gen(function*() {
+      const root = yield* project({ ...lib, "enzymes/good.ts": good })
+      const first = yield* load(root, "enzymes/good.ts")
+      write(root, { "lib/answer.ts": "export const answer = 42\n" })
+      const second = yield* load(root, "enzymes/good.ts")
+      write(root, lib)
+      const third = yield* load(root, "enzymes/good.ts")
+      assert.notStrictEqual(second.hash, first.hash)
+      assert.strictEqual(third.hash, first.hash)
+      const run = (loaded: typeof first) => (loaded.module as { run: () => number }).run()
+      assert.deepStrictEqual([run(first), run(second)], [42, 43])
+    }))
+
+  it.effect("gives the same hash wherever the project lies", () =>
+    Effect.gen(function*() {
+      const files = { ...lib, "enzymes/good.ts": good }
+      const here = yield* load(yield* project(files), "enzymes/good.ts")
+      const there = yield* load(yield* project(files), "enzymes/good.ts")
+      assert.strictEqual(here.hash, there.hash)
+    }))
+
+  it.effect("resolves packages from the module's own folder", () =>
+    Effect.gen(function*() {
+      const root = yield* project({
+        "node_modules/greeting/package.json": `{ "name": "greeting", "type": "module", "exports": "./index.js" }`,
+        "node_modules/greeting/index.js": "export const greeting = 'outer'\n",
+        "enzymes/node_modules/greeting/package.json": `{ "name": "greeting", "type": "module", "exports": "./index.js" }`,
+        "enzymes/node_modules/greeting/index.js": "export const greeting = 'inner'\n",
+        "shared.ts": "export { greeting } from 'greeting'\n",
+        "enzymes/a.ts": "import { greeting } from 'greeting'\nimport * as shared from '../shared.ts'\nexport default [greeting, shared.greeting]\n"
+      })
+      assert.deepStrictEqual((yield* load(root, "enzymes/a.ts")).module, ["inner", "outer"])
+    }))
+
+  it.effect("keeps one bundle for each hash", () =>
+    Effect.gen(function*() {
+      const root = yield* project({ ...lib, "enzymes/good.ts": good })
+      const { hash } = yield* load(root, "enzymes/good.ts")
+      yield* load(root, "enzymes/good.ts")
+      assert.deepStrictEqual(readdirSync(join(root, ".systole", "modules")), [`${hash}.mjs`])
+    }))
+
+  it.effect("says that a file is not there", () =>
+    Effect.gen(function*() {
+      const root = yield* project({})
+      const error = yield* Effect.flip(load(root, "systole.config.ts"))
+      assert.include(error.message, "no such file")
+    }))
+})
