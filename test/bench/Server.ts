@@ -1,0 +1,87 @@
+/**
+ * Whole servers as contenders: child processes that are put under load over
+ * loopback and report what they did.
+ *
+ * @module
+ */
+import { spawn } from "node:child_process"
+import { createServer } from "node:net"
+import { join } from "node:path"
+import { environment, node, root } from "../scripts/Host.ts"
+import { run } from "../scripts/Process.ts"
+
+const baseline = join(root, "test", "bench", "baseline")
+
+/** What `GET /stats` answers; the counters are cumulative. */
+export interface Stats {
+  readonly events: number
+  readonly commits: number
+  readonly cpuMicros: number
+  readonly rssMiB: number
+}
+
+/** A server that runs. */
+export interface Server {
+  readonly url: string
+  readonly stats: () => Promise<Stats>
+  readonly stop: () => Promise<void>
+}
+
+/** One concurrency's figures, as `baseline/load.mjs` prints them. */
+export type Load = Readonly<Record<string, number>>
+
+const START_MILLIS = 10_000
+
+/** Starts a server that listens on the port its command line is made for, and waits until it answers. */
+export const start = async (commandAt: (port: number) => readonly [string, ...Array<string>], env: NodeJS.ProcessEnv = {}): Promise<Server> => {
+  const port = await freePort()
+  const [file, ...args] = commandAt(port)
+  const errors: Array<string> = []
+  const child = spawn(file, args, { cwd: root, env: { ...environment(), ...env }, stdio: ["ignore", "ignore", "pipe"] })
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => errors.push(chunk))
+  const gone = new Promise<void>((resolve) => child.once("close", () => resolve()))
+  const url = `http://127.0.0.1:${port}`
+  const stats = async () => await (await fetch(`${url}/stats`)).json() as Stats
+  const stop = async () => {
+    child.kill("SIGTERM")
+    await gone
+  }
+  for (const end = performance.now() + START_MILLIS; ;) {
+    if (await stats().then(() => true, () => false)) return { url, stats, stop }
+    if (child.exitCode !== null || performance.now() > end) {
+      await stop()
+      throw new Error(`The server "${file} ${args.join(" ")}" does not answer on port ${port}: ${errors.join("").slice(0, 2000)}`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}
+
+/** Starts a hand-written baseline: `echo`, `group` or `once`. */
+export const startBaseline = (kind: string, file: string, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
+  start((port) => [node(), join(baseline, "server.mjs"), kind, String(port), file], env)
+
+/** Puts a URL under load and answers a row for each concurrency. */
+export const load = (url: string, options: Readonly<Record<string, string>>): Promise<ReadonlyArray<Load>> =>
+  lines([join(baseline, "load.mjs"), url, ...Object.entries(options).flatMap(([name, value]) => [`--${name}`, value])])
+
+/** The latency of fdatasync in the folder of `file`, in milliseconds. */
+export const disk = async (file: string): Promise<Load> => (await lines([join(baseline, "disk.mjs"), file]))[0]!
+
+const lines = async (args: ReadonlyArray<string>): Promise<ReadonlyArray<Load>> => {
+  const { code, output } = await run([node(), ...args])
+  if (code !== 0) throw new Error(`"${args.join(" ")}" ended with ${code}: ${output.slice(-2000)}`)
+  return output.split("\n").filter((line) => line.startsWith("{")).map((line) => JSON.parse(line) as Load)
+}
+
+/** A port that is free now. Below those that clients are given, which a server would collide with. */
+const freePort = async (): Promise<number> => {
+  for (let port = 20_000 + (process.pid % 10_000); port < 32_000; port++) if (await isFree(port)) return port
+  throw new Error("No port between 20,000 and 32,000 is free; end what listens there")
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const probe = createServer()
+    probe.once("error", () => resolve(false))
+    probe.listen(port, "127.0.0.1", () => probe.close(() => resolve(true)))
+  })

@@ -1,0 +1,58 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import type { Mutant } from "./Mutants.ts"
+import * as Mutants from "./Mutants.ts"
+
+const root = join(import.meta.dirname, "..", "..")
+const listed = JSON.parse(readFileSync(join(import.meta.dirname, "mutants.json"), "utf8")) as ReadonlyArray<Mutant>
+const mutant: Mutant = { name: "swap", file: "a.ts", find: "a < b", replace: "a > b", tests: ["test/a"] }
+const run = (code: number | undefined, ...statuses: ReadonlyArray<string>) => ({
+  code,
+  report: {
+    testResults: [{ name: "x", status: "x", assertionResults: statuses.map((status) => ({ title: "t", fullName: "t", status })) }]
+  }
+})
+
+describe("Mutants", () => {
+  describe("apply", () => {
+    it("replaces the one place", () => {
+      assert.deepStrictEqual(Mutants.apply(mutant, "if (a < b) x()"), { text: "if (a > b) x()" })
+    })
+
+    it("takes the replacement as it stands", () => {
+      assert.deepStrictEqual(Mutants.apply({ ...mutant, replace: "$&$1" }, "a < b"), { text: "$&$1" })
+    })
+
+    it("refuses a place that is not there, or there twice", () => {
+      assert.deepStrictEqual(Mutants.apply(mutant, "a > b"), { refused: "a.ts holds what it finds 0 times instead of once" })
+      assert.deepStrictEqual(Mutants.apply(mutant, "a < b; a < b"), { refused: "a.ts holds what it finds 2 times instead of once" })
+    })
+
+    it("refuses more than one line, and no change", () => {
+      assert.deepStrictEqual(Mutants.apply({ ...mutant, find: "a\nb" }, "a\nb"), { refused: "what it finds is not within one line" })
+      assert.deepStrictEqual(Mutants.apply({ ...mutant, replace: mutant.find }, "a < b"), { refused: "it changes nothing" })
+    })
+  })
+
+  describe("verdict", () => {
+    it("calls a mutant caught when a test failed or never ended", () => {
+      assert.strictEqual(Mutants.verdict(run(1, "passed", "failed")), "caught")
+      assert.strictEqual(Mutants.verdict({ code: undefined, report: undefined }), "caught")
+    })
+
+    it("calls it survived when all tests passed", () => {
+      assert.strictEqual(Mutants.verdict(run(0, "passed")), "survived")
+    })
+
+    it("believes no run without tests", () => {
+      assert.strictEqual(Mutants.verdict(run(1)), "broken")
+      assert.strictEqual(Mutants.verdict({ code: 1, report: undefined }), "broken")
+    })
+  })
+
+  it.each(listed)("$name can be made", (listed) => {
+    const made = Mutants.apply(listed, readFileSync(join(root, listed.file), "utf8"))
+    assert.notProperty(made, "refused")
+  })
+})

@@ -1,0 +1,48 @@
+/**
+ * `npm run bench -- NAME [--json] [--host node|deno|bun]`: measures what
+ * `test/bench/NAME.bench.ts` lists.
+ *
+ * @module
+ */
+import { spawnSync } from "node:child_process"
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
+import process from "node:process"
+import { pathToFileURL } from "node:url"
+import { parseArgs } from "node:util"
+import type { Bench, Figure } from "../bench/Bench.ts"
+import { measure, rows, table } from "../bench/Bench.ts"
+import type { Host } from "./Host.ts"
+import { command, current, environment, root } from "./Host.ts"
+
+const { positionals: [name = ""], values } = parseArgs({
+  allowPositionals: true,
+  options: { json: { type: "boolean", default: false }, host: { type: "string", default: current() } }
+})
+const folder = join(root, "test", "bench")
+const names = readdirSync(folder).filter((file) => file.endsWith(".bench.ts")).map((file) => file.slice(0, -".bench.ts".length))
+const hosts: ReadonlyArray<string> = ["node", "deno", "bun"] satisfies ReadonlyArray<Host>
+
+const refuse = (message: string): never => {
+  console.error(message)
+  process.exit(2)
+}
+
+if (!names.includes(name)) refuse(`There is no bench "${name}"; there are ${names.join(", ")}`)
+if (!hosts.includes(values.host)) refuse(`There is no host "${values.host}"; there are ${hosts.join(", ")}`)
+
+if (values.host !== current()) {
+  const [file, ...args] = command(values.host as Host, import.meta.filename)
+  const { status } = spawnSync(file, [...args, name, ...values.json ? ["--json"] : []], { cwd: root, env: environment(), stdio: "inherit" })
+  process.exit(status ?? 1)
+}
+
+const { default: bench } = await import(pathToFileURL(join(folder, `${name}.bench.ts`)).href) as { readonly default: Bench }
+const figures: Array<Figure> = []
+for (const kase of bench.cases) {
+  process.stderr.write(`${name}: ${kase.name}\n`)
+  figures.push(...await measure(kase))
+}
+await bench.close?.()
+if (values.json) console.log(JSON.stringify(rows(name, values.host, figures)))
+else console.log(`${table(figures)}\n${bench.note ?? ""}`.trimEnd())

@@ -1,0 +1,31 @@
+/**
+ * `npm run conformance [-- --json]`: each scenario, its test and the result.
+ *
+ * @module
+ */
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import process from "node:process"
+import * as Conformance from "../conformance/Conformance.ts"
+import { root } from "./Host.ts"
+import { render } from "./Table.ts"
+import { runVitest } from "./Vitest.ts"
+
+const text = (name: string) => readFile(join(root, "test", "conformance", name), "utf8")
+
+/** A line of a table stays a line of a terminal. */
+const clip = (title: string): string => title.length <= 100 ? title : `${title.slice(0, 99)}…`
+
+const ids = Conformance.scenarioIds(await text("scenarios.md"))
+const { ranges } = JSON.parse(await text("finished.json")) as { readonly ranges: ReadonlyArray<string> }
+const { output, report } = await runVitest("node", ["test/conformance/"])
+if (report === undefined) {
+  console.error(output)
+  process.exit(1)
+}
+const rows = Conformance.table(ids, report, Conformance.deviations(await text("deviations.md")))
+if (process.argv.includes("--json")) console.log(JSON.stringify(rows))
+else console.log(render(["id", "test", "result"], rows.map((row) => [row.id, clip(row.test), row.result])))
+const gaps = Conformance.gaps(rows, Conformance.expand(ranges, ids))
+for (const gap of gaps) console.error(`${gap.id} is called finished in finished.json, and its test is ${gap.result}`)
+if (gaps.length > 0) process.exitCode = 1

@@ -1,0 +1,64 @@
+/**
+ * `npm run mutants`: makes each mutation in a copy of the project and expects
+ * its tests to fail.
+ *
+ * @module
+ */
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join, relative } from "node:path"
+import process from "node:process"
+import type { Mutant, Verdict } from "../mutants/Mutants.ts"
+import * as Mutants from "../mutants/Mutants.ts"
+import { root } from "./Host.ts"
+import { render } from "./Table.ts"
+import { runVitest } from "./Vitest.ts"
+
+/** Copies that are worked on at once. */
+const WORKERS = 2
+
+/** A mutation after which the tests do not end in this time counts as noticed. */
+const LIMIT_MILLIS = 180_000
+
+const left = new Set(["node_modules", ".git", "dist"])
+
+const copy = async (): Promise<string> => {
+  const folder = await mkdtemp(join(tmpdir(), "systole-mutants-"))
+  await cp(root, folder, { recursive: true, filter: (source) => !left.has(relative(root, source)) })
+  await symlink(join(root, "node_modules"), join(folder, "node_modules"))
+  return folder
+}
+
+const test = (folder: string, tests: ReadonlyArray<string>) => runVitest("node", ["--bail=1", ...tests], { cwd: folder, limitMillis: LIMIT_MILLIS })
+
+/** Makes one mutation, looks whether its tests notice, and takes it back. */
+const judge = async (folder: string, mutant: Mutant): Promise<{ readonly verdict: Verdict; readonly note: string }> => {
+  const file = join(folder, mutant.file)
+  const before = await readFile(file, "utf8").catch(() => "")
+  const made = Mutants.apply(mutant, before)
+  if ("refused" in made) return { verdict: "broken", note: made.refused }
+  await writeFile(file, made.text)
+  const run = await test(folder, mutant.tests)
+  await writeFile(file, before)
+  const verdict = Mutants.verdict(run)
+  return { verdict, note: verdict === "broken" ? run.output.trim().split("\n").slice(-20).join("\n") : "" }
+}
+
+const mutants = JSON.parse(await readFile(join(root, "test", "mutants", "mutants.json"), "utf8")) as ReadonlyArray<Mutant>
+const folders = await Promise.all(Array.from({ length: WORKERS }, copy))
+try {
+  const sound = await test(folders[0]!, [...new Set(mutants.flatMap((mutant) => mutant.tests))])
+  if (Mutants.verdict(sound) !== "survived") throw new Error(`The tests fail without any mutation; mend them first\n${sound.output}`)
+  const verdicts = new Map<Mutant, { readonly verdict: Verdict; readonly note: string }>()
+  const waiting = [...mutants]
+  await Promise.all(folders.map(async (folder) => {
+    for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) verdicts.set(mutant, await judge(folder, mutant))
+  }))
+  console.log(render(["mutant", "file", "result"], mutants.map((mutant) => [mutant.name, mutant.file, verdicts.get(mutant)!.verdict])))
+  const uncaught = mutants.filter((mutant) => verdicts.get(mutant)!.verdict !== "caught")
+  for (const mutant of uncaught) console.error(`${mutant.name}: ${verdicts.get(mutant)!.verdict} ${verdicts.get(mutant)!.note}`)
+  console.log(`${mutants.length - uncaught.length} of ${mutants.length} caught`)
+  if (uncaught.length > 0) process.exitCode = 1
+} finally {
+  await Promise.all(folders.map((folder) => rm(folder, { recursive: true })))
+}
