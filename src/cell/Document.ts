@@ -42,7 +42,7 @@ export const encode = (value: unknown): Document => {
   const canonical = Value.canonical(value)
   if (canonical.value === undefined) throw new Value.InvalidValue({ at: "", reason: "undefined deletes a cell and cannot be stored in one" })
   const plain = !canonical.rich && !hidesAsRich(canonical.value)
-  const text = plain ? JSON.stringify(canonical.value) : `${RICH}${JSON.stringify(superjson.serialize(canonical.value))}}`
+  const text = plain ? JSON.stringify(canonical.value) : richText(canonical.value)
   if (text.length > MAX_TEXT) {
     const reason = `its text has ${text.length} characters and the limit is ${MAX_TEXT}; split it into several cells, or keep its bytes with tx.blob(bytes)`
     throw new Value.InvalidValue({ at: "", reason })
@@ -95,7 +95,7 @@ const put = (container: Value.Value, path: Path, value: unknown): unknown => {
   if (container !== undefined && !Value.isContainer(container)) {
     throw new Value.InvalidValue({ at: `/${key}`, reason: "the path leads through a value that holds no others; write its parent instead" })
   }
-  if (Array.isArray(container)) return putItem(container, key, rest, value)
+  if (Array.isArray(container)) return putItem(container, path, value)
   const next = put(container === undefined ? undefined : Value.step(container, key), rest, value)
   const copy: Record<string, unknown> = { ...(container as Record<string, unknown> | undefined) }
   if (next === undefined) delete copy[key]
@@ -103,13 +103,20 @@ const put = (container: Value.Value, path: Path, value: unknown): unknown => {
   return copy
 }
 
-const putItem = (array: ReadonlyArray<unknown>, key: string, rest: Path, value: unknown): unknown => {
+const putItem = (array: ReadonlyArray<unknown>, path: Path, value: unknown): unknown => {
+  const [key = "", ...rest] = path
   const index = key === "-" ? array.length : Number(key)
   if (!/^(?:-|0|[1-9]\d*)$/.test(key) || index > array.length) {
     throw new Value.InvalidValue({ at: `/${key}`, reason: `an array of ${array.length} items has no such place; use an index up to ${array.length}, or - for its end` })
   }
   const next = put(array[index] as Value.Value, rest, value)
   return next === undefined ? array.toSpliced(index, 1) : index === array.length ? [...array, next] : array.with(index, next)
+}
+
+/** The text in superjson's form, without its notes on which objects are one and the same: a value is data and has no identity. */
+const richText = (value: Value.Value): string => {
+  const { json, meta } = superjson.serialize(value)
+  return `${RICH}${JSON.stringify(meta?.values === undefined ? { json } : { json, meta: { values: meta.values, v: meta.v } })}}`
 }
 
 /** A plain value whose stored text would be taken for superjson's form. */

@@ -14,7 +14,7 @@ import * as Name from "./Name.ts"
 /** What one segment of a pattern asks of a name. */
 export type Segment =
   | { readonly kind: "literal"; readonly text: string }
-  | { readonly kind: "part"; readonly text: string; readonly test: RegExp }
+  | { readonly kind: "part"; readonly text: string; readonly parts: ReadonlyArray<string> }
   | { readonly kind: "one" }
   | { readonly kind: "capture"; readonly name: string }
   | { readonly kind: "many" }
@@ -81,8 +81,7 @@ const toSegment = (name: string): Segment => {
   if (name === "**") return { kind: "many" }
   if (name.startsWith(":")) return { kind: "capture", name: name.slice(1) }
   if (!name.includes("*")) return { kind: "literal", text: name }
-  const source = name.split("*").map((part) => part.replace(/[.+^${}()|[\]\\-]/g, "\\$&")).join(".*")
-  return { kind: "part", text: name, test: new RegExp(`^${source}$`, "u") }
+  return { kind: "part", text: name, parts: name.split("*") }
 }
 
 const weight = (segment: Segment): number => segment.kind === "literal" ? 2 : segment.kind === "part" ? 1 : 0
@@ -143,4 +142,19 @@ const align = (segments: ReadonlyArray<Segment>, names: ReadonlyArray<string>, m
 
 /** Whether one segment that stands for exactly one name accepts it. */
 export const accepts = (segment: Segment, name: string): boolean =>
-  segment.kind === "literal" ? segment.text === name : segment.kind === "part" ? segment.test.test(name) : true
+  segment.kind === "literal" ? segment.text === name : segment.kind === "part" ? holds(segment.parts, name) : true
+
+/** Whether a name is `parts` in order, with anything between them. Each is taken where it first fits, so the work is linear. */
+const holds = (parts: ReadonlyArray<string>, name: string): boolean => {
+  const first = parts[0]!
+  const last = parts[parts.length - 1]!
+  const end = name.length - last.length
+  if (end < first.length || !name.startsWith(first) || !name.endsWith(last)) return false
+  let from = first.length
+  for (let i = 1; i < parts.length - 1; i++) {
+    const place = name.indexOf(parts[i]!, from)
+    if (place < 0) return false
+    from = place + parts[i]!.length
+  }
+  return from <= end
+}

@@ -105,7 +105,9 @@ const settleArray = (array: ReadonlyArray<unknown>, depth: number): Value => {
   let copy: Array<Value> | undefined
   for (let i = 0; i < array.length; i++) {
     const item = within(String(i), array[i], depth)
-    if (copy === undefined && !Object.is(item, array[i])) copy = array.slice(0, i) as Array<Value>
+    // A hole becomes an undefined item: what is stored knows no holes.
+    const kept = item === undefined ? i in array : Object.is(item, array[i])
+    if (copy === undefined && !kept) copy = array.slice(0, i) as Array<Value>
     copy?.push(item)
   }
   return Object.freeze(copy ?? array) as Value

@@ -1,0 +1,133 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Document from "../../src/cell/Document.ts"
+import * as Value from "../../src/cell/Value.ts"
+import { any, plain, twin } from "./Values.ts"
+
+const doc = (value: unknown) => Document.encode(value)
+const write = (before: unknown, path: ReadonlyArray<string>, value: unknown): unknown => {
+  const after = Document.write(before === undefined ? undefined : doc(before), path, value)
+  return Document.read(after, [])
+}
+
+describe("Document", () => {
+  describe("encode and decode", () => {
+    it.prop("give the value back", [any], ([value]) => {
+      const document = doc(value)
+      const canonical = Value.canonical(value).value
+      assert.isTrue(Value.equals(Document.read(document, []), canonical))
+      assert.isTrue(Value.equals(Document.read(Document.decode(document.text), []), canonical))
+    })
+
+    it.prop("give equal values equal texts", [any], ([value]) => {
+      assert.strictEqual(doc(value).text, doc(twin(value)).text)
+    })
+
+    it.prop("give different values different texts", [any, any], ([a, b]) => {
+      const same = Value.equals(Value.canonical(a).value, Value.canonical(b).value)
+      assert.strictEqual(doc(a).text === doc(b).text, same)
+    })
+
+    it.prop("store JSON as it is", [plain], ([value]) => {
+      const document = doc(value)
+      if (document.plain === undefined) assert.property(value, "$rich")
+      else assert.strictEqual(document.text, JSON.stringify(document.plain))
+    })
+
+    it("give one text to values that share an object and values that repeat it", () => {
+      const shared = { n: 1n }
+      assert.strictEqual(doc({ a: shared, b: shared }).text, doc({ a: { n: 1n }, b: { n: 1n } }).text)
+      const [a, b] = Document.read(doc([shared, shared]), []) as ReadonlyArray<unknown>
+      assert.notStrictEqual(a, b)
+    })
+
+    it("pin the stored form", () => {
+      assert.strictEqual(doc({ b: 1, a: [true, null, "x"] }).text, "{\"a\":[true,null,\"x\"],\"b\":1}")
+      assert.strictEqual(doc({ at: new Date(0), n: 1n }).text, "{\"$rich\":{\"json\":{\"at\":\"1970-01-01T00:00:00.000Z\",\"n\":\"1\"},\"meta\":{\"values\":{\"at\":[\"Date\"],\"n\":[\"bigint\"]},\"v\":1}}}")
+      assert.strictEqual(doc({ $rich: 1 }).text, "{\"$rich\":{\"json\":{\"$rich\":1}}}")
+    })
+
+    it("refuse undefined, and a text that is too long", () => {
+      assert.throws(() => doc(undefined), "undefined deletes a cell")
+      assert.strictEqual(doc("x".repeat(Document.MAX_TEXT - 2)).text.length, Document.MAX_TEXT)
+      assert.throws(() => doc("x".repeat(Document.MAX_TEXT - 1)), "its text has 1048577 characters and the limit is 1048576")
+    })
+  })
+
+  describe("read", () => {
+    it("gives the frozen value of a plain document, the same each time", () => {
+      const document = Document.decode("{\"a\":{\"b\":[1]}}")
+      const value = Document.read(document, ["a"]) as { readonly b: ReadonlyArray<number> }
+      assert.isTrue(Object.isFrozen(value) && Object.isFrozen(value.b))
+      assert.strictEqual(Document.read(document, ["a"]), value)
+    })
+
+    it("makes a date afresh for each reader, so that changing one changes nothing", () => {
+      const document = doc({ at: new Date(5) })
+      const first = Document.read(document, ["at"]) as Date
+      first.setTime(9)
+      assert.strictEqual((Document.read(document, ["at"]) as Date).getTime(), 5)
+    })
+
+    it("finds nothing in a document that is not there", () => {
+      assert.isUndefined(Document.read(undefined, []))
+      assert.isUndefined(Document.read(undefined, ["a"]))
+      assert.isUndefined(Document.read(doc({ a: 1 }), ["b", "c"]))
+    })
+  })
+
+  describe("write", () => {
+    it("replaces, deletes and creates the whole", () => {
+      assert.strictEqual(write(1, [], 2), 2)
+      assert.isUndefined(Document.write(doc(1), [], undefined))
+      assert.deepStrictEqual(write(undefined, ["a", "b"], 1), { a: { b: 1 } })
+    })
+
+    it("changes one place and shares the rest", () => {
+      const before = doc({ a: { x: 1 }, b: { y: 1 } })
+      const after = Document.write(before, ["b", "y"], 2)
+      assert.deepStrictEqual(Document.read(after, []), { a: { x: 1 }, b: { y: 2 } })
+      assert.strictEqual(Document.read(after, ["a"]), Document.read(before, ["a"]))
+      assert.deepStrictEqual(Document.read(before, []), { a: { x: 1 }, b: { y: 1 } })
+    })
+
+    it("removes a key, and an item of an array", () => {
+      assert.deepStrictEqual(write({ a: 1, b: 2 }, ["a"], undefined), { b: 2 })
+      assert.deepStrictEqual(write([1, 2, 3], ["1"], undefined), [1, 3])
+    })
+
+    it("leaves the document as it is where nothing is to be removed", () => {
+      const before = doc({ a: [1] })
+      for (const path of [["b"], ["a", "1"], ["a", "-"], ["b", "c"]]) assert.strictEqual(Document.write(before, path, undefined), before)
+      assert.isUndefined(Document.write(undefined, ["a"], undefined))
+    })
+
+    it("appends and replaces items", () => {
+      assert.deepStrictEqual(write([1], ["-"], 2), [1, 2])
+      assert.deepStrictEqual(write([1], ["1"], 2), [1, 2])
+      assert.deepStrictEqual(write([1, 2], ["0"], 3), [3, 2])
+      assert.deepStrictEqual(write([], ["0", "a"], 1), [{ a: 1 }])
+    })
+
+    it.each([["2"], ["x"], ["01"], ["-1"]])("refuses the place %s of an array of one item", (key) => {
+      assert.throws(() => write([1], [key], 1), "an array of 1 items has no such place")
+    })
+
+    it("refuses to lead through what holds no others", () => {
+      for (const value of [1, "x", null, new Date(0), new Map()]) {
+        assert.throws(() => write({ a: value }, ["a", "b"], 1), "the path leads through a value that holds no others")
+      }
+    })
+
+    it("refuses a forbidden key on the way", () => {
+      assert.throws(() => write({}, ["__proto__", "x"], 1), "the key \"__proto__\" is not allowed")
+      assert.isUndefined(({} as { readonly x?: unknown }).x)
+    })
+
+    it.prop("is read where it was written", [any, plain], ([before, value]) => {
+      const path = ["w", "here"]
+      const under = typeof before === "object" && before !== null && Object.getPrototypeOf(before) === Object.prototype ? before : {}
+      const after = Document.write(doc(under), path, value)
+      assert.isTrue(Value.equals(Document.read(after, path), Value.canonical(value).value))
+    })
+  })
+})
