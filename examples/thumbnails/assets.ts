@@ -1,0 +1,155 @@
+/**
+ * Assets: the cells in which this example keeps what it knows of an image.
+ *
+ * An image sent to `/env/fs/projects/p1/img123.jpg` is the asset `img123`:
+ *
+ *     /data/assets/img123/thumbnail    what `resize_image` made
+ *     /data/assets/img123/metadata     what `image_metadata` read
+ *     /data/index/assets               every asset, for the gallery
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+import type { Event, Transaction } from "systole"
+import { Exif } from "./exif.ts"
+import type { Source } from "./headers.ts"
+
+/**
+ * The cell that lists all assets.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const INDEX = "/data/index/assets"
+
+const Size = Schema.Natural
+const Address = Schema.String.pipe(Schema.check(Schema.isPattern(/^\/cas\/[0-9a-f]{64}$/)))
+
+/**
+ * What a signal about an image carries: the digest under which its bytes are kept.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const ImagePayload = Schema.Struct({
+  hash: Schema.String.pipe(Schema.check(Schema.isPattern(/^[0-9a-f]{64}$/)))
+})
+
+/**
+ * What a signal about an image carries.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ImagePayload = typeof ImagePayload.Type
+
+/**
+ * The cell `/data/assets/<name>/thumbnail`.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Thumbnails = Schema.Struct({
+  /** The cell that the image was sent to. */
+  target: Schema.String,
+  /** The image itself. */
+  source: Address,
+  sizes: Schema.Array(Schema.Struct({ width: Size, height: Size, bytes: Size, address: Address }))
+})
+
+/**
+ * The cell `/data/assets/<name>/metadata`.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Metadata = Schema.Struct({
+  target: Schema.String,
+  source: Address,
+  bytes: Size,
+  format: Schema.Literals(["jpeg", "png"]),
+  width: Size,
+  height: Size,
+  orientation: Size,
+  exif: Exif
+})
+
+/**
+ * One asset of the index. What only `/signals/image/thumbnail` was sent for has no metadata, and the reverse.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Asset = Schema.Struct({
+  thumbnail: Schema.optionalKey(Thumbnails),
+  metadata: Schema.optionalKey(Metadata)
+})
+
+/**
+ * One asset of the index.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Asset = typeof Asset.Type
+
+/**
+ * The cell {@link INDEX}: assets by name.
+ *
+ * @category schemas
+ * @since 0.1.0
+ */
+export const Index = Schema.Record(Schema.String, Asset)
+
+/**
+ * A signal about an image says neither by its target nor otherwise which image it means.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class NoTarget extends Schema.TaggedError<NoTarget>()("NoTarget", { signal: Schema.String }) {
+  readonly code = "asset/no-target"
+  override get message() {
+    return `The signal ${this.signal} has no target, so there is no asset to name. Send it with a target such as /env/fs/projects/p1/img123.jpg`
+  }
+}
+
+/**
+ * The bytes that a signal names are not in this space.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class NoContent extends Schema.TaggedError<NoContent>()("NoContent", { target: Schema.String, address: Schema.String }) {
+  readonly code = "asset/no-content"
+  override get message() {
+    return `The image for ${this.target} is not there: ${this.address} holds nothing. Put its bytes into this space's blobs first, then send the signal again`
+  }
+}
+
+/** An image, and the asset that it becomes. */
+export interface Image extends Source {
+  readonly target: string
+  readonly address: string
+  readonly asset: string
+}
+
+/**
+ * The image that a signal is about.
+ *
+ * @throws NoTarget
+ * @throws NoContent
+ * @category constructors
+ * @since 0.1.0
+ */
+export const load = (tx: Transaction, event: Event<ImagePayload>): Image => {
+  const target = event.target
+  if (target === undefined) throw new NoTarget({ signal: event.signal ?? "" })
+  const address = `/cas/${event.payload.hash}`
+  const bytes = tx.get(address)
+  if (!(bytes instanceof Uint8Array)) throw new NoContent({ target, address })
+  return { target, address, bytes, asset: `/data/assets/${nameOf(target)}`, name: `The image for ${target} (${address})` }
+}
+
+/** The last name of the target without its ending: `img123` of `/env/fs/projects/p1/img123.jpg`. */
+const nameOf = (target: string): string => target.slice(target.lastIndexOf("/") + 1).replace(/(?<=.)\.[^.]*$/, "")

@@ -1,0 +1,25 @@
+/**
+ * Reads what an image says of itself: its size, its format, and what the camera wrote down.
+ *
+ * @module
+ */
+import { Enzyme } from "systole"
+import * as Assets from "../assets.ts"
+import * as Images from "../images.ts"
+
+export default Enzyme.make<Assets.ImagePayload>({
+  name: "image_metadata",
+  label: "Read an image's size, format and EXIF",
+  query: "/signals/image/*",
+  bind: ["/env/fs/projects"],
+  payload: Assets.ImagePayload,
+  writes: ["/data/assets/*/metadata"],
+  limitMs: 5_000,
+  run: (tx, event) => {
+    const image = Assets.load(tx, event)
+    const metadata = Images.metadata(image)
+    const cell = `${image.asset}/metadata`
+    tx.set(cell, { target: image.target, source: image.address, bytes: image.bytes.length, ...metadata })
+    return { format: metadata.format, width: metadata.width, height: metadata.height }
+  }
+})

@@ -1,0 +1,24 @@
+/**
+ * Lists an asset in the gallery's index, one beat after its cells were written.
+ *
+ * @module
+ */
+import { Enzyme } from "systole"
+import { INDEX, NoTarget } from "../assets.ts"
+
+export default Enzyme.make({
+  name: "index_asset",
+  label: "List an asset in the gallery's index",
+  query: "/signals/db/write",
+  bind: ["/data/assets"],
+  writes: [INDEX],
+  run: (tx, event) => {
+    if (event.target === undefined) throw new NoTarget({ signal: event.signal ?? "" })
+    const [, , , name = ""] = event.target.split("/")
+    const entries = ["thumbnail", "metadata"].map((part) => [part, tx.get(`/data/assets/${name}/${part}`)] as const)
+    const asset = Object.fromEntries(entries.filter(([, value]) => value !== undefined))
+    // Each asset is a field of its own, so any number of them can be listed in one beat.
+    tx.merge(INDEX, { [name]: asset })
+    return { name }
+  }
+})

@@ -1,0 +1,34 @@
+/**
+ * Makes the thumbnails of an image, and says so with the next signal.
+ *
+ * @module
+ */
+import { Enzyme } from "systole"
+import * as Assets from "../assets.ts"
+import * as Images from "../images.ts"
+
+/** How wide the thumbnails are, in pixels. */
+const WIDTHS = [64, 160, 320]
+
+export default Enzyme.make<Assets.ImagePayload>({
+  name: "resize_image",
+  label: "Make thumbnails of an image",
+  query: "/signals/image/thumbnail",
+  bind: ["/env/fs/projects"],
+  payload: Assets.ImagePayload,
+  writes: ["/data/assets/*/thumbnail"],
+  limitMs: 10_000,
+  run: (tx, event) => {
+    const image = Assets.load(tx, event)
+    const picture = Images.decode(image)
+    const widths = new Set(WIDTHS.map((width) => Math.min(width, picture.width)))
+    const sizes = Array.from(widths, (wanted) => {
+      const { bytes, width, height } = Images.thumbnail(picture, wanted)
+      return { width, height, bytes: bytes.length, address: tx.blob(bytes) }
+    })
+    const cell = `${image.asset}/thumbnail`
+    tx.set(cell, { target: image.target, source: image.address, sizes })
+    tx.signal({ signal: "/signals/db/write", target: cell })
+    return { sizes: sizes.length }
+  }
+})
