@@ -1,0 +1,60 @@
+/**
+ * An empty project with the packed package installed in it, as a user has it.
+ *
+ * @module
+ */
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { node, root, tool } from "../scripts/Host.ts"
+import type { Ended } from "../scripts/Process.ts"
+import { run } from "../scripts/Process.ts"
+
+/** A project in a temporary folder. */
+export interface Project {
+  readonly folder: string
+  /** The files of the package, from its folder. */
+  readonly packed: ReadonlyArray<string>
+  readonly write: (file: string, text: string) => Promise<void>
+  /** Runs Node in the project. */
+  readonly node: (...args: ReadonlyArray<string>) => Promise<Ended>
+  /** Checks the project's types. */
+  readonly types: (...files: ReadonlyArray<string>) => Promise<Ended>
+  readonly remove: () => Promise<void>
+}
+
+const expectSuccess = async (line: readonly [string, ...Array<string>], cwd: string): Promise<void> => {
+  const { code, output } = await run(line, { cwd })
+  if (code !== 0) throw new Error(`"${line.join(" ")}" ended with ${code}: ${output}`)
+}
+
+/** Packs the package and installs it, with its dependencies taken from those that are here. */
+export const create = async (): Promise<Project> => {
+  const folder = await mkdtemp(join(tmpdir(), "systole-project-"))
+  const modules = join(folder, "node_modules")
+  await mkdir(modules)
+  await expectSuccess(["npm", "pack", "--pack-destination", folder], root)
+  const [archive] = (await readdir(folder)).filter((file) => file.endsWith(".tgz"))
+  await expectSuccess(["tar", "-xzf", archive!], folder)
+  const home = join(modules, "systole")
+  await cp(join(folder, "package"), home, { recursive: true })
+  await rm(join(folder, "package"), { recursive: true })
+  const { dependencies } = JSON.parse(await readFile(join(home, "package.json"), "utf8")) as { readonly dependencies: Readonly<Record<string, string>> }
+  for (const name of Object.keys(dependencies)) {
+    await mkdir(dirname(join(modules, name)), { recursive: true })
+    await symlink(join(root, "node_modules", name), join(modules, name))
+  }
+  const write = async (file: string, text: string) => {
+    await mkdir(dirname(join(folder, file)), { recursive: true })
+    await writeFile(join(folder, file), text)
+  }
+  await write("package.json", "{ \"type\": \"module\", \"private\": true }\n")
+  return {
+    folder,
+    packed: (await readdir(home, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(home.length + 1)),
+    write,
+    node: (...args) => run([node(), ...args], { cwd: folder }),
+    types: (...files) => run([tool("tsc"), "--noEmit", "--strict", "--target", "es2024", "--module", "nodenext", "--skipLibCheck", "--types", "", ...files], { cwd: folder }),
+    remove: () => rm(folder, { recursive: true })
+  }
+}
