@@ -34,9 +34,9 @@ const filesBelow = (folder: string): ReadonlyArray<string> =>
 
 const textOf = (file: string): string => readFileSync(file, "utf8")
 
-/** What a file imports or exports from elsewhere, dynamically or not. Prose and examples do not count. */
+/** What a file imports or exports from elsewhere, dynamically or not. Prose, examples and templates of other files do not count. */
 const importsOf = (file: string): ReadonlyArray<string> =>
-  [...codeOf(file).matchAll(/\bfrom\s+"([^"]+)"|\bimport\s*\(?\s*"([^"]+)"/g)].map((match) => match[1] ?? match[2]!)
+  [...codeOf(file).replace(/`(?:[^`\\]|\\.)*`/gs, "``").matchAll(/\bfrom\s+"([^"]+)"|\bimport\s*\(?\s*"([^"]+)"/g)].map((match) => match[1] ?? match[2]!)
 
 const codeOf = (file: string): string => textOf(file).replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "")
 
@@ -135,6 +135,13 @@ describe("architecture", () => {
   it.each(rules)("$rule, in each file of src", ({ breaches }) => {
     const found = sources.flatMap((file) => breaches(file).map((breach) => `${relative(src, file)}: ${breach}`))
     assert.deepStrictEqual(found, [])
+  })
+
+  it("tells Deno where each plugin lies", () => {
+    const { imports } = JSON.parse(textOf(join(root, "deno.json"))) as { readonly imports: Readonly<Record<string, string>> }
+    const plugins = readdirSync(join(root, "plugins")).filter((file) => file.endsWith(".ts")).map((file) => file.slice(0, -3))
+    const expected = plugins.map((name): [string, string] => [`systole/plugins/${name}`, `./plugins/${name}.ts`])
+    assert.deepStrictEqual(imports, Object.fromEntries([["systole", "./src/index.ts"], ...expected]))
   })
 
   it("lets plugins, enzymes and examples import the runtime by its name alone", () => {
