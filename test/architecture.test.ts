@@ -34,11 +34,16 @@ const filesBelow = (folder: string): ReadonlyArray<string> =>
 
 const textOf = (file: string): string => readFileSync(file, "utf8")
 
+/** Strings, templates and comments, so that none of them is taken for a part of another. */
+const lexeme = /"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`|\/\*[\s\S]*?\*\/|\/\/.*$/gm
+
+/** A file without its comments. */
+const codeOf = (file: string): string => textOf(file).replace(lexeme, (found) => found.startsWith("/") ? "" : found)
+
 /** What a file imports or exports from elsewhere, dynamically or not. Prose, examples and templates of other files do not count. */
 const importsOf = (file: string): ReadonlyArray<string> =>
-  [...codeOf(file).replace(/`(?:[^`\\]|\\.)*`/gs, "``").matchAll(/\bfrom\s+"([^"]+)"|\bimport\s*\(?\s*"([^"]+)"/g)].map((match) => match[1] ?? match[2]!)
-
-const codeOf = (file: string): string => textOf(file).replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "")
+  [...codeOf(file).replace(lexeme, (found) => found.startsWith("`") ? "``" : found).matchAll(/\bfrom\s+"([^"]+)"|\bimport\s*\(?\s*"([^"]+)"/g)]
+    .map((match) => match[1] ?? match[2]!)
 
 /** The files of the project that a file imports. */
 const filesImportedBy = (file: string): ReadonlyArray<string> =>
