@@ -37,7 +37,7 @@ export interface ReceiptRow {
   readonly beat: number
 }
 
-/** A signal that waits. `text` may be made when it is read: few rows outlive the group they came in. */
+/** A signal that waits. A number, from 0, names one signal for good. `text` may be made when it is read: few rows outlive the group they came in. */
 export interface QueueRow {
   readonly seq: number
   readonly text: string
@@ -87,7 +87,8 @@ export interface BlobWriter {
  * whose entry does not follow the head, and one from a handle whose epoch is
  * not the newest; it does so at the latest in `flush`, before anything of the
  * group is durable. After a crash the store is at the head of some flush, or of
- * a batch after it: never inside a batch.
+ * a batch after it: never inside a batch. All texts are well-formed and without
+ * U+0000, as JSON texts are.
  *
  * Its methods throw {@link PersistenceError}.
  *

@@ -1,0 +1,12 @@
+/**
+ * Persistence in memory: nothing outlives the process.
+ *
+ * @module
+ */
+import { MemoryStore, Plugin } from "systole"
+
+export default Plugin.make({
+  name: "memory",
+  version: "0.1.0",
+  provides: { persistence: () => MemoryStore.layer }
+})

@@ -1,0 +1,173 @@
+/**
+ * Persistence in SQLite files, one for each space, through `node:sqlite`: the
+ * same on Node, Deno and Bun.
+ *
+ * @module
+ */
+import { closeSync, mkdirSync, openSync, readdirSync, readSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync, type StatementSync } from "node:sqlite"
+import { checkSpaceName, NoSuchSpace, PersistenceError, Plugin, type SqlDriver, type SqlSource, SqlStore, StoreDamaged, StoreLocked, StoreUnavailable } from "systole"
+
+/** "Syst" in the header of each file, so that no other program's database is taken for a space. */
+const APPLICATION = 0x53797374
+
+/** Milliseconds to wait for another process to let go of the file. */
+const BUSY = 250
+
+const HEADER = 100
+const MAGIC = "SQLite format 3\0"
+
+interface Place {
+  readonly space: string
+  readonly place: string
+}
+
+const damaged = (at: Place, detail: string) => new PersistenceError({ reason: new StoreDamaged({ ...at, detail }) })
+
+/** SQLite's failure as ours. Deno does not give the number of every error, hence the look at the message. */
+const failure = (at: Place, cause: unknown): PersistenceError => {
+  if (cause instanceof PersistenceError) return cause
+  const { errcode, message } = cause as { readonly errcode?: number; readonly message?: string }
+  const detail = String(message ?? cause)
+  const code = (errcode ?? 0) & 0xff
+  if (code === 5 || code === 6 || /\b(?:is|table is) locked\b/.test(detail)) return new PersistenceError({ reason: new StoreLocked(at) })
+  if (code === 11 || code === 26 || /not a database|malformed/.test(detail)) return damaged(at, detail)
+  return new PersistenceError({ reason: new StoreUnavailable({ ...at, detail }) })
+}
+
+const guard = <A>(at: Place, body: () => A): A => {
+  try {
+    return body()
+  } catch (cause) {
+    throw failure(at, cause)
+  }
+}
+
+/** The first bytes of the file, or `undefined` where there is none. Read without SQLite, which may write when it opens. */
+const readHeader = (path: string): Buffer | undefined => {
+  let file: number
+  try {
+    file = openSync(path, "r")
+  } catch (cause) {
+    if ((cause as { readonly code?: string }).code === "ENOENT") return undefined
+    throw cause
+  }
+  try {
+    const header = Buffer.alloc(HEADER)
+    return header.subarray(0, readSync(file, header, 0, HEADER, 0))
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Whether the file is to be made; throws where it is no file of ours. */
+const isNew = (at: Place): boolean => {
+  const header = readHeader(at.place)
+  if (header === undefined || header.length === 0) return true
+  if (header.length < HEADER || header.toString("latin1", 0, MAGIC.length) !== MAGIC) throw damaged(at, "it is not an SQLite database")
+  if (header.readUInt32BE(68) !== APPLICATION) throw damaged(at, "it is the SQLite database of another program")
+  return false
+}
+
+const openDatabase = (at: Place, fresh: boolean, syncMicros: number | undefined): DatabaseSync => {
+  const database = new DatabaseSync(at.place, { timeout: BUSY })
+  try {
+    // Before it is in WAL mode, so that the mark is in the file itself and not in its log.
+    if (fresh) database.exec(`PRAGMA application_id = ${APPLICATION}`)
+    database.exec("PRAGMA journal_mode = WAL")
+    database.exec(`PRAGMA synchronous = ${syncMicros === undefined ? "FULL" : "OFF"}`)
+    return database
+  } catch (cause) {
+    database.close()
+    throw cause
+  }
+}
+
+const driverOf = (at: Place, database: DatabaseSync, syncMicros: number | undefined): SqlDriver => {
+  const prepare = (sql: string) => {
+    const statement: StatementSync = guard(at, () => database.prepare(sql))
+    statement.setReturnArrays(true)
+    const { all, get, run } = statement as unknown as { [K in "all" | "get" | "run"]: (...values: ReadonlyArray<unknown>) => unknown }
+    const guarded = (method: typeof all) => (...values: ReadonlyArray<unknown>) => {
+      try {
+        return method.apply(statement, values as Array<unknown>)
+      } catch (cause) {
+        throw failure(at, cause)
+      }
+    }
+    return { get: guarded(get), all: guarded(all), run: guarded(run) } as ReturnType<SqlDriver["prepare"]>
+  }
+  const begin = prepare("BEGIN IMMEDIATE")
+  const commit = prepare("COMMIT")
+  const rollback = prepare("ROLLBACK")
+  const bell = new Int32Array(new SharedArrayBuffer(4))
+  return {
+    place: at.place,
+    prepare,
+    transaction: (body) => {
+      begin.run()
+      try {
+        const result = body()
+        commit.run()
+        if (syncMicros !== undefined) Atomics.wait(bell, 0, 0, syncMicros / 1000)
+        return result
+      } catch (cause) {
+        if (database.isTransaction) rollback.run()
+        throw cause
+      }
+    },
+    sync: undefined,
+    close: () => database.close()
+  }
+}
+
+const extension = ".sqlite"
+
+const isSpace = (name: string): boolean => {
+  try {
+    checkSpaceName(name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const source = (folder: string, syncMicros: number | undefined): SqlSource => ({
+  open: (space, { create }) => {
+    const at = { space, place: join(folder, space + extension) }
+    return guard(at, () => {
+      const fresh = isNew(at)
+      if (fresh && !create) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
+      if (fresh) mkdirSync(folder, { recursive: true })
+      return driverOf(at, openDatabase(at, fresh, syncMicros), syncMicros)
+    })
+  },
+  spaces: () => {
+    const names = guard({ space: "", place: folder }, () => {
+      try {
+        return readdirSync(folder)
+      } catch (cause) {
+        if ((cause as { readonly code?: string }).code === "ENOENT") return []
+        throw cause
+      }
+    })
+    return names.filter((name) => name.endsWith(extension)).map((name) => name.slice(0, -extension.length)).filter(isSpace)
+  }
+})
+
+/**
+ * `syncMicros` replaces the disk's sync by a wait of that length, which makes
+ * benchmarks comparable between machines. With it nothing is durable.
+ */
+const syncMicrosOf = (options: Readonly<Record<string, unknown>>): number | undefined => {
+  const { syncMicros } = options
+  if (syncMicros === undefined || (typeof syncMicros === "number" && syncMicros >= 0 && syncMicros <= 1_000_000)) return syncMicros
+  throw new Plugin.InvalidPlugin({ name: "sqlite", reason: `its option syncMicros is ${JSON.stringify(syncMicros)}, and not a number from 0 to 1000000` })
+}
+
+export default Plugin.make({
+  name: "sqlite",
+  version: "0.1.0",
+  provides: { persistence: ({ folder, options }) => SqlStore.layer(source(folder, syncMicrosOf(options))) }
+})

@@ -1,0 +1,163 @@
+/**
+ * What a place to keep data must be able to do, so that a space store can stand on it.
+ *
+ * A backend keeps what is durable and knows nothing of groups in the making:
+ * those are an overlay above it. It takes one group at a time, whole or not at
+ * all. (Architecture, sections 1.3 and 8.)
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import type { CellRow, Head, JournalRow, QueueRow, ReceiptRow, Retention } from "./Persistence.ts"
+import { BeatConflict, PersistenceError, StaleWriter } from "./PersistenceError.ts"
+
+/** Most bytes of one part of a blob. */
+export const PART = 1_048_576
+
+/** Most parts of one blob: the whole of it is read into memory. */
+export const PARTS = 1024
+
+/**
+ * Content on its way in: bytes that came with a batch, or the number of an upload that the backend holds.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Content = { readonly bytes: Uint8Array } | { readonly upload: number }
+
+/**
+ * The net effect of all batches between two flushes: each thing once, in its last form.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Group {
+  /** The head that the group follows on. */
+  readonly base: Head
+  /** The head after it. */
+  readonly head: Head
+  readonly cells: ReadonlyMap<string, CellRow>
+  readonly journal: ReadonlyArray<JournalRow>
+  /** By the signal's id; the arrays are the group's to give away. */
+  readonly receipts: ReadonlyMap<string, ReadonlyArray<ReceiptRow>>
+  readonly queued: ReadonlyMap<number, QueueRow>
+  /** Numbers that were queued before this group. */
+  readonly dequeued: ReadonlySet<number>
+  readonly blobs: ReadonlyMap<string, Content>
+}
+
+/**
+ * The durable data of one space, as one epoch sees it. Its methods throw {@link PersistenceError}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Backend {
+  readonly space: string
+  readonly epoch: number
+  readonly place: string
+  readonly head: Head
+  read(key: string): string | undefined
+  /** The names of the documents directly below, in code-unit order. */
+  children(scope: string, id: string): ReadonlyArray<string>
+  /** At most `limit` keys below `id` that come after `after`, in code-unit order. */
+  below(id: string, after: string, limit: number): ReadonlyArray<string>
+  /** At most `limit` rows, from and to included, in order. */
+  journal(from: number, to: number, limit: number): ReadonlyArray<JournalRow>
+  receipts(id: string): ReadonlyArray<ReceiptRow>
+  /** At most `limit` rows whose numbers come after `after`, in order. */
+  queue(after: number, limit: number): ReadonlyArray<QueueRow>
+  blob(hash: string): Uint8Array | undefined
+  /** Begins an upload; its number is used by no other handle. */
+  startUpload(): number
+  writePart(upload: number, part: number, bytes: Uint8Array): void
+  readUpload(upload: number): Uint8Array
+  dropUpload(upload: number): void
+  /** Applies the group in one atomic step, if epoch and head are still this handle's. */
+  commit(group: Group): void
+  /** Waits until commits are durable, on hosts where a commit alone is not. */
+  readonly sync: Effect.Effect<void, PersistenceError> | undefined
+  close(): void
+}
+
+/**
+ * Throws unless `epoch` is the current one and the stored head is the one that the group follows on.
+ *
+ * @throws PersistenceError
+ * @category guards
+ * @since 0.1.0
+ */
+export const checkTurn = (
+  backend: { readonly space: string; readonly epoch: number },
+  group: Group,
+  stored: { readonly epoch: number; readonly beat: number; readonly hash: string }
+): void => {
+  const { epoch, space } = backend
+  if (stored.epoch !== epoch) throw new PersistenceError({ reason: new StaleWriter({ space, epoch, current: stored.epoch }) })
+  if (stored.beat !== group.base.beat || stored.hash !== group.base.hash) {
+    const beat = group.journal[0]?.beat ?? group.head.beat
+    throw new PersistenceError({ reason: new BeatConflict({ space, beat, head: stored.beat }) })
+  }
+}
+
+/**
+ * How many of the oldest rows are to go: those from before `cutoff`, and as many more as the whole is in excess, but at most `limit`.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const expired = <Row extends { readonly clock: number }>(
+  oldest: ReadonlyArray<Row>,
+  bounds: { readonly cutoff: number; readonly excess: number; readonly limit: number; readonly size: (row: Row) => number }
+): number => {
+  let { excess } = bounds
+  let count = 0
+  for (; count < bounds.limit; count++) {
+    const row = oldest[count]
+    if (row === undefined || (row.clock >= bounds.cutoff && excess <= 0)) break
+    excess -= bounds.size(row)
+  }
+  return count
+}
+
+/** Rows that are written between two looks at what is too old. */
+const PRUNE_AFTER = 256
+
+/**
+ * Says after each group how many old rows may go: mostly none, then twice as many as came, so that what is kept shrinks to its limit in bounded steps.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Pruning {
+  readonly retention: Retention
+  private written = PRUNE_AFTER
+
+  constructor(retention: Retention) {
+    this.retention = retention
+  }
+
+  budget(group: Group): number {
+    this.written += group.journal.length + group.receipts.size
+    return this.written < PRUNE_AFTER ? 0 : 2 * this.written
+  }
+
+  done(): void {
+    this.written = 0
+  }
+}
+
+/**
+ * The result of `body`, its {@link PersistenceError} as a failure and anything else as a defect.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const attempt = <A>(body: () => A): Effect.Effect<A, PersistenceError> =>
+  Effect.suspend(() => {
+    try {
+      return Effect.succeed(body())
+    } catch (cause) {
+      return cause instanceof PersistenceError ? Effect.fail(cause) : Effect.die(cause)
+    }
+  })

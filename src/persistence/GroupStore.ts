@@ -1,0 +1,220 @@
+/**
+ * The store of a space over any backend: batches gather in an overlay, a flush
+ * hands them on as one group.
+ *
+ * Appending and reading are plain synchronous code: the beat waits for neither
+ * a disk nor an Effect. (Architecture, section 1.3.)
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import * as Address from "../cell/Address.ts"
+import { attempt, type Backend } from "./Backend.ts"
+import * as Journal from "./Journal.ts"
+import { keyOf, Overlay } from "./Overlay.ts"
+import type { Batch, BlobWriter, Head, JournalRow, QueueRow, ReceiptRow, SpaceStore } from "./Persistence.ts"
+import { BeatConflict, PersistenceError, StoreUnavailable } from "./PersistenceError.ts"
+import { Upload } from "./Upload.ts"
+
+/** Rows that a scan asks the backend for at a time. */
+const PAGE = 64
+
+/**
+ * The one implementation of a space store.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class GroupStore implements SpaceStore {
+  readonly space: string
+  readonly epoch: number
+  readonly place: string
+  /** Hands the group on. Where commits are not durable by themselves, it waits for all that were made until now. */
+  readonly flush: Effect.Effect<void, PersistenceError>
+  private readonly backend: Backend
+  private readonly overlay: Overlay
+  /** Why nothing more can be written: after a failure the state of the store is known only to a new handle. */
+  private failed: PersistenceError | undefined
+  private committed = 0
+  private durable = 0
+
+  constructor(backend: Backend) {
+    this.space = backend.space
+    this.epoch = backend.epoch
+    this.place = backend.place
+    this.backend = backend
+    this.overlay = new Overlay(backend.head)
+    this.flush = this.makeFlush(backend.sync)
+  }
+
+  head(): Head {
+    return this.overlay.head
+  }
+
+  read(key: string): string | undefined {
+    const row = this.overlay.cells.get(key)
+    return row === undefined ? this.backend.read(key) : row.text
+  }
+
+  children(scope: string, id: string): ReadonlyArray<string> {
+    const stored = this.backend.children(scope, id)
+    const written = this.overlay.writtenBelow(keyOf(scope, id))
+    if (written === undefined) return stored
+    const names = new Set(stored)
+    for (const address of written) {
+      const name = Address.name(address.id)
+      if (this.overlay.cells.get(address.key)?.text === undefined) names.delete(name)
+      else names.add(name)
+    }
+    return [...names].sort()
+  }
+
+  below(id: string, page: { readonly after?: string; readonly limit: number }): ReadonlyArray<string> {
+    const { after = "", limit } = page
+    const written = this.writtenWithin(id, after)
+    if (written.length === 0) return this.backend.below(id, after, limit)
+    const found: Array<string> = []
+    for (let next = 0, cursor = after; found.length < limit;) {
+      const stored = this.backend.below(id, cursor, limit)
+      const last = stored.length < limit ? undefined : stored[limit - 1]!
+      const keys = new Set(stored)
+      for (; next < written.length && (last === undefined || written[next]! <= last); next++) {
+        const key = written[next]!
+        if (this.overlay.cells.get(key)?.text === undefined) keys.delete(key)
+        else keys.add(key)
+      }
+      found.push(...[...keys].sort())
+      if (last === undefined) break
+      cursor = last
+    }
+    return found.length > limit ? found.slice(0, limit) : found
+  }
+
+  entry(beat: number): JournalRow | undefined {
+    const { journal } = this.overlay
+    const row = journal[Journal.seek(journal, beat)]
+    return row?.beat === beat ? row : this.backend.journal(beat, beat, 1)[0]
+  }
+
+  *scanJournal(from: number, to: number): Iterable<JournalRow> {
+    const end = Math.min(to, Number.MAX_SAFE_INTEGER - 1)
+    let next = from
+    for (;;) {
+      const rows = this.backend.journal(next, end, PAGE)
+      if (rows.length === 0) break
+      yield* rows
+      next = rows[rows.length - 1]!.beat + 1
+    }
+    yield* Journal.range(this.overlay.journal, { from: next, to: end })
+  }
+
+  receipts(id: string): ReadonlyArray<ReceiptRow> {
+    const stored = this.backend.receipts(id)
+    const written = this.overlay.receipts.get(id)
+    const rows = written === undefined
+      ? stored
+      : [...stored.filter((row) => !written.some((newer) => newer.enzyme === row.enzyme)), ...written]
+    return rows.length < 2 ? rows : [...rows].sort((a, b) => a.enzyme < b.enzyme ? -1 : 1)
+  }
+
+  *queue(): Iterable<QueueRow> {
+    const { dequeued, queued } = this.overlay
+    for (let after = -1, more = true; more;) {
+      const stored = this.backend.queue(after, PAGE)
+      more = stored.length === PAGE
+      const last = more ? stored[PAGE - 1]!.seq : Infinity
+      const rows = stored.filter((row) => !dequeued.has(row.seq))
+      for (const row of queued.values()) if (row.seq > after && row.seq <= last) rows.push(row)
+      rows.sort((a, b) => a.seq - b.seq)
+      yield* rows
+      after = last
+    }
+  }
+
+  blob(hash: string): Uint8Array | undefined {
+    const content = this.overlay.blobs.get(hash)
+    if (content === undefined) return this.backend.blob(hash)
+    return "bytes" in content ? content.bytes : this.backend.readUpload(content.upload)
+  }
+
+  writeBlob(): BlobWriter {
+    return new Upload(this.backend, (hash, upload) => {
+      this.checkUsable()
+      if (this.overlay.blobs.has(hash)) this.backend.dropUpload(upload)
+      else this.overlay.addBlob(hash, { upload })
+    })
+  }
+
+  append(batch: Batch): void {
+    this.checkUsable()
+    const { entry } = batch
+    const { head } = this.overlay
+    if (entry !== undefined && !(entry.beat > head.beat)) {
+      throw new PersistenceError({ reason: new BeatConflict({ space: this.space, beat: entry.beat, head: head.beat }) })
+    }
+    this.overlay.add(batch)
+  }
+
+  /** Lets go of the backend; what was not flushed is gone. */
+  close(): void {
+    this.failed ??= this.unavailable("this handle is closed")
+    this.backend.close()
+  }
+
+  private checkUsable(): void {
+    if (this.failed !== undefined) throw this.failed
+  }
+
+  private unavailable(detail: string): PersistenceError {
+    return new PersistenceError({ reason: new StoreUnavailable({ space: this.space, place: this.place, detail }) })
+  }
+
+  private commit(): void {
+    this.checkUsable()
+    if (this.overlay.empty) return
+    try {
+      this.backend.commit(this.overlay)
+    } catch (cause) {
+      this.failed = cause instanceof PersistenceError ? cause : this.unavailable("its last flush broke off")
+      throw cause
+    }
+    this.overlay.reset()
+    this.committed++
+  }
+
+  private makeFlush(sync: Backend["sync"]): SpaceStore["flush"] {
+    const commit = attempt(() => this.commit())
+    if (sync === undefined) return commit
+    const settle = Effect.suspend(() => {
+      const reached = this.committed
+      if (this.durable >= reached) return Effect.void
+      return Effect.map(sync, () => {
+        this.durable = Math.max(this.durable, reached)
+      })
+    })
+    const remember = (error: PersistenceError) =>
+      Effect.sync(() => {
+        this.failed ??= error
+      })
+    return commit.pipe(Effect.andThen(settle), Effect.tapError(remember))
+  }
+
+  private writtenWithin(id: string, after: string): ReadonlyArray<string> {
+    const prefix = Address.child(id, "")
+    const keys: Array<string> = []
+    for (const key of this.overlay.cells.keys()) if (key > after && key.startsWith(prefix)) keys.push(key)
+    return keys.sort()
+  }
+}
+
+/**
+ * The store over the backend that `open` gives, until the scope closes.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const scoped = <R>(
+  open: Effect.Effect<Backend, PersistenceError, R>
+): Effect.Effect<SpaceStore, PersistenceError, R | Scope.Scope> =>
+  Effect.acquireRelease(Effect.map(open, (backend) => new GroupStore(backend)), (store) => Effect.sync(() => store.close()))

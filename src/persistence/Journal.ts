@@ -1,0 +1,38 @@
+/**
+ * Journal rows in memory: an array in the order of their beats, which may have gaps.
+ *
+ * @module
+ */
+import type { JournalRow } from "./Persistence.ts"
+
+/**
+ * The index of the first row whose beat is `beat` or later.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const seek = (rows: ReadonlyArray<JournalRow>, beat: number): number => {
+  let low = 0
+  let high = rows.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (rows[middle]!.beat < beat) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/**
+ * At most `limit` rows from `from` to `to`, both included.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const range = (
+  rows: ReadonlyArray<JournalRow>,
+  bounds: { readonly from: number; readonly to: number; readonly limit?: number }
+): ReadonlyArray<JournalRow> => {
+  const start = seek(rows, bounds.from)
+  const end = seek(rows, bounds.to + 1)
+  return rows.slice(start, Math.min(end, start + (bounds.limit ?? end)))
+}

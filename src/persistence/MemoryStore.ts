@@ -1,0 +1,231 @@
+/**
+ * Spaces in memory: durable for as long as the layer lives.
+ *
+ * It is what tests run on and what a process may use that need not remember. A
+ * space that is opened again shows exactly what was flushed.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Address from "../cell/Address.ts"
+import { attempt, type Backend, checkTurn, expired, type Group, Pruning } from "./Backend.ts"
+import * as GroupStore from "./GroupStore.ts"
+import * as Journal from "./Journal.ts"
+import { keyOf, parentOf } from "./Overlay.ts"
+import { checkSpaceName, type Head, type JournalRow, Persistence, type QueueRow, type ReceiptRow, type Retention, retention } from "./Persistence.ts"
+import { NoSuchSpace, PersistenceError } from "./PersistenceError.ts"
+import { join } from "./Upload.ts"
+
+/** The receipts of one signal with the clock of their newest group, by which they grow old. */
+interface TimedReceipts {
+  readonly rows: ReadonlyArray<ReceiptRow>
+  readonly clock: number
+}
+
+/** What outlives the handles of a space. */
+class Space {
+  epoch = 0
+  head: Head = { beat: -1, clock: 0, hash: "" }
+  readonly cells = new Map<string, string>()
+  readonly names = new Map<string, Set<string>>()
+  /** All keys in code-unit order, made when they are asked for. */
+  keys: ReadonlyArray<string> | undefined
+  readonly journal: Array<JournalRow> = []
+  journalSize = 0
+  /** By the signal's id, in the order of age. */
+  readonly receipts = new Map<string, TimedReceipts>()
+  readonly queue = new Map<number, string>()
+  readonly blobs = new Map<string, Uint8Array>()
+  readonly uploads = new Map<number, Array<Uint8Array>>()
+  lastUpload = 0
+}
+
+class MemoryBackend implements Backend {
+  readonly space: string
+  readonly epoch: number
+  readonly place = "memory"
+  readonly head: Head
+  readonly sync = undefined
+  private readonly data: Space
+  private readonly pruning: Pruning
+
+  constructor(space: string, data: Space, kept: Retention) {
+    this.space = space
+    this.data = data
+    this.epoch = ++data.epoch
+    this.head = data.head
+    this.pruning = new Pruning(kept)
+    data.uploads.clear()
+  }
+
+  read(key: string): string | undefined {
+    return this.data.cells.get(key)
+  }
+
+  children(scope: string, id: string): ReadonlyArray<string> {
+    const names = this.data.names.get(keyOf(scope, id))
+    return names === undefined ? [] : [...names].sort()
+  }
+
+  below(id: string, after: string, limit: number): ReadonlyArray<string> {
+    const prefix = Address.child(id, "")
+    const keys = this.data.keys ??= [...this.data.cells.keys()].sort()
+    const found: Array<string> = []
+    for (let i = firstAfter(keys, after > prefix ? after : prefix); i < keys.length && found.length < limit; i++) {
+      if (!keys[i]!.startsWith(prefix)) break
+      found.push(keys[i]!)
+    }
+    return found
+  }
+
+  journal(from: number, to: number, limit: number): ReadonlyArray<JournalRow> {
+    return Journal.range(this.data.journal, { from, to, limit })
+  }
+
+  receipts(id: string): ReadonlyArray<ReceiptRow> {
+    return this.data.receipts.get(id)?.rows ?? []
+  }
+
+  queue(after: number, limit: number): ReadonlyArray<QueueRow> {
+    const later: Array<number> = []
+    for (const seq of this.data.queue.keys()) if (seq > after) later.push(seq)
+    return later.sort((a, b) => a - b).slice(0, limit).map((seq) => ({ seq, text: this.data.queue.get(seq)! }))
+  }
+
+  blob(hash: string): Uint8Array | undefined {
+    return this.data.blobs.get(hash)
+  }
+
+  startUpload(): number {
+    this.data.uploads.set(++this.data.lastUpload, [])
+    return this.data.lastUpload
+  }
+
+  writePart(upload: number, _part: number, bytes: Uint8Array): void {
+    this.data.uploads.get(upload)?.push(bytes.slice())
+  }
+
+  readUpload(upload: number): Uint8Array {
+    return join(this.data.uploads.get(upload) ?? [])
+  }
+
+  dropUpload(upload: number): void {
+    this.data.uploads.delete(upload)
+  }
+
+  commit(group: Group): void {
+    const { data } = this
+    checkTurn(this, group, { epoch: data.epoch, beat: data.head.beat, hash: data.head.hash })
+    // Texts that are made on demand come first: if one cannot be made, nothing has changed.
+    const queued = Array.from(group.queued.values(), (row) => [row.seq, row.text] as const)
+    this.commitCells(group)
+    for (const row of group.journal) {
+      data.journal.push(row)
+      data.journalSize += row.text.length
+    }
+    this.commitReceipts(group)
+    for (const seq of group.dequeued) data.queue.delete(seq)
+    for (const [seq, text] of queued) data.queue.set(seq, text)
+    for (const [hash, content] of group.blobs) {
+      if (!data.blobs.has(hash)) data.blobs.set(hash, "bytes" in content ? content.bytes.slice() : this.readUpload(content.upload))
+      if ("upload" in content) this.dropUpload(content.upload)
+    }
+    data.head = group.head
+    this.prune(group)
+  }
+
+  close(): void {}
+
+  private commitCells(group: Group): void {
+    const { cells, names } = this.data
+    for (const [key, { address, text }] of group.cells) {
+      const known = cells.has(key)
+      if (text !== undefined) cells.set(key, text)
+      if (known === (text !== undefined)) continue
+      this.data.keys = undefined
+      const parent = parentOf(address)
+      const siblings = names.get(parent) ?? new Set()
+      if (text === undefined) {
+        cells.delete(key)
+        siblings.delete(Address.name(address.id))
+      } else siblings.add(Address.name(address.id))
+      if (siblings.size === 0) names.delete(parent)
+      else names.set(parent, siblings)
+    }
+  }
+
+  private commitReceipts(group: Group): void {
+    const { receipts } = this.data
+    const { clock } = group.head
+    for (const [id, written] of group.receipts) {
+      const known = receipts.get(id)?.rows
+      if (known !== undefined) receipts.delete(id)
+      const older = known?.filter((row) => !written.some((newer) => newer.enzyme === row.enzyme))
+      receipts.set(id, { rows: older === undefined ? written : [...older, ...written], clock })
+    }
+  }
+
+  private prune(group: Group): void {
+    const { data, pruning } = this
+    const budget = pruning.budget(group)
+    if (budget === 0) return
+    pruning.done()
+    const { clock } = group.head
+    const { journalBytes, journalMillis, receiptMillis } = pruning.retention
+    const count = expired(data.journal, {
+      cutoff: clock - journalMillis,
+      excess: data.journalSize - journalBytes,
+      limit: Math.min(budget, data.journal.length - 1),
+      size: sizeOf
+    })
+    for (const row of data.journal.splice(0, count)) data.journalSize -= sizeOf(row)
+    let left = budget
+    for (const [id, receipts] of data.receipts) {
+      if (left-- === 0 || receipts.clock >= clock - receiptMillis) break
+      data.receipts.delete(id)
+    }
+  }
+}
+
+const sizeOf = (row: JournalRow) => row.text.length
+
+/** The index of the first key that comes after `key`. */
+const firstAfter = (keys: ReadonlyArray<string>, key: string): number => {
+  let low = 0
+  let high = keys.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (keys[middle]! <= key) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+const openSpace = (spaces: Map<string, Space>, name: string, create: boolean): Space => {
+  checkSpaceName(name)
+  const known = spaces.get(name)
+  if (known !== undefined) return known
+  if (!create) throw new PersistenceError({ reason: new NoSuchSpace({ space: name }) })
+  const space = new Space()
+  spaces.set(name, space)
+  return space
+}
+
+/**
+ * Persistence in memory.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer: Layer.Layer<Persistence> = Layer.sync(Persistence, () => {
+  const spaces = new Map<string, Space>()
+  return {
+    open: (space, options) =>
+      GroupStore.scoped(attempt(() => {
+        const data = openSpace(spaces, space, options.create)
+        return new MemoryBackend(space, data, { ...retention, ...options.retention })
+      })),
+    spaces: Effect.sync(() => [...spaces.keys()].sort())
+  }
+})

@@ -1,0 +1,112 @@
+/**
+ * The overlay: the group in the making, readable at once and not yet durable.
+ *
+ * It keeps the net effect only. A signal that is queued and dequeued within
+ * the group leaves nothing, a document that is written in each beat is one row
+ * with its last text. A flush hands it to the backend and empties it.
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import type { Content, Group } from "./Backend.ts"
+import type { Batch, CellRow, Head, JournalRow, QueueRow, ReceiptRow } from "./Persistence.ts"
+
+/**
+ * What was appended since the last flush.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Overlay implements Group {
+  base: Head
+  head: Head
+  /** Whether nothing was added since the last reset. */
+  empty = true
+  readonly cells = new Map<string, CellRow>()
+  readonly journal: Array<JournalRow> = []
+  readonly receipts = new Map<string, Array<ReceiptRow>>()
+  readonly queued = new Map<number, QueueRow>()
+  readonly dequeued = new Set<number>()
+  readonly blobs = new Map<string, Content>()
+  /** The documents of `cells` in the order they came, of which the first `indexed` are filed below their parents. */
+  private readonly touched: Array<Address.Address> = []
+  private readonly byParent = new Map<string, Array<Address.Address>>()
+  private indexed = 0
+
+  constructor(head: Head) {
+    this.base = head
+    this.head = head
+  }
+
+  add(batch: Batch): void {
+    this.empty = false
+    for (const row of batch.cells) {
+      const { key } = row.address
+      const before = this.cells.size
+      this.cells.set(key, row)
+      if (this.cells.size !== before) this.touched.push(row.address)
+    }
+    for (const row of batch.receipts) this.addReceipt(row)
+    for (const row of batch.queued) this.queued.set(row.seq, row)
+    for (const seq of batch.dequeued) if (!this.queued.delete(seq)) this.dequeued.add(seq)
+    for (const { bytes, hash } of batch.blobs) this.blobs.set(hash, { bytes })
+    const { entry } = batch
+    if (entry === undefined) return
+    this.journal.push(entry)
+    this.head = { beat: entry.beat, clock: entry.clock, hash: entry.hash }
+  }
+
+  addBlob(hash: string, content: Content): void {
+    this.empty = false
+    this.blobs.set(hash, content)
+  }
+
+  /** The documents that were written directly below the one with this key. */
+  writtenBelow(parentKey: string): ReadonlyArray<Address.Address> | undefined {
+    for (; this.indexed < this.touched.length; this.indexed++) {
+      const address = this.touched[this.indexed]!
+      const key = parentOf(address)
+      const siblings = this.byParent.get(key)
+      if (siblings === undefined) this.byParent.set(key, [address])
+      else siblings.push(address)
+    }
+    return this.byParent.get(parentKey)
+  }
+
+  /** Forgets all but the head, on which the next group follows. */
+  reset(): void {
+    this.base = this.head
+    this.empty = true
+    this.journal.length = 0
+    this.touched.length = 0
+    this.indexed = 0
+    for (const each of [this.cells, this.receipts, this.queued, this.dequeued, this.blobs, this.byParent]) if (each.size > 0) each.clear()
+  }
+
+  private addReceipt(row: ReceiptRow): void {
+    const rows = this.receipts.get(row.id)
+    if (rows === undefined) {
+      this.receipts.set(row.id, [row])
+      return
+    }
+    const known = rows.findIndex((other) => other.enzyme === row.enzyme)
+    if (known < 0) rows.push(row)
+    else rows[known] = row
+  }
+}
+
+/**
+ * The key of a document's parent in the same scope.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const parentOf = (address: Address.Address): string => keyOf(address.scope, Address.parent(address.id))
+
+/**
+ * The key of a document.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const keyOf = (scope: string, id: string): string => scope === Address.SPACE ? id : Address.make(id, { scope }).key

@@ -1,0 +1,95 @@
+/**
+ * The tables of a space, and all statements on them.
+ *
+ * @module
+ */
+import type { SqlDriver } from "./SqlDriver.ts"
+
+/** The version of the tables' format; a store with a newer one is refused. */
+export const FORMAT = 1
+
+/**
+ * The tables. `cell` holds its parent's key, so that the names below a document
+ * are one range of an index; `receipt` is numbered by age; `blob` points to
+ * `part`, so that finishing an upload moves no bytes.
+ */
+const tables = [
+  `CREATE TABLE IF NOT EXISTS meta (
+    id INTEGER PRIMARY KEY CHECK (id = 1), format INTEGER NOT NULL, epoch INTEGER NOT NULL,
+    beat INTEGER NOT NULL, clock REAL NOT NULL, hash TEXT NOT NULL,
+    journal_size INTEGER NOT NULL, anchor_beat INTEGER NOT NULL, anchor_hash TEXT NOT NULL) STRICT`,
+  "CREATE TABLE IF NOT EXISTS cell (key TEXT PRIMARY KEY, parent TEXT NOT NULL, text TEXT NOT NULL) STRICT, WITHOUT ROWID",
+  "CREATE INDEX IF NOT EXISTS cell_parent ON cell (parent, key)",
+  `CREATE TABLE IF NOT EXISTS journal (
+    beat INTEGER PRIMARY KEY, clock REAL NOT NULL, text TEXT NOT NULL, hash TEXT NOT NULL, size INTEGER NOT NULL) STRICT`,
+  `CREATE TABLE IF NOT EXISTS receipt (
+    age INTEGER PRIMARY KEY, id TEXT NOT NULL, enzyme TEXT NOT NULL, beat INTEGER NOT NULL, clock REAL NOT NULL, UNIQUE (id, enzyme)) STRICT`,
+  "CREATE TABLE IF NOT EXISTS queue (seq INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT",
+  "CREATE TABLE IF NOT EXISTS blob (hash TEXT PRIMARY KEY, epoch INTEGER NOT NULL, upload INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+  `CREATE TABLE IF NOT EXISTS part (
+    epoch INTEGER NOT NULL, upload INTEGER NOT NULL, part INTEGER NOT NULL, bytes BLOB NOT NULL, UNIQUE (epoch, upload, part)) STRICT`
+]
+
+/**
+ * Makes the tables that are missing, and the one row of `meta`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const create = (driver: SqlDriver): void => {
+  for (const sql of tables) driver.prepare(sql).run()
+  driver.prepare("INSERT OR IGNORE INTO meta VALUES (1, ?, 0, -1, 0, '', 0, -1, '')").run(FORMAT)
+}
+
+/**
+ * The format of what is stored, or `undefined` where nothing is.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const format = (driver: SqlDriver): number | undefined => {
+  if (driver.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'meta'").get() === undefined) return undefined
+  return driver.prepare("SELECT format FROM meta").get()?.[0] as number | undefined
+}
+
+/**
+ * The statements of one handle, each parsed once.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const statements = ({ prepare }: SqlDriver) => ({
+  meta: prepare("SELECT epoch, beat, clock, hash, journal_size, anchor_beat, anchor_hash FROM meta"),
+  setMeta: prepare("UPDATE meta SET beat = ?, clock = ?, hash = ?, journal_size = ?, anchor_beat = ?, anchor_hash = ?"),
+  setEpoch: prepare("UPDATE meta SET epoch = ?"),
+
+  cell: prepare("SELECT text FROM cell WHERE key = ?"),
+  children: prepare("SELECT key FROM cell WHERE parent = ?"),
+  below: prepare("SELECT key FROM cell WHERE key > ? AND key < ? ORDER BY key LIMIT ?"),
+  putCell: prepare("INSERT INTO cell VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET text = excluded.text"),
+  deleteCell: prepare("DELETE FROM cell WHERE key = ?"),
+
+  journal: prepare("SELECT beat, clock, text, hash FROM journal WHERE beat >= ? AND beat <= ? ORDER BY beat LIMIT ?"),
+  addJournal: prepare("INSERT INTO journal VALUES (?, ?, ?, ?, ?)"),
+  oldestJournal: prepare("SELECT clock, size, beat, hash FROM journal WHERE beat < ? ORDER BY beat LIMIT ?"),
+  pruneJournal: prepare("DELETE FROM journal WHERE beat <= ?"),
+
+  receipts: prepare("SELECT id, enzyme, beat FROM receipt WHERE id = ?"),
+  putReceipt: prepare("INSERT OR REPLACE INTO receipt (id, enzyme, beat, clock) VALUES (?, ?, ?, ?)"),
+  oldestReceipts: prepare("SELECT clock, 0, age FROM receipt ORDER BY age LIMIT ?"),
+  pruneReceipts: prepare("DELETE FROM receipt WHERE age <= ?"),
+
+  queue: prepare("SELECT seq, text FROM queue WHERE seq > ? ORDER BY seq LIMIT ?"),
+  enqueue: prepare("INSERT OR REPLACE INTO queue VALUES (?, ?)"),
+  dequeue: prepare("DELETE FROM queue WHERE seq = ?"),
+
+  blob: prepare("SELECT epoch, upload FROM blob WHERE hash = ?"),
+  addBlob: prepare("INSERT INTO blob VALUES (?, ?, ?)"),
+  parts: prepare("SELECT bytes FROM part WHERE epoch = ? AND upload = ? ORDER BY part"),
+  addPart: prepare("INSERT INTO part VALUES (?, ?, ?, ?)"),
+  dropParts: prepare("DELETE FROM part WHERE epoch = ? AND upload = ?"),
+  dropUnnamed: prepare("DELETE FROM part WHERE NOT EXISTS (SELECT 1 FROM blob WHERE blob.epoch = part.epoch AND blob.upload = part.upload)")
+})
+
+/** The statements of one handle. */
+export type Statements = ReturnType<typeof statements>

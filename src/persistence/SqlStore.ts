@@ -1,0 +1,235 @@
+/**
+ * Spaces in SQLite, whatever the host: all SQL of the runtime over a small driver.
+ *
+ * One flush is one transaction, which first makes sure that epoch and head are
+ * still this handle's, so a writer that was overtaken changes nothing.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Address from "../cell/Address.ts"
+import { attempt, type Backend, checkTurn, type Content, expired, type Group, PART, Pruning } from "./Backend.ts"
+import * as GroupStore from "./GroupStore.ts"
+import { keyOf, parentOf } from "./Overlay.ts"
+import { checkSpaceName, type Head, type JournalRow, type OpenOptions, Persistence, type QueueRow, type ReceiptRow, retention } from "./Persistence.ts"
+import { NoSuchSpace, PersistenceError, StoreDamaged } from "./PersistenceError.ts"
+import * as SortKey from "./SortKey.ts"
+import type { SqlDriver, SqlRow, SqlSource } from "./SqlDriver.ts"
+import * as SqlSchema from "./SqlSchema.ts"
+import { join } from "./Upload.ts"
+
+/** What the row of `meta` says beside the epoch. */
+interface Meta {
+  readonly epoch: number
+  readonly head: Head
+  readonly journalSize: number
+  /** The newest journal row that was pruned: what remains is chained to it. */
+  readonly anchor: { readonly beat: number; readonly hash: string }
+}
+
+class SqlBackend implements Backend {
+  readonly space: string
+  readonly epoch: number
+  readonly place: string
+  readonly head: Head
+  readonly sync: Backend["sync"]
+  private readonly driver: SqlDriver
+  private readonly sql: SqlSchema.Statements
+  private readonly pruning: Pruning
+  private lastUpload = 0
+
+  constructor(space: string, driver: SqlDriver, options: OpenOptions) {
+    this.space = space
+    this.driver = driver
+    this.place = driver.place
+    this.sync = driver.sync
+    this.pruning = new Pruning({ ...retention, ...options.retention })
+    this.sql = driver.transaction(() => {
+      checkFormat(space, driver, options.create)
+      const sql = SqlSchema.statements(driver)
+      sql.setEpoch.run(readMeta(sql).epoch + 1)
+      sql.dropUnnamed.run()
+      return sql
+    })
+    const { epoch, head } = readMeta(this.sql)
+    this.epoch = epoch
+    this.head = head
+  }
+
+  read(key: string): string | undefined {
+    return this.sql.cell.get(SortKey.encode(key))?.[0] as string | undefined
+  }
+
+  children(scope: string, id: string): ReadonlyArray<string> {
+    const start = id === "/" ? 1 : id.length + 1
+    return this.sql.children.all(SortKey.encode(keyOf(scope, id))).map((row) => {
+      const key = SortKey.decode(row[0] as string)
+      const end = key.indexOf("?")
+      return end < 0 ? key.slice(start) : key.slice(start, end)
+    }).sort()
+  }
+
+  below(id: string, after: string, limit: number): ReadonlyArray<string> {
+    const prefix = Address.child(id, "")
+    const start = SortKey.encode(after > prefix ? after : prefix)
+    // "0" is the character after "/": the range ends behind the last key that begins with the prefix.
+    const end = SortKey.encode(`${prefix.slice(0, -1)}0`)
+    return this.sql.below.all(start, end, limit).map((row) => SortKey.decode(row[0] as string))
+  }
+
+  journal(from: number, to: number, limit: number): ReadonlyArray<JournalRow> {
+    return this.sql.journal.all(from, to, limit).map(([beat, clock, text, hash]) =>
+      ({ beat, clock, text, hash }) as JournalRow)
+  }
+
+  receipts(id: string): ReadonlyArray<ReceiptRow> {
+    return this.sql.receipts.all(id).map(([id, enzyme, beat]) => ({ id, enzyme, beat }) as ReceiptRow)
+  }
+
+  queue(after: number, limit: number): ReadonlyArray<QueueRow> {
+    return this.sql.queue.all(after, limit).map(([seq, text]) => ({ seq, text }) as QueueRow)
+  }
+
+  blob(hash: string): Uint8Array | undefined {
+    const row = this.sql.blob.get(hash)
+    return row === undefined ? undefined : this.readParts(row)
+  }
+
+  startUpload(): number {
+    return ++this.lastUpload
+  }
+
+  writePart(upload: number, part: number, bytes: Uint8Array): void {
+    this.sql.addPart.run(this.epoch, upload, part, bytes)
+  }
+
+  readUpload(upload: number): Uint8Array {
+    return this.readParts([this.epoch, upload])
+  }
+
+  dropUpload(upload: number): void {
+    this.sql.dropParts.run(this.epoch, upload)
+  }
+
+  commit(group: Group): void {
+    this.driver.transaction(() => {
+      const meta = readMeta(this.sql)
+      checkTurn(this, group, { epoch: meta.epoch, beat: meta.head.beat, hash: meta.head.hash })
+      this.commitCells(group)
+      const journalSize = meta.journalSize + this.commitJournal(group)
+      for (const seq of group.dequeued) this.sql.dequeue.run(seq)
+      for (const [seq, row] of group.queued) this.sql.enqueue.run(seq, row.text)
+      for (const [hash, content] of group.blobs) this.commitBlob(hash, content)
+      const after = this.prune(group, { ...meta, journalSize })
+      const { beat, clock, hash } = group.head
+      this.sql.setMeta.run(beat, clock, hash, after.journalSize, after.anchor.beat, after.anchor.hash)
+    })
+  }
+
+  close(): void {
+    this.driver.close()
+  }
+
+  private readParts(of: SqlRow): Uint8Array {
+    return join(this.sql.parts.all(...of).map((row) => row[0] as Uint8Array))
+  }
+
+  private commitCells(group: Group): void {
+    const { deleteCell, putCell } = this.sql
+    for (const [key, { address, text }] of group.cells) {
+      const stored = SortKey.encode(key)
+      if (text === undefined) deleteCell.run(stored)
+      else putCell.run(stored, SortKey.encode(parentOf(address)), text)
+    }
+  }
+
+  /** Adds journal and receipts, and returns by how many characters the journal grew. */
+  private commitJournal(group: Group): number {
+    const { addJournal, putReceipt } = this.sql
+    let size = 0
+    for (const { beat, clock, hash, text } of group.journal) {
+      addJournal.run(beat, clock, text, hash, text.length)
+      size += text.length
+    }
+    for (const rows of group.receipts.values()) {
+      for (const { beat, enzyme, id } of rows) putReceipt.run(id, enzyme, beat, group.head.clock)
+    }
+    return size
+  }
+
+  private commitBlob(hash: string, content: Content): void {
+    if (this.sql.blob.get(hash) !== undefined) {
+      if ("upload" in content) this.dropUpload(content.upload)
+      return
+    }
+    const upload = "upload" in content ? content.upload : this.startUpload()
+    if ("bytes" in content) {
+      const { bytes } = content
+      for (let at = 0, part = 0; at < bytes.length; at += PART, part++) this.writePart(upload, part, bytes.subarray(at, at + PART))
+    }
+    this.sql.addBlob.run(hash, this.epoch, upload)
+  }
+
+  /** Deletes some of what is older than the retention, but never the head's own row. */
+  private prune(group: Group, meta: Meta): Meta {
+    const budget = this.pruning.budget(group)
+    if (budget === 0) return meta
+    this.pruning.done()
+    const { beat, clock } = group.head
+    const { journalBytes, journalMillis, receiptMillis } = this.pruning.retention
+    const receipts = this.sql.oldestReceipts.all(budget)
+    const old = expired(receipts.map(sized), { cutoff: clock - receiptMillis, excess: 0, limit: budget, size: sizeOf })
+    const lastReceipt = receipts[old - 1]
+    if (lastReceipt !== undefined) this.sql.pruneReceipts.run(lastReceipt[2]!)
+    const rows = this.sql.oldestJournal.all(beat, budget)
+    const sizes = rows.map(sized)
+    const count = expired(sizes, { cutoff: clock - journalMillis, excess: meta.journalSize - journalBytes, limit: budget, size: sizeOf })
+    if (count === 0) return meta
+    const [, , lastBeat, lastHash] = rows[count - 1]!
+    this.sql.pruneJournal.run(lastBeat!)
+    const gone = sizes.slice(0, count).reduce((sum, row) => sum + row.size, 0)
+    return { ...meta, journalSize: meta.journalSize - gone, anchor: { beat: lastBeat as number, hash: lastHash as string } }
+  }
+}
+
+const sized = ([clock, size]: SqlRow) => ({ clock: clock as number, size: size as number })
+
+const sizeOf = (row: { readonly size: number }) => row.size
+
+const readMeta = (sql: SqlSchema.Statements): Meta => {
+  const [epoch, beat, clock, hash, journalSize, anchorBeat, anchorHash] = sql.meta.get() as [number, number, number, string, number, number, string]
+  return { epoch, head: { beat, clock, hash }, journalSize, anchor: { beat: anchorBeat, hash: anchorHash } }
+}
+
+const checkFormat = (space: string, driver: SqlDriver, create: boolean): void => {
+  const format = SqlSchema.format(driver)
+  if (format === undefined && !create) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
+  if (format === undefined) return SqlSchema.create(driver)
+  if (format === SqlSchema.FORMAT) return
+  const detail = `it has format ${format}, and this version of Systole reads format ${SqlSchema.FORMAT}: use a newer one`
+  throw new PersistenceError({ reason: new StoreDamaged({ space, place: driver.place, detail }) })
+}
+
+const openBackend = (source: SqlSource, space: string, options: OpenOptions): Backend => {
+  checkSpaceName(space)
+  const driver = source.open(space, options)
+  try {
+    return new SqlBackend(space, driver, options)
+  } catch (cause) {
+    driver.close()
+    throw cause
+  }
+}
+
+/**
+ * Persistence over the databases of a source.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (source: SqlSource): Layer.Layer<Persistence> =>
+  Layer.succeed(Persistence, {
+    open: (space, options) => GroupStore.scoped(attempt(() => openBackend(source, space, options))),
+    spaces: Effect.suspend(() => attempt(() => [...source.spaces()].sort()))
+  })

@@ -1,0 +1,25 @@
+/**
+ * SQLite persistence in a folder of its own, for tests.
+ *
+ * @module
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Layer } from "effect"
+import type { Persistence, PersistenceError } from "systole"
+import sqlite from "../../plugins/sqlite.ts"
+import * as HashLayer from "../support/HashLayer.ts"
+
+/** SQLite files in `folder`. */
+export const layerIn = (folder: string, options: Readonly<Record<string, unknown>> = {}): Layer.Layer<Persistence, PersistenceError> =>
+  sqlite.provides.persistence!({ folder, options }).pipe(Layer.provide(HashLayer.layer))
+
+/** A folder that goes with the scope. */
+export const folder = Effect.acquireRelease(
+  Effect.sync(() => mkdtempSync(join(tmpdir(), "systole-"))),
+  (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
+)
+
+/** SQLite files in a folder that goes with the layer. */
+export const layer: Layer.Layer<Persistence, PersistenceError> = Layer.unwrap(Effect.map(folder, (path) => layerIn(join(path, "made", "when needed"))))

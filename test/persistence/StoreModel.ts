@@ -1,0 +1,112 @@
+/**
+ * The simplest store there can be, and random work on which a real one must agree with it.
+ *
+ * @module
+ */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { Address, type Batch, type JournalRow, type Persistence, type PersistenceError, type SpaceStore } from "systole"
+import { beat, cell, inbox, using } from "./Batches.ts"
+
+interface State {
+  readonly cells: Map<string, string>
+  readonly journal: Array<JournalRow>
+  readonly receipts: Map<string, number>
+  readonly queue: Map<number, string>
+}
+
+const copy = (state: State): State => ({
+  cells: new Map(state.cells),
+  journal: [...state.journal],
+  receipts: new Map(state.receipts),
+  queue: new Map(state.queue)
+})
+
+/** Numbers from 0 up to a bound, the same for the same seed (mulberry32). */
+const dice = (seed: number) => {
+  let state = seed
+  return (bound: number): number => {
+    state = state + 0x6d2b79f5 | 0
+    let mixed = Math.imul(state ^ state >>> 15, 1 | state)
+    mixed = mixed + Math.imul(mixed ^ mixed >>> 7, 61 | mixed) ^ mixed
+    return ((mixed ^ mixed >>> 14) >>> 0) % bound
+  }
+}
+
+type Dice = ReturnType<typeof dice>
+
+const ids = ["/a", "/a/b", "/a/b/c", "/a/b-c", "/a/\uff21", "/a/\u{1f600}", "/a0", "/b/x", "/b/x/y/z"]
+const scopes = ["", "?scope=user:1", "?scope=session:s"]
+const keys = ids.flatMap((id) => scopes.map((scope) => id + scope))
+const pick = <A>(roll: Dice, from: ReadonlyArray<A>): A => from[roll(from.length)]!
+
+const randomBatch = (roll: Dice, state: State, seq: () => number): Batch => {
+  const last = state.journal.at(-1)?.beat ?? -1
+  const number = last + 1 + (roll(4) === 0 ? roll(5) : 0)
+  const queued = Array.from({ length: roll(3) }, () => ({ seq: seq(), text: `q${roll(1000)}` }))
+  const waiting = [...state.queue.keys(), ...queued.map((row) => row.seq)]
+  const parts = {
+    cells: Array.from({ length: roll(4) }, () => cell(pick(roll, keys), roll(3) === 0 ? undefined : `v${roll(1000)}`)),
+    receipts: Array.from({ length: roll(2) }, () => ({ id: `id${roll(20)}`, enzyme: `e${roll(3)}`, beat: number })),
+    queued,
+    dequeued: waiting.filter(() => roll(3) === 0)
+  }
+  return roll(5) === 0 ? inbox({ ...parts, receipts: [] }) : beat(number, parts)
+}
+
+const apply = (state: State, batch: Batch): void => {
+  if (batch.entry !== undefined) state.journal.push(batch.entry)
+  for (const { address, text } of batch.cells) {
+    if (text === undefined) state.cells.delete(address.key)
+    else state.cells.set(address.key, text)
+  }
+  for (const row of batch.receipts) state.receipts.set(`${row.id} ${row.enzyme}`, row.beat)
+  for (const row of batch.queued) state.queue.set(row.seq, row.text)
+  for (const number of batch.dequeued) state.queue.delete(number)
+}
+
+const expectEqual = (store: SpaceStore, state: State): void => {
+  for (const key of keys) assert.strictEqual(store.read(key), state.cells.get(key), key)
+  assert.deepStrictEqual(store.below("/a", { limit: 100 }), [...state.cells.keys()].filter((key) => key.startsWith("/a/")).sort())
+  for (const scope of ["space", "user:1"]) {
+    const below = [...state.cells.keys()].map(Address.ofKey).filter((address) => address.scope === scope && Address.parent(address.id) === "/a")
+    assert.deepStrictEqual(store.children(scope, "/a"), below.map((address) => Address.name(address.id)).sort())
+  }
+  assert.deepStrictEqual([...store.scanJournal(0, Infinity)], state.journal)
+  assert.strictEqual(store.head().beat, state.journal.at(-1)?.beat ?? -1)
+  const receipts = Array.from({ length: 20 }, (_, n) => store.receipts(`id${n}`)).flat()
+  assert.deepStrictEqual(new Map(receipts.map((row) => [`${row.id} ${row.enzyme}`, row.beat])), new Map([...state.receipts].sort(byNumber)))
+  assert.deepStrictEqual(Array.from(store.queue(), (row) => [row.seq, row.text]), [...state.queue].sort((a, b) => a[0] - b[0]))
+}
+
+/** Receipts as they are asked for: by the number of the id, then by enzyme. */
+const byNumber = ([a]: readonly [string, number], [b]: readonly [string, number]): number =>
+  Number(a.split(" ")[0]!.slice(2)) - Number(b.split(" ")[0]!.slice(2)) || (a < b ? -1 : 1)
+
+/**
+ * Appends, flushes, abandons and reopens a store at random, and compares it with the model all along.
+ */
+export const check = (seed: number, steps: number): Effect.Effect<void, PersistenceError, Persistence> =>
+  Effect.gen(function*() {
+    const roll = dice(seed)
+    let next = 0
+    let durable = copy({ cells: new Map(), journal: [], receipts: new Map(), queue: new Map() })
+    let left = steps
+    while (left > 0) {
+      yield* using("model", (store) =>
+        Effect.gen(function*() {
+          const state = copy(durable)
+          expectEqual(store, state)
+          for (let length = 1 + roll(30); length > 0 && left > 0; length--, left--) {
+            const batch = randomBatch(roll, state, () => next++)
+            store.append(batch)
+            apply(state, batch)
+            if (roll(3) === 0) expectEqual(store, state)
+            if (roll(4) !== 0) continue
+            yield* store.flush
+            durable = copy(state)
+            expectEqual(store, state)
+          }
+        }))
+    }
+  })
