@@ -1,23 +1,29 @@
 /**
- * Starts one of the project's scripts: `node test/scripts/run.mjs NAME …`.
+ * Starts a script of the project: `node test/scripts/run.mjs NAME …` for one
+ * that lies here, or a path that ends in `.ts` for one that lies elsewhere.
  *
  * It is JavaScript so that a Node too old for the rest can still say so.
  *
  * @module
  */
 import { spawnSync } from "node:child_process"
+import { resolve } from "node:path"
 import process from "node:process"
-import { fileURLToPath } from "node:url"
+import { fileURLToPath, pathToFileURL } from "node:url"
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
 if (major < 22 || (major === 22 && minor < 12)) {
   console.error(`This is Node ${process.versions.node}, and the project needs 22.12 or newer. On Linux, "npm ci" brings Node 24 along; elsewhere install Node 24.`)
   process.exit(2)
 }
-const [name, ...rest] = process.argv.slice(2)
-const script = fileURLToPath(new URL(`${name}.ts`, import.meta.url))
-// Before 22.18 Node strips types only when it is told to.
-const flags = process.features.typescript ? [] : ["--experimental-strip-types", "--disable-warning=ExperimentalWarning"]
-const source = new URL("source.mjs", import.meta.url).href
-const { status } = spawnSync(process.execPath, [...flags, "--import", source, script, ...rest], { stdio: "inherit" })
-process.exitCode = status ?? 1
+const [name = "", ...rest] = process.argv.slice(2)
+const script = name.endsWith(".ts") ? resolve(name) : fileURLToPath(new URL(`${name}.ts`, import.meta.url))
+if (process.features.typescript) {
+  process.argv.splice(1, 2, script)
+  await import("./source.mjs")
+  await import(pathToFileURL(script).href)
+} else {
+  // Before 22.18 Node strips types only when it is told to.
+  const flags = ["--experimental-strip-types", "--disable-warning=ExperimentalWarning", "--import", new URL("source.mjs", import.meta.url).href]
+  process.exitCode = spawnSync(process.execPath, [...flags, script, ...rest], { stdio: "inherit" }).status ?? 1
+}
