@@ -77,6 +77,8 @@ export interface Config {
   readonly port: number
   /** What callers have to show as a bearer token. */
   readonly token: string | undefined
+  /** What the project itself says about the creation of spaces. */
+  readonly create: Limits.Settings["create"] | undefined
   readonly kernel: Limits.Settings
 }
 
@@ -121,6 +123,7 @@ const withDefaults = (definition: Definition): Config => {
     host: definition.host ?? "127.0.0.1",
     port: definition.port ?? 4200,
     token: definition.token,
+    create: definition.spaces?.create,
     kernel: {
       tempo: definition.tempo ?? 100,
       pace: "demand",

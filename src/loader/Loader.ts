@@ -106,7 +106,7 @@ export const persistence = (found: Found, name: string): Effect.Effect<NonNullab
     ? `several plugins are named "${name}": ${files}. Rename all but one`
     : named.length === 1
     ? `plugin "${name}" in ${files} provides no persistence. Name one that does, such as "sqlite" or "memory"`
-    : [`persistence "${name}" is provided by no plugin. Use "sqlite" or "memory", or put a plugin of that name into a plugins folder`, ...reasons].join("; ")
+    : [`persistence "${name}" is provided by no plugin`, ...reasons, `Use "sqlite" or "memory", or put a plugin of that name into a plugins folder`].join(". ")
   return Effect.fail(new InvalidConfig({ reason }))
 }
 

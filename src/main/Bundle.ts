@@ -32,7 +32,7 @@ const MARK = "systole-import:"
 const extension = import.meta.url.endsWith(".ts") ? ".ts" : ".js"
 const runtimeFolder = dirname(fileURLToPath(import.meta.url))
 const ownModule = /^systole(?:\/(plugins\/[a-z0-9_-]+))?$/
-const builtins = new Set(builtinModules)
+const builtins = new Set(builtinModules.filter((name) => !name.includes(":")))
 
 /**
  * The file of one of the runtime's own modules; `undefined` for any other name.

@@ -16,7 +16,9 @@ const MAX_DELAY = 2_147_483_647
  * @since 0.1.0
  */
 export const layer = (turn: (run: () => void) => void): Layer.Layer<Pacemaker> =>
-  Layer.succeed(Pacemaker, { now: Date.now, seed: () => crypto.randomUUID(), turn, wake })
+  Layer.succeed(Pacemaker, { now: Date.now, seed, turn, wake })
+
+const seed = (): string => crypto.randomUUID().replaceAll("-", "")
 
 /** Arms one timer, and again where the moment is further away than a timer reaches. */
 const wake = (at: number, run: () => void): () => void => {

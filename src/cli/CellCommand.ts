@@ -1,0 +1,89 @@
+/**
+ * `systole cell`: reads, lists, sets and watches cells.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Address from "../cell/Address.ts"
+import { type CliFailure, from } from "./CliFailure.ts"
+import { Client } from "./Client.ts"
+import * as Json from "./Json.ts"
+import * as Output from "./Output.ts"
+import * as SpaceCommand from "./SpaceCommand.ts"
+
+const address = Argument.String("address").pipe(Argument.withDescription("A cell such as /data/orders/17, or a place in it: /data/orders/17#/status"))
+
+/** Where the ingress shows the cell at an address. */
+const path = (space: string, text: string): Effect.Effect<string, CliFailure> =>
+  Effect.try({
+    try: () => {
+      const { id, path, scope } = Address.parse(text)
+      const query = new URLSearchParams()
+      if (scope !== Address.SPACE) query.set("scope", scope)
+      if (path.length > 0) query.set("path", Address.pointer(path))
+      return `${SpaceCommand.path(space)}/cells${encoded(id)}${query.size > 0 ? `?${query}` : ""}`
+    },
+    catch: (error) => from(error as Address.InvalidAddress)
+  })
+
+const encoded = (id: string): string => id.split("/").map(encodeURIComponent).join("/")
+
+const get = Command.make("get", { space: SpaceCommand.name, address, json: Output.json }, ({ address, json, space }) =>
+  Effect.gen(function*() {
+    const value = yield* (yield* Client).ask<unknown>(yield* path(space, address))
+    yield* Output.data(json, value, JSON.stringify(value, null, 2))
+  })).pipe(Command.withDescription("Print what a cell holds, as JSON"))
+
+const ls = Command.make("ls", {
+  space: SpaceCommand.name,
+  id: Argument.String("cell").pipe(Argument.withDescription("The cell to look below"), Argument.withDefault("/")),
+  json: Output.json
+}, ({ id, json, space }) =>
+  Effect.gen(function*() {
+    const { names } = yield* (yield* Client).ask<{ readonly names: ReadonlyArray<string> }>(`${SpaceCommand.path(space)}/cells${encoded(id)}?list`)
+    yield* Output.data(json, names, names)
+  })).pipe(Command.withDescription("List the names directly below a cell"))
+
+const set = Command.make("set", {
+  space: SpaceCommand.name,
+  address,
+  value: Argument.String("value").pipe(Argument.withDescription("The value, as JSON")),
+  json: Output.json
+}, ({ address, json, space, value }) =>
+  Effect.gen(function*() {
+    const body = yield* Json.parse("The value", value)
+    const answer = yield* (yield* Client).ask<{ readonly beat: number }>(yield* path(space, address), { method: "PUT", body })
+    yield* Output.data(json, answer, `set in beat ${answer.beat}`)
+  })).pipe(Command.withDescription("Write a cell"))
+
+const watch = Command.make("watch", {
+  space: SpaceCommand.name,
+  address,
+  times: Flag.Int("times").pipe(Flag.withDescription("Stop after this many values"), Flag.optional),
+  json: Output.json
+}, ({ address, json, space, times }) =>
+  Effect.gen(function*() {
+    const events = (yield* Client).events(yield* path(space, address))
+    const some = Option.isSome(times) ? Stream.take(events, times.value) : events
+    yield* Stream.runForEach(some, ({ data, event, id }) => {
+      const value = event === "absent" ? undefined : JSON.parse(data) as unknown
+      return Output.data(json, { beat: id, value }, `${id}  ${event === "absent" ? "absent" : data}`)
+    })
+  })).pipe(Command.withDescription("Print what a cell holds now, and again after each beat that changes it"))
+
+/**
+ * The command `cell`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const command = Command.make("cell").pipe(
+  Command.withDescription("Read and write cells"),
+  Command.withSubcommands([get, ls, set, watch]),
+  Command.provide(Client.layer)
+)

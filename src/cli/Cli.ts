@@ -1,0 +1,68 @@
+/**
+ * The command line of the runtime.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as CliOutput from "effect/cli/CliOutput"
+import * as Command from "effect/cli/Command"
+import * as BeatCommand from "./BeatCommand.ts"
+import * as CellCommand from "./CellCommand.ts"
+import { CliFailure, exits } from "./CliFailure.ts"
+import * as EnzymeCommand from "./EnzymeCommand.ts"
+import * as NewCommand from "./NewCommand.ts"
+import * as Output from "./Output.ts"
+import * as ServeCommand from "./ServeCommand.ts"
+import * as SignalCommand from "./SignalCommand.ts"
+import * as SpaceCommand from "./SpaceCommand.ts"
+
+const description = `Run enzymes on a durable heartbeat.
+
+Commands act on the project in the current folder: through its server while that runs, else by opening its data themselves.
+Data goes to standard output, everything else to standard error.
+
+Exit codes: 0 done; 1 failed or refused; 2 the command line or the project is not right; 3 there is no such thing; 4 the server or the store cannot be reached, is locked or busy.`
+
+/**
+ * The command `systole`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const command = Command.make("systole").pipe(
+  Command.withDescription(description),
+  Command.withSubcommands([
+    ServeCommand.dev,
+    ServeCommand.start,
+    NewCommand.command,
+    SpaceCommand.command,
+    SignalCommand.command,
+    CellCommand.command,
+    BeatCommand.command,
+    EnzymeCommand.command
+  ])
+)
+
+/** A mistake in the command line is told on standard error, and help only to who asks for it. */
+const presenter: CliOutput.Presenter = {
+  present: (event) =>
+    event._tag === "InvalidInvocation"
+      ? Output.note([...event.errors.map((error) => error.message), `See ${event.commandPath.join(" ")} --help`].join("\n"))
+      : CliOutput.defaultPresenter.present(event)
+}
+
+/**
+ * Runs the command line; succeeds with the exit code.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const run = (version: string, args: ReadonlyArray<string>) =>
+  Command.runWith(command, { version })(args).pipe(
+    Effect.provideService(CliOutput.Presenter, presenter),
+    Effect.as(exits.ok),
+    Effect.catch((error) => {
+      if (!(error instanceof CliFailure)) return Effect.succeed(exits.usage)
+      return Effect.as(Output.note(`${error.message} (${error.code})`), error.exit)
+    })
+  )

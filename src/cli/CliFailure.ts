@@ -1,0 +1,57 @@
+/**
+ * How the command line fails: with a message and an exit code that means something.
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+
+/** What the exit codes of the command line mean. */
+export const exits = {
+  /** All went well. */
+  ok: 0,
+  /** What was asked for failed or was refused. */
+  failed: 1,
+  /** The command line or the project is not right. */
+  usage: 2,
+  /** There is no such thing. */
+  absent: 3,
+  /** The server or the store cannot be reached, is locked or busy: try again. */
+  unreachable: 4
+} as const
+
+/**
+ * A command failed.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class CliFailure extends Schema.TaggedError<CliFailure>()("CliFailure", {
+  exit: Schema.Int,
+  code: Schema.String,
+  message: Schema.String
+}) {}
+
+/**
+ * The failure that another one is to whoever typed the command.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const from = (error: { readonly code: string; readonly message: string }): CliFailure =>
+  new CliFailure({ exit: exitOf(error.code), code: error.code, message: error.message })
+
+/**
+ * The exit code for a failure's stable code.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const exitOf = (code: string): number => {
+  if (usage.has(code)) return exits.usage
+  if (code.endsWith("/absent") || code === "space/unknown") return exits.absent
+  if (unreachable.has(code)) return exits.unreachable
+  return exits.failed
+}
+
+const usage = new Set(["address/invalid", "config/invalid", "module/broken", "query/invalid", "space/name"])
+const unreachable = new Set(["inbox/full", "server/running", "server/unreachable", "space/stopped", "store/locked", "watch/full"])

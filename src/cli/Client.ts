@@ -1,0 +1,135 @@
+/**
+ * What the verbs speak through: the running server while it lives, else the
+ * project itself, opened for this one command.
+ *
+ * Both are the same ingress, so a verb means the same through either.
+ *
+ * @module
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import type * as FileSystem from "effect/FileSystem"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import type * as Path from "effect/Path"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import { CliFailure, exitOf, exits } from "./CliFailure.ts"
+import { type Fetch, Host } from "./Host.ts"
+import * as Output from "./Output.ts"
+import * as ServerFile from "./ServerFile.ts"
+
+/** A request to the ingress. */
+export interface Ask {
+  readonly method?: "GET" | "POST" | "PUT"
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** One event of a stream. */
+export interface Event {
+  readonly id: number
+  readonly event: string
+  readonly data: string
+}
+
+/**
+ * Asks the ingress.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class Client extends Context.Service<Client, {
+  /** The JSON of an answer; what the ingress refuses is a failure. */
+  readonly ask: <Answer>(path: string, ask?: Ask) => Effect.Effect<Answer, CliFailure>
+  /** The events of a stream, for as long as it goes. */
+  readonly events: (path: string) => Stream.Stream<Event, CliFailure>
+}>()("systole/cli/Client") {
+  /** Through the server that runs, or else over the project, opened here. */
+  static readonly layer: Layer.Layer<Client, CliFailure, Host | FileSystem.FileSystem | Path.Path> = Layer.effect(
+    Client,
+    Effect.gen(function*() {
+      const host = yield* Host
+      const config = yield* host.config
+      const running = yield* ServerFile.find(config)
+      if (Option.isSome(running)) {
+        const { pid, token, url } = running.value
+        const unreachable = `The server at ${url} does not answer, and process ${pid} lives. Wait for it or end it; if it is another program, remove ${config.data}/server.json`
+        return make({ fetch, url, token: token ?? undefined, unreachable })
+      }
+      const project = yield* host.open(config)
+      yield* Output.broken(project.found)
+      return make({ fetch: project.fetch, url: "http://localhost", token: config.token, unreachable: "The project does not answer" })
+    })
+  )
+}
+
+/** Where requests go, and what to say when nobody answers. */
+interface Line {
+  readonly fetch: Fetch
+  readonly url: string
+  readonly token: string | undefined
+  readonly unreachable: string
+}
+
+const make = ({ fetch, token, unreachable, url }: Line): Client["Service"] => {
+  const send = (path: string, { body, headers, method = "GET" }: Ask = {}) =>
+    Effect.tryPromise({
+      try: async (signal) =>
+        fetch(
+          new Request(`${url}${path}`, {
+            method,
+            signal,
+            headers: {
+              ...headers,
+              ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+              ...(body === undefined ? {} : { "content-type": "application/json" })
+            },
+            ...(body === undefined ? {} : { body: JSON.stringify(body) })
+          })
+        ),
+      catch: () => new CliFailure({ exit: exits.unreachable, code: "server/unreachable", message: unreachable })
+    }).pipe(Effect.flatMap((response) => response.ok ? Effect.succeed(response) : Effect.flatMap(refused(response), Effect.fail)))
+  return {
+    ask: <Answer>(path: string, ask?: Ask) => Effect.flatMap(send(path, ask), (response) => read<Answer>(response)),
+    events: (path) => Stream.unwrap(Effect.map(send(path, { headers: { accept: "text/event-stream" } }), events))
+  }
+}
+
+const broke = () => new CliFailure({ exit: exits.unreachable, code: "server/unreachable", message: "The answer broke off. The server may have stopped; send the command again" })
+
+/** Client and ingress are of one version, so an answer is what the ingress says it is. */
+const read = <Answer>(response: Response) => Effect.tryPromise({ try: () => response.json() as Promise<Answer>, catch: broke })
+
+const Problem = Schema.Struct({ code: Schema.String, detail: Schema.String })
+const decodeProblem = Schema.decodeUnknownOption(Problem)
+
+const refused = (response: Response): Effect.Effect<CliFailure, CliFailure> =>
+  Effect.map(read<unknown>(response), (body) =>
+    Option.match(decodeProblem(body), {
+      onNone: () => new CliFailure({ exit: exits.failed, code: "server/answer", message: `The server answered with status ${response.status}` }),
+      onSome: ({ code, detail }) => new CliFailure({ exit: exitOf(code), code, message: detail })
+    }))
+
+/** The events of a stream's body: `id`, `event` and `data` of each, on a line of their own. */
+const events = (response: Response): Stream.Stream<Event, CliFailure> => {
+  if (response.body === null) return Stream.empty
+  const body = response.body
+  return Stream.fromReadableStream({ evaluate: () => body, onError: broke }).pipe(
+    Stream.decodeText,
+    Stream.splitLines,
+    Stream.mapAccum((): Event => blank, (event, line) => {
+      if (line === "") return [blank, event.event === "" ? [] : [event]] as const
+      const colon = line.indexOf(": ")
+      const [field, value] = [line.slice(0, colon), line.slice(colon + 2)]
+      return [field === "id" ? { ...event, id: Number(value) } : { ...event, [field]: value }, []] as const
+    }),
+    Stream.mapEffect((event) => {
+      if (event.event !== "problem") return Effect.succeed(event)
+      const { code, detail } = JSON.parse(event.data) as typeof Problem.Type
+      return Effect.fail(new CliFailure({ exit: exitOf(code), code, message: detail }))
+    })
+  )
+}
+
+const blank: Event = { id: -1, event: "", data: "" }

@@ -1,0 +1,46 @@
+/**
+ * What the command line needs of its host; `main/` provides it.
+ *
+ * @module
+ */
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import type { Config } from "../loader/Config.ts"
+import type { Found } from "../loader/Loader.ts"
+import type { CliFailure } from "./CliFailure.ts"
+
+/** Answers requests: the ingress as it is served. */
+export type Fetch = (request: Request) => Response | Promise<Response>
+
+/**
+ * A project whose modules are loaded and whose kernel stands ready.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Project {
+  readonly found: Found
+  readonly fetch: Fetch
+  /** Ends all streams, so that a server can close. */
+  readonly hush: () => void
+}
+
+/**
+ * Opens projects and listens, as the host does it.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class Host extends Context.Service<Host, {
+  /** The project's folder. */
+  readonly root: string
+  readonly pid: number
+  readonly isAlive: (pid: number) => boolean
+  /** The project's configuration; all defaults where it has none. */
+  readonly config: Effect.Effect<Config, CliFailure>
+  /** Opens the project until the scope closes; then what was accepted is durable. */
+  readonly open: (config: Config) => Effect.Effect<Project, CliFailure, Scope.Scope>
+  /** Serves until the scope closes; answers the port. */
+  readonly listen: (fetch: Fetch, config: Config) => Effect.Effect<number, CliFailure, Scope.Scope>
+}>()("systole/cli/Host") {}

@@ -1,0 +1,60 @@
+/**
+ * What commands print: data on standard output, everything else on standard error.
+ *
+ * @module
+ */
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Flag from "effect/cli/Flag"
+import type { Found } from "../loader/Loader.ts"
+
+/**
+ * The flag that every command has.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const json = Flag.Boolean("json").pipe(
+  Flag.withDescription("Print data as JSON, one value on each line"),
+  Flag.withDefault(false)
+)
+
+/**
+ * Prints data: as JSON, or as a person reads it.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const data = (asJson: boolean, value: unknown, text: string | ReadonlyArray<string>): Effect.Effect<void> => {
+  if (asJson) return Console.log(JSON.stringify(value))
+  const lines = typeof text === "string" ? [text] : text
+  return lines.length === 0 ? Effect.void : Console.log(lines.join("\n"))
+}
+
+/**
+ * Prints what is not data.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const note = (text: string): Effect.Effect<void> => Console.error(text)
+
+/**
+ * Tells of each module that could not be loaded.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const broken = (found: Found): Effect.Effect<void> =>
+  Effect.forEach(found.broken, (broken) => note(`broken: ${broken.message}`), { discard: true })
+
+/**
+ * Rows with their columns in line.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+  const widths = rows.reduce<Array<number>>((all, row) => row.map((cell, i) => Math.max(all[i] ?? 0, cell.length)), [])
+  return rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("  ").trimEnd())
+}

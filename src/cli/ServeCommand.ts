@@ -1,0 +1,69 @@
+/**
+ * `systole dev` and `systole start`: serve the project in the current folder.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import type { Config } from "../loader/Config.ts"
+import { CliFailure, exits } from "./CliFailure.ts"
+import { Host } from "./Host.ts"
+import * as Output from "./Output.ts"
+import * as ServerFile from "./ServerFile.ts"
+
+const port = Flag.Int("port").pipe(
+  Flag.withDescription("The port to listen on, in place of the configured one; 0 takes any that is free"),
+  Flag.filter((port) => port >= 0 && port <= 65_535, (port) => `${port} is no port; use 0 to 65535`),
+  Flag.optional
+)
+
+/** Serves until the process is told to stop. */
+const serve = Effect.fn("ServeCommand.serve")(function*(config: Config, json: boolean) {
+  const host = yield* Host
+  const running = yield* ServerFile.find(config)
+  if (Option.isSome(running)) {
+    const { pid, url } = running.value
+    return yield* new CliFailure({ exit: exits.unreachable, code: "server/running", message: `The project is served already at ${url} by process ${pid}. End that process; if it is another program, remove ${config.data}/server.json` })
+  }
+  const { fetch, found, hush } = yield* host.open(config)
+  yield* Output.broken(found)
+  const port = yield* host.listen(fetch, config)
+  yield* Effect.addFinalizer(() => Effect.sync(hush))
+  const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`
+  yield* ServerFile.leave(config, { url, pid: host.pid, token: config.token ?? null })
+  const enzymes = found.enzymes.map(({ enzyme, file, hash }) => ({ name: enzyme.name, query: enzyme.query, file, hash }))
+  const broken = found.broken.map(({ file, reason }) => ({ file, reason }))
+  yield* Output.data(json, { url, pid: host.pid, enzymes, broken }, [
+    ...Output.table(enzymes.map(({ file, name, query }) => [name, query === "" ? "(every signal)" : query, file])),
+    `${enzymes.length} enzymes, ${broken.length} broken modules`,
+    `listening at ${url}`
+  ])
+  return yield* Effect.never
+}, Effect.scoped)
+
+/**
+ * The command `dev`: spaces come into being with their first signal.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const dev = Command.make("dev", { port, json: Output.json }, ({ json, port }) =>
+  Effect.gen(function*() {
+    const config = withPort(yield* (yield* Host).config, port)
+    yield* serve({ ...config, kernel: { ...config.kernel, create: config.create ?? "on-demand" } }, json)
+  })).pipe(Command.withDescription("Serve this project for development: a space is created by its first signal"))
+
+/**
+ * The command `start`: spaces are created by whoever runs it.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const start = Command.make("start", { port, json: Output.json }, ({ json, port }) =>
+  Effect.gen(function*() {
+    yield* serve(withPort(yield* (yield* Host).config, port), json)
+  })).pipe(Command.withDescription("Serve this project: a space is created with systole space create"))
+
+const withPort = (config: Config, port: Option.Option<number>): Config => Option.isSome(port) ? { ...config, port: port.value } : config

@@ -1,0 +1,101 @@
+/**
+ * The files that a new project, enzyme or plugin begins with.
+ *
+ * @module
+ */
+
+/** Texts by file name. */
+export type Files = Readonly<Record<string, string>>
+
+/**
+ * A project with one enzyme.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const project = (name: string): Files => {
+  const files: Files = {
+    "package.json": `${
+      JSON.stringify(
+        {
+          name,
+          version: "0.1.0",
+          private: true,
+          type: "module",
+          scripts: { dev: "systole dev", start: "systole start" },
+          dependencies: { effect: "4.1.0", systole: "^0.1.0" }
+        },
+        null,
+        2
+      )
+    }\n`,
+    "tsconfig.json": `${
+      JSON.stringify(
+        {
+          compilerOptions: { target: "es2024", module: "nodenext", strict: true, noEmit: true, skipLibCheck: true, allowImportingTsExtensions: true }
+        },
+        null,
+        2
+      )
+    }\n`,
+    ".gitignore": "node_modules/\n.data/\n.systole/\n",
+    "systole.config.ts": `import { defineConfig } from "systole"
+
+export default defineConfig({
+  persistence: "sqlite"
+})
+`,
+    ...enzyme("greet")
+  }
+  return Object.fromEntries(Object.entries(files).map(([file, text]) => [`${name}/${file}`, text]))
+}
+
+/**
+ * An enzyme that counts the signals it takes.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const enzyme = (name: string): Files => ({
+  [`enzymes/${name}.ts`]: `import { Enzyme } from "systole"
+
+export default Enzyme.make({
+  name: "${name}",
+  query: "/signals/${name}/:who",
+  writes: ["/data/${name}/*"],
+  run: (tx, event) => {
+    const cell = \`/data/${name}/\${event.params.who}\`
+    tx.increment(\`\${cell}#/times\`)
+    return tx.get(cell)
+  }
+})
+`
+})
+
+/**
+ * A plugin that brings one enzyme.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const plugin = (name: string): Files => ({
+  [`plugins/${name}.ts`]: `import { Enzyme, Plugin } from "systole"
+
+const ping = Enzyme.make({
+  name: "${name}_ping",
+  query: "/signals/${name}/ping",
+  writes: ["/data/${name}/pings"],
+  run: (tx) => {
+    tx.increment("/data/${name}/pings")
+    return tx.get("/data/${name}/pings")
+  }
+})
+
+export default Plugin.make({
+  name: "${name}",
+  version: "0.1.0",
+  provides: {},
+  enzymes: [ping]
+})
+`
+})

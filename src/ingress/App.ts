@@ -1,0 +1,152 @@
+/**
+ * The HTTP face of the runtime: requests become signals, cells become answers.
+ *
+ * A Hono application over the `fetch` interface, so each host serves the same.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { type Context, Hono } from "hono"
+import type { Kernel } from "../kernel/Kernel.ts"
+import type { Space } from "../kernel/Space.ts"
+import type { Hash } from "../persistence/Hash.ts"
+import type { Enzyme } from "../registry/Enzyme.ts"
+import * as Beats from "./Beats.ts"
+import * as Blobs from "./Blobs.ts"
+import * as Body from "./Body.ts"
+import * as Cells from "./Cells.ts"
+import * as Guard from "./Guard.ts"
+import * as Problem from "./Problem.ts"
+import * as SignalRequest from "./SignalRequest.ts"
+import * as Sse from "./Sse.ts"
+import * as Wire from "./Wire.ts"
+
+/** What the application stands on. */
+export interface Services {
+  readonly kernel: Kernel["Service"]
+  readonly hash: Hash["Service"]
+}
+
+/** How it is served. */
+export interface Options extends Guard.Rules {
+  /** Told of each failure that no one expects; those outside hear only that there was one. */
+  readonly onAccident: (failure: unknown) => void
+  /** Aborted when the server closes: no stream outlives it. */
+  readonly closing: AbortSignal
+}
+
+/**
+ * The routes of the runtime.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (services: Services, options: Options): Hono => {
+  const app = new Hono()
+  const refusal = Guard.make(options, services.hash)
+  app.onError((failure) => {
+    const response = Problem.response(failure)
+    if (response.status === 500) options.onAccident(failure)
+    return response
+  })
+  app.notFound((c) =>
+    Problem.response(new Problem.RequestRefused({ code: "route/absent", reason: `There is nothing at ${c.req.method} ${c.req.path.slice(0, 200)}` }))
+  )
+  app.get("/livez", () => Response.json({ status: "live" }))
+  app.use(async (c, next) => {
+    const refused = refusal(c.req.raw)
+    return refused === undefined ? next() : Problem.response(refused)
+  })
+  runtimeRoutes(app, services.kernel)
+  signalRoutes(app, services.kernel)
+  stateRoutes(app, services, options.closing)
+  return app
+}
+
+const runtimeRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
+  app.get("/readyz", async () => {
+    await Effect.runPromise(kernel.spaces)
+    return Response.json({ status: "ready" })
+  })
+  app.get("/v1/enzymes", async () => {
+    const enzymes = await Effect.runPromise(kernel.enzymes)
+    return Response.json({ enzymes: enzymes.map(({ enzyme, hash }) => ({ ...describe(enzyme), hash: hash ?? null })) })
+  })
+  app.get("/v1/spaces", async () => Response.json({ spaces: await Effect.runPromise(kernel.spaces) }))
+  app.put("/v1/spaces/:space", async (c) => {
+    const name = c.req.param("space")
+    const known = (await Effect.runPromise(kernel.spaces)).includes(name)
+    const space = await Effect.runPromise(kernel.space(name, { create: true }))
+    const location = base(space.name)
+    return Response.json({ space: space.name, created: !known }, { status: known ? 200 : 201, headers: { location } })
+  })
+}
+
+const signalRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
+  app.post("/v1/spaces/:space/signals", async (c) => {
+    const request = SignalRequest.decode(await Body.json(c.req.raw), c.req.raw.headers.get("idempotency-key"))
+    const space = await writable(kernel, c)
+    const accepted = await Effect.runPromise(space.signal(request))
+    const location = `${base(space.name)}/receipts/${encodeURIComponent(accepted.id)}`
+    const seconds = SignalRequest.waitSeconds(c.req.raw.headers.get("prefer"))
+    const receipt = seconds === undefined ? undefined : await settled(space, accepted.id, seconds)
+    if (receipt !== undefined) {
+      return Response.json(Wire.receipt(receipt), { headers: { location, "preference-applied": `wait=${seconds}`, "cache-control": "no-store" } })
+    }
+    return Response.json({ ...accepted, receipt: location }, { status: 202, headers: { location } })
+  })
+  app.get("/v1/spaces/:space/receipts/:id", async (c) => {
+    const space = await readable(kernel, c)
+    const id = c.req.param("id")
+    const receipt = await Effect.runPromise(space.receipt(id))
+    if (receipt === undefined) {
+      throw new Problem.RequestRefused({ code: "receipt/absent", reason: `Space "${space.name}" has no receipt of "${id.slice(0, 200)}". It is pruned, or no such signal came` })
+    }
+    const seconds = SignalRequest.waitSeconds(c.req.raw.headers.get("prefer"))
+    const waits = seconds !== undefined && receipt.status === "pending"
+    const last = waits ? await settled(space, id, seconds) : undefined
+    return Response.json(Wire.receipt(last ?? receipt), { headers: { "cache-control": "no-store" } })
+  })
+}
+
+const stateRoutes = (app: Hono, { hash, kernel }: Services, closing: AbortSignal): void => {
+  const stream = Sse.make(closing)
+  app.get("/v1/spaces/:space/cells/*", async (c) => {
+    const place = Cells.place(c.req.url)
+    const space = await readable(kernel, c)
+    return wantsStream(c) ? stream(Cells.watch(space, place)) : Cells.read(space, place)
+  })
+  app.put("/v1/spaces/:space/cells/*", async (c) => Cells.write(await writable(kernel, c), Cells.place(c.req.url), c.req.raw))
+  app.delete("/v1/spaces/:space/cells/*", async (c) => Cells.remove(await readable(kernel, c), Cells.place(c.req.url)))
+  app.get("/v1/spaces/:space/beats", async (c) => {
+    const space = await readable(kernel, c)
+    if (wantsStream(c)) return stream(Stream.map(space.beats, (beat) => ({ id: beat, event: "beat", data: String(beat) })))
+    return Beats.list(space, { before: c.req.query("before"), limit: c.req.query("limit") })
+  })
+  app.get("/v1/spaces/:space/beats/:beat", async (c) => Beats.show(await readable(kernel, c), c.req.param("beat")))
+  app.put("/v1/spaces/:space/blobs", async (c) => {
+    const space = await writable(kernel, c)
+    return Blobs.receive(space, c.req.raw, { base: base(space.name), hash })
+  })
+  app.get("/v1/spaces/:space/blobs/:hash", async (c) => Blobs.send(await readable(kernel, c), c.req.param("hash"), c.req.raw))
+}
+
+const base = (space: string) => `/v1/spaces/${space}`
+
+/** The space that a request reads: it has to be there. */
+const readable = (kernel: Kernel["Service"], c: Context): Promise<Space> =>
+  Effect.runPromise(kernel.space(c.req.param("space") ?? "", { create: false }))
+
+/** The space that a request brings something to: made on demand where the configuration says so. */
+const writable = (kernel: Kernel["Service"], c: Context): Promise<Space> =>
+  Effect.runPromise(kernel.space(c.req.param("space") ?? ""))
+
+const wantsStream = (c: Context): boolean => c.req.raw.headers.get("accept")?.includes("text/event-stream") === true
+
+/** The receipt once all handlings are over; `undefined` when that takes longer. */
+const settled = (space: Space, id: string, seconds: number) =>
+  Effect.runPromise(space.settled(id).pipe(Effect.timeoutOrElse({ duration: seconds * 1000, orElse: () => Effect.undefined })))
+
+/** An enzyme's descriptor as JSON, which leaves its functions out. */
+const describe = (enzyme: Enzyme): object => ({ ...enzyme, _tag: undefined, writes: enzyme.writes ?? null, payload: enzyme.payload !== undefined })

@@ -1,0 +1,107 @@
+/**
+ * Content over HTTP: kept by its digest, durable before it is acknowledged.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import type { Space } from "../kernel/Space.ts"
+import type { Hash } from "../persistence/Hash.ts"
+import type { BlobWriter } from "../persistence/Persistence.ts"
+import * as Body from "./Body.ts"
+import { RequestRefused } from "./Problem.ts"
+
+/** Most bytes of one content. */
+export const MAX_BLOB_BYTES = 33_554_432
+
+/** What a {@link BlobWriter} takes at once. */
+const PART_BYTES = 1_048_576
+
+/** Where the space at `base` shows the content of a digest. */
+const link = (base: string, hash: string) => `${base}/blobs/${hash}`
+
+/**
+ * Receives content, part by part.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const receive = async (space: Space, request: Request, at: { readonly base: string; readonly hash: Hash["Service"] }): Promise<Response> => {
+  const { store, writer } = await Effect.runPromise(space.content)
+  const { digest, size } = await fill(writer, request, at.hash)
+  await Effect.runPromise(store(digest))
+  const location = link(at.base, digest)
+  return Response.json({ hash: digest, address: `/cas/${digest}`, size, link: location }, { status: 201, headers: { location } })
+}
+
+/**
+ * Sends content. Its name is its digest, so it never changes.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const send = async (space: Space, digest: string, request: Request): Promise<Response> => {
+  if (!/^[0-9a-f]{64}$/.test(digest)) throw absent(space, digest)
+  const bytes = await Effect.runPromise(space.blob(digest))
+  if (bytes === undefined) throw absent(space, digest)
+  const headers = {
+    "content-type": sniff(bytes),
+    "x-content-type-options": "nosniff",
+    "cache-control": "private, max-age=31536000, immutable",
+    etag: `"${digest}"`
+  }
+  if (request.headers.get("if-none-match")?.includes(digest)) return new Response(null, { status: 304, headers })
+  return new Response(bytes as Uint8Array<ArrayBuffer>, { headers })
+}
+
+/**
+ * The media type that content shows by its first bytes: a common image, or bytes of any kind.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const sniff = (bytes: Uint8Array): string => {
+  const begins = (text: string, at = 0): boolean => {
+    for (let i = 0; i < text.length; i++) if (bytes[at + i] !== text.charCodeAt(i)) return false
+    return true
+  }
+  if (begins("\xff\xd8\xff")) return "image/jpeg"
+  if (begins("\x89PNG\r\n\x1a\n")) return "image/png"
+  if (begins("GIF87a") || begins("GIF89a")) return "image/gif"
+  if (begins("RIFF") && begins("WEBP", 8)) return "image/webp"
+  if (begins("ftypavif", 4)) return "image/avif"
+  return "application/octet-stream"
+}
+
+const absent = (space: Space, digest: string) =>
+  new RequestRefused({ code: "blob/absent", reason: `Space "${space.name}" holds no content ${JSON.stringify(digest.slice(0, 100))}. Put it with PUT /v1/spaces/${space.name}/blobs` })
+
+const fill = async (writer: BlobWriter, request: Request, hash: Hash["Service"]): Promise<{ readonly digest: string; readonly size: number }> => {
+  const hasher = hash.start()
+  const part = new Uint8Array(PART_BYTES)
+  let filled = 0
+  let size = 0
+  const flush = (): void => {
+    writer.write(part.slice(0, filled))
+    filled = 0
+  }
+  try {
+    for await (const chunk of Body.chunks(request, MAX_BLOB_BYTES)) {
+      hasher.update(chunk)
+      size += chunk.byteLength
+      for (let at = 0; at < chunk.byteLength;) {
+        const taken = chunk.subarray(at, at + PART_BYTES - filled)
+        part.set(taken, filled)
+        filled += taken.byteLength
+        at += taken.byteLength
+        if (filled === PART_BYTES) flush()
+      }
+    }
+    if (filled > 0 || size === 0) flush()
+    const digest = hasher.hex()
+    writer.finish(digest)
+    return { digest, size }
+  } catch (error) {
+    writer.abort()
+    throw error
+  }
+}

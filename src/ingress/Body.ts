@@ -1,0 +1,131 @@
+/**
+ * Request bodies, measured while they are read.
+ *
+ * @module
+ */
+import { RequestRefused } from "./Problem.ts"
+
+/** Most bytes of a JSON body. */
+export const MAX_JSON_BYTES = 1_048_576
+
+/** How deep a JSON body may nest. */
+export const MAX_JSON_DEPTH = 64
+
+const utf8 = new TextDecoder("utf-8", { fatal: true })
+
+/**
+ * The value of a JSON body. Rejects with {@link RequestRefused}.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const json = async (request: Request): Promise<unknown> => {
+  const type = request.headers.get("content-type")
+  if (type === null || !isJson(type)) {
+    throw new RequestRefused({ code: "body/media-type", reason: `The body's type is ${type ?? "not given"}. Send it with content-type: application/json` })
+  }
+  return parse(await bytes(request))
+}
+
+/**
+ * The chunks of a body, of which there are at most `limit` bytes in all. Rejects with {@link RequestRefused}.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export async function* chunks(request: Request, limit: number): AsyncGenerator<Uint8Array> {
+  checkedLength(request, limit)
+  let size = 0
+  if (request.body === null) return
+  for await (const chunk of request.body) {
+    size += chunk.byteLength
+    if (size > limit) throw tooLarge(limit)
+    yield chunk
+  }
+}
+
+const isJson = (type: string): boolean => type === "application/json" || /^application\/(?:[a-z0-9.-]+\+)?json\s*(?:;|$)/i.test(type)
+
+/** A body whose length the host vouches for is read at once, any other piece by piece. */
+const bytes = async (request: Request): Promise<Uint8Array> => {
+  if (checkedLength(request, MAX_JSON_BYTES) !== undefined) {
+    const whole = new Uint8Array(await request.arrayBuffer())
+    if (whole.byteLength > MAX_JSON_BYTES) throw tooLarge(MAX_JSON_BYTES)
+    return whole
+  }
+  const parts: Array<Uint8Array> = []
+  for await (const chunk of chunks(request, MAX_JSON_BYTES)) parts.push(chunk)
+  const whole = new Uint8Array(parts.reduce((size, part) => size + part.byteLength, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.byteLength
+  }
+  return whole
+}
+
+/** The length that the request declares; refused here where it is over the limit. */
+const checkedLength = (request: Request, limit: number): number | undefined => {
+  const declared = request.headers.get("content-length")
+  if (declared === null) return undefined
+  const size = Number(declared)
+  if (size > limit) throw tooLarge(limit)
+  return size
+}
+
+const tooLarge = (limit: number) =>
+  new RequestRefused({ code: "body/too-large", reason: `The body has more than ${limit} bytes, which is the limit. Send less in one request` })
+
+const malformed = (reason: string) => new RequestRefused({ code: "body/malformed", reason: `The body is not JSON: ${reason}. Send one JSON value in UTF-8` })
+
+const parse = (body: Uint8Array): unknown => {
+  let text: string
+  try {
+    text = utf8.decode(body)
+  } catch {
+    throw malformed("its bytes are not UTF-8")
+  }
+  if (isTooDeep(text)) {
+    throw new RequestRefused({ code: "body/too-deep", reason: `The body nests deeper than ${MAX_JSON_DEPTH} levels, which is the limit. Send it flatter` })
+  }
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw malformed((error as Error).message)
+  }
+}
+
+/**
+ * Whether a JSON text nests deeper than the limit, told before it is parsed.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const isTooDeep = (text: string): boolean => {
+  let depth = 0
+  for (let i = 0; i < text.length; i++) {
+    switch (text.charCodeAt(i)) {
+      case 0x22:
+        i = endOfString(text, i)
+        break
+      case 0x5b:
+      case 0x7b:
+        if (++depth > MAX_JSON_DEPTH) return true
+        break
+      case 0x5d:
+      case 0x7d:
+        depth--
+    }
+  }
+  return false
+}
+
+/** The index of the quote that ends the string beginning at `start`. */
+const endOfString = (text: string, start: number): number => {
+  for (let end = text.indexOf("\"", start + 1); end >= 0; end = text.indexOf("\"", end + 1)) {
+    let escapes = 0
+    while (text.charCodeAt(end - 1 - escapes) === 0x5c) escapes++
+    if (escapes % 2 === 0) return end
+  }
+  return text.length
+}

@@ -1,0 +1,111 @@
+/**
+ * Cells over HTTP: read, listed, watched, set and deleted.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Address from "../cell/Address.ts"
+import * as Document from "../cell/Document.ts"
+import * as Name from "../cell/Name.ts"
+import type { Observation, Space } from "../kernel/Space.ts"
+import * as Body from "./Body.ts"
+import { RequestRefused } from "./Problem.ts"
+import type { Frame } from "./Sse.ts"
+import * as Wire from "./Wire.ts"
+
+/** What follows `/cells` in a request's path, and its query. */
+export interface Place {
+  readonly id: string
+  readonly query: URLSearchParams
+}
+
+const queries = new Set(["scope", "path", "list"])
+
+/**
+ * The place that a URL names: its path is percent-decoded once.
+ *
+ * @throws RequestRefused
+ * @category constructors
+ * @since 0.1.0
+ */
+export const place = (url: string): Place => {
+  const { pathname, searchParams } = new URL(url)
+  for (const name of searchParams.keys()) {
+    if (!queries.has(name)) throw new RequestRefused({ code: "query/invalid", reason: `The query has "${name}". What may be there is scope, path and list` })
+  }
+  return { id: decoded(pathname.slice(pathname.indexOf("/cells/") + 6)), query: searchParams }
+}
+
+/**
+ * The address of a place: `?scope=user:42` names a scope, `?path=/a/b` a place inside the document.
+ *
+ * @throws InvalidAddress
+ * @category getters
+ * @since 0.1.0
+ */
+export const address = ({ id, query }: Place): string => {
+  const names = Name.split(id)
+  if (typeof names === "string") throw new Address.InvalidAddress({ text: id, reason: names })
+  const scope = query.get("scope")
+  return Address.parse(`${id}${scope === null ? "" : `?scope=${scope}`}#${query.get("path") ?? ""}`).text
+}
+
+/**
+ * A cell's value, or the names of the cells below it where the query says `list`.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const read = async (space: Space, place: Place): Promise<Response> => {
+  if (place.query.has("list")) {
+    const id = place.id.length > 1 && place.id.endsWith("/") ? place.id.slice(0, -1) : place.id
+    return Response.json({ id, names: await Effect.runPromise(space.list(id)) }, { headers: { "cache-control": "no-store" } })
+  }
+  const text = address(place)
+  const value = await Effect.runPromise(space.get(text))
+  if (value !== undefined) return Wire.response(value)
+  throw new RequestRefused({ code: "cell/absent", reason: `${text} holds nothing in space "${space.name}"` })
+}
+
+/**
+ * A cell's values from now on: each with its beat, `absent` where there is none.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const watch = (space: Space, place: Place): Stream.Stream<Frame, unknown> =>
+  Stream.map(space.watch(address(place)), frame)
+
+/**
+ * Writes a cell from a request's body.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const write = async (space: Space, place: Place, request: Request): Promise<Response> => {
+  const text = address(place)
+  const value = Wire.value(await Body.json(request), request.headers.get("content-type"))
+  return Response.json({ beat: await Effect.runPromise(space.set(text, value)) })
+}
+
+/**
+ * Deletes a cell, or the place inside it that the query names.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const remove = async (space: Space, place: Place): Promise<Response> =>
+  Response.json({ beat: await Effect.runPromise(space.set(address(place), undefined)) })
+
+const frame = ({ beat, value }: Observation): Frame =>
+  value === undefined ? { id: beat, event: "absent", data: "null" } : { id: beat, event: "value", data: Document.encode(value).text }
+
+const decoded = (path: string): string => {
+  if (/%2f/i.test(path)) throw new Address.InvalidAddress({ text: path, reason: "a name holds an encoded slash" })
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    throw new Address.InvalidAddress({ text: path, reason: "its percent-encoding is not UTF-8" })
+  }
+}

@@ -1,0 +1,56 @@
+/**
+ * Who may speak to the runtime: whoever shows the token, or, without one, only
+ * programs of this machine that mean to.
+ *
+ * A server on a loopback address can still be reached by a web page whose name
+ * resolves to it; such a request names that page's host.
+ *
+ * @module
+ */
+import type { Hash } from "../persistence/Hash.ts"
+import { RequestRefused } from "./Problem.ts"
+
+/** What a guard goes by. */
+export interface Rules {
+  /** What callers have to show as a bearer token. */
+  readonly token: string | undefined
+  /** Whether the server listens on a loopback address. */
+  readonly loopback: boolean
+}
+
+/**
+ * A check of a request's headers: why it is refused, or `undefined`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (rules: Rules, hash: Hash["Service"]): (request: Request) => RequestRefused | undefined => {
+  const { loopback, token } = rules
+  if (token !== undefined) {
+    const expected = hash.hex(`Bearer ${token}`)
+    return (request) => sameDigest(hash.hex(normalized(request.headers.get("authorization"))), expected) ? undefined : unauthorized
+  }
+  return (request) => !loopback || isLocal(hostOf(request)) ? undefined : foreign(hostOf(request))
+}
+
+const unauthorized = new RequestRefused({
+  code: "auth/missing",
+  reason: "The request shows no token, or a wrong one. Send the header Authorization: Bearer <token> with the token of the configuration"
+})
+
+const foreign = (host: string) =>
+  new RequestRefused({ code: "host/refused", reason: `The request names the host ${JSON.stringify(host.slice(0, 100))}. Call this server as 127.0.0.1 or localhost` })
+
+/** The scheme's name is the same in any case; the token is not. */
+const normalized = (header: string | null): string => (header ?? "").replace(/^bearer +/i, "Bearer ")
+
+/** Compares digests in a time that does not depend on where they differ. */
+const sameDigest = (a: string, b: string): boolean => {
+  let difference = a.length ^ b.length
+  for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i)
+  return difference === 0
+}
+
+const hostOf = (request: Request): string => request.headers.get("host") ?? new URL(request.url).host
+
+const isLocal = (host: string): boolean => /^(?:localhost|[a-z0-9-]+\.localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?$/i.test(host)

@@ -1,0 +1,135 @@
+/**
+ * Problems: the one place where a failure gets its HTTP status.
+ *
+ * Each expected failure carries a stable code; the table gives the status of
+ * each code, and what is not in it is an accident, of which nothing is told but
+ * that it happened. (RFC 9457.)
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+
+/**
+ * A request is refused before it reaches a space.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class RequestRefused extends Schema.TaggedError<RequestRefused>()("RequestRefused", {
+  code: Schema.Literals([
+    "auth/missing",
+    "beat/absent",
+    "blob/absent",
+    "body/malformed",
+    "body/media-type",
+    "body/too-deep",
+    "body/too-large",
+    "cell/absent",
+    "host/refused",
+    "query/invalid",
+    "receipt/absent",
+    "route/absent",
+    "signal/id-unequal",
+    "watch/full"
+  ]),
+  reason: Schema.String
+}) {
+  override get message() {
+    return this.reason
+  }
+}
+
+const statuses: Readonly<Record<string, number>> = {
+  "address/invalid": 400,
+  "body/malformed": 400,
+  "body/too-deep": 400,
+  "query/invalid": 400,
+  "signal/id-unequal": 400,
+  "signal/invalid": 400,
+  "space/name": 400,
+  "value/invalid": 400,
+  "auth/missing": 401,
+  "cell/refused": 403,
+  "host/refused": 403,
+  "beat/absent": 404,
+  "blob/absent": 404,
+  "cell/absent": 404,
+  "receipt/absent": 404,
+  "route/absent": 404,
+  "space/unknown": 404,
+  "beat/aborted": 409,
+  "body/too-large": 413,
+  "body/media-type": 415,
+  "signal/id-reused": 422,
+  "inbox/full": 429,
+  "watch/full": 429,
+  "space/stopped": 503,
+  "store/conflict": 503,
+  "store/damaged": 503,
+  "store/locked": 503,
+  "store/stale": 503,
+  "store/unavailable": 503
+}
+
+const titles: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  409: "Conflict",
+  413: "Content Too Large",
+  415: "Unsupported Media Type",
+  422: "Unprocessable Content",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  503: "Service Unavailable"
+}
+
+/**
+ * What is told of a failure.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Problem {
+  readonly type: "about:blank"
+  readonly title: string
+  readonly status: number
+  readonly detail: string
+  readonly code: string
+}
+
+/**
+ * The problem that a failure is to those outside.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const of = (failure: unknown): Problem => {
+  const code = codeOf(failure)
+  const status = code === undefined ? undefined : statuses[code]
+  if (code === undefined || status === undefined) {
+    return { type: "about:blank", title: titles[500]!, status: 500, detail: "The runtime failed at this request; its log says how", code: "internal" }
+  }
+  return { type: "about:blank", title: titles[status]!, status, detail: (failure as Error).message, code }
+}
+
+/**
+ * The answer to a request that failed.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const response = (failure: unknown): Response => {
+  const problem = of(failure)
+  const headers: Record<string, string> = { "content-type": "application/problem+json", "cache-control": "no-store" }
+  if (problem.status === 429 || problem.status === 503) headers["retry-after"] = "1"
+  if (problem.status === 401) headers["www-authenticate"] = "Bearer"
+  return new Response(JSON.stringify(problem), { status: problem.status, headers })
+}
+
+const codeOf = (failure: unknown): string | undefined => {
+  if (!(failure instanceof Error)) return undefined
+  const code = (failure as { readonly code?: unknown }).code
+  return typeof code === "string" && Object.hasOwn(statuses, code) ? code : undefined
+}

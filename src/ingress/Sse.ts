@@ -1,0 +1,53 @@
+/**
+ * Streams as server-sent events.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Problem from "./Problem.ts"
+
+/** One event of a stream. */
+export interface Frame {
+  readonly id: number
+  readonly event: string
+  /** One line. */
+  readonly data: string
+}
+
+/** Most streams that one server holds open. */
+export const MAX_STREAMS = 1024
+
+/** How often an idle stream shows that it lives, so that nothing between gives it up. */
+const ALIVE = "15 seconds"
+
+/**
+ * Answers with streams, counts those that are open, and ends them all when the server closes.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (closing: AbortSignal) => {
+  let open = 0
+  const closed = Effect.callback<void>((resume) => {
+    if (closing.aborted) return resume(Effect.void)
+    const end = () => resume(Effect.void)
+    closing.addEventListener("abort", end, { once: true })
+    return Effect.sync(() => closing.removeEventListener("abort", end))
+  })
+  return <E>(frames: Stream.Stream<Frame, E>): Response => {
+    if (open >= MAX_STREAMS) {
+      throw new Problem.RequestRefused({ code: "watch/full", reason: `${MAX_STREAMS} streams are open, which is the limit. Close one, or try again in a moment` })
+    }
+    open++
+    const texts = frames.pipe(
+      Stream.map(({ data, event, id }) => `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`),
+      Stream.catch((failure) => Stream.succeed(`event: problem\ndata: ${JSON.stringify(Problem.of(failure))}\n\n`)),
+      Stream.merge(Stream.map(Stream.tick(ALIVE), () => ": alive\n\n"), { haltStrategy: "left" }),
+      Stream.interruptWhen(closed),
+      Stream.encodeText,
+      Stream.ensuring(Effect.sync(() => open--))
+    )
+    return new Response(Stream.toReadableStream(texts), { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } })
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * The command line on a host that has files and processes.
+ *
+ * @module
+ */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import * as Cli from "../cli/Cli.ts"
+import { CliFailure, exits, from } from "../cli/CliFailure.ts"
+import { type Fetch, Host } from "../cli/Host.ts"
+import type { Config } from "../loader/Config.ts"
+import * as HostPacemaker from "./HostPacemaker.ts"
+import * as Project from "./Project.ts"
+
+/** A server that listens. */
+export interface Server {
+  readonly port: number
+  /** Takes no further request, and ends when those under way have their answers. */
+  readonly close: () => Promise<void>
+  /** Drops every connection. */
+  readonly drop: () => void
+}
+
+/** What differs between hosts. */
+export interface Platform {
+  /** Runs at the next macrotask. */
+  readonly turn: (run: () => void) => void
+  readonly serve: (fetch: Fetch, address: { readonly host: string; readonly port: number }) => Promise<Server>
+}
+
+/** How long requests under way may take once the server is told to stop. */
+const GRACE = "2 seconds"
+
+/**
+ * Runs the command line of this process.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const run = (platform: Platform): void =>
+  Cli.run(version(), process.argv.slice(2)).pipe(
+    Effect.provide(layer(platform).pipe(Layer.provideMerge(NodeServices.layer))),
+    (effect) => NodeRuntime.runMain(effect, { disableErrorReporting: true, teardown })
+  )
+
+/** The exit code is what the command line succeeds with; being told to stop is no failure. */
+const teardown = <E, A>(exit: Exit.Exit<E, A>, onExit: (code: number) => void): void => {
+  if (Exit.isSuccess(exit)) return onExit(typeof exit.value === "number" ? exit.value : exits.ok)
+  if (Cause.hasInterruptsOnly(exit.cause)) return onExit(exits.ok)
+  console.error(Cause.pretty(exit.cause))
+  onExit(exits.failed)
+}
+
+const layer = (platform: Platform): Layer.Layer<Host> => {
+  const root = process.cwd()
+  const site = { root, pacemaker: HostPacemaker.layer(platform.turn), onAccident: (failure: unknown) => console.error(failure) }
+  return Layer.succeed(Host, {
+    root,
+    pid: process.pid,
+    isAlive,
+    config: Effect.mapError(Project.config(root), from),
+    open: (config) =>
+      Effect.map(Effect.mapError(Project.open(config, site), from), ({ app, found, hush }) => ({ found, hush, fetch: (request: Request) => app.fetch(request) })),
+    listen: (fetch, config) => listen(platform, fetch, config)
+  })
+}
+
+const isAlive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"
+  }
+}
+
+const listen = (platform: Platform, fetch: Fetch, config: Config): Effect.Effect<number, CliFailure, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.tryPromise({
+      try: () => platform.serve(fetch, { host: config.host, port: config.port }),
+      catch: (error) =>
+        new CliFailure({
+          exit: exits.unreachable,
+          code: "server/address",
+          message: `${config.host}:${config.port} cannot be listened on: ${(error as Error).message}. Choose another port with --port`
+        })
+    }),
+    (server) =>
+      Effect.promise(() => server.close()).pipe(
+        Effect.timeoutOrElse({ duration: GRACE, orElse: () => Effect.sync(server.drop) })
+      )
+  ).pipe(Effect.map((server) => server.port))
+
+const version = (): string => {
+  const up = import.meta.url.endsWith(".ts") ? "../../package.json" : "../../../package.json"
+  const text = readFileSync(fileURLToPath(new URL(up, import.meta.url)), "utf8")
+  return (JSON.parse(text) as { readonly version: string }).version
+}

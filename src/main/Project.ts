@@ -1,0 +1,92 @@
+/**
+ * A project on this host: its configuration, modules, kernel and ingress, put together.
+ *
+ * @module
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Scope from "effect/Scope"
+import { join, resolve } from "node:path"
+import * as App from "../ingress/App.ts"
+import { Kernel } from "../kernel/Kernel.ts"
+import { KernelSettings } from "../kernel/Limits.ts"
+import type { Pacemaker } from "../kernel/Pacemaker.ts"
+import * as Config from "../loader/Config.ts"
+import * as Loader from "../loader/Loader.ts"
+import { type ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
+import { Hash } from "../persistence/Hash.ts"
+import type { PersistenceError } from "../persistence/PersistenceError.ts"
+import * as HostHash from "./HostHash.ts"
+import * as HostModules from "./HostModules.ts"
+
+/**
+ * A project whose kernel runs.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Project {
+  readonly found: Loader.Found
+  readonly kernel: Kernel["Service"]
+  /** The ingress, to be served. */
+  readonly app: ReturnType<typeof App.make>
+  /** Ends all streams, so that a server can close. */
+  readonly hush: () => void
+}
+
+/** Where a project lies and what it runs on. */
+export interface Site {
+  readonly root: string
+  readonly pacemaker: Layer.Layer<Pacemaker>
+  readonly onAccident: (failure: unknown) => void
+}
+
+/**
+ * The configuration of the project in a folder; all defaults where it has none.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const config = (root: string): Effect.Effect<Config.Config, Config.InvalidConfig | ModuleBroken> =>
+  Effect.gen(function*() {
+    const host = yield* ModuleHost
+    const exists = (yield* host.files("."))?.includes(Config.FILE) === true
+    const loaded = exists ? yield* host.load(Config.FILE) : undefined
+    if (loaded !== undefined && loaded.module === undefined) {
+      return yield* new Config.InvalidConfig({ reason: "it has no default export. Write: export default defineConfig({ … })" })
+    }
+    return yield* Config.decode(loaded?.module)
+  }).pipe(Effect.provide(modules(root)))
+
+/**
+ * Opens a project until the scope closes: loads its modules, starts the kernel over its persistence.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const open = Effect.fn("Project.open")(function*(
+  config: Config.Config,
+  site: Site
+): Effect.fn.Return<Project, Config.InvalidConfig | PersistenceError, Scope.Scope> {
+  const { onAccident, pacemaker, root } = site
+  const { options, use } = config.persistence
+  const found = yield* Loader.load({ enzymes: config.enzymes, plugins: config.plugins, required: [use] }).pipe(Effect.provide(modules(root)))
+  const persistence = yield* Loader.persistence(found, use)
+  const context = yield* Layer.build(Kernel.layer.pipe(
+    Layer.provide([
+      persistence({ folder: resolve(root, config.data), options }),
+      Layer.succeed(KernelSettings, config.kernel),
+      pacemaker
+    ]),
+    Layer.provideMerge(HostHash.layer)
+  ))
+  const registered = yield* Loader.register(found).pipe(Effect.provideContext(context))
+  const kernel = Context.get(context, Kernel)
+  const closing = new AbortController()
+  const rules = { token: config.token, loopback: Config.isLoopback(config.host), onAccident, closing: closing.signal }
+  const app = App.make({ kernel, hash: Context.get(context, Hash) }, rules)
+  return { found: registered, kernel, app, hush: () => closing.abort() }
+})
+
+const modules = (root: string) => Layer.fresh(HostModules.layer(join(root)).pipe(Layer.provide(HostHash.layer)))

@@ -1,0 +1,35 @@
+/**
+ * The runtime on Deno.
+ *
+ * @module
+ */
+import { setImmediate } from "node:timers"
+import type { Fetch } from "../cli/Host.ts"
+import type * as Main from "./Main.ts"
+
+/** As much of Deno as is used here. */
+declare const Deno: {
+  readonly serve: (
+    options: { readonly hostname: string; readonly port: number; readonly onListen: () => void },
+    handler: Fetch
+  ) => { readonly addr: { readonly port: number }; readonly shutdown: () => Promise<void> }
+}
+
+/**
+ * What Deno gives: its own server, and the turn of its loop.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const platform: Main.Platform = {
+  turn: (run) => void setImmediate(run),
+  serve: async (fetch, { host, port }) => {
+    const server = Deno.serve({ hostname: host, port, onListen: () => undefined }, (request) => fetch(request))
+    return {
+      port: server.addr.port,
+      close: () => server.shutdown(),
+      // A server that is shutting down cannot be aborted as well: what it still holds ends with the process.
+      drop: () => undefined
+    }
+  }
+}

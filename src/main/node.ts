@@ -1,0 +1,35 @@
+/**
+ * The runtime on Node.
+ *
+ * @module
+ */
+import { serve } from "@hono/node-server"
+import type { Server as HttpServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { setImmediate } from "node:timers"
+import type * as Main from "./Main.ts"
+
+/**
+ * What Node gives: its HTTP server, and the turn of its loop.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const platform: Main.Platform = {
+  turn: (run) => void setImmediate(run),
+  serve: (fetch, { host, port }) =>
+    new Promise((resolve, reject) => {
+      const server = serve({ fetch, hostname: host, port }, (info: AddressInfo) => resolve(opened(server, info.port))) as HttpServer
+      server.once("error", reject)
+    })
+}
+
+const opened = (server: HttpServer, port: number): Main.Server => ({
+  port,
+  close: () =>
+    new Promise((resolve) => {
+      server.close(() => resolve())
+      server.closeIdleConnections()
+    }),
+  drop: () => server.closeAllConnections()
+})

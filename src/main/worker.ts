@@ -1,0 +1,67 @@
+/**
+ * The runtime on hosts that give nothing but `fetch`: Cloudflare Workers and their like.
+ *
+ * Modules come from a literal manifest, and the spaces live in memory, for as
+ * long as the isolate or the durable object that opened them. Nothing here
+ * needs a module of any host.
+ *
+ * @module
+ */
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Scope from "effect/Scope"
+import * as App from "../ingress/App.ts"
+import { Kernel } from "../kernel/Kernel.ts"
+import { KernelSettings } from "../kernel/Limits.ts"
+import * as Config from "../loader/Config.ts"
+import * as Loader from "../loader/Loader.ts"
+import { Hash } from "../persistence/Hash.ts"
+import * as MemoryStore from "../persistence/MemoryStore.ts"
+import * as HostPacemaker from "./HostPacemaker.ts"
+import * as ManifestModules from "./ManifestModules.ts"
+import * as PureHash from "./PureHash.ts"
+
+/** What a worker is made of. */
+export interface Parts {
+  readonly manifest: ManifestModules.Manifest
+  /** As in `systole.config.ts`; persistence is memory whatever it says. */
+  readonly config?: Config.Definition
+}
+
+/**
+ * A worker's handler. The runtime opens with the first request, because hosts allow no work before it.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (parts: Parts): { readonly fetch: (request: Request) => Promise<Response> } => {
+  let app: Promise<ReturnType<typeof App.make>> | undefined
+  return {
+    fetch: async (request) => {
+      app ??= Effect.runPromise(open(parts))
+      return (await app).fetch(request)
+    }
+  }
+}
+
+const open = Effect.fnUntraced(function*({ config: definition, manifest }: Parts) {
+  const config = yield* Config.decode(definition)
+  const found = yield* Loader.load({ enzymes: config.enzymes, plugins: config.plugins, required: [] }).pipe(
+    Effect.provide(ManifestModules.layer(manifest))
+  )
+  const context = yield* Kernel.layer.pipe(
+    Layer.provide([MemoryStore.layer, Layer.succeed(KernelSettings, config.kernel), HostPacemaker.layer((run) => void setTimeout(run, 0))]),
+    Layer.provideMerge(PureHash.layer),
+    // The host ends an isolate without a word, so this scope is never closed.
+    Layer.buildWithScope(yield* Scope.make())
+  )
+  const { broken } = yield* Loader.register(found).pipe(Effect.provideContext(context))
+  for (const { message } of broken) console.error(message)
+  return App.make({ kernel: Context.get(context, Kernel), hash: Context.get(context, Hash) }, {
+    token: config.token,
+    loopback: false,
+    onAccident: (failure) => console.error(failure),
+    closing: new AbortController().signal
+  })
+})
