@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { Buffer } from "node:buffer"
 import { closeSync, mkdirSync, openSync, readdirSync, readSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync, type StatementSync } from "node:sqlite"

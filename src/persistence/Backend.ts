@@ -8,7 +8,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { CellRow, Head, JournalRow, QueueRow, ReceiptRow, Retention } from "./Persistence.ts"
+import type { CellRow, Head, JournalRow, QueueRow, ReceiptRow } from "./Persistence.ts"
 import { BeatConflict, PersistenceError, StaleWriter } from "./PersistenceError.ts"
 
 /** Most bytes of one part of a blob. */
@@ -97,53 +97,6 @@ export const checkTurn = (
   if (stored.beat !== group.base.beat || stored.hash !== group.base.hash) {
     const beat = group.journal[0]?.beat ?? group.head.beat
     throw new PersistenceError({ reason: new BeatConflict({ space, beat, head: stored.beat }) })
-  }
-}
-
-/**
- * How many of the oldest rows are to go: those from before `cutoff`, and as many more as the whole is in excess, but at most `limit`.
- *
- * @category getters
- * @since 0.1.0
- */
-export const expired = <Row extends { readonly clock: number }>(
-  oldest: ReadonlyArray<Row>,
-  bounds: { readonly cutoff: number; readonly excess: number; readonly limit: number; readonly size: (row: Row) => number }
-): number => {
-  let { excess } = bounds
-  let count = 0
-  for (; count < bounds.limit; count++) {
-    const row = oldest[count]
-    if (row === undefined || (row.clock >= bounds.cutoff && excess <= 0)) break
-    excess -= bounds.size(row)
-  }
-  return count
-}
-
-/** Rows that are written between two looks at what is too old. */
-const PRUNE_AFTER = 256
-
-/**
- * Says after each group how many old rows may go: mostly none, then twice as many as came, so that what is kept shrinks to its limit in bounded steps.
- *
- * @category models
- * @since 0.1.0
- */
-export class Pruning {
-  readonly retention: Retention
-  private written = PRUNE_AFTER
-
-  constructor(retention: Retention) {
-    this.retention = retention
-  }
-
-  budget(group: Group): number {
-    this.written += group.journal.length + group.receipts.size
-    return this.written < PRUNE_AFTER ? 0 : 2 * this.written
-  }
-
-  done(): void {
-    this.written = 0
   }
 }
 

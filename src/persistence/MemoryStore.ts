@@ -9,12 +9,13 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Address from "../cell/Address.ts"
-import { attempt, type Backend, checkTurn, expired, type Group, Pruning } from "./Backend.ts"
+import { attempt, type Backend, checkTurn, type Group } from "./Backend.ts"
 import * as GroupStore from "./GroupStore.ts"
 import * as Journal from "./Journal.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
 import { checkSpaceName, type Head, type JournalRow, Persistence, type QueueRow, type ReceiptRow, type Retention, retention } from "./Persistence.ts"
 import { NoSuchSpace, PersistenceError } from "./PersistenceError.ts"
+import { expired, Pruning, sizeOf } from "./Pruning.ts"
 import { join } from "./Upload.ts"
 
 /** The receipts of one signal with the clock of their newest group, by which they grow old. */
@@ -122,7 +123,7 @@ class MemoryBackend implements Backend {
     this.commitCells(group)
     for (const row of group.journal) {
       data.journal.push(row)
-      data.journalSize += row.text.length
+      data.journalSize += sizeOf(row)
     }
     this.commitReceipts(group)
     for (const seq of group.dequeued) data.queue.delete(seq)
@@ -169,26 +170,23 @@ class MemoryBackend implements Backend {
   private prune(group: Group): void {
     const { data, pruning } = this
     const budget = pruning.budget(group)
-    if (budget === 0) return
-    pruning.done()
+    if (budget === undefined) return
     const { clock } = group.head
     const { journalBytes, journalMillis, receiptMillis } = pruning.retention
     const count = expired(data.journal, {
       cutoff: clock - journalMillis,
       excess: data.journalSize - journalBytes,
-      limit: Math.min(budget, data.journal.length - 1),
-      size: sizeOf
+      budget: { ...budget, rows: Math.min(budget.rows, data.journal.length - 1) },
+      sizeOf
     })
     for (const row of data.journal.splice(0, count)) data.journalSize -= sizeOf(row)
-    let left = budget
+    let left = budget.rows
     for (const [id, receipts] of data.receipts) {
       if (left-- === 0 || receipts.clock >= clock - receiptMillis) break
       data.receipts.delete(id)
     }
   }
 }
-
-const sizeOf = (row: JournalRow) => row.text.length
 
 /** The index of the first key that comes after `key`. */
 const firstAfter = (keys: ReadonlyArray<string>, key: string): number => {

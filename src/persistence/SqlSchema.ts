@@ -10,8 +10,9 @@ export const FORMAT = 1
 
 /**
  * The tables. `cell` holds its parent's key, so that the names below a document
- * are one range of an index; `receipt` is numbered by age; `blob` points to
- * `part`, so that finishing an upload moves no bytes.
+ * are one range of an index; `receipt` is numbered by age; long texts come last
+ * in a row, so that what stands before them is read without them; `blob` points
+ * to `part`, so that finishing an upload moves no bytes.
  */
 const tables = [
   `CREATE TABLE IF NOT EXISTS meta (
@@ -21,7 +22,7 @@ const tables = [
   "CREATE TABLE IF NOT EXISTS cell (key TEXT PRIMARY KEY, parent TEXT NOT NULL, text TEXT NOT NULL) STRICT, WITHOUT ROWID",
   "CREATE INDEX IF NOT EXISTS cell_parent ON cell (parent, key)",
   `CREATE TABLE IF NOT EXISTS journal (
-    beat INTEGER PRIMARY KEY, clock REAL NOT NULL, text TEXT NOT NULL, hash TEXT NOT NULL, size INTEGER NOT NULL) STRICT`,
+    beat INTEGER PRIMARY KEY, clock REAL NOT NULL, size INTEGER NOT NULL, hash TEXT NOT NULL, text TEXT NOT NULL) STRICT`,
   `CREATE TABLE IF NOT EXISTS receipt (
     age INTEGER PRIMARY KEY, id TEXT NOT NULL, enzyme TEXT NOT NULL, beat INTEGER NOT NULL, clock REAL NOT NULL, UNIQUE (id, enzyme)) STRICT`,
   "CREATE TABLE IF NOT EXISTS queue (seq INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT",
@@ -71,12 +72,12 @@ export const statements = ({ prepare }: SqlDriver) => ({
 
   journal: prepare("SELECT beat, clock, text, hash FROM journal WHERE beat >= ? AND beat <= ? ORDER BY beat LIMIT ?"),
   addJournal: prepare("INSERT INTO journal VALUES (?, ?, ?, ?, ?)"),
-  oldestJournal: prepare("SELECT clock, size, beat, hash FROM journal WHERE beat < ? ORDER BY beat LIMIT ?"),
+  oldestJournal: prepare("SELECT beat, clock, size, hash FROM journal WHERE beat < ? ORDER BY beat LIMIT ?"),
   pruneJournal: prepare("DELETE FROM journal WHERE beat <= ?"),
 
   receipts: prepare("SELECT id, enzyme, beat FROM receipt WHERE id = ?"),
   putReceipt: prepare("INSERT OR REPLACE INTO receipt (id, enzyme, beat, clock) VALUES (?, ?, ?, ?)"),
-  oldestReceipts: prepare("SELECT clock, 0, age FROM receipt ORDER BY age LIMIT ?"),
+  oldestReceipts: prepare("SELECT clock, age FROM receipt ORDER BY age LIMIT ?"),
   pruneReceipts: prepare("DELETE FROM receipt WHERE age <= ?"),
 
   queue: prepare("SELECT seq, text FROM queue WHERE seq > ? ORDER BY seq LIMIT ?"),

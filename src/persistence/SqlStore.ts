@@ -9,11 +9,12 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Address from "../cell/Address.ts"
-import { attempt, type Backend, checkTurn, type Content, expired, type Group, PART, Pruning } from "./Backend.ts"
+import { attempt, type Backend, checkTurn, type Content, type Group, PART } from "./Backend.ts"
 import * as GroupStore from "./GroupStore.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
 import { checkSpaceName, type Head, type JournalRow, type OpenOptions, Persistence, type QueueRow, type ReceiptRow, retention } from "./Persistence.ts"
 import { NoSuchSpace, PersistenceError, StoreDamaged } from "./PersistenceError.ts"
+import { expired, Pruning, sizeOf } from "./Pruning.ts"
 import * as SortKey from "./SortKey.ts"
 import type { SqlDriver, SqlRow, SqlSource } from "./SqlDriver.ts"
 import * as SqlSchema from "./SqlSchema.ts"
@@ -26,6 +27,20 @@ interface Meta {
   readonly journalSize: number
   /** The newest journal row that was pruned: what remains is chained to it. */
   readonly anchor: { readonly beat: number; readonly hash: string }
+}
+
+/** What of a journal row says whether it is too old. */
+interface JournalAge {
+  readonly beat: number
+  readonly clock: number
+  readonly size: number
+  readonly hash: string
+}
+
+/** What of a receipt says whether it is too old. */
+interface ReceiptAge {
+  readonly age: number
+  readonly clock: number
 }
 
 class SqlBackend implements Backend {
@@ -148,9 +163,9 @@ class SqlBackend implements Backend {
   private commitJournal(group: Group): number {
     const { addJournal, putReceipt } = this.sql
     let size = 0
-    for (const { beat, clock, hash, text } of group.journal) {
-      addJournal.run(beat, clock, text, hash, text.length)
-      size += text.length
+    for (const row of group.journal) {
+      addJournal.run(row.beat, row.clock, sizeOf(row), row.hash, row.text)
+      size += sizeOf(row)
     }
     for (const rows of group.receipts.values()) {
       for (const { beat, enzyme, id } of rows) putReceipt.run(id, enzyme, beat, group.head.clock)
@@ -174,28 +189,38 @@ class SqlBackend implements Backend {
   /** Deletes some of what is older than the retention, but never the head's own row. */
   private prune(group: Group, meta: Meta): Meta {
     const budget = this.pruning.budget(group)
-    if (budget === 0) return meta
-    this.pruning.done()
+    if (budget === undefined) return meta
     const { beat, clock } = group.head
     const { journalBytes, journalMillis, receiptMillis } = this.pruning.retention
-    const receipts = this.sql.oldestReceipts.all(budget)
-    const old = expired(receipts.map(sized), { cutoff: clock - receiptMillis, excess: 0, limit: budget, size: sizeOf })
-    const lastReceipt = receipts[old - 1]
-    if (lastReceipt !== undefined) this.sql.pruneReceipts.run(lastReceipt[2]!)
-    const rows = this.sql.oldestJournal.all(beat, budget)
-    const sizes = rows.map(sized)
-    const count = expired(sizes, { cutoff: clock - journalMillis, excess: meta.journalSize - journalBytes, limit: budget, size: sizeOf })
-    if (count === 0) return meta
-    const [, , lastBeat, lastHash] = rows[count - 1]!
-    this.sql.pruneJournal.run(lastBeat!)
-    const gone = sizes.slice(0, count).reduce((sum, row) => sum + row.size, 0)
-    return { ...meta, journalSize: meta.journalSize - gone, anchor: { beat: lastBeat as number, hash: lastHash as string } }
+    const receipt = tooOld((limit) => this.sql.oldestReceipts.all(limit).map(([clock, age]) => ({ clock, age }) as ReceiptAge), {
+      cutoff: clock - receiptMillis,
+      excess: 0,
+      budget,
+      sizeOf: () => 0
+    }).at(-1)
+    if (receipt !== undefined) this.sql.pruneReceipts.run(receipt.age)
+    const gone = tooOld((limit) => this.sql.oldestJournal.all(beat, limit).map(([beat, clock, size, hash]) => ({ beat, clock, size, hash }) as JournalAge), {
+      cutoff: clock - journalMillis,
+      excess: meta.journalSize - journalBytes,
+      budget,
+      sizeOf: (row) => row.size
+    })
+    const anchor = gone.at(-1)
+    if (anchor === undefined) return meta
+    this.sql.pruneJournal.run(anchor.beat)
+    return { ...meta, journalSize: meta.journalSize - gone.reduce((sum, row) => sum + row.size, 0), anchor }
   }
 }
 
-const sized = ([clock, size]: SqlRow) => ({ clock: clock as number, size: size as number })
-
-const sizeOf = (row: { readonly size: number }) => row.size
+/** The rows that are to go. Mostly the first one stays, and with it all the others. */
+const tooOld = <Row extends { readonly clock: number }>(
+  oldest: (limit: number) => ReadonlyArray<Row>,
+  bounds: Parameters<typeof expired<Row>>[1]
+): ReadonlyArray<Row> => {
+  if (expired(oldest(1), bounds) === 0) return []
+  const rows = oldest(bounds.budget.rows)
+  return rows.slice(0, expired(rows, bounds))
+}
 
 const readMeta = (sql: SqlSchema.Statements): Meta => {
   const [epoch, beat, clock, hash, journalSize, anchorBeat, anchorHash] = sql.meta.get() as [number, number, number, string, number, number, string]

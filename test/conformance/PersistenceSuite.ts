@@ -340,6 +340,14 @@ const retained = (test: Test) => {
           assert.strictEqual(kept(store)[0], 5000)
         }), options)
     }))
+  test("prunes large rows a few at a time", () =>
+    using("shop", (store) =>
+      Effect.gen(function*() {
+        for (let n = 0; n < 8; n++) yield* write(store, at(n, n, "x".repeat(1_500_000)))
+        yield* write(store, at(8, 8, "small"))
+        assert.isAtMost(kept(store).length, 5)
+        assert.isUndefined(store.entry(0))
+      }), { create: true, retention: { journalBytes: 3_000_000 } }))
   test("prunes the journal by its characters", () =>
     using("shop", (store) =>
       Effect.gen(function*() {

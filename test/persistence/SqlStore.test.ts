@@ -102,6 +102,16 @@ describe("SqlStore over node:sqlite, when a file is not as it should be", () => 
       assert.strictEqual(one(fileOf(folder), "SELECT epoch FROM meta").epoch, 1)
     }))
 
+  inFolder("does not write behind a head that is not its own", (folder) =>
+    using("shop", (store) =>
+      Effect.gen(function*() {
+        yield* write(store, beat(0, { cells: [cell("/a", "0")] }))
+        one(fileOf(folder), "UPDATE meta SET beat = 7 RETURNING beat")
+        store.append(beat(1, { cells: [cell("/a", "1")] }))
+        assert.strictEqual(yield* reason(store.flush), "BeatConflict")
+        assert.deepStrictEqual(one(fileOf(folder), "SELECT text FROM cell"), { text: "0" })
+      })))
+
   inFolder("says that a folder cannot be written to", (folder) =>
     Effect.gen(function*() {
       const file = join(folder, "file")
