@@ -9,6 +9,7 @@
  */
 import * as Schema from "effect/Schema"
 import * as Address from "./Address.ts"
+import * as Value from "./Value.ts"
 
 /** Most links that one read or write follows. */
 export const MAX_HOPS = 32
@@ -68,3 +69,13 @@ export const is = (value: unknown): value is Link => {
  * @since 0.1.0
  */
 export const target = (link: Link): Address.Address => Address.parse(link[KEY])
+
+/** The first link that a path meets in a value, and how deep it lies; `undefined` where there is none. */
+export const along = (value: Value.Value, path: Address.Path): { readonly link: Link; readonly depth: number } | undefined => {
+  let here = value
+  for (let depth = 0; ; depth++) {
+    if (is(here)) return { link: here, depth }
+    if (depth === path.length || !Value.isContainer(here)) return undefined
+    here = Value.step(here, path[depth]!)
+  }
+}

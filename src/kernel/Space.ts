@@ -10,11 +10,13 @@
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { InvalidAddress } from "../cell/Address.ts"
+import type { LinkLoop } from "../cell/Link.ts"
 import type { InvalidValue, Value } from "../cell/Value.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { BlobWriter, JournalRow } from "../persistence/Persistence.ts"
+import type { InvalidSignal } from "../stage/Emission.ts"
 import type { NotProvided, SignalRequest } from "../stage/Launch.ts"
-import type { BeatAborted, IdReused, InboxFull, InvalidSignal, SpaceStopped, WriteRefused } from "./SpaceError.ts"
+import type { BeatAborted, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
 
 /** A signal from outside. It is always an event, payload or not. */
 export interface PostedSignal extends SignalRequest {
@@ -63,7 +65,7 @@ export interface Observation {
 
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped
 export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | SpaceStopped
-export type ReadError = InvalidAddress | PersistenceError | SpaceStopped
+export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
 
 /**
  * One space: one cell tree, one heartbeat, one journal.

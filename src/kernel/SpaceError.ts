@@ -5,14 +5,6 @@
  */
 import * as Schema from "effect/Schema"
 
-/** A signal is not one that can be taken. */
-export class InvalidSignal extends Schema.TaggedError<InvalidSignal>()("InvalidSignal", { reason: Schema.String }) {
-  readonly code = "signal/invalid"
-  override get message() {
-    return `The signal is refused: ${this.reason}`
-  }
-}
-
 /** A caller's id came before with other content. */
 export class IdReused extends Schema.TaggedError<IdReused>()("IdReused", { id: Schema.String }) {
   readonly code = "signal/id-reused"

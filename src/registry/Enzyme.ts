@@ -14,6 +14,7 @@ import * as Schema from "effect/Schema"
 import * as Address from "../cell/Address.ts"
 import * as Name from "../cell/Name.ts"
 import * as Pattern from "../cell/Pattern.ts"
+import * as Envelope from "../stage/Envelope.ts"
 import type { Transaction } from "../stage/Transaction.ts"
 
 /**
@@ -229,8 +230,11 @@ const refusal = (definition: Definition, payload: unknown, run: unknown): string
   if (payload !== undefined && !Schema.isSchema(payload)) return "its payload is not a Schema; make one with Schema.Struct({ … })"
   const selfish = [...definition.before ?? [], ...definition.after ?? []].includes(definition.name)
   if (selfish) return "it names itself in before or after"
+  const unnamable = Name.refusal(definition.name)
+  if (unnamable !== undefined) return unnamable
   try {
     Pattern.parse(definition.query)
+    Envelope.make(definition.writes, false)
     for (const address of definition.reads ?? []) Address.parse(address)
     for (const binding of definition.bind ?? []) {
       const cell = typeof binding === "string" ? binding : binding.cell

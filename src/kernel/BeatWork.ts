@@ -1,0 +1,84 @@
+/**
+ * The work of one beat, from its capture to its commit.
+ *
+ * @module
+ */
+import type { Binding, BindingTable } from "../registry/Bindings.ts"
+import * as Bindings from "../registry/Bindings.ts"
+import type { Entry } from "../registry/Registry.ts"
+import type { Diagnostic } from "../diagnostic/Diagnostic.ts"
+import type { Moment } from "../stage/Draft.ts"
+import type { BindingChange } from "../stage/Launch.ts"
+import type { Stage } from "../stage/Stage.ts"
+import type { Answer, Control } from "./Control.ts"
+import type { Captured, Flight, Handling, Outcome } from "./Flight.ts"
+import type { Taken } from "./Inbox.ts"
+import type { Again } from "./Signal.ts"
+
+/** Who is to take a signal: an enzyme, or nobody where the outcome is settled already. */
+export interface Assignment {
+  readonly key: string
+  readonly entry?: Entry | undefined
+  readonly again?: Again | undefined
+  readonly outcome?: Outcome | undefined
+}
+
+/**
+ * What a beat gathers while it runs.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class BeatWork {
+  readonly stage: Stage
+  readonly moment: Moment
+  /** How many registrations and withdrawals took effect with this beat. */
+  activated = 0
+  /** What the beat took from the inbox, to be put back where the beat is aborted. */
+  controls: ReadonlyArray<Control> = []
+  taken: ReadonlyArray<Taken> = []
+  /** Control input that was done, in order. */
+  readonly done: Array<Control> = []
+  readonly captured: Array<Captured> = []
+  /** The agenda: all runs of the beat, in order. */
+  readonly runs: Array<Handling> = []
+  readonly diagnostics: Array<Diagnostic> = []
+  /** What is to be said once the beat is durable. */
+  readonly answers: Array<Answer> = []
+  /** The binding lists that this beat changed. */
+  readonly bindings = new Map<string, ReadonlyArray<Binding>>()
+  private readonly bound: BindingTable
+
+  constructor(stage: Stage, moment: Moment, bound: BindingTable) {
+    this.stage = stage
+    this.moment = moment
+    this.bound = bound
+  }
+
+  /** The bindings as this beat sees them. */
+  readonly table: BindingTable = { get: (cell) => this.bindings.get(cell) ?? this.bound.get(cell) }
+
+  /** Puts a binding or a tombstone; answers the cell's new list. */
+  bind(change: BindingChange): ReadonlyArray<Binding> {
+    const list = Bindings.put(this.table.get(change.cell) ?? [], change, this.moment.beat)
+    this.bindings.set(change.cell, list)
+    return list
+  }
+
+  /** Puts a run on the agenda. */
+  assign(flight: Flight, { again, entry, key, outcome }: Assignment): Handling {
+    const handling: Handling = {
+      flight,
+      key,
+      entry,
+      attempt: again?.attempt ?? 1,
+      losses: again?.losses ?? 0,
+      beat: this.moment.beat,
+      run: this.runs.length,
+      draft: undefined,
+      outcome
+    }
+    this.runs.push(handling)
+    return handling
+  }
+}

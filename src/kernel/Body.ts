@@ -1,0 +1,35 @@
+/**
+ * The body of an open space: all that its heartbeat works with.
+ *
+ * @module
+ */
+import type { SpaceStore } from "../persistence/Persistence.ts"
+import type { Binding } from "../registry/Bindings.ts"
+import type { Enzymes } from "../registry/Registry.ts"
+import type { Documents } from "./Documents.ts"
+import type { Inbox } from "./Inbox.ts"
+import type { Settings } from "./Limits.ts"
+import type { RunHost } from "./Run.ts"
+
+/**
+ * What a space is made of.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Body {
+  readonly space: string
+  readonly store: SpaceStore
+  readonly documents: Documents
+  readonly inbox: Inbox
+  readonly enzymes: Enzymes
+  /** The bindings put at run time, by cell. */
+  readonly bindings: Map<string, ReadonlyArray<Binding>>
+  readonly settings: Settings
+  readonly hash: (data: string | Uint8Array) => string
+  /** Draws a beat's seed. */
+  readonly seed: () => string
+  readonly host: RunHost
+  /** The number of the next thing that waits. */
+  readonly number: () => number
+}

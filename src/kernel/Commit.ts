@@ -1,0 +1,286 @@
+/**
+ * The commit of a beat: merge, settle outcomes, journal, store.
+ *
+ * Everything that the beat makes goes into one batch; only when the store has
+ * taken that does anything in memory follow. (Architecture, section 1.1, steps 9
+ * to 13.)
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import * as Document from "../cell/Document.ts"
+import * as Diagnostic from "../diagnostic/Diagnostic.ts"
+import type { BlobRow, ReceiptRow } from "../persistence/Persistence.ts"
+import * as Bindings from "../registry/Bindings.ts"
+import type { Staged } from "../stage/Stage.ts"
+import { COMMIT } from "../stage/Stage.ts"
+import type { BeatWork } from "./BeatWork.ts"
+import type { Answer } from "./Control.ts"
+import type { Body } from "./Body.ts"
+import type { Flight, Handling, Outcome } from "./Flight.ts"
+import * as Journal from "./Journal.ts"
+import type { Module } from "./Journal.ts"
+import * as Receipts from "./Receipts.ts"
+import * as Run from "./Run.ts"
+import * as Signal from "./Signal.ts"
+
+/** What a beat has made, when it is in the store and not yet durable. */
+export interface Beat {
+  readonly number: number
+  readonly clock: number
+  /** Characters that it added to the journal. */
+  readonly size: number
+  readonly changes: ReadonlyArray<Staged>
+  /** Signals whose handlings are all over. */
+  readonly landed: ReadonlyArray<Flight>
+  readonly answers: ReadonlyArray<Answer>
+}
+
+/** What the outcomes of a beat leave to be done. */
+interface Settled {
+  readonly queued: Array<Signal.Pending>
+  readonly receipts: Array<ReceiptRow>
+  readonly blobs: Array<BlobRow>
+  readonly landed: Array<Flight>
+  readonly staying: Array<Flight>
+}
+
+/** Losses in a row after which a run is reported, once. */
+const REPORTED_LOSSES = 3
+
+/**
+ * Commits a beat to the store and to memory.
+ *
+ * @throws PersistenceError
+ * @category constructors
+ * @since 0.1.0
+ */
+export const commit = (work: BeatWork, body: Body, modules: ReadonlyArray<Module>): Beat => {
+  merge(work)
+  const settled: Settled = { queued: [], receipts: [], blobs: [], landed: [], staying: [] }
+  const flights = taken(work)
+  for (const handling of work.runs) conclude(handling, { work, body, settled })
+  for (const flight of flights) settleFlight(flight, work, settled)
+  report(work)
+  const changes = [...work.stage.documents.values()].filter((staged) => Journal.isChange(staged.before, staged.after))
+  const size = append(work, body, { settled, changes, modules })
+  apply(work, body, { settled, changes, modules })
+  return {
+    number: work.moment.beat,
+    clock: work.moment.now,
+    size,
+    changes,
+    landed: settled.landed,
+    answers: work.answers
+  }
+}
+
+/** Step 9: runs that are well are merged in agenda order; the first to commit wins. */
+const merge = (work: BeatWork): void => {
+  for (const handling of work.runs) {
+    if (handling.outcome?.kind !== "ok") continue
+    try {
+      const conflict = work.stage.merge(handling.draft!, handling.run)
+      if (conflict !== undefined) handling.outcome = { kind: "conflict", document: conflict.key }
+    } catch (error) {
+      // What a run's writes make of another's is known only here: adding to what is no number any more, say.
+      handling.outcome = Run.failure(error)
+    }
+  }
+}
+
+interface Surroundings {
+  readonly work: BeatWork
+  readonly body: Body
+  readonly settled: Settled
+}
+
+/** What follows from the outcome of one run. */
+const conclude = (handling: Handling, around: Surroundings): void => {
+  const { outcome } = handling
+  switch (outcome?.kind) {
+    case "ok":
+      return launch(handling, around)
+    case "conflict":
+      return lose(handling, outcome.document, around)
+    case "retry":
+      if (handling.attempt < (handling.entry?.enzyme.retry.attempts ?? 1)) return repeat(handling, around)
+      return bury(handling, outcome, around.work)
+    case "dead":
+    case "fatal":
+      return bury(handling, outcome, around.work)
+    case undefined:
+      throw new Error(`run ${handling.run} of beat ${handling.beat} was never concluded`)
+  }
+}
+
+/** A run that is well: what it launched takes effect. */
+const launch = (handling: Handling, { body, settled, work }: Surroundings): void => {
+  const draft = handling.draft!
+  handling.flight.over.push(handling)
+  for (const emission of draft.emissions) {
+    const signal = Signal.make(emission, "run", handling.flight.signal.depth + 1)
+    const due = emission.at === undefined ? undefined : Signal.due(emission.at, sinceOf(work, body))
+    settled.queued.push(new Signal.Pending(body.number(), signal, { due }))
+  }
+  for (const change of draft.bindings ?? []) {
+    work.stage.put(Bindings.address(change.cell), Document.encode(work.bind(change)), handling.run)
+  }
+  for (const [hash, bytes] of draft.blobs ?? []) settled.blobs.push({ hash, bytes })
+}
+
+/** A run that lost a conflict: it waits for its turn on the document. */
+const lose = (handling: Handling, document: string, { body, settled, work }: Surroundings): void => {
+  const losses = handling.losses + 1
+  if (losses === REPORTED_LOSSES) {
+    work.diagnostics.push({ ...about(handling), severity: "sev:warn", topic: "run/conflict", code: "run/conflict", note: `lost ${losses} times in a row on ${document}` })
+  }
+  again(handling, { body, settled, work }, { why: "conflict", document, losses, attempt: handling.attempt, due: undefined })
+}
+
+/** A run that asked for another attempt: it waits 1, 2, 4 … beats. */
+const repeat = (handling: Handling, around: Surroundings): void => {
+  const { backoffBeats } = around.body.settings.limits
+  const beats = Math.min(2 ** (handling.attempt - 1), backoffBeats)
+  const due = Signal.due({ beats }, sinceOf(around.work, around.body))
+  again(handling, around, { why: "retry", document: undefined, losses: 0, attempt: handling.attempt + 1, due })
+}
+
+const again = (
+  handling: Handling,
+  { body, settled }: Surroundings,
+  { due, ...rest }: Pick<Signal.Again, "why" | "document" | "losses" | "attempt"> & { readonly due: Signal.Due | undefined }
+): void => {
+  const { entry, flight, key } = handling
+  const loose = entry?.enzyme.order === "loose"
+  flight.open++
+  if (!loose) flight.strict++
+  const left: Signal.Again = { enzyme: key, captured: flight.captured, lane: loose ? undefined : flight.lane, loose, ...rest }
+  settled.queued.push(new Signal.Pending(body.number(), flight.signal, { due, again: left }))
+}
+
+/** A handling that will never be well: its dead letter takes the receipt's place. */
+const bury = (handling: Handling, outcome: Outcome & { readonly code: string; readonly tag: string }, work: BeatWork): void => {
+  const { attempt, flight: { signal }, key } = handling
+  handling.outcome = { ...outcome, kind: outcome.kind === "fatal" ? "fatal" : "dead" } as Outcome
+  handling.flight.over.push(handling)
+  const letter = {
+    attempt,
+    beat: work.moment.beat,
+    code: outcome.code,
+    enzyme: key,
+    tag: outcome.tag,
+    ...(signal.signal === undefined ? {} : { signal: signal.signal }),
+    ...(signal.target === undefined ? {} : { target: signal.target }),
+    ...(signal.payload === undefined ? {} : { payload: Document.read(signal.payload, []) })
+  }
+  work.stage.put(Address.make(`/rt/dead/${signal.id}/${key}`), Document.encode(letter), COMMIT)
+  const isFatal = outcome.kind === "fatal"
+  work.diagnostics.push({
+    ...about(handling),
+    severity: isFatal ? "sev:fatal" : "sev:crit",
+    topic: isFatal ? "beat/aborted" : "run/dead",
+    code: outcome.code,
+    note: `${key} gave up ${signal.id} after ${attempt} ${attempt === 1 ? "attempt" : "attempts"}: ${outcome.tag}`
+  })
+}
+
+const about = ({ flight: { signal }, key }: Handling) => ({ origin: key, subject: signal.signal ?? signal.target ?? signal.id })
+
+const sinceOf = (work: BeatWork, body: Body) => ({ beat: work.moment.beat, clock: work.moment.now, tempo: body.settings.tempo })
+
+/** The signals of this beat, each once; what runs again is not to be repeated any more. */
+const taken = (work: BeatWork): ReadonlySet<Flight> => {
+  const unique = new Set<Flight>()
+  for (const { flight, pending } of work.captured) {
+    unique.add(flight)
+    if (pending.again === undefined) continue
+    flight.open--
+    if (!pending.again.loose) flight.strict--
+  }
+  return unique
+}
+
+const settleFlight = (flight: Flight, work: BeatWork, settled: Settled): void => {
+  const { beat } = work.moment
+  if (flight.captured === beat && Receipts.needsRow(flight.signal, beat)) settled.receipts.push({ id: flight.signal.id, enzyme: "", beat })
+  if (flight.captured !== beat && flight.signal.event) {
+    for (const handling of flight.over) if (handling.beat === beat) settled.receipts.push({ id: flight.signal.id, enzyme: handling.key, beat })
+  }
+  if (flight.open === 0) settled.landed.push(flight)
+  else settled.staying.push(flight)
+}
+
+/** Cycles and what went wrong become diagnostics, committed with the beat. */
+const report = (work: BeatWork): void => {
+  const seen = new Set<string>()
+  for (const { flight, resolution: { cycle, status } } of work.captured) {
+    const { signal } = flight
+    if (status !== "cycle") continue
+    flight.cycle = true
+    if (seen.has(signal.pair)) continue
+    seen.add(signal.pair)
+    work.diagnostics.push({
+      severity: "sev:usage",
+      topic: "registry/cycle",
+      code: "registry/cycle",
+      note: `none of ${cycle.join(", ")} runs: their before and after contradict each other`,
+      origin: "registry",
+      subject: signal.signal ?? signal.target ?? signal.id
+    })
+  }
+  work.diagnostics.forEach((diagnostic, i) => {
+    const { beat } = work.moment
+    work.stage.put(Diagnostic.address(beat, i), Document.encode(Diagnostic.toValue(diagnostic, beat)), COMMIT)
+  })
+}
+
+interface Made {
+  readonly settled: Settled
+  readonly changes: ReadonlyArray<Staged>
+  readonly modules: ReadonlyArray<Module>
+}
+
+/** Steps 12 and 13: one batch, with the journal's entry; answers the entry's length. */
+const append = (work: BeatWork, body: Body, { changes, modules, settled }: Made): number => {
+  const { beat, now, seed } = work.moment
+  const text = Journal.entry({
+    beat,
+    clock: now,
+    seed,
+    prev: body.store.head().hash,
+    modules,
+    activated: work.activated,
+    controls: work.done,
+    captured: work.captured,
+    runs: work.runs,
+    changes
+  })
+  const dequeued: Array<number> = []
+  for (const { pending } of work.captured) if (pending.stored) dequeued.push(pending.seq)
+  body.store.append({
+    entry: { beat, clock: now, text, hash: body.hash(Journal.hashed(text)) },
+    cells: changes.map(({ address, after }) => ({ address, text: after?.text })),
+    receipts: settled.receipts,
+    queued: settled.queued,
+    dequeued,
+    blobs: settled.blobs
+  })
+  return text.length
+}
+
+/** What the store has taken becomes the state that the next beat starts from. */
+const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => {
+  const { documents, inbox } = body
+  for (const { address, after } of changes) documents.put(address.key, after)
+  for (const [cell, list] of work.bindings) body.bindings.set(cell, list)
+  for (const captured of work.captured) captured.pending.beat = work.moment.beat
+  for (const pending of settled.queued) {
+    pending.stored = true
+    if (pending.again === undefined) inbox.push(pending)
+    else inbox.repeat(pending)
+  }
+  for (const flight of settled.staying) inbox.stay(flight)
+  for (const flight of settled.landed) inbox.land(flight)
+  for (const control of work.done) work.answers.push(control.answer)
+}

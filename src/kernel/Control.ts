@@ -1,0 +1,45 @@
+/**
+ * Control input: what the outside does to a space without a signal.
+ *
+ * It is captured by a beat like everything else, and written in the capture
+ * transaction, before any run of the beat. (Architecture, section 1.1.)
+ *
+ * @module
+ */
+import { InvalidValue } from "../cell/Value.ts"
+import { LinkLoop } from "../cell/Link.ts"
+import type { BindingChange } from "../stage/Launch.ts"
+import type { Draft } from "../stage/Draft.ts"
+import type { Write } from "../stage/Write.ts"
+import type { SpaceStopped } from "./SpaceError.ts"
+import { WriteRefused } from "./SpaceError.ts"
+
+/** What is answered to whoever asked: the beat that did it, once that is durable, or why it was not done. */
+export type Answer = (answer: number | InvalidValue | WriteRefused | SpaceStopped) => void
+
+/**
+ * One piece of control input.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Control =
+  | { readonly kind: "set"; readonly write: Write & { readonly kind: "set" }; readonly answer: Answer }
+  | { readonly kind: "bind"; readonly change: BindingChange; readonly answer: Answer }
+
+/**
+ * Writes one cell from outside into the capture transaction; answers why not, where it cannot.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const write = (draft: Draft, { address, document }: Write & { readonly kind: "set" }): InvalidValue | WriteRefused | undefined => {
+  try {
+    draft.put(address, document)
+    return undefined
+  } catch (error) {
+    if (error instanceof InvalidValue) return error
+    if (error instanceof LinkLoop) return new WriteRefused({ address: address.text, reason: error.message })
+    throw error
+  }
+}

@@ -1,0 +1,72 @@
+/**
+ * Documents of a space: those in memory, and through them those in the store.
+ *
+ * Memory is a cache with a limit in characters; what was used longest ago leaves
+ * first, roughly. That a document does not exist is remembered as well, because
+ * each new one asks for it. (Architecture, section 3.)
+ *
+ * @module
+ */
+import type { Document } from "../cell/Document.ts"
+import * as Codec from "../cell/Document.ts"
+import type { SpaceStore } from "../persistence/Persistence.ts"
+import type { Committed } from "../stage/Draft.ts"
+
+/** What one entry costs beside its text. */
+const OVERHEAD = 200
+
+/**
+ * The committed documents of one space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Documents implements Committed {
+  private readonly store: SpaceStore
+  private readonly limit: number
+  private readonly resident = new Map<string, Document | null>()
+  private size = 0
+
+  constructor(store: SpaceStore, limit: number) {
+    this.store = store
+    this.limit = limit
+  }
+
+  read(key: string): Document | undefined {
+    const known = this.resident.get(key)
+    if (known !== undefined) return known ?? undefined
+    const text = this.store.read(key)
+    const document = text === undefined ? undefined : Codec.decode(text)
+    this.put(key, document)
+    return document
+  }
+
+  /** Takes in what a beat committed. */
+  put(key: string, document: Document | undefined): void {
+    const before = this.resident.get(key)
+    if (before !== undefined) this.size -= cost(key, before)
+    const entry = document ?? null
+    this.resident.set(key, entry)
+    this.size += cost(key, entry)
+    if (this.size > this.limit) this.evict()
+  }
+
+  children(scope: string, id: string): ReadonlyArray<string> {
+    return this.store.children(scope, id)
+  }
+
+  blob(hash: string): Uint8Array | undefined {
+    return this.store.blob(hash)
+  }
+
+  /** Lets go of the oldest entries, down to three quarters of the limit, so that this is rare. */
+  private evict(): void {
+    for (const [key, entry] of this.resident) {
+      if (this.size <= this.limit * 0.75) return
+      this.resident.delete(key)
+      this.size -= cost(key, entry)
+    }
+  }
+}
+
+const cost = (key: string, entry: Document | null): number => OVERHEAD + key.length + (entry?.text.length ?? 0) * 2

@@ -1,0 +1,67 @@
+/**
+ * Flights: signals from their capture until all their handlings are over.
+ *
+ * @module
+ */
+import type { Document } from "../cell/Document.ts"
+import type { Entry, Resolution } from "../registry/Registry.ts"
+import type { Draft } from "../stage/Draft.ts"
+import type { Pending, Signal } from "./Signal.ts"
+
+/**
+ * How a run ended. Only `tag` and `code` are hashed: messages differ between engines.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Outcome =
+  | { readonly kind: "ok"; readonly result: Document | undefined }
+  | { readonly kind: "retry" | "dead" | "fatal"; readonly tag: string; readonly code: string; readonly message: string }
+  | { readonly kind: "conflict"; readonly document: string }
+
+/** A captured signal, and what is still to be done for it. */
+export class Flight {
+  readonly signal: Signal
+  /** The beat that captured it. */
+  readonly captured: number
+  /** The lane it holds until it is over, where it is an event. */
+  lane: string | undefined
+  /** Handlings that are to run again, and those of them that hold the lane meanwhile. */
+  open = 0
+  strict = 0
+  /** Whether nobody took it because the enzymes wait for each other. */
+  cycle = false
+  /** Handlings that are over. */
+  readonly over: Array<Handling> = []
+
+  constructor(signal: Signal, captured: number, lane: string | undefined) {
+    this.signal = signal
+    this.captured = captured
+    this.lane = lane
+  }
+}
+
+/** One enzyme taking one signal. */
+export interface Handling {
+  readonly flight: Flight
+  /** Names it in receipts. */
+  readonly key: string
+  /** `undefined` where nobody is there to run any more. */
+  readonly entry: Entry | undefined
+  readonly attempt: number
+  readonly losses: number
+  /** The beat it runs in, and its place in that beat's agenda. */
+  readonly beat: number
+  readonly run: number
+  draft: Draft | undefined
+  outcome: Outcome | undefined
+}
+
+/** What a beat captured of one signal. */
+export interface Captured {
+  readonly pending: Pending
+  readonly flight: Flight
+  readonly resolution: Resolution
+  /** The runs of this beat that stand for it, in order; those of an equal impulse where it coalesces. */
+  readonly handlings: Array<Handling>
+}

@@ -1,0 +1,302 @@
+/**
+ * Groups: beats that one flush carries, and the gate that opens after it.
+ *
+ * Beats run one after another while there is something to do; then what they
+ * made is flushed once, and only then anything of it leaves: answers, receipts,
+ * observations. A group begins at the host's next macrotask, put off a few times
+ * while the inbox still grows. A failed flush is final: the space stops, and
+ * opens again from what is durable. (Architecture, section 1.3.)
+ *
+ * @module
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type { Body } from "./Body.ts"
+import type { Beat } from "./Commit.ts"
+import { Heartbeat } from "./Heartbeat.ts"
+import type { Pending } from "./Signal.ts"
+import { BeatAborted, SpaceStopped } from "./SpaceError.ts"
+
+/** What waits at the gate: to be told that what it saw is durable, or that it never will be. */
+export interface Waiter {
+  readonly open: () => void
+  readonly fail: (error: SpaceStopped) => void
+}
+
+/** What a group tells the space. */
+export interface Listener {
+  /** A beat is durable. */
+  readonly published: (beat: Beat) => void
+  /** The space stopped for good; its store is of no more use. */
+  readonly stopped: (error: SpaceStopped) => void
+}
+
+/**
+ * Runs the beats of one space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Group {
+  /** The newest durable beat. */
+  durable: number
+  private readonly body: Body
+  private readonly heartbeat: Heartbeat
+  private readonly listener: Listener
+  private readonly turn: (run: () => void) => void
+  private readonly opened: number
+  private gate: Array<Waiter> = []
+  private beats: Array<Beat> = []
+  /** Signals from outside that no beat captured and the store does not have. */
+  private unsaved: Array<Pending> = []
+  private idlers: Array<Waiter> = []
+  private steppers: Array<{ readonly done: (beat: number) => void; readonly fail: (error: BeatAborted | SpaceStopped) => void }> = []
+  /** Whether a group is running; `waiting` while one of its runs waits for the outside, or the flush for the disk. */
+  private state: "still" | "beating" | "waiting" | "flushing" | "stopped" = "still"
+  private scheduled = false
+  private grown = 0
+  private disarm: (() => void) | undefined
+  private failure: SpaceStopped | undefined
+
+  constructor(body: Body, turn: (run: () => void) => void, listener: Listener) {
+    this.body = body
+    this.turn = turn
+    this.listener = listener
+    this.heartbeat = new Heartbeat(body)
+    this.durable = body.store.head().beat
+    this.opened = body.host.now()
+    this.schedule()
+  }
+
+  /** Why the space stopped, where it did. */
+  get error(): SpaceStopped | undefined {
+    return this.failure
+  }
+
+  /** Takes in a signal from outside; the waiter hears when it is durable. */
+  accept(pending: Pending, waiter: Waiter): void {
+    this.unsaved.push(pending)
+    this.body.inbox.push(pending)
+    this.await(waiter)
+  }
+
+  /** Has the waiter told when all that can be seen now is durable. */
+  await(waiter: Waiter): void {
+    if (this.failure !== undefined) return waiter.fail(this.failure)
+    this.gate.push(waiter)
+    this.wake()
+  }
+
+  /** Says that there is something to do. */
+  wake(): void {
+    this.grown++
+    this.schedule()
+  }
+
+  /** Whether all that can be seen now is durable. */
+  get isDurable(): boolean {
+    return this.beats.length === 0 && this.state !== "flushing"
+  }
+
+  /** Runs one beat by hand. */
+  step(done: (beat: number) => void, fail: (error: BeatAborted | SpaceStopped) => void): void {
+    if (this.failure !== undefined) return fail(this.failure)
+    this.steppers.push({ done, fail })
+    this.begin()
+  }
+
+  /** Has the waiter told when nothing is runnable and nothing in flight. */
+  idle(waiter: Waiter): void {
+    if (this.failure !== undefined) return waiter.fail(this.failure)
+    this.idlers.push(waiter)
+    this.schedule()
+  }
+
+  /** Stops the space; whoever waits is told why. */
+  stop(error: SpaceStopped): void {
+    if (this.failure !== undefined) return
+    this.failure = error
+    this.state = "stopped"
+    this.disarm?.()
+    const waiters = [...this.gate, ...this.idlers, ...this.steppers]
+    this.gate = []
+    this.idlers = []
+    this.steppers = []
+    for (const waiter of waiters) waiter.fail(error)
+    for (const control of this.body.inbox.controls) control.answer(error)
+    this.listener.stopped(error)
+  }
+
+  /** Begins a group at the host's next turn; while the inbox grows, one turn later, a few times. */
+  private schedule(): void {
+    if (this.scheduled || this.failure !== undefined) return
+    this.scheduled = true
+    const wait = (seen: number, turns: number): void => {
+      this.turn(() => {
+        if (this.grown !== seen && turns > 0) return wait(this.grown, turns - 1)
+        this.scheduled = false
+        this.begin()
+      })
+    }
+    wait(this.grown, this.body.settings.limits.groupTurns)
+  }
+
+  private begin(): void {
+    if (this.state === "waiting") return this.save()
+    if (this.state !== "still") return
+    this.state = "beating"
+    this.disarm?.()
+    this.disarm = undefined
+    this.beat({ since: this.body.host.now(), count: 0, size: 0 })
+  }
+
+  /** Runs beats until nothing is runnable or the group is full; then flushes. */
+  private beat(spent: { readonly since: number; count: number; size: number }): void {
+    const { limits } = this.body.settings
+    const now = this.body.host.now
+    try {
+      for (let number = this.next(); number !== undefined; number = this.next()) {
+        const full = spent.count >= limits.groupBeats || spent.size >= limits.groupBytes || (spent.count > 0 && now() - spent.since >= limits.groupMillis)
+        if (full) break
+        const beat = this.heartbeat.step(number)
+        if (beat instanceof Promise) {
+          this.state = "waiting"
+          beat.then((beat) => this.took(beat, spent), (error: unknown) => this.threw(error, spent))
+          return
+        }
+        this.keep(beat, spent)
+      }
+      this.flush()
+    } catch (error) {
+      this.threw(error, spent)
+    }
+  }
+
+  private took(beat: Beat, spent: { readonly since: number; count: number; size: number }): void {
+    if (this.failure !== undefined) return
+    this.state = "beating"
+    this.keep(beat, spent)
+    this.beat(spent)
+  }
+
+  private keep(beat: Beat, spent: { count: number; size: number }): void {
+    this.beats.push(beat)
+    spent.count++
+    spent.size += beat.size
+    const stepper = this.steppers.shift()
+    if (stepper !== undefined) this.gate.push({ open: () => stepper.done(beat.number), fail: stepper.fail })
+  }
+
+  /** An aborted beat leaves its input to the next; everything else stops the space. */
+  private threw(error: unknown, spent: { readonly since: number; count: number; size: number }): void {
+    if (this.failure !== undefined) return
+    if (!(error instanceof BeatAborted)) return this.stop(stopped(this.body.space, error))
+    this.state = "beating"
+    spent.count++
+    const stepper = this.steppers.shift()
+    if (stepper !== undefined) this.gate.push({ open: () => stepper.fail(error), fail: stepper.fail })
+    this.beat(spent)
+  }
+
+  /** The number of the beat to run now; `undefined` where there is nothing to do. */
+  private next(): number | undefined {
+    const { inbox, settings, store } = this.body
+    const head = store.head()
+    const number = head.beat + 1
+    if (this.steppers.length > 0) return number
+    if (settings.pace === "manual") return undefined
+    const now = this.body.host.now()
+    if (inbox.isRunnable({ beat: number, clock: now })) return number
+    const due = inbox.waits.next({ beat: head.beat, clock: Math.max(head.clock, head.beat < 0 ? this.opened : 0), tempo: settings.tempo })
+    return due !== undefined && due.moment <= now ? Math.max(number, due.beat ?? 0) : undefined
+  }
+
+  /** Puts into the store what no beat captured, and makes everything durable. */
+  private flush(): void {
+    const unsaved = this.unsaved.filter((pending) => pending.beat === undefined)
+    this.unsaved = []
+    const { beats, gate } = this
+    if (unsaved.length === 0 && beats.length === 0 && gate.length === 0) return this.rest()
+    this.beats = []
+    this.gate = []
+    this.state = "flushing"
+    this.store(unsaved, {
+      open: () => {
+        for (const beat of beats) this.publish(beat)
+        for (const waiter of gate) waiter.open()
+        this.state = "still"
+        this.rest()
+      },
+      fail: (error) => {
+        for (const beat of beats) for (const answer of beat.answers) answer(error)
+        for (const waiter of gate) waiter.fail(error)
+        this.stop(error)
+      }
+    })
+  }
+
+  /** While a run waits for the outside, what arrives is made durable all the same. */
+  private save(): void {
+    const unsaved = this.unsaved.filter((pending) => pending.beat === undefined)
+    this.unsaved = []
+    const { gate } = this
+    this.gate = []
+    this.store(unsaved, {
+      open: () => {
+        for (const waiter of gate) waiter.open()
+      },
+      fail: (error) => {
+        for (const waiter of gate) waiter.fail(error)
+        this.stop(error)
+      }
+    })
+  }
+
+  private store(unsaved: ReadonlyArray<Pending>, waiter: Waiter): void {
+    const { store } = this.body
+    try {
+      if (unsaved.length > 0) {
+        store.append({ entry: undefined, cells: [], receipts: [], queued: unsaved, dequeued: [], blobs: [] })
+        for (const pending of unsaved) pending.stored = true
+      }
+    } catch (error) {
+      return waiter.fail(stopped(this.body.space, error))
+    }
+    const conclude = (exit: Exit.Exit<void, unknown>): void => {
+      if (Exit.isSuccess(exit)) waiter.open()
+      else waiter.fail(stopped(this.body.space, Cause.squash(exit.cause)))
+    }
+    const fiber = Effect.runFork(store.flush)
+    const exit = fiber.pollUnsafe()
+    if (exit === undefined) fiber.addObserver(conclude)
+    else conclude(exit)
+  }
+
+  private publish(beat: Beat): void {
+    this.durable = beat.number
+    this.listener.published(beat)
+    for (const answer of beat.answers) answer(beat.number)
+  }
+
+  /** After a group: goes on at the next turn, or arms the one wake and tells who waits for quiet. */
+  private rest(): void {
+    if (this.failure !== undefined) return
+    this.state = "still"
+    if (this.next() !== undefined || this.gate.length > 0 || this.unsaved.length > 0) return this.schedule()
+    const { inbox, settings, store } = this.body
+    const head = store.head()
+    const busy = settings.pace === "manual" && inbox.isRunnable({ beat: head.beat + 1, clock: this.body.host.now() })
+    if (!busy) {
+      const { idlers } = this
+      this.idlers = []
+      for (const idler of idlers) idler.open()
+    }
+    if (settings.pace === "manual") return
+    const due = inbox.waits.next({ beat: head.beat, clock: Math.max(head.clock, head.beat < 0 ? this.opened : 0), tempo: settings.tempo })
+    if (due !== undefined) this.disarm = this.body.host.wake(due.moment, () => this.begin())
+  }
+}
+
+const stopped = (space: string, error: unknown): SpaceStopped =>
+  error instanceof SpaceStopped ? error : new SpaceStopped({ space, reason: error instanceof Error ? error.message : String(error) })

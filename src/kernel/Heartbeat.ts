@@ -1,0 +1,204 @@
+/**
+ * The heartbeat: capture, compute, commit.
+ *
+ * Each step is one beat, and one durable transaction: state and captured input
+ * of beat N make state and signals for beat N+1. What a run writes is visible in
+ * the next beat and not before. The step is plain synchronous code; it waits
+ * only for a run that is itself asynchronous. (Architecture, section 1.1; seed
+ * 000, "Heartbeat Cycle".)
+ *
+ * @module
+ */
+import * as Bindings from "../registry/Bindings.ts"
+import type { Resolution } from "../registry/Registry.ts"
+import { Draft } from "../stage/Draft.ts"
+import * as Envelope from "../stage/Envelope.ts"
+import { CAPTURE, Stage } from "../stage/Stage.ts"
+import { BeatWork } from "./BeatWork.ts"
+import type { Body } from "./Body.ts"
+import type { Beat } from "./Commit.ts"
+import * as Commit from "./Commit.ts"
+import * as Control from "./Control.ts"
+import type { Captured, Flight, Handling, Outcome } from "./Flight.ts"
+import type { Module } from "./Journal.ts"
+import * as Run from "./Run.ts"
+import type { Again, Signal } from "./Signal.ts"
+import { BeatAborted } from "./SpaceError.ts"
+
+/** A handling that aborted the beat: the next one takes the same input without it. */
+interface Aborted {
+  readonly flight: Flight
+  readonly key: string
+  readonly outcome: Outcome
+}
+
+type Resolve = (signal: Signal) => Resolution
+
+const system = Envelope.make(undefined, true)
+
+/**
+ * Steps one space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Heartbeat {
+  private readonly body: Body
+  /** The version of the registry that the newest journal entry knows of. */
+  private known = -1
+  /** Handlings that aborted this beat's input before. */
+  private aborted: ReadonlyArray<Aborted> = []
+
+  constructor(body: Body) {
+    this.body = body
+  }
+
+  /**
+   * Runs one beat and puts it into the store.
+   *
+   * @throws BeatAborted, PersistenceError
+   */
+  step(number: number): Beat | Promise<Beat> {
+    const work = this.capture(number)
+    const waiting = this.compute(work, 0)
+    return waiting === undefined ? this.commit(work) : waiting.then(() => this.commit(work))
+  }
+
+  /** Steps 1 to 6: what this beat works with, fixed before anything runs. */
+  private capture(number: number): BeatWork {
+    const { bindings, documents, enzymes, hash, host, inbox, seed, settings, store } = this.body
+    const start = { beat: number, clock: Math.max(host.now(), store.head().clock) }
+    const work = new BeatWork(new Stage(documents), { beat: number, now: start.clock, seed: seed(), hash }, bindings)
+    work.activated = enzymes.activate()
+    this.captureControls(work)
+    const resolve = this.memo(work)
+    work.taken = inbox.take(start, settings.limits, resolve)
+    this.arrange(work, resolve)
+    return work
+  }
+
+  /** Step 3: what came from outside is written before any run, and seen by all. */
+  private captureControls(work: BeatWork): void {
+    const { inbox } = this.body
+    work.controls = inbox.controls
+    if (work.controls.length === 0) return
+    inbox.controls = []
+    const draft = new Draft(work.stage, work.moment, { run: CAPTURE, envelope: system, serializable: false })
+    for (const control of work.controls) {
+      const refused = control.kind === "set"
+        ? Control.write(draft, control.write)
+        : void draft.set(Bindings.address(control.change.cell).text, work.bind(control.change))
+      if (refused === undefined) work.done.push(control)
+      else work.answers.push((answer) => control.answer(typeof answer === "number" ? refused : answer))
+    }
+    work.stage.capture(draft)
+  }
+
+  /** The registry is asked once per pair and beat. */
+  private memo(work: BeatWork): Resolve {
+    const { enzymes } = this.body
+    const known = new Map<string, Resolution>()
+    return (signal) => {
+      let resolution = known.get(signal.pair)
+      if (resolution === undefined) {
+        resolution = enzymes.resolve(signal.signal, signal.target, work.table)
+        known.set(signal.pair, resolution)
+      }
+      return resolution
+    }
+  }
+
+  /** Step 6: the agenda, signal by signal, enzyme by enzyme. Equal impulses share their runs. */
+  private arrange(work: BeatWork, resolve: Resolve): void {
+    const firsts = new Map<string, Captured>()
+    for (const { flight, pending } of work.taken) {
+      const { signal } = flight
+      const resolution = resolve(signal)
+      const captured: Captured = { pending, flight, resolution, handlings: [] }
+      work.captured.push(captured)
+      const first = signal.event ? undefined : firsts.get(signal.pair)
+      if (!signal.event && first === undefined && pending.again === undefined) firsts.set(signal.pair, captured)
+      if (pending.again !== undefined) captured.handlings.push(this.assignAgain(work, captured, pending.again))
+      else if (signal.depth > this.body.settings.limits.hops) {
+        captured.handlings.push(work.assign(flight, { key: "storm", outcome: storm(signal.depth) }))
+      } else {
+        for (const [i, entry] of resolution.entries.entries()) {
+          const shared = entry.enzyme.repeatable ? undefined : first?.handlings[i]
+          captured.handlings.push(shared ?? work.assign(flight, { key: entry.key, entry, outcome: this.abortedBy(flight, entry.key) }))
+        }
+      }
+    }
+  }
+
+  private assignAgain(work: BeatWork, { flight, resolution }: Captured, again: Again): Handling {
+    const key = again.enzyme
+    const entry = resolution.entries.find((entry) => entry.key === key)
+    const outcome = entry === undefined ? gone(key) : this.abortedBy(flight, key)
+    return work.assign(flight, { key, entry, again, outcome })
+  }
+
+  private abortedBy(flight: Flight, key: string): Outcome | undefined {
+    return this.aborted.find((aborted) => aborted.flight.signal === flight.signal && aborted.key === key)?.outcome
+  }
+
+  /** Step 8: runs in agenda order, one after another; a promise where one of them waits. */
+  private compute(work: BeatWork, from: number): Promise<void> | undefined {
+    for (let i = from; i < work.runs.length; i++) {
+      const handling = work.runs[i]!
+      if (handling.outcome !== undefined) continue
+      const entry = handling.entry!
+      handling.draft = new Draft(work.stage, work.moment, {
+        run: handling.run,
+        envelope: entry.envelope,
+        serializable: entry.enzyme.isolation === "serializable"
+      })
+      const outcome = Run.run(handling, handling.draft, this.body.host)
+      if (outcome instanceof Promise) {
+        return outcome.then((outcome) => {
+          this.conclude(work, handling, outcome)
+          return this.compute(work, i + 1)
+        })
+      }
+      this.conclude(work, handling, outcome)
+    }
+    return undefined
+  }
+
+  /** A fatal outcome aborts the beat: nothing of it is kept, and its input waits for the next. */
+  private conclude(work: BeatWork, handling: Handling, outcome: Outcome): void {
+    handling.outcome = outcome
+    if (outcome.kind !== "fatal") return
+    this.aborted = [...this.aborted, { flight: handling.flight, key: handling.key, outcome }]
+    this.body.inbox.putBack(work.taken, work.controls)
+    const { signal, target } = handling.flight.signal
+    throw new BeatAborted({ beat: work.moment.beat, enzyme: handling.key, signal: signal ?? target ?? "", reason: outcome.message })
+  }
+
+  /** Steps 9 to 13. */
+  private commit(work: BeatWork): Beat {
+    const beat = Commit.commit(work, this.body, this.modules())
+    this.known = this.body.enzymes.version
+    this.aborted = []
+    return beat
+  }
+
+  /** The modules that are active, where that changed since the newest entry. */
+  private modules(): ReadonlyArray<Module> {
+    const { enzymes } = this.body
+    return this.known === enzymes.version ? [] : enzymes.modules()
+  }
+}
+
+const gone = (key: string): Outcome => ({
+  kind: "dead",
+  tag: "EnzymeGone",
+  code: "enzyme/gone",
+  message: `Enzyme "${key}" does not take this signal any more. Bring it back and send the signal again`
+})
+
+const storm = (depth: number): Outcome => ({
+  kind: "dead",
+  tag: "SignalStorm",
+  code: "signal/storm",
+  message: `The signal is number ${depth} in a chain of signals. Let the chain end, or raise the limit on hops`
+})

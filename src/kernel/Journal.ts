@@ -1,0 +1,180 @@
+/**
+ * The journal: one entry per beat, from which all else can be told.
+ *
+ * An entry holds what the beat captured, how each run ended, what was sent and
+ * what changed, with the texts before and after; and the digest of the entry
+ * before it. Each fact is written once: a signal that a run sends stands where it
+ * was sent, and the beat that captures it names its id. Ledgers, receipts and
+ * explanations are views of it. (Architecture, sections 1.3, 7 and 9.)
+ *
+ * The first line of a row is what is hashed. What differs between engines, the
+ * messages of errors, follows on a second line.
+ *
+ * @module
+ */
+import type { Document } from "../cell/Document.ts"
+import { pointer } from "../cell/Address.ts"
+import type { At, Emission } from "../stage/Launch.ts"
+import type { Staged } from "../stage/Stage.ts"
+import type { Control } from "./Control.ts"
+import type { Captured, Handling } from "./Flight.ts"
+
+/** What an entry is made of. */
+export interface Facts {
+  readonly beat: number
+  readonly clock: number
+  readonly seed: string
+  /** The digest of the entry before; empty for the first. */
+  readonly prev: string
+  /** The modules that are active, where that changed since the entry before. */
+  readonly modules: ReadonlyArray<Module>
+  /** How many registrations and withdrawals took effect with this beat. */
+  readonly activated: number
+  readonly controls: ReadonlyArray<Control>
+  readonly captured: ReadonlyArray<Captured>
+  readonly runs: ReadonlyArray<Handling>
+  readonly changes: ReadonlyArray<Staged>
+}
+
+/** An enzyme that came from a module, with the module's digest. */
+export type Module = readonly [name: string, hash: string]
+
+/**
+ * The text of an entry.
+ *
+ * Names, ids and keys are put between quotes as they are: none of their characters has to be escaped in JSON.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const entry = (facts: Facts): string => {
+  let text = `{"v":1,"beat":${facts.beat},"prev":"${facts.prev}","clock":${facts.clock},"seed":"${facts.seed}"`
+  if (facts.activated > 0) text += `,"activated":${facts.activated}`
+  if (facts.modules.length > 0) text += `,"modules":${JSON.stringify(facts.modules)}`
+  if (facts.controls.length > 0) text += `,"control":[${facts.controls.map(control).join(",")}]`
+  text += ',"in":['
+  let runs = ""
+  for (let i = 0; i < facts.captured.length; i++) {
+    const captured = facts.captured[i]!
+    text += i === 0 ? input(captured) : `,${input(captured)}`
+    for (const handling of captured.handlings) {
+      const line = handling.flight !== captured.flight
+        ? `[${i},"${handling.key}","same",${handling.run}]`
+        : `[${i},"${handling.key}"${outcome(handling)}]`
+      runs += runs === "" ? line : `,${line}`
+    }
+    if (captured.resolution.status === "cycle") {
+      const line = `[${i},"","cycle",${JSON.stringify(captured.resolution.cycle)}]`
+      runs += runs === "" ? line : `,${line}`
+    }
+  }
+  text += `],"runs":[${runs}],"cells":[`
+  for (let i = 0; i < facts.changes.length; i++) text += i === 0 ? cell(facts.changes[i]!) : `,${cell(facts.changes[i]!)}`
+  text += "]}"
+  const messages = asides(facts.runs)
+  return messages === undefined ? text : `${text}\n${messages}`
+}
+
+/** What of a row's text is hashed. */
+export const hashed = (text: string): string => {
+  const end = text.indexOf("\n")
+  return end < 0 ? text : text.slice(0, end)
+}
+
+const input = ({ pending, flight: { signal } }: Captured): string => {
+  const { again } = pending
+  const target = signal.target === undefined ? 0 : `"${signal.target}"`
+  const path = signal.signal === undefined ? 0 : `"${signal.signal}"`
+  if (again !== undefined) {
+    return `{"id":"${signal.id}","signal":${path},"target":${target},"enzyme":"${again.enzyme}","attempt":${again.attempt},"why":"${again.why}"}`
+  }
+  if (signal.origin === "run") return `"${signal.id}"`
+  return signal.payload === undefined ? `["${signal.id}",${path},${target}]` : `["${signal.id}",${path},${target},${signal.payload.text}]`
+}
+
+const outcome = ({ draft, outcome }: Handling): string => {
+  if (outcome === undefined) return ""
+  if (outcome.kind === "conflict") return `,"conflict","${outcome.document}"`
+  if (outcome.kind !== "ok") return `,"${outcome.kind}","${outcome.tag}","${outcome.code}"`
+  const emissions = draft!.emissions
+  const result = outcome.result === undefined ? "[]" : `[${outcome.result.text}]`
+  if (emissions.length === 0) return `,${result}`
+  let text = `,${result},[${emission(emissions[0]!)}`
+  for (let i = 1; i < emissions.length; i++) text += `,${emission(emissions[i]!)}`
+  return `${text}]`
+}
+
+const emission = ({ at, id, payload, signal, target }: Emission): string => {
+  const head = `["${id}",${signal === undefined ? 0 : `"${signal}"`},${target === undefined ? 0 : `"${target}"`}`
+  if (at !== undefined) return `${head},[${payload?.text ?? ""}],${JSON.stringify(at)}]`
+  return payload === undefined ? `${head}]` : `${head},${payload.text}]`
+}
+
+const cell = ({ address, after, before, writers }: Staged): string =>
+  `["${address.key}",${writers.length === 1 ? writers[0] : `[${writers.join()}]`},[${before?.text ?? ""}],[${after?.text ?? ""}]]`
+
+const control = (control: Control): string => {
+  if (control.kind === "bind") return JSON.stringify(["bind", control.change])
+  const { address, document } = control.write
+  return `["set",${JSON.stringify(address.key)},${JSON.stringify(pointer(address.path))},[${document?.text ?? ""}]]`
+}
+
+/** The messages of the runs that failed, by their places in the agenda. */
+const asides = (runs: ReadonlyArray<Handling>): string | undefined => {
+  let messages: Array<readonly [run: number, message: string]> | undefined
+  for (const { outcome, run } of runs) {
+    if (outcome !== undefined && outcome.kind !== "ok" && outcome.kind !== "conflict") (messages ??= []).push([run, outcome.message])
+  }
+  return messages === undefined ? undefined : JSON.stringify({ messages })
+}
+
+/** A value of an entry that stands for a path that may be missing. */
+type Path = string | 0
+
+/** One signal in an entry's `in`. */
+export type In =
+  | string
+  | readonly [id: string, signal: Path, target: Path, payload?: unknown]
+  | { readonly id: string; readonly signal: Path; readonly target: Path; readonly enzyme: string; readonly attempt: number; readonly why: string }
+
+/** One line of an entry's `runs`. */
+export type RunLine =
+  | readonly [input: number, enzyme: string, result: readonly [unknown?], emissions?: ReadonlyArray<Emitted>]
+  | readonly [input: number, enzyme: string, outcome: "conflict", document: string]
+  | readonly [input: number, enzyme: string, outcome: "same", run: number]
+  | readonly [input: number, enzyme: "", outcome: "cycle", names: ReadonlyArray<string>]
+  | readonly [input: number, enzyme: string, outcome: "retry" | "dead" | "fatal", tag: string, code: string]
+
+/** One signal that a run sent. */
+export type Emitted = readonly [id: string, signal: Path, target: Path, payload?: unknown, at?: At]
+
+/** An entry, read back. */
+export interface Parsed {
+  readonly beat: number
+  readonly prev: string
+  readonly clock: number
+  readonly seed: string
+  readonly activated?: number
+  readonly in: ReadonlyArray<In>
+  readonly runs: ReadonlyArray<RunLine>
+  readonly cells: ReadonlyArray<readonly [key: string, writers: number | ReadonlyArray<number>, before: readonly [unknown?], after: readonly [unknown?]]>
+  readonly messages: ReadonlyMap<number, string>
+}
+
+/**
+ * An entry from a row's text.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const parse = (text: string): Parsed => {
+  const line = hashed(text)
+  const aside = text.length > line.length ? JSON.parse(text.slice(line.length + 1)) as { readonly messages: ReadonlyArray<readonly [number, string]> } : undefined
+  return { ...JSON.parse(line), messages: new Map(aside?.messages) }
+}
+
+/** Whether a document's text changed. */
+export const isChange = (before: Document | undefined, after: Document | undefined): boolean => before?.text !== after?.text
+
+/** The id of a signal in an entry's `in`. */
+export const idOf = (input: In): string => typeof input === "string" ? input : "id" in input ? input.id : input[0]

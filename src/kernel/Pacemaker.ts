@@ -1,0 +1,26 @@
+/**
+ * The pacemaker: the host's time and chance, and when a space may beat.
+ *
+ * All that is not deterministic about a beat's start comes from here, once per
+ * beat, and is journaled before it is used. (Architecture, sections 1.1 and 11.)
+ *
+ * @module
+ */
+import * as Context from "effect/Context"
+
+/**
+ * Gives time, chance and turns.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class Pacemaker extends Context.Service<Pacemaker, {
+  /** Milliseconds since 1970. */
+  readonly now: () => number
+  /** 32 fresh hexadecimal digits. */
+  readonly seed: () => string
+  /** Runs at the host's next macrotask, after what the host already has in hand. */
+  readonly turn: (run: () => void) => void
+  /** Runs at a moment, in milliseconds since 1970; answers how to call it off. */
+  readonly wake: (at: number, run: () => void) => () => void
+}>()("systole/kernel/Pacemaker") {}

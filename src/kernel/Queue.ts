@@ -1,0 +1,52 @@
+/**
+ * A first-in first-out queue whose ends cost the same whatever its length.
+ *
+ * @module
+ */
+
+/**
+ * An array with a moving front.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Queue<A> {
+  private items: Array<A | undefined> = []
+  private front = 0
+
+  get size(): number {
+    return this.items.length - this.front
+  }
+
+  push(item: A): void {
+    this.items.push(item)
+  }
+
+  /** Puts an item before all others. */
+  unshift(item: A): void {
+    if (this.front > 0) this.items[--this.front] = item
+    else this.items.unshift(item)
+  }
+
+  peek(): A | undefined {
+    return this.items[this.front]
+  }
+
+  shift(): A | undefined {
+    if (this.front === this.items.length) return undefined
+    const item = this.items[this.front]
+    this.items[this.front++] = undefined
+    // What was taken is given back once it outweighs what is left.
+    if (this.front === this.items.length) this.clear()
+    else if (this.front > 1024 && this.front * 2 > this.items.length) {
+      this.items = this.items.slice(this.front)
+      this.front = 0
+    }
+    return item
+  }
+
+  private clear(): void {
+    this.items = []
+    this.front = 0
+  }
+}

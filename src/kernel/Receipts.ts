@@ -1,0 +1,127 @@
+/**
+ * Receipts: what became of each event, as a view of the journal.
+ *
+ * A receipt is not stored: it stands in the journal's entries, and an index row
+ * says in which, where the event's id does not. Ids that are minted tell the
+ * beat that is expected to capture them. (Architecture, section 5, "Receipts".)
+ *
+ * @module
+ */
+import type { Value } from "../cell/Value.ts"
+import * as Codec from "../cell/Document.ts"
+import type { SpaceStore } from "../persistence/Persistence.ts"
+import type { Flight, Handling } from "./Flight.ts"
+import * as Journal from "./Journal.ts"
+import type { Signal } from "./Signal.ts"
+import type { HandlingReceipt, Receipt } from "./Space.ts"
+
+/** The beat that captures a signal with this id unless something holds it up; `undefined` for a caller's id. */
+const expected = (id: string): number | undefined => {
+  const [first, second] = id.split(".")
+  if (second === undefined) return undefined
+  return first === "x" ? Number(second) : Number(first) + 1
+}
+
+/**
+ * Whether the index needs a row to find the beat that captured a signal.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const needsRow = (signal: Signal, beat: number): boolean =>
+  signal.event && (signal.origin === "caller" || expected(signal.id) !== beat)
+
+/**
+ * The receipt of a flight that is over, from memory.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const ofFlight = (flight: Flight): Receipt => {
+  const handlings = flight.over.map(ofHandling)
+  const status = handlings.length === 0 && flight.cycle ? "cycle" : statusOf(handlings)
+  return { id: flight.signal.id, status, beat: flight.captured, handlings }
+}
+
+const ofHandling = ({ attempt, beat, key, outcome }: Handling): HandlingReceipt => {
+  const place = { enzyme: key, beat, attempt }
+  if (outcome?.kind === "ok") return { ...place, outcome: "ok", value: outcome.result === undefined ? {} : Codec.read(outcome.result, []) }
+  if (outcome === undefined || outcome.kind === "conflict") return { ...place, outcome: "dead", value: {} }
+  return { ...place, outcome: "dead", value: {}, error: { tag: outcome.tag, code: outcome.code, message: outcome.message } }
+}
+
+/**
+ * The receipt of an event, from the journal; `undefined` for an id that no entry knows.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const find = (store: SpaceStore, id: string, isOpen: boolean): Receipt | undefined => {
+  const rows = store.receipts(id)
+  const captured = rows.find((row) => row.enzyme === "")?.beat ?? expected(id)
+  if (captured === undefined || !Number.isSafeInteger(captured)) return undefined
+  const first = read(store, captured, id)
+  if (first === undefined) return undefined
+  const later = rows.filter((row) => row.enzyme !== "").flatMap((row) => read(store, row.beat, id)?.handlings ?? [])
+  const handlings = [...first.handlings, ...later]
+  const status = isOpen ? "pending" : first.cycle ? "cycle" : statusOf(handlings)
+  return { id, status, beat: captured, handlings }
+}
+
+/**
+ * What the handlings that are over make of an event.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const statusOf = (handlings: ReadonlyArray<Pick<HandlingReceipt, "outcome">>): Receipt["status"] =>
+  handlings.length === 0 ? "no-match" : handlings.some(({ outcome }) => outcome === "dead") ? "dead" : "handled"
+
+/** The payload's text that an event was captured with; `undefined` where the journal does not know it. */
+export const payloadText = (store: SpaceStore, id: string): string | undefined => {
+  const beat = store.receipts(id).find((row) => row.enzyme === "")?.beat
+  const row = beat === undefined ? undefined : store.entry(beat)
+  if (row === undefined) return undefined
+  const input = Journal.parse(row.text).in.find((input) => Journal.idOf(input) === id)
+  return Array.isArray(input) && input.length > 3 ? JSON.stringify(input[3]) : ""
+}
+
+/** What one entry says of an event. */
+const read = (store: SpaceStore, beat: number, id: string): { readonly cycle: boolean; readonly handlings: ReadonlyArray<HandlingReceipt> } | undefined => {
+  const row = store.entry(beat)
+  if (row === undefined) return undefined
+  const entry = Journal.parse(row.text)
+  const handlings: Array<HandlingReceipt> = []
+  let found = false
+  let cycle = false
+  entry.in.forEach((input, i) => {
+    if (Journal.idOf(input) !== id) return
+    found = true
+    const attempt = typeof input === "object" && "attempt" in input ? input.attempt : 1
+    let run = -1
+    for (const line of entry.runs) {
+      if (line[2] !== "same" && line[2] !== "cycle") run++
+      if (line[0] !== i) continue
+      if (line[2] === "cycle") cycle = true
+      const receipt = ofLine(line, { beat, attempt, message: entry.messages.get(run) })
+      if (receipt !== undefined) handlings.push(receipt)
+    }
+  })
+  return found ? { cycle, handlings } : undefined
+}
+
+interface LineContext {
+  readonly beat: number
+  readonly attempt: number
+  readonly message: string | undefined
+}
+
+/** The receipt that a line of the agenda stands for, where its handling was over. */
+const ofLine = (line: Journal.RunLine, { attempt, beat, message }: LineContext): HandlingReceipt | undefined => {
+  const [, enzyme, outcome] = line
+  if (typeof outcome === "object") return { enzyme, outcome: "ok", beat, attempt, value: outcome.length === 0 ? {} : revive(outcome[0]) }
+  if (outcome !== "dead" && outcome !== "fatal") return undefined
+  return { enzyme, outcome: "dead", beat, attempt, value: {}, error: { tag: line[3] as string, code: line[4] as string, message: message ?? "" } }
+}
+
+const revive = (value: unknown): Value => Codec.read(Codec.decode(JSON.stringify(value)), [])

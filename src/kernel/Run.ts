@@ -1,0 +1,198 @@
+/**
+ * Runs: one enzyme, one signal, one transaction.
+ *
+ * A run returns a value, a promise or an Effect; a plain value takes none of
+ * Effect's machinery. Whatever a run does wrong becomes an outcome with a tag
+ * and a code. (Architecture, sections 4 and 5.)
+ *
+ * @module
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Random from "effect/Random"
+import * as Schema from "effect/Schema"
+import * as Codec from "../cell/Document.ts"
+import * as Pattern from "../cell/Pattern.ts"
+import type { Event } from "../registry/Enzyme.ts"
+import type { Entry } from "../registry/Registry.ts"
+import type { Draft } from "../stage/Draft.ts"
+import { TransactionRefused } from "../stage/Draft.ts"
+import type { Handling, Outcome } from "./Flight.ts"
+
+/** What a run needs of the host: a limit on its time. */
+export interface RunHost {
+  readonly now: () => number
+  readonly wake: (at: number, run: () => void) => () => void
+}
+
+/**
+ * Runs a handling; a promise only when the run is asynchronous.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const run = (handling: Handling, draft: Draft, host: RunHost): Outcome | Promise<Outcome> => {
+  try {
+    const result = handling.entry!.enzyme.run(draft, toEvent(handling, handling.entry!))
+    if (typeof result !== "object" || result === null) return conclude(draft, result)
+    if (Effect.isEffect(result)) return runEffect(result as Effect.Effect<unknown, unknown>, handling, { draft, host })
+    if (typeof (result as PromiseLike<unknown>).then === "function") {
+      return limited(result as PromiseLike<unknown>, handling, { draft, host })
+    }
+    return conclude(draft, result)
+  } catch (error) {
+    return failed(draft, error)
+  }
+}
+
+interface Surroundings {
+  readonly draft: Draft
+  readonly host: RunHost
+}
+
+const toEvent = ({ attempt, flight: { signal } }: Handling, entry: Entry): Event => {
+  const payload = Codec.read(signal.payload, [])
+  const { payload: schema } = entry.enzyme
+  return {
+    id: signal.id,
+    signal: signal.signal,
+    target: signal.target,
+    payload: schema === undefined ? payload : decoderOf(schema)(payload),
+    params: hasCaptures(entry.pattern) && signal.signal !== undefined
+      ? Pattern.params(entry.pattern, signal.signal.slice(1).split("/"), entry.mode) ?? none
+      : none,
+    attempt
+  }
+}
+
+const none: Readonly<Record<string, string>> = Object.freeze({})
+const hasCaptures = (pattern: Pattern.Pattern): boolean => pattern.text.includes("/:")
+
+/**
+ * The payload does not fit the enzyme's schema.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidPayload extends Schema.TaggedError<InvalidPayload>()("InvalidPayload", { reason: Schema.String }) {
+  readonly code = "payload/invalid"
+  override get message() {
+    return `The payload does not fit what the enzyme takes: ${this.reason}. Send one that does`
+  }
+}
+
+const decoders = new WeakMap<object, (payload: unknown) => unknown>()
+
+const decoderOf = (schema: Schema.Decoder<unknown>): (payload: unknown) => unknown => {
+  let decode = decoders.get(schema)
+  if (decode === undefined) {
+    const exit = Schema.decodeUnknownExit(schema)
+    decode = (payload) => {
+      const decoded = exit(payload)
+      if (Exit.isSuccess(decoded)) return decoded.value
+      const error = Cause.squash(decoded.cause)
+      throw new InvalidPayload({ reason: messageOf(error).replaceAll("\n", " ") })
+    }
+    decoders.set(schema, decode)
+  }
+  return decode
+}
+
+/** Starts an Effect; one that never waits is over when this returns. */
+const runEffect = (effect: Effect.Effect<unknown, unknown>, handling: Handling, around: Surroundings): Outcome | Promise<Outcome> => {
+  const { draft } = around
+  const settled = effect.pipe(
+    Effect.provideService(Clock.Clock, clockOf(draft)),
+    Effect.provideService(Random.Random, { nextIntUnsafe: () => Math.floor((draft.random() - 0.5) * 2 ** 53), nextDoubleUnsafe: draft.random })
+  )
+  const fiber = Effect.runFork(settled)
+  const exit = fiber.pollUnsafe()
+  if (exit !== undefined) return fromExit(draft, exit)
+  const exits = new Promise<unknown>((resolve, reject) => {
+    fiber.addObserver((exit) => Exit.isSuccess(exit) ? resolve(exit.value) : reject(Cause.squash(exit.cause)))
+  })
+  return limited(exits, handling, { ...around, stop: () => Effect.runFork(Fiber.interrupt(fiber)) })
+}
+
+const fromExit = (draft: Draft, exit: Exit.Exit<unknown, unknown>): Outcome =>
+  Exit.isSuccess(exit) ? conclude(draft, exit.value) : failed(draft, Cause.squash(exit.cause))
+
+/** The beat's clock: it stands still, and nobody can sleep by it. */
+const clockOf = (draft: Draft): Clock.Clock => {
+  const nanos = BigInt(draft.now) * 1_000_000n
+  return {
+    currentTimeMillisUnsafe: () => draft.now,
+    currentTimeMillis: Effect.succeed(draft.now),
+    currentTimeNanosUnsafe: () => nanos,
+    currentTimeNanos: Effect.succeed(nanos),
+    monotonicTimeNanosUnsafe: () => nanos,
+    monotonicTimeNanos: Effect.succeed(nanos),
+    sleep: () => Effect.die(new TransactionRefused({ reason: "a run does not sleep; send a signal with at: { ms } and go on when it comes" }))
+  }
+}
+
+/** Waits for a run within its limit of host time; after that its transaction is of no more use. */
+const limited = (result: PromiseLike<unknown>, handling: Handling, around: Surroundings & { readonly stop?: () => void }): Promise<Outcome> => {
+  const { draft, host, stop } = around
+  const { limitMs } = handling.entry!.enzyme
+  return new Promise((resolve) => {
+    const cancel = host.wake(host.now() + limitMs, () => {
+      draft.revoke(`the run took longer than its limit of ${limitMs} ms and is over`)
+      stop?.()
+      resolve({ kind: "retry", tag: "Timeout", code: "run/timeout", message: `The run took longer than its limit of ${limitMs} ms. Set limitMs, or do the slow part outside the beat` })
+    })
+    result.then(
+      (value) => {
+        cancel()
+        resolve(conclude(draft, value))
+      },
+      (error: unknown) => {
+        cancel()
+        resolve(failed(draft, error))
+      }
+    )
+  })
+}
+
+/** The outcome of a run that returned. */
+const conclude = (draft: Draft, value: unknown): Outcome => {
+  if (draft.refusal !== undefined) return failed(draft, draft.refusal)
+  draft.revoke("the run is over")
+  if (value === undefined) return { kind: "ok", result: undefined }
+  if (isTagged(value, "Retry") || isTagged(value, "Fatal")) return failed(draft, value)
+  try {
+    return { kind: "ok", result: Codec.encode(value) }
+  } catch (error) {
+    return failed(draft, error)
+  }
+}
+
+const failed = (draft: Draft, raised: unknown): Outcome => {
+  draft.revoke("the run is over")
+  return failure(draft.refusal ?? raised)
+}
+
+/** The outcome that an error stands for. */
+export const failure = (error: unknown): Outcome => {
+  const kind = isTagged(error, "Retry") ? "retry" : isTagged(error, "Fatal") ? "fatal" : "dead"
+  return { kind, tag: tagOf(error), code: codeOf(error), message: messageOf(error) }
+}
+
+const isTagged = (value: unknown, tag: string): boolean =>
+  typeof value === "object" && value !== null && (value as { readonly _tag?: unknown })._tag === tag
+
+/** Tags and codes are hashed, so only short plain names are taken from what authors throw. */
+const tagOf = (error: unknown): string => {
+  const { _tag, name } = (typeof error === "object" && error !== null ? error : {}) as { readonly _tag?: unknown; readonly name?: unknown }
+  return plain(_tag) ?? plain(name) ?? "Defect"
+}
+
+const codeOf = (error: unknown): string => plain((error as { readonly code?: unknown } | null)?.code) ?? "run/failed"
+
+const plain = (text: unknown): string | undefined => typeof text === "string" && /^[\w./:-]{1,128}$/.test(text) ? text : undefined
+
+const messageOf = (error: unknown): string =>
+  String((error as { readonly message?: unknown } | null)?.message ?? error).slice(0, 2000)

@@ -1,0 +1,121 @@
+/**
+ * Signals in a space, and what of them waits.
+ *
+ * @module
+ */
+import type { Document } from "../cell/Document.ts"
+import * as Codec from "../cell/Document.ts"
+import type { At, Emission } from "../stage/Launch.ts"
+
+/**
+ * A signal that was sent: an impulse that coalesces, or an event that is handled exactly once.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Signal {
+  readonly id: string
+  readonly signal: string | undefined
+  readonly target: string | undefined
+  readonly payload: Document | undefined
+  readonly event: boolean
+  /** Where it came from: a run, the ingress, or the ingress with a caller's id. */
+  readonly origin: "run" | "ingress" | "caller"
+  /** How many signals led to this one. */
+  readonly depth: number
+  /** Names the pair of signal and target. */
+  readonly pair: string
+}
+
+/** When a wait is over: at a beat's number, at a moment, or at both. */
+export interface Due {
+  readonly beat: number | undefined
+  readonly moment: number | undefined
+}
+
+/** What is left of an event that was captured, and not handled by all of its enzymes. */
+export interface Again {
+  readonly enzyme: string
+  readonly attempt: number
+  readonly why: "retry" | "conflict"
+  /** For a conflict: the document that was lost. */
+  readonly document: string | undefined
+  /** How many times in a row it lost. */
+  readonly losses: number
+  /** The beat that captured the event. */
+  readonly captured: number
+  /** The lane that the event holds, where it holds one. */
+  lane: string | undefined
+  /** Whether the enzyme lets the lane go on meanwhile. */
+  readonly loose: boolean
+}
+
+/**
+ * A signal from what was sent.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (sent: Emission, origin: Signal["origin"], depth: number): Signal => ({
+  id: sent.id,
+  signal: sent.signal,
+  target: sent.target,
+  payload: sent.payload,
+  event: origin !== "run" || sent.payload !== undefined,
+  origin,
+  depth,
+  pair: `${sent.signal ?? ""} ${sent.target ?? ""}`
+})
+
+/**
+ * When something asked for at a beat is due: the wait of a number of beats needs both the number and the time.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const due = (at: At, since: { readonly beat: number; readonly clock: number; readonly tempo: number }): Due => {
+  if ("beat" in at) return { beat: at.beat, moment: undefined }
+  if ("ms" in at) return { beat: undefined, moment: since.clock + at.ms }
+  return { beat: since.beat + at.beats, moment: since.clock + at.beats * since.tempo }
+}
+
+/**
+ * A signal that waits for its beat, with its row in the store.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Pending {
+  /** Its place among all that waits in the space, which is its row's number. */
+  readonly seq: number
+  readonly signal: Signal
+  readonly due: Due | undefined
+  readonly again: Again | undefined
+  /** Whether the store has its row. */
+  stored = false
+  /** The beat that captured it. */
+  beat: number | undefined
+
+  constructor(seq: number, signal: Signal, wait: { readonly due?: Due | undefined; readonly again?: Again | undefined } = {}) {
+    this.seq = seq
+    this.signal = signal
+    this.due = wait.due
+    this.again = wait.again
+  }
+
+  /** The row's text, made only for what outlives its group. */
+  get text(): string {
+    const { depth, event, id, origin, payload, signal, target } = this.signal
+    const { again, due } = this
+    return JSON.stringify({ id, signal, target, payload: payload?.text, event, origin, depth, due, again })
+  }
+
+  /** The pending signal that a row stands for. */
+  static fromRow(row: { readonly seq: number; readonly text: string }): Pending {
+    const { again, due, payload, ...rest } = JSON.parse(row.text)
+    const signal = { ...rest, payload: payload === undefined ? undefined : Codec.decode(payload), pair: `${rest.signal ?? ""} ${rest.target ?? ""}` }
+    const pending = new Pending(row.seq, signal, { due, again })
+    pending.stored = true
+    return pending
+  }
+}

@@ -1,0 +1,259 @@
+/**
+ * The registry: which enzymes there are, and which take an impulse.
+ *
+ * What is registered or withdrawn takes effect at the next capture of a beat,
+ * never in the middle of one. A target restricts an impulse to the enzymes bound
+ * along its ancestors; without one, every enzyme whose query matches the signal
+ * takes it. (Seed 000, "Matching"; architecture, sections 4 and 5.)
+ *
+ * @module
+ */
+import * as Context from "effect/Context"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Address from "../cell/Address.ts"
+import * as Pattern from "../cell/Pattern.ts"
+import * as Envelope from "../stage/Envelope.ts"
+import type { Binding, BindingTable } from "./Bindings.ts"
+import * as Bindings from "./Bindings.ts"
+import type { Enzyme } from "./Enzyme.ts"
+import { InvalidEnzyme } from "./Enzyme.ts"
+import type { Candidate } from "./Order.ts"
+import * as Order from "./Order.ts"
+import { QueryTrie } from "./QueryTrie.ts"
+
+/**
+ * The enzymes that the configuration lets write the runtime's own cells, by name.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const SystemGrants = Context.Reference<ReadonlySet<string>>("systole/registry/SystemGrants", { defaultValue: () => new Set() })
+
+/** No such enzyme is registered with exactly this descriptor. */
+export class NotRegistered extends Schema.TaggedError<NotRegistered>()("NotRegistered", { name: Schema.String }) {
+  readonly code = "enzyme/unknown"
+  override get message() {
+    return `Enzyme "${this.name}" is not registered with exactly this descriptor. Withdraw the very object that was registered`
+  }
+}
+
+/**
+ * An active enzyme.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Entry extends Candidate {
+  readonly enzyme: Enzyme
+  /** Names its handlings in receipts: the enzyme's name, and which one where several share it. */
+  readonly key: string
+  readonly pattern: Pattern.Pattern
+  readonly mode: Pattern.Mode
+  readonly envelope: Envelope.Envelope
+  /** The digest of the module it came from, where it came from one. */
+  readonly hash: string | undefined
+}
+
+export type Lane = Enzyme["lane"]
+
+/** Who takes an impulse, in order; or why nobody does. */
+export interface Resolution {
+  readonly status: "match" | "no-match" | "cycle"
+  readonly entries: ReadonlyArray<Entry>
+  /** The coarsest lane that any of them declares. */
+  readonly lane: Lane
+  /** For a cycle, the names in it. */
+  readonly cycle: ReadonlyArray<string>
+}
+
+const nobody: Resolution = { status: "no-match", entries: [], lane: "pair", cycle: [] }
+const widths: Readonly<Record<Lane, number>> = { pair: 0, target: 1, space: 2 }
+
+/**
+ * The enzymes of a runtime.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Enzymes {
+  /** Grows with each change to what is active. */
+  version = 0
+  /** How often an impulse was looked up: a beat looks up each pair once. */
+  resolutions = 0
+  private readonly grants: ReadonlySet<string>
+  private readonly trie = new QueryTrie<Entry>()
+  private readonly byName = new Map<string, Array<Entry>>()
+  private readonly declared = new Map<string, Array<Binding & { readonly entry: Entry }>>()
+  private waiting: Array<{ readonly add: Entry } | { readonly remove: Entry }> = []
+  private activated = 0
+  /** How many registered enzymes are exclusive: while none is, registering looks at no other. */
+  private exclusives = 0
+
+  constructor(grants: ReadonlySet<string>) {
+    this.grants = grants
+  }
+
+  /**
+   * Takes an enzyme in, from the next capture on.
+   *
+   * @throws InvalidEnzyme
+   */
+  register(enzyme: Enzyme, hash?: string): void {
+    const refuse = (reason: string) => new InvalidEnzyme({ name: enzyme.name, reason })
+    const system = this.grants.has(enzyme.name)
+    const naming = system ? undefined : Envelope.naming(enzyme.writes ?? [])
+    if (naming !== undefined) throw refuse(`its envelope names ${naming}, which belongs to the runtime; write elsewhere`)
+    const rival = this.rival(enzyme)
+    if (rival !== undefined) throw refuse(`the query ${enzyme.query} is exclusive, and "${rival.name}" is there already; withdraw one of the two`)
+    this.waiting.push({ add: this.entry(enzyme, hash, system) })
+    if (enzyme.exclusive) this.exclusives++
+  }
+
+  /**
+   * Takes an enzyme out, from the next capture on.
+   *
+   * @throws NotRegistered
+   */
+  unregister(enzyme: Enzyme): void {
+    const pending = this.waiting.findIndex((change) => "add" in change && sameDescriptor(change.add.enzyme, enzyme))
+    const active = this.byName.get(enzyme.name)?.find((entry) => sameDescriptor(entry.enzyme, enzyme))
+    if (active !== undefined && !this.waiting.some((change) => "remove" in change && change.remove === active)) {
+      this.waiting.push({ remove: active })
+    } else if (pending >= 0) this.waiting.splice(pending, 1)
+    else throw new NotRegistered({ name: enzyme.name })
+    if (enzyme.exclusive) this.exclusives--
+  }
+
+  /** Lets what was registered and withdrawn take effect: the first step of a beat. Answers how many changes there were. */
+  activate(): number {
+    const { waiting } = this
+    if (waiting.length === 0) return 0
+    this.waiting = []
+    for (const change of waiting) "add" in change ? this.add(change.add) : this.remove(change.remove)
+    this.version++
+    return waiting.length
+  }
+
+  /** All enzymes, active and waiting to be, in the order of their registration. */
+  all(): ReadonlyArray<Entry> {
+    const active = [...this.byName.values()].flat().sort((a, b) => a.order - b.order)
+    return [...active, ...this.waiting.flatMap((change) => "add" in change ? [change.add] : [])]
+  }
+
+  /** The active enzymes that came from modules, with the modules' digests. */
+  modules(): ReadonlyArray<readonly [name: string, hash: string]> {
+    return [...this.byName.values()].flat().flatMap(({ hash, name }) => hash === undefined ? [] : [[name, hash] as const])
+  }
+
+  /** What the ledger shows for an enzyme: its label, or the name where it is not active any more. */
+  label(name: string): string {
+    return this.byName.get(name)?.[0]?.enzyme.label ?? name
+  }
+
+  /** Who takes an impulse in a space with these bindings. */
+  resolve(signal: string | undefined, target: string | undefined, bindings: BindingTable): Resolution {
+    this.resolutions++
+    const names = signal?.slice(1).split("/")
+    const candidates = target === undefined ? this.trie.match(names ?? []) : this.bound(target, names, bindings)
+    if (candidates.length === 0) return nobody
+    const arranged = candidates.length === 1 ? candidates : Order.arrange(candidates)
+    if ("cycle" in arranged) return { status: "cycle", entries: [], lane: "pair", cycle: arranged.cycle }
+    return { status: "match", entries: withKeys(arranged), lane: coarsest(arranged), cycle: [] }
+  }
+
+  /** Another enzyme on the same query, where one of the two is to be alone on it. */
+  private rival({ exclusive, name, query }: Enzyme): Entry | undefined {
+    if (!exclusive && this.exclusives === 0) return undefined
+    return this.all().find((entry) => entry.enzyme.query === query && entry.name !== name && (exclusive || entry.enzyme.exclusive))
+  }
+
+  private bound(target: string, names: ReadonlyArray<string> | undefined, bindings: BindingTable): Array<Entry> {
+    const found: Array<Entry> = []
+    for (const name of Bindings.effective(Address.ofKey(target).id, bindings, this.declared)) {
+      let best: Entry | undefined
+      for (const entry of this.byName.get(name) ?? []) {
+        if (names !== undefined && !Pattern.matches(entry.pattern, names, entry.mode)) continue
+        if (best === undefined || Order.priority(entry, best) < 0) best = entry
+      }
+      if (best !== undefined) found.push(best)
+    }
+    return found
+  }
+
+  private entry(enzyme: Enzyme, hash: string | undefined, system: boolean): Entry {
+    const pattern = Pattern.parse(enzyme.query)
+    return {
+      enzyme,
+      name: enzyme.name,
+      key: enzyme.name,
+      before: enzyme.before,
+      after: enzyme.after,
+      strength: 1,
+      specificity: pattern.specificity,
+      order: 0,
+      pattern,
+      mode: enzyme.match,
+      envelope: Envelope.make(enzyme.writes, system),
+      hash
+    }
+  }
+
+  private add(registered: Entry): void {
+    const entry = { ...registered, order: ++this.activated }
+    this.trie.add(entry)
+    push(this.byName, entry.name, entry)
+    for (const { cell, propagate } of entry.enzyme.bind) {
+      push(this.declared, cell, { enzyme: entry.name, propagate, tombstone: false, beat: -1, entry })
+    }
+  }
+
+  private remove(entry: Entry): void {
+    this.trie.delete(entry)
+    drop(this.byName, entry.name, (other) => other === entry)
+    for (const { cell } of entry.enzyme.bind) drop(this.declared, cell, (binding) => binding.entry === entry)
+  }
+}
+
+/**
+ * The registry of the runtime.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class Registry extends Context.Service<Registry, Enzymes>()("systole/registry/Registry") {
+  static readonly layer: Layer.Layer<Registry> = Layer.effect(Registry, SystemGrants.useSync((grants) => new Enzymes(grants)))
+}
+
+const coarsest = (entries: ReadonlyArray<Entry>): Lane =>
+  entries.reduce<Lane>((lane, { enzyme }) => widths[enzyme.lane] > widths[lane] ? enzyme.lane : lane, "pair")
+
+/** Entries that share a name get keys of their own, so that each has its receipt. */
+const withKeys = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
+  if (entries.length === 1) return entries
+  const seen = new Map<string, number>()
+  return entries.map((entry) => {
+    const nth = (seen.get(entry.name) ?? 0) + 1
+    seen.set(entry.name, nth)
+    return nth === 1 ? entry : { ...entry, key: `${entry.name}~${nth}` }
+  })
+}
+
+const sameDescriptor = (a: Enzyme, b: Enzyme): boolean => {
+  if (a === b) return true
+  const { payload, run, ...rest } = a
+  const { payload: otherPayload, run: otherRun, ...otherRest } = b
+  return payload === otherPayload && run === otherRun && JSON.stringify(rest) === JSON.stringify(otherRest)
+}
+
+const push = <V>(map: Map<string, Array<V>>, key: string, value: V): void => {
+  const list = map.get(key)
+  if (list === undefined) map.set(key, [value])
+  else list.push(value)
+}
+
+const drop = <V>(map: Map<string, Array<V>>, key: string, which: (value: V) => boolean): void => {
+  const rest = (map.get(key) ?? []).filter((value) => !which(value))
+  if (rest.length === 0) map.delete(key)
+  else map.set(key, rest)
+}

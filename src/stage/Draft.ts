@@ -1,0 +1,314 @@
+/**
+ * Drafts: transactions of runs while they run.
+ *
+ * A draft logs what was read and holds all that was written and launched. It
+ * changes nothing by itself: the stage merges it, or it is dropped. A draft
+ * that refused something stays refused, so that code that catches the error
+ * cannot go on as if nothing had happened. (Architecture, section 3.)
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+import * as Address from "../cell/Address.ts"
+import * as Document from "../cell/Document.ts"
+import * as Link from "../cell/Link.ts"
+import * as Name from "../cell/Name.ts"
+import * as Value from "../cell/Value.ts"
+import { adjusted, CHILDREN } from "./Children.ts"
+import * as Chance from "./Chance.ts"
+import * as Envelope from "./Envelope.ts"
+import type { BindingChange, Emission, SignalRequest } from "./Launch.ts"
+import { NotProvided } from "./Launch.ts"
+import * as Emitted from "./Emission.ts"
+import type { Transaction } from "./Transaction.ts"
+import * as Write from "./Write.ts"
+
+/** Most bytes that one run keeps with `blob`. */
+const MAX_BLOB = 32 * 1_048_576
+
+/** Most writes of one run. */
+const MAX_WRITES = 100_000
+
+/** Most signals that one run sends. */
+const MAX_EMISSIONS = 10_000
+
+/**
+ * A run is over, and its transaction was used all the same; or it asked for what it may not see.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class TransactionRefused extends Schema.TaggedError<TransactionRefused>()("TransactionRefused", { reason: Schema.String }) {
+  readonly code = "transaction/refused"
+  override get message() {
+    return `The transaction refused: ${this.reason}`
+  }
+}
+
+/**
+ * Committed state.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Committed {
+  readonly read: (key: string) => Document.Document | undefined
+  readonly children: (scope: string, id: string) => ReadonlyArray<string>
+  readonly blob: (hash: string) => Uint8Array | undefined
+}
+
+/** What a draft reads through to: committed state, with what the beat captured laid over it. */
+export interface View {
+  readonly committed: Committed
+  readonly visible: (key: string) => Document.Document | undefined
+  readonly children: (scope: string, id: string) => ReadonlyArray<string>
+}
+
+/** What a beat gives to each of its runs. */
+export interface Moment {
+  readonly beat: number
+  readonly now: number
+  /** 32 hexadecimal digits. */
+  readonly seed: string
+  readonly hash: (bytes: Uint8Array) => string
+}
+
+/** What sets one run apart. */
+export interface Charter {
+  /** The run's place in the agenda. */
+  readonly run: number
+  readonly envelope: Envelope.Envelope
+  readonly serializable: boolean
+}
+
+/**
+ * The transaction of one run.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Draft implements Transaction {
+  readonly beat: number
+  readonly now: number
+  readonly envelope: Envelope.Envelope
+  readonly serializable: boolean
+  readonly run: number
+  readonly writes: Array<Write.Write> = []
+  readonly readAddresses: Array<Address.Address> = []
+  readonly readDocuments: Array<Document.Document | undefined | typeof CHILDREN> = []
+  readonly emissions: Array<Emission> = []
+  /** What this run made of the documents it wrote. */
+  own: Map<string, Document.Document | undefined> | undefined
+  bindings: Array<BindingChange> | undefined
+  blobs: Map<string, Uint8Array> | undefined
+  /** The first refusal; it outlives a catch. */
+  refusal: unknown
+  private readonly stage: View
+  private readonly moment: Moment
+  private chance: (() => number) | undefined
+  private minted = 0
+  private revoked: string | undefined
+
+  constructor(stage: View, moment: Moment, charter: Charter) {
+    this.stage = stage
+    this.moment = moment
+    this.beat = moment.beat
+    this.now = moment.now
+    this.run = charter.run
+    this.envelope = charter.envelope
+    this.serializable = charter.serializable
+  }
+
+  /** Ends the draft: whatever still holds it can use it no more. */
+  revoke(why: string): void {
+    this.revoked ??= why
+  }
+
+  readonly random = (): number => {
+    this.chance ??= Chance.make(this.moment.seed, this.run)
+    return this.chance()
+  }
+
+  readonly id = (): string => `${this.beat}.${this.run}.${this.minted++}`
+
+  get(text: string): Value.Value {
+    this.alive()
+    const address = Address.parse(text)
+    const first = address.id.charCodeAt(1)
+    if (first === 99 && address.id.startsWith("/cas/")) return this.content(address.id.slice(5))
+    if (first === 114) this.refuseView(address)
+    return this.read(address, 0)
+  }
+
+  list(id: string): ReadonlyArray<string> {
+    this.alive()
+    const address = id === "/" ? Address.make("/") : Address.parse(id)
+    if (address.path.length > 0) throw this.refuse(new TransactionRefused({ reason: `list needs a cell and ${id} is a place inside one` }))
+    this.refuseView(address)
+    this.readAddresses.push(address)
+    this.readDocuments.push(CHILDREN)
+    const names = this.stage.children(address.scope, address.id)
+    return this.own === undefined ? names : adjusted(names, { scope: address.scope, id: address.id, documents: this.own })
+  }
+
+  set(text: string, value: unknown): void {
+    this.guarded(() => this.write(Write.set(this.settle(Address.parse(text), value === undefined || Link.is(value)), value)))
+  }
+
+  /** Writes a value that is encoded already; `undefined` deletes. */
+  put(address: Address.Address, document: Document.Document | undefined): void {
+    this.guarded(() => {
+      const itself = document === undefined || Link.is(document.plain)
+      this.write({ kind: "set", address: this.settle(address, itself), document })
+    })
+  }
+
+  merge(text: string, fields: { readonly [key: string]: unknown }): void {
+    this.guarded(() => {
+      const address = this.settle(Address.parse(text), false)
+      for (const key of Object.keys(fields)) this.write(Write.set(Address.into(address, [key]), fields[key]))
+    })
+  }
+
+  append(text: string, ...items: ReadonlyArray<unknown>): void {
+    this.guarded(() => {
+      const canonical = Value.canonical(items).value as ReadonlyArray<Value.Value>
+      this.write({ kind: "append", address: this.settle(Address.parse(text), false), items: canonical })
+    })
+  }
+
+  increment(text: string, by = 1): void {
+    this.guarded(() => {
+      if (!Number.isFinite(by)) throw new Value.InvalidValue({ at: text, reason: `increment by ${by}, which is not a finite number` })
+      this.write({ kind: "increment", address: this.settle(Address.parse(text), false), by })
+    })
+  }
+
+  delete(text: string): void {
+    this.set(text, undefined)
+  }
+
+  blob(bytes: Uint8Array): string {
+    return this.guarded(() => {
+      if (!(bytes instanceof Uint8Array)) throw new TransactionRefused({ reason: "blob takes a Uint8Array" })
+      this.blobs ??= new Map()
+      let total = bytes.length
+      for (const kept of this.blobs.values()) total += kept.length
+      if (total > MAX_BLOB) throw new TransactionRefused({ reason: `${total} bytes of content in one run are more than the limit of ${MAX_BLOB}` })
+      const hash = this.moment.hash(bytes)
+      if (!this.blobs.has(hash)) this.blobs.set(hash, bytes.slice())
+      return `/cas/${hash}`
+    })
+  }
+
+  signal(request: SignalRequest): string {
+    return this.guarded(() => {
+      if (this.emissions.length >= MAX_EMISSIONS) throw new TransactionRefused({ reason: `one run sends at most ${MAX_EMISSIONS} signals` })
+      const id = this.id()
+      this.emissions.push(Emitted.make(id, request, this.beat))
+      return id
+    })
+  }
+
+  bind(cell: string, enzyme: string, options: { readonly propagate?: boolean } = {}): void {
+    this.binding(cell, { enzyme, propagate: options.propagate ?? true, tombstone: false })
+  }
+
+  unbind(cell: string, enzyme: string): void {
+    this.binding(cell, { enzyme, propagate: true, tombstone: true })
+  }
+
+  start(_module: string, _inputs: { readonly [name: string]: unknown }): string {
+    throw this.refuse(new NotProvided({ verb: "tx.start", service: "Scheduler" }))
+  }
+
+  get op(): never {
+    throw this.refuse(new NotProvided({ verb: "tx.op", service: "Operations" }))
+  }
+
+  get rv(): never {
+    throw this.refuse(new NotProvided({ verb: "tx.rv", service: "Rendezvous" }))
+  }
+
+  get io(): never {
+    throw this.refuse(new NotProvided({ verb: "tx.io", service: "Reactor" }))
+  }
+
+  private read(address: Address.Address, hops: number): Value.Value {
+    const document = this.visible(address.key)
+    this.readAddresses.push(address)
+    this.readDocuments.push(document)
+    if (document === undefined) return undefined
+    const value = address.path.length === 0 && document.plain !== undefined ? document.plain : Document.read(document, [])
+    const linked = Link.along(value, address.path)
+    if (linked === undefined) return address.path.length === 0 ? value : Value.at(value, address.path)
+    if (hops >= Link.MAX_HOPS) throw this.refuse(new Link.LinkLoop({ address: address.text }))
+    return this.read(Address.into(Link.target(linked.link), address.path.slice(linked.depth)), hops + 1)
+  }
+
+  /** Where a write really goes: links on the way are followed, and at the end too unless the link itself is meant. */
+  private settle(address: Address.Address, itself: boolean, hops = 0): Address.Address {
+    const document = this.visible(address.key)
+    if (document === undefined) return address
+    const linked = Link.along(Document.read(document, []), address.path)
+    if (linked === undefined || (itself && linked.depth === address.path.length)) return address
+    if (hops >= Link.MAX_HOPS) throw new Link.LinkLoop({ address: address.text })
+    return this.settle(Address.into(Link.target(linked.link), address.path.slice(linked.depth)), itself, hops + 1)
+  }
+
+  private write(write: Write.Write): void {
+    if (this.writes.length >= MAX_WRITES) throw new TransactionRefused({ reason: `one run makes at most ${MAX_WRITES} writes` })
+    Envelope.check(this.envelope, write.address)
+    const { key } = write.address
+    const after = Write.apply(this.visible(key), write)
+    this.own ??= new Map()
+    this.own.set(key, after)
+    this.writes.push(write)
+  }
+
+  private binding(cell: string, change: Omit<BindingChange, "cell">): void {
+    this.guarded(() => {
+      const names = Name.split(cell)
+      if (typeof names === "string") throw new Address.InvalidAddress({ text: cell, reason: names })
+      this.bindings ??= []
+      this.bindings.push({ cell, ...change })
+    })
+  }
+
+  private visible(key: string): Document.Document | undefined {
+    return this.own !== undefined && this.own.has(key) ? this.own.get(key) : this.stage.visible(key)
+  }
+
+  private content(hash: string): Value.Value {
+    const bytes = this.blobs?.get(hash) ?? this.stage.committed.blob(hash)
+    return bytes === undefined ? undefined : new Uint8Array(bytes)
+  }
+
+  /** Ledgers and receipts are views of the journal, shown to the outside and not to runs. */
+  private refuseView(address: Address.Address): void {
+    for (const view of views) {
+      if (Address.isWithin(view, address.id)) throw this.refuse(new TransactionRefused({ reason: `${address.id} is a view for the outside that runs cannot read` }))
+    }
+  }
+
+  private alive(): void {
+    if (this.revoked !== undefined) throw new TransactionRefused({ reason: this.revoked })
+  }
+
+  /** Does what changes the draft: whatever is refused there aborts the run. */
+  private guarded<A>(change: () => A): A {
+    this.alive()
+    try {
+      return change()
+    } catch (error) {
+      throw this.refuse(error)
+    }
+  }
+
+  private refuse(error: unknown): unknown {
+    this.refusal ??= error
+    return error
+  }
+}
+
+const views = ["/rt/beat", "/rt/receipts", "/rt/analytics", "/rt/io_reactors"]

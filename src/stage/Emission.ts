@@ -1,0 +1,72 @@
+/**
+ * Emissions: requests to act, checked when they are made.
+ *
+ * The same checks serve a run that sends a signal and a caller that posts one.
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+import * as Address from "../cell/Address.ts"
+import * as Document from "../cell/Document.ts"
+import * as Name from "../cell/Name.ts"
+import type { At, Emission, SignalRequest } from "./Launch.ts"
+
+/** Furthest that a wait reaches: about 285 years of milliseconds, and as many beats. */
+const MAX_WAIT = 2 ** 43
+
+/** A signal is not one that can be taken. */
+export class InvalidSignal extends Schema.TaggedError<InvalidSignal>()("InvalidSignal", { reason: Schema.String }) {
+  readonly code = "signal/invalid"
+  override get message() {
+    return `The signal is refused: ${this.reason}`
+  }
+}
+
+/** Signal paths that were checked: the same few come in every beat. Emptied when full. */
+const checked = new Set<string>()
+const CHECKED = 65_536
+
+/**
+ * A checked signal. `beat` is the one that is running, or the newest: a wait for it or an earlier one is refused.
+ *
+ * @throws InvalidSignal, InvalidAddress, InvalidValue
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (id: string, request: SignalRequest, beat: number): Emission => {
+  const { at, payload, signal, target } = request
+  if (signal === undefined && target === undefined) throw refuse("it has neither a signal nor a target; give at least one of the two")
+  if (signal !== undefined) checkPath(signal)
+  if (at !== undefined) checkWait(at, beat)
+  return {
+    id,
+    signal,
+    target: target === undefined ? undefined : cell(target),
+    payload: payload === undefined ? undefined : Document.encode(payload),
+    at
+  }
+}
+
+const cell = (text: string): string => {
+  const address = Address.parse(text)
+  if (address.path.length > 0) throw refuse(`its target ${text} is a place inside a cell; name the cell and put the place into the payload`)
+  return address.key
+}
+
+const checkPath = (signal: string): void => {
+  if (checked.has(signal)) return
+  const names = typeof signal === "string" ? Name.split(signal) : `it is a ${typeof signal}`
+  if (typeof names === "string") throw refuse(`${JSON.stringify(signal)} is not a signal path: ${names}. Write it like /signals/image/thumbnail`)
+  if (checked.size >= CHECKED) checked.clear()
+  checked.add(signal)
+}
+
+const checkWait = (at: At, beat: number): void => {
+  const [kind, amount] = "beat" in at ? ["beat", at.beat] as const : "beats" in at ? ["beats", at.beats] as const : ["ms", at.ms] as const
+  if (!Number.isInteger(amount) || amount < 0 || amount > MAX_WAIT) {
+    throw refuse(`its at.${kind} is ${String(amount)}; give a whole number from 0 to ${MAX_WAIT}`)
+  }
+  if (kind === "beat" && amount <= beat) throw refuse(`beat ${amount} is not to come any more, the newest is ${beat}; name a later one`)
+}
+
+const refuse = (reason: string) => new InvalidSignal({ reason })

@@ -1,0 +1,139 @@
+/**
+ * Envelopes: which addresses a run may write.
+ *
+ * An envelope is checked at each write and once more at the merge. What belongs
+ * to the runtime is out of reach of every envelope but those of first-party
+ * enzymes that the configuration grants `system`. (Architecture, section 3.)
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+import * as Address from "../cell/Address.ts"
+import * as Pattern from "../cell/Pattern.ts"
+
+/** The cells that only the runtime writes. */
+const reserved = [
+  "/rt",
+  "/sys",
+  "/net",
+  "/cas",
+  "/data/rv",
+  "/data/flow",
+  "/data/mailbox",
+  "/data/inbox/flow/inst_event"
+]
+
+/**
+ * A run wrote where it may not.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class OutsideEnvelope extends Schema.TaggedError<OutsideEnvelope>()("OutsideEnvelope", {
+  address: Schema.String,
+  envelope: Schema.String
+}) {
+  readonly code = "envelope/outside"
+  override get message() {
+    return `A run wrote ${this.address}, which is outside its envelope (${this.envelope}). Name the address in the enzyme's "writes", or write elsewhere`
+  }
+}
+
+/** One declared pattern: documents, and a place inside them. */
+interface Part {
+  readonly documents: Pattern.Pattern
+  readonly scope: string | undefined
+  readonly path: Address.Path
+}
+
+/**
+ * A decoded envelope. `parts` is `undefined` for one that was not declared: any cell but the runtime's own.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Envelope {
+  readonly text: string
+  readonly parts: ReadonlyArray<Part> | undefined
+  readonly system: boolean
+  /** What was allowed already, by the text of the address. */
+  readonly allowed: Set<string>
+}
+
+const REMEMBERED = 4096
+
+/**
+ * The envelope that a descriptor declares.
+ *
+ * @throws InvalidPattern, InvalidAddress
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (writes: ReadonlyArray<string> | undefined, system: boolean): Envelope => ({
+  text: writes === undefined ? "any cell but the runtime's own" : writes.length === 0 ? "nothing" : writes.join(", "),
+  parts: writes?.map(part),
+  system,
+  allowed: new Set()
+})
+
+const part = (text: string): Part => {
+  const hash = text.indexOf("#")
+  const document = hash < 0 ? text : text.slice(0, hash)
+  const question = document.indexOf("?")
+  const place = `/x${question < 0 ? "" : document.slice(question)}${hash < 0 ? "" : text.slice(hash)}`
+  const address = Address.parse(place)
+  return {
+    documents: Pattern.parse(question < 0 ? document : document.slice(0, question)),
+    scope: question < 0 ? undefined : address.scope,
+    path: address.path
+  }
+}
+
+/**
+ * Whether a cell belongs to the runtime.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const isReserved = (id: string): boolean => {
+  for (const root of reserved) if (Address.isWithin(root, id)) return true
+  return false
+}
+
+/**
+ * The first of these patterns that names cells of the runtime, if one does.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const naming = (writes: ReadonlyArray<string>): string | undefined =>
+  writes.find((text) => {
+    const literal = text.split(/[*#?]|\/:/, 1)[0]!.replace(/\/$/, "")
+    return literal !== "" && isReserved(literal)
+  })
+
+/**
+ * Throws unless the envelope allows a write at `address`.
+ *
+ * @throws OutsideEnvelope
+ * @category guards
+ * @since 0.1.0
+ */
+export const check = (envelope: Envelope, address: Address.Address): void => {
+  if (envelope.allowed.has(address.text)) return
+  if (!allows(envelope, address)) throw new OutsideEnvelope({ address: address.text, envelope: envelope.text })
+  if (envelope.allowed.size >= REMEMBERED) envelope.allowed.clear()
+  envelope.allowed.add(address.text)
+}
+
+const allows = (envelope: Envelope, address: Address.Address): boolean => {
+  if (!envelope.system && isReserved(address.id)) return false
+  if (envelope.parts === undefined) return true
+  const names = address.id.slice(1).split("/")
+  return envelope.parts.some((part) =>
+    (part.scope === undefined || part.scope === address.scope) &&
+    part.path.length <= address.path.length &&
+    Address.overlaps(part.path, address.path) &&
+    Pattern.matches(part.documents, names, "exact")
+  )
+}

@@ -1,0 +1,130 @@
+/**
+ * The stage of a beat: committed state, and what the beat makes of it.
+ *
+ * Runs read the state that the last beat left, with what this beat captured laid
+ * over it. Their writes are merged one run after another, in agenda order; the
+ * first to commit wins, and a run that contradicts it is dropped whole.
+ * (Architecture, section 3; seed 000, "Staging".)
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import type { Document } from "../cell/Document.ts"
+import { adjusted, CHILDREN } from "./Children.ts"
+import type { Committed, Draft, View } from "./Draft.ts"
+import * as Envelope from "./Envelope.ts"
+import * as Write from "./Write.ts"
+
+/** Who wrote a document in this beat: the numbers of runs, or the capture and the commit themselves. */
+export const CAPTURE = -1
+export const COMMIT = -2
+
+/** What this beat makes of one document. */
+export interface Staged {
+  readonly address: Address.Address
+  readonly before: Document | undefined
+  after: Document | undefined
+  readonly writers: Array<number>
+  /** The writes of runs, which later runs must not contradict. */
+  readonly writes: Array<Write.Write>
+}
+
+/** Why a run was dropped: another run of the beat wrote here first. */
+export interface Conflict {
+  /** The document that was lost. */
+  readonly key: string
+}
+
+/**
+ * One beat's view of a space, and its merged writes.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Stage implements View {
+  readonly committed: Committed
+  readonly documents = new Map<string, Staged>()
+  /** The documents that the capture wrote; `undefined` while it wrote none, which is the usual case. */
+  private captured: Map<string, Document | undefined> | undefined
+
+  constructor(committed: Committed) {
+    this.committed = committed
+  }
+
+  /** What runs of this beat see of a document. */
+  visible(key: string): Document | undefined {
+    return this.captured !== undefined && this.captured.has(key) ? this.captured.get(key) : this.committed.read(key)
+  }
+
+  /** The names below a cell that runs of this beat see. */
+  children(scope: string, id: string): ReadonlyArray<string> {
+    const names = this.committed.children(scope, id)
+    return this.captured === undefined ? names : adjusted(names, { scope, id, documents: this.captured })
+  }
+
+  /** Merges the capture transaction: before all runs, seen by all, in conflict with none. */
+  capture(draft: Draft): void {
+    if (draft.own === undefined) return
+    this.captured = draft.own
+    for (const [key, after] of draft.own) this.put(Address.ofKey(key), after, CAPTURE)
+  }
+
+  /** Merges what the commit itself writes, such as diagnostics. */
+  put(address: Address.Address, after: Document | undefined, writer: number): void {
+    const staged = this.documents.get(address.key)
+    if (staged === undefined) {
+      this.documents.set(address.key, { address, before: this.committed.read(address.key), after, writers: [writer], writes: [] })
+    } else {
+      staged.after = after
+      staged.writers.push(writer)
+    }
+  }
+
+  /**
+   * Merges a run's writes, or says on which document it lost. A run that loses leaves nothing.
+   */
+  merge(draft: Draft, run: number): Conflict | undefined {
+    const conflict = this.conflict(draft)
+    if (conflict !== undefined) return conflict
+    for (const write of draft.writes) Envelope.check(draft.envelope, write.address)
+    for (const [key, after] of draft.own ?? []) {
+      const writes = draft.writes.length === 1 ? draft.writes : draft.writes.filter((write) => write.address.key === key)
+      const staged = this.documents.get(key)
+      if (staged === undefined) {
+        this.documents.set(key, { address: Address.ofKey(key), before: this.committed.read(key), after, writers: [run], writes: writes.slice() })
+        continue
+      }
+      // Alone among runs, this run saw the captured document; with others, its writes go on top of theirs.
+      staged.after = staged.writes.length === 0 ? after : writes.reduce(Write.apply, staged.after)
+      staged.writers.push(run)
+      staged.writes.push(...writes)
+    }
+    return undefined
+  }
+
+  private conflict(draft: Draft): Conflict | undefined {
+    for (const write of draft.writes) {
+      const staged = this.documents.get(write.address.key)
+      if (staged === undefined || staged.writes.length === 0) continue
+      for (const earlier of staged.writes) if (Write.conflicts(earlier, write)) return { key: write.address.key }
+    }
+    return draft.serializable ? this.overtaken(draft) : undefined
+  }
+
+  /** For a serializable run: the first document it read that an earlier run of the beat changed. */
+  private overtaken(draft: Draft): Conflict | undefined {
+    for (let i = 0; i < draft.readAddresses.length; i++) {
+      const address = draft.readAddresses[i]!
+      if (draft.readDocuments[i] === CHILDREN) {
+        for (const [key, staged] of this.documents) {
+          const changed = staged.writes.length > 0 && (staged.before === undefined) !== (staged.after === undefined)
+          if (changed && staged.address.scope === address.scope && Address.parent(staged.address.id) === address.id) return { key }
+        }
+      } else {
+        const staged = this.documents.get(address.key)
+        if (staged?.writes.some((write) => Address.overlaps(write.address.path, address.path)) === true) return { key: address.key }
+      }
+    }
+    return undefined
+  }
+}
