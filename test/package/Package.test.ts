@@ -3,14 +3,23 @@ import type { Project } from "./Project.ts"
 import { create } from "./Project.ts"
 
 const enzyme = `
-import { Address, Enzyme } from "systole"
+import { Enzyme } from "systole"
 
 export default Enzyme.make({
   name: "greet",
-  query: "/signals/greet",
+  query: "/signals/greet/:who",
   writes: ["/data/greetings/*"],
-  run: (tx) => tx.set(Address.parse("/data/greetings/world").text, "hello")
+  run: (tx, event) => {
+    tx.increment(\`/data/greetings/\${event.params.who}#/times\`)
+    return tx.get(\`/data/greetings/\${event.params.who}\`)
+  }
 })
+`
+
+const config = `
+import { defineConfig } from "systole"
+
+export default defineConfig({ persistence: "sqlite" })
 `
 
 describe("package", () => {
@@ -22,21 +31,28 @@ describe("package", () => {
   afterAll(() => project?.remove())
 
   it("holds JavaScript, types and a licence, and nothing of the tests", () => {
-    for (const file of ["package.json", "LICENSE", "dist/src/index.js", "dist/src/index.d.ts", "src/index.ts"]) assert.include(project!.packed, file)
+    for (const file of ["package.json", "LICENSE", "dist/src/index.js", "dist/src/index.d.ts", "dist/src/main/systole.js", "dist/plugins/sqlite.js", "src/index.ts"]) assert.include(project!.packed, file)
     assert.deepStrictEqual(project!.packed.filter((file) => /(^|\/)(test|node_modules)\//.test(file) || file.endsWith(".test.ts")), [])
   })
 
-  it("takes an enzyme written in a project that has nothing else", async () => {
-    await project!.write("enzymes/greet.js", enzyme)
-    await project!.write("show.js", "import greet from \"./enzymes/greet.js\"\nconsole.log(greet.name, typeof greet.run)\n")
-    const { code, output } = await project!.node("show.js")
-    assert.strictEqual(output, "greet function\n")
-    assert.strictEqual(code, 0)
+  it("runs an enzyme in a project that has nothing else", async () => {
+    await project!.write("systole.config.ts", config)
+    await project!.write("enzymes/greet.ts", enzyme)
+    const systole = async (...args: ReadonlyArray<string>): Promise<string> => {
+      const { code, output } = await project!.node("node_modules/systole/dist/src/main/systole.js", ...args, "--json")
+      assert.strictEqual(code, 0, output)
+      return output
+    }
+    await systole("space", "create", "demo")
+    const receipt = await systole("signal", "demo", "--signal", "/signals/greet/ann", "--wait", "10")
+    assert.include(receipt, "\"handled\"")
+    assert.include(receipt, "\"greet\"")
+    // The store outlives the process: another one reads what the first wrote.
+    assert.include(await systole("cell", "get", "demo", "/data/greetings/ann"), "{\"times\":1}")
   })
 
   it("knows the types of such an enzyme", async () => {
-    await project!.write("enzymes/typed.ts", enzyme)
-    assert.deepInclude(await project!.types("enzymes/typed.ts"), { output: "", code: 0 })
+    assert.deepInclude(await project!.types("systole.config.ts", "enzymes/greet.ts"), { output: "", code: 0 })
     await project!.write("enzymes/wrong.ts", enzyme.replace("query:", "quarry:"))
     assert.include((await project!.types("enzymes/wrong.ts")).output, "quarry")
   })

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Miniflare } from "miniflare"
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
+import type { Receipt } from "systole"
 import { bundle, root } from "./Bundle.ts"
 
 /** The folders of `src/` that are the same on every host. */
@@ -26,6 +27,13 @@ const running = async <A>(script: string, use: (fetch: (url: string, init?: obje
   }
 }
 
+/** What the Worker of one beat answers. */
+interface Answer {
+  readonly receipt: Receipt
+  readonly head: number
+  readonly greeting: unknown
+}
+
 describe("Worker", () => {
   it("is built from floors 0 to 5 with nothing of a host", async () => {
     const files = portable.flatMap(filesOf)
@@ -39,10 +47,25 @@ describe("Worker", () => {
     assert.include(failure, "Could not resolve \"node:fs\"")
   })
 
-  it("runs in workerd", async () => {
-    const { text } = await bundle("export { default } from \"./test/runtime/worker.ts\"")
-    const answer = await running(text, (fetch) => fetch("http://worker/", { method: "POST", body: "{\"b\":1,\"a\":2}" }))
-    assert.include(answer, "\"value\":{\"a\":2,\"b\":1}")
-    assert.include(answer, "\"1970-01-01T00:00:00.000Z\"")
+  it("runs a beat in workerd", async () => {
+    const { imports, text } = await bundle("export { default } from \"./test/runtime/beat.ts\"")
+    assert.deepStrictEqual(imports, [])
+    const answer = JSON.parse(await running(text, (fetch) => fetch("http://worker/", { method: "POST", body: "{\"who\":\"world\"}" }))) as Answer
+    assert.strictEqual(answer.receipt.status, "handled")
+    assert.deepStrictEqual(answer.receipt.handlings.map(({ enzyme, outcome }) => [enzyme, outcome]), [["greet", "ok"]])
+    assert.deepStrictEqual(answer.greeting, { at: "1970-01-01T00:00:00.000Z", beat: 0 })
+    assert.strictEqual(answer.head, 0)
+  })
+
+  it("serves the ingress in workerd", async () => {
+    const { imports, text } = await bundle("export { default } from \"./test/runtime/worker.ts\"")
+    assert.deepStrictEqual(imports, [])
+    const headers = { "authorization": "Bearer a-token-for-tests", "content-type": "application/json", "prefer": "wait=10" }
+    const [receipt, greeting] = await running(text, async (fetch) => [
+      await fetch("http://worker/v1/spaces/shop/signals", { method: "POST", headers, body: "{\"signal\":\"/signals/greet\",\"payload\":{\"who\":\"world\"}}" }),
+      await fetch("http://worker/v1/spaces/shop/cells/data/greetings/world", { headers })
+    ])
+    assert.include(receipt, "\"greet\"")
+    assert.include(greeting, "hello")
   })
 })

@@ -1,14 +1,19 @@
 /**
- * A Worker over the floors that every host shares: answers with the stored text
- * of the JSON it is sent.
+ * A whole Worker: the ingress over a manifest of modules, as a build writes it.
  *
  * @module
  */
-import * as Document from "../../src/cell/Document.ts"
+import { Enzyme } from "systole"
+import * as Worker from "../../src/main/worker.ts"
 
-export default {
-  fetch: async (request: Request): Promise<Response> => {
-    const value: unknown = await request.json()
-    return new Response(Document.encode({ at: new Date(0), value }).text)
-  }
-}
+const greet = Enzyme.make({
+  name: "greet",
+  query: "/signals/greet",
+  writes: ["/data/greetings/*"],
+  run: (tx, event) => tx.set(`/data/greetings/${(event.payload as { readonly who: string }).who}`, "hello")
+})
+
+export default Worker.make({
+  manifest: { "enzymes/greet.ts": { module: greet, hash: "0".repeat(64) } },
+  config: { enzymes: ["enzymes"], spaces: { create: "on-demand" }, token: "a-token-for-tests" }
+})
