@@ -42,12 +42,18 @@ const get = Command.make("get", { space: SpaceCommand.name, address, json: Outpu
 const ls = Command.make("ls", {
   space: SpaceCommand.name,
   id: Argument.String("cell").pipe(Argument.withDescription("The cell to look below"), Argument.withDefault("/")),
+  after: Flag.String("after").pipe(Flag.withDescription("Go on after this cell"), Flag.withDefault("")),
+  limit: Flag.Int("limit").pipe(Flag.withDescription("At most this many, up to 1000"), Flag.withDefault(1000)),
   json: Output.json
-}, ({ id, json, space }) =>
+}, ({ after, id, json, limit, space }) =>
   Effect.gen(function*() {
-    const { names } = yield* (yield* Client).ask<{ readonly names: ReadonlyArray<string> }>(`${SpaceCommand.path(space)}/cells${encoded(id)}?list`)
-    yield* Output.data(json, names, names)
-  })).pipe(Command.withDescription("List the names directly below a cell"))
+    const query = new URLSearchParams({ below: "", limit: String(limit), ...(after === "" ? {} : { after }) })
+    const page = yield* (yield* Client).ask<{ readonly cells: ReadonlyArray<string>; readonly next: string | null }>(
+      `${SpaceCommand.path(space)}/cells${encoded(id)}?${query}`
+    )
+    yield* Output.data(json, page.cells, page.cells)
+    if (page.next !== null) yield* Output.note(`There may be more. Go on with --after ${page.next}`)
+  })).pipe(Command.withDescription("List all cells below a cell"))
 
 const set = Command.make("set", {
   space: SpaceCommand.name,

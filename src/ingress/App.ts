@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { type Context, Hono } from "hono"
 import type { Kernel } from "../kernel/Kernel.ts"
-import type { Space } from "../kernel/Space.ts"
+import type { Accepted, Space } from "../kernel/Space.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
 import * as Beats from "./Beats.ts"
@@ -87,7 +87,7 @@ const signalRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
   app.post("/v1/spaces/:space/signals", async (c) => {
     const request = SignalRequest.decode(await Body.json(c.req.raw), c.req.raw.headers.get("idempotency-key"))
     const space = await writable(kernel, c)
-    const accepted = await Effect.runPromise(space.signal(request))
+    const accepted = await new Promise<Accepted>((accepted, fail) => space.post(request, { accepted, fail }))
     const location = `${base(space.name)}/receipts/${encodeURIComponent(accepted.id)}`
     const seconds = SignalRequest.waitSeconds(c.req.raw.headers.get("prefer"))
     const receipt = seconds === undefined ? undefined : await settled(space, accepted.id, seconds)

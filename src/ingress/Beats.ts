@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { Space } from "../kernel/Space.ts"
+import * as Body from "./Body.ts"
 import { RequestRefused } from "./Problem.ts"
 import * as Wire from "./Wire.ts"
 
@@ -24,8 +25,8 @@ const ledgers = ["inbox", "agenda", "stage", "meta"] as const
  */
 export const list = async (space: Space, query: { readonly before: string | undefined; readonly limit: string | undefined }): Promise<Response> => {
   const head = await Effect.runPromise(space.head)
-  const before = query.before === undefined ? head + 1 : Math.min(number(query.before), head + 1)
-  const limit = Math.min(query.limit === undefined ? 20 : number(query.limit), MAX_LISTED)
+  const before = query.before === undefined ? head + 1 : Math.min(Body.count(query.before), head + 1)
+  const limit = Math.min(query.limit === undefined ? 20 : Body.count(query.limit), MAX_LISTED)
   const last = Math.max(0, before - MAX_LOOKED_AT)
   const beats: Array<{ readonly beat: number; readonly clock: number; readonly hash: string }> = []
   let beat = before - 1
@@ -43,7 +44,7 @@ export const list = async (space: Space, query: { readonly before: string | unde
  * @since 0.1.0
  */
 export const show = async (space: Space, text: string): Promise<Response> => {
-  const beat = number(text)
+  const beat = Body.count(text)
   const values = await Promise.all(ledgers.map((ledger) => Effect.runPromise(space.get(`/rt/beat/${beat}/${ledger}`))))
   if (values.every((value) => value === undefined)) {
     const head = await Effect.runPromise(space.head)
@@ -53,8 +54,3 @@ export const show = async (space: Space, text: string): Promise<Response> => {
   return Response.json({ beat, ...shown }, { headers: { "cache-control": "no-store" } })
 }
 
-const number = (text: string): number => {
-  const value = Number(text)
-  if (/^\d{1,15}$/.test(text)) return value
-  throw new RequestRefused({ code: "query/invalid", reason: `${JSON.stringify(text.slice(0, 100))} is not the number of a beat or a count. Write it in digits` })
-}

@@ -97,9 +97,7 @@ const fill = async (writer: BlobWriter, request: Request, hash: Hash["Service"])
       }
     }
     if (filled > 0 || size === 0) flush()
-    const digest = hasher.hex()
-    writer.finish(digest)
-    return { digest, size }
+    return { digest: hasher.hex(), size }
   } catch (error) {
     writer.abort()
     throw error

@@ -44,6 +44,18 @@ export async function* chunks(request: Request, limit: number): AsyncGenerator<U
   }
 }
 
+/**
+ * A count, or the number of a beat, as text in a URL.
+ *
+ * @throws RequestRefused
+ * @category constructors
+ * @since 0.1.0
+ */
+export const count = (text: string): number => {
+  if (/^\d{1,15}$/.test(text)) return Number(text)
+  throw new RequestRefused({ code: "query/invalid", reason: `${JSON.stringify(text.slice(0, 100))} is no count and no number of a beat. Write it in digits` })
+}
+
 const isJson = (type: string): boolean => type === "application/json" || /^application\/(?:[a-z0-9.-]+\+)?json\s*(?:;|$)/i.test(type)
 
 /** A body whose length the host vouches for is read at once, any other piece by piece. */

@@ -20,7 +20,10 @@ export interface Place {
   readonly query: URLSearchParams
 }
 
-const queries = new Set(["scope", "path", "list"])
+const queries = new Set(["scope", "path", "list", "below", "after", "limit"])
+
+/** Most addresses that one answer lists. */
+export const MAX_LISTED = 1000
 
 /**
  * The place that a URL names: its path is percent-decoded once.
@@ -32,7 +35,7 @@ const queries = new Set(["scope", "path", "list"])
 export const place = (url: string): Place => {
   const { pathname, searchParams } = new URL(url)
   for (const name of searchParams.keys()) {
-    if (!queries.has(name)) throw new RequestRefused({ code: "query/invalid", reason: `The query has "${name}". What may be there is scope, path and list` })
+    if (!queries.has(name)) throw new RequestRefused({ code: "query/invalid", reason: `The query has "${name}". What may be there is scope, path, list, below, after and limit` })
   }
   return { id: decoded(pathname.slice(pathname.indexOf("/cells/") + 6)), query: searchParams }
 }
@@ -52,15 +55,19 @@ export const address = ({ id, query }: Place): string => {
 }
 
 /**
- * A cell's value, or the names of the cells below it where the query says `list`.
+ * A cell's value; the names directly below it where the query says `list`; the
+ * addresses of all cells below it, a page at a time, where it says `below`.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const read = async (space: Space, place: Place): Promise<Response> => {
-  if (place.query.has("list")) {
-    const id = place.id.length > 1 && place.id.endsWith("/") ? place.id.slice(0, -1) : place.id
-    return Response.json({ id, names: await Effect.runPromise(space.list(id)) }, { headers: { "cache-control": "no-store" } })
+  if (place.query.has("list")) return Response.json({ names: await Effect.runPromise(space.list(folder(place))) }, fresh)
+  if (place.query.has("below")) {
+    const limit = Math.min(Body.count(place.query.get("limit") ?? String(MAX_LISTED)), MAX_LISTED)
+    const after = place.query.get("after")
+    const cells = await Effect.runPromise(space.below(folder(place), after === null ? { limit } : { after, limit }))
+    return Response.json({ cells, next: cells.length < limit ? null : cells.at(-1) ?? null }, fresh)
   }
   const text = address(place)
   const value = await Effect.runPromise(space.get(text))
@@ -97,6 +104,16 @@ export const write = async (space: Space, place: Place, request: Request): Promi
  */
 export const remove = async (space: Space, place: Place): Promise<Response> =>
   Response.json({ beat: await Effect.runPromise(space.set(address(place), undefined)) })
+
+const fresh: ResponseInit = { headers: { "cache-control": "no-store" } }
+
+/** The cell to look below; `/` is all of the tree. */
+const folder = ({ id }: Place): string => {
+  if (id === "/") return id
+  const names = Name.split(id)
+  if (typeof names === "string") throw new Address.InvalidAddress({ text: id, reason: names })
+  return id
+}
 
 const frame = ({ beat, value }: Observation): Frame =>
   value === undefined ? { id: beat, event: "absent", data: "null" } : { id: beat, event: "value", data: Document.encode(value).text }

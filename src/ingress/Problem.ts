@@ -58,6 +58,7 @@ const statuses: Readonly<Record<string, number>> = {
   "route/absent": 404,
   "space/unknown": 404,
   "beat/aborted": 409,
+  "link/loop": 409,
   "body/too-large": 413,
   "body/media-type": 415,
   "signal/id-reused": 422,

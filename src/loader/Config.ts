@@ -30,6 +30,7 @@ const Definition = Schema.Struct({
   })))),
   tempo: Schema.optionalKey(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 0, maximum: 86_400_000 })))),
   ledgers: Schema.optionalKey(Schema.Boolean),
+  system: Schema.optionalKey(Schema.Array(Schema.NonEmptyString)),
   spaces: Schema.optionalKey(Schema.Struct({ create: Schema.Literals(["on-demand", "explicit"]) })),
   retention: Schema.optionalKey(Schema.Struct({
     journalMillis: Schema.optionalKey(count),
@@ -80,6 +81,8 @@ export interface Config {
   /** What the project itself says about the creation of spaces. */
   readonly create: Limits.Settings["create"] | undefined
   readonly kernel: Limits.Settings
+  /** The names of enzymes that may write the runtime's own cells. */
+  readonly system: ReadonlyArray<string>
 }
 
 /**
@@ -124,6 +127,7 @@ const withDefaults = (definition: Definition): Config => {
     port: definition.port ?? 4200,
     token: definition.token,
     create: definition.spaces?.create,
+    system: definition.system ?? [],
     kernel: {
       tempo: definition.tempo ?? 100,
       pace: "demand",

@@ -7,10 +7,9 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { join, resolve } from "node:path"
+import { resolve } from "node:path"
 import * as App from "../ingress/App.ts"
 import { Kernel } from "../kernel/Kernel.ts"
-import { KernelSettings } from "../kernel/Limits.ts"
 import type { Pacemaker } from "../kernel/Pacemaker.ts"
 import * as Config from "../loader/Config.ts"
 import * as Loader from "../loader/Loader.ts"
@@ -19,6 +18,7 @@ import { Hash } from "../persistence/Hash.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as HostHash from "./HostHash.ts"
 import * as HostModules from "./HostModules.ts"
+import * as Runtime from "./Runtime.ts"
 
 /**
  * A project whose kernel runs.
@@ -73,14 +73,8 @@ export const open = Effect.fn("Project.open")(function*(
   const { options, use } = config.persistence
   const found = yield* Loader.load({ enzymes: config.enzymes, plugins: config.plugins, required: [use] }).pipe(Effect.provide(modules(root)))
   const persistence = yield* Loader.persistence(found, use)
-  const context = yield* Layer.build(Kernel.layer.pipe(
-    Layer.provide([
-      persistence({ folder: resolve(root, config.data), options }),
-      Layer.succeed(KernelSettings, config.kernel),
-      pacemaker
-    ]),
-    Layer.provideMerge(HostHash.layer)
-  ))
+  const store = persistence({ folder: resolve(root, config.data), options })
+  const context = yield* Layer.build(Runtime.layer(config, Layer.merge(store, pacemaker)).pipe(Layer.provideMerge(HostHash.layer)))
   const registered = yield* Loader.register(found).pipe(Effect.provideContext(context))
   const kernel = Context.get(context, Kernel)
   const closing = new AbortController()
@@ -89,4 +83,4 @@ export const open = Effect.fn("Project.open")(function*(
   return { found: registered, kernel, app, hush: () => closing.abort() }
 })
 
-const modules = (root: string) => Layer.fresh(HostModules.layer(join(root)).pipe(Layer.provide(HostHash.layer)))
+const modules = (root: string) => Layer.fresh(HostModules.layer(root).pipe(Layer.provide(HostHash.layer)))

@@ -13,7 +13,6 @@ import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as App from "../ingress/App.ts"
 import { Kernel } from "../kernel/Kernel.ts"
-import { KernelSettings } from "../kernel/Limits.ts"
 import * as Config from "../loader/Config.ts"
 import * as Loader from "../loader/Loader.ts"
 import { Hash } from "../persistence/Hash.ts"
@@ -21,6 +20,7 @@ import * as MemoryStore from "../persistence/MemoryStore.ts"
 import * as HostPacemaker from "./HostPacemaker.ts"
 import * as ManifestModules from "./ManifestModules.ts"
 import * as PureHash from "./PureHash.ts"
+import * as Runtime from "./Runtime.ts"
 
 /** What a worker is made of. */
 export interface Parts {
@@ -50,8 +50,8 @@ const open = Effect.fnUntraced(function*({ config: definition, manifest }: Parts
   const found = yield* Loader.load({ enzymes: config.enzymes, plugins: config.plugins, required: [] }).pipe(
     Effect.provide(ManifestModules.layer(manifest))
   )
-  const context = yield* Kernel.layer.pipe(
-    Layer.provide([MemoryStore.layer, Layer.succeed(KernelSettings, config.kernel), HostPacemaker.layer((run) => void setTimeout(run, 0))]),
+  const pacemaker = HostPacemaker.layer((run) => void setTimeout(run, 0))
+  const context = yield* Runtime.layer(config, Layer.merge(MemoryStore.layer, pacemaker)).pipe(
     Layer.provideMerge(PureHash.layer),
     // The host ends an isolate without a word, so this scope is never closed.
     Layer.buildWithScope(yield* Scope.make())

@@ -1,0 +1,329 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import { createHash } from "node:crypto"
+import { Enzyme } from "systole"
+import { SpaceStopped } from "../../src/kernel/SpaceError.ts"
+import { MAX_BLOB_BYTES } from "../../src/ingress/Blobs.ts"
+import { type Answer, served } from "./Served.ts"
+
+const count = Enzyme.make({
+  name: "count",
+  query: "/signals/count",
+  run: (tx, event) => {
+    tx.increment("/data/count")
+    return { seen: event.payload ?? null }
+  }
+})
+const broken = Enzyme.make({
+  name: "broken",
+  query: "/signals/broken",
+  run: () => {
+    throw new Error("no luck")
+  }
+})
+const enzymes = [count, broken]
+const signals = "/v1/spaces/shop/signals"
+const signal = { signal: "/signals/count", payload: 1 }
+
+const problem = (answer: Answer) => {
+  const { code, status } = answer.body as { readonly code: string; readonly status: number }
+  assert.strictEqual(answer.headers.get("content-type"), "application/problem+json")
+  assert.strictEqual(answer.status, status)
+  return [status, code]
+}
+
+/** A test over a served runtime. */
+const test = (name: string, run: (app: Effect.Success<ReturnType<typeof served>>) => Promise<void>) =>
+  it.live(name, () => Effect.flatMap(served({ enzymes }), (app) => Effect.promise(() => run(app))))
+
+describe("App", () => {
+  describe("POST signals", () => {
+    test("answers 202 with the id, the beat and the receipt's place", async ({ ask, post }) => {
+      const { body, headers, status } = await post(signals, signal)
+      assert.strictEqual(status, 202)
+      assert.deepStrictEqual(body, { id: "x.0.0", beat: 0, duplicate: false, receipt: "/v1/spaces/shop/receipts/x.0.0" })
+      assert.strictEqual(headers.get("location"), "/v1/spaces/shop/receipts/x.0.0")
+      const receipt = await ask("/v1/spaces/shop/receipts/x.0.0", { headers: { prefer: "wait=5" } })
+      assert.strictEqual(receipt.status, 200)
+      assert.strictEqual((receipt.body as { status: string }).status, "handled")
+    })
+
+    test("answers 200 with the receipt when told to wait", async ({ post }) => {
+      const { body, headers, status } = await post(signals, { ...signal, payload: { a: [1] } }, { prefer: "wait=5" })
+      const { handlings, status: outcome } = body as { status: string; handlings: ReadonlyArray<Record<string, unknown>> }
+      assert.deepStrictEqual([status, outcome], [200, "handled"])
+      assert.strictEqual(headers.get("preference-applied"), "wait=5")
+      assert.deepInclude(handlings[0], { enzyme: "count", outcome: "ok", value: { seen: { a: [1] } } })
+    })
+
+    test("answers 202 when the time to wait passes first", async ({ post }) => {
+      const { body, status } = await post(signals, { ...signal, at: { ms: 3_600_000 } }, { prefer: "wait=0" })
+      assert.strictEqual(status, 202)
+      assert.isString((body as { receipt: string }).receipt)
+    })
+
+    test("handles a signal once, whether its id is in the header or in the body", async ({ ask, post }) => {
+      const first = await post(signals, signal, { "idempotency-key": "\"order-17\"", prefer: "wait=5" })
+      const second = await post(signals, { ...signal, id: "order-17" }, { prefer: "wait=5" })
+      assert.deepStrictEqual(second.body, first.body)
+      assert.strictEqual((await ask("/v1/spaces/shop/cells/data/count")).body, 1)
+      const repeated = await post(signals, { ...signal, id: "order-17" })
+      assert.deepInclude(repeated.body, { duplicate: true })
+    })
+
+    test("refuses an id that comes again with other content", async ({ post }) => {
+      await post(signals, { ...signal, id: "order-17" })
+      assert.deepStrictEqual(problem(await post(signals, { ...signal, payload: 2, id: "order-17" })), [422, "signal/id-reused"])
+      assert.deepStrictEqual(problem(await post(signals, { ...signal, id: "a" }, { "idempotency-key": "b" })), [400, "signal/id-unequal"])
+    })
+
+    test("tells of a handling that failed without its stack", async ({ post }) => {
+      const { body } = await post(signals, { signal: "/signals/broken" }, { prefer: "wait=5" })
+      assert.deepInclude(body, { status: "dead" })
+      assert.include(JSON.stringify(body), "no luck")
+      assert.notInclude(JSON.stringify(body), "    at ")
+    })
+
+    test("refuses what is not a signal", async ({ ask, post }) => {
+      assert.deepStrictEqual(problem(await post(signals, {})), [400, "signal/invalid"])
+      assert.deepStrictEqual(problem(await post(signals, { signal: 1 })), [400, "body/malformed"])
+      assert.deepStrictEqual(problem(await post(signals, { target: "no slash" })), [400, "address/invalid"])
+      assert.deepStrictEqual(problem(await ask(signals, { method: "POST", body: "{", headers: { "content-type": "application/json" } })), [400, "body/malformed"])
+      const forged = `{"signal":"/s","payload":{"__proto__":1}}`
+      assert.deepStrictEqual(problem(await ask(signals, { method: "POST", body: forged, headers: { "content-type": "application/json" } })), [400, "value/invalid"])
+      assert.deepStrictEqual(problem(await ask(signals, { method: "POST", body: "x" })), [415, "body/media-type"])
+      assert.deepStrictEqual(problem(await post(signals, { signal: "/s", payload: "a".repeat(1_048_577) })), [413, "body/too-large"])
+      assert.deepStrictEqual(problem(await post("/v1/spaces/Shop/signals", signal)), [400, "space/name"])
+    })
+  })
+
+  describe("receipts", () => {
+    test("has none of a signal that never came", async ({ ask, post }) => {
+      await post(signals, signal)
+      assert.deepStrictEqual(problem(await ask("/v1/spaces/shop/receipts/x.9.9")), [404, "receipt/absent"])
+    })
+  })
+
+  describe("cells", () => {
+    const cells = "/v1/spaces/shop/cells"
+
+    test("sets, reads and deletes a cell and a place inside it", async ({ ask, put }) => {
+      assert.deepStrictEqual((await put(`${cells}/data/a`, { b: [1, { c: 2 }] })).body, { beat: 0 })
+      assert.deepStrictEqual((await ask(`${cells}/data/a`)).body, { b: [1, { c: 2 }] })
+      assert.deepStrictEqual((await ask(`${cells}/data/a?path=/b/1/c`)).body, 2)
+      await put(`${cells}/data/a?path=/b/1/c`, "three")
+      assert.deepStrictEqual((await ask(`${cells}/data/a`)).body, { b: [1, { c: "three" }] })
+      assert.strictEqual((await ask(`${cells}/data/a`, { method: "DELETE" })).status, 200)
+      assert.deepStrictEqual(problem(await ask(`${cells}/data/a`)), [404, "cell/absent"])
+    })
+
+    test("decodes the path once, and keeps scopes apart", async ({ ask, put }) => {
+      await put(`${cells}/data/${encodeURIComponent("größe")}`, 1)
+      await put(`${cells}/data/a?scope=user:42`, "mine")
+      assert.strictEqual((await ask(`${cells}/data/gr%C3%B6%C3%9Fe`)).body, 1)
+      assert.strictEqual((await ask(`${cells}/data/a?scope=user:42`)).body, "mine")
+      assert.deepStrictEqual(problem(await ask(`${cells}/data/a`)), [404, "cell/absent"])
+      for (const path of ["/data/a%2541", "/data/a%2Fb", "/data/%ff", "/data/a%23/b", "/data//a", "/data/a?scope=root"]) {
+        assert.deepStrictEqual(problem(await ask(`${cells}${path}`)), [400, "address/invalid"], path)
+      }
+      assert.deepStrictEqual(problem(await ask(`${cells}/data/a?pth=/b`)), [400, "query/invalid"])
+    })
+
+    test("lists the names directly below, and all cells below by pages", async ({ ask, put }) => {
+      for (const id of ["a", "b", "b/c"]) await put(`${cells}/data/${id}`, 1)
+      assert.deepStrictEqual((await ask(`${cells}/data?list`)).body, { names: ["a", "b"] })
+      assert.deepStrictEqual((await ask(`${cells}/?below`)).body, { cells: ["/data/a", "/data/b", "/data/b/c"], next: null })
+      assert.deepStrictEqual((await ask(`${cells}/data?below&limit=2`)).body, { cells: ["/data/a", "/data/b"], next: "/data/b" })
+      assert.deepStrictEqual((await ask(`${cells}/data?below&limit=2&after=/data/b`)).body, { cells: ["/data/b/c"], next: null })
+      assert.deepStrictEqual(problem(await ask(`${cells}/data?below&limit=many`)), [400, "query/invalid"])
+    })
+
+    test("sends what JSON lacks in a form of its own, and takes it back", async ({ ask, kernel, put }) => {
+      const space = await Effect.runPromise(kernel.space("shop", { create: true }))
+      const value = { when: new Date(0), tags: new Set(["a"]), big: 1n }
+      await Effect.runPromise(space.set("/data/rich", value))
+      const { body, headers } = await ask(`${cells}/data/rich`)
+      const type = "application/vnd.systole.rich+json"
+      assert.strictEqual(headers.get("content-type"), type)
+      assert.property(body, "$rich")
+      await put(`${cells}/data/copy`, body, { "content-type": type })
+      assert.deepStrictEqual(await Effect.runPromise(space.get("/data/copy")), value)
+      await put(`${cells}/data/plain`, body)
+      assert.deepStrictEqual(await Effect.runPromise(space.get("/data/plain")), body)
+      assert.deepStrictEqual(problem(await put(`${cells}/data/x`, { $rich: { json: "no url", meta: { values: ["URL"] } } }, { "content-type": type })), [400, "body/malformed"])
+    })
+
+    test("refuses the runtime's own cells", async ({ put }) => {
+      assert.deepStrictEqual(problem(await put(`${cells}/rt/receipts/x`, 1)), [403, "cell/refused"])
+    })
+
+    test("streams a cell's values with their beats, and ends when the server closes", async ({ close, fetch, put }) => {
+      await put(`${cells}/data/a`, 1)
+      const response = await fetch(`${cells}/data/a`, { headers: { accept: "text/event-stream" } })
+      assert.strictEqual(response.headers.get("content-type"), "text/event-stream")
+      const frames = Stream.fromReadableStream({ evaluate: () => response.body!, onError: () => new Error("broke off") }).pipe(
+        Stream.decodeText,
+        Stream.splitLines,
+        Stream.filter((line) => line.startsWith("id:") || line.startsWith("data:") || line.startsWith("event:"))
+      )
+      const seen: Array<string> = []
+      await Effect.runPromise(Stream.runForEach(frames, (line) => Effect.promise(async () => {
+        seen.push(line)
+        if (seen.length === 3) await put(`${cells}/data/a`, { b: 2 })
+        if (seen.length === 6) close()
+      })))
+      assert.deepStrictEqual(seen, ["id: 0", "event: value", "data: 1", "id: 1", "event: value", `data: {"b":2}`])
+    })
+  })
+
+  describe("beats", () => {
+    test("lists beats, newest first, and shows the ledgers of one", async ({ ask, post }) => {
+      for (let i = 0; i < 3; i++) await post(signals, { ...signal, payload: i }, { prefer: "wait=5" })
+      const { beats, head, next } = (await ask("/v1/spaces/shop/beats?limit=2")).body as { beats: ReadonlyArray<{ beat: number }>; head: number; next: number }
+      assert.deepStrictEqual([head, beats.map(({ beat }) => beat), next], [2, [2, 1], 1])
+      const rest = (await ask(`/v1/spaces/shop/beats?before=${next}`)).body as typeof beats & { beats: typeof beats; next: unknown }
+      assert.deepStrictEqual([rest.beats.map(({ beat }) => beat), rest.next], [[0], null])
+      const { body } = await ask("/v1/spaces/shop/beats/0")
+      assert.hasAllKeys(body, ["beat", "inbox", "agenda", "stage", "meta"])
+      assert.include(JSON.stringify(body), "enzyme=count")
+    })
+
+    test("has none that did not run", async ({ ask, post }) => {
+      await post(signals, signal)
+      assert.deepStrictEqual(problem(await ask("/v1/spaces/shop/beats/99")), [404, "beat/absent"])
+      assert.deepStrictEqual(problem(await ask("/v1/spaces/shop/beats/-1")), [400, "query/invalid"])
+    })
+  })
+
+  describe("blobs", () => {
+    const blobs = "/v1/spaces/shop/blobs"
+    const bytes = new Uint8Array(2_500_000).map((_, i) => i % 251)
+    const digest = createHash("sha256").update(bytes).digest("hex")
+
+    test("keeps content by its digest, and never changes it", async ({ ask, fetch, kernel }) => {
+      const { body, headers, status } = await ask(blobs, { method: "PUT", body: bytes })
+      assert.deepStrictEqual([status, headers.get("location")], [201, `${blobs}/${digest}`])
+      assert.deepStrictEqual(body, { hash: digest, address: `/cas/${digest}`, size: bytes.length, link: `${blobs}/${digest}` })
+      const response = await fetch(`${blobs}/${digest}`)
+      assert.deepStrictEqual(new Uint8Array(await response.arrayBuffer()), bytes)
+      assert.strictEqual(response.headers.get("content-type"), "application/octet-stream")
+      assert.strictEqual(response.headers.get("x-content-type-options"), "nosniff")
+      assert.include(response.headers.get("cache-control"), "immutable")
+      assert.strictEqual((await fetch(`${blobs}/${digest}`, { headers: { "if-none-match": `"${digest}"` } })).status, 304)
+      const space = await Effect.runPromise(kernel.space("shop"))
+      assert.deepStrictEqual(await Effect.runPromise(space.blob(digest)), bytes)
+    })
+
+    test("names the type of common images alone", async ({ ask, fetch }) => {
+      const typeOf = async (begin: string) => {
+        const { body } = await ask(blobs, { method: "PUT", body: Uint8Array.from(begin, (letter) => letter.charCodeAt(0)) })
+        return (await fetch((body as { link: string }).link)).headers.get("content-type")
+      }
+      assert.strictEqual(await typeOf("\xff\xd8\xff\xe0 photo"), "image/jpeg")
+      assert.strictEqual(await typeOf("\x89PNG\r\n\x1a\n photo"), "image/png")
+      assert.strictEqual(await typeOf("GIF89a photo"), "image/gif")
+      assert.strictEqual(await typeOf("RIFF    WEBP"), "image/webp")
+      assert.strictEqual(await typeOf("<svg onload=alert(1)>"), "application/octet-stream")
+      assert.strictEqual(await typeOf("<html>"), "application/octet-stream")
+    })
+
+    test("stops reading content over the limit, and keeps none of it", async ({ ask }) => {
+      let sent = 0
+      const body = new ReadableStream<Uint8Array>({
+        pull: (controller) => {
+          sent += 1_048_576
+          controller.enqueue(new Uint8Array(1_048_576))
+        }
+      }, { highWaterMark: 0 })
+      const init: RequestInit & { readonly duplex: "half" } = { method: "PUT", body, duplex: "half" }
+      assert.deepStrictEqual(problem(await ask(blobs, init)), [413, "body/too-large"])
+      assert.isAtMost(sent, MAX_BLOB_BYTES + 4 * 1_048_576)
+    })
+
+    test("has none that was not put", async ({ ask, post }) => {
+      await post(signals, signal)
+      assert.deepStrictEqual(problem(await ask(`${blobs}/${digest}`)), [404, "blob/absent"])
+      assert.deepStrictEqual(problem(await ask(`${blobs}/nonsense`)), [404, "blob/absent"])
+    })
+  })
+
+  describe("spaces and enzymes", () => {
+    test("creates and lists spaces", async ({ ask }) => {
+      assert.deepInclude(await ask("/v1/spaces/shop", { method: "PUT" }), { status: 201, body: { space: "shop", created: true } })
+      assert.deepInclude(await ask("/v1/spaces/shop", { method: "PUT" }), { status: 200, body: { space: "shop", created: false } })
+      assert.deepStrictEqual((await ask("/v1/spaces")).body, { spaces: ["shop"] })
+    })
+
+    test("creates no space by reading", async ({ ask }) => {
+      for (const path of ["cells/data/a", "beats", "beats/0", "receipts/x", `blobs/${"0".repeat(64)}`]) {
+        assert.deepStrictEqual(problem(await ask(`/v1/spaces/shop/${path}`)), [404, "space/unknown"], path)
+      }
+    })
+
+    test("describes the enzymes that are registered", async ({ ask }) => {
+      const { enzymes } = (await ask("/v1/enzymes")).body as { enzymes: ReadonlyArray<Record<string, unknown>> }
+      assert.deepStrictEqual(enzymes.map(({ hash, name, query }) => [name, query, hash]).sort(), [
+        ["broken", "/signals/broken", "f".repeat(64)],
+        ["count", "/signals/count", "f".repeat(64)]
+      ])
+    })
+
+    test("answers what is not there, and that it lives", async ({ ask }) => {
+      assert.deepStrictEqual(problem(await ask("/v1/nothing")), [404, "route/absent"])
+      assert.strictEqual((await ask("/livez")).status, 200)
+      assert.strictEqual((await ask("/readyz")).status, 200)
+    })
+
+    it.live("creates a space by hand alone where the configuration says so", () =>
+      Effect.flatMap(served({ enzymes, config: { spaces: { create: "explicit" } } }), ({ ask, post }) =>
+        Effect.promise(async () => {
+          assert.deepStrictEqual(problem(await post(signals, signal)), [404, "space/unknown"])
+          await ask("/v1/spaces/shop", { method: "PUT" })
+          assert.strictEqual((await post(signals, signal)).status, 202)
+        })))
+  })
+
+  describe("who may ask", () => {
+    it.live("wants the token of the configuration for everything but livez", () =>
+      Effect.flatMap(served({ config: { token: "a-token-of-some-length" } }), ({ ask }) =>
+        Effect.promise(async () => {
+          assert.deepStrictEqual(problem(await ask("/v1/spaces")), [401, "auth/missing"])
+          assert.deepStrictEqual(problem(await ask("/readyz")), [401, "auth/missing"])
+          assert.strictEqual((await ask("/livez")).status, 200)
+          assert.strictEqual((await ask("/v1/spaces", { headers: { authorization: "Bearer a-token-of-some-length" } })).status, 200)
+        })))
+
+    test("refuses who takes this machine for another", async ({ ask }) => {
+      assert.deepStrictEqual(problem(await ask("/v1/spaces", { headers: { host: "evil.example" } })), [403, "host/refused"])
+    })
+  })
+
+  describe("when the runtime is in trouble", () => {
+    it.live("answers 429 when the inbox is full", () =>
+      Effect.flatMap(served({ enzymes, config: { spaces: { create: "on-demand" }, limits: { inboxSignals: 1 } } }), ({ post }) =>
+        Effect.promise(async () => {
+          const answers = await Promise.all([1, 2, 3].map((payload) => post(signals, { ...signal, payload })))
+          const refused = answers.filter(({ status }) => status !== 202)
+          assert.isAtLeast(refused.length, 1)
+          for (const answer of refused) {
+            assert.deepStrictEqual(problem(answer), [429, "inbox/full"])
+            assert.strictEqual(answer.headers.get("retry-after"), "1")
+          }
+        })))
+
+    it.live("answers 503 when a space stopped, and 500 without a word about an accident", () =>
+      Effect.gen(function*() {
+        const failing = (error: unknown) => served({ kernel: (kernel) => ({ ...kernel, spaces: error instanceof SpaceStopped ? Effect.fail(error as never) : Effect.die(error) }) })
+        const stopped = yield* failing(new SpaceStopped({ space: "shop", reason: "its store failed" }))
+        const answer = yield* Effect.promise(() => stopped.ask("/readyz"))
+        assert.deepStrictEqual(problem(answer), [503, "space/stopped"])
+        assert.strictEqual(answer.headers.get("retry-after"), "1")
+        const accident = new TypeError("secret")
+        const dying = yield* failing(accident)
+        const silent = yield* Effect.promise(() => dying.ask("/readyz"))
+        assert.deepStrictEqual(problem(silent), [500, "internal"])
+        assert.notInclude(JSON.stringify(silent.body), "secret")
+        assert.deepStrictEqual(dying.accidents, [accident])
+      }))
+  })
+})

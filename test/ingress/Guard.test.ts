@@ -1,0 +1,43 @@
+import { assert, describe, it } from "@effect/vitest"
+import { createHash } from "node:crypto"
+import * as Guard from "../../src/ingress/Guard.ts"
+
+const hash = {
+  hex: (data: string | Uint8Array) => createHash("sha256").update(data).digest("hex"),
+  start: () => assert.fail("not asked for")
+}
+const token = "a-token-of-some-length"
+const request = (headers: Readonly<Record<string, string>>, url = "http://localhost:4200/v1/spaces") => new Request(url, { headers })
+
+describe("Guard", () => {
+  it("wants the token where there is one", () => {
+    const check = Guard.make({ token, loopback: true }, hash)
+    const codes = (authorization: string) => check(request({ authorization }))?.code
+    assert.strictEqual(check(request({}))?.code, "auth/missing")
+    assert.strictEqual(codes("Bearer wrong"), "auth/missing")
+    assert.strictEqual(codes(token), "auth/missing")
+    assert.strictEqual(codes(`Bearer ${token}x`), "auth/missing")
+    assert.strictEqual(codes(`Bearer ${token.toUpperCase()}`), "auth/missing")
+    assert.strictEqual(codes(`Bearer ${token}`), undefined)
+    assert.strictEqual(codes(`bearer ${token}`), undefined)
+  })
+
+  it("takes any host's name from who shows the token", () => {
+    const check = Guard.make({ token, loopback: true }, hash)
+    assert.isUndefined(check(request({ authorization: `Bearer ${token}`, host: "shop.example" })))
+  })
+
+  it("takes only names of this machine without a token", () => {
+    const check = Guard.make({ token: undefined, loopback: true }, hash)
+    const code = (host: string) => check(request({ host }))?.code
+    for (const host of ["localhost", "localhost:4200", "127.0.0.1:80", "[::1]:4200", "shop.localhost"]) assert.isUndefined(code(host), host)
+    for (const host of ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1", "", "localhost:4200@evil.example"]) {
+      assert.strictEqual(code(host), "host/refused", host)
+    }
+    assert.strictEqual(check(request({}, "http://evil.example/v1/spaces"))?.code, "host/refused")
+  })
+
+  it("leaves names alone where the server is reached from elsewhere", () => {
+    assert.isUndefined(Guard.make({ token: undefined, loopback: false }, hash)(request({ host: "shop.example" })))
+  })
+})

@@ -1,0 +1,59 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Address, BeatAborted, IdReused, InboxFull, InvalidSignal, PersistenceError, SpaceStopped, WriteRefused } from "systole"
+import * as PersistenceErrors from "../../src/persistence/PersistenceError.ts"
+import { InvalidValue } from "../../src/cell/Value.ts"
+import * as Problem from "../../src/ingress/Problem.ts"
+
+const store = (reason: PersistenceError["reason"]) => new PersistenceError({ reason })
+const at = { space: "shop", place: "memory" }
+
+const expected: ReadonlyArray<readonly [Error, number]> = [
+  [new Address.InvalidAddress({ text: "x", reason: "it is none" }), 400],
+  [new InvalidValue({ at: "", reason: "it is none" }), 400],
+  [new InvalidSignal({ reason: "it is none" }), 400],
+  [store(new PersistenceErrors.InvalidSpaceName({ space: "X" })), 400],
+  [new WriteRefused({ address: "/rt/x", reason: "it is the runtime's" }), 403],
+  [store(new PersistenceErrors.NoSuchSpace({ space: "shop" })), 404],
+  [new BeatAborted({ beat: 1, enzyme: "e", signal: "/s", reason: "no" }), 409],
+  [new IdReused({ id: "a" }), 422],
+  [new InboxFull({ space: "shop", limit: "2 signals" }), 429],
+  [new SpaceStopped({ space: "shop", reason: "it was closed" }), 503],
+  [store(new PersistenceErrors.StoreLocked(at)), 503],
+  [store(new PersistenceErrors.StoreDamaged({ ...at, detail: "no database" })), 503],
+  [store(new PersistenceErrors.StaleWriter({ space: "shop", epoch: 1, current: 2 })), 503],
+  [store(new PersistenceErrors.BeatConflict({ space: "shop", beat: 1, head: 2 })), 503],
+  [store(new PersistenceErrors.StoreUnavailable({ ...at, detail: "the disk is full" })), 503]
+]
+
+describe("Problem", () => {
+  it.each(expected)("gives %s the status %i, its code and its message", async (failure, status) => {
+    const response = Problem.response(failure)
+    const problem = await response.json() as Problem.Problem
+    assert.strictEqual(response.status, status)
+    assert.strictEqual(response.headers.get("content-type"), "application/problem+json")
+    assert.strictEqual(problem.status, status)
+    assert.strictEqual(problem.detail, failure.message)
+    assert.strictEqual(problem.code, (failure as Error & { readonly code: string }).code)
+    assert.isAbove(problem.title.length, 0)
+  })
+
+  it("says when to come again where that helps", () => {
+    for (const [failure, status] of expected) {
+      assert.strictEqual(Problem.response(failure).headers.get("retry-after"), status === 429 || status === 503 ? "1" : null)
+    }
+  })
+
+  it("says how to show a token", () => {
+    const refused = new Problem.RequestRefused({ code: "auth/missing", reason: "no token" })
+    assert.strictEqual(Problem.response(refused).headers.get("www-authenticate"), "Bearer")
+  })
+
+  it("tells nothing of what no one expects", async () => {
+    const accidents: ReadonlyArray<unknown> = [new TypeError("secret of /etc"), "secret", undefined, { code: "inbox/full", message: "secret" }, Object.assign(new Error("secret"), { code: "EACCES" })]
+    for (const failure of accidents) {
+      const response = Problem.response(failure)
+      assert.strictEqual(response.status, 500)
+      assert.notInclude(await response.text(), "secret")
+    }
+  })
+})

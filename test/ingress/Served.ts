@@ -1,0 +1,50 @@
+import { Context, Effect, Layer } from "effect"
+import { type Enzyme, MemoryStore } from "systole"
+import * as App from "../../src/ingress/App.ts"
+import { Kernel } from "../../src/kernel/Kernel.ts"
+import * as Config from "../../src/loader/Config.ts"
+import * as HostHash from "../../src/main/HostHash.ts"
+import * as HostPacemaker from "../../src/main/HostPacemaker.ts"
+import * as Runtime from "../../src/main/Runtime.ts"
+import { Hash } from "../../src/persistence/Hash.ts"
+
+/** A space's answers, by their bodies. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly body: unknown
+}
+
+/** How the runtime under test is made. */
+export interface Setting {
+  readonly config?: Config.Definition
+  readonly enzymes?: ReadonlyArray<Enzyme.Enzyme>
+  /** Stands in for parts of the kernel. */
+  readonly kernel?: (kernel: Kernel["Service"]) => Kernel["Service"]
+}
+
+/** The ingress over a real kernel with a memory store, for as long as the scope. */
+export const served = (setting: Setting = {}) =>
+  Effect.gen(function*() {
+    const config = yield* Config.decode(setting.config ?? { spaces: { create: "on-demand" } })
+    const pacemaker = HostPacemaker.layer((run) => void setImmediate(run))
+    const context = yield* Layer.build(Layer.fresh(
+      Runtime.layer(config, Layer.merge(MemoryStore.layer, pacemaker)).pipe(Layer.provideMerge(HostHash.layer))
+    ))
+    const kernel = Context.get(context, Kernel)
+    for (const enzyme of setting.enzymes ?? []) yield* kernel.register(enzyme, { hash: "f".repeat(64) })
+    const accidents: Array<unknown> = []
+    const closing = new AbortController()
+    const services = { kernel: setting.kernel?.(kernel) ?? kernel, hash: Context.get(context, Hash) }
+    const app = App.make(services, { token: config.token, loopback: true, onAccident: (failure) => accidents.push(failure), closing: closing.signal })
+    const fetch = async (path: string, init?: RequestInit): Promise<Response> => app.fetch(new Request(`http://localhost${path}`, init))
+    const ask = async (path: string, init?: RequestInit): Promise<Answer> => {
+      const response = await fetch(path, init)
+      const text = await response.text()
+      const isJson = response.headers.get("content-type")?.includes("json") === true
+      return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text }
+    }
+    const send = (method: string) => (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+      ask(path, { method, body: JSON.stringify(body), headers: { "content-type": "application/json", ...headers } })
+    return { kernel, accidents, close: () => closing.abort(), fetch, ask, post: send("POST"), put: send("PUT") }
+  })
