@@ -5,6 +5,7 @@
  */
 export * as Address from "./cell/Address.ts"
 export * as Document from "./cell/Document.ts"
+export * as Label from "./cell/Label.ts"
 export * as Link from "./cell/Link.ts"
 export type { Value } from "./cell/Value.ts"
 export * as Enzyme from "./registry/Enzyme.ts"

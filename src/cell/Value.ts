@@ -66,7 +66,8 @@ export interface Canonical {
 let rich = false
 
 /**
- * The canonical form: keys in code-unit order, -0 as 0, every object and array frozen.
+ * The canonical form: keys in the order that engines give to keys written in code-unit order (those that are
+ * array indexes come first, by number), -0 as 0, every object and array frozen.
  *
  * Objects and arrays that are in order already are frozen where they are; others are copied.
  *

@@ -52,8 +52,8 @@ export class Group {
   private unsaved: Array<Pending> = []
   private idlers: Array<Waiter> = []
   private steppers: Array<{ readonly done: (beat: number) => void; readonly fail: (error: BeatAborted | SpaceStopped) => void }> = []
-  /** Whether a group is running; `waiting` while one of its runs waits for the outside, or the flush for the disk. */
-  private state: "still" | "beating" | "waiting" | "flushing" | "stopped" = "still"
+  /** Whether a group is running; `waiting` while one of its runs waits for the outside. */
+  private state: "still" | "beating" | "waiting" | "flushing" | "opening" | "stopped" = "still"
   private scheduled = false
   private grown = 0
   private disarm: (() => void) | undefined
@@ -223,9 +223,10 @@ export class Group {
     this.state = "flushing"
     this.store(unsaved, {
       open: () => {
+        // All is durable now, and whatever a waiter asks for begins when all of them have heard.
+        this.state = "opening"
         for (const beat of beats) this.publish(beat)
         for (const waiter of gate) waiter.open()
-        this.state = "still"
         this.rest()
       },
       fail: (error) => {

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as EffectQueue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import * as Address from "../cell/Address.ts"
+import * as Change from "../cell/Change.ts"
 import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
@@ -21,16 +22,21 @@ import * as Write from "../stage/Write.ts"
 import type { Body } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
 import type { Answer, Control } from "./Control.ts"
-import { Entrance } from "./Entrance.ts"
-import type { Waiter } from "./Group.ts"
+import { Entrance, type Entered } from "./Entrance.ts"
 import { Group } from "./Group.ts"
 import * as Ledger from "./Ledger.ts"
 import * as Receipts from "./Receipts.ts"
-import type { Accepted, ControlError, Observation, PostedSignal, ReadError, Receipt, SignalError, Space } from "./Space.ts"
+import { Settlers } from "./Settlers.ts"
+import type { Accepted, ControlError, Observation, PostedSignal, PostHears, ReadError, Receipt, SignalError, Space } from "./Space.ts"
 import { IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
 
 /** Values that a slow observer may lag behind before older ones are dropped. */
 const LAG = 1024
+
+/** Told of each durable change of a document. */
+type Watcher = (beat: number, before: Document.Document | undefined, after: Document.Document | undefined) => void
+
+const nothing = (): void => {}
 
 const reader = Envelope.make([], false)
 
@@ -45,14 +51,20 @@ export class LiveSpace implements Space {
   private readonly body: Body
   private readonly group: Group
   private readonly entrance: Entrance
-  private readonly settlers = new Map<string, Set<(receipt: Receipt) => void>>()
-  private readonly watchers = new Map<string, Set<(beat: number, document: Document.Document | undefined) => void>>()
+  private readonly settlers = new Settlers()
+  private readonly watchers = new Map<string, Set<Watcher>>()
   private readonly listeners = new Set<(beat: number) => void>()
 
   constructor(body: Body, turn: (run: () => void) => void, stopped: (error: SpaceStopped) => void) {
     this.name = body.space
     this.body = body
-    this.group = new Group(body, turn, { published: (beat) => this.published(beat), stopped })
+    this.group = new Group(body, turn, {
+      published: (beat) => this.published(beat),
+      stopped: (error) => {
+        this.settlers.fail(error)
+        stopped(error)
+      }
+    })
     this.entrance = new Entrance(body)
   }
 
@@ -66,31 +78,51 @@ export class LiveSpace implements Space {
   }
 
   signal(posted: PostedSignal): Effect.Effect<Accepted, SignalError> {
-    return Effect.callback<Accepted, SignalError>((resume) => this.post(posted, {
-      accepted: (accepted) => resume(Effect.succeed(accepted)),
-      fail: (error) => resume(Effect.fail(error))
-    }))
-  }
-
-  /** Takes a signal without Effect's machinery; one of the two is called once. */
-  post(posted: PostedSignal, to: { readonly accepted: (accepted: Accepted) => void; readonly fail: (error: SignalError) => void }): void {
-    if (this.group.error !== undefined) return to.fail(this.group.error)
-    let entered
-    try {
-      entered = this.entrance.enter(posted)
-    } catch (error) {
-      return to.fail(asRefusal(error))
-    }
-    if (entered.kind === "known") {
-      const { id } = entered
-      return this.group.await({ open: () => to.accepted({ id, beat: this.captured(id), duplicate: true }), fail: to.fail })
-    }
-    const { pending } = entered
-    this.group.accept(pending, { open: () => to.accepted({ id: pending.signal.id, beat: pending.beat, duplicate: false }), fail: to.fail })
+    return Effect.callback<Accepted, SignalError>((resume) => {
+      this.post(posted, { accepted: (accepted) => resume(Effect.succeed(accepted)), fail: (error) => resume(Effect.fail(error)) })
+    })
   }
 
   handled(posted: PostedSignal): Effect.Effect<Receipt, SignalError> {
-    return Effect.flatMap(this.signal(posted), ({ id }) => this.landing(id))
+    return Effect.callback<Receipt, SignalError>((resume) => {
+      const cancel = this.post(posted, { settled: (receipt) => resume(Effect.succeed(receipt)), fail: (error) => resume(Effect.fail(error)) })
+      return Effect.sync(cancel)
+    })
+  }
+
+  post(posted: PostedSignal, { accepted, fail, settled }: PostHears): () => void {
+    let entered: Entered
+    try {
+      if (this.group.error !== undefined) throw this.group.error
+      entered = this.entrance.enter(posted)
+    } catch (error) {
+      fail(asRefusal(error))
+      return nothing
+    }
+    if (entered.kind === "known") {
+      const { id } = entered
+      let cancel = nothing
+      this.group.await({
+        open: () => {
+          accepted?.({ id, beat: this.captured(id), duplicate: true })
+          if (settled !== undefined) cancel = this.land(id, { settled, fail })
+        },
+        fail
+      })
+      return () => cancel()
+    }
+    const { pending } = entered
+    const { id } = pending.signal
+    // Whoever waits for the receipt is there before the beat can be, and so gets it from memory.
+    const cancel = settled === undefined ? nothing : this.settlers.add(id, settled)
+    this.group.accept(pending, {
+      open: () => accepted?.({ id, beat: pending.beat, duplicate: false }),
+      fail: (error) => {
+        cancel()
+        fail(error)
+      }
+    })
+    return cancel
   }
 
   receipt(id: string): Effect.Effect<Receipt | undefined, ReadError> {
@@ -147,22 +179,23 @@ export class LiveSpace implements Space {
     return Stream.callback<Observation, ReadError>((queue) =>
       Effect.gen({ self: this }, function*() {
         const address = yield* Effect.try({ try: () => Address.parse(text), catch: asReadError })
-        let last: string | undefined
-        const tell = (beat: number, document: Document.Document | undefined): void => {
-          const value = Document.read(document, address.path)
-          const seen = value === undefined ? "" : Document.encode(value).text
-          if (seen === last) return
-          last = seen
-          EffectQueue.offerUnsafe(queue, { beat, value })
+        const read = { path: address.path, shallow: false }
+        const tell = (beat: number, document: Document.Document | undefined): void =>
+          void EffectQueue.offerUnsafe(queue, { beat, value: Document.read(document, address.path) })
+        const watcher: Watcher = (beat, before, after) => {
+          const step = { path: [], before: Document.read(before, []), after: Document.read(after, []) }
+          if (Change.triggers(read, step)) tell(beat, after)
         }
         const watchers = this.watchers.get(address.key) ?? new Set()
-        this.watchers.set(address.key, watchers)
-        watchers.add(tell)
+        yield* this.durably(() => {
+          this.watchers.set(address.key, watchers)
+          watchers.add(watcher)
+          tell(this.body.store.head().beat, this.body.documents.read(address.key))
+        })
         yield* Effect.addFinalizer(() => Effect.sync(() => {
-          watchers.delete(tell)
+          watchers.delete(watcher)
           if (watchers.size === 0) this.watchers.delete(address.key)
         }))
-        yield* this.durably(() => tell(this.group.durable, this.body.documents.read(address.key)))
         return yield* Effect.never
       }), { bufferSize: LAG, strategy: "sliding" })
   }
@@ -204,41 +237,37 @@ export class LiveSpace implements Space {
   private published(beat: Beat): void {
     if (this.settlers.size > 0) {
       for (const flight of beat.landed) {
-        const settlers = this.settlers.get(flight.signal.id)
-        if (settlers === undefined) continue
-        this.settlers.delete(flight.signal.id)
-        const receipt = this.whole(flight.signal.id, Receipts.ofFlight(flight), flight.captured === beat.number)
-        for (const settle of settlers) settle(receipt)
+        const { id } = flight.signal
+        // What was handled before a restart stands in the journal only.
+        if (this.settlers.has(id)) this.settlers.tell(id, flight.captured === beat.number ? Receipts.ofFlight(flight) : this.find(id)!)
       }
     }
     if (this.watchers.size > 0) {
-      for (const { address, after } of beat.changes) {
-        for (const tell of this.watchers.get(address.key) ?? []) tell(beat.number, after)
+      for (const { address, after, before } of beat.changes) {
+        for (const watcher of this.watchers.get(address.key) ?? []) watcher(beat.number, before, after)
       }
     }
     for (const tell of this.listeners) tell(beat.number)
   }
 
-  /** A receipt from memory where all of it is there; what was handled before a restart stands in the journal only. */
-  private whole(id: string, receipt: Receipt, isWhole: boolean): Receipt {
-    return isWhole ? receipt : this.find(id) ?? receipt
-  }
-
   /** Waits for the receipt of an event that was accepted. */
   private landing(id: string): Effect.Effect<Receipt, SpaceStopped> {
-    return Effect.callback<Receipt, SpaceStopped>((resume) => {
-      if (this.group.error !== undefined) return resume(Effect.fail(this.group.error))
-      const known = this.body.inbox.waiting.has(id) || !this.group.isDurable ? undefined : this.find(id)
-      if (known !== undefined) return resume(Effect.succeed(known))
-      const settlers = this.settlers.get(id) ?? new Set()
-      this.settlers.set(id, settlers)
-      const settle = (receipt: Receipt): void => resume(Effect.succeed(receipt))
-      settlers.add(settle)
-      return Effect.sync(() => {
-        settlers.delete(settle)
-        if (settlers.size === 0 && this.settlers.get(id) === settlers) this.settlers.delete(id)
-      })
-    })
+    return Effect.callback<Receipt, SpaceStopped>((resume) =>
+      Effect.sync(this.land(id, { settled: (receipt) => resume(Effect.succeed(receipt)), fail: (error) => resume(Effect.fail(error)) }))
+    )
+  }
+
+  private land(id: string, { fail, settled }: { readonly settled: (receipt: Receipt) => void; readonly fail: (error: SpaceStopped) => void }): () => void {
+    if (this.group.error !== undefined) {
+      fail(this.group.error)
+      return nothing
+    }
+    const receipt = this.group.isDurable ? this.find(id) : undefined
+    if (receipt !== undefined && receipt.status !== "pending") {
+      settled(receipt)
+      return nothing
+    }
+    return this.settlers.add(id, settled, fail)
   }
 
   private find(id: string): Receipt | undefined {
@@ -266,20 +295,20 @@ export class LiveSpace implements Space {
     return new Draft(new Stage(this.body.documents), moment, { run: 0, envelope: reader, serializable: false })
   }
 
-  /** Answers what can be seen now, once it is durable. */
+  /** Looks when all that can be seen is durable: at once, or after the flush that is to come. */
   private durably<A>(see: () => A): Effect.Effect<A, ReadError> {
     return Effect.callback<A, ReadError>((resume) => {
       const { error } = this.group
       if (error !== undefined) return resume(Effect.fail(error))
-      let seen: A
-      try {
-        seen = see()
-      } catch (error) {
-        return resume(Effect.fail(asReadError(error)))
+      const look = (): void => {
+        try {
+          resume(Effect.succeed(see()))
+        } catch (error) {
+          resume(Effect.fail(asReadError(error)))
+        }
       }
-      const waiter: Waiter = { open: () => resume(Effect.succeed(seen)), fail: (error) => resume(Effect.fail(error)) }
-      if (this.group.isDurable) waiter.open()
-      else this.group.await(waiter)
+      if (this.group.isDurable) look()
+      else this.group.await({ open: look, fail: (error) => resume(Effect.fail(error)) })
     })
   }
 
@@ -316,7 +345,7 @@ export class LiveSpace implements Space {
 const asRefusal = (error: unknown): SignalError => {
   if (
     error instanceof InvalidSignal || error instanceof Address.InvalidAddress || error instanceof Value.InvalidValue ||
-    error instanceof IdReused || error instanceof InboxFull
+    error instanceof IdReused || error instanceof InboxFull || error instanceof SpaceStopped
   ) return error
   throw error
 }

@@ -57,6 +57,15 @@ export interface Receipt {
   readonly handlings: ReadonlyArray<HandlingReceipt>
 }
 
+/** Who hears what became of a posted signal: each of the two that are given once, in whichever order they come true, or `fail`. */
+export interface PostHears {
+  /** It is durable. */
+  readonly accepted?: (accepted: Accepted) => void
+  /** All its handlings are over and durable. */
+  readonly settled?: (receipt: Receipt) => void
+  readonly fail: (error: SignalError) => void
+}
+
 /** A committed and durable value of a watched cell. */
 export interface Observation {
   readonly beat: number
@@ -77,6 +86,8 @@ export interface Space {
   readonly name: string
   /** Takes a signal; answered when it is durable. */
   readonly signal: (request: PostedSignal) => Effect.Effect<Accepted, SignalError>
+  /** The same for hot paths, without Effect's machinery. Answers how to hear no more of it. */
+  readonly post: (request: PostedSignal, hears: PostHears) => () => void
   /** Takes a signal; answered when all its handlings are over and durable. */
   readonly handled: (request: PostedSignal) => Effect.Effect<Receipt, SignalError>
   /** The receipt of an event that was accepted; `undefined` for an id that is not known. */

@@ -1,0 +1,43 @@
+/**
+ * A runtime in a process of its own, as a user starts it.
+ *
+ * @module
+ */
+import type { ChildProcess } from "node:child_process"
+import { spawn } from "node:child_process"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import type { Host } from "./Host.ts"
+import { command, environment, root } from "./Host.ts"
+
+/** A server that listens. */
+export interface Server {
+  readonly url: string
+  readonly process: ChildProcess
+  /** Tells it to stop, or kills it, and waits until it is gone. */
+  readonly end: (signal: "SIGTERM" | "SIGKILL") => Promise<void>
+}
+
+/** Starts `systole start` in a project's folder, on a free port, with its data in `data`. */
+export const start = async (project: string, data: string, host: Host = "node"): Promise<Server> => {
+  const [file, ...args] = command(host, join(root, "src", "main", "systole.ts"))
+  const child = spawn(file, [...args, "start", "--port", "0", "--data", data, "--json"], {
+    cwd: project,
+    env: environment(),
+    stdio: ["ignore", "pipe", "inherit"]
+  })
+  const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()))
+  const listening = new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).once("line", (line) => resolve((JSON.parse(line) as { readonly url: string }).url))
+    child.once("exit", (code) => reject(new Error(`The runtime ended with exit code ${code} before it listened`)))
+  })
+  const url = await listening
+  return {
+    url,
+    process: child,
+    end: async (signal) => {
+      child.kill(signal)
+      await gone
+    }
+  }
+}
