@@ -4,19 +4,18 @@
  *
  * @module
  */
-const versions: Readonly<Record<string, string | undefined>> = process.versions
-const [major = 0, minor = 0] = (versions.node ?? "").split(".").map(Number)
-const native = versions.bun !== undefined || versions.deno !== undefined
+import { refusal } from "./HostVersion.ts"
 
-if (!native && (major < 22 || (major === 22 && minor < 12))) {
-  console.error("Systole needs Node 22.12 or newer, and this is Node " + versions.node + ". Install a newer one from https://nodejs.org, or run it with Deno or Bun")
+const refused = refusal(process.versions)
+if (refused !== undefined) {
+  console.error(refused)
   process.exit(2)
 }
 
 const { run } = await import("./Main.ts")
-const { platform } = versions.bun !== undefined
+const { platform } = process.versions.bun !== undefined
   ? await import("./bun.ts")
-  : versions.deno !== undefined
+  : process.versions.deno !== undefined
   ? await import("./deno.ts")
   : await import("./node.ts")
 run(platform)

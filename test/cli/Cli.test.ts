@@ -1,0 +1,181 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { terminal } from "./Terminal.ts"
+
+const greet = `import { Enzyme } from "systole"
+export default Enzyme.make({
+  name: "greet",
+  query: "/signals/greet/:who",
+  run: (tx, event) => {
+    tx.increment(\`/data/greeted/\${event.params.who}\`)
+    return event.payload
+  }
+})
+`
+const onDemand = `export default { spaces: { create: "on-demand" } }\n`
+const inMemory = `export default { persistence: "memory" }\n`
+const project = { "enzymes/greet.ts": greet, "systole.config.ts": onDemand }
+
+type Terminal = Effect.Success<ReturnType<typeof terminal>>
+
+/** A test in a project of its own, with the time that processes take. */
+const test = (name: string, files: Readonly<Record<string, string>>, run: (terminal: Terminal) => Promise<void>) =>
+  it.live(name, () => Effect.flatMap(terminal(files), (terminal) => Effect.promise(() => run(terminal))), 60_000)
+
+describe("systole", () => {
+  test("tells what it can do and what its exit codes mean", {}, async ({ run }) => {
+    const help = await run("--help")
+    assert.strictEqual(help.code, 0)
+    for (const word of ["Exit codes", "dev", "start", "new", "space", "signal", "cell", "beat", "enzyme"]) assert.include(help.stdout, word)
+    assert.match((await run("--version")).stdout, /\d+\.\d+\.\d+/)
+  })
+
+  test("ends with 2 and prints no data when the command line is wrong", project, async ({ run }) => {
+    for (const args of [["bogus"], ["signal"], ["cell", "set", "shop", "/data/x", "{"], ["cell", "get", "shop", "data"], ["beat", "show", "shop", "x"]]) {
+      const { code, stderr, stdout } = await run(...args)
+      assert.deepStrictEqual([code, stdout], [2, ""], args.join(" "))
+      assert.isAbove(stderr.length, 0)
+    }
+  })
+
+  test("ends with 2 when the configuration is wrong, and names what", {}, async ({ run, write }) => {
+    const said = async (config: string) => {
+      write("systole.config.ts", config)
+      const { code, stderr } = await run("space", "ls")
+      assert.strictEqual(code, 2, config)
+      return stderr
+    }
+    assert.include(await said("export default { prot: 1 }"), "prot")
+    assert.include(await said("export default {"), "systole.config.ts:1")
+    assert.include(await said("export const x = 1"), "default export")
+    assert.include(await said(`export default { persistence: "clouds" }`), "\"clouds\"")
+    assert.include(await said(`export default { host: "0.0.0.0" }`), "token")
+  })
+
+  describe("without a server", () => {
+    test("acts on the project's data itself, each time anew", project, async ({ json, run }) => {
+      assert.deepStrictEqual(await json("space", "create", "shop"), { space: "shop", created: true })
+      assert.deepStrictEqual(await json("space", "ls"), ["shop"])
+      const receipt = await json("signal", "shop", "--signal", "/signals/greet/ann", "--payload", `{"a":1}`, "--id", "one", "--wait", "10") as Record<string, unknown>
+      assert.strictEqual(receipt["status"], "handled")
+      assert.deepStrictEqual(await json("signal", "shop", "--signal", "/signals/greet/ann", "--payload", `{"a":1}`, "--id", "one", "--wait", "10"), receipt)
+      assert.strictEqual(await json("cell", "get", "shop", "/data/greeted/ann"), 1)
+      assert.deepStrictEqual(await json("cell", "set", "shop", "/data/a#/b/c", "[1,2]"), { beat: 1 })
+      assert.strictEqual(await json("cell", "get", "shop", "/data/a#/b/c/1"), 2)
+      assert.deepStrictEqual(await json("cell", "ls", "shop", "/data"), ["/data/a", "/data/greeted/ann"])
+      assert.deepStrictEqual(await json("cell", "watch", "shop", "/data/a", "--times", "1"), { beat: 1, value: { b: { c: [1, 2] } } })
+      const beats = await json("beat", "ls", "shop") as ReadonlyArray<{ readonly beat: number }>
+      assert.deepStrictEqual(beats.map(({ beat }) => beat), [1, 0])
+      assert.include(JSON.stringify(await json("beat", "show", "shop", "0")), "greet")
+      assert.include((await run("enzyme", "ls")).stdout, "/signals/greet/:who")
+    })
+
+    test("tells apart what failed, what is absent and what is locked", project, async ({ json, root, run }) => {
+      await json("space", "create", "shop")
+      const codeOf = async (...args: ReadonlyArray<string>) => (await run(...args)).code
+      assert.strictEqual(await codeOf("signal", "shop", "--signal", "/signals/unheard", "--wait", "10"), 1)
+      assert.strictEqual(await codeOf("cell", "set", "shop", "/rt/receipts/x", "1"), 1)
+      assert.strictEqual(await codeOf("cell", "get", "shop", "/data/nothing"), 3)
+      assert.strictEqual(await codeOf("cell", "get", "market", "/data/nothing"), 3)
+      assert.strictEqual(await codeOf("beat", "show", "shop", "99"), 3)
+      const other = new DatabaseSync(join(root, ".data", "shop.sqlite"))
+      other.exec("BEGIN EXCLUSIVE")
+      assert.strictEqual(await codeOf("cell", "get", "shop", "/data/nothing"), 4)
+      other.close()
+      writeFileSync(join(root, ".data", "torn.sqlite"), "no database at all".repeat(100))
+      const torn = await run("cell", "get", "torn", "/data/nothing")
+      assert.strictEqual(torn.code, 1)
+      assert.include(torn.stderr, "torn")
+      assert.notInclude(torn.stderr, "    at ")
+    })
+
+    test("names each broken module, and runs the others", { ...project, "enzymes/broken.ts": "throw new Error('no luck')\n" }, async ({ run }) => {
+      const { code, stderr, stdout } = await run("signal", "shop", "--signal", "/signals/greet/ann", "--wait", "10")
+      assert.strictEqual(code, 0)
+      assert.include(stdout, "handled")
+      assert.include(stderr, "enzymes/broken.ts")
+      assert.include(stderr, "no luck")
+    })
+  })
+
+  describe("new", () => {
+    test("begins a project that runs, and modules in it", {}, async ({ root, run, runIn }) => {
+      assert.strictEqual((await run("new", "project", "shop")).code, 0)
+      assert.isTrue(existsSync(join(root, "shop", "systole.config.ts")))
+      assert.strictEqual((await runIn("shop", "new", "enzyme", "tally")).code, 0)
+      assert.strictEqual((await runIn("shop", "new", "plugin", "extra")).code, 0)
+      const listed = JSON.parse((await runIn("shop", "enzyme", "ls", "--json")).stdout) as ReadonlyArray<{ readonly name: string }>
+      assert.deepStrictEqual(listed.map(({ name }) => name).sort(), ["extra_ping", "greet", "tally"])
+      await runIn("shop", "space", "create", "first")
+      const handled = await runIn("shop", "signal", "first", "--signal", "/signals/greet/ann", "--wait", "10")
+      assert.deepStrictEqual([handled.code, handled.stderr], [0, ""])
+      assert.include(handled.stdout, `{"times":1}`)
+    })
+
+    test("writes over nothing, and takes no name that leads elsewhere", { "enzymes/tally.ts": "mine" }, async ({ root, run }) => {
+      assert.strictEqual((await run("new", "enzyme", "tally")).code, 1)
+      assert.strictEqual(readFileSync(join(root, "enzymes", "tally.ts"), "utf8"), "mine")
+      assert.strictEqual((await run("new", "enzyme", "../tally")).code, 2)
+    })
+  })
+
+  describe("with a server", () => {
+    test("goes through it while it lives", { "enzymes/greet.ts": greet, "systole.config.ts": inMemory }, async ({ json, root, run, serve }) => {
+      const { pid, stop, url } = await serve("dev")
+      const note = join(root, ".data", "server.json")
+      assert.strictEqual(statSync(note).mode & 0o777, 0o600)
+      assert.deepStrictEqual(JSON.parse(readFileSync(note, "utf8")), { url, pid, token: null })
+      await json("signal", "shop", "--signal", "/signals/greet/ann", "--wait", "10")
+      assert.strictEqual(await json("cell", "get", "shop", "/data/greeted/ann"), 1)
+      assert.strictEqual(await (await fetch(`${url}/v1/spaces/shop/cells/data/greeted/ann`)).json(), 1)
+      const second = await run("dev", "--port", "0")
+      assert.strictEqual(second.code, 4)
+      assert.include(second.stderr, url)
+      const { code, stderr } = await stop("SIGTERM")
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      assert.isFalse(existsSync(note))
+      assert.strictEqual((await run("cell", "get", "shop", "/data/greeted/ann")).code, 3)
+    })
+
+    test("opens the data itself when the server was killed, and finds what was acknowledged", project, async ({ json, root, serve }) => {
+      const { stop, url } = await serve("start")
+      const answer = await fetch(`${url}/v1/spaces/shop/signals`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ signal: "/signals/greet/ann", id: "one" })
+      })
+      assert.strictEqual(answer.status, 202)
+      await stop("SIGKILL")
+      assert.isTrue(existsSync(join(root, ".data", "server.json")))
+      const again = await json("signal", "shop", "--signal", "/signals/greet/ann", "--id", "one", "--wait", "10") as { readonly status: string }
+      assert.strictEqual(again.status, "handled")
+      assert.strictEqual(await json("cell", "get", "shop", "/data/greeted/ann"), 1)
+    })
+
+    test("shows the configured token, and wants it of others", {
+      "systole.config.ts": `export default { persistence: "memory", token: "a-token-of-some-length" }\n`
+    }, async ({ json, serve }) => {
+      const { stop, url } = await serve("start")
+      assert.strictEqual((await fetch(`${url}/v1/spaces`)).status, 401)
+      assert.deepStrictEqual(await json("space", "create", "shop"), { space: "shop", created: true })
+      assert.strictEqual((await stop("SIGINT")).code, 0)
+    })
+
+    test("says so when nobody answers", { ".data/server.json": JSON.stringify({ url: "http://127.0.0.1:9", pid: process.pid, token: null }) }, async ({ run }) => {
+      const { code, stderr } = await run("space", "ls")
+      assert.strictEqual(code, 4)
+      assert.include(stderr, "server.json")
+    })
+
+    test("says so when its port is taken", { "systole.config.ts": inMemory }, async ({ root, run, serve }) => {
+      const { url } = await serve("start")
+      writeFileSync(join(root, "systole.config.ts"), `export default { persistence: "memory", data: "other", port: ${new URL(url).port} }\n`)
+      const second = await run("start")
+      assert.strictEqual(second.code, 4)
+      assert.include(second.stderr, new URL(url).port)
+    })
+  })
+})

@@ -1,0 +1,81 @@
+import { Effect } from "effect"
+import { type ChildProcess, spawn } from "node:child_process"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { dirname, join } from "node:path"
+import { fileURLToPath } from "node:url"
+
+const bin = fileURLToPath(new URL("../../src/main/systole.ts", import.meta.url))
+const isDeno = process.versions["deno"] !== undefined
+
+/** What a command printed, and how it ended. */
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A server that runs as a process of its own. */
+export interface Server {
+  readonly url: string
+  readonly pid: number
+  /** Sends a signal to the process, and waits for its end. */
+  readonly stop: (signal: NodeJS.Signals) => Promise<Ended>
+}
+
+const start = (cwd: string, args: ReadonlyArray<string>): { readonly child: ChildProcess; readonly ended: Promise<Ended> } => {
+  const env = { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, VITEST: undefined, NODE_OPTIONS: undefined }
+  const child = spawn(process.execPath, [...isDeno ? ["run", "-A"] : [], bin, ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"] })
+  const printed = { stdout: "", stderr: "" }
+  child.stdout.on("data", (chunk) => printed.stdout += String(chunk))
+  child.stderr.on("data", (chunk) => printed.stderr += String(chunk))
+  const ended = new Promise<Ended>((resolve) => child.on("close", (code) => resolve({ code, ...printed })))
+  return { child, ended }
+}
+
+/** A project in a temporary folder, and a terminal in it, for as long as the scope. */
+export const terminal = (files: Readonly<Record<string, string>> = {}) =>
+  Effect.map(
+    Effect.acquireRelease(
+      Effect.sync(() => ({ root: mkdtempSync(join(tmpdir(), "systole-cli-")), children: new Set<ChildProcess>() })),
+      ({ children, root }) => Effect.sync(() => {
+        for (const child of children) child.kill("SIGKILL")
+        rmSync(root, { recursive: true, force: true, maxRetries: 5 })
+      })
+    ),
+    ({ children, root }) => {
+      const write = (file: string, text: string): void => {
+        mkdirSync(dirname(join(root, file)), { recursive: true })
+        writeFileSync(join(root, file), text)
+      }
+      for (const [file, text] of Object.entries(files)) write(file, text)
+      const run = (...args: ReadonlyArray<string>): Promise<Ended> => start(root, args).ended
+      const runIn = (folder: string, ...args: ReadonlyArray<string>): Promise<Ended> => start(join(root, folder), args).ended
+      /** What a command that goes well prints as JSON. */
+      const json = async (...args: ReadonlyArray<string>): Promise<unknown> => {
+        const { code, stderr, stdout } = await run(...args, "--json")
+        if (code !== 0) throw new Error(`systole ${args.join(" ")} ended with ${code}: ${stderr}`)
+        return JSON.parse(stdout)
+      }
+      const serve = async (...args: ReadonlyArray<string>): Promise<Server> => {
+        const { child, ended } = start(root, [...args, "--port", "0", "--json"])
+        children.add(child)
+        const line = await Promise.race([
+          new Promise<string>((resolve) => child.stdout!.once("data", (chunk) => resolve(String(chunk)))),
+          ended.then(({ code, stderr }) => {
+            throw new Error(`the server ended with ${code}: ${stderr}`)
+          })
+        ])
+        const { pid, url } = JSON.parse(line) as { readonly pid: number; readonly url: string }
+        return {
+          pid,
+          url,
+          stop: (signal) => {
+            child.kill(signal)
+            return ended
+          }
+        }
+      }
+      return { root, write, run, runIn, json, serve }
+    }
+  )
