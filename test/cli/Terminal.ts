@@ -71,7 +71,8 @@ export const terminal = (files: Readonly<Record<string, string>> = {}) =>
           pid,
           url,
           stop: (signal) => {
-            child.kill(signal)
+            // Deno's own child.kill reports the signal even where the process ended by itself.
+            process.kill(pid, signal)
             return ended
           }
         }
