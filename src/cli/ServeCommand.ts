@@ -19,6 +19,20 @@ const port = Flag.Int("port").pipe(
   Flag.optional
 )
 
+const flags = {
+  port,
+  data: Flag.String("data").pipe(Flag.withDescription("The folder for the data of all spaces, in place of the configured one"), Flag.optional),
+  json: Output.json
+}
+
+/** The configuration with what the command line says otherwise. */
+const configured = ({ data, port }: { readonly data: Option.Option<string>; readonly port: Option.Option<number> }) =>
+  Effect.map(Host.use((host) => host.config), (config): Config => ({
+    ...config,
+    data: Option.getOrElse(data, () => config.data),
+    port: Option.getOrElse(port, () => config.port)
+  }))
+
 /** Serves until the process is told to stop. */
 const serve = Effect.fn("ServeCommand.serve")(function*(config: Config, json: boolean) {
   const host = yield* Host
@@ -49,11 +63,8 @@ const serve = Effect.fn("ServeCommand.serve")(function*(config: Config, json: bo
  * @category constructors
  * @since 0.1.0
  */
-export const dev = Command.make("dev", { port, json: Output.json }, ({ json, port }) =>
-  Effect.gen(function*() {
-    const config = withPort(yield* (yield* Host).config, port)
-    yield* serve({ ...config, kernel: { ...config.kernel, create: config.create ?? "on-demand" } }, json)
-  })).pipe(Command.withDescription("Serve this project for development: a space is created by its first signal"))
+export const dev = Command.make("dev", flags, (flags) =>
+  Effect.flatMap(configured(flags), (config) => serve({ ...config, kernel: { ...config.kernel, create: config.create ?? "on-demand" } }, flags.json))).pipe(Command.withDescription("Serve this project for development: a space is created by its first signal"))
 
 /**
  * The command `start`: spaces are created by whoever runs it.
@@ -61,9 +72,5 @@ export const dev = Command.make("dev", { port, json: Output.json }, ({ json, por
  * @category constructors
  * @since 0.1.0
  */
-export const start = Command.make("start", { port, json: Output.json }, ({ json, port }) =>
-  Effect.gen(function*() {
-    yield* serve(withPort(yield* (yield* Host).config, port), json)
-  })).pipe(Command.withDescription("Serve this project: a space is created with systole space create"))
-
-const withPort = (config: Config, port: Option.Option<number>): Config => Option.isSome(port) ? { ...config, port: port.value } : config
+export const start = Command.make("start", flags, (flags) =>
+  Effect.flatMap(configured(flags), (config) => serve(config, flags.json))).pipe(Command.withDescription("Serve this project: a space is created with systole space create"))
