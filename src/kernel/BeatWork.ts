@@ -34,8 +34,9 @@ export class BeatWork {
   readonly moment: Moment
   /** How many registrations and withdrawals took effect with this beat. */
   activated = 0
-  /** What the beat took from the inbox, to be put back where the beat is aborted. */
+  /** The control input that the beat saw. */
   controls: ReadonlyArray<Control> = []
+  /** What the beat took from the inbox, to be put back where the beat is aborted. */
   taken: ReadonlyArray<Taken> = []
   /** Control input that was done, in order. */
   readonly done: Array<Control> = []

@@ -9,6 +9,7 @@
  */
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
+import * as Link from "../cell/Link.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { BlobRow, ReceiptRow } from "../persistence/Persistence.ts"
 import * as Bindings from "../registry/Bindings.ts"
@@ -119,7 +120,7 @@ const launch = (handling: Handling, { body, settled, work }: Surroundings): void
   const draft = handling.draft!
   handling.flight.over.push(handling)
   for (const emission of draft.emissions) {
-    const signal = Signal.make(emission, "run", handling.flight.signal.depth + 1)
+    const signal = Signal.make(emission, { origin: "run", depth: handling.flight.signal.depth + 1, expected: handling.beat + 1 })
     const due = emission.at === undefined ? undefined : Signal.due(emission.at, sinceOf(work, body))
     settled.queued.push(new Signal.Pending(body.number(), signal, { due }))
   }
@@ -159,11 +160,13 @@ const again = (
   settled.queued.push(new Signal.Pending(body.number(), flight.signal, { due, again: left }))
 }
 
-/** A handling that will never be well: its dead letter takes the receipt's place. */
+/** A handling that will never be well: its dead letter takes the receipt's place. The payload, which may be as large as a document can be, lies below it. */
 const bury = (handling: Handling, outcome: Outcome & { readonly code: string; readonly tag: string }, work: BeatWork): void => {
   const { attempt, flight: { signal }, key } = handling
   handling.outcome = { ...outcome, kind: outcome.kind === "fatal" ? "fatal" : "dead" } as Outcome
   handling.flight.over.push(handling)
+  const place = `/rt/dead/${signal.id}/${key}`
+  const payload = Address.make(`${place}/payload`)
   const letter = {
     attempt,
     beat: work.moment.beat,
@@ -172,9 +175,10 @@ const bury = (handling: Handling, outcome: Outcome & { readonly code: string; re
     tag: outcome.tag,
     ...(signal.signal === undefined ? {} : { signal: signal.signal }),
     ...(signal.target === undefined ? {} : { target: signal.target }),
-    ...(signal.payload === undefined ? {} : { payload: Document.read(signal.payload, []) })
+    ...(signal.payload === undefined ? {} : { payload: Link.make(payload.text) })
   }
-  work.stage.put(Address.make(`/rt/dead/${signal.id}/${key}`), Document.encode(letter), COMMIT)
+  work.stage.put(Address.make(place), Document.encode(letter), COMMIT)
+  if (signal.payload !== undefined) work.stage.put(payload, signal.payload, COMMIT)
   const isFatal = outcome.kind === "fatal"
   work.diagnostics.push({
     ...about(handling),
@@ -190,15 +194,20 @@ const about = ({ flight: { signal }, key }: Handling) => ({ origin: key, subject
 const sinceOf = (work: BeatWork, body: Body) => ({ beat: work.moment.beat, clock: work.moment.now, tempo: body.settings.tempo })
 
 /** The signals of this beat, each once; what runs again is not to be repeated any more. */
-const taken = (work: BeatWork): ReadonlySet<Flight> => {
-  const unique = new Set<Flight>()
-  for (const { flight, pending } of work.captured) {
-    unique.add(flight)
-    if (pending.again === undefined) continue
+const taken = (work: BeatWork): ReadonlyArray<Flight> => {
+  const flights: Array<Flight> = []
+  const repeated = new Set<Flight>()
+  for (const { flight, pending: { again } } of work.captured) {
+    if (again === undefined) {
+      flights.push(flight)
+      continue
+    }
+    // Of a signal that runs again several enzymes may be due in one beat.
+    repeated.add(flight)
     flight.open--
-    if (!pending.again.loose) flight.strict--
+    if (!again.loose) flight.strict--
   }
-  return unique
+  return repeated.size === 0 ? flights : [...repeated, ...flights]
 }
 
 const settleFlight = (flight: Flight, work: BeatWork, settled: Settled): void => {
@@ -272,6 +281,7 @@ const append = (work: BeatWork, body: Body, { changes, modules, settled }: Made)
 /** What the store has taken becomes the state that the next beat starts from. */
 const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => {
   const { documents, inbox } = body
+  inbox.controls = inbox.controls.slice(work.controls.length)
   for (const { address, after } of changes) documents.put(address.key, after)
   for (const [cell, list] of work.bindings) body.bindings.set(cell, list)
   for (const captured of work.captured) captured.pending.beat = work.moment.beat

@@ -49,18 +49,19 @@ export class Entrance {
     const { body } = this
     const { inbox, settings: { limits, tempo }, store } = body
     const head = store.head()
-    const sent = Emission.make("", posted, head.beat)
+    const callers = posted.id === undefined ? undefined : this.callersId(posted, posted.id)
+    const expected = callers === undefined ? head.beat + 1 : undefined
+    const id = callers ?? this.mint(head.beat + 1)
+    const sent = Emission.make(id, posted, head.beat)
     const text = sent.payload?.text ?? ""
-    const id = posted.id === undefined ? undefined : this.callersId(posted, posted.id)
-    if (id !== undefined) {
+    if (callers !== undefined) {
       const before = inbox.waiting.get(id)?.payload?.text ?? (inbox.waiting.has(id) ? "" : Receipts.payloadText(store, id))
       if (before !== undefined && before !== text) throw new IdReused({ id: posted.id! })
       if (before !== undefined) return { kind: "known", id }
     }
     if (inbox.signals >= limits.inboxSignals) throw new InboxFull({ space: body.space, limit: `${limits.inboxSignals} signals` })
     if (inbox.bytes + text.length > limits.inboxBytes) throw new InboxFull({ space: body.space, limit: `${limits.inboxBytes} characters` })
-    const origin = id === undefined ? "ingress" : "caller"
-    const signal = Signal.make({ ...sent, id: id ?? this.mint(head.beat + 1) }, origin, 0)
+    const signal = Signal.make(sent, { origin: callers === undefined ? "ingress" : "caller", depth: 0, expected })
     const since = { beat: head.beat, clock: body.host.now(), tempo }
     const due = posted.at === undefined ? undefined : Signal.due(posted.at, since)
     return { kind: "new", pending: new Signal.Pending(body.number(), signal, { due }) }

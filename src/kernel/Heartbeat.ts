@@ -79,10 +79,8 @@ export class Heartbeat {
 
   /** Step 3: what came from outside is written before any run, and seen by all. */
   private captureControls(work: BeatWork): void {
-    const { inbox } = this.body
-    work.controls = inbox.controls
+    work.controls = this.body.inbox.controls.slice()
     if (work.controls.length === 0) return
-    inbox.controls = []
     const draft = new Draft(work.stage, work.moment, { run: CAPTURE, envelope: system, serializable: false })
     for (const control of work.controls) {
       const refused = control.kind === "set"
@@ -122,7 +120,8 @@ export class Heartbeat {
       else if (signal.depth > this.body.settings.limits.hops) {
         captured.handlings.push(work.assign(flight, { key: "storm", outcome: storm(signal.depth) }))
       } else {
-        for (const [i, entry] of resolution.entries.entries()) {
+        for (let i = 0; i < resolution.entries.length; i++) {
+          const entry = resolution.entries[i]!
           const shared = entry.enzyme.repeatable ? undefined : first?.handlings[i]
           captured.handlings.push(shared ?? work.assign(flight, { key: entry.key, entry, outcome: this.abortedBy(flight, entry.key) }))
         }
@@ -169,7 +168,7 @@ export class Heartbeat {
     handling.outcome = outcome
     if (outcome.kind !== "fatal") return
     this.aborted = [...this.aborted, { flight: handling.flight, key: handling.key, outcome }]
-    this.body.inbox.putBack(work.taken, work.controls)
+    this.body.inbox.putBack(work.taken)
     const { signal, target } = handling.flight.signal
     throw new BeatAborted({ beat: work.moment.beat, enzyme: handling.key, signal: signal ?? target ?? "", reason: outcome.message })
   }

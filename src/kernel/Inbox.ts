@@ -35,7 +35,7 @@ export interface Start {
  * @since 0.1.0
  */
 export class Inbox {
-  /** Control input from outside, in the order of its arrival. */
+  /** Control input from outside, in the order of its arrival; what a beat did leaves with its commit. */
   controls: Array<Control> = []
   readonly waits = new Waits()
   /** Signals that were captured and are not over, by their id. */
@@ -85,13 +85,16 @@ export class Inbox {
     if (again === undefined) return this.push(pending)
     let flight = this.flights.get(signal.id)
     if (flight === undefined) {
-      flight = new Flight(signal, again.captured, again.lane)
+      flight = new Flight(signal, again.captured, undefined)
       this.flights.set(signal.id, flight)
-      if (again.lane !== undefined) this.lanes.set(again.lane, undefined)
       if (signal.origin !== "run") this.waiting.set(signal.id, signal)
     }
     flight.open++
     if (!again.loose) flight.strict++
+    if (again.lane !== undefined) {
+      flight.lane = again.lane
+      this.lanes.set(again.lane, undefined)
+    }
     this.repeat(pending)
   }
 
@@ -145,9 +148,8 @@ export class Inbox {
   }
 
   /** Puts back what an aborted beat had taken, in the same order. */
-  putBack(taken: ReadonlyArray<Taken>, controls: ReadonlyArray<Control>): void {
+  putBack(taken: ReadonlyArray<Taken>): void {
     this.again = taken
-    this.controls = [...controls, ...this.controls]
   }
 
   /** Keeps a flight that has handlings to repeat; its lane goes on when all of those let it. */

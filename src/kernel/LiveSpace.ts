@@ -13,6 +13,7 @@ import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
 import { LinkLoop } from "../cell/Link.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
+import * as Bindings from "../registry/Bindings.ts"
 import { Draft } from "../stage/Draft.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
 import * as Envelope from "../stage/Envelope.ts"
@@ -316,6 +317,8 @@ export class LiveSpace implements Space {
     return this.control(() => {
       const names = Name.split(cell)
       if (typeof names === "string") throw new Address.InvalidAddress({ text: cell, reason: names })
+      // The list lies in a document of its own, whose address has to be one, too.
+      Address.parse(Bindings.address(cell).text)
       const unnamable = Name.refusal(enzyme)
       if (unnamable !== undefined) throw new WriteRefused({ address: cell, reason: `"${enzyme}" names no enzyme: ${unnamable}` })
       return (answer) => ({ kind: "bind", change: { cell, enzyme, ...how }, answer })

@@ -13,14 +13,8 @@ import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Flight, Handling } from "./Flight.ts"
 import * as Journal from "./Journal.ts"
 import type { Signal } from "./Signal.ts"
+import { expectedBy } from "./Signal.ts"
 import type { HandlingReceipt, Receipt } from "./Space.ts"
-
-/** The beat that captures a signal with this id unless something holds it up; `undefined` for a caller's id. */
-const expected = (id: string): number | undefined => {
-  const [first, second] = id.split(".")
-  if (second === undefined) return undefined
-  return first === "x" ? Number(second) : Number(first) + 1
-}
 
 /**
  * Whether the index needs a row to find the beat that captured a signal.
@@ -29,7 +23,7 @@ const expected = (id: string): number | undefined => {
  * @since 0.1.0
  */
 export const needsRow = (signal: Signal, beat: number): boolean =>
-  signal.event && (signal.origin === "caller" || expected(signal.id) !== beat)
+  signal.event && signal.expected !== beat
 
 /**
  * The receipt of a flight that is over, from memory.
@@ -58,7 +52,7 @@ const ofHandling = ({ attempt, beat, key, outcome }: Handling): HandlingReceipt 
  */
 export const find = (store: SpaceStore, id: string, isOpen: boolean): Receipt | undefined => {
   const rows = store.receipts(id)
-  const captured = rows.find((row) => row.enzyme === "")?.beat ?? expected(id)
+  const captured = rows.find((row) => row.enzyme === "")?.beat ?? expectedBy(id)
   if (captured === undefined || !Number.isSafeInteger(captured)) return undefined
   const first = read(store, captured, id)
   if (first === undefined) return undefined

@@ -144,16 +144,11 @@ const limited = (result: PromiseLike<unknown>, handling: Handling, around: Surro
       stop?.()
       resolve({ kind: "retry", tag: "Timeout", code: "run/timeout", message: `The run took longer than its limit of ${limitMs} ms. Set limitMs, or do the slow part outside the beat` })
     })
-    result.then(
-      (value) => {
-        cancel()
-        resolve(conclude(draft, value))
-      },
-      (error: unknown) => {
-        cancel()
-        resolve(failed(draft, error))
-      }
-    )
+    const settle = (outcome: Outcome): void => {
+      cancel()
+      resolve(outcome)
+    }
+    void Promise.resolve(result).then((value) => conclude(draft, value)).catch((error: unknown) => failed(draft, error)).then(settle)
   })
 }
 
@@ -175,8 +170,16 @@ const failed = (draft: Draft, raised: unknown): Outcome => {
   return failure(draft.refusal ?? raised)
 }
 
-/** The outcome that an error stands for. */
+/** The outcome that an error stands for. What is thrown may be anything, and looking at it may throw again. */
 export const failure = (error: unknown): Outcome => {
+  try {
+    return describe(error)
+  } catch {
+    return { kind: "dead", tag: "Defect", code: "run/failed", message: "what the run threw cannot be read" }
+  }
+}
+
+const describe = (error: unknown): Outcome => {
   const kind = isTagged(error, "Retry") ? "retry" : isTagged(error, "Fatal") ? "fatal" : "dead"
   return { kind, tag: tagOf(error), code: codeOf(error), message: messageOf(error) }
 }

@@ -23,6 +23,8 @@ export interface Signal {
   readonly origin: "run" | "ingress" | "caller"
   /** How many signals led to this one. */
   readonly depth: number
+  /** The beat that captures it unless something holds it up; `undefined` where its id does not tell. */
+  readonly expected: number | undefined
   /** Names the pair of signal and target. */
   readonly pair: string
 }
@@ -56,16 +58,31 @@ export interface Again {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (sent: Emission, origin: Signal["origin"], depth: number): Signal => ({
+export const make = (sent: Emission, from: Pick<Signal, "origin" | "depth" | "expected">): Signal => ({
   id: sent.id,
   signal: sent.signal,
   target: sent.target,
   payload: sent.payload,
-  event: origin !== "run" || sent.payload !== undefined,
-  origin,
-  depth,
-  pair: `${sent.signal ?? ""} ${sent.target ?? ""}`
+  event: from.origin !== "run" || sent.payload !== undefined,
+  origin: from.origin,
+  depth: from.depth,
+  expected: from.expected,
+  pair: pairOf(sent)
 })
+
+const pairOf = ({ signal = "", target = "" }: { readonly signal?: string | undefined; readonly target?: string | undefined }): string => `${signal} ${target}`
+
+/**
+ * The beat that an id expects to capture its signal: ids that are minted in a beat tell, a caller's do not.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const expectedBy = (id: string): number | undefined => {
+  const [first, second] = id.split(".")
+  if (second === undefined) return undefined
+  return first === "x" ? Number(second) : Number(first) + 1
+}
 
 /**
  * When something asked for at a beat is due: the wait of a number of beats needs both the number and the time.
@@ -113,7 +130,7 @@ export class Pending {
   /** The pending signal that a row stands for. */
   static fromRow(row: { readonly seq: number; readonly text: string }): Pending {
     const { again, due, payload, ...rest } = JSON.parse(row.text)
-    const signal = { ...rest, payload: payload === undefined ? undefined : Codec.decode(payload), pair: `${rest.signal ?? ""} ${rest.target ?? ""}` }
+    const signal = { ...rest, payload: payload === undefined ? undefined : Codec.decode(payload), expected: expectedBy(rest.id), pair: pairOf(rest) }
     const pending = new Pending(row.seq, signal, { due, again })
     pending.stored = true
     return pending

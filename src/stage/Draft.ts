@@ -21,7 +21,11 @@ import type { BindingChange, Emission, SignalRequest } from "./Launch.ts"
 import { NotProvided } from "./Launch.ts"
 import * as Emitted from "./Emission.ts"
 import type { Transaction } from "./Transaction.ts"
+import { Own } from "./Own.ts"
 import * as Write from "./Write.ts"
+
+/** Stands for a list that nothing was put into. */
+const none: Array<never> = []
 
 /** Most bytes that one run keeps with `blob`. */
 const MAX_BLOB = 32 * 1_048_576
@@ -93,12 +97,14 @@ export class Draft implements Transaction {
   readonly envelope: Envelope.Envelope
   readonly serializable: boolean
   readonly run: number
-  readonly writes: Array<Write.Write> = []
-  readonly readAddresses: Array<Address.Address> = []
-  readonly readDocuments: Array<Document.Document | undefined | typeof CHILDREN> = []
-  readonly emissions: Array<Emission> = []
+  /** Lists are made when there is something to put into them: most runs need few. */
+  writes: Array<Write.Write> = none
+  /** Where the run looked, and beside it what it saw there: a document, or the names below a cell. */
+  readAddresses: Array<Address.Address> = none
+  readDocuments: Array<Document.Document | undefined | typeof CHILDREN> = none
+  emissions: Array<Emission> = none
   /** What this run made of the documents it wrote. */
-  own: Map<string, Document.Document | undefined> | undefined
+  own: Own | undefined
   bindings: Array<BindingChange> | undefined
   blobs: Map<string, Uint8Array> | undefined
   /** The first refusal; it outlives a catch. */
@@ -124,12 +130,14 @@ export class Draft implements Transaction {
     this.revoked ??= why
   }
 
-  readonly random = (): number => {
+  random(): number {
     this.chance ??= Chance.make(this.moment.seed, this.run)
     return this.chance()
   }
 
-  readonly id = (): string => `${this.beat}.${this.run}.${this.minted++}`
+  id(): string {
+    return `${this.beat}.${this.run}.${this.minted++}`
+  }
 
   get(text: string): Value.Value {
     this.alive()
@@ -145,14 +153,18 @@ export class Draft implements Transaction {
     const address = id === "/" ? Address.make("/") : Address.parse(id)
     if (address.path.length > 0) throw this.refuse(new TransactionRefused({ reason: `list needs a cell and ${id} is a place inside one` }))
     this.refuseView(address)
-    this.readAddresses.push(address)
-    this.readDocuments.push(CHILDREN)
+    this.log(address, CHILDREN)
     const names = this.stage.children(address.scope, address.id)
-    return this.own === undefined ? names : adjusted(names, { scope: address.scope, id: address.id, documents: this.own })
+    return this.own === undefined ? names : adjusted(names, { scope: address.scope, id: address.id, own: this.own })
   }
 
   set(text: string, value: unknown): void {
-    this.guarded(() => this.write(Write.set(this.settle(Address.parse(text), value === undefined || Link.is(value)), value)))
+    this.alive()
+    try {
+      this.write(Write.set(this.settle(Address.parse(text), value === undefined || Link.is(value)), value))
+    } catch (error) {
+      throw this.refuse(error)
+    }
   }
 
   /** Writes a value that is encoded already; `undefined` deletes. */
@@ -205,7 +217,9 @@ export class Draft implements Transaction {
     return this.guarded(() => {
       if (this.emissions.length >= MAX_EMISSIONS) throw new TransactionRefused({ reason: `one run sends at most ${MAX_EMISSIONS} signals` })
       const id = this.id()
-      this.emissions.push(Emitted.make(id, request, this.beat))
+      const emission = Emitted.make(id, request, this.beat)
+      if (this.emissions === none) this.emissions = [emission]
+      else this.emissions.push(emission)
       return id
     })
   }
@@ -236,8 +250,7 @@ export class Draft implements Transaction {
 
   private read(address: Address.Address, hops: number): Value.Value {
     const document = this.visible(address.key)
-    this.readAddresses.push(address)
-    this.readDocuments.push(document)
+    this.log(address, document)
     if (document === undefined) return undefined
     const value = address.path.length === 0 && document.plain !== undefined ? document.plain : Document.read(document, [])
     const linked = Link.along(value, address.path)
@@ -247,10 +260,10 @@ export class Draft implements Transaction {
   }
 
   /** Where a write really goes: links on the way are followed, and at the end too unless the link itself is meant. */
-  private settle(address: Address.Address, itself: boolean, hops = 0): Address.Address {
+  settle(address: Address.Address, itself: boolean, hops = 0): Address.Address {
     const document = this.visible(address.key)
     if (document === undefined) return address
-    const linked = Link.along(Document.read(document, []), address.path)
+    const linked = Link.along(document.plain ?? Document.read(document, []), address.path)
     if (linked === undefined || (itself && linked.depth === address.path.length)) return address
     if (hops >= Link.MAX_HOPS) throw new Link.LinkLoop({ address: address.text })
     return this.settle(Address.into(Link.target(linked.link), address.path.slice(linked.depth)), itself, hops + 1)
@@ -261,15 +274,28 @@ export class Draft implements Transaction {
     Envelope.check(this.envelope, write.address)
     const { key } = write.address
     const after = Write.apply(this.visible(key), write)
-    this.own ??= new Map()
+    this.own ??= new Own()
     this.own.set(key, after)
-    this.writes.push(write)
+    if (this.writes === none) this.writes = [write]
+    else this.writes.push(write)
+  }
+
+  private log(address: Address.Address, seen: Document.Document | undefined | typeof CHILDREN): void {
+    if (this.readAddresses === none) {
+      this.readAddresses = [address]
+      this.readDocuments = [seen]
+      return
+    }
+    this.readAddresses.push(address)
+    this.readDocuments.push(seen)
   }
 
   private binding(cell: string, change: Omit<BindingChange, "cell">): void {
     this.guarded(() => {
       const names = Name.split(cell)
       if (typeof names === "string") throw new Address.InvalidAddress({ text: cell, reason: names })
+      const unnamable = Name.refusal(change.enzyme)
+      if (unnamable !== undefined) throw new TransactionRefused({ reason: `what it binds names no enzyme: ${unnamable}` })
       this.bindings ??= []
       this.bindings.push({ cell, ...change })
     })

@@ -42,6 +42,10 @@ export class OutsideEnvelope extends Schema.TaggedError<OutsideEnvelope>()("Outs
 /** One declared pattern: documents, and a place inside them. */
 interface Part {
   readonly documents: Pattern.Pattern
+  /** The pattern up to its first segment that is not literal. */
+  readonly prefix: string
+  /** Whether nothing but `**` follows it. */
+  readonly all: boolean
   readonly scope: string | undefined
   readonly path: Address.Path
 }
@@ -56,11 +60,7 @@ export interface Envelope {
   readonly text: string
   readonly parts: ReadonlyArray<Part> | undefined
   readonly system: boolean
-  /** What was allowed already, by the text of the address. */
-  readonly allowed: Set<string>
 }
-
-const REMEMBERED = 4096
 
 /**
  * The envelope that a descriptor declares.
@@ -72,8 +72,7 @@ const REMEMBERED = 4096
 export const make = (writes: ReadonlyArray<string> | undefined, system: boolean): Envelope => ({
   text: writes === undefined ? "any cell but the runtime's own" : writes.length === 0 ? "nothing" : writes.join(", "),
   parts: writes?.map(part),
-  system,
-  allowed: new Set()
+  system
 })
 
 const part = (text: string): Part => {
@@ -82,8 +81,13 @@ const part = (text: string): Part => {
   const question = document.indexOf("?")
   const place = `/x${question < 0 ? "" : document.slice(question)}${hash < 0 ? "" : text.slice(hash)}`
   const address = Address.parse(place)
+  const documents = Pattern.parse(question < 0 ? document : document.slice(0, question))
+  const literals = documents.segments.findIndex((segment) => segment.kind !== "literal")
+  const prefix = literals < 0 ? documents.text : documents.text.split("/").slice(0, literals + 1).join("/")
   return {
-    documents: Pattern.parse(question < 0 ? document : document.slice(0, question)),
+    documents,
+    prefix,
+    all: documents.text === `${prefix}/**` && prefix !== "",
     scope: question < 0 ? undefined : address.scope,
     path: address.path
   }
@@ -120,20 +124,19 @@ export const naming = (writes: ReadonlyArray<string>): string | undefined =>
  * @since 0.1.0
  */
 export const check = (envelope: Envelope, address: Address.Address): void => {
-  if (envelope.allowed.has(address.text)) return
   if (!allows(envelope, address)) throw new OutsideEnvelope({ address: address.text, envelope: envelope.text })
-  if (envelope.allowed.size >= REMEMBERED) envelope.allowed.clear()
-  envelope.allowed.add(address.text)
 }
 
 const allows = (envelope: Envelope, address: Address.Address): boolean => {
   if (!envelope.system && isReserved(address.id)) return false
   if (envelope.parts === undefined) return true
-  const names = address.id.slice(1).split("/")
-  return envelope.parts.some((part) =>
-    (part.scope === undefined || part.scope === address.scope) &&
-    part.path.length <= address.path.length &&
-    Address.overlaps(part.path, address.path) &&
-    Pattern.matches(part.documents, names, "exact")
-  )
+  for (const part of envelope.parts) if (covers(part, address)) return true
+  return false
+}
+
+/** The literal beginning of a pattern decides most writes, without taking the address apart. */
+const covers = ({ all, documents, path, prefix, scope }: Part, address: Address.Address): boolean => {
+  if (!address.id.startsWith(prefix) || (scope !== undefined && scope !== address.scope)) return false
+  if (path.length > address.path.length || !Address.overlaps(path, address.path)) return false
+  return all ? Address.isWithin(prefix, address.id) : Pattern.matches(documents, address.id.slice(1).split("/"), "exact")
 }

@@ -13,6 +13,7 @@ import type { Document } from "../cell/Document.ts"
 import { adjusted, CHILDREN } from "./Children.ts"
 import type { Committed, Draft, View } from "./Draft.ts"
 import * as Envelope from "./Envelope.ts"
+import type { Own } from "./Own.ts"
 import * as Write from "./Write.ts"
 
 /** Who wrote a document in this beat: the numbers of runs, or the capture and the commit themselves. */
@@ -26,7 +27,7 @@ export interface Staged {
   after: Document | undefined
   readonly writers: Array<number>
   /** The writes of runs, which later runs must not contradict. */
-  readonly writes: Array<Write.Write>
+  writes: ReadonlyArray<Write.Write>
 }
 
 /** Why a run was dropped: another run of the beat wrote here first. */
@@ -45,7 +46,7 @@ export class Stage implements View {
   readonly committed: Committed
   readonly documents = new Map<string, Staged>()
   /** The documents that the capture wrote; `undefined` while it wrote none, which is the usual case. */
-  private captured: Map<string, Document | undefined> | undefined
+  private captured: Own | undefined
 
   constructor(committed: Committed) {
     this.committed = committed
@@ -59,14 +60,14 @@ export class Stage implements View {
   /** The names below a cell that runs of this beat see. */
   children(scope: string, id: string): ReadonlyArray<string> {
     const names = this.committed.children(scope, id)
-    return this.captured === undefined ? names : adjusted(names, { scope, id, documents: this.captured })
+    return this.captured === undefined ? names : adjusted(names, { scope, id, own: this.captured })
   }
 
   /** Merges the capture transaction: before all runs, seen by all, in conflict with none. */
   capture(draft: Draft): void {
     if (draft.own === undefined) return
     this.captured = draft.own
-    for (const [key, after] of draft.own) this.put(Address.ofKey(key), after, CAPTURE)
+    for (const [i, key] of draft.own.keys.entries()) this.put(Address.ofKey(key), draft.own.documents[i], CAPTURE)
   }
 
   /** Merges what the commit itself writes, such as diagnostics. */
@@ -86,18 +87,21 @@ export class Stage implements View {
   merge(draft: Draft, run: number): Conflict | undefined {
     const conflict = this.conflict(draft)
     if (conflict !== undefined) return conflict
-    for (const write of draft.writes) Envelope.check(draft.envelope, write.address)
-    for (const [key, after] of draft.own ?? []) {
-      const writes = draft.writes.length === 1 ? draft.writes : draft.writes.filter((write) => write.address.key === key)
+    const { envelope, own, writes } = draft
+    if (own === undefined) return undefined
+    for (const write of writes) Envelope.check(envelope, write.address)
+    for (let i = 0; i < own.keys.length; i++) {
+      const key = own.keys[i]!
+      const here = own.keys.length === 1 ? writes : writes.filter((write) => write.address.key === key)
       const staged = this.documents.get(key)
       if (staged === undefined) {
-        this.documents.set(key, { address: Address.ofKey(key), before: this.committed.read(key), after, writers: [run], writes: writes.slice() })
+        this.documents.set(key, { address: Address.ofKey(key), before: this.committed.read(key), after: own.documents[i], writers: [run], writes: here })
         continue
       }
       // Alone among runs, this run saw the captured document; with others, its writes go on top of theirs.
-      staged.after = staged.writes.length === 0 ? after : writes.reduce(Write.apply, staged.after)
+      staged.after = staged.writes.length === 0 ? own.documents[i] : here.reduce(Write.apply, staged.after)
       staged.writers.push(run)
-      staged.writes.push(...writes)
+      staged.writes = staged.writes.concat(here)
     }
     return undefined
   }

@@ -41,9 +41,9 @@ export interface Transaction {
   /** The beat's captured clock, in milliseconds since 1970. The same in every replay. */
   readonly now: number
   /** The beat's chance: a number from 0 up to 1. The same in every replay. */
-  readonly random: () => number
+  random(): number
   /** An id that no other call in this space returns. The same in every replay. */
-  readonly id: () => string
+  id(): string
   /** The value at an address; `undefined` where there is none. Follows links. */
   readonly get: (address: string) => Value
   /** The names of the documents directly below a cell, in code-unit order. */

@@ -1,0 +1,49 @@
+/**
+ * What a run made of the documents it wrote.
+ *
+ * Most runs write a document or two, for which a list is cheaper than a map; a
+ * map takes over where there are many.
+ *
+ * @module
+ */
+import type { Document } from "../cell/Document.ts"
+
+/** From how many documents on a map is kept beside the list. */
+const MANY = 8
+
+/**
+ * Documents by key, in the order in which they were first written.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Own {
+  readonly keys: Array<string> = []
+  readonly documents: Array<Document | undefined> = []
+  private places: Map<string, number> | undefined
+
+  has(key: string): boolean {
+    return this.place(key) >= 0
+  }
+
+  get(key: string): Document | undefined {
+    const place = this.place(key)
+    return place < 0 ? undefined : this.documents[place]
+  }
+
+  set(key: string, document: Document | undefined): void {
+    const place = this.place(key)
+    if (place >= 0) {
+      this.documents[place] = document
+      return
+    }
+    this.places?.set(key, this.keys.length)
+    this.keys.push(key)
+    this.documents.push(document)
+    if (this.places === undefined && this.keys.length >= MANY) this.places = new Map(this.keys.map((key, i) => [key, i]))
+  }
+
+  private place(key: string): number {
+    return this.places === undefined ? this.keys.indexOf(key) : this.places.get(key) ?? -1
+  }
+}
