@@ -58,7 +58,16 @@ export const make = (address: string): Link => Object.freeze({ [KEY]: Address.pa
 export const is = (value: unknown): value is Link => {
   if (typeof value !== "object" || value === null || typeof (value as Link)[KEY] !== "string") return false
   for (const key in value) if (key !== KEY) return false
-  return true
+  return isAddress((value as Link)[KEY])
+}
+
+/** A text that is no address makes no link: the object that holds it is a value like any other. */
+const isAddress = (text: string): boolean => {
+  try {
+    return Address.parse(text) !== undefined
+  } catch {
+    return false
+  }
 }
 
 /**

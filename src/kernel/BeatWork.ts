@@ -4,6 +4,7 @@
  * @module
  */
 import type { Binding, BindingTable } from "../registry/Bindings.ts"
+import * as Document from "../cell/Document.ts"
 import * as Bindings from "../registry/Bindings.ts"
 import type { Entry } from "../registry/Registry.ts"
 import type { Diagnostic } from "../diagnostic/Diagnostic.ts"
@@ -59,11 +60,11 @@ export class BeatWork {
   /** The bindings as this beat sees them. */
   readonly table: BindingTable = { get: (cell) => this.bindings.get(cell) ?? this.bound.get(cell) }
 
-  /** Puts a binding or a tombstone; answers the cell's new list. */
-  bind(change: BindingChange): ReadonlyArray<Binding> {
+  /** Puts a binding or a tombstone into its cell's list. */
+  bind(change: BindingChange, writer: number): void {
     const list = Bindings.put(this.table.get(change.cell) ?? [], change, this.moment.beat)
     this.bindings.set(change.cell, list)
-    return list
+    this.stage.put(Bindings.address(change.cell), Document.encode(list), writer)
   }
 
   /** Puts a run on the agenda. */

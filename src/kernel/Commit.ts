@@ -12,7 +12,6 @@ import * as Document from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { BlobRow, ReceiptRow } from "../persistence/Persistence.ts"
-import * as Bindings from "../registry/Bindings.ts"
 import type { Staged } from "../stage/Stage.ts"
 import { COMMIT } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
@@ -124,9 +123,7 @@ const launch = (handling: Handling, { body, settled, work }: Surroundings): void
     const due = emission.at === undefined ? undefined : Signal.due(emission.at, sinceOf(work, body))
     settled.queued.push(new Signal.Pending(body.number(), signal, { due }))
   }
-  for (const change of draft.bindings ?? []) {
-    work.stage.put(Bindings.address(change.cell), Document.encode(work.bind(change)), handling.run)
-  }
+  for (const change of draft.bindings ?? []) work.bind(change, handling.run)
   for (const [hash, bytes] of draft.blobs ?? []) settled.blobs.push({ hash, bytes })
 }
 

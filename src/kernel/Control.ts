@@ -7,7 +7,6 @@
  * @module
  */
 import { InvalidValue } from "../cell/Value.ts"
-import { LinkLoop } from "../cell/Link.ts"
 import type { BindingChange } from "../stage/Launch.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Write } from "../stage/Write.ts"
@@ -38,8 +37,6 @@ export const write = (draft: Draft, { address, document }: Write & { readonly ki
     draft.put(address, document)
     return undefined
   } catch (error) {
-    if (error instanceof InvalidValue) return error
-    if (error instanceof LinkLoop) return new WriteRefused({ address: address.text, reason: error.message })
-    throw error
+    return error instanceof InvalidValue ? error : new WriteRefused({ address: address.text, reason: (error as Error).message })
   }
 }

@@ -9,7 +9,6 @@
  *
  * @module
  */
-import * as Bindings from "../registry/Bindings.ts"
 import type { Resolution } from "../registry/Registry.ts"
 import { Draft } from "../stage/Draft.ts"
 import * as Envelope from "../stage/Envelope.ts"
@@ -34,7 +33,8 @@ interface Aborted {
 
 type Resolve = (signal: Signal) => Resolution
 
-const system = Envelope.make(undefined, true)
+/** What the outside may write: any cell but the runtime's own, through links too. */
+const outside = Envelope.make(undefined, false)
 
 /**
  * Steps one space.
@@ -81,11 +81,9 @@ export class Heartbeat {
   private captureControls(work: BeatWork): void {
     work.controls = this.body.inbox.controls.slice()
     if (work.controls.length === 0) return
-    const draft = new Draft(work.stage, work.moment, { run: CAPTURE, envelope: system, serializable: false })
+    const draft = new Draft(work.stage, work.moment, { run: CAPTURE, envelope: outside, serializable: false })
     for (const control of work.controls) {
-      const refused = control.kind === "set"
-        ? Control.write(draft, control.write)
-        : void draft.set(Bindings.address(control.change.cell).text, work.bind(control.change))
+      const refused = control.kind === "set" ? Control.write(draft, control.write) : void work.bind(control.change, CAPTURE)
       if (refused === undefined) work.done.push(control)
       else work.answers.push((answer) => control.answer(typeof answer === "number" ? refused : answer))
     }

@@ -169,10 +169,8 @@ export class Draft implements Transaction {
 
   /** Writes a value that is encoded already; `undefined` deletes. */
   put(address: Address.Address, document: Document.Document | undefined): void {
-    this.guarded(() => {
-      const itself = document === undefined || Link.is(document.plain)
-      this.write({ kind: "set", address: this.settle(address, itself), document })
-    })
+    const itself = document === undefined || Link.is(document.plain)
+    this.write({ kind: "set", address: this.settle(address, itself), document })
   }
 
   merge(text: string, fields: { readonly [key: string]: unknown }): void {

@@ -13,7 +13,7 @@ import type { Document } from "../cell/Document.ts"
 import { adjusted, CHILDREN } from "./Children.ts"
 import type { Committed, Draft, View } from "./Draft.ts"
 import * as Envelope from "./Envelope.ts"
-import type { Own } from "./Own.ts"
+import { Own } from "./Own.ts"
 import * as Write from "./Write.ts"
 
 /** Who wrote a document in this beat: the numbers of runs, or the capture and the commit themselves. */
@@ -28,6 +28,12 @@ export interface Staged {
   readonly writers: Array<number>
   /** The writes of runs, which later runs must not contradict. */
   writes: ReadonlyArray<Write.Write>
+}
+
+interface OnTop {
+  readonly after: Document | undefined
+  /** The run's writes to this document. */
+  readonly here: ReadonlyArray<Write.Write>
 }
 
 /** Why a run was dropped: another run of the beat wrote here first. */
@@ -65,13 +71,13 @@ export class Stage implements View {
 
   /** Merges the capture transaction: before all runs, seen by all, in conflict with none. */
   capture(draft: Draft): void {
-    if (draft.own === undefined) return
-    this.captured = draft.own
-    for (const [i, key] of draft.own.keys.entries()) this.put(Address.ofKey(key), draft.own.documents[i], CAPTURE)
+    const { own } = draft
+    if (own !== undefined) for (let i = 0; i < own.keys.length; i++) this.put(Address.ofKey(own.keys[i]!), own.documents[i], CAPTURE)
   }
 
-  /** Merges what the commit itself writes, such as diagnostics. */
+  /** Merges what the capture or the commit itself writes, such as bindings and diagnostics. */
   put(address: Address.Address, after: Document | undefined, writer: number): void {
+    if (writer === CAPTURE) (this.captured ??= new Own()).set(address.key, after)
     const staged = this.documents.get(address.key)
     if (staged === undefined) {
       this.documents.set(address.key, { address, before: this.committed.read(address.key), after, writers: [writer], writes: [] })
@@ -90,20 +96,28 @@ export class Stage implements View {
     const { envelope, own, writes } = draft
     if (own === undefined) return undefined
     for (const write of writes) Envelope.check(envelope, write.address)
-    for (let i = 0; i < own.keys.length; i++) {
+    // Writes that do not fit on top of another run's are found before anything is merged.
+    const merged = own.keys.map((key, i) => this.onTop(key, own.documents[i], writes))
+    for (let i = 0; i < merged.length; i++) {
       const key = own.keys[i]!
-      const here = own.keys.length === 1 ? writes : writes.filter((write) => write.address.key === key)
+      const { after, here } = merged[i]!
       const staged = this.documents.get(key)
       if (staged === undefined) {
-        this.documents.set(key, { address: Address.ofKey(key), before: this.committed.read(key), after: own.documents[i], writers: [run], writes: here })
-        continue
+        this.documents.set(key, { address: Address.ofKey(key), before: this.committed.read(key), after, writers: [run], writes: here })
+      } else {
+        staged.after = after
+        staged.writers.push(run)
+        staged.writes = staged.writes.concat(here)
       }
-      // Alone among runs, this run saw the captured document; with others, its writes go on top of theirs.
-      staged.after = staged.writes.length === 0 ? own.documents[i] : here.reduce(Write.apply, staged.after)
-      staged.writers.push(run)
-      staged.writes = staged.writes.concat(here)
     }
     return undefined
+  }
+
+  /** What a document becomes with a run's writes: what the run saw, or on top of those of earlier runs. */
+  private onTop(key: string, seen: Document | undefined, writes: ReadonlyArray<Write.Write>): OnTop {
+    const here = writes.length === 1 ? writes : writes.filter((write) => write.address.key === key)
+    const staged = this.documents.get(key)
+    return { here, after: staged === undefined || staged.writes.length === 0 ? seen : here.reduce(Write.apply, staged.after) }
   }
 
   private conflict(draft: Draft): Conflict | undefined {
