@@ -1,0 +1,78 @@
+/**
+ * A machine for tests: one store that outlives its kernels, whose flush a test
+ * can hold or break.
+ *
+ * @module
+ */
+import { Context, Deferred, Effect, Latch, Layer, type Scope } from "effect"
+import type { Enzyme, Settings, Space } from "systole"
+import { Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Registry, StoreUnavailable } from "systole"
+import * as HashLayer from "../support/HashLayer.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+import * as TestPacemaker from "../support/TestPacemaker.ts"
+
+/** One store, and how to start and stop what runs over it. */
+export interface Machine {
+  /** Starts a kernel over what is durable. One that ran before is fenced off, as by a power cut. */
+  readonly boot: (enzymes: ReadonlyArray<Enzyme.Enzyme>, settings?: Partial<Settings>) => Effect.Effect<Space, PersistenceError>
+  /** Lets no flush end; answers how many wait. */
+  readonly hold: Effect.Effect<void>
+  readonly release: Effect.Effect<void>
+  /** Ends when a flush is being held. */
+  readonly held: Effect.Effect<void>
+  /** Has each flush fail from now on, or succeed again. */
+  readonly breakDisk: (broken: boolean) => void
+  /** How many flushes succeeded. */
+  readonly flushes: () => number
+}
+
+/** A machine whose store is in memory. */
+export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(function*() {
+  const scope = yield* Effect.scope
+  const context = yield* Layer.build(Layer.fresh(Layer.mergeAll(MemoryStore.layer, HashLayer.layer, TestPacemaker.layer)))
+  const memory = Context.get(context, Persistence)
+  const gate = yield* Latch.make(true)
+  let arrived = yield* Deferred.make<void>()
+  let broken = false
+  let flushes = 0
+  const wrapped: Persistence["Service"] = {
+    ...memory,
+    open: (name, options) =>
+      Effect.map(memory.open(name, options), (store) => {
+        const failure = new PersistenceError({ reason: new StoreUnavailable({ space: name, place: "memory", detail: "the disk is broken" }) })
+        const flush = Effect.gen(function*() {
+          yield* Deferred.succeed(arrived, undefined)
+          yield* Latch.await(gate)
+          if (broken) return yield* failure
+          yield* store.flush
+          flushes++
+        })
+        return new Proxy(store, {
+          get: (target, key) => {
+            if (key === "flush") return flush
+            const value: unknown = Reflect.get(target, key, target)
+            return typeof value === "function" ? value.bind(target) : value
+          }
+        })
+      })
+  }
+  const boot: Machine["boot"] = Effect.fn("Machine.boot")(function*(enzymes, settings = {}) {
+    const layer = Layer.fresh(Kernel.layer.pipe(
+      Layer.provide(Layer.succeed(Persistence, wrapped)),
+      Layer.provide(Layer.succeedContext(context)),
+      Layer.provide(Layer.fresh(Registry.layer)),
+      Layer.provide(Layer.succeed(KernelSettings, { ...TestKernel.settings, ...settings }))
+    ))
+    const kernel = Context.get(yield* Layer.buildWithScope(layer, scope), Kernel)
+    for (const enzyme of enzymes) yield* Effect.orDie(kernel.register(enzyme))
+    return yield* kernel.space("machine")
+  })
+  return {
+    boot,
+    hold: Effect.andThen(Effect.map(Deferred.make<void>(), (next) => { arrived = next }), Latch.close(gate)),
+    release: Effect.asVoid(Latch.open(gate)),
+    held: Effect.suspend(() => Deferred.await(arrived)),
+    breakDisk: (on) => { broken = on },
+    flushes: () => flushes
+  }
+})
