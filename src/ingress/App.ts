@@ -6,10 +6,10 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
 import { type Context, Hono } from "hono"
 import type { Kernel } from "../kernel/Kernel.ts"
 import type { Accepted, Space } from "../kernel/Space.ts"
+import type { Page } from "../loader/Config.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
 import * as Beats from "./Beats.ts"
@@ -17,6 +17,7 @@ import * as Blobs from "./Blobs.ts"
 import * as Body from "./Body.ts"
 import * as Cells from "./Cells.ts"
 import * as Guard from "./Guard.ts"
+import * as Pages from "./Pages.ts"
 import * as Problem from "./Problem.ts"
 import * as SignalRequest from "./SignalRequest.ts"
 import * as Sse from "./Sse.ts"
@@ -34,6 +35,8 @@ export interface Options extends Guard.Rules {
   readonly onAccident: (failure: unknown) => void
   /** Aborted when the server closes: no stream outlives it. */
   readonly closing: AbortSignal
+  /** Pages of HTML by their paths. */
+  readonly pages: Readonly<Record<string, Page>>
 }
 
 /**
@@ -61,6 +64,7 @@ export const make = (services: Services, options: Options): Hono => {
   runtimeRoutes(app, services.kernel)
   signalRoutes(app, services.kernel)
   stateRoutes(app, services, options.closing)
+  for (const [path, page] of Object.entries(options.pages)) app.get(path, () => Pages.send(page, services.kernel))
   return app
 }
 
@@ -121,7 +125,7 @@ const stateRoutes = (app: Hono, { hash, kernel }: Services, closing: AbortSignal
   app.delete("/v1/spaces/:space/cells/*", async (c) => Cells.remove(await readable(kernel, c), Cells.place(c.req.url)))
   app.get("/v1/spaces/:space/beats", async (c) => {
     const space = await readable(kernel, c)
-    if (wantsStream(c)) return stream(Stream.map(space.beats, (beat) => ({ id: beat, event: "beat", data: String(beat) })))
+    if (wantsStream(c)) return stream(Beats.follow(space, c.req.query("from")))
     return Beats.list(space, { before: c.req.query("before"), limit: c.req.query("limit") })
   })
   app.get("/v1/spaces/:space/beats/:beat", async (c) => Beats.show(await readable(kernel, c), c.req.param("beat")))

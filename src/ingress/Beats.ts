@@ -4,9 +4,11 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { Space } from "../kernel/Space.ts"
+import * as Stream from "effect/Stream"
+import type { ReadError, Space } from "../kernel/Space.ts"
 import * as Body from "./Body.ts"
 import { RequestRefused } from "./Problem.ts"
+import type { Frame } from "./Sse.ts"
 import * as Wire from "./Wire.ts"
 
 /** Most beats that one answer lists. */
@@ -38,6 +40,32 @@ export const list = async (space: Space, query: { readonly before: string | unde
 }
 
 /**
+ * The ledgers of each beat as it becomes durable: from now on, or from the beat `from`.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const follow = (space: Space, from: string | undefined): Stream.Stream<Frame, unknown> => {
+  let next = from === undefined ? undefined : Body.count(from)
+  // What tells of new beats is listened to before the head is looked at, so that none falls between.
+  return Stream.merge(Stream.map(space.beats, (beat) => ({ beat, isNew: true })), Stream.map(Stream.fromEffect(space.head), (beat) => ({ beat, isNew: false }))).pipe(
+    Stream.mapEffect(({ beat, isNew }) =>
+      Effect.gen(function*() {
+        const frames: Array<Frame> = []
+        const first = Math.max(next ?? (isNew ? beat : beat + 1), beat - MAX_LOOKED_AT)
+        for (let n = first; n <= beat; n++) {
+          const row = yield* space.journal(n)
+          if (row !== undefined) frames.push({ id: n, event: "beat", data: JSON.stringify(yield* shown(space, n)) })
+        }
+        next = Math.max(first, beat + 1)
+        return frames
+      })
+    ),
+    Stream.flatMap(Stream.fromIterable)
+  )
+}
+
+/**
  * The ledgers of one beat: what came in, what ran, what it left, and its line in the journal.
  *
  * @category combinators
@@ -45,12 +73,15 @@ export const list = async (space: Space, query: { readonly before: string | unde
  */
 export const show = async (space: Space, text: string): Promise<Response> => {
   const beat = Body.count(text)
-  const values = await Promise.all(ledgers.map((ledger) => Effect.runPromise(space.get(`/rt/beat/${beat}/${ledger}`))))
-  if (values.every((value) => value === undefined)) {
-    const head = await Effect.runPromise(space.head)
-    throw new RequestRefused({ code: "beat/absent", reason: `Space "${space.name}" shows no beat ${beat}; its newest is ${head}. It was empty, is trimmed, or is still to come` })
-  }
-  const shown = Object.fromEntries(ledgers.map((ledger, i) => [ledger, Wire.inline(values[i])]))
-  return Response.json({ beat, ...shown }, { headers: { "cache-control": "no-store" } })
+  const found = await Effect.runPromise(shown(space, beat))
+  if (ledgers.some((ledger) => found[ledger] !== undefined)) return Response.json(found, { headers: { "cache-control": "no-store" } })
+  const head = await Effect.runPromise(space.head)
+  throw new RequestRefused({ code: "beat/absent", reason: `Space "${space.name}" shows no beat ${beat}; its newest is ${head}. It was empty, is trimmed, or is still to come` })
 }
+
+const shown = (space: Space, beat: number): Effect.Effect<Readonly<Record<string, unknown>>, ReadError> =>
+  Effect.map(
+    Effect.forEach(ledgers, (ledger) => space.get(`/rt/beat/${beat}/${ledger}`)),
+    (values) => ({ beat, ...Object.fromEntries(ledgers.map((ledger, i) => [ledger, Wire.inline(values[i])])) })
+  )
 

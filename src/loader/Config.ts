@@ -8,10 +8,22 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type { Value } from "../cell/Value.ts"
 import * as Limits from "../kernel/Limits.ts"
 
 /** The file that holds a project's configuration. */
 export const FILE = "systole.config.ts"
+
+/**
+ * Renders a page of HTML from what cells hold. `get` answers `undefined` where there is no such cell or space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Page = (cells: { readonly get: (space: string, address: string) => Promise<Value> }) => string | Promise<string>
+
+const Page = Schema.declare((value): value is Page => typeof value === "function", { expected: "a function that renders a page" })
+const PagePath = Schema.String.pipe(Schema.check(Schema.isPattern(/^\/(?!v1(?:\/|$)|livez$|readyz$)[A-Za-z0-9_/.-]*$/)))
 
 const count = Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })))
 const folders = Schema.Array(Schema.NonEmptyString)
@@ -32,6 +44,7 @@ const Definition = Schema.Struct({
   ledgers: Schema.optionalKey(Schema.Boolean),
   system: Schema.optionalKey(Schema.Array(Schema.NonEmptyString)),
   spaces: Schema.optionalKey(Schema.Struct({ create: Schema.Literals(["on-demand", "explicit"]) })),
+  pages: Schema.optionalKey(Schema.Record(PagePath, Page)),
   retention: Schema.optionalKey(Schema.Struct({
     journalMillis: Schema.optionalKey(count),
     journalBytes: Schema.optionalKey(count),
@@ -83,6 +96,8 @@ export interface Config {
   readonly kernel: Limits.Settings
   /** The names of enzymes that may write the runtime's own cells. */
   readonly system: ReadonlyArray<string>
+  /** Pages of HTML by their paths. */
+  readonly pages: Readonly<Record<string, Page>>
 }
 
 /**
@@ -128,6 +143,7 @@ const withDefaults = (definition: Definition): Config => {
     token: definition.token,
     create: definition.spaces?.create,
     system: definition.system ?? [],
+    pages: definition.pages ?? {},
     kernel: {
       tempo: definition.tempo ?? 100,
       pace: "demand",

@@ -78,7 +78,7 @@ export const open = Effect.fn("Project.open")(function*(
   const registered = yield* Loader.register(found).pipe(Effect.provideContext(context))
   const kernel = Context.get(context, Kernel)
   const closing = new AbortController()
-  const rules = { token: config.token, loopback: Config.isLoopback(config.host), onAccident, closing: closing.signal }
+  const rules = { token: config.token, loopback: Config.isLoopback(config.host), onAccident, closing: closing.signal, pages: config.pages }
   const app = App.make({ kernel, hash: Context.get(context, Hash) }, rules)
   return { found: registered, kernel, app, hush: () => closing.abort() }
 })

@@ -62,6 +62,7 @@ const open = Effect.fnUntraced(function*({ config: definition, manifest }: Parts
     token: config.token,
     loopback: false,
     onAccident: (failure) => console.error(failure),
-    closing: new AbortController().signal
+    closing: new AbortController().signal,
+    pages: config.pages
   })
 })

@@ -32,6 +32,23 @@ const problem = (answer: Answer) => {
   return [status, code]
 }
 
+/** Reads a stream of events until `until` says that it has seen enough; answers their ids and data. */
+const follow = async (response: Response, until: (seen: ReadonlyArray<readonly [number, string]>) => void | Promise<void>) => {
+  assert.strictEqual(response.headers.get("content-type"), "text/event-stream")
+  const seen: Array<readonly [number, string]> = []
+  const frames = Stream.fromReadableStream({ evaluate: () => response.body!, onError: () => new Error("broke off") }).pipe(
+    Stream.decodeText,
+    Stream.splitLines,
+    Stream.filter((line) => /^(?:id|data): /.test(line)),
+    Stream.grouped(2)
+  )
+  await Effect.runPromise(Stream.runForEach(frames, ([id = "", data = ""]) => Effect.promise(async () => {
+    seen.push([Number(id.slice(4)), data.slice(6)])
+    await until(seen)
+  })))
+  return seen
+}
+
 /** A test over a served runtime. */
 const test = (name: string, run: (app: Effect.Success<ReturnType<typeof served>>) => Promise<void>) =>
   it.live(name, () => Effect.flatMap(served({ enzymes }), (app) => Effect.promise(() => run(app))))
@@ -160,19 +177,11 @@ describe("App", () => {
     test("streams a cell's values with their beats, and ends when the server closes", async ({ close, fetch, put }) => {
       await put(`${cells}/data/a`, 1)
       const response = await fetch(`${cells}/data/a`, { headers: { accept: "text/event-stream" } })
-      assert.strictEqual(response.headers.get("content-type"), "text/event-stream")
-      const frames = Stream.fromReadableStream({ evaluate: () => response.body!, onError: () => new Error("broke off") }).pipe(
-        Stream.decodeText,
-        Stream.splitLines,
-        Stream.filter((line) => line.startsWith("id:") || line.startsWith("data:") || line.startsWith("event:"))
-      )
-      const seen: Array<string> = []
-      await Effect.runPromise(Stream.runForEach(frames, (line) => Effect.promise(async () => {
-        seen.push(line)
-        if (seen.length === 3) await put(`${cells}/data/a`, { b: 2 })
-        if (seen.length === 6) close()
-      })))
-      assert.deepStrictEqual(seen, ["id: 0", "event: value", "data: 1", "id: 1", "event: value", `data: {"b":2}`])
+      const seen = await follow(response, async ({ length }) => {
+        if (length === 1) await put(`${cells}/data/a`, { b: 2 })
+        else close()
+      })
+      assert.deepStrictEqual(seen, [[0, "1"], [1, `{"b":2}`]])
     })
   })
 
@@ -186,6 +195,18 @@ describe("App", () => {
       const { body } = await ask("/v1/spaces/shop/beats/0")
       assert.hasAllKeys(body, ["beat", "inbox", "agenda", "stage", "meta"])
       assert.include(JSON.stringify(body), "enzyme=count")
+    })
+
+    test("streams the ledgers of each beat, from the one that is asked for", async ({ close, fetch, post }) => {
+      for (let i = 0; i < 3; i++) await post(signals, { ...signal, payload: i }, { prefer: "wait=5" })
+      const response = await fetch("/v1/spaces/shop/beats?from=1", { headers: { accept: "text/event-stream" } })
+      const seen = await follow(response, async ({ length }) => {
+        if (length === 2) await post(signals, { ...signal, payload: 3 })
+        if (length === 3) close()
+      })
+      assert.deepStrictEqual(seen.map(([beat]) => beat), [1, 2, 3])
+      for (const [beat, data] of seen) assert.deepInclude(JSON.parse(data), { beat })
+      assert.include(seen[0]![1], "enzyme=count")
     })
 
     test("has none that did not run", async ({ ask, post }) => {
@@ -281,6 +302,27 @@ describe("App", () => {
           await ask("/v1/spaces/shop", { method: "PUT" })
           assert.strictEqual((await post(signals, signal)).status, 202)
         })))
+  })
+
+  describe("pages", () => {
+    it.live("renders a page from cells, which can run nothing", () =>
+      Effect.flatMap(
+        served({
+          config: {
+            spaces: { create: "on-demand" },
+            pages: { "/shelf": async ({ get }) => `<p>${String(await get("shop", "/data/a"))} ${String(await get("absent", "/data/a"))}</p>` }
+          }
+        }),
+        ({ ask, put }) =>
+          Effect.promise(async () => {
+            await put("/v1/spaces/shop/cells/data/a", 7)
+            const { body, headers, status } = await ask("/shelf")
+            assert.deepStrictEqual([status, body], [200, "<p>7 undefined</p>"])
+            assert.strictEqual(headers.get("content-type"), "text/html; charset=utf-8")
+            assert.include(headers.get("content-security-policy"), "default-src 'none'")
+            assert.deepStrictEqual((await ask("/v1/spaces")).body, { spaces: ["shop"] })
+          })
+      ))
   })
 
   describe("who may ask", () => {

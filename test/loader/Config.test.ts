@@ -30,6 +30,8 @@ describe("Config", () => {
         assert.include(yield* refusal({ enzymse: ["x"] }), "enzymse")
         assert.include(yield* refusal({ limits: { hops: 0 } }), "hops")
         assert.include(yield* refusal({ persistence: "../evil" }), "persistence")
+        assert.include(yield* refusal({ pages: { "/v1/mine": () => "" } }), "/v1/mine")
+        assert.include(yield* refusal({ pages: { "/mine": "<p>" } }), "page")
         assert.include(yield* refusal("sqlite"), "systole.config.ts")
       }))
 
