@@ -6,6 +6,7 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
 import type { Config } from "../loader/Config.ts"
 import type { Found } from "../loader/Loader.ts"
 import type { CliFailure } from "./CliFailure.ts"
@@ -21,6 +22,8 @@ export type Fetch = (request: Request) => Response | Promise<Response>
  */
 export interface Project {
   readonly found: Found
+  /** What there is each time that files changed; modules are swapped for as long as this runs. */
+  readonly reloads: Stream.Stream<Found>
   readonly fetch: Fetch
   /** Ends all streams, so that a server can close. */
   readonly hush: () => void

@@ -5,9 +5,11 @@
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import type { Config } from "../loader/Config.ts"
+import type { Found } from "../loader/Loader.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
 import { Host } from "./Host.ts"
 import * as Output from "./Output.ts"
@@ -33,38 +35,50 @@ const configured = ({ data, port }: { readonly data: Option.Option<string>; read
     port: Option.getOrElse(port, () => config.port)
   }))
 
+/** What there is to run, and what cannot be. */
+const report = ({ broken, enzymes }: Found) => ({
+  enzymes: enzymes.map(({ enzyme, file, hash }) => ({ name: enzyme.name, query: enzyme.query, file, hash })),
+  broken: broken.map(({ file, reason }) => ({ file, reason }))
+})
+
+/** Prints which modules run now. */
+const tell = (found: Found, json: boolean) =>
+  Effect.andThen(
+    Output.broken(found),
+    Output.data(json, report(found), `reloaded: ${found.enzymes.length} enzymes, ${found.broken.length} broken modules`)
+  )
+
 /** Serves until the process is told to stop. */
-const serve = Effect.fn("ServeCommand.serve")(function*(config: Config, json: boolean) {
+const serve = Effect.fn("ServeCommand.serve")(function*(config: Config, { isLive, json }: { readonly isLive: boolean; readonly json: boolean }) {
   const host = yield* Host
   const running = yield* ServerFile.find(config)
   if (Option.isSome(running)) {
     const { pid, url } = running.value
     return yield* new CliFailure({ exit: exits.unreachable, code: "server/running", message: `The project is served already at ${url} by process ${pid}. End that process; if it is another program, remove ${config.data}/server.json` })
   }
-  const { fetch, found, hush } = yield* host.open(config)
+  const { fetch, found, hush, reloads } = yield* host.open(config)
   yield* Output.broken(found)
   const port = yield* host.listen(fetch, config)
   yield* Effect.addFinalizer(() => Effect.sync(hush))
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`
   yield* ServerFile.leave(config, { url, pid: host.pid, token: config.token ?? null })
-  const enzymes = found.enzymes.map(({ enzyme, file, hash }) => ({ name: enzyme.name, query: enzyme.query, file, hash }))
-  const broken = found.broken.map(({ file, reason }) => ({ file, reason }))
-  yield* Output.data(json, { url, pid: host.pid, enzymes, broken }, [
-    ...Output.table(enzymes.map(({ file, name, query }) => [name, query === "" ? "(every signal)" : query, file])),
-    `${enzymes.length} enzymes, ${broken.length} broken modules`,
+  if (isLive) yield* Effect.forkScoped(Stream.runForEach(reloads, (found) => tell(found, json)), { startImmediately: true })
+  yield* Output.data(json, { url, pid: host.pid, ...report(found) }, [
+    ...Output.table(found.enzymes.map(({ enzyme: { name, query }, file }) => [name, query === "" ? "(every signal)" : query, file])),
+    `${found.enzymes.length} enzymes, ${found.broken.length} broken modules`,
     `listening at ${url}`
   ])
   return yield* Effect.never
 }, Effect.scoped)
 
 /**
- * The command `dev`: spaces come into being with their first signal.
+ * The command `dev`: spaces come into being with their first signal, and modules are swapped when their files change.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const dev = Command.make("dev", flags, (flags) =>
-  Effect.flatMap(configured(flags), (config) => serve({ ...config, kernel: { ...config.kernel, create: config.create ?? "on-demand" } }, flags.json))).pipe(Command.withDescription("Serve this project for development: a space is created by its first signal"))
+  Effect.flatMap(configured(flags), (config) => serve({ ...config, kernel: { ...config.kernel, create: config.create ?? "on-demand" } }, { isLive: true, json: flags.json }))).pipe(Command.withDescription("Serve this project for development: a space is created by its first signal, and a changed module is swapped between beats"))
 
 /**
  * The command `start`: spaces are created by whoever runs it.
@@ -73,4 +87,4 @@ export const dev = Command.make("dev", flags, (flags) =>
  * @since 0.1.0
  */
 export const start = Command.make("start", flags, (flags) =>
-  Effect.flatMap(configured(flags), (config) => serve(config, flags.json))).pipe(Command.withDescription("Serve this project: a space is created with systole space create"))
+  Effect.flatMap(configured(flags), (config) => serve(config, { isLive: false, json: flags.json }))).pipe(Command.withDescription("Serve this project: a space is created with systole space create"))

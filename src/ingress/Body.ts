@@ -37,10 +37,14 @@ export async function* chunks(request: Request, limit: number): AsyncGenerator<U
   checkedLength(request, limit)
   let size = 0
   if (request.body === null) return
-  for await (const chunk of request.body) {
-    size += chunk.byteLength
-    if (size > limit) throw tooLarge(limit)
-    yield chunk
+  try {
+    for await (const chunk of request.body) {
+      size += chunk.byteLength
+      if (size > limit) throw tooLarge(limit)
+      yield chunk
+    }
+  } catch (error) {
+    throw error instanceof RequestRefused ? error : brokenOff()
   }
 }
 
@@ -61,7 +65,9 @@ const isJson = (type: string): boolean => type === "application/json" || /^appli
 /** A body whose length the host vouches for is read at once, any other piece by piece. */
 const bytes = async (request: Request): Promise<Uint8Array> => {
   if (checkedLength(request, MAX_JSON_BYTES) !== undefined) {
-    const whole = new Uint8Array(await request.arrayBuffer())
+    const whole = new Uint8Array(await request.arrayBuffer().catch((): never => {
+      throw brokenOff()
+    }))
     if (whole.byteLength > MAX_JSON_BYTES) throw tooLarge(MAX_JSON_BYTES)
     return whole
   }
@@ -87,6 +93,8 @@ const checkedLength = (request: Request, limit: number): number | undefined => {
 
 const tooLarge = (limit: number) =>
   new RequestRefused({ code: "body/too-large", reason: `The body has more than ${limit} bytes, which is the limit. Send less in one request` })
+
+const brokenOff = () => new RequestRefused({ code: "body/malformed", reason: "The body broke off before its end. Send the request again" })
 
 const malformed = (reason: string) => new RequestRefused({ code: "body/malformed", reason: `The body is not JSON: ${reason}. Send one JSON value in UTF-8` })
 

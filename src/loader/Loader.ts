@@ -91,6 +91,25 @@ export const register = Effect.fn("Loader.register")(function*(found: Found): Ef
 })
 
 /**
+ * Loads all modules again, and swaps those whose code changed; a module that is broken now leaves what it was in place.
+ *
+ * The kernel takes what comes and what goes at one capture, so no beat sees half of it.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const reload = Effect.fn("Loader.reload")(function*(before: Found, sources: Sources): Effect.fn.Return<Found, never, Kernel | ModuleHost> {
+  const kernel = yield* Kernel
+  const now = yield* load(sources)
+  const broken = new Set(now.broken.map(({ file }) => file))
+  const isSame = (a: FoundEnzyme, b: FoundEnzyme) => a.file === b.file && a.hash === b.hash && a.enzyme.name === b.enzyme.name
+  const kept = before.enzymes.filter((old) => broken.has(old.file) || now.enzymes.some((item) => isSame(item, old)))
+  for (const { enzyme } of before.enzymes.filter((old) => !kept.includes(old))) yield* Effect.ignore(kernel.unregister(enzyme))
+  const swapped = yield* register({ ...now, enzymes: now.enzymes.filter((item) => !kept.some((old) => isSame(old, item))) })
+  return { ...swapped, enzymes: [...kept, ...swapped.enzymes] }
+})
+
+/**
  * The plugin that provides persistence.
  *
  * @category getters

@@ -10,6 +10,7 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type * as Stream from "effect/Stream"
 
 /**
  * A module that was imported.
@@ -55,4 +56,6 @@ export class ModuleHost extends Context.Service<ModuleHost, {
   readonly files: (folder: string) => Effect.Effect<ReadonlyArray<string> | undefined, ModuleBroken>
   /** Imports a file of the project, or one of the runtime's own modules such as `systole/plugins/sqlite`. */
   readonly load: (file: string) => Effect.Effect<LoadedModule, ModuleBroken>
+  /** Tells, now and then, that files which were asked for may have changed. */
+  readonly changes: Stream.Stream<void>
 }>()("systole/loader/ModuleHost") {}

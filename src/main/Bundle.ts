@@ -10,7 +10,7 @@
  */
 import * as Esbuild from "esbuild"
 import { builtinModules } from "node:module"
-import { basename, dirname } from "node:path"
+import { basename, dirname, resolve } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 
 /**
@@ -26,6 +26,8 @@ export interface Bundle {
   readonly located: string
   /** The host's own modules that it imports. */
   readonly hostImports: ReadonlyArray<string>
+  /** The files that it was made from. */
+  readonly files: ReadonlyArray<string>
 }
 
 const MARK = "systole-import:"
@@ -59,6 +61,7 @@ export const make = async (file: string): Promise<Bundle> => {
     entryPoints: [basename(file)],
     bundle: true,
     write: false,
+    metafile: true,
     format: "esm",
     platform: "node",
     target: "es2024",
@@ -68,7 +71,8 @@ export const make = async (file: string): Promise<Bundle> => {
     plugins: [imports.plugin]
   })
   const text = result.outputFiles[0]!.text
-  return { text, located: imports.locate(text), hostImports: [...imports.host].sort() }
+  const files = Object.keys(result.metafile.inputs).map((input) => resolve(dirname(file), input))
+  return { text, located: imports.locate(text), hostImports: [...imports.host].sort(), files }
 }
 
 /**

@@ -8,8 +8,11 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
+import { existsSync, type FSWatcher, watch } from "node:fs"
 import { mkdir, readdir, rename, stat, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { type LoadedModule, ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 import { Hash } from "../persistence/Hash.ts"
@@ -24,15 +27,28 @@ const FOLDER = join(".systole", "modules")
  * @since 0.1.0
  */
 export const layer = (root: string): Layer.Layer<ModuleHost, never, Hash> =>
-  Layer.effect(ModuleHost, Effect.map(Hash, (hash) => ModuleHost.of({
-    files: (folder) => attempt(folder, () => list(join(root, folder))),
-    load: (file) => attempt(file, () => load(root, file, hash))
-  })))
+  Layer.effect(ModuleHost, Effect.map(Hash, (hash) => {
+    const sight = new Sight()
+    return ModuleHost.of({
+      files: (folder) => attempt(folder, () => list(join(root, folder), sight)),
+      load: (file) => attempt(file, () => load({ root, hash, sight }, file)),
+      changes: sight.changes
+    })
+  }))
+
+/** What loading goes by. */
+interface Site {
+  readonly root: string
+  readonly hash: Hash["Service"]
+  readonly sight: Sight
+}
 
 const attempt = <A>(file: string, run: () => Promise<A>): Effect.Effect<A, ModuleBroken> =>
   Effect.tryPromise({ try: run, catch: (error) => error instanceof ModuleBroken ? error : new ModuleBroken({ file, reason: describe(error) }) })
 
-const list = async (folder: string): Promise<ReadonlyArray<string> | undefined> => {
+const list = async (folder: string, sight: Sight): Promise<ReadonlyArray<string> | undefined> => {
+  sight.add(dirname(folder))
+  sight.add(folder)
   try {
     const entries = await readdir(folder, { withFileTypes: true })
     return entries.filter((entry) => !entry.isDirectory()).map((entry) => entry.name)
@@ -42,7 +58,7 @@ const list = async (folder: string): Promise<ReadonlyArray<string> | undefined> 
   }
 }
 
-const load = async (root: string, file: string, hash: Hash["Service"]): Promise<LoadedModule> => {
+const load = async ({ hash, root, sight }: Site, file: string): Promise<LoadedModule> => {
   const Bundle = await import("./Bundle.ts")
   const path = Bundle.ownFile(file) ?? join(root, file)
   await stat(path).catch(() => {
@@ -51,6 +67,7 @@ const load = async (root: string, file: string, hash: Hash["Service"]): Promise<
   const bundle = await Bundle.make(path).catch((error: unknown) => {
     throw new ModuleBroken({ file, reason: Bundle.explain(error) })
   })
+  for (const input of bundle.files) sight.add(dirname(input))
   const digest = hash.hex(bundle.text)
   const place = await keep(root, digest, bundle.located)
   const imported = await import(/* @vite-ignore */ pathToFileURL(place).href).catch((error: unknown) => {
@@ -68,6 +85,36 @@ const keep = async (root: string, digest: string, text: string): Promise<string>
   await writeFile(draft, text)
   await rename(draft, place)
   return place
+}
+
+/** The folders that modules came from, watched for as long as somebody wants to know of changes. */
+class Sight {
+  readonly #folders = new Set<string>()
+  #watch: ((folder: string) => void) | undefined
+
+  add(folder: string): void {
+    if (this.#folders.has(folder)) return
+    this.#folders.add(folder)
+    this.#watch?.(folder)
+  }
+
+  readonly changes: Stream.Stream<void> = Stream.callback<void>((queue) =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const watchers: Array<FSWatcher> = []
+        this.#watch = (folder) => {
+          if (!existsSync(folder)) return void this.#folders.delete(folder)
+          const watcher = watch(folder, () => void Queue.offerUnsafe(queue, undefined))
+          watchers.push(watcher.on("error", () => watcher.close()))
+        }
+        this.#folders.forEach(this.#watch)
+        return watchers
+      }),
+      (watchers) => Effect.sync(() => {
+        this.#watch = undefined
+        for (const watcher of watchers) watcher.close()
+      })
+    ), { bufferSize: 1, strategy: "dropping" })
 }
 
 const describe = (error: unknown): string => error instanceof Error ? `${error.name}: ${error.message}` : String(error)

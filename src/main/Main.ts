@@ -67,7 +67,7 @@ const layer = (platform: Platform): Layer.Layer<Host> => {
     isAlive,
     config: Effect.mapError(Project.config(root), from),
     open: (config) =>
-      Effect.map(Effect.mapError(Project.open(config, site), from), ({ app, found, hush }) => ({ found, hush, fetch: (request: Request) => app.fetch(request) })),
+      Effect.map(Effect.mapError(Project.open(config, site), from), ({ app, ...project }) => ({ ...project, fetch: (request: Request) => app.fetch(request) })),
     listen: (fetch, config) => listen(platform, fetch, config)
   })
 }

@@ -5,6 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import { ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 
 /**
@@ -32,5 +33,6 @@ export const layer = (manifest: Manifest): Layer.Layer<ModuleHost> =>
       const entry = Object.hasOwn(manifest, file) ? manifest[file] : undefined
       if (entry === undefined) return Effect.fail(new ModuleBroken({ file, reason: "the manifest does not hold it" }))
       return Effect.succeed({ file, module: entry.module, hash: entry.hash, hostImports: [] })
-    }
+    },
+    changes: Stream.empty
   })

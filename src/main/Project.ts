@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import { resolve } from "node:path"
 import * as App from "../ingress/App.ts"
 import { Kernel } from "../kernel/Kernel.ts"
@@ -20,6 +21,12 @@ import * as HostHash from "./HostHash.ts"
 import * as HostModules from "./HostModules.ts"
 import * as Runtime from "./Runtime.ts"
 
+/** How long files have to be left alone before they are looked at. */
+const QUIET = "100 millis"
+
+/** How often a process takes new modules in: hosts never let go of old ones. */
+const MAX_RELOADS = 1000
+
 /**
  * A project whose kernel runs.
  *
@@ -28,6 +35,8 @@ import * as Runtime from "./Runtime.ts"
  */
 export interface Project {
   readonly found: Loader.Found
+  /** What there is each time that files changed; modules are swapped for as long as this runs. */
+  readonly reloads: Stream.Stream<Loader.Found>
   readonly kernel: Kernel["Service"]
   /** The ingress, to be served. */
   readonly app: ReturnType<typeof App.make>
@@ -71,7 +80,9 @@ export const open = Effect.fn("Project.open")(function*(
 ): Effect.fn.Return<Project, Config.InvalidConfig | PersistenceError, Scope.Scope> {
   const { onAccident, pacemaker, root } = site
   const { options, use } = config.persistence
-  const found = yield* Loader.load({ enzymes: config.enzymes, plugins: config.plugins, required: [use] }).pipe(Effect.provide(modules(root)))
+  const sources = { enzymes: config.enzymes, plugins: config.plugins, required: [use] }
+  const host = yield* Layer.build(modules(root))
+  const found = yield* Loader.load(sources).pipe(Effect.provideContext(host))
   const persistence = yield* Loader.persistence(found, use)
   const store = persistence({ folder: resolve(root, config.data), options })
   const context = yield* Layer.build(Runtime.layer(config, Layer.merge(store, pacemaker)).pipe(Layer.provideMerge(HostHash.layer)))
@@ -80,7 +91,19 @@ export const open = Effect.fn("Project.open")(function*(
   const closing = new AbortController()
   const rules = { token: config.token, loopback: Config.isLoopback(config.host), onAccident, closing: closing.signal, pages: config.pages }
   const app = App.make({ kernel, hash: Context.get(context, Hash) }, rules)
-  return { found: registered, kernel, app, hush: () => closing.abort() }
+  const reloads = Context.get(host, ModuleHost).changes.pipe(
+    Stream.debounce(QUIET),
+    Stream.take(MAX_RELOADS),
+    Stream.mapAccumEffect(() => registered, (before) =>
+      Effect.map(Loader.reload(before, sources), (now) => [now, isSame(before, now) ? [] : [now]] as const)),
+    Stream.provideContext(Context.merge(host, context))
+  )
+  return { found: registered, reloads, kernel, app, hush: () => closing.abort() }
 })
+
+const isSame = (a: Loader.Found, b: Loader.Found): boolean => {
+  const shown = ({ broken, enzymes }: Loader.Found) => JSON.stringify([enzymes.map(({ file, hash }) => [file, hash]).sort(), broken.map(({ message }) => message)])
+  return shown(a) === shown(b)
+}
 
 const modules = (root: string) => Layer.fresh(HostModules.layer(root).pipe(Layer.provide(HostHash.layer)))

@@ -15,7 +15,8 @@ import type * as Main from "./Main.ts"
 export const platform: Main.Platform = {
   turn: (run) => void setImmediate(run),
   serve: async (fetch, { host, port }) => {
-    const server = Bun.serve({ fetch, hostname: host, port, idleTimeout: 0, maxRequestBodySize: Number.MAX_SAFE_INTEGER })
+    // Longer than any answer may take; the bodies are measured by the ingress.
+    const server = Bun.serve({ fetch, hostname: host, port, idleTimeout: 120, maxRequestBodySize: Number.MAX_SAFE_INTEGER })
     return {
       port: server.port ?? port,
       close: () => server.stop(),

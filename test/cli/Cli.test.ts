@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { terminal } from "./Terminal.ts"
@@ -138,6 +138,32 @@ describe("systole", () => {
       assert.deepStrictEqual([code, stderr], [0, ""])
       assert.isFalse(existsSync(note))
       assert.strictEqual((await run("cell", "get", "shop", "/data/greeted/ann")).code, 3)
+    })
+
+    test("swaps a module when its file or one that it imports changes, and keeps what ran when the new one is broken", {
+      "systole.config.ts": inMemory,
+      "word.ts": "export const word = 'one'\n",
+      "enzymes/say.ts": "import { word } from '../word.ts'\nexport default { name: 'say', query: '/signals/say', run: () => word }\n"
+    }, async ({ json, root, serve, write }) => {
+      const { next, stop } = await serve("dev")
+      const said = async () => {
+        const { handlings } = await json("signal", "shop", "--signal", "/signals/say", "--wait", "10") as { readonly handlings: ReadonlyArray<{ readonly value: unknown }> }
+        return handlings.map(({ value }) => value)
+      }
+      const reloaded = async () => await next() as { readonly enzymes: ReadonlyArray<{ readonly name: string }>; readonly broken: ReadonlyArray<{ readonly file: string }> }
+      assert.deepStrictEqual(await said(), ["one"])
+      write("word.ts", "export const word = 'two'\n")
+      assert.deepStrictEqual((await reloaded()).broken, [])
+      assert.deepStrictEqual(await said(), ["two"])
+      write("word.ts", "export const word = \n")
+      assert.deepStrictEqual((await reloaded()).broken.map(({ file }) => file), ["enzymes/say.ts"])
+      assert.deepStrictEqual(await said(), ["two"])
+      write("word.ts", "export const word = 'three'\n")
+      assert.deepStrictEqual((await reloaded()).broken, [])
+      assert.deepStrictEqual(await said(), ["three"])
+      rmSync(join(root, "enzymes", "say.ts"))
+      assert.deepStrictEqual((await reloaded()).enzymes, [])
+      await stop("SIGTERM")
     })
 
     test("opens the data itself when the server was killed, and finds what was acknowledged", project, async ({ json, root, serve }) => {

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 
 const bin = fileURLToPath(new URL("../../src/main/systole.ts", import.meta.url))
@@ -19,6 +20,8 @@ export interface Ended {
 export interface Server {
   readonly url: string
   readonly pid: number
+  /** The next line that it prints, as the JSON it is. */
+  readonly next: () => Promise<unknown>
   /** Sends a signal to the process, and waits for its end. */
   readonly stop: (signal: NodeJS.Signals) => Promise<Ended>
 }
@@ -60,16 +63,18 @@ export const terminal = (files: Readonly<Record<string, string>> = {}) =>
       const serve = async (...args: ReadonlyArray<string>): Promise<Server> => {
         const { child, ended } = start(root, [...args, "--port", "0", "--json"])
         children.add(child)
-        const line = await Promise.race([
-          new Promise<string>((resolve) => child.stdout!.once("data", (chunk) => resolve(String(chunk)))),
-          ended.then(({ code, stderr }) => {
-            throw new Error(`the server ended with ${code}: ${stderr}`)
-          })
-        ])
-        const { pid, url } = JSON.parse(line) as { readonly pid: number; readonly url: string }
+        const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]()
+        const next = async (): Promise<unknown> => {
+          const line = await lines.next()
+          if (line.done !== true) return JSON.parse(line.value)
+          const { code, stderr } = await ended
+          throw new Error(`the server ended with ${code}: ${stderr}`)
+        }
+        const { pid, url } = await next() as { readonly pid: number; readonly url: string }
         return {
           pid,
           url,
+          next,
           stop: (signal) => {
             // Deno's own child.kill reports the signal even where the process ended by itself.
             process.kill(pid, signal)

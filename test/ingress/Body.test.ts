@@ -72,6 +72,15 @@ describe("Body", () => {
       assert.isAtMost(taken(), 6)
     })
 
+    it("says that a body broke off", async () => {
+      const body = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("the connection was closed")) })
+      const init: RequestInit & { readonly duplex: "half" } = { method: "POST", body, duplex: "half", headers: { "content-type": "application/json" } }
+      assert.strictEqual(await refusal(new Request(url, init)), "body/malformed")
+      const declared = new Request(url, { ...init, body: new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("closed")) }) })
+      declared.headers.set("content-length", "10")
+      assert.strictEqual(await refusal(declared), "body/malformed")
+    })
+
     it("refuses a body that nests too deep before it is parsed", async () => {
       assert.strictEqual(await refusal(post(nested(Body.MAX_JSON_DEPTH))), "accepted")
       assert.strictEqual(await refusal(post(nested(Body.MAX_JSON_DEPTH + 1))), "body/too-deep")
