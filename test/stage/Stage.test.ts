@@ -1,0 +1,174 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Link } from "systole"
+import * as Envelope from "../../src/stage/Envelope.ts"
+import { DELETED, runsOf, serially } from "./Merges.ts"
+import { code, World } from "./World.ts"
+
+describe("merging", () => {
+  it("keeps what the first run wrote and drops the second whole", () => {
+    const world = new World({ "/a": 0 })
+    assert.isUndefined(world.run(0, (tx) => tx.set("/a", 1)))
+    const lost = world.run(1, (tx) => {
+      tx.set("/b", 2)
+      tx.set("/a", 2)
+    })
+    assert.strictEqual(lost, "/a")
+    assert.deepStrictEqual([world.after("/a"), world.after("/b")], [1, undefined])
+    assert.deepStrictEqual(world.stage.documents.get("/a")?.writers, [0])
+  })
+
+  it("lets runs write different places of one document", () => {
+    const world = new World({ "/a": { x: 1, y: 1, z: 1 } })
+    assert.isUndefined(world.run(0, (tx) => tx.set("/a#/x", 2)))
+    assert.isUndefined(world.run(1, (tx) => tx.merge("/a", { y: 2 })))
+    assert.deepStrictEqual(world.after("/a"), { x: 2, y: 2, z: 1 })
+  })
+
+  it("takes a place and what lies inside it for the same", () => {
+    for (const [first, second] of [["/a#/x", "/a"], ["/a", "/a#/x"], ["/a#/x", "/a#/x/y"], ["/a#/x/y", "/a#/x"]] as const) {
+      const world = new World({ "/a": { x: { y: 1 } } })
+      world.run(0, (tx) => tx.set(first, { y: { y: 2 } }))
+      assert.strictEqual(world.run(1, (tx) => tx.set(second, { y: { y: 2 } })), "/a", `${first} ${second}`)
+    }
+  })
+
+  it("lets runs agree", () => {
+    const world = new World({ "/a": 1, "/b": 1 })
+    world.run(0, (tx) => {
+      tx.set("/a", { k: 1, l: 2 })
+      tx.delete("/b")
+    })
+    const lost = world.run(1, (tx) => {
+      tx.set("/a", { l: 2, k: 1 })
+      tx.delete("/b")
+    })
+    assert.isUndefined(lost)
+    assert.deepStrictEqual([world.after("/a"), world.after("/b")], [{ k: 1, l: 2 }, undefined])
+  })
+
+  it("adds up increments and joins appends, in agenda order", () => {
+    const world = new World({ "/n": 10, "/a": { l: [0] } })
+    for (const run of [0, 1, 2]) {
+      const lost = world.run(run, (tx) => {
+        tx.increment("/n", run + 1)
+        tx.append("/a#/l", `${run}a`, `${run}b`)
+      })
+      assert.isUndefined(lost)
+    }
+    assert.strictEqual(world.after("/n"), 16)
+    assert.deepStrictEqual(world.after("/a"), { l: [0, "0a", "0b", "1a", "1b", "2a", "2b"] })
+  })
+
+  it("lets nothing commute with a set, nor an increment with an append", () => {
+    for (const first of ["set", "increment", "append"] as const) {
+      for (const second of ["set", "increment", "append"] as const) {
+        if (first === second) continue
+        const world = new World()
+        const write = { set: (tx: any) => tx.set("/a", 5), increment: (tx: any) => tx.increment("/a"), append: (tx: any) => tx.append("/a", 1) }
+        world.run(0, write[first])
+        assert.strictEqual(world.run(1, write[second]), "/a", `${first} ${second}`)
+      }
+    }
+  })
+
+  it("sets the capture in conflict with no run, and under all of them", () => {
+    const world = new World({ "/n": 1 }).capture({ "/n": 10, "/c": 1 })
+    assert.isUndefined(world.run(0, (tx) => tx.increment("/n")))
+    assert.isUndefined(world.run(1, (tx) => tx.increment("/n")))
+    assert.isUndefined(world.run(2, (tx) => tx.set("/c", 2)))
+    assert.deepStrictEqual([world.after("/n"), world.after("/c")], [12, 2])
+    assert.deepStrictEqual(world.stage.documents.get("/n")?.writers, [-1, 0, 1])
+  })
+
+  it("keeps what stood before the beat as the document's before", () => {
+    const world = new World({ "/a": 1 }).capture({ "/a": 2 })
+    world.run(0, (tx) => tx.set("/a", 3))
+    assert.strictEqual(world.stage.documents.get("/a")?.before?.text, "1")
+  })
+
+  it("asks the envelope once more", () => {
+    const world = new World()
+    const draft = world.draft({ writes: ["/a", "/b"] })
+    draft.set("/a", 1)
+    draft.set("/b", 1)
+    const narrower = Object.create(draft, { envelope: { value: Envelope.make(["/a"], false) } }) as typeof draft
+    assert.strictEqual(code(() => world.stage.merge(narrower, 0)), "envelope/outside")
+    assert.strictEqual(world.stage.documents.size, 0)
+  })
+
+  it("merges nothing of a run that cannot go on top of the others", () => {
+    const world = new World()
+    world.run(0, (tx) => tx.append("/l", "x".repeat(600_000)))
+    const draft = world.draft({ run: 1 })
+    draft.set("/other", 1)
+    draft.append("/l", "y".repeat(600_000))
+    assert.strictEqual(code(() => world.stage.merge(draft, 1)), "value/invalid")
+    assert.isFalse(world.stage.documents.has("/other"))
+    assert.deepStrictEqual(world.stage.documents.get("/l")?.writers, [0])
+  })
+})
+
+describe("a serializable run", () => {
+  it("loses when an earlier run changed what it read, and a snapshot run does not", () => {
+    for (const serializable of [true, false]) {
+      const world = new World({ "/a": 1 })
+      world.run(0, (tx) => tx.set("/a", 2))
+      assert.strictEqual(world.run(1, (tx) => tx.set("/b", tx.get("/a")), { serializable }), serializable ? "/a" : undefined)
+      assert.strictEqual(world.after("/b"), serializable ? undefined : 1)
+    }
+  })
+
+  it("looks at places, not at whole documents", () => {
+    const world = new World({ "/a": { x: 1, y: 1 } })
+    world.run(0, (tx) => tx.set("/a#/x", 2))
+    assert.isUndefined(world.run(1, (tx) => void tx.get("/a#/y"), { serializable: true }))
+    assert.strictEqual(world.run(2, (tx) => void tx.get("/a#/x/deep"), { serializable: true }), "/a")
+  })
+
+  it("loses when an earlier run wrote where it read nothing", () => {
+    const world = new World()
+    world.run(0, (tx) => tx.set("/a", 1))
+    assert.strictEqual(world.run(1, (tx) => void tx.get("/a"), { serializable: true }), "/a")
+  })
+
+  it("reads the links that it follows", () => {
+    const world = new World({ "/l": Link.make("/a"), "/a": 1, "/b": 2 })
+    world.run(0, (tx) => tx.set("/l", Link.make("/b")))
+    assert.strictEqual(world.run(1, (tx) => void tx.get("/l"), { serializable: true }), "/l")
+  })
+
+  it("loses when a child that it listed came or went, not when one changed", () => {
+    const listing = { serializable: true }
+    const changed = new World({ "/p/a": 1 })
+    changed.run(0, (tx) => tx.set("/p/a", 2))
+    assert.isUndefined(changed.run(1, (tx) => void tx.list("/p"), listing))
+    const created = new World({ "/p/a": 1 })
+    created.run(0, (tx) => tx.set("/p/b", 2))
+    assert.strictEqual(created.run(1, (tx) => void tx.list("/p"), listing), "/p/b")
+    assert.isUndefined(created.run(2, (tx) => void tx.list("/p?scope=user:1"), listing))
+    const deleted = new World({ "/p/a": 1 })
+    deleted.run(0, (tx) => tx.delete("/p/a"))
+    assert.strictEqual(deleted.run(1, (tx) => void tx.list("/p"), listing), "/p/a")
+  })
+
+  it("is not disturbed by what was captured", () => {
+    const world = new World({ "/a": 1 }).capture({ "/a": 2, "/p/x": 1 })
+    assert.isUndefined(world.run(0, (tx) => tx.set("/b", [tx.get("/a"), tx.list("/p")]), { serializable: true }))
+    assert.deepStrictEqual(world.after("/b"), [2, ["x"]])
+  })
+})
+
+describe("whatever runs write", () => {
+  it.prop("the first to commit wins, and the winners' writes stand as if done one after another", [runsOf], ([script]) => {
+    const world = new World(script.before).capture(script.captured)
+    const expected = serially(script)
+    script.runs.forEach((run, i) => {
+      const lost = world.run(i, (tx) => {
+        for (const address of run.reads) tx.get(address)
+        for (const write of run.writes) write.kind === "set" ? tx.set(write.at, write.value === DELETED ? undefined : write.value) : tx[write.kind](write.at, write.value as never)
+      }, { serializable: run.serializable })
+      assert.strictEqual(lost, expected.lost[i], `run ${i}`)
+    })
+    for (const key of expected.keys) assert.deepStrictEqual(world.after(key), expected.after(key), key)
+  }, { arbitrary: { runs: 500 } })
+})
