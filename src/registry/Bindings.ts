@@ -29,6 +29,15 @@ export interface Binding {
 /** The lists of all cells that have one, by the cell's id; newest first. */
 export type BindingTable = Pick<ReadonlyMap<string, ReadonlyArray<Binding>>, "get">
 
+/** What modules declare, by the cell's id and there by name; newest last. */
+export type Declarations = Pick<ReadonlyMap<string, ReadonlyMap<string, ReadonlyArray<Binding>>>, "get">
+
+/** All that is bound in a space: at run time, and by what its modules declare. */
+export interface Bound {
+  readonly own: BindingTable
+  readonly declared: Declarations
+}
+
 /** Most entries that one cell keeps; those of names that newer entries settle go first. */
 const MAX_BINDINGS = 1024
 
@@ -52,26 +61,28 @@ export const FOLDER = "/sys/bind"
 export const put = (list: ReadonlyArray<Binding>, change: BindingChange, beat: number): ReadonlyArray<Binding> => {
   const { enzyme, propagate, tombstone } = change
   const next = [{ beat, enzyme, propagate, tombstone }, ...list]
-  return next.length <= MAX_BINDINGS ? next : next.filter((entry, i) => next.findIndex((other) => other.enzyme === entry.enzyme) === i)
+  if (next.length <= MAX_BINDINGS) return next
+  const seen = new Set<string>()
+  return next.filter(({ enzyme }) => !seen.has(enzyme) && seen.add(enzyme))
 }
 
 /**
- * The names bound at a target, nearest cell first.
+ * The names bound at a target, nearest cell first; of those in `among` alone, where it is given.
  *
  * @category getters
  * @since 0.1.0
  */
-export const effective = (target: string, own: BindingTable, declared: BindingTable): ReadonlyArray<string> => {
+export const effective = (target: string, { declared, own }: Bound, among?: ReadonlyMap<string, unknown>): ReadonlyArray<string> => {
   const names: Array<string> = []
   let settled: Set<string> | undefined
   for (let cell = target; cell !== "/"; cell = Address.parent(cell)) {
-    const lists = [own.get(cell), declared.get(cell)]
+    const lists = [own.get(cell), newest(declared.get(cell), among)]
     if (lists[0] === undefined && lists[1] === undefined) continue
     settled ??= new Set()
     const here = new Set<string>()
     for (const list of lists) {
       for (const { enzyme, propagate, tombstone } of list ?? []) {
-        if (here.has(enzyme)) continue
+        if (here.has(enzyme) || among?.has(enzyme) === false) continue
         here.add(enzyme)
         if (settled.has(enzyme) || !(tombstone || propagate || cell === target)) continue
         settled.add(enzyme)
@@ -80,4 +91,28 @@ export const effective = (target: string, own: BindingTable, declared: BindingTa
     }
   }
   return names
+}
+
+/** The newest declaration of each name at a cell; where they are many, only those asked for are looked up. */
+const newest = (here: ReadonlyMap<string, ReadonlyArray<Binding>> | undefined, among: ReadonlyMap<string, unknown> | undefined): ReadonlyArray<Binding> | undefined => {
+  if (here === undefined) return undefined
+  const names = among !== undefined && among.size < here.size ? among.keys() : here.keys()
+  const found: Array<Binding> = []
+  for (const name of names) {
+    const last = here.get(name)?.at(-1)
+    if (last !== undefined) found.push(last)
+  }
+  return found
+}
+
+/**
+ * How many bindings there are at a target and above.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const count = (target: string, { declared, own }: Bound): number => {
+  let sum = 0
+  for (let cell = target; cell !== "/"; cell = Address.parent(cell)) sum += (own.get(cell)?.length ?? 0) + (declared.get(cell)?.size ?? 0)
+  return sum
 }

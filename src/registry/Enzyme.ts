@@ -232,17 +232,24 @@ const refusal = (definition: Definition, payload: unknown, run: unknown): string
   if (selfish) return "it names itself in before or after"
   const unnamable = Name.refusal(definition.name)
   if (unnamable !== undefined) return unnamable
+  return fault("query", () => Pattern.parse(definition.query)) ??
+    fault("writes", () => Envelope.make(definition.writes, false)) ??
+    fault("reads", () => definition.reads?.forEach((address) => Address.parse(address))) ??
+    definition.bind?.map(misplacement).find((reason) => reason !== undefined)
+}
+
+/** What is wrong with a field, where a check of it throws. */
+const fault = (field: string, check: () => unknown): string | undefined => {
   try {
-    Pattern.parse(definition.query)
-    Envelope.make(definition.writes, false)
-    for (const address of definition.reads ?? []) Address.parse(address)
-    for (const binding of definition.bind ?? []) {
-      const cell = typeof binding === "string" ? binding : binding.cell
-      const names = Name.split(cell)
-      if (typeof names === "string") return `it binds to "${cell}": ${names}`
-    }
+    check()
+    return undefined
   } catch (error) {
-    return (error as Error).message
+    return `in its ${field}, ${(error as Error).message}`
   }
-  return undefined
+}
+
+const misplacement = (binding: string | { readonly cell: string }): string | undefined => {
+  const cell = typeof binding === "string" ? binding : binding.cell
+  const names = Name.split(cell)
+  return typeof names === "string" ? `in its bind, "${cell}" is no cell: ${names}` : undefined
 }

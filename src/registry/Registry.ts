@@ -50,6 +50,7 @@ export interface Entry extends Candidate {
   readonly key: string
   readonly pattern: Pattern.Pattern
   readonly mode: Pattern.Mode
+  readonly lane: Lane
   readonly envelope: Envelope.Envelope
   /** The digest of the module it came from, where it came from one. */
   readonly hash: string | undefined
@@ -68,6 +69,9 @@ export interface Resolution {
 }
 
 const nobody: Resolution = { status: "no-match", entries: [], lane: "pair", cycle: [] }
+/** Bindings that are looked at one by one. */
+const FEW = 4
+
 const widths: Readonly<Record<Lane, number>> = { pair: 0, target: 1, space: 2 }
 
 /**
@@ -84,7 +88,7 @@ export class Enzymes {
   private readonly grants: ReadonlySet<string>
   private readonly trie = new QueryTrie<Entry>()
   private readonly byName = new Map<string, Array<Entry>>()
-  private readonly declared = new Map<string, Array<Binding & { readonly entry: Entry }>>()
+  private readonly declared = new Map<string, Map<string, Array<Binding & { readonly entry: Entry }>>>()
   private waiting: Array<{ readonly add: Entry } | { readonly remove: Entry }> = []
   private activated = 0
   /** How many registered enzymes are exclusive: while none is, registering looks at no other. */
@@ -135,9 +139,10 @@ export class Enzymes {
     return waiting.length
   }
 
-  /** All enzymes, active and waiting to be, in the order of their registration. */
+  /** All enzymes that are active or waiting to be and were not withdrawn, in the order of their registration. */
   all(): ReadonlyArray<Entry> {
-    const active = [...this.byName.values()].flat().sort((a, b) => a.order - b.order)
+    const withdrawn = new Set(this.waiting.flatMap((change) => "remove" in change ? [change.remove] : []))
+    const active = [...this.byName.values()].flat().filter((entry) => !withdrawn.has(entry)).sort((a, b) => a.order - b.order)
     return [...active, ...this.waiting.flatMap((change) => "add" in change ? [change.add] : [])]
   }
 
@@ -168,11 +173,15 @@ export class Enzymes {
     return this.all().find((entry) => entry.enzyme.query === query && entry.name !== name && (exclusive || entry.enzyme.exclusive))
   }
 
-  private bound(target: string, names: ReadonlyArray<string> | undefined, bindings: BindingTable): Array<Entry> {
+  private bound(target: string, names: ReadonlyArray<string> | undefined, own: BindingTable): Array<Entry> {
+    const cell = Address.ofKey(target).id
+    const bound: Bindings.Bound = { own, declared: this.declared }
+    // Where much is bound, the few that take the signal are looked up instead of all that is bound.
+    const takers = names !== undefined && Bindings.count(cell, bound) > FEW ? byName(this.trie.match(names)) : undefined
     const found: Array<Entry> = []
-    for (const name of Bindings.effective(Address.ofKey(target).id, bindings, this.declared)) {
+    for (const name of Bindings.effective(cell, bound, takers)) {
       let best: Entry | undefined
-      for (const entry of this.byName.get(name) ?? []) {
+      for (const entry of (takers ?? this.byName).get(name) ?? []) {
         if (names !== undefined && !Pattern.matches(entry.pattern, names, entry.mode)) continue
         if (best === undefined || Order.priority(entry, best) < 0) best = entry
       }
@@ -194,6 +203,7 @@ export class Enzymes {
       order: 0,
       pattern,
       mode: enzyme.match,
+      lane: enzyme.lane,
       envelope: Envelope.make(enzyme.writes, system),
       hash
     }
@@ -204,14 +214,21 @@ export class Enzymes {
     this.trie.add(entry)
     push(this.byName, entry.name, entry)
     for (const { cell, propagate } of entry.enzyme.bind) {
-      push(this.declared, cell, { enzyme: entry.name, propagate, tombstone: false, beat: -1, entry })
+      const here = this.declared.get(cell) ?? new Map()
+      this.declared.set(cell, here)
+      push(here, entry.name, { enzyme: entry.name, propagate, tombstone: false, beat: -1, entry })
     }
   }
 
   private remove(entry: Entry): void {
     this.trie.delete(entry)
     drop(this.byName, entry.name, (other) => other === entry)
-    for (const { cell } of entry.enzyme.bind) drop(this.declared, cell, (binding) => binding.entry === entry)
+    for (const { cell } of entry.enzyme.bind) {
+      const here = this.declared.get(cell)
+      if (here === undefined) continue
+      drop(here, entry.name, (binding) => binding.entry === entry)
+      if (here.size === 0) this.declared.delete(cell)
+    }
   }
 }
 
@@ -226,7 +243,13 @@ export class Registry extends Context.Service<Registry, Enzymes>()("systole/regi
 }
 
 const coarsest = (entries: ReadonlyArray<Entry>): Lane =>
-  entries.reduce<Lane>((lane, { enzyme }) => widths[enzyme.lane] > widths[lane] ? enzyme.lane : lane, "pair")
+  entries.reduce<Lane>((lane, entry) => widths[entry.lane] > widths[lane] ? entry.lane : lane, "pair")
+
+const byName = (entries: ReadonlyArray<Entry>): ReadonlyMap<string, ReadonlyArray<Entry>> => {
+  const map = new Map<string, Array<Entry>>()
+  for (const entry of entries) push(map, entry.name, entry)
+  return map
+}
 
 /** Entries that share a name get keys of their own, so that each has its receipt. */
 const withKeys = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {

@@ -1,0 +1,97 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Binding } from "../../src/registry/Bindings.ts"
+import * as Bindings from "../../src/registry/Bindings.ts"
+import * as Dice from "./Dice.ts"
+
+const cells = ["/a", "/a/b", "/a/b/c", "/a/bb", "/a/b/c/d", "/e"]
+const names = ["x", "y", "z"]
+
+interface Put {
+  readonly cell: string
+  readonly binding: Binding
+  readonly declared: boolean
+}
+
+const randomPut = (roll: Dice.Dice, beat: number): Put => {
+  const declared = roll(4) === 0
+  const tombstone = !declared && roll(3) === 0
+  return {
+    cell: Dice.pick(roll, cells),
+    declared,
+    binding: { enzyme: Dice.pick(roll, names), tombstone, propagate: tombstone || roll(2) === 0, beat: declared ? -1 : beat }
+  }
+}
+
+/** What is meant: for each name, the nearest cell decides whose newest entry of that name counts at the target. */
+const reference = (target: string, puts: ReadonlyArray<Put>): ReadonlyArray<string> => {
+  const ancestry = cells.filter((cell) => target === cell || target.startsWith(`${cell}/`)).toSorted((a, b) => b.length - a.length)
+  // Whatever modules declare is older than anything put at run time.
+  const newestFirst = [...puts.filter(({ declared }) => !declared).toReversed(), ...puts.filter(({ declared }) => declared).toReversed()]
+  return names.filter((name) => {
+    const deciding = ancestry
+      .map((cell) => ({ cell, newest: newestFirst.find((put) => put.cell === cell && put.binding.enzyme === name)?.binding }))
+      .find(({ cell, newest }) => newest !== undefined && (newest.tombstone || newest.propagate || cell === target))
+    return deciding?.newest?.tombstone === false
+  })
+}
+
+const tables = (puts: ReadonlyArray<Put>): Bindings.Bound => {
+  const own = new Map<string, ReadonlyArray<Binding>>()
+  const declared = new Map<string, Map<string, Array<Binding>>>()
+  for (const { binding, cell, declared: isDeclared } of puts) {
+    if (isDeclared) {
+      const here = declared.get(cell) ?? new Map<string, Array<Binding>>()
+      declared.set(cell, here.set(binding.enzyme, [...here.get(binding.enzyme) ?? [], binding]))
+    } else own.set(cell, Bindings.put(own.get(cell) ?? [], { cell, ...binding }, binding.beat))
+  }
+  return { own, declared }
+}
+
+describe("Bindings", () => {
+  it("count as the nearest cell and the newest entry have it", () => {
+    for (let seed = 0; seed < 400; seed++) {
+      const roll = Dice.make(seed)
+      const puts = Array.from({ length: roll(25) }, (_, beat) => randomPut(roll, beat))
+      const bound = tables(puts)
+      for (const target of [...cells, "/a/b/other", "/a/b/c/d/e/f", "/none"]) {
+        const expected = reference(target, puts)
+        assert.sameMembers([...Bindings.effective(target, bound)], [...expected], `${target} with ${JSON.stringify(puts)}`)
+        for (const asked of [["x"], ["x", "z", "unbound"], []]) {
+          const among = new Map(asked.map((name) => [name, true]))
+          assert.sameMembers([...Bindings.effective(target, bound, among)], expected.filter((name) => among.has(name)))
+        }
+      }
+    }
+  })
+
+  it("are named nearest first", () => {
+    const entry = (enzyme: string): Binding => ({ enzyme, propagate: true, tombstone: false, beat: 0 })
+    const own = new Map([["/a", [entry("far")]], ["/a/b/c", [entry("near"), entry("far")]], ["/a/b", [entry("middle")]]])
+    assert.deepStrictEqual(Bindings.effective("/a/b/c", { own, declared: new Map() }), ["near", "far", "middle"])
+  })
+
+  it("are kept newest first, and only what still counts once a cell has many", () => {
+    let list: ReadonlyArray<Binding> = []
+    for (let beat = 0; beat < 3000; beat++) {
+      list = Bindings.put(list, { cell: "/a", enzyme: `e${beat % 7}`, propagate: true, tombstone: beat % 2 === 0 }, beat)
+      assert.isAtMost(list.length, 1024)
+      assert.strictEqual(list[0]?.beat, beat)
+    }
+    for (let name = 0; name < 7; name++) {
+      const newest = list.find(({ enzyme }) => enzyme === `e${name}`)
+      assert.strictEqual(newest!.beat % 7, name)
+      assert.isAbove(newest!.beat, 3000 - 8)
+    }
+    assert.deepStrictEqual(list.map(({ beat }) => beat), list.map(({ beat }) => beat).toSorted((a, b) => b - a))
+  })
+
+  it("are counted at the target and above", () => {
+    const bound = tables([
+      { cell: "/a", declared: true, binding: { enzyme: "x", propagate: true, tombstone: false, beat: -1 } },
+      { cell: "/a/b", declared: false, binding: { enzyme: "x", propagate: true, tombstone: true, beat: 1 } },
+      { cell: "/e", declared: false, binding: { enzyme: "x", propagate: true, tombstone: false, beat: 2 } }
+    ])
+    assert.strictEqual(Bindings.count("/a/b/c", bound), 2)
+    assert.strictEqual(Bindings.count("/none", bound), 0)
+  })
+})

@@ -1,0 +1,28 @@
+/**
+ * Chance that repeats: the same seed rolls the same numbers.
+ *
+ * @module
+ */
+
+/** Rolls a whole number from 0 up to a bound. */
+export type Dice = (bound: number) => number
+
+/** Dice from a seed (mulberry32). */
+export const make = (seed: number): Dice => {
+  let state = seed
+  return (bound) => {
+    state = state + 0x6d2b79f5 | 0
+    let mixed = Math.imul(state ^ state >>> 15, 1 | state)
+    mixed = mixed + Math.imul(mixed ^ mixed >>> 7, 61 | mixed) ^ mixed
+    return ((mixed ^ mixed >>> 14) >>> 0) % bound
+  }
+}
+
+/** One of these. */
+export const pick = <A>(roll: Dice, from: ReadonlyArray<A>): A => from[roll(from.length)]!
+
+/** These in another order. */
+export const shuffled = <A>(roll: Dice, items: ReadonlyArray<A>): ReadonlyArray<A> => {
+  const left = [...items]
+  return items.map(() => left.splice(roll(left.length), 1)[0]!)
+}

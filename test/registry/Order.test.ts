@@ -1,0 +1,96 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Candidate } from "../../src/registry/Order.ts"
+import * as Order from "../../src/registry/Order.ts"
+import * as Dice from "./Dice.ts"
+
+const candidate = (name: string, more: Partial<Candidate> = {}): Candidate =>
+  ({ name, before: [], after: [], strength: 1, specificity: 2, order: 0, ...more })
+
+const randomCandidates = (roll: Dice.Dice, density: number): ReadonlyArray<Candidate> => {
+  const names = Array.from({ length: 2 + roll(9) }, (_, i) => `e${roll(3) === 0 ? i - 1 : i}`)
+  const others = (name: string) => [...names, "absent"].filter((other) => other !== name && roll(density) === 0)
+  return names.map((name, order) =>
+    candidate(name, { before: others(name), after: others(name), strength: 1 + roll(2), specificity: roll(3), order })
+  )
+}
+
+/** What is meant, word by word: of those that wait for nobody left, take the best; again and again. */
+const reference = (candidates: ReadonlyArray<Candidate>): ReadonlyArray<Candidate> | undefined => {
+  const better = (a: Candidate, b: Candidate): boolean => {
+    if (a.strength !== b.strength) return a.strength > b.strength
+    if (a.specificity !== b.specificity) return a.specificity > b.specificity
+    if (a.name !== b.name) return a.name < b.name
+    return a.order < b.order
+  }
+  const best = (some: ReadonlyArray<Candidate>) => some.reduce((best, other) => better(other, best) ? other : best)
+  const named = (name: string) => {
+    const some = candidates.filter((other) => other.name === name)
+    return some.length === 0 ? undefined : best(some)
+  }
+  const left = new Set(candidates)
+  const waits = (one: Candidate): boolean =>
+    [...left].some((other) => other !== one && (
+      other.before.some((name) => named(name) === one) || one.after.some((name) => named(name) === other)
+    ))
+  const arranged: Array<Candidate> = []
+  while (left.size > 0) {
+    const ready = [...left].filter((one) => !waits(one))
+    if (ready.length === 0) return undefined
+    const next = best(ready)
+    left.delete(next)
+    arranged.push(next)
+  }
+  return arranged
+}
+
+describe("Order.arrange", () => {
+  it("takes the best of those that are ready, one after another", () => {
+    let cycles = 0
+    for (let seed = 0; seed < 600; seed++) {
+      const roll = Dice.make(seed)
+      const candidates = randomCandidates(roll, 3 + seed % 12)
+      const arranged = Order.arrange(candidates)
+      const expected = reference(candidates)
+      if (expected === undefined) cycles++
+      assert.deepStrictEqual("cycle" in arranged ? undefined : arranged, expected)
+    }
+    assert.isAbove(cycles, 100)
+    assert.isBelow(cycles, 500)
+  })
+
+  it("does not depend on the order in which the candidates are given", () => {
+    for (let seed = 0; seed < 100; seed++) {
+      const roll = Dice.make(seed)
+      const candidates = randomCandidates(roll, 8)
+      const arranged = Order.arrange(candidates)
+      for (let round = 0; round < 5; round++) assert.deepStrictEqual(Order.arrange(Dice.shuffled(roll, candidates)), arranged)
+    }
+  })
+
+  it("lets one that becomes ready compete at once", () => {
+    const late = candidate("late", { after: ["first"], specificity: 9 })
+    const [first, second] = [candidate("first", { specificity: 5 }), candidate("second", { specificity: 4 })]
+    assert.deepStrictEqual(Order.arrange([second, late, first]), [first, late, second])
+  })
+
+  it("counts a constraint once that both sides state", () => {
+    const [a, b] = [candidate("a", { after: ["b", "b"] }), candidate("b", { before: ["a"] })]
+    assert.deepStrictEqual(Order.arrange([a, b]), [b, a])
+  })
+
+  it("names those that a cycle holds up, and those behind it, in order", () => {
+    const arranged = Order.arrange([
+      candidate("free"),
+      candidate("c", { after: ["b"] }),
+      candidate("b", { after: ["a"] }),
+      candidate("a", { after: ["b"] })
+    ])
+    assert.deepStrictEqual(arranged, { cycle: ["a", "b", "c"] })
+  })
+
+  it("leaves what it was given as it was", () => {
+    const [a, b] = [candidate("a"), candidate("b")]
+    assert.deepStrictEqual(Order.arrange(Object.freeze([b, a])), [a, b])
+    assert.deepStrictEqual(Order.arrange([]), [])
+  })
+})

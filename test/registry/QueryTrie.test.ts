@@ -1,0 +1,86 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Pattern from "../../src/cell/Pattern.ts"
+import type { Query } from "../../src/registry/QueryTrie.ts"
+import { QueryTrie } from "../../src/registry/QueryTrie.ts"
+import * as Dice from "./Dice.ts"
+
+const segments = ["a", "b", "ab", "ba", "*", ":x", ":y", "**", "**", "a*", "*a", "*b*", "a*b", "b*b", "a*b*", "ab*ba", "**"]
+const names = ["a", "b", "ab", "ba", "aab", "abb", "abba", "bab", "aba", "c"]
+
+const query = (text: string, mode: Pattern.Mode = "exact"): Query => ({ pattern: Pattern.parse(text), mode })
+
+const randomQuery = (roll: Dice.Dice): Query =>
+  query(Array.from({ length: roll(5) }, () => `/${Dice.pick(roll, segments)}`).join(""), Dice.pick(roll, ["exact", "prefix"]))
+
+const randomNames = (roll: Dice.Dice): ReadonlyArray<string> => Array.from({ length: 1 + roll(5) }, () => Dice.pick(roll, names))
+
+/** What is meant: every query is tried. */
+const reference = (queries: ReadonlyArray<Query>, path: ReadonlyArray<string>) =>
+  queries.filter(({ mode, pattern }) => Pattern.matches(pattern, path, mode))
+
+const agrees = (trie: QueryTrie<Query>, queries: ReadonlyArray<Query>, roll: Dice.Dice): void => {
+  for (let i = 0; i < 20; i++) {
+    const path = randomNames(roll)
+    const found = trie.match(path)
+    const expected = reference(queries, path)
+    assert.strictEqual(found.length, expected.length, `/${path.join("/")} among ${queries.map(({ mode, pattern }) => `${mode} ${pattern.text}`).join(" ")}`)
+    assert.sameMembers(found, [...expected])
+  }
+}
+
+describe("QueryTrie", () => {
+  it("finds what trying every query finds, while queries come and go", () => {
+    for (let seed = 0; seed < 150; seed++) {
+      const roll = Dice.make(seed)
+      const trie = new QueryTrie<Query>()
+      let queries: ReadonlyArray<Query> = []
+      for (let step = 0; step < 12; step++) {
+        const arriving = Array.from({ length: roll(8) }, () => randomQuery(roll))
+        const leaving = queries.filter(() => roll(4) === 0)
+        for (const one of arriving) trie.add(one)
+        for (const one of leaving) trie.delete(one)
+        queries = [...queries.filter((one) => !leaving.includes(one)), ...arriving]
+        agrees(trie, queries, roll)
+      }
+    }
+  })
+
+  it("is as new when all that was added is deleted", () => {
+    for (let seed = 0; seed < 50; seed++) {
+      const roll = Dice.make(seed)
+      const trie = new QueryTrie<Query>()
+      const queries = Array.from({ length: 40 }, () => randomQuery(roll))
+      for (const one of queries) trie.add(one)
+      assert.notDeepEqual(trie, new QueryTrie<Query>())
+      for (const one of Dice.shuffled(roll, queries)) trie.delete(one)
+      assert.deepStrictEqual(trie, new QueryTrie<Query>())
+    }
+  })
+
+  it("keeps equal queries apart, and takes the deletion of one that it does not hold", () => {
+    const trie = new QueryTrie<Query>()
+    const [one, other] = [query("/a/x*"), query("/a/x*")]
+    trie.add(one)
+    trie.add(other)
+    trie.delete(one)
+    trie.delete(one)
+    trie.delete(query("/a/y*/z"))
+    trie.delete(query("/b/**"))
+    assert.deepStrictEqual(trie.match(["a", "xyz"]), [other])
+  })
+
+  it("answers a query once that ** lets match in many ways", () => {
+    const trie = new QueryTrie<Query>()
+    const queries = [query("/**/**/a", "prefix"), query("/**", "prefix"), query("/**/a/**")]
+    for (const one of queries) trie.add(one)
+    assert.sameMembers(trie.match(["a", "a", "a"]), queries)
+    assert.strictEqual(trie.match(["a", "a", "a"]).length, queries.length)
+  })
+
+  it("takes no name that is shorter than the two ends of a segment together", () => {
+    const trie = new QueryTrie<Query>()
+    trie.add(query("/ab*ba"))
+    assert.lengthOf(trie.match(["aba"]), 0)
+    assert.lengthOf(trie.match(["abba"]), 1)
+  })
+})

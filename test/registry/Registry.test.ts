@@ -1,0 +1,178 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Registry, SystemGrants } from "systole"
+import * as Address from "../../src/cell/Address.ts"
+import * as Pattern from "../../src/cell/Pattern.ts"
+import type { Binding } from "../../src/registry/Bindings.ts"
+import * as Enzyme from "../../src/registry/Enzyme.ts"
+import * as Order from "../../src/registry/Order.ts"
+import type { Entry } from "../../src/registry/Registry.ts"
+import { Enzymes } from "../../src/registry/Registry.ts"
+import * as Dice from "./Dice.ts"
+
+const run = (): void => {}
+const enzyme = (name: string, query: string, more: Partial<Enzyme.Definition> = {}) => Enzyme.make({ name, query, run, ...more })
+const unbound = new Map<string, ReadonlyArray<Binding>>()
+
+const active = (...enzymes: ReadonlyArray<Enzyme.Enzyme>): Enzymes => {
+  const registry = new Enzymes(new Set())
+  for (const one of enzymes) registry.register(one)
+  registry.activate()
+  return registry
+}
+
+const keys = (registry: Enzymes, signal: string) => registry.resolve(signal, undefined, unbound).entries.map(({ key }) => key)
+
+describe("Enzymes", () => {
+  it("lets what is registered and withdrawn take effect together, and says how much it was", () => {
+    const registry = new Enzymes(new Set())
+    const a = enzyme("a", "/s")
+    registry.register(a)
+    registry.register(enzyme("b", "/s"))
+    assert.deepStrictEqual(keys(registry, "/s"), [])
+    assert.strictEqual(registry.activate(), 2)
+    assert.deepStrictEqual(keys(registry, "/s"), ["a", "b"])
+    const { version } = registry
+    assert.strictEqual(registry.activate(), 0)
+    assert.strictEqual(registry.version, version)
+    registry.unregister(a)
+    assert.deepStrictEqual(keys(registry, "/s"), ["a", "b"])
+    assert.strictEqual(registry.activate(), 1)
+    assert.deepStrictEqual(keys(registry, "/s"), ["b"])
+    assert.isAbove(registry.version, version)
+  })
+
+  it("forgets all of an enzyme that is withdrawn, active or pending", () => {
+    const a = enzyme("a", "/s/*x/**", { bind: ["/data/a", "/data/b"] })
+    const registry = active(a)
+    registry.unregister(a)
+    assert.throws(() => registry.unregister(a), "not registered with exactly this descriptor")
+    registry.activate()
+    assert.deepStrictEqual(registry.all(), [])
+    assert.strictEqual(registry.resolve(undefined, "/data/a", unbound).status, "no-match")
+    registry.register(a)
+    registry.unregister(a)
+    assert.deepStrictEqual(registry.all(), [])
+    assert.strictEqual(registry.activate(), 0)
+  })
+
+  it("withdraws as often as it was registered", () => {
+    const a = enzyme("a", "/s")
+    const registry = active(a)
+    registry.register(a)
+    registry.unregister(a)
+    registry.unregister(a)
+    assert.throws(() => registry.unregister(a), "not registered")
+    registry.activate()
+    assert.deepStrictEqual(registry.all(), [])
+  })
+
+  it("gives each of several enzymes with one name a receipt key of its own", () => {
+    const registry = active(enzyme("twin", "/s/*"), enzyme("twin", "/s/x"), enzyme("other", "/s/x"), enzyme("twin", "/**"))
+    assert.deepStrictEqual(keys(registry, "/s/x"), ["other", "twin", "twin~2", "twin~3"])
+    assert.deepStrictEqual(keys(registry, "/s/y"), ["twin", "twin~2"])
+  })
+
+  it("takes the coarsest lane of those that take a signal", () => {
+    const registry = active(enzyme("a", "/s/*"), enzyme("b", "/s/x", { lane: "space" }), enzyme("c", "/s/*", { lane: "target" }))
+    assert.strictEqual(registry.resolve("/s/x", undefined, unbound).lane, "space")
+    assert.strictEqual(registry.resolve("/s/y", undefined, unbound).lane, "target")
+    assert.strictEqual(registry.resolve("/none", undefined, unbound).lane, "pair")
+  })
+
+  it("shows labels, and names where nobody has one", () => {
+    const registry = active(enzyme("a", "/s", { label: "An enzyme" }))
+    assert.deepStrictEqual([registry.label("a"), registry.label("b")], ["An enzyme", "b"])
+  })
+
+  it("lists the modules of what is active, with their digests", () => {
+    const registry = new Enzymes(new Set())
+    registry.register(enzyme("a", "/s"), "abc")
+    registry.register(enzyme("b", "/s"))
+    assert.deepStrictEqual(registry.modules(), [])
+    registry.activate()
+    assert.deepStrictEqual(registry.modules(), [["a", "abc"]])
+  })
+
+  it("takes for each bound name the best of those that match, however much is bound", () => {
+    for (let seed = 0; seed < 150; seed++) {
+      const roll = Dice.make(seed)
+      const queries = ["", "/s", "/s/*", "/s/x", "/s/x*", "/:any/x", "/t", "/**/x"]
+      const cells = ["/data", "/data/a", "/data/a/b", "/else"]
+      const enzymes = Array.from({ length: 1 + roll(30) }, () =>
+        enzyme(`e${roll(12)}`, Dice.pick(roll, queries), { bind: roll(3) === 0 ? [] : [{ cell: Dice.pick(roll, cells), propagate: roll(4) > 0 }] })
+      )
+      const registry = active(...enzymes)
+      for (const signal of ["/s", "/s/x", "/s/xy", "/none", undefined]) {
+        for (const target of cells) {
+          const found = registry.resolve(signal, target, unbound).entries.map((entry) => entry.enzyme)
+          assert.deepStrictEqual(found, bestPerName(registry.all(), signal, target), `${signal} at ${target}, seed ${seed}`)
+        }
+      }
+    }
+  })
+
+  it("is bound by the cell of a target, whoever shares that cell", () => {
+    const registry = active(enzyme("a", "/s", { bind: ["/data/a"] }))
+    const target = Address.parse("/data/a/b?scope=user:42").key
+    assert.deepStrictEqual(registry.resolve("/s", target, unbound).entries.map(({ name }) => name), ["a"])
+  })
+})
+
+/** What is meant: the name's nearest declaration that counts, and the best of the name's entries that match. */
+const bestPerName = (entries: ReadonlyArray<Entry>, signal: string | undefined, target: string): ReadonlyArray<Enzyme.Enzyme> => {
+  const isBound = (name: string): boolean =>
+    ["/data/a/b", "/data/a", "/data", "/else"].filter((cell) => Address.isWithin(cell, target)).some((cell) => {
+      const newest = entries.filter((entry) => entry.name === name).flatMap((entry) => entry.enzyme.bind.filter((bind) => bind.cell === cell)).at(-1)
+      return newest !== undefined && (newest.propagate || cell === target)
+    })
+  const taking = entries.filter(({ mode, name, pattern }) =>
+    isBound(name) && (signal === undefined || Pattern.matches(pattern, signal.slice(1).split("/"), mode))
+  ).toSorted(Order.priority)
+  return taking.filter((entry, i) => taking.findIndex(({ name }) => name === entry.name) === i).map((entry) => entry.enzyme)
+}
+
+describe("Enzymes.register", () => {
+  it("lets an exclusive enzyme be alone on its query, whichever of the two is exclusive and active", () => {
+    const lonely = enzyme("lonely", "/s", { exclusive: true })
+    for (const activate of [true, false]) {
+      const first = new Enzymes(new Set())
+      first.register(lonely)
+      if (activate) first.activate()
+      assert.throws(() => first.register(enzyme("second", "/s")), Enzyme.InvalidEnzyme, "the query /s is exclusive, and \"lonely\" is there already")
+      first.register(enzyme("second", "/s/*"))
+
+      const second = new Enzymes(new Set())
+      second.register(enzyme("second", "/s"))
+      if (activate) second.activate()
+      assert.throws(() => second.register(lonely), Enzyme.InvalidEnzyme, "\"second\" is there already")
+    }
+  })
+
+  it("frees the query of an exclusive enzyme at once when that is withdrawn", () => {
+    const lonely = enzyme("lonely", "/s", { exclusive: true })
+    const registry = active(lonely)
+    registry.unregister(lonely)
+    registry.register(enzyme("heir", "/s", { exclusive: true }))
+    registry.activate()
+    assert.deepStrictEqual(keys(registry, "/s"), ["heir"])
+    assert.throws(() => registry.register(lonely), "\"heir\" is there already")
+  })
+
+  it("refuses envelopes that name the runtime's cells, and takes those that only reach them", () => {
+    const registry = new Enzymes(new Set())
+    for (const writes of ["/rt/**", "/sys/bind/*", "/net", "/data/rv/x", "/data/flow/:id", "/data/mailbox/*", "/data/inbox/flow/inst_event/*", "/cas/x"]) {
+      assert.throws(() => registry.register(enzyme("a", "/s", { writes: ["/data/ok", writes] })), Enzyme.InvalidEnzyme, `its envelope names ${writes}`)
+    }
+    registry.register(enzyme("a", "/s", { writes: ["/**", "/data/*", "/data/rvx", "/rtx/*"] }))
+    assert.lengthOf(registry.all(), 1)
+  })
+
+  it.effect("lets those that are granted it name the runtime's cells, and no others", () =>
+    Effect.gen(function*() {
+      const registry = yield* Registry
+      registry.register(enzyme("rv_init", "/s", { writes: ["/data/rv/**"] }))
+      assert.isTrue(registry.all()[0]?.envelope.system)
+      assert.throws(() => registry.register(enzyme("rv_other", "/s", { writes: ["/data/rv/**"] })), "its envelope names /data/rv/**")
+    }).pipe(Effect.provide(Registry.layer), Effect.provideService(SystemGrants, new Set(["rv_init"]))))
+})
