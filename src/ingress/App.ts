@@ -125,7 +125,7 @@ const stateRoutes = (app: Hono, { hash, kernel }: Services, closing: AbortSignal
   app.delete("/v1/spaces/:space/cells/*", async (c) => Cells.remove(await readable(kernel, c), Cells.place(c.req.url)))
   app.get("/v1/spaces/:space/beats", async (c) => {
     const space = await readable(kernel, c)
-    if (wantsStream(c)) return stream(Beats.follow(space, c.req.query("from")))
+    if (wantsStream(c)) return stream(Beats.follow(space, { from: c.req.query("from"), last: c.req.raw.headers.get("last-event-id") }))
     return Beats.list(space, { before: c.req.query("before"), limit: c.req.query("limit") })
   })
   app.get("/v1/spaces/:space/beats/:beat", async (c) => Beats.show(await readable(kernel, c), c.req.param("beat")))

@@ -40,13 +40,13 @@ export const list = async (space: Space, query: { readonly before: string | unde
 }
 
 /**
- * The ledgers of each beat as it becomes durable: from now on, or from the beat `from`.
+ * The ledgers of each beat as it becomes durable: from now on, from the beat `from`, or after `last`, the one that a reader saw before it lost the stream.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const follow = (space: Space, from: string | undefined): Stream.Stream<Frame, unknown> => {
-  let next = from === undefined ? undefined : Body.count(from)
+export const follow = (space: Space, since: { readonly from: string | undefined; readonly last: string | null }): Stream.Stream<Frame, unknown> => {
+  let next = since.last !== null ? Body.count(since.last) + 1 : since.from !== undefined ? Body.count(since.from) : undefined
   // What tells of new beats is listened to before the head is looked at, so that none falls between.
   return Stream.merge(Stream.map(space.beats, (beat) => ({ beat, isNew: true })), Stream.map(Stream.fromEffect(space.head), (beat) => ({ beat, isNew: false }))).pipe(
     Stream.mapEffect(({ beat, isNew }) =>

@@ -209,6 +209,13 @@ describe("App", () => {
       assert.include(seen[0]![1], "enzyme=count")
     })
 
+    test("goes on after the beat that a reader saw last", async ({ close, fetch, post }) => {
+      for (let i = 0; i < 3; i++) await post(signals, { ...signal, payload: i }, { prefer: "wait=5" })
+      const response = await fetch("/v1/spaces/shop/beats?from=0", { headers: { accept: "text/event-stream", "last-event-id": "1" } })
+      const seen = await follow(response, () => close())
+      assert.deepStrictEqual(seen.map(([beat]) => beat), [2])
+    })
+
     test("has none that did not run", async ({ ask, post }) => {
       await post(signals, signal)
       assert.deepStrictEqual(problem(await ask("/v1/spaces/shop/beats/99")), [404, "beat/absent"])
@@ -233,6 +240,12 @@ describe("App", () => {
       assert.strictEqual((await fetch(`${blobs}/${digest}`, { headers: { "if-none-match": `"${digest}"` } })).status, 304)
       const space = await Effect.runPromise(kernel.space("shop"))
       assert.deepStrictEqual(await Effect.runPromise(space.blob(digest)), bytes)
+    })
+
+    test("keeps content of no bytes too", async ({ ask, fetch }) => {
+      const { body } = await ask(blobs, { method: "PUT", body: new Uint8Array() })
+      const response = await fetch((body as { link: string }).link)
+      assert.deepStrictEqual([response.status, (await response.arrayBuffer()).byteLength], [200, 0])
     })
 
     test("names the type of common images alone", async ({ ask, fetch }) => {

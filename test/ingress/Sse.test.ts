@@ -1,0 +1,53 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import * as Sse from "../../src/ingress/Sse.ts"
+import type { RequestRefused } from "../../src/ingress/Problem.ts"
+
+const idle = Stream.never as Stream.Stream<Sse.Frame>
+const textOf = (response: Response) => response.text()
+
+describe("Sse", () => {
+  it("writes one event for each frame", async () => {
+    const answer = Sse.make(new AbortController().signal)
+    const text = await textOf(answer(Stream.make({ id: 1, event: "value", data: "1" }, { id: 4, event: "absent", data: "null" })))
+    assert.strictEqual(text.replaceAll(": alive\n\n", ""), "id: 1\nevent: value\ndata: 1\n\nid: 4\nevent: absent\ndata: null\n\n")
+  })
+
+  it("tells of a failure as a problem, and of an accident nothing but that", async () => {
+    const answer = Sse.make(new AbortController().signal)
+    const text = await textOf(answer(Stream.fail(new Error("secret"))))
+    assert.include(text, "event: problem\ndata: {")
+    assert.include(text, "\"code\":\"internal\"")
+    assert.notInclude(text, "secret")
+  })
+
+  it("ends all streams when the server closes, and those that come too late", async () => {
+    const closing = new AbortController()
+    const answer = Sse.make(closing.signal)
+    const texts = [1, 2, 3].map(() => textOf(answer(idle)))
+    closing.abort()
+    await Promise.all([...texts, textOf(answer(idle))])
+  })
+
+  it.live("holds so many streams open and no more, and counts those that ended no longer", () =>
+    Effect.promise(async () => {
+      const answer = Sse.make(new AbortController().signal)
+      for (let round = 0; round < 2; round++) {
+        const open = Array.from({ length: Sse.MAX_STREAMS }, () => answer(idle))
+        let refused: unknown
+        try {
+          answer(idle)
+        } catch (error) {
+          refused = error
+        }
+        assert.strictEqual((refused as RequestRefused).code, "watch/full")
+        await Promise.all(open.map((response, i) => i % 2 === 0 ? response.body!.cancel() : closeAfterReading(response)))
+      }
+    }))
+})
+
+const closeAfterReading = async (response: Response): Promise<void> => {
+  const reader = response.body!.getReader()
+  await reader.read()
+  await reader.cancel()
+}
