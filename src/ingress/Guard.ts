@@ -51,6 +51,7 @@ const sameDigest = (a: string, b: string): boolean => {
   return difference === 0
 }
 
-const hostOf = (request: Request): string => request.headers.get("host") ?? new URL(request.url).host
+/** The host that a request names; an old client may name none. */
+const hostOf = ({ headers, url }: Request): string => headers.get("host") ?? (URL.canParse(url) ? new URL(url).host : "")
 
 const isLocal = (host: string): boolean => /^(?:localhost|[a-z0-9-]+\.localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?$/i.test(host)

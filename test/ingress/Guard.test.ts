@@ -35,6 +35,7 @@ describe("Guard", () => {
       assert.strictEqual(code(host), "host/refused", host)
     }
     assert.strictEqual(check(request({}, "http://evil.example/v1/spaces"))?.code, "host/refused")
+    assert.strictEqual(check({ headers: new Headers(), url: "/v1/spaces" } as Request)?.code, "host/refused")
   })
 
   it("leaves names alone where the server is reached from elsewhere", () => {
