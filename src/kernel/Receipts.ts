@@ -56,7 +56,8 @@ export const find = (store: SpaceStore, id: string, isOpen: boolean): Receipt | 
   if (captured === undefined || !Number.isSafeInteger(captured)) return undefined
   const first = read(store, captured, id)
   if (first === undefined) return undefined
-  const later = rows.filter((row) => row.enzyme !== "").flatMap((row) => read(store, row.beat, id)?.handlings ?? [])
+  const beats = new Set(rows.flatMap(({ beat, enzyme }) => enzyme === "" ? [] : [beat]))
+  const later = [...beats].sort((a, b) => a - b).flatMap((beat) => read(store, beat, id)?.handlings ?? [])
   const handlings = [...first.handlings, ...later]
   const status = isOpen ? "pending" : first.cycle ? "cycle" : statusOf(handlings)
   return { id, status, beat: captured, handlings }

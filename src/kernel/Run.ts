@@ -106,7 +106,7 @@ const runEffect = (effect: Effect.Effect<unknown, unknown>, handling: Handling, 
   const { draft } = around
   const settled = effect.pipe(
     Effect.provideService(Clock.Clock, clockOf(draft)),
-    Effect.provideService(Random.Random, { nextIntUnsafe: () => Math.floor((draft.random() - 0.5) * 2 ** 53), nextDoubleUnsafe: draft.random })
+    Effect.provideService(Random.Random, { nextIntUnsafe: () => Math.floor((draft.random() - 0.5) * 2 ** 53), nextDoubleUnsafe: () => draft.random() })
   )
   const fiber = Effect.runFork(settled)
   const exit = fiber.pollUnsafe()

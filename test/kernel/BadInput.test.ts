@@ -1,17 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
-import { Enzyme, Link, type Space, type Value } from "systole"
+import { Effect } from "effect"
+import { Enzyme, Link, type Value } from "systole"
 import * as TestKernel from "../support/TestKernel.ts"
+import { controlled } from "./Kit.ts"
 
 const nest = (levels: number): unknown => levels === 0 ? 1 : { a: nest(levels - 1) }
-
-/** What control input is answered, once one more beat ran. */
-const controlled = <A, E>(space: Space, control: Effect.Effect<A, E>) =>
-  Effect.gen(function*() {
-    const fiber = yield* Effect.forkChild(Effect.result(control), { startImmediately: true })
-    yield* space.step
-    return yield* Fiber.join(fiber)
-  })
 
 /** Whoever sends this to an enzyme that does `run` gets a dead letter with this code, and the space goes on. */
 const buried = Effect.fn("buried")(function*(run: Enzyme.Definition["run"], code: string, payload?: unknown) {
