@@ -92,6 +92,23 @@ describe("systole", () => {
       assert.notInclude(torn.stderr, "    at ")
     })
 
+    test("keeps its data where the one line of the configuration says", {
+      ...project,
+      "systole.config.ts": `export default { persistence: "forgetful", spaces: { create: "on-demand" } }\n`,
+      "plugins/anywhere.ts": `import { MemoryStore, Plugin } from "systole"
+export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { persistence: () => MemoryStore.layer } })
+`
+    }, async ({ json, root, run, write }) => {
+      const handled = async () => (await run("signal", "shop", "--signal", "/signals/greet/ann", "--wait", "10")).code
+      assert.strictEqual(await handled(), 0)
+      assert.deepStrictEqual(await json("space", "ls"), [])
+      assert.isFalse(existsSync(join(root, ".data")))
+      write("systole.config.ts", onDemand)
+      assert.strictEqual(await handled(), 0)
+      assert.deepStrictEqual(await json("space", "ls"), ["shop"])
+      assert.isTrue(existsSync(join(root, ".data", "shop.sqlite")))
+    })
+
     test("names each broken module, and runs the others", { ...project, "enzymes/broken.ts": "throw new Error('no luck')\n" }, async ({ run }) => {
       const { code, stderr, stdout } = await run("signal", "shop", "--signal", "/signals/greet/ann", "--wait", "10")
       assert.strictEqual(code, 0)
