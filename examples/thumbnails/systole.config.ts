@@ -1,10 +1,16 @@
 /**
- * How the runtime serves this example.
+ * How the runtime serves this example: SQLite as the store, and the gallery of
+ * the space `photos` as a page.
  *
  * @module
  */
-export default {
+import { defineConfig } from "systole"
+import { INDEX } from "./assets.ts"
+import { gallery } from "./gallery.ts"
+
+export default defineConfig({
   enzymes: ["enzymes"],
   persistence: "sqlite",
-  spaces: { create: "on-demand" }
-}
+  spaces: { create: "on-demand" },
+  pages: { "/gallery": async ({ get }) => gallery("photos", await get("photos", INDEX)) }
+})

@@ -8,7 +8,7 @@
  * @module
  */
 import { createHash } from "node:crypto"
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { basename, extname, join, relative, resolve } from "node:path"
 import process from "node:process"
 import { root } from "./Host.ts"
@@ -59,21 +59,49 @@ const post = async (server: Server, file: string): Promise<string> => {
   return accepted.headers.get("location")!
 }
 
-/** Prints the beats from `from` on, until `last` says that it has seen enough. */
-const follow = async (server: Server, from: number, isLast: (ledgers: Ledgers) => boolean): Promise<void> => {
-  const response = await ask(server, `${space}/beats?from=${from}`, { headers: { accept: "text/event-stream" } })
-  let buffer = ""
-  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
-    buffer += chunk
-    for (let end = buffer.indexOf("\n\n"); end >= 0; end = buffer.indexOf("\n\n")) {
-      const data = /^data: (.*)$/m.exec(buffer.slice(0, end))?.[1]
-      buffer = buffer.slice(end + 2)
-      if (data === undefined) continue
-      const ledgers = JSON.parse(data) as Ledgers
-      print(ledgers)
-      if (isLast(ledgers)) return
-    }
+interface Receipt {
+  readonly id: string
+  readonly status: string
+  readonly beat: number
+  readonly handlings: ReadonlyArray<{ readonly enzyme: string; readonly error?: { readonly message: string } }>
+}
+
+/** Waits until an image is handled. */
+const settled = async (server: Server, link: string): Promise<Receipt> =>
+  await (await ask(server, link, { headers: { prefer: "wait=60" } })).json() as Receipt
+
+/** Prints the beats as they happen, until all images are handled and those that are well are in the index. */
+const follow = async (server: Server, links: ReadonlyArray<string>): Promise<ReadonlyArray<Receipt>> => {
+  const enough = new AbortController()
+  const receipts = Promise.all(links.map((link) => settled(server, link)))
+  let indexed = 0
+  let goal = Infinity
+  const check = (): void => {
+    if (indexed >= goal) enough.abort()
   }
+  void receipts.then((receipts) => {
+    goal = receipts.filter(({ handlings }) => handlings.some(({ enzyme, error }) => enzyme === "resize_image" && error === undefined)).length
+    check()
+  })
+  const response = await ask(server, `${space}/beats?from=0`, { headers: { accept: "text/event-stream" }, signal: enough.signal })
+  let buffer = ""
+  try {
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      buffer += chunk
+      for (let end = buffer.indexOf("\n\n"); end >= 0; end = buffer.indexOf("\n\n")) {
+        const data = /^data: (.*)$/m.exec(buffer.slice(0, end))?.[1]
+        buffer = buffer.slice(end + 2)
+        if (data === undefined) continue
+        const ledgers = JSON.parse(data) as Ledgers
+        print(ledgers)
+        indexed += ledgers.agenda.filter((line) => line.includes(" signal=/signals/db/write ")).length
+        check()
+      }
+    }
+  } catch (error) {
+    if (!enough.signal.aborted) throw error
+  }
+  return receipts
 }
 
 const print = ({ agenda, beat, inbox, stage }: Ledgers): void => {
@@ -110,17 +138,11 @@ const demo = async (files: ReadonlyArray<string>): Promise<void> => {
   let server = await start(example, folder)
   console.log(`the runtime listens at ${server.url}, its space is fresh\n`)
   try {
-    const receipts: Array<string> = []
-    for (const file of files) receipts.push(await post(server, file))
-    let left = files.length
-    await follow(server, 0, ({ agenda }) => {
-      const over = agenda.filter((line) => /signal=\/signals\/db\/write|rc=(?!0 |-1 )/.test(line) || line.startsWith("no-match"))
-      left -= over.length
-      return left <= 0
-    })
-    for (const link of receipts) {
-      const receipt = await (await ask(server, link)).json() as { readonly id: string; readonly status: string }
-      if (receipt.status !== "handled") console.log(`\n${receipt.id} was not handled: ${JSON.stringify(receipt)}`)
+    const links: Array<string> = []
+    for (const file of files) links.push(await post(server, file))
+    const receipts = await follow(server, links)
+    for (const { handlings, id } of receipts) {
+      for (const { enzyme, error } of handlings) if (error !== undefined) console.log(`\n${id} became a dead letter of ${enzyme}: ${error.message}`)
     }
     console.log("\nthe index, and the thumbnails on disk:")
     const saved = await save(server, join(folder, "thumbnails"))
@@ -132,9 +154,9 @@ const demo = async (files: ReadonlyArray<string>): Promise<void> => {
     server = await start(example, folder)
     console.log(`\nstopped and started again: the runtime listens at ${server.url}`)
     const again = await save(server, join(folder, "thumbnails"))
-    for (const link of receipts) await ask(server, link)
+    for (const link of links) await ask(server, link)
     if (again !== saved) throw new Error(`Of ${saved} thumbnails ${again} are there after the restart`)
-    console.log(`\nall ${saved} thumbnails and ${receipts.length} receipts are still there`)
+    console.log(`\nall ${saved} thumbnails and ${links.length} receipts are still there`)
   } finally {
     await server.end("SIGTERM")
   }
@@ -142,4 +164,9 @@ const demo = async (files: ReadonlyArray<string>): Promise<void> => {
 
 const given = process.argv.slice(2).map((file) => resolve(file))
 const shipped = readdirSync(join(example, "photos")).filter(isPhotograph).map((file) => join(example, "photos", file))
+const missing = given.find((file) => !existsSync(file))
+if (missing !== undefined) {
+  console.error(`There is no file ${missing}. Give the paths of photographs, or none for those of the example`)
+  process.exit(2)
+}
 await demo(given.length > 0 ? given : shipped)
