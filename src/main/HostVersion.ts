@@ -13,6 +13,6 @@
 export const refusal = (versions: Readonly<Record<string, string | undefined>>): string | undefined => {
   if (versions.bun !== undefined || versions.deno !== undefined) return undefined
   const [major = 0, minor = 0] = (versions.node ?? "").split(".").map(Number)
-  if (major > 22 || (major === 22 && minor >= 12)) return undefined
-  return "Systole needs Node 22.12 or newer, and this is Node " + versions.node + ". Install a newer one from https://nodejs.org, or use Deno or Bun"
+  if (major > 22 || (major === 22 && minor >= 19)) return undefined
+  return "Systole needs Node 22.19 or newer, and this is Node " + versions.node + ". Install a newer one from https://nodejs.org, or use Deno or Bun"
 }

@@ -25,7 +25,7 @@ export const current = (): Host => "Bun" in globalThis ? "bun" : "Deno" in globa
 export const command = (host: Host, file: string): readonly [string, ...Array<string>] => {
   if (host === "deno") return [tool("deno"), "run", "-A", file]
   if (host === "bun") return [tool("bun"), file]
-  return [node(), ...process.execArgv.filter((flag) => flag.startsWith("--experimental-strip")), "--import", join(root, "test/scripts/source.mjs"), file]
+  return [node(), "--import", join(root, "test/scripts/source.mjs"), file]
 }
 
 /** The command line of vitest on a host, with the project's one configuration. */

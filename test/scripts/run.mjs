@@ -6,24 +6,17 @@
  *
  * @module
  */
-import { spawnSync } from "node:child_process"
 import { resolve } from "node:path"
 import process from "node:process"
 import { fileURLToPath, pathToFileURL } from "node:url"
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
-if (major < 22 || (major === 22 && minor < 12)) {
-  console.error(`This is Node ${process.versions.node}, and the project needs 22.12 or newer. On Linux, "npm ci" brings Node 24 along; elsewhere install Node 24.`)
+if (major < 22 || (major === 22 && minor < 19)) {
+  console.error(`This is Node ${process.versions.node}, and the project needs 22.19 or newer. On Linux, "npm ci" brings Node 24 along; elsewhere install Node 24.`)
   process.exit(2)
 }
-const [name = "", ...rest] = process.argv.slice(2)
+const [name = ""] = process.argv.slice(2)
 const script = name.endsWith(".ts") ? resolve(name) : fileURLToPath(new URL(`${name}.ts`, import.meta.url))
-if (process.features.typescript) {
-  process.argv.splice(1, 2, script)
-  await import("./source.mjs")
-  await import(pathToFileURL(script).href)
-} else {
-  // Before 22.18 Node strips types only when it is told to.
-  const flags = ["--experimental-strip-types", "--disable-warning=ExperimentalWarning", "--import", new URL("source.mjs", import.meta.url).href]
-  process.exitCode = spawnSync(process.execPath, [...flags, script, ...rest], { stdio: "inherit" }).status ?? 1
-}
+process.argv.splice(1, 2, script)
+await import("./source.mjs")
+await import(pathToFileURL(script).href)
