@@ -89,10 +89,10 @@ export class Enzymes {
   private readonly trie = new QueryTrie<Entry>()
   private readonly byName = new Map<string, Array<Entry>>()
   private readonly declared = new Map<string, Map<string, Array<Binding & { readonly entry: Entry }>>>()
+  /** What is registered and was not withdrawn. */
+  private readonly byQuery = new Map<string, Array<Enzyme>>()
   private waiting: Array<{ readonly add: Entry } | { readonly remove: Entry }> = []
   private activated = 0
-  /** How many registered enzymes are exclusive: while none is, registering looks at no other. */
-  private exclusives = 0
 
   constructor(grants: ReadonlySet<string>) {
     this.grants = grants
@@ -108,10 +108,13 @@ export class Enzymes {
     const system = this.grants.has(enzyme.name)
     const naming = system ? undefined : Envelope.naming(enzyme.writes ?? [])
     if (naming !== undefined) throw refuse(`its envelope names ${naming}, which belongs to the runtime; write elsewhere`)
-    const rival = this.rival(enzyme)
-    if (rival !== undefined) throw refuse(`the query ${enzyme.query} is exclusive, and "${rival.name}" is there already; withdraw one of the two`)
+    // One that is exclusive is alone on its query, so the first tells of all.
+    const rival = this.byQuery.get(enzyme.query)?.[0]
+    if (rival !== undefined && (enzyme.exclusive || rival.exclusive)) {
+      throw refuse(`the query ${enzyme.query} is exclusive, and "${rival.name}" is there already; withdraw one of the two`)
+    }
     this.waiting.push({ add: this.entry(enzyme, hash, system) })
-    if (enzyme.exclusive) this.exclusives++
+    push(this.byQuery, enzyme.query, enzyme)
   }
 
   /**
@@ -120,13 +123,15 @@ export class Enzymes {
    * @throws NotRegistered
    */
   unregister(enzyme: Enzyme): void {
-    const pending = this.waiting.findIndex((change) => "add" in change && sameDescriptor(change.add.enzyme, enzyme))
-    const active = this.byName.get(enzyme.name)?.find((entry) => sameDescriptor(entry.enzyme, enzyme))
-    if (active !== undefined && !this.waiting.some((change) => "remove" in change && change.remove === active)) {
-      this.waiting.push({ remove: active })
-    } else if (pending >= 0) this.waiting.splice(pending, 1)
+    const isLeaving = (entry: Entry) => this.waiting.some((change) => "remove" in change && change.remove === entry)
+    const active = this.byName.get(enzyme.name)?.find((entry) => sameDescriptor(entry.enzyme, enzyme) && !isLeaving(entry))
+    const pending = active === undefined ? this.waiting.findIndex((change) => "add" in change && sameDescriptor(change.add.enzyme, enzyme)) : -1
+    if (active !== undefined) this.waiting.push({ remove: active })
+    else if (pending >= 0) this.waiting.splice(pending, 1)
     else throw new NotRegistered({ name: enzyme.name })
-    if (enzyme.exclusive) this.exclusives--
+    const rest = this.byQuery.get(enzyme.query)!
+    rest.splice(rest.findIndex((other) => sameDescriptor(other, enzyme)), 1)
+    if (rest.length === 0) this.byQuery.delete(enzyme.query)
   }
 
   /** Lets what was registered and withdrawn take effect: the first step of a beat. Answers how many changes there were. */
@@ -167,17 +172,11 @@ export class Enzymes {
     return { status: "match", entries: withKeys(arranged), lane: coarsest(arranged), cycle: [] }
   }
 
-  /** Another enzyme on the same query, where one of the two is to be alone on it. */
-  private rival({ exclusive, name, query }: Enzyme): Entry | undefined {
-    if (!exclusive && this.exclusives === 0) return undefined
-    return this.all().find((entry) => entry.enzyme.query === query && entry.name !== name && (exclusive || entry.enzyme.exclusive))
-  }
-
   private bound(target: string, names: ReadonlyArray<string> | undefined, own: BindingTable): Array<Entry> {
     const cell = Address.ofKey(target).id
     const bound: Bindings.Bound = { own, declared: this.declared }
     // Where much is bound, the few that take the signal are looked up instead of all that is bound.
-    const takers = names !== undefined && Bindings.count(cell, bound) > FEW ? byName(this.trie.match(names)) : undefined
+    const takers = names !== undefined && Bindings.count(cell, bound) > FEW ? groupedByName(this.trie.match(names)) : undefined
     const found: Array<Entry> = []
     for (const name of Bindings.effective(cell, bound, takers)) {
       let best: Entry | undefined
@@ -245,7 +244,7 @@ export class Registry extends Context.Service<Registry, Enzymes>()("systole/regi
 const coarsest = (entries: ReadonlyArray<Entry>): Lane =>
   entries.reduce<Lane>((lane, entry) => widths[entry.lane] > widths[lane] ? entry.lane : lane, "pair")
 
-const byName = (entries: ReadonlyArray<Entry>): ReadonlyMap<string, ReadonlyArray<Entry>> => {
+const groupedByName = (entries: ReadonlyArray<Entry>): ReadonlyMap<string, ReadonlyArray<Entry>> => {
   const map = new Map<string, Array<Entry>>()
   for (const entry of entries) push(map, entry.name, entry)
   return map
@@ -263,7 +262,7 @@ const withKeys = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
 }
 
 const sameDescriptor = (a: Enzyme, b: Enzyme): boolean => {
-  if (a === b) return true
+  if (a === b || a.name !== b.name) return a === b
   const { payload, run, ...rest } = a
   const { payload: otherPayload, run: otherRun, ...otherRest } = b
   return payload === otherPayload && run === otherRun && JSON.stringify(rest) === JSON.stringify(otherRest)

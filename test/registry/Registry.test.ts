@@ -56,10 +56,10 @@ describe("Enzymes", () => {
     assert.strictEqual(registry.activate(), 0)
   })
 
-  it("withdraws as often as it was registered", () => {
+  it.each([0, 1, 2])("withdraws as often as it was registered, %i of them active", (count) => {
     const a = enzyme("a", "/s")
-    const registry = active(a)
-    registry.register(a)
+    const registry = active(...[a, a].slice(0, count))
+    for (let i = count; i < 2; i++) registry.register(a)
     registry.unregister(a)
     registry.unregister(a)
     assert.throws(() => registry.unregister(a), "not registered")
@@ -140,6 +140,7 @@ describe("Enzymes.register", () => {
       first.register(lonely)
       if (activate) first.activate()
       assert.throws(() => first.register(enzyme("second", "/s")), Enzyme.InvalidEnzyme, "the query /s is exclusive, and \"lonely\" is there already")
+      assert.throws(() => first.register(lonely), "\"lonely\" is there already")
       first.register(enzyme("second", "/s/*"))
 
       const second = new Enzymes(new Set())
