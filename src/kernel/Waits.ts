@@ -1,9 +1,10 @@
 /**
- * Waits: everything that is due later, in two heaps.
+ * Waits: everything that is due later, in three heaps.
  *
  * A wait for a moment lies in the first until the clock reaches it; one for a
  * beat's number in the second until the number does; one for both moves from the
- * first to the second. Nothing is scanned, so what waits costs nothing.
+ * first to the third when only the number is left, which an idle space may skip
+ * to at once. Nothing is scanned, so what waits costs nothing.
  * (Architecture, section 1.2.)
  *
  * @module
@@ -25,10 +26,11 @@ export interface NextDue {
  */
 export class Waits {
   private readonly byMoment = new Heap<Pending>((a, b) => a.due!.moment! - b.due!.moment! || a.seq - b.seq)
-  private readonly byBeat = new Heap<Pending>((a, b) => a.due!.beat! - b.due!.beat! || a.seq - b.seq)
+  private readonly byBeat = new Heap<Pending>(beatOrder)
+  private readonly ripe = new Heap<Pending>(beatOrder)
 
   get size(): number {
-    return this.byMoment.size + this.byBeat.size
+    return this.byMoment.size + this.byBeat.size + this.ripe.size
   }
 
   add(pending: Pending): void {
@@ -42,12 +44,10 @@ export class Waits {
     for (let first = this.byMoment.peek(); first !== undefined && first.due!.moment! <= clock; first = this.byMoment.peek()) {
       this.byMoment.pop()
       if (first.due!.beat === undefined || first.due!.beat <= beat) due.push(first)
-      else this.byBeat.push(first)
+      else this.ripe.push(first)
     }
-    for (let first = this.byBeat.peek(); first !== undefined && first.due!.beat! <= beat; first = this.byBeat.peek()) {
-      this.byBeat.pop()
-      due.push(first)
-    }
+    while (reaches(this.byBeat, beat)) due.push(this.byBeat.pop()!)
+    while (reaches(this.ripe, beat)) due.push(this.ripe.pop()!)
     return due.sort((a, b) => a.seq - b.seq)
   }
 
@@ -55,13 +55,12 @@ export class Waits {
   isDue(beat: number, clock: number): boolean {
     const moment = this.byMoment.peek()
     if (moment !== undefined && moment.due!.moment! <= clock && (moment.due!.beat === undefined || moment.due!.beat <= beat)) return true
-    const number = this.byBeat.peek()
-    return number !== undefined && number.due!.beat! <= beat
+    return reaches(this.byBeat, beat) || reaches(this.ripe, beat)
   }
 
   /** The earliest moment at which something is due, for a space that is idle since `last`. */
   next(last: { readonly beat: number; readonly clock: number; readonly tempo: number }): NextDue | undefined {
-    const moment = this.byMoment.peek()?.due
+    const moment = (this.ripe.peek() ?? this.byMoment.peek())?.due
     const beat = this.byBeat.peek()?.due?.beat
     const byMoment = moment === undefined ? undefined : { moment: moment.moment!, beat: moment.beat }
     if (beat === undefined) return byMoment
@@ -69,3 +68,8 @@ export class Waits {
     return byMoment !== undefined && byMoment.moment <= byBeat.moment ? byMoment : byBeat
   }
 }
+
+/** Whether a beat's number is enough for the first of those that wait for a number only. */
+const reaches = (heap: Heap<Pending>, beat: number): boolean => (heap.peek()?.due!.beat ?? Infinity) <= beat
+
+const beatOrder = (a: Pending, b: Pending): number => a.due!.beat! - b.due!.beat! || a.seq - b.seq

@@ -1,0 +1,121 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as TestKernel from "../support/TestKernel.ts"
+import { ended, enzyme, steps } from "./Kit.ts"
+
+const posts = 12
+
+describe("runs that contend for one document", () => {
+  it.effect("are all done, one a beat in the order of their queue, at a cost of two runs each", () =>
+    Effect.gen(function*() {
+      let runs = 0
+      const space = yield* TestKernel.space([enzyme("buy", (tx, { params }) => {
+        runs++
+        const sold = (tx.get("/data/sold") ?? []) as ReadonlyArray<string>
+        tx.set("/data/sold", [...sold, `${params["who"]}@${tx.beat}`])
+      }, { query: "/signals/buy/:who" })])
+      for (let i = 0; i < posts; i++) yield* space.signal({ signal: `/signals/buy/${i}` })
+      yield* steps(space, posts)
+      assert.deepStrictEqual(yield* space.get("/data/sold"), Array.from({ length: posts }, (_, i) => `${i}@${i}`))
+      assert.strictEqual(runs, 2 * posts - 1)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("that lose keep their id and attempt, and their receipt comes when they are done", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([enzyme("set", (tx, { id }) => tx.set("/data/x", id), { query: "/signals/:n" })])
+      yield* space.signal({ signal: "/signals/1" })
+      const { id } = yield* space.signal({ signal: "/signals/2" })
+      yield* space.step
+      assert.strictEqual((yield* space.receipt(id))?.status, "pending")
+      assert.deepStrictEqual(yield* TestKernel.ledger(space, 0, "agenda"), [
+        "enzyme=set rc=0 signal=/signals/1 target=-",
+        "enzyme=set rc=conflict signal=/signals/2 target=-"
+      ])
+      yield* space.step
+      assert.deepStrictEqual(yield* ended(space, id), ["set ok @1 #1"])
+      assert.strictEqual(yield* space.get("/data/x"), id)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("that lose leave nothing of what they wrote, sent, bound or kept", () =>
+    Effect.gen(function*() {
+      let sent = 0
+      const space = yield* TestKernel.space([
+        enzyme("first", (tx) => tx.set("/data/x", 1), { query: "/signals/s" }),
+        enzyme("second", (tx) => {
+          if (tx.beat > 0) return
+          tx.set("/data/x", 2)
+          tx.set("/data/y", 2)
+          tx.set("/data/blob", tx.blob(new Uint8Array([7])))
+          tx.signal({ signal: "/signals/sent" })
+          tx.bind("/data/x", "second")
+        }, { query: "/signals/s" }),
+        enzyme("sent", () => void sent++)
+      ])
+      yield* space.signal({ signal: "/signals/s" })
+      yield* steps(space, 3)
+      assert.deepStrictEqual(yield* space.list("/data"), ["x"])
+      assert.strictEqual(yield* space.get("/sys/bind/data/x"), undefined)
+      assert.strictEqual(yield* space.get("/data/x"), 1)
+      assert.strictEqual(sent, 0)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("go before what arrives later, so that none of them starves", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([enzyme("set", (tx, { params }) => {
+        tx.set("/data/x", params["n"])
+        tx.append("/data/log", params["n"], tx.beat)
+      }, { query: "/signals/:n" })])
+      for (const n of ["a", "b", "c"]) yield* space.signal({ signal: `/signals/${n}` })
+      yield* space.step
+      yield* space.signal({ signal: "/signals/d" })
+      yield* steps(space, 4)
+      assert.deepStrictEqual(yield* space.get("/data/log"), ["a", 0, "b", 1, "c", 2, "d", 3])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("are reported once when they lost three times", () =>
+    Effect.gen(function*() {
+      const reads = ["/data/a", "/data/c", "/data/b"]
+      const space = yield* TestKernel.space([
+        enzyme("write", (tx, { id, params }) => tx.set(`/data/${params["at"]}`, id), { query: "/signals/write/:at/:n" }),
+        enzyme("read", (tx) => {
+          if (tx.beat < reads.length) tx.get(reads[tx.beat]!)
+          return tx.beat
+        }, { isolation: "serializable" })
+      ])
+      for (const path of ["a/1", "b/1", "b/2", "b/3", "c/1", "c/2"]) yield* space.signal({ signal: `/signals/write/${path}` })
+      const { id } = yield* space.signal({ signal: "/signals/read" })
+      yield* steps(space, 5)
+      assert.deepStrictEqual(yield* ended(space, id), ["read ok @3 #1"])
+      const told = yield* TestKernel.diagnostics(space)
+      assert.deepStrictEqual(told.map(({ code, issued_beat, origin, sev }) => [sev, code, origin, issued_beat]), [["sev:warn", "run/conflict", "read", 2]])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("that only add, append or agree do not contend at all", () =>
+    Effect.gen(function*() {
+      let runs = 0
+      const space = yield* TestKernel.space([enzyme("count", (tx, { params }) => {
+        runs++
+        tx.increment("/data/n")
+        tx.append("/data/l", Number(params["n"]))
+        tx.set("/data/same", { seen: true })
+        tx.set(`/data/map#/k${params["n"]}`, 1)
+      }, { query: "/signals/count/:n" })])
+      for (let i = 0; i < posts; i++) yield* space.signal({ signal: `/signals/count/${i}` })
+      yield* space.step
+      assert.strictEqual(runs, posts)
+      assert.strictEqual(yield* space.get("/data/n"), posts)
+      assert.deepStrictEqual(yield* space.get("/data/l"), Array.from({ length: posts }, (_, i) => i))
+      assert.lengthOf(Object.keys((yield* space.get("/data/map")) as object), posts)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("on different documents have queues of their own", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([enzyme("set", (tx, { params }) => tx.set(`/data/${params["at"]}`, params["n"]), { query: "/signals/:at/:n" })])
+      for (const at of ["a", "b"]) for (const n of [1, 2, 3]) yield* space.signal({ signal: `/signals/${at}/${n}` })
+      yield* space.step
+      yield* space.step
+      assert.lengthOf((yield* TestKernel.ledger(space, 1, "agenda"))!, 2)
+      yield* space.step
+      assert.deepStrictEqual([yield* space.get("/data/a"), yield* space.get("/data/b")], ["3", "3"])
+    }).pipe(Effect.provide(TestKernel.layer())))
+})
