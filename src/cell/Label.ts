@@ -44,6 +44,14 @@ export const join = (a: Label, b: Label): Label => {
 /**
  * Whether a clearance admits a label.
  *
+ * @example What is made of two values
+ * ```ts
+ * import { Label } from "systole"
+ *
+ * const total = Label.join(Label.make(["salary"]), Label.make(["health"]))
+ * if (Label.isWithin(total, Label.make(["salary"]))) throw new Error("withheld too little")
+ * ```
+ *
  * @category predicates
  * @since 0.1.0
  */

@@ -44,6 +44,17 @@ export class LinkLoop extends Schema.TaggedError<LinkLoop>()("LinkLoop", { addre
  * A link to the cell at `address`.
  *
  * @throws InvalidAddress
+ * @example A cell that stands for another
+ * ```ts
+ * import { Enzyme, Link } from "systole"
+ *
+ * export default Enzyme.make({
+ *   name: "newest",
+ *   query: "/signals/publish/:issue",
+ *   run: (tx, event) => tx.set("/data/newest", Link.make(`/data/issues/${event.params["issue"]}`))
+ * })
+ * ```
+ *
  * @category constructors
  * @since 0.1.0
  */

@@ -45,7 +45,7 @@ const outside = Envelope.make(undefined, false)
 export class Heartbeat {
   private readonly body: Body
   /** The version of the registry that the newest journal entry knows of. */
-  private known = -1
+  private known = 0
   /** Handlings that aborted this beat's input before. */
   private aborted: ReadonlyArray<Aborted> = []
 
@@ -69,7 +69,8 @@ export class Heartbeat {
     const { bindings, documents, enzymes, hash, host, inbox, seed, settings, store } = this.body
     const start = { beat: number, clock: Math.max(host.now(), store.head().clock) }
     const work = new BeatWork(new Stage(documents), { beat: number, now: start.clock, seed: seed(), hash }, bindings)
-    work.activated = enzymes.activate()
+    enzymes.activate()
+    work.activated = enzymes.version - this.known
     this.captureControls(work)
     const resolve = this.memo(work)
     work.taken = inbox.take(start, settings.limits, resolve)

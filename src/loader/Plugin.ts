@@ -58,6 +58,17 @@ const provided = new Set(["persistence"])
  * A plugin from its definition.
  *
  * @throws InvalidPlugin
+ * @example Persistence of one's own
+ * ```ts
+ * import { MemoryStore, Plugin } from "systole"
+ *
+ * export default Plugin.make({
+ *   name: "forgetful",
+ *   version: "1.0.0",
+ *   provides: { persistence: () => MemoryStore.layer }
+ * })
+ * ```
+ *
  * @category constructors
  * @since 0.1.0
  */

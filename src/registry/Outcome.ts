@@ -11,6 +11,18 @@ import * as Schema from "effect/Schema"
 /**
  * Run this enzyme again, later. To be returned, thrown, or failed with.
  *
+ * @example Waiting for what another enzyme writes
+ * ```ts
+ * import { Enzyme, Retry } from "systole"
+ *
+ * export default Enzyme.make({
+ *   name: "ship",
+ *   query: "/signals/ship/:order",
+ *   retry: { attempts: 5 },
+ *   run: (tx, event) => tx.get(`/data/paid/${event.params["order"]}`) ?? new Retry({ reason: "the order is not paid yet" })
+ * })
+ * ```
+ *
  * @category errors
  * @since 0.1.0
  */

@@ -81,7 +81,7 @@ const widths: Readonly<Record<Lane, number>> = { pair: 0, target: 1, space: 2 }
  * @since 0.1.0
  */
 export class Enzymes {
-  /** Grows with each change to what is active. */
+  /** How many registrations and withdrawals took effect. */
   version = 0
   /** How often an impulse was looked up: a beat looks up each pair once. */
   resolutions = 0
@@ -140,7 +140,7 @@ export class Enzymes {
     if (waiting.length === 0) return 0
     this.waiting = []
     for (const change of waiting) "add" in change ? this.add(change.add) : this.remove(change.remove)
-    this.version++
+    this.version += waiting.length
     return waiting.length
   }
 

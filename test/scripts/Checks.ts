@@ -17,6 +17,7 @@ const types = command("types", [tool("tsc"), "-p", ".", "--noEmit"])
 const lint = command("lint", [tool("oxlint"), "--deny-warnings"])
 const floors = tests("floors", "node", ["test/architecture.test.ts"])
 const build = command("build", [node(), "test/scripts/run.mjs", "build"])
+const examples = command("examples in the docs", [tool("deno"), "test", "-A", "--doc", "src"])
 const denoTypes = command("types on Deno", [tool("deno"), "check", "src"])
 
 /** What each commit is checked with. */
@@ -28,6 +29,7 @@ export const all: ReadonlyArray<Step> = [
   tests("core on Deno", "deno", core),
   tests("core on Bun", "bun", core),
   denoTypes,
+  examples,
   build,
   tests("bundle on workerd", "node", ["test/runtime/"]),
   tests("package", "node", ["test/package/"])
