@@ -44,6 +44,8 @@ export class Inbox {
   signals = 0
   bytes = 0
   private readonly fresh = new Queue<Pending>()
+  /** Attempts that are due. */
+  private readonly retries = new Queue<Pending>()
   /** Signals from outside that are not over, by their id. */
   readonly waiting = new Map<string, Signal>()
   /** Events whose lane came free, with the lane they hold. */
@@ -57,7 +59,7 @@ export class Inbox {
 
   /** Whether a beat with this start would have something to do. */
   isRunnable(start: Start): boolean {
-    return this.controls.length > 0 || this.fresh.size > 0 || this.heads.size > 0 || this.losers.size > 0 ||
+    return this.controls.length > 0 || this.fresh.size > 0 || this.heads.size > 0 || this.losers.size > 0 || this.retries.size > 0 ||
       this.again !== undefined || this.waits.isDue(start.beat, start.clock)
   }
 
@@ -111,7 +113,8 @@ export class Inbox {
       if (queue.size === 0) this.losers.delete(document)
     }
     const waited = this.waits.take(start.beat, start.clock)
-    for (const pending of waited) if (pending.again !== undefined) taken.push(this.resume(pending))
+    for (const pending of waited) if (pending.again !== undefined) this.retries.push(pending)
+    while (this.retries.size > 0 && taken.length < limits.captureSignals) taken.push(this.resume(this.retries.shift()!))
     this.takeNew(taken, { start, limits, resolve, delayed: waited.filter((pending) => pending.again === undefined) })
     return taken
   }
