@@ -1,0 +1,126 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Stream } from "effect"
+import { createHash } from "node:crypto"
+import * as TestKernel from "../support/TestKernel.ts"
+import { controlled, enzyme, steps, turns } from "./Kit.ts"
+import * as Machine from "./Machine.ts"
+
+/** Gathers what a stream gives, from now on. */
+const gather = Effect.fn("gather")(function*<A, E>(stream: Stream.Stream<A, E>) {
+  const seen: Array<A> = []
+  const fiber = yield* Effect.forkChild(Stream.runForEach(stream, (value) => Effect.sync(() => void seen.push(value))), { startImmediately: true })
+  yield* turns()
+  return { seen, fiber }
+})
+
+describe("watching an address", () => {
+  it.effect("shows its value now, and again after each beat that changes it", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([enzyme("set", (tx, { payload }) => tx.set("/data/x", payload))])
+      yield* controlled(space, space.set("/data/x", 0))
+      const { seen } = yield* gather(space.watch("/data/x"))
+      for (const payload of [1, 1, 2]) {
+        yield* space.signal({ signal: "/signals/set", payload })
+        yield* space.step
+      }
+      yield* controlled(space, space.set("/data/x", undefined))
+      yield* turns()
+      assert.deepStrictEqual(seen, [{ beat: 0, value: 0 }, { beat: 1, value: 1 }, { beat: 3, value: 2 }, { beat: 4, value: undefined }])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("inside a document hears of nothing beside it", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      const { seen } = yield* gather(space.watch("/data/x#/a"))
+      yield* controlled(space, space.set("/data/x", { a: 1, b: 1 }))
+      yield* controlled(space, space.set("/data/x#/b", 2))
+      yield* controlled(space, space.set("/data/x#/a", { deep: true }))
+      yield* turns()
+      assert.deepStrictEqual(seen, [{ beat: -1, value: undefined }, { beat: 0, value: 1 }, { beat: 2, value: { deep: true } }])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("of several watchers tells each, and none that has gone", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      const first = yield* gather(space.watch("/data/x"))
+      const second = yield* gather(space.watch("/data/x"))
+      yield* controlled(space, space.set("/data/x", 1))
+      yield* turns()
+      yield* Fiber.interrupt(first.fiber)
+      yield* controlled(space, space.set("/data/x", 2))
+      yield* turns()
+      assert.deepStrictEqual(first.seen.map(({ value }) => value), [undefined, 1])
+      assert.deepStrictEqual(second.seen.map(({ value }) => value), [undefined, 1, 2])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("fails for what is no address", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      assert.strictEqual((yield* Effect.flip(Stream.runDrain(space.watch("nope")))).code, "address/invalid")
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("shows nothing before it is durable", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const space = yield* machine.boot([])
+      const { seen } = yield* gather(space.watch("/data/x"))
+      yield* machine.hold
+      const set = yield* Effect.forkChild(controlled(space, space.set("/data/x", 1)), { startImmediately: true })
+      yield* machine.held
+      yield* turns()
+      assert.lengthOf(seen, 1)
+      yield* machine.release
+      yield* Fiber.join(set)
+      yield* turns()
+      assert.deepStrictEqual(seen.at(-1), { beat: 0, value: 1 })
+    }))
+})
+
+describe("the beats of a space", () => {
+  it.effect("are told in order as they become durable, empty ones too", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      const { seen } = yield* gather(space.beats)
+      yield* steps(space, 3)
+      yield* turns()
+      assert.deepStrictEqual(seen, [0, 1, 2])
+    }).pipe(Effect.provide(TestKernel.layer())))
+})
+
+describe("content from outside", () => {
+  it.effect("is stored piece by piece, durable when it is answered, and readable by runs", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const hash = "c".repeat(64)
+      const read = enzyme("read", (tx) => (tx.get(`/cas/${hash}`) as Uint8Array).length)
+      const before = yield* machine.boot([read])
+      const { store, writer } = yield* before.content
+      writer.write(new Uint8Array([1, 2]))
+      writer.write(new Uint8Array([3]))
+      yield* store(hash)
+      const after = yield* machine.boot([read])
+      assert.deepStrictEqual(yield* after.blob(hash), new Uint8Array([1, 2, 3]))
+      const { id } = yield* after.signal({ signal: "/signals/read" })
+      yield* after.step
+      assert.strictEqual((yield* after.receipt(id))?.handlings[0]?.value, 3)
+    }))
+
+  it.effect("that a run keeps is committed with its beat", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const keep = enzyme("keep", (tx, { payload }) => {
+        const address = tx.blob(payload as Uint8Array)
+        if (tx.beat === 1) throw new Error("no")
+        return address
+      })
+      const space = yield* machine.boot([keep])
+      const [good, bad] = [new Uint8Array([1]), new Uint8Array([2])]
+      for (const payload of [good, bad]) yield* space.signal({ signal: "/signals/keep", payload })
+      yield* steps(space, 2)
+      const after = yield* machine.boot([keep])
+      const address = (yield* after.receipt("x.0.0"))?.handlings[0]?.value as string
+      assert.deepStrictEqual(yield* after.get(address), good)
+      assert.lengthOf((yield* after.receipt("x.0.1"))!.handlings, 1)
+      assert.strictEqual(yield* after.blob(createHash("sha256").update(bad).digest("hex")), undefined)
+    }))
+})
