@@ -119,13 +119,15 @@ export class Group {
     this.failure = error
     this.state = "stopped"
     this.disarm?.()
+    // Whoever is told may ask for the space again at once, and has to find another.
+    this.listener.stopped(error)
     const waiters = [...this.gate, ...this.idlers, ...this.steppers]
     this.gate = []
     this.idlers = []
     this.steppers = []
     for (const waiter of waiters) waiter.fail(error)
+    for (const beat of this.beats) for (const answer of beat.answers) answer(error)
     for (const control of this.body.inbox.controls) control.answer(error)
-    this.listener.stopped(error)
   }
 
   /** Begins a group at the host's next turn; while the inbox grows, one turn later, a few times. */
@@ -230,9 +232,9 @@ export class Group {
         this.rest()
       },
       fail: (error) => {
+        this.stop(error)
         for (const beat of beats) for (const answer of beat.answers) answer(error)
         for (const waiter of gate) waiter.fail(error)
-        this.stop(error)
       }
     })
   }
@@ -248,8 +250,8 @@ export class Group {
         for (const waiter of gate) waiter.open()
       },
       fail: (error) => {
-        for (const waiter of gate) waiter.fail(error)
         this.stop(error)
+        for (const waiter of gate) waiter.fail(error)
       }
     })
   }

@@ -55,6 +55,7 @@ export class LiveSpace implements Space {
   private readonly settlers = new Settlers()
   private readonly watchers = new Map<string, Set<Watcher>>()
   private readonly listeners = new Set<(beat: number) => void>()
+  private readonly ends = new Set<(error: SpaceStopped) => void>()
 
   constructor(body: Body, turn: (run: () => void) => void, stopped: (error: SpaceStopped) => void) {
     this.name = body.space
@@ -62,8 +63,9 @@ export class LiveSpace implements Space {
     this.group = new Group(body, turn, {
       published: (beat) => this.published(beat),
       stopped: (error) => {
-        this.settlers.fail(error)
         stopped(error)
+        this.settlers.fail(error)
+        for (const end of this.ends) end(error)
       }
     })
     this.entrance = new Entrance(body)
@@ -183,7 +185,16 @@ export class LiveSpace implements Space {
         const read = { path: address.path, shallow: false }
         const tell = (beat: number, document: Document.Document | undefined): void =>
           void EffectQueue.offerUnsafe(queue, { beat, value: Document.read(document, address.path) })
+        // What was seen at first is told when it is durable, and before what came after it.
+        let first: (() => void) | undefined
+        let seen = -1
+        const begin = (): void => {
+          first?.()
+          first = undefined
+        }
         const watcher: Watcher = (beat, before, after) => {
+          if (beat <= seen) return
+          begin()
           const step = { path: [], before: Document.read(before, []), after: Document.read(after, []) }
           if (Change.triggers(read, step)) tell(beat, after)
         }
@@ -191,13 +202,16 @@ export class LiveSpace implements Space {
         yield* this.durably(() => {
           this.watchers.set(address.key, watchers)
           watchers.add(watcher)
-          tell(this.body.store.head().beat, this.body.documents.read(address.key))
+          const document = this.body.documents.read(address.key)
+          seen = this.body.store.head().beat
+          first = () => tell(seen, document)
         })
+        begin()
         yield* Effect.addFinalizer(() => Effect.sync(() => {
           watchers.delete(watcher)
           if (watchers.size === 0) this.watchers.delete(address.key)
         }))
-        return yield* Effect.never
+        return yield* Effect.flatMap(this.ended, Effect.fail)
       }), { bufferSize: LAG, strategy: "sliding" })
   }
 
@@ -211,12 +225,21 @@ export class LiveSpace implements Space {
     return this.durably(() => this.body.store.entry(beat))
   }
 
+  /** Why the space stopped, once it did. */
+  private readonly ended: Effect.Effect<SpaceStopped> = Effect.callback((resume) => {
+    if (this.group.error !== undefined) return resume(Effect.succeed(this.group.error))
+    const end = (error: SpaceStopped): void => resume(Effect.succeed(error))
+    this.ends.add(end)
+    return Effect.sync(() => void this.ends.delete(end))
+  })
+
   readonly beats: Space["beats"] = Stream.callback<number>((queue) =>
     Effect.gen({ self: this }, function*() {
       const tell = (beat: number): void => void EffectQueue.offerUnsafe(queue, beat)
       this.listeners.add(tell)
       yield* Effect.addFinalizer(() => Effect.sync(() => this.listeners.delete(tell)))
-      return yield* Effect.never
+      yield* this.ended
+      EffectQueue.endUnsafe(queue)
     }), { bufferSize: LAG, strategy: "sliding" })
 
   readonly content: Space["content"] = Effect.sync(() => {

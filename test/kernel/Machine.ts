@@ -15,7 +15,9 @@ import * as TestPacemaker from "../support/TestPacemaker.ts"
 export interface Machine {
   /** Starts a kernel over what is durable. One that ran before is fenced off, as by a power cut. */
   readonly boot: (enzymes: ReadonlyArray<Enzyme.Enzyme>, settings?: Partial<Settings>) => Effect.Effect<Space, PersistenceError>
-  /** Lets no flush end; answers how many wait. */
+  /** The space as the newest kernel gives it: opened again where it had stopped. */
+  readonly open: Effect.Effect<Space, PersistenceError>
+  /** Lets no flush end. */
   readonly hold: Effect.Effect<void>
   readonly release: Effect.Effect<void>
   /** Ends when a flush is being held. */
@@ -35,6 +37,7 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
   let arrived = yield* Deferred.make<void>()
   let broken = false
   let flushes = 0
+  let newest: Kernel["Service"] | undefined
   const wrapped: Persistence["Service"] = {
     ...memory,
     open: (name, options) =>
@@ -65,10 +68,12 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
     ))
     const kernel = Context.get(yield* Layer.buildWithScope(layer, scope), Kernel)
     for (const enzyme of enzymes) yield* Effect.orDie(kernel.register(enzyme))
+    newest = kernel
     return yield* kernel.space("machine")
   })
   return {
     boot,
+    open: Effect.suspend(() => newest!.space("machine")),
     hold: Effect.andThen(Effect.map(Deferred.make<void>(), (next) => { arrived = next }), Latch.close(gate)),
     release: Effect.asVoid(Latch.open(gate)),
     held: Effect.suspend(() => Deferred.await(arrived)),
