@@ -1,0 +1,166 @@
+/**
+ * Random lives of a space: signals, beats, power cuts and broken disks in any
+ * order, and the plain account of what must have come of it.
+ *
+ * @module
+ */
+import { assert } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import type { PostedSignal, Space } from "systole"
+import { Fatal, Retry } from "systole"
+import { enzyme, turns } from "./Kit.ts"
+import * as Machine from "./Machine.ts"
+
+/** What an event asks for. */
+interface Work {
+  readonly n: number
+  /** Attempts that fail before one is well. */
+  readonly fails: number
+  /** Whether it aborts its beat instead. */
+  readonly fatal: boolean
+  /** Whether it writes a document that others write, too. */
+  readonly hot: boolean
+  /** How many beats later the event that it sends is due; -1 for none. */
+  readonly sends: number
+}
+
+const LANES = 3
+
+/** Numbers from 0 up to a bound, the same for the same seed (mulberry32). */
+const dice = (seed: number) => {
+  let state = seed
+  return (bound: number): number => {
+    state = state + 0x6d2b79f5 | 0
+    let mixed = Math.imul(state ^ state >>> 15, 1 | state)
+    mixed = mixed + Math.imul(mixed ^ mixed >>> 7, 61 | mixed) ^ mixed
+    return ((mixed ^ mixed >>> 14) >>> 0) % bound
+  }
+}
+
+const enzymes = [
+  enzyme("work", (tx, { attempt, params, payload }) => {
+    const work = payload as unknown as Work
+    if (work.fatal) return new Fatal({ reason: "as asked" })
+    if (attempt <= work.fails) return new Retry({ reason: "as asked" })
+    tx.increment(`/data/done/${work.n}`)
+    tx.append(`/data/order/${params["lane"]}`, work.n)
+    if (work.hot) tx.set("/data/hot", work.n)
+    if (work.sends >= 0) tx.signal({ signal: "/signals/child", payload: work.n, at: { beats: work.sends } })
+    return work.n
+  }, { query: "/signals/work/:lane" }),
+  enzyme("loose", (_, { attempt, payload }) => attempt <= (payload as unknown as Work).fails * 2 ? new Retry({ reason: "slow" }) : undefined, {
+    query: "/signals/work/:lane",
+    order: "loose"
+  }),
+  enzyme("child", (tx, { payload }) => tx.increment(`/data/done/${payload}c`))
+]
+
+/** One life, from its seed. */
+class Life {
+  private readonly machine: Machine.Machine
+  private readonly roll: (bound: number) => number
+  private space: Space
+  private posted: Array<{ readonly work: Work; readonly lane: number; readonly signal: PostedSignal; id: string | undefined }> = []
+
+  constructor(machine: Machine.Machine, space: Space, seed: number) {
+    this.machine = machine
+    this.space = space
+    this.roll = dice(seed)
+  }
+
+  private make() {
+    const { roll } = this
+    const lane = roll(LANES)
+    const work: Work = { n: this.posted.length, fails: roll(4) === 0 ? 1 + roll(2) : 0, fatal: roll(12) === 0, hot: roll(3) === 0, sends: roll(6) - 2 }
+    const id = roll(2) === 0 ? { id: `caller-${work.n}` } : {}
+    const made = { work, lane, signal: { signal: `/signals/work/${lane}`, payload: work, ...id } as PostedSignal, id: undefined as string | undefined }
+    this.posted.push(made)
+    return made
+  }
+
+  private readonly post = Effect.fnUntraced(function*(this: Life) {
+    const made = this.make()
+    made.id = (yield* this.space.signal(made.signal)).id
+  })
+
+  private readonly repeat = Effect.fnUntraced(function*(this: Life) {
+    const known = this.posted.filter(({ id, signal }) => id !== undefined && signal.id !== undefined)
+    const again = known[this.roll(Math.max(1, known.length))]
+    if (again === undefined) return
+    const answer = yield* this.space.signal(again.signal)
+    assert.isTrue(answer.duplicate)
+    assert.strictEqual(answer.id, again.id)
+  })
+
+  /** The power goes while a signal, a beat or both are under way. */
+  private readonly cut = Effect.fnUntraced(function*(this: Life) {
+    const made = this.make()
+    const signal = yield* Effect.forkChild(Effect.result(this.space.signal(made.signal)), { startImmediately: true })
+    if (this.roll(2) === 0) yield* Effect.forkChild(Effect.result(this.space.step), { startImmediately: true })
+    yield* turns(this.roll(6))
+    this.space = yield* this.machine.boot(enzymes, { tempo: 10 })
+    yield* turns()
+    const answer = signal.pollUnsafe()
+    if (answer !== undefined) {
+      const result = yield* Fiber.join(signal)
+      if (result._tag === "Success") made.id = result.success.id
+    }
+  })
+
+  /** The disk breaks under a beat; the kernel opens the space again. */
+  private readonly fault = Effect.fnUntraced(function*(this: Life) {
+    this.machine.breakDisk(true)
+    yield* Effect.flip(this.space.step)
+    this.machine.breakDisk(false)
+    this.space = yield* this.machine.open
+  })
+
+  readonly live = Effect.fnUntraced(function*(this: Life, length: number) {
+    for (let i = 0; i < length; i++) {
+      const kind = this.roll(12)
+      if (kind < 5) yield* this.post()
+      else if (kind < 9) yield* Effect.ignore(this.space.step)
+      else if (kind === 9) yield* this.repeat()
+      else if (kind === 10) yield* this.cut()
+      else yield* this.fault()
+      if (this.roll(4) === 0) yield* TestClock.adjust(this.roll(30))
+    }
+    for (let i = 0; i < 60 + 4 * this.posted.length; i++) {
+      yield* TestClock.adjust(10)
+      yield* Effect.ignore(this.space.step)
+    }
+    yield* this.space.idle
+  })
+
+  /** Each event that was accepted was handled exactly once, in its lane's order; each other at most once. */
+  readonly judge = Effect.fnUntraced(function*(this: Life) {
+    const { space } = this
+    for (const { id, work } of this.posted) {
+      const done = (yield* space.get(`/data/done/${work.n}`)) ?? 0
+      const sent = (yield* space.get(`/data/done/${work.n}c`)) ?? 0
+      assert.strictEqual(sent, work.sends < 0 ? 0 : done as number, `what ${work.n} sent`)
+      if (id === undefined) {
+        assert.isAtMost(done as number, 1, `${work.n} was not accepted`)
+        continue
+      }
+      assert.strictEqual(done, work.fatal ? 0 : 1, `${work.n} as ${id}`)
+      const receipt = yield* space.receipt(id)
+      assert.strictEqual(receipt?.status, work.fatal ? "dead" : "handled", `${work.n} as ${id}`)
+      assert.deepStrictEqual(receipt?.handlings.map(({ enzyme }) => enzyme).toSorted(), ["loose", "work"])
+    }
+    for (let lane = 0; lane < LANES; lane++) {
+      const order = ((yield* space.get(`/data/order/${lane}`)) ?? []) as ReadonlyArray<number>
+      assert.deepStrictEqual(order, order.toSorted((a, b) => a - b), `lane ${lane}`)
+    }
+  })
+}
+
+/** Lives one life of so many steps, and judges it. */
+export const check = (seed: number, length: number) =>
+  Effect.scoped(Effect.gen(function*() {
+    const machine = yield* Machine.make
+    const life = new Life(machine, yield* machine.boot(enzymes, { tempo: 10 }), seed)
+    yield* life.live(length)
+    yield* life.judge()
+  }))
