@@ -97,7 +97,7 @@ describe("an event without one", () => {
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("s", () => undefined)])
       const ids: Array<string> = []
-      for (const _ of [1, 2]) ids.push((yield* space.signal({ signal: "/signals/s" })).id)
+      for (let i = 0; i < 2; i++) ids.push((yield* space.signal({ signal: "/signals/s" })).id)
       yield* space.step
       ids.push((yield* space.signal({ signal: "/signals/s" })).id)
       assert.deepStrictEqual(ids, ["x.0.0", "x.0.1", "x.1.0"])
@@ -109,7 +109,7 @@ describe("an event without one", () => {
       const given: Array<string> = []
       for (let i = 0; i < 3; i++) {
         const space = yield* machine.boot([])
-        for (const _ of [1, 2]) given.push((yield* space.signal({ signal: "/signals/s" })).id)
+        for (let k = 0; k < 2; k++) given.push((yield* space.signal({ signal: "/signals/s" })).id)
       }
       assert.strictEqual(new Set(given).size, 6)
     }))

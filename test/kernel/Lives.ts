@@ -7,7 +7,7 @@
 import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import type { PostedSignal, Space } from "systole"
+import type { Event, PostedSignal, Settings, Space, Transaction } from "systole"
 import { Fatal, Retry } from "systole"
 import { enzyme, turns } from "./Kit.ts"
 import * as Machine from "./Machine.ts"
@@ -27,6 +27,8 @@ interface Work {
 
 const LANES = 3
 
+const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+
 /** Numbers from 0 up to a bound, the same for the same seed (mulberry32). */
 const dice = (seed: number) => {
   let state = seed
@@ -38,18 +40,21 @@ const dice = (seed: number) => {
   }
 }
 
+const perform = (tx: Transaction, { attempt, params, payload }: Event): unknown => {
+  const work = payload as Work
+  if (work.fatal) return new Fatal({ reason: "as asked" })
+  if (attempt <= work.fails) return new Retry({ reason: "as asked" })
+  tx.increment(`/data/done/${work.n}`)
+  tx.append(`/data/order/${params["lane"]}`, work.n)
+  if (work.hot) tx.set("/data/hot", work.n)
+  if (work.sends >= 0) tx.signal({ signal: "/signals/child", payload: work.n, at: { beats: work.sends } })
+  return work.n
+}
+
 const enzymes = [
-  enzyme("work", (tx, { attempt, params, payload }) => {
-    const work = payload as unknown as Work
-    if (work.fatal) return new Fatal({ reason: "as asked" })
-    if (attempt <= work.fails) return new Retry({ reason: "as asked" })
-    tx.increment(`/data/done/${work.n}`)
-    tx.append(`/data/order/${params["lane"]}`, work.n)
-    if (work.hot) tx.set("/data/hot", work.n)
-    if (work.sends >= 0) tx.signal({ signal: "/signals/child", payload: work.n, at: { beats: work.sends } })
-    return work.n
-  }, { query: "/signals/work/:lane" }),
-  enzyme("loose", (_, { attempt, payload }) => attempt <= (payload as unknown as Work).fails * 2 ? new Retry({ reason: "slow" }) : undefined, {
+  // Every third run waits, so that beats are under way when something happens.
+  enzyme("work", (tx, event) => (event.payload as Work).n % 3 === 0 ? turn().then(() => perform(tx, event)) : perform(tx, event), { query: "/signals/work/:lane" }),
+  enzyme("loose", (_, { attempt, payload }) => attempt <= (payload as Work).fails * 2 ? new Retry({ reason: "slow" }) : undefined, {
     query: "/signals/work/:lane",
     order: "loose"
   }),
@@ -60,14 +65,18 @@ const enzymes = [
 class Life {
   private readonly machine: Machine.Machine
   private readonly roll: (bound: number) => number
+  private readonly settings: Partial<Settings>
   private space: Space
   private posted: Array<{ readonly work: Work; readonly lane: number; readonly signal: PostedSignal; id: string | undefined }> = []
 
-  constructor(machine: Machine.Machine, space: Space, seed: number) {
+  constructor(machine: Machine.Machine, space: Space, birth: { readonly seed: number; readonly settings: Partial<Settings> }) {
     this.machine = machine
     this.space = space
-    this.roll = dice(seed)
+    this.roll = dice(birth.seed)
+    this.settings = birth.settings
   }
+
+  private readonly beat = Effect.suspend(() => this.settings.pace === "demand" ? turns(2) : Effect.ignore(this.space.step))
 
   private make() {
     const { roll } = this
@@ -97,9 +106,9 @@ class Life {
   private readonly cut = Effect.fnUntraced(function*(this: Life) {
     const made = this.make()
     const signal = yield* Effect.forkChild(Effect.result(this.space.signal(made.signal)), { startImmediately: true })
-    if (this.roll(2) === 0) yield* Effect.forkChild(Effect.result(this.space.step), { startImmediately: true })
+    if (this.roll(2) === 0) yield* Effect.forkChild(this.beat, { startImmediately: true })
     yield* turns(this.roll(6))
-    this.space = yield* this.machine.boot(enzymes, { tempo: 10 })
+    this.space = yield* this.machine.boot(enzymes, this.settings)
     yield* turns()
     const answer = signal.pollUnsafe()
     if (answer !== undefined) {
@@ -111,7 +120,7 @@ class Life {
   /** The disk breaks under a beat; the kernel opens the space again. */
   private readonly fault = Effect.fnUntraced(function*(this: Life) {
     this.machine.breakDisk(true)
-    yield* Effect.flip(this.space.step)
+    yield* Effect.flip(this.space.signal(this.make().signal))
     this.machine.breakDisk(false)
     this.space = yield* this.machine.open
   })
@@ -120,7 +129,7 @@ class Life {
     for (let i = 0; i < length; i++) {
       const kind = this.roll(12)
       if (kind < 5) yield* this.post()
-      else if (kind < 9) yield* Effect.ignore(this.space.step)
+      else if (kind < 9) yield* this.beat
       else if (kind === 9) yield* this.repeat()
       else if (kind === 10) yield* this.cut()
       else yield* this.fault()
@@ -128,7 +137,7 @@ class Life {
     }
     for (let i = 0; i < 60 + 4 * this.posted.length; i++) {
       yield* TestClock.adjust(10)
-      yield* Effect.ignore(this.space.step)
+      yield* this.beat
     }
     yield* this.space.idle
   })
@@ -157,10 +166,11 @@ class Life {
 }
 
 /** Lives one life of so many steps, and judges it. */
-export const check = (seed: number, length: number) =>
+export const check = (seed: number, length: number, pace: Settings["pace"]) =>
   Effect.scoped(Effect.gen(function*() {
     const machine = yield* Machine.make
-    const life = new Life(machine, yield* machine.boot(enzymes, { tempo: 10 }), seed)
+    const settings = { tempo: 10, pace }
+    const life = new Life(machine, yield* machine.boot(enzymes, settings), { seed, settings })
     yield* life.live(length)
     yield* life.judge()
   }))
