@@ -150,7 +150,8 @@ const again = (
   { due, ...rest }: Pick<Signal.Again, "why" | "document" | "losses" | "attempt"> & { readonly due: Signal.Due | undefined }
 ): void => {
   const { entry, flight, key } = handling
-  const loose = entry?.enzyme.order === "loose"
+  // Only a failure lets a lane go on; who lost a conflict keeps its place.
+  const loose = rest.why === "retry" && entry?.enzyme.order === "loose"
   flight.open++
   if (!loose) flight.strict++
   const left: Signal.Again = { enzyme: key, captured: flight.captured, lane: loose ? undefined : flight.lane, loose, ...rest }

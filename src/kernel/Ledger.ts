@@ -8,6 +8,7 @@
  * @module
  */
 import type { Value } from "../cell/Value.ts"
+import { at } from "../cell/Value.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Parsed, RunLine } from "./Journal.ts"
 import * as Journal from "./Journal.ts"
@@ -23,14 +24,6 @@ export interface Source {
 }
 
 /**
- * Whether an id names a view rather than a document.
- *
- * @category predicates
- * @since 0.1.0
- */
-export const isView = (id: string): boolean => id.startsWith("/rt/beat/") || id.startsWith("/rt/receipts/")
-
-/**
  * The value of a view; `undefined` where there is none.
  *
  * @category getters
@@ -43,12 +36,12 @@ export const read = (source: Source, id: string): Value => {
     const handling = receipt?.handlings.find(({ enzyme }) => enzyme === part)
     return (part === "" ? receipt : handling) as Value
   }
-  const render = renderers[part]
-  if (!source.shown || render === undefined || !/^\d{1,15}$/.test(name)) return undefined
+  const render = Object.hasOwn(renderers, part) ? renderers[part] : undefined
+  if (kind !== "beat" || !source.shown || render === undefined || !/^\d{1,15}$/.test(name)) return undefined
   const row = source.store.entry(Number(name))
   if (row === undefined) return undefined
   const value = render(new View(source, Journal.parse(row.text)), row.hash)
-  return field === undefined ? value : (value as { readonly [name: string]: Value })[field]
+  return field === undefined ? value : at(value, [field])
 }
 
 const renderers: Readonly<Record<string, (view: View, hash: string) => Value>> = {

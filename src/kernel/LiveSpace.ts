@@ -14,7 +14,7 @@ import * as Value from "../cell/Value.ts"
 import { LinkLoop } from "../cell/Link.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as Bindings from "../registry/Bindings.ts"
-import { Draft } from "../stage/Draft.ts"
+import { Draft, isView } from "../stage/Draft.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import { NotProvided } from "../stage/Launch.ts"
@@ -171,7 +171,12 @@ export class LiveSpace implements Space {
   }
 
   list(id: string): Effect.Effect<ReadonlyArray<string>, ReadError> {
-    return this.durably(() => this.draft().list(id))
+    return this.durably(() => {
+      if (id === "/") return this.draft().list(id)
+      const address = Address.parse(id)
+      if (address.path.length > 0) throw new Address.InvalidAddress({ text: id, reason: "it is a place inside a cell, and only cells have others below them" })
+      return isView(address.id) ? [] : this.draft().list(id)
+    })
   }
 
   below(id: string, page: { readonly after?: string; readonly limit: number }): Effect.Effect<ReadonlyArray<string>, ReadError> {
@@ -306,7 +311,7 @@ export class LiveSpace implements Space {
 
   private read(text: string): Value.Value {
     const address = Address.parse(text)
-    if (!Ledger.isView(address.id)) return this.draft().get(text)
+    if (!isView(address.id)) return this.draft().get(text)
     const label = (name: string): string => this.body.enzymes.label(name)
     const source = { store: this.body.store, shown: this.body.settings.ledgers, label, receipt: (id: string) => this.find(id) }
     return Value.at(Ledger.read(source, address.id), address.path)

@@ -310,9 +310,7 @@ export class Draft implements Transaction {
 
   /** Ledgers and receipts are views of the journal, shown to the outside and not to runs. */
   private refuseView(address: Address.Address): void {
-    for (const view of views) {
-      if (Address.isWithin(view, address.id)) throw this.refuse(new TransactionRefused({ reason: `${address.id} is a view for the outside that runs cannot read` }))
-    }
+    if (isView(address.id)) throw this.refuse(new TransactionRefused({ reason: `${address.id} is a view for the outside that runs cannot read` }))
   }
 
   private alive(): void {
@@ -336,3 +334,11 @@ export class Draft implements Transaction {
 }
 
 const views = ["/rt/beat", "/rt/receipts", "/rt/analytics", "/rt/io_reactors"]
+
+/**
+ * Whether an id names a view rather than a document.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const isView = (id: string): boolean => views.some((view) => Address.isWithin(view, id))

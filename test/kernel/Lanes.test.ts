@@ -80,6 +80,18 @@ describe("events of one lane", () => {
       assert.deepStrictEqual(ran, ["-1@0", "-1@1", "2@1", "3@2", "-1@3"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
+  it.effect("wait while the one before them contends for a document, loose or not", () =>
+    Effect.gen(function*() {
+      const ran: Array<string> = []
+      const space = yield* TestKernel.space([enzyme("e", (tx, { payload }) => {
+        ran.push(`${payload}@${tx.beat}`)
+        tx.set("/data/x", payload)
+      }, { query: "/signals/:lane", order: "loose" })])
+      for (const [lane, payload] of [["a", 1], ["b", 2], ["b", 3]] as const) yield* space.signal({ signal: `/signals/${lane}`, payload })
+      yield* steps(space, 4)
+      assert.deepStrictEqual(ran, ["1@0", "2@0", "2@1", "3@2"])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
   it.effect("go on only when each strict enzyme of the one before is done", () =>
     Effect.gen(function*() {
       const strict = log("strict")

@@ -47,7 +47,10 @@ describe("the ledger of a beat", () => {
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* space.step
-      for (const place of ["/rt/beat/1/agenda", "/rt/beat/x/agenda", "/rt/beat/0/nope", "/rt/beat/0"]) assert.strictEqual(yield* space.get(place), undefined, place)
+      const places = ["/rt/beat", "/rt/beat/0", "/rt/beat/1/agenda", "/rt/beat/x/agenda", "/rt/beat/0/nope", "/rt/beat/0/toString", "/rt/beat/0/constructor", "/rt/beat/0/meta/toString", "/rt/receipts", "/rt/analytics/0/inbox"]
+      for (const place of places) assert.strictEqual(yield* space.get(place), undefined, place)
+      for (const place of ["/rt/beat", "/rt/beat/0", "/rt/receipts"]) assert.deepStrictEqual(yield* space.list(place), [], place)
+      assert.strictEqual((yield* Effect.flip(space.list("/data#/x"))).code, "address/invalid")
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("can be switched off: all else, the journal included, is the same", () =>
