@@ -62,6 +62,7 @@ const checkPath = (signal: string): void => {
 }
 
 const checkWait = (at: At, beat: number): void => {
+  if (typeof at !== "object" || at === null || Object.keys(at).length !== 1) throw refuse("its at is not one of { beat }, { beats } and { ms }; give exactly one")
   const [kind, amount] = "beat" in at ? ["beat", at.beat] as const : "beats" in at ? ["beats", at.beats] as const : ["ms", at.ms] as const
   if (!Number.isInteger(amount) || amount < 0 || amount > MAX_WAIT) {
     throw refuse(`its at.${kind} is ${String(amount)}; give a whole number from 0 to ${MAX_WAIT}`)

@@ -38,6 +38,10 @@ describe("a signal that a run sends", () => {
     for (const at of [{ beats: 0 }, { beats: 2 ** 43 }, { ms: 0 }, { beat: 8 }]) assert.strictEqual(refused({ signal: "/s", at }), "none", JSON.stringify(at))
   })
 
+  it("waits for exactly one of them", () => {
+    for (const at of [null, 5, {}, { beat: 9, ms: 5 }, { other: 1 }]) assert.strictEqual(refused({ signal: "/s", at }), "signal/invalid", JSON.stringify(at))
+  })
+
   it("that is refused leaves nothing, and aborts the run", () => {
     const tx = new World().draft()
     code(() => tx.signal({}))
