@@ -8,7 +8,7 @@
 import * as Effect from "effect/Effect"
 import { type Context, Hono } from "hono"
 import type { Kernel } from "../kernel/Kernel.ts"
-import type { Accepted, Space } from "../kernel/Space.ts"
+import type { Space } from "../kernel/Space.ts"
 import type { Page } from "../loader/Config.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
@@ -18,6 +18,7 @@ import * as Body from "./Body.ts"
 import * as Cells from "./Cells.ts"
 import * as Guard from "./Guard.ts"
 import * as Pages from "./Pages.ts"
+import * as Posting from "./Posting.ts"
 import * as Problem from "./Problem.ts"
 import * as SignalRequest from "./SignalRequest.ts"
 import * as Sse from "./Sse.ts"
@@ -90,15 +91,7 @@ const runtimeRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
 const signalRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
   app.post("/v1/spaces/:space/signals", async (c) => {
     const request = SignalRequest.decode(await Body.json(c.req.raw), c.req.raw.headers.get("idempotency-key"))
-    const space = await writable(kernel, c)
-    const accepted = await new Promise<Accepted>((accepted, fail) => space.post(request, { accepted, fail }))
-    const location = `${base(space.name)}/receipts/${encodeURIComponent(accepted.id)}`
-    const seconds = SignalRequest.waitSeconds(c.req.raw.headers.get("prefer"))
-    const receipt = seconds === undefined ? undefined : await settled(space, accepted.id, seconds)
-    if (receipt !== undefined) {
-      return Response.json(Wire.receipt(receipt), { headers: { location, "preference-applied": `wait=${seconds}`, "cache-control": "no-store" } })
-    }
-    return Response.json({ ...accepted, receipt: location }, { status: 202, headers: { location } })
+    return Posting.answer(await writable(kernel, c), request, SignalRequest.waitSeconds(c.req.raw.headers.get("prefer")))
   })
   app.get("/v1/spaces/:space/receipts/:id", async (c) => {
     const space = await readable(kernel, c)

@@ -29,11 +29,13 @@ const ALIVE = "15 seconds"
  */
 export const make = (closing: AbortSignal) => {
   let open = 0
+  const ends = new Set<() => void>()
+  closing.addEventListener("abort", () => ends.forEach((end) => end()), { once: true })
   const closed = Effect.callback<void>((resume) => {
     if (closing.aborted) return resume(Effect.void)
     const end = () => resume(Effect.void)
-    closing.addEventListener("abort", end, { once: true })
-    return Effect.sync(() => closing.removeEventListener("abort", end))
+    ends.add(end)
+    return Effect.sync(() => ends.delete(end))
   })
   return <E>(frames: Stream.Stream<Frame, E>): Response => {
     if (open >= MAX_STREAMS) {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { load, startBaseline } from "./Server.ts"
+import { load, startBaseline } from "./Contender.ts"
 
 /** The baselines stay as they are, so that figures of different days can be compared. */
 const digests = {

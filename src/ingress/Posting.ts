@@ -1,0 +1,60 @@
+/**
+ * The answer to a posted signal: 202 when it is durable, or the receipt when it
+ * is handled in time.
+ *
+ * This is the one hot path of the ingress, so it goes by callbacks: usually the
+ * receipt is there with the flush that made the signal durable, and no timer is
+ * needed.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import type { Accepted, PostedSignal, Receipt, Space } from "../kernel/Space.ts"
+import * as Wire from "./Wire.ts"
+
+/**
+ * Posts a signal, and waits for its receipt as long as the caller prefers. Rejects with what the space refuses.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const answer = (space: Space, request: PostedSignal, seconds: number | undefined): Promise<Response> =>
+  new Promise((resolve, reject) => {
+    if (seconds === undefined) {
+      space.post(request, { accepted: (accepted) => resolve(taken(space, accepted)), fail: reject })
+      return
+    }
+    let timer: Fiber.Fiber<void> | undefined
+    let isOver = false
+    const cancel = space.post(request, {
+      settled: (receipt) => {
+        isOver = true
+        if (timer !== undefined) Effect.runFork(Fiber.interrupt(timer))
+        resolve(handled(space, receipt, seconds))
+      },
+      accepted: (accepted) => {
+        if (isOver) return
+        timer = Effect.runFork(Effect.andThen(
+          Effect.sleep(seconds * 1000),
+          Effect.sync(() => {
+            cancel()
+            resolve(taken(space, accepted))
+          })
+        ))
+      },
+      fail: reject
+    })
+  })
+
+const link = (space: Space, id: string): string => `/v1/spaces/${space.name}/receipts/${encodeURIComponent(id)}`
+
+const taken = (space: Space, accepted: Accepted): Response => {
+  const location = link(space, accepted.id)
+  return Response.json({ ...accepted, receipt: location }, { status: 202, headers: { location } })
+}
+
+const handled = (space: Space, receipt: Receipt, seconds: number): Response =>
+  Response.json(Wire.receipt(receipt), {
+    headers: { location: link(space, receipt.id), "preference-applied": `wait=${seconds}`, "cache-control": "no-store" }
+  })

@@ -1,0 +1,121 @@
+/**
+ * Our side of the durable benchmarks: `server.ts PORT FOLDER` serves the real
+ * ingress over spaces in SQLite, on whichever host runs it.
+ *
+ * Beside the ingress there are the two routes that the baselines have: `/stats`,
+ * and `/chain`, ten signals one after another, each handled in a beat of its own.
+ * `SYNC_US=n` replaces the disk's synchronisation by a wait of n microseconds.
+ *
+ * @module
+ */
+import { Effect, Layer, Stream } from "effect"
+import process from "node:process"
+import { Address, type Batch, defaults, Enzyme, Hash, Kernel, KernelSettings, Persistence, type Space, type SpaceStore } from "systole"
+import sqlite from "../../plugins/sqlite.ts"
+import * as App from "../../src/ingress/App.ts"
+import * as HostHash from "../../src/main/HostHash.ts"
+import * as HostPacemaker from "../../src/main/HostPacemaker.ts"
+import type { Platform } from "../../src/main/Main.ts"
+import { Registry } from "../../src/registry/Registry.ts"
+
+const [port, folder] = process.argv.slice(2)
+const syncMicros = process.env["SYNC_US"]
+const stats = { events: 0, commits: 0 }
+const STEPS = 10
+
+const count = Enzyme.make({
+  name: "count",
+  query: "/signals/bench/count",
+  bind: ["/data/bench"],
+  writes: ["/data/bench/*"],
+  run: (tx, event) => {
+    stats.events++
+    const { n } = event.payload as { readonly n: number }
+    const before = tx.get(event.target!) as { readonly n: number } | undefined
+    const value = { last: n, n: (before?.n ?? 0) + 1 }
+    tx.set(event.target!, value)
+    return { out: value.n }
+  }
+})
+
+const step = Enzyme.make({
+  name: "step",
+  query: "/signals/bench/step",
+  bind: ["/data/chain"],
+  writes: ["/data/chain/*"],
+  run: (tx, event) => {
+    const { left, value } = event.payload as { readonly left: number; readonly value: number }
+    const next = value + 1
+    if (left > 1) tx.signal({ signal: "/signals/bench/step", target: event.target, payload: { left: left - 1, value: next } })
+    else {
+      stats.events++
+      tx.set(event.target!, next)
+    }
+    return next
+  }
+})
+
+/** Counts the flushes of a store that had something to flush. */
+const counted = (store: SpaceStore): SpaceStore => {
+  let pending = false
+  return Object.assign(Object.create(store) as SpaceStore, {
+    append: (batch: Batch) => {
+      pending = true
+      store.append(batch)
+    },
+    flush: Effect.suspend(() => {
+      if (pending) stats.commits++
+      pending = false
+      return store.flush
+    })
+  })
+}
+
+const persistence = Layer.effect(Persistence, Effect.map(Persistence, (inner) => ({
+  spaces: inner.spaces,
+  open: (space, options) => Effect.map(inner.open(space, options), counted)
+})))
+
+const platform = async (): Promise<Platform> =>
+  "Bun" in globalThis
+    ? (await import("../../src/main/bun.ts")).platform
+    : "Deno" in globalThis
+    ? (await import("../../src/main/deno.ts")).platform
+    : (await import("../../src/main/node.ts")).platform
+
+const { serve, turn } = await platform()
+const provided = sqlite.provides.persistence!({ folder: folder!, options: syncMicros === undefined ? {} : { syncMicros: Number(syncMicros) } })
+const layer = Kernel.layer.pipe(
+  Layer.provide(Layer.mergeAll(persistence.pipe(Layer.provide(provided)), HostPacemaker.layer(turn), Registry.layer)),
+  Layer.provideMerge(HostHash.layer),
+  Layer.provide(Layer.succeed(KernelSettings, { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", retention: {}, limits: defaults }))
+)
+
+/** Ten signals, each handled in its own beat, answered when the last result is durable. */
+const chain = async (space: Space, request: Request): Promise<Response> => {
+  const { id, payload } = await request.json() as { readonly id: string; readonly payload: { readonly n: number } }
+  const target = `/data/chain/${Address.name(`/${id}`)}`
+  const value = await Effect.runPromise(Effect.gen(function*() {
+    yield* space.signal({ signal: "/signals/bench/step", target, payload: { left: STEPS, value: payload.n } })
+    const seen = yield* space.watch(target).pipe(Stream.filter(({ value }) => value !== undefined), Stream.runHead)
+    return seen._tag === "Some" ? seen.value.value : undefined
+  }))
+  return Response.json({ id, value })
+}
+
+await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
+  const context = yield* Layer.build(layer)
+  const [kernel, hash] = yield* Effect.all([Kernel, Hash]).pipe(Effect.provideContext(context))
+  yield* kernel.register(count)
+  yield* kernel.register(step)
+  const space = yield* kernel.space("bench", { create: true })
+  const rules = { token: undefined, loopback: true, pages: {}, onAccident: (failure: unknown) => console.error(failure), closing: new AbortController().signal }
+  const app = App.make({ kernel, hash }, rules)
+  app.get("/stats", () => {
+    const { system, user } = process.cpuUsage()
+    return Response.json({ ...stats, cpuMicros: user + system, rssMiB: Math.round(process.memoryUsage().rss / 1_048_576) })
+  })
+  app.post("/chain", (c) => chain(space, c.req.raw))
+  yield* Effect.promise(() => serve((request) => app.fetch(request), { host: "127.0.0.1", port: Number(port) }))
+  return yield* Effect.never
+})))
