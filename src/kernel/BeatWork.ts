@@ -14,6 +14,7 @@ import type { Stage } from "../stage/Stage.ts"
 import type { Answer, Control } from "./Control.ts"
 import type { Captured, Flight, Handling, Outcome } from "./Flight.ts"
 import type { Taken } from "./Inbox.ts"
+import type { Module } from "./Journal.ts"
 import type { Again } from "./Signal.ts"
 
 /** Who is to take a signal: an enzyme, or nobody where the outcome is settled already. */
@@ -35,6 +36,11 @@ export class BeatWork {
   readonly moment: Moment
   /** How many registrations and withdrawals took effect with this beat. */
   activated = 0
+  /** The version of the registry that it works with, and the modules that are active where that changed. */
+  version = 0
+  modules: ReadonlyArray<Module> = []
+  /** Content that its runs can see for the first time. */
+  content: ReadonlyArray<string> = []
   /** The control input that the beat saw. */
   controls: ReadonlyArray<Control> = []
   /** What the beat took from the inbox, to be put back where the beat is aborted. */

@@ -19,7 +19,6 @@ import type { Answer } from "./Control.ts"
 import type { Body } from "./Body.ts"
 import type { Flight, Handling, Outcome } from "./Flight.ts"
 import * as Journal from "./Journal.ts"
-import type { Module } from "./Journal.ts"
 import * as Receipts from "./Receipts.ts"
 import * as Run from "./Run.ts"
 import * as Signal from "./Signal.ts"
@@ -55,7 +54,7 @@ const REPORTED_LOSSES = 3
  * @category constructors
  * @since 0.1.0
  */
-export const commit = (work: BeatWork, body: Body, modules: ReadonlyArray<Module>): Beat => {
+export const commit = (work: BeatWork, body: Body): Beat => {
   merge(work)
   const settled: Settled = { queued: [], receipts: [], blobs: [], landed: [], staying: [] }
   const flights = taken(work)
@@ -63,8 +62,8 @@ export const commit = (work: BeatWork, body: Body, modules: ReadonlyArray<Module
   for (const flight of flights) settleFlight(flight, work, settled)
   report(work)
   const changes = [...work.stage.documents.values()].filter((staged) => Journal.isChange(staged.before, staged.after))
-  const size = append(work, body, { settled, changes, modules })
-  apply(work, body, { settled, changes, modules })
+  const size = append(work, body, { settled, changes })
+  apply(work, body, { settled, changes })
   return {
     number: work.moment.beat,
     clock: work.moment.now,
@@ -245,18 +244,18 @@ const report = (work: BeatWork): void => {
 interface Made {
   readonly settled: Settled
   readonly changes: ReadonlyArray<Staged>
-  readonly modules: ReadonlyArray<Module>
 }
 
 /** Steps 12 and 13: one batch, with the journal's entry; answers the entry's length. */
-const append = (work: BeatWork, body: Body, { changes, modules, settled }: Made): number => {
+const append = (work: BeatWork, body: Body, { changes, settled }: Made): number => {
   const { beat, now, seed } = work.moment
   const text = Journal.entry({
     beat,
     clock: now,
     seed,
     prev: body.store.head().hash,
-    modules,
+    modules: work.modules,
+    content: work.content,
     activated: work.activated,
     controls: work.done,
     captured: work.captured,

@@ -1,8 +1,8 @@
 /**
  * Documents of a space: those in memory, and through them those in the store.
  *
- * Memory is a cache with a limit in characters; what was used longest ago leaves
- * first, roughly. That a document does not exist is remembered as well, because
+ * Memory is a cache with a limit in characters; what was loaded or
+ * written longest ago leaves first. That a document does not exist is remembered as well, because
  * each new one asks for it. (Architecture, section 3.)
  *
  * @module
@@ -11,6 +11,8 @@ import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Committed } from "../stage/Draft.ts"
+
+const none: ReadonlyArray<string> = []
 
 /** What one entry costs beside its text. */
 const OVERHEAD = 200
@@ -26,6 +28,10 @@ export class Documents implements Committed {
   private readonly limit: number
   private readonly resident = new Map<string, Document | null>()
   private size = 0
+  /** Content that no beat captured yet. */
+  private readonly arrived = new Set<string>()
+  /** Why the store could not be read, where it could not. */
+  failure: unknown
 
   constructor(store: SpaceStore, limit: number) {
     this.store = store
@@ -35,7 +41,7 @@ export class Documents implements Committed {
   read(key: string): Document | undefined {
     const known = this.resident.get(key)
     if (known !== undefined) return known ?? undefined
-    const text = this.store.read(key)
+    const text = this.ask(() => this.store.read(key))
     const document = text === undefined ? undefined : Codec.decode(text)
     this.put(key, document)
     return document
@@ -44,7 +50,11 @@ export class Documents implements Committed {
   /** Takes in what a beat committed. */
   put(key: string, document: Document | undefined): void {
     const before = this.resident.get(key)
-    if (before !== undefined) this.size -= cost(key, before)
+    if (before !== undefined) {
+      // To the end of the order in which entries leave.
+      this.resident.delete(key)
+      this.size -= cost(key, before)
+    }
     const entry = document ?? null
     this.resident.set(key, entry)
     this.size += cost(key, entry)
@@ -52,11 +62,34 @@ export class Documents implements Committed {
   }
 
   children(scope: string, id: string): ReadonlyArray<string> {
-    return this.store.children(scope, id)
+    return this.ask(() => this.store.children(scope, id))
   }
 
   blob(hash: string): Uint8Array | undefined {
-    return this.store.blob(hash)
+    return this.arrived.has(hash) ? undefined : this.ask(() => this.store.blob(hash))
+  }
+
+  /** Content came in: runs see it from the next capture on. */
+  arrive(hash: string): void {
+    this.arrived.add(hash)
+  }
+
+  /** The content that came in since the last capture, which runs see from now on. */
+  capture(): ReadonlyArray<string> {
+    if (this.arrived.size === 0) return none
+    const hashes = [...this.arrived]
+    this.arrived.clear()
+    return hashes
+  }
+
+  /** Reads the store; what fails there is remembered, because a run that catches it cannot go on as if nothing were there. */
+  private ask<A>(read: () => A): A {
+    try {
+      return read()
+    } catch (error) {
+      this.failure ??= error
+      throw error
+    }
   }
 
   /** Lets go of the oldest entries, down to three quarters of the limit, so that this is rare. */

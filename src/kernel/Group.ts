@@ -15,6 +15,7 @@ import * as Exit from "effect/Exit"
 import type { Body } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
 import { Heartbeat } from "./Heartbeat.ts"
+import { Queue } from "./Queue.ts"
 import type { Pending } from "./Signal.ts"
 import { BeatAborted, SpaceStopped } from "./SpaceError.ts"
 
@@ -46,14 +47,21 @@ export class Group {
   private readonly listener: Listener
   private readonly turn: (run: () => void) => void
   private readonly opened: number
+  /** Who waits for the flush that is to come. */
   private gate: Array<Waiter> = []
+  /** Beats that the next flush carries. */
   private beats: Array<Beat> = []
   /** Signals from outside that no beat captured and the store does not have. */
   private unsaved: Array<Pending> = []
+  /** What leaves when the flush under way is done, in order: beats first, and then who waited. */
+  private readonly leaving = new Queue<Waiter>()
+  private flushing = false
+  /** What is to be done once the flush under way is done. */
+  private then: (() => void) | undefined
   private idlers: Array<Waiter> = []
   private steppers: Array<{ readonly done: (beat: number) => void; readonly fail: (error: BeatAborted | SpaceStopped) => void }> = []
   /** Whether a group is running; `waiting` while one of its runs waits for the outside. */
-  private state: "still" | "beating" | "waiting" | "flushing" | "opening" | "stopped" = "still"
+  private state: "still" | "busy" | "waiting" | "stopped" = "still"
   private scheduled = false
   private grown = 0
   private disarm: (() => void) | undefined
@@ -94,9 +102,9 @@ export class Group {
     this.schedule()
   }
 
-  /** Whether all that can be seen now is durable. */
+  /** Whether all that can be seen now is durable, and everybody was told who waited for that. */
   get isDurable(): boolean {
-    return this.beats.length === 0 && this.state !== "flushing"
+    return this.beats.length === 0 && this.unsaved.length === 0 && this.gate.length === 0 && !this.flushing && this.leaving.size === 0
   }
 
   /** Runs one beat by hand. */
@@ -121,12 +129,13 @@ export class Group {
     this.disarm?.()
     // Whoever is told may ask for the space again at once, and has to find another.
     this.listener.stopped(error)
-    const waiters = [...this.gate, ...this.idlers, ...this.steppers]
+    for (let waiter = this.leaving.shift(); waiter !== undefined; waiter = this.leaving.shift()) waiter.fail(error)
+    const waiters = [...this.beats.map((beat) => this.published(beat)), ...this.gate, ...this.idlers, ...this.steppers]
+    this.beats = []
     this.gate = []
     this.idlers = []
     this.steppers = []
     for (const waiter of waiters) waiter.fail(error)
-    for (const beat of this.beats) for (const answer of beat.answers) answer(error)
     for (const control of this.body.inbox.controls) control.answer(error)
   }
 
@@ -145,44 +154,50 @@ export class Group {
   }
 
   private begin(): void {
-    if (this.state === "waiting") return this.save()
+    // While a run waits for the outside, what arrives is made durable all the same.
+    if (this.state === "waiting") return this.flush(nothing)
     if (this.state !== "still") return
-    this.state = "beating"
+    this.state = "busy"
     this.disarm?.()
     this.disarm = undefined
     this.beat({ since: this.body.host.now(), count: 0, size: 0 })
   }
 
   /** Runs beats until nothing is runnable or the group is full; then flushes. */
-  private beat(spent: { readonly since: number; count: number; size: number }): void {
-    const { limits } = this.body.settings
-    const now = this.body.host.now
+  private beat(spent: Spent): void {
     try {
-      for (let number = this.next(); number !== undefined; number = this.next()) {
-        const full = spent.count >= limits.groupBeats || spent.size >= limits.groupBytes || (spent.count > 0 && now() - spent.since >= limits.groupMillis)
-        if (full) break
+      for (let number = this.next(); number !== undefined && !this.isFull(spent); number = this.next()) {
         const beat = this.heartbeat.step(number)
         if (beat instanceof Promise) {
           this.state = "waiting"
           beat.then((beat) => this.took(beat, spent), (error: unknown) => this.threw(error, spent))
-          return
+          // The beats before it are done, and nothing holds them back.
+          return this.flush(nothing)
         }
         this.keep(beat, spent)
       }
-      this.flush()
     } catch (error) {
-      this.threw(error, spent)
+      return this.threw(error, spent)
     }
+    this.flush(() => this.rest())
   }
 
-  private took(beat: Beat, spent: { readonly since: number; count: number; size: number }): void {
-    if (this.failure !== undefined) return
-    this.state = "beating"
+  private isFull({ count, since, size }: Spent): boolean {
+    const { groupBeats, groupBytes, groupMillis } = this.body.settings.limits
+    return count >= groupBeats || size >= groupBytes || (count > 0 && this.body.host.now() - since >= groupMillis)
+  }
+
+  private took(beat: Beat, spent: Spent): void {
+    if (this.failure !== undefined) {
+      for (const answer of beat.answers) answer(this.failure)
+      return
+    }
+    this.state = "busy"
     this.keep(beat, spent)
     this.beat(spent)
   }
 
-  private keep(beat: Beat, spent: { count: number; size: number }): void {
+  private keep(beat: Beat, spent: Spent): void {
     this.beats.push(beat)
     spent.count++
     spent.size += beat.size
@@ -191,10 +206,10 @@ export class Group {
   }
 
   /** An aborted beat leaves its input to the next; everything else stops the space. */
-  private threw(error: unknown, spent: { readonly since: number; count: number; size: number }): void {
+  private threw(error: unknown, spent: Spent): void {
     if (this.failure !== undefined) return
     if (!(error instanceof BeatAborted)) return this.stop(stopped(this.body.space, error))
-    this.state = "beating"
+    this.state = "busy"
     spent.count++
     const stepper = this.steppers.shift()
     if (stepper !== undefined) this.gate.push({ open: () => stepper.fail(error), fail: stepper.fail })
@@ -214,72 +229,65 @@ export class Group {
     return due !== undefined && due.moment <= now ? Math.max(number, due.beat ?? 0) : undefined
   }
 
-  /** Puts into the store what no beat captured, and makes everything durable. */
-  private flush(): void {
+  /** Puts into the store what no beat captured, makes everything durable, and lets it leave. One flush at a time. */
+  private flush(then: () => void): void {
+    if (this.flushing) {
+      this.then = () => this.flush(then)
+      return
+    }
     const unsaved = this.unsaved.filter((pending) => pending.beat === undefined)
     this.unsaved = []
-    const { beats, gate } = this
-    if (unsaved.length === 0 && beats.length === 0 && gate.length === 0) return this.rest()
+    for (const beat of this.beats) this.leaving.push(this.published(beat))
+    for (const waiter of this.gate) this.leaving.push(waiter)
     this.beats = []
     this.gate = []
-    this.state = "flushing"
-    this.store(unsaved, {
-      open: () => {
-        // All is durable now, and whatever a waiter asks for begins when all of them have heard.
-        this.state = "opening"
-        for (const beat of beats) this.publish(beat)
-        for (const waiter of gate) waiter.open()
-        this.rest()
-      },
-      fail: (error) => {
-        this.stop(error)
-        for (const beat of beats) for (const answer of beat.answers) answer(error)
-        for (const waiter of gate) waiter.fail(error)
-      }
-    })
-  }
-
-  /** While a run waits for the outside, what arrives is made durable all the same. */
-  private save(): void {
-    const unsaved = this.unsaved.filter((pending) => pending.beat === undefined)
-    this.unsaved = []
-    const { gate } = this
-    this.gate = []
-    this.store(unsaved, {
-      open: () => {
-        for (const waiter of gate) waiter.open()
-      },
-      fail: (error) => {
-        this.stop(error)
-        for (const waiter of gate) waiter.fail(error)
-      }
-    })
-  }
-
-  private store(unsaved: ReadonlyArray<Pending>, waiter: Waiter): void {
-    const { store } = this.body
+    if (unsaved.length === 0 && this.leaving.size === 0) return then()
+    this.flushing = true
+    this.then = then
     try {
-      if (unsaved.length > 0) {
-        store.append({ entry: undefined, cells: [], receipts: [], queued: unsaved, dequeued: [], blobs: [] })
-        for (const pending of unsaved) pending.stored = true
-      }
+      this.save(unsaved)
     } catch (error) {
-      return waiter.fail(stopped(this.body.space, error))
+      return this.stop(stopped(this.body.space, error))
     }
-    const conclude = (exit: Exit.Exit<void, unknown>): void => {
-      if (Exit.isSuccess(exit)) waiter.open()
-      else waiter.fail(stopped(this.body.space, Cause.squash(exit.cause)))
-    }
-    const fiber = Effect.runFork(store.flush)
+    const fiber = Effect.runFork(this.body.store.flush)
     const exit = fiber.pollUnsafe()
-    if (exit === undefined) fiber.addObserver(conclude)
-    else conclude(exit)
+    if (exit === undefined) fiber.addObserver((exit) => this.flushed(exit))
+    else this.flushed(exit)
   }
 
-  private publish(beat: Beat): void {
-    this.durable = beat.number
-    this.listener.published(beat)
-    for (const answer of beat.answers) answer(beat.number)
+  private save(unsaved: ReadonlyArray<Pending>): void {
+    if (unsaved.length === 0) return
+    this.body.store.append({ entry: undefined, cells: [], receipts: [], queued: unsaved, dequeued: [], blobs: [] })
+    for (const pending of unsaved) pending.stored = true
+  }
+
+  /** All is durable: what waited for it leaves, and what somebody asks for meanwhile begins when all have heard. */
+  private flushed(exit: Exit.Exit<void, unknown>): void {
+    if (this.failure !== undefined) return
+    try {
+      if (Exit.isFailure(exit)) throw Cause.squash(exit.cause)
+      for (let waiter = this.leaving.shift(); waiter !== undefined; waiter = this.leaving.shift()) waiter.open()
+    } catch (error) {
+      return this.stop(stopped(this.body.space, error))
+    }
+    this.flushing = false
+    const { then } = this
+    this.then = undefined
+    then?.()
+  }
+
+  /** A beat as one of those who wait for the flush. */
+  private published(beat: Beat): Waiter {
+    return {
+      open: () => {
+        this.durable = beat.number
+        this.listener.published(beat)
+        for (const answer of beat.answers) answer(beat.number)
+      },
+      fail: (error) => {
+        for (const answer of beat.answers) answer(error)
+      }
+    }
   }
 
   /** After a group: goes on at the next turn, or arms the one wake and tells who waits for quiet. */
@@ -300,6 +308,15 @@ export class Group {
     if (due !== undefined) this.disarm = this.body.host.wake(due.moment, () => this.begin())
   }
 }
+
+/** What a group has used of its limits. */
+interface Spent {
+  readonly since: number
+  count: number
+  size: number
+}
+
+const nothing = (): void => {}
 
 const stopped = (space: string, error: unknown): SpaceStopped =>
   error instanceof SpaceStopped ? error : new SpaceStopped({ space, reason: error instanceof Error ? error.message : String(error) })

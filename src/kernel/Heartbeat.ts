@@ -19,7 +19,6 @@ import type { Beat } from "./Commit.ts"
 import * as Commit from "./Commit.ts"
 import * as Control from "./Control.ts"
 import type { Captured, Flight, Handling, Outcome } from "./Flight.ts"
-import type { Module } from "./Journal.ts"
 import * as Run from "./Run.ts"
 import type { Again, Signal } from "./Signal.ts"
 import { BeatAborted } from "./SpaceError.ts"
@@ -70,8 +69,12 @@ export class Heartbeat {
     const start = { beat: number, clock: Math.max(host.now(), store.head().clock) }
     const work = new BeatWork(new Stage(documents), { beat: number, now: start.clock, seed: seed(), hash }, bindings)
     enzymes.activate()
+    work.content = documents.capture()
+    work.version = enzymes.version
     work.activated = enzymes.version - this.known
+    work.modules = work.activated === 0 ? [] : enzymes.modules()
     this.captureControls(work)
+    this.checkStore()
     const resolve = this.memo(work)
     work.taken = inbox.take(start, settings.limits, resolve)
     this.arrange(work, resolve)
@@ -164,26 +167,28 @@ export class Heartbeat {
 
   /** A fatal outcome aborts the beat: nothing of it is kept, and its input waits for the next. */
   private conclude(work: BeatWork, handling: Handling, outcome: Outcome): void {
+    this.checkStore()
     handling.outcome = outcome
     if (outcome.kind !== "fatal") return
     this.aborted = [...this.aborted, { flight: handling.flight, key: handling.key, outcome }]
     this.body.inbox.putBack(work.taken)
+    for (const hash of work.content) this.body.documents.arrive(hash)
     const { signal, target } = handling.flight.signal
     throw new BeatAborted({ beat: work.moment.beat, enzyme: handling.key, signal: signal ?? target ?? "", reason: outcome.message })
   }
 
   /** Steps 9 to 13. */
   private commit(work: BeatWork): Beat {
-    const beat = Commit.commit(work, this.body, this.modules())
-    this.known = this.body.enzymes.version
+    const beat = Commit.commit(work, this.body)
+    this.known = work.version
     this.aborted = []
     return beat
   }
 
-  /** The modules that are active, where that changed since the newest entry. */
-  private modules(): ReadonlyArray<Module> {
-    const { enzymes } = this.body
-    return this.known === enzymes.version ? [] : enzymes.modules()
+  /** What could not be read is nobody's outcome: the space stops. */
+  private checkStore(): void {
+    const { failure } = this.body.documents
+    if (failure !== undefined) throw failure
   }
 }
 

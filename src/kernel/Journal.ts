@@ -30,6 +30,8 @@ export interface Facts {
   readonly modules: ReadonlyArray<Module>
   /** How many registrations and withdrawals took effect with this beat. */
   readonly activated: number
+  /** Digests of content that came in since the entry before. */
+  readonly content: ReadonlyArray<string>
   readonly controls: ReadonlyArray<Control>
   readonly captured: ReadonlyArray<Captured>
   readonly runs: ReadonlyArray<Handling>
@@ -51,6 +53,7 @@ export const entry = (facts: Facts): string => {
   let text = `{"v":1,"beat":${facts.beat},"prev":"${facts.prev}","clock":${facts.clock},"seed":"${facts.seed}"`
   if (facts.activated > 0) text += `,"activated":${facts.activated}`
   if (facts.modules.length > 0) text += `,"modules":${JSON.stringify(facts.modules)}`
+  if (facts.content.length > 0) text += `,"content":${JSON.stringify(facts.content)}`
   if (facts.controls.length > 0) text += `,"control":[${facts.controls.map(control).join(",")}]`
   text += ',"in":['
   let runs = ""

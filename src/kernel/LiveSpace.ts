@@ -34,6 +34,8 @@ import { IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts
 /** Values that a slow observer may lag behind before older ones are dropped. */
 const LAG = 1024
 
+const CONTENT = "/cas/"
+
 /** Told of each durable change of a document. */
 type Watcher = (beat: number, before: Document.Document | undefined, after: Document.Document | undefined) => void
 
@@ -116,14 +118,11 @@ export class LiveSpace implements Space {
     }
     const { pending } = entered
     const { id } = pending.signal
-    // Whoever waits for the receipt is there before the beat can be, and so gets it from memory.
-    const cancel = settled === undefined ? nothing : this.settlers.add(id, settled)
+    // Whoever waits for the receipt is there before the beat can be, and so gets it from memory; a stop is told there too.
+    const cancel = settled === undefined ? nothing : this.settlers.add(id, settled, fail)
     this.group.accept(pending, {
       open: () => accepted?.({ id, beat: pending.beat, duplicate: false }),
-      fail: (error) => {
-        cancel()
-        fail(error)
-      }
+      fail: settled === undefined ? fail : nothing
     })
     return cancel
   }
@@ -186,7 +185,7 @@ export class LiveSpace implements Space {
   watch(text: string): Stream.Stream<Observation, ReadError> {
     return Stream.callback<Observation, ReadError>((queue) =>
       Effect.gen({ self: this }, function*() {
-        const address = yield* Effect.try({ try: () => Address.parse(text), catch: asReadError })
+        const address = yield* Effect.try({ try: () => watchable(text), catch: asReadError })
         const read = { path: address.path, shallow: false }
         const tell = (beat: number, document: Document.Document | undefined): void =>
           void EffectQueue.offerUnsafe(queue, { beat, value: Document.read(document, address.path) })
@@ -203,8 +202,9 @@ export class LiveSpace implements Space {
           const step = { path: [], before: Document.read(before, []), after: Document.read(after, []) }
           if (Change.triggers(read, step)) tell(beat, after)
         }
-        const watchers = this.watchers.get(address.key) ?? new Set()
+        let watchers = new Set<Watcher>()
         yield* this.durably(() => {
+          watchers = this.watchers.get(address.key) ?? watchers
           this.watchers.set(address.key, watchers)
           watchers.add(watcher)
           const document = this.body.documents.read(address.key)
@@ -214,7 +214,7 @@ export class LiveSpace implements Space {
         begin()
         yield* Effect.addFinalizer(() => Effect.sync(() => {
           watchers.delete(watcher)
-          if (watchers.size === 0) this.watchers.delete(address.key)
+          if (watchers.size === 0 && this.watchers.get(address.key) === watchers) this.watchers.delete(address.key)
         }))
         return yield* Effect.flatMap(this.ended, Effect.fail)
       }), { bufferSize: LAG, strategy: "sliding" })
@@ -253,6 +253,7 @@ export class LiveSpace implements Space {
       writer,
       store: (hash) => Effect.callback<void, SpaceStopped>((resume) => {
         writer.finish(hash)
+        this.body.documents.arrive(hash)
         this.group.await({ open: () => resume(Effect.void), fail: (error) => resume(Effect.fail(error)) })
       })
     }
@@ -286,17 +287,17 @@ export class LiveSpace implements Space {
     )
   }
 
+  /** Hands over the receipt of an event that is over, at once or at the gate, where all that landed was told; else waits with the others. */
   private land(id: string, { fail, settled }: { readonly settled: (receipt: Receipt) => void; readonly fail: (error: SpaceStopped) => void }): () => void {
-    if (this.group.error !== undefined) {
-      fail(this.group.error)
-      return nothing
+    let cancel = nothing
+    const look = (): void => {
+      const receipt = this.find(id)
+      if (receipt !== undefined && receipt.status !== "pending") settled(receipt)
+      else cancel = this.settlers.add(id, settled, fail)
     }
-    const receipt = this.group.isDurable ? this.find(id) : undefined
-    if (receipt !== undefined && receipt.status !== "pending") {
-      settled(receipt)
-      return nothing
-    }
-    return this.settlers.add(id, settled, fail)
+    if (this.group.isDurable) look()
+    else this.group.await({ open: look, fail })
+    return () => cancel()
   }
 
   private find(id: string): Receipt | undefined {
@@ -311,6 +312,8 @@ export class LiveSpace implements Space {
 
   private read(text: string): Value.Value {
     const address = Address.parse(text)
+    // Content is there for the outside as soon as it is durable; runs see it from the next capture on.
+    if (address.id.startsWith(CONTENT)) return this.body.store.blob(address.id.slice(CONTENT.length))
     if (!isView(address.id)) return this.draft().get(text)
     const label = (name: string): string => this.body.enzymes.label(name)
     const source = { store: this.body.store, shown: this.body.settings.ledgers, label, receipt: (id: string) => this.find(id) }
@@ -371,6 +374,13 @@ export class LiveSpace implements Space {
       this.group.wake()
     })
   }
+}
+
+/** Views are rendered when they are read, so there is no change to hear of. */
+const watchable = (text: string): Address.Address => {
+  const address = Address.parse(text)
+  if (!isView(address.id)) return address
+  throw new Address.InvalidAddress({ text, reason: "it is a view of the journal, which cannot be watched; follow the beats and read it" })
 }
 
 const asRefusal = (error: unknown): SignalError => {
