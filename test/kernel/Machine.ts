@@ -24,6 +24,8 @@ export interface Machine {
   readonly held: Effect.Effect<void>
   /** Has each flush fail from now on, or succeed again. */
   readonly breakDisk: (broken: boolean) => void
+  /** Has each read of what is not in memory fail from now on, or succeed again. */
+  readonly breakReads: (broken: boolean) => void
   /** How many flushes succeeded. */
   readonly flushes: () => number
 }
@@ -36,6 +38,7 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
   const gate = yield* Latch.make(true)
   let arrived = yield* Deferred.make<void>()
   let broken = false
+  let unreadable = false
   let flushes = 0
   let newest: Kernel["Service"] | undefined
   const wrapped: Persistence["Service"] = {
@@ -53,6 +56,7 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
         return new Proxy(store, {
           get: (target, key) => {
             if (key === "flush") return flush
+            if (unreadable && (key === "read" || key === "receipts")) return () => { throw failure }
             const value: unknown = Reflect.get(target, key, target)
             return typeof value === "function" ? value.bind(target) : value
           }
@@ -78,6 +82,7 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
     release: Effect.asVoid(Latch.open(gate)),
     held: Effect.suspend(() => Deferred.await(arrived)),
     breakDisk: (on) => { broken = on },
+    breakReads: (on) => { unreadable = on },
     flushes: () => flushes
   }
 })
