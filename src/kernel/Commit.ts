@@ -59,7 +59,7 @@ export const commit = (work: BeatWork, body: Body): Beat => {
   const settled: Settled = { queued: [], receipts: [], blobs: [], landed: [], staying: [] }
   const flights = taken(work)
   for (const handling of work.runs) conclude(handling, { work, body, settled })
-  for (const flight of flights) settleFlight(flight, work, settled)
+  for (const flight of flights) settleFlight(flight, { work, body, settled })
   report(work)
   const changes = [...work.stage.documents.values()].filter((staged) => Journal.isChange(staged.before, staged.after))
   const size = append(work, body, { settled, changes })
@@ -207,12 +207,8 @@ const taken = (work: BeatWork): ReadonlyArray<Flight> => {
   return repeated.size === 0 ? flights : [...repeated, ...flights]
 }
 
-const settleFlight = (flight: Flight, work: BeatWork, settled: Settled): void => {
-  const { beat } = work.moment
-  if (flight.captured === beat && Receipts.needsRow(flight.signal, beat)) settled.receipts.push({ id: flight.signal.id, enzyme: "", beat })
-  if (flight.captured !== beat && flight.signal.event) {
-    for (const handling of flight.over) if (handling.beat === beat) settled.receipts.push({ id: flight.signal.id, enzyme: handling.key, beat })
-  }
+const settleFlight = (flight: Flight, { body, settled, work }: Surroundings): void => {
+  for (const row of Receipts.rowsOf(flight, work.moment.beat, body.hash)) settled.receipts.push(row)
   if (flight.open === 0) settled.landed.push(flight)
   else settled.staying.push(flight)
 }

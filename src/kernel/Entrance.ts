@@ -8,6 +8,7 @@
  * @module
  */
 import * as Emission from "../stage/Emission.ts"
+import type * as Launch from "../stage/Launch.ts"
 import type { Body } from "./Body.ts"
 import * as Receipts from "./Receipts.ts"
 import * as Signal from "./Signal.ts"
@@ -47,21 +48,17 @@ export class Entrance {
    */
   enter(posted: PostedSignal): Entered {
     const { body } = this
-    const { inbox, settings: { limits, tempo }, store } = body
-    const head = store.head()
-    const callers = posted.id === undefined ? undefined : this.callersId(posted, posted.id)
-    const expected = callers === undefined ? head.beat + 1 : undefined
-    const id = callers ?? this.mint(head.beat + 1)
-    const sent = Emission.make(id, posted, head.beat)
+    const { inbox, settings: { limits, tempo } } = body
+    const head = body.store.head()
+    const sent = Emission.make("", posted, head.beat)
     const text = sent.payload?.text ?? ""
-    if (callers !== undefined) {
-      const before = inbox.waiting.get(id)?.payload?.text ?? (inbox.waiting.has(id) ? "" : Receipts.payloadText(store, id))
-      if (before !== undefined && before !== text) throw new IdReused({ id: posted.id! })
-      if (before !== undefined) return { kind: "known", id }
-    }
+    const callers = posted.id === undefined ? undefined : this.callersId(posted, posted.id, sent)
+    if (callers !== undefined && this.isKnown(callers, text, posted.id!)) return { kind: "known", id: callers }
     if (inbox.signals >= limits.inboxSignals) throw new InboxFull({ space: body.space, limit: `${limits.inboxSignals} signals` })
     if (inbox.bytes + text.length > limits.inboxBytes) throw new InboxFull({ space: body.space, limit: `${limits.inboxBytes} characters` })
-    const signal = Signal.make(sent, { origin: callers === undefined ? "ingress" : "caller", depth: 0, expected })
+    const expected = callers === undefined ? head.beat + 1 : undefined
+    const id = callers ?? this.mint(head.beat + 1)
+    const signal = Signal.make({ ...sent, id }, { origin: callers === undefined ? "ingress" : "caller", depth: 0, expected })
     const since = { beat: head.beat, clock: body.host.now(), tempo }
     const due = posted.at === undefined ? undefined : Signal.due(posted.at, since)
     return { kind: "new", pending: new Signal.Pending(body.number(), signal, { due }) }
@@ -72,11 +69,21 @@ export class Entrance {
     return `x.${beat}.${this.minted.next++}`
   }
 
-  private callersId(posted: PostedSignal, id: string): string {
+  /** Whether an event with this id came before, with the same payload. */
+  private isKnown(id: string, text: string, given: string): boolean {
+    const { hash, inbox, store } = this.body
+    const waiting = inbox.waiting.get(id)
+    const before = waiting === undefined ? Receipts.digestOf(store, id) : waiting.payload?.text ?? ""
+    if (before === undefined) return false
+    if (before !== (waiting === undefined ? Receipts.digest(text, hash) : text)) throw new IdReused({ id: given })
+    return true
+  }
+
+  /** Of the signal and target as they were understood, so that every way to write them is one. */
+  private callersId({ principal = "local" }: PostedSignal, id: string, { signal = "", target = "" }: Launch.Emission): string {
     if (typeof id !== "string" || id === "" || id.length > MAX_ID) {
       throw new Emission.InvalidSignal({ reason: `its id has ${String(id).length} characters; give 1 to ${MAX_ID}` })
     }
-    const { principal = "local", signal = "", target = "" } = posted
     return this.body.hash(JSON.stringify([principal, "signal", id, signal, target])).slice(0, 32)
   }
 }

@@ -3,27 +3,45 @@
  *
  * A receipt is not stored: it stands in the journal's entries, and an index row
  * says in which, where the event's id does not. Ids that are minted tell the
- * beat that is expected to capture them. (Architecture, section 5, "Receipts".)
+ * beat that is expected to capture them. A caller's id has a digest of the
+ * payload in its row, by which a second delivery is known for longer than the
+ * journal knows the first one. (Architecture, section 5, "Receipts".)
  *
  * @module
  */
 import type { Value } from "../cell/Value.ts"
 import * as Codec from "../cell/Document.ts"
-import type { SpaceStore } from "../persistence/Persistence.ts"
+import type { ReceiptRow, SpaceStore } from "../persistence/Persistence.ts"
 import type { Flight, Handling } from "./Flight.ts"
 import * as Journal from "./Journal.ts"
-import type { Signal } from "./Signal.ts"
 import { expectedBy } from "./Signal.ts"
 import type { HandlingReceipt, Receipt } from "./Space.ts"
 
 /**
- * Whether the index needs a row to find the beat that captured a signal.
+ * The digest of a payload, as a caller's id is kept with.
  *
- * @category predicates
+ * @category getters
  * @since 0.1.0
  */
-export const needsRow = (signal: Signal, beat: number): boolean =>
-  signal.event && signal.expected !== beat
+export const digest = (text: string, hash: (text: string) => string): string => hash(text).slice(0, 32)
+
+const none: ReadonlyArray<ReceiptRow> = []
+
+/**
+ * The rows that the index needs of a flight after a beat. Each beat that runs a caller's event writes the row of its id anew, which is so kept from the last of them on.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const rowsOf = ({ captured, over, signal }: Flight, beat: number, hash: (text: string) => string): ReadonlyArray<ReceiptRow> => {
+  const { event, expected, id, origin, payload } = signal
+  if (!event || (captured === beat && expected === beat)) return none
+  const rows: Array<ReceiptRow> = []
+  if (origin === "caller") rows.push({ id, enzyme: "", beat: captured, digest: digest(payload?.text ?? "", hash) })
+  else if (captured === beat) rows.push({ id, enzyme: "", beat })
+  if (captured !== beat) for (const handling of over) if (handling.beat === beat) rows.push({ id, enzyme: handling.key, beat })
+  return rows
+}
 
 /**
  * The receipt of a flight that is over, from memory.
@@ -45,7 +63,16 @@ const ofHandling = ({ attempt, beat, key, outcome }: Handling): HandlingReceipt 
 }
 
 /**
- * The receipt of an event, from the journal; `undefined` for an id that no entry knows.
+ * The receipt of a flight that a beat ended. What was handled before a restart stands in the journal only.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const ofLanded = (store: SpaceStore, flight: Flight, beat: number): Receipt =>
+  flight.captured === beat ? ofFlight(flight) : find(store, flight.signal.id, false) ?? ofFlight(flight)
+
+/**
+ * The receipt of an event, from the journal; `undefined` for an id that neither an entry nor the index knows.
  *
  * @category getters
  * @since 0.1.0
@@ -55,11 +82,12 @@ export const find = (store: SpaceStore, id: string, isOpen: boolean): Receipt | 
   const captured = rows.find((row) => row.enzyme === "")?.beat ?? expectedBy(id)
   if (captured === undefined || !Number.isSafeInteger(captured)) return undefined
   const first = read(store, captured, id)
-  if (first === undefined) return undefined
-  const beats = new Set(rows.flatMap(({ beat, enzyme }) => enzyme === "" ? [] : [beat]))
+  if (first === undefined && rows.length === 0) return undefined
+  // A caller may use an id again when it is forgotten; what the journal still has of the time before is another event's.
+  const beats = new Set(rows.flatMap(({ beat }) => beat > captured ? [beat] : []))
   const later = [...beats].sort((a, b) => a - b).flatMap((beat) => read(store, beat, id)?.handlings ?? [])
-  const handlings = [...first.handlings, ...later]
-  const status = isOpen ? "pending" : first.cycle ? "cycle" : statusOf(handlings)
+  const handlings = [...first?.handlings ?? [], ...later]
+  const status = isOpen ? "pending" : first === undefined ? "pruned" : first.cycle ? "cycle" : statusOf(handlings)
   return { id, status, beat: captured, handlings }
 }
 
@@ -72,14 +100,9 @@ export const find = (store: SpaceStore, id: string, isOpen: boolean): Receipt | 
 export const statusOf = (handlings: ReadonlyArray<Pick<HandlingReceipt, "outcome">>): Receipt["status"] =>
   handlings.length === 0 ? "no-match" : handlings.some(({ outcome }) => outcome === "dead") ? "dead" : "handled"
 
-/** The payload's text that an event was captured with; `undefined` where the journal does not know it. */
-export const payloadText = (store: SpaceStore, id: string): string | undefined => {
-  const beat = store.receipts(id).find((row) => row.enzyme === "")?.beat
-  const row = beat === undefined ? undefined : store.entry(beat)
-  if (row === undefined) return undefined
-  const input = Journal.parse(row.text).in.find((input) => Journal.idOf(input) === id)
-  return Array.isArray(input) && input.length > 3 ? JSON.stringify(input[3]) : ""
-}
+/** The digest of the payload that an event of a caller was captured with; `undefined` for an id that is not taken. */
+export const digestOf = (store: SpaceStore, id: string): string | undefined =>
+  store.receipts(id).find((row) => row.enzyme === "")?.digest
 
 /** What one entry says of an event. */
 const read = (store: SpaceStore, beat: number, id: string): { readonly cycle: boolean; readonly handlings: ReadonlyArray<HandlingReceipt> } | undefined => {

@@ -50,8 +50,8 @@ export interface HandlingReceipt {
 /** What became of an event. */
 export interface Receipt {
   readonly id: string
-  /** `pending` while a handling is still to come. */
-  readonly status: "pending" | "handled" | "no-match" | "cycle" | "dead"
+  /** `pending` while a handling is still to come; `pruned` where all are over, and the journal has let go of how. */
+  readonly status: "pending" | "handled" | "no-match" | "cycle" | "dead" | "pruned"
   /** The beat that captured it; `undefined` while it waits. */
   readonly beat: number | undefined
   readonly handlings: ReadonlyArray<HandlingReceipt>

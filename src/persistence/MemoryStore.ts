@@ -18,12 +18,6 @@ import { NoSuchSpace, PersistenceError } from "./PersistenceError.ts"
 import { expired, Pruning, sizeOf } from "./Pruning.ts"
 import { join } from "./Upload.ts"
 
-/** The receipts of one signal with the clock of their newest group, by which they grow old. */
-interface TimedReceipts {
-  readonly rows: ReadonlyArray<ReceiptRow>
-  readonly clock: number
-}
-
 /** What outlives the handles of a space. */
 class Space {
   epoch = 0
@@ -34,9 +28,15 @@ class Space {
   keys: ReadonlyArray<string> | undefined
   readonly journal: Array<JournalRow> = []
   journalSize = 0
-  /** By the signal's id, in the order of age. */
-  readonly receipts = new Map<string, TimedReceipts>()
+  /** By the signal's id. */
+  readonly receipts = new Map<string, ReadonlyArray<ReceiptRow>>()
+  /** The ids with a digest and the clock of the group that wrote it last, in the order of age. */
+  readonly callers = new Map<string, number>()
+  /** The ids of the receipts that go with the journal row of a beat. */
+  readonly pointers = new Map<number, Array<string>>()
   readonly queue = new Map<number, string>()
+  /** All numbers of the queue in order, made when they are asked for. */
+  numbers: ReadonlyArray<number> | undefined
   readonly blobs = new Map<string, Uint8Array>()
   readonly uploads = new Map<number, Array<Uint8Array>>()
   lastUpload = 0
@@ -85,13 +85,13 @@ class MemoryBackend implements Backend {
   }
 
   receipts(id: string): ReadonlyArray<ReceiptRow> {
-    return this.data.receipts.get(id)?.rows ?? []
+    return this.data.receipts.get(id) ?? []
   }
 
   queue(after: number, limit: number): ReadonlyArray<QueueRow> {
-    const later: Array<number> = []
-    for (const seq of this.data.queue.keys()) if (seq > after) later.push(seq)
-    return later.sort((a, b) => a - b).slice(0, limit).map((seq) => ({ seq, text: this.data.queue.get(seq)! }))
+    const numbers = this.data.numbers ??= [...this.data.queue.keys()].sort((a, b) => a - b)
+    const start = firstAfter(numbers, after)
+    return numbers.slice(start, start + limit).map((seq) => ({ seq, text: this.data.queue.get(seq)! }))
   }
 
   blob(hash: string): Uint8Array | undefined {
@@ -126,6 +126,7 @@ class MemoryBackend implements Backend {
       data.journalSize += sizeOf(row)
     }
     this.commitReceipts(group)
+    if (group.dequeued.size > 0 || queued.length > 0) data.numbers = undefined
     for (const seq of group.dequeued) data.queue.delete(seq)
     for (const [seq, text] of queued) data.queue.set(seq, text)
     for (const [hash, content] of group.blobs) {
@@ -157,14 +158,25 @@ class MemoryBackend implements Backend {
   }
 
   private commitReceipts(group: Group): void {
-    const { receipts } = this.data
-    const { clock } = group.head
+    const { callers, pointers, receipts } = this.data
     for (const [id, written] of group.receipts) {
-      const known = receipts.get(id)?.rows
-      if (known !== undefined) receipts.delete(id)
-      const older = known?.filter((row) => !written.some((newer) => newer.enzyme === row.enzyme))
-      receipts.set(id, { rows: older === undefined ? written : [...older, ...written], clock })
+      const older = receipts.get(id)?.filter((row) => !written.some((newer) => newer.enzyme === row.enzyme))
+      receipts.set(id, older === undefined ? written : [...older, ...written])
+      for (const { beat, digest } of written) {
+        if (digest !== undefined) {
+          callers.delete(id)
+          callers.set(id, group.head.clock)
+        } else if (pointers.get(beat)?.push(id) === undefined) pointers.set(beat, [id])
+      }
     }
+  }
+
+  /** Forgets the receipts of an id, but for those that are to be kept. */
+  private dropReceipts(id: string, isKept: (row: ReceiptRow) => boolean): void {
+    const { receipts } = this.data
+    const kept = receipts.get(id)?.filter(isKept) ?? []
+    if (kept.length === 0) receipts.delete(id)
+    else receipts.set(id, kept)
   }
 
   private prune(group: Group): void {
@@ -179,17 +191,22 @@ class MemoryBackend implements Backend {
       budget: { ...budget, rows: Math.min(budget.rows, data.journal.length - 1) },
       sizeOf
     })
-    for (const row of data.journal.splice(0, count)) data.journalSize -= sizeOf(row)
+    for (const row of data.journal.splice(0, count)) {
+      data.journalSize -= sizeOf(row)
+      for (const id of data.pointers.get(row.beat) ?? []) this.dropReceipts(id, ({ beat, digest }) => beat !== row.beat || digest !== undefined)
+      data.pointers.delete(row.beat)
+    }
     let left = budget.rows
-    for (const [id, receipts] of data.receipts) {
-      if (left-- === 0 || receipts.clock >= clock - receiptMillis) break
-      data.receipts.delete(id)
+    for (const [id, written] of data.callers) {
+      if (left-- === 0 || written >= clock - receiptMillis) break
+      data.callers.delete(id)
+      this.dropReceipts(id, ({ digest }) => digest === undefined)
     }
   }
 }
 
 /** The index of the first key that comes after `key`. */
-const firstAfter = (keys: ReadonlyArray<string>, key: string): number => {
+const firstAfter = <Key extends string | number>(keys: ReadonlyArray<Key>, key: Key): number => {
   let low = 0
   let high = keys.length
   while (low < high) {

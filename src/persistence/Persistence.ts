@@ -30,14 +30,23 @@ export interface JournalRow {
   readonly hash: string
 }
 
-/** Where to find a receipt: the beat whose journal row holds it. */
+/**
+ * Where to find a receipt: the beat whose journal row holds it.
+ *
+ * A row goes with that journal row, unless it has a digest: it then says by
+ * itself that its id is taken, and is kept for as long as the retention says
+ * from when it was last written.
+ */
 export interface ReceiptRow {
   readonly id: string
+  /** Empty in a row that stands for the event itself. */
   readonly enzyme: string
   readonly beat: number
+  /** Of the payload, in the row of an event whose id its caller chose. */
+  readonly digest?: string
 }
 
-/** A signal that waits. A number, from 0, names one signal for good. `text` may be made when it is read: few rows outlive the group they came in. */
+/** A signal that waits, and its number, from 0 up, which is its own as long as it waits. `text` may be made when it is read: few rows outlive the group they came in. */
 export interface QueueRow {
   readonly seq: number
   readonly text: string
@@ -127,7 +136,7 @@ export interface Retention {
   readonly journalMillis: number
   /** Characters of journal text. Default 1 GiB. */
   readonly journalBytes: number
-  /** Age of receipt rows, in milliseconds. Default 7 days. */
+  /** Age of receipt rows with a digest, in milliseconds. Default 7 days. */
   readonly receiptMillis: number
 }
 

@@ -6,13 +6,14 @@
 import type { SqlDriver } from "./SqlDriver.ts"
 
 /** The version of the tables' format; a store with a newer one is refused. */
-export const FORMAT = 1
+export const FORMAT = 2
 
 /**
  * The tables. `cell` holds its parent's key, so that the names below a document
- * are one range of an index; `receipt` is numbered by age; long texts come last
- * in a row, so that what stands before them is read without them; `blob` points
- * to `part`, so that finishing an upload moves no bytes.
+ * are one range of an index; `caller` holds the receipts with a digest, numbered by
+ * age, and `receipt` the others; long texts come last in a row, so that what
+ * stands before them is read without them; `blob` points to `part`, so that
+ * finishing an upload moves no bytes; `upload` names those that no blob points to.
  */
 const tables = [
   `CREATE TABLE IF NOT EXISTS meta (
@@ -23,12 +24,15 @@ const tables = [
   "CREATE INDEX IF NOT EXISTS cell_parent ON cell (parent, key)",
   `CREATE TABLE IF NOT EXISTS journal (
     beat INTEGER PRIMARY KEY, clock REAL NOT NULL, size INTEGER NOT NULL, hash TEXT NOT NULL, text TEXT NOT NULL) STRICT`,
-  `CREATE TABLE IF NOT EXISTS receipt (
-    age INTEGER PRIMARY KEY, id TEXT NOT NULL, enzyme TEXT NOT NULL, beat INTEGER NOT NULL, clock REAL NOT NULL, UNIQUE (id, enzyme)) STRICT`,
+  `CREATE TABLE IF NOT EXISTS caller (
+    age INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, digest TEXT NOT NULL, beat INTEGER NOT NULL, clock REAL NOT NULL) STRICT`,
+  "CREATE TABLE IF NOT EXISTS receipt (id TEXT NOT NULL, enzyme TEXT NOT NULL, beat INTEGER NOT NULL, PRIMARY KEY (id, enzyme)) STRICT, WITHOUT ROWID",
+  "CREATE INDEX IF NOT EXISTS receipt_beat ON receipt (beat)",
   "CREATE TABLE IF NOT EXISTS queue (seq INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT",
   "CREATE TABLE IF NOT EXISTS blob (hash TEXT PRIMARY KEY, epoch INTEGER NOT NULL, upload INTEGER NOT NULL) STRICT, WITHOUT ROWID",
   `CREATE TABLE IF NOT EXISTS part (
-    epoch INTEGER NOT NULL, upload INTEGER NOT NULL, part INTEGER NOT NULL, bytes BLOB NOT NULL, UNIQUE (epoch, upload, part)) STRICT`
+    epoch INTEGER NOT NULL, upload INTEGER NOT NULL, part INTEGER NOT NULL, bytes BLOB NOT NULL, UNIQUE (epoch, upload, part)) STRICT`,
+  "CREATE TABLE IF NOT EXISTS upload (epoch INTEGER NOT NULL, upload INTEGER NOT NULL, PRIMARY KEY (epoch, upload)) STRICT, WITHOUT ROWID"
 ]
 
 /**
@@ -75,10 +79,13 @@ export const statements = ({ prepare }: SqlDriver) => ({
   oldestJournal: prepare("SELECT beat, clock, size, hash FROM journal WHERE beat < ? ORDER BY beat LIMIT ?"),
   pruneJournal: prepare("DELETE FROM journal WHERE beat <= ?"),
 
+  caller: prepare("SELECT beat, digest FROM caller WHERE id = ?"),
+  putCaller: prepare("INSERT OR REPLACE INTO caller (id, digest, beat, clock) VALUES (?, ?, ?, ?)"),
+  oldestCallers: prepare("SELECT clock, age FROM caller ORDER BY age LIMIT ?"),
+  pruneCallers: prepare("DELETE FROM caller WHERE age <= ?"),
   receipts: prepare("SELECT id, enzyme, beat FROM receipt WHERE id = ?"),
-  putReceipt: prepare("INSERT OR REPLACE INTO receipt (id, enzyme, beat, clock) VALUES (?, ?, ?, ?)"),
-  oldestReceipts: prepare("SELECT clock, age FROM receipt ORDER BY age LIMIT ?"),
-  pruneReceipts: prepare("DELETE FROM receipt WHERE age <= ?"),
+  putReceipt: prepare("INSERT OR REPLACE INTO receipt VALUES (?, ?, ?)"),
+  pruneReceipts: prepare("DELETE FROM receipt WHERE beat <= ?"),
 
   queue: prepare("SELECT seq, text FROM queue WHERE seq > ? ORDER BY seq LIMIT ?"),
   enqueue: prepare("INSERT OR REPLACE INTO queue VALUES (?, ?)"),
@@ -89,7 +96,9 @@ export const statements = ({ prepare }: SqlDriver) => ({
   parts: prepare("SELECT bytes FROM part WHERE epoch = ? AND upload = ? ORDER BY part"),
   addPart: prepare("INSERT INTO part VALUES (?, ?, ?, ?)"),
   dropParts: prepare("DELETE FROM part WHERE epoch = ? AND upload = ?"),
-  dropUnnamed: prepare("DELETE FROM part WHERE NOT EXISTS (SELECT 1 FROM blob WHERE blob.epoch = part.epoch AND blob.upload = part.upload)")
+  startUpload: prepare("INSERT INTO upload VALUES (?, ?)"),
+  endUpload: prepare("DELETE FROM upload WHERE epoch = ? AND upload = ?"),
+  uploads: prepare("SELECT epoch, upload FROM upload")
 })
 
 /** The statements of one handle. */

@@ -37,8 +37,8 @@ interface JournalAge {
   readonly hash: string
 }
 
-/** What of a receipt says whether it is too old. */
-interface ReceiptAge {
+/** What of a receipt with a digest says whether it is too old. */
+interface CallerAge {
   readonly age: number
   readonly clock: number
 }
@@ -64,7 +64,7 @@ class SqlBackend implements Backend {
       checkFormat(space, driver, options.create)
       const sql = SqlSchema.statements(driver)
       sql.setEpoch.run(readMeta(sql).epoch + 1)
-      sql.dropUnnamed.run()
+      for (const [epoch, upload] of sql.uploads.all()) dropParts(sql, epoch as number, upload as number)
       return sql
     })
     const { epoch, head } = readMeta(this.sql)
@@ -99,7 +99,10 @@ class SqlBackend implements Backend {
   }
 
   receipts(id: string): ReadonlyArray<ReceiptRow> {
-    return this.sql.receipts.all(id).map(([id, enzyme, beat]) => ({ id, enzyme, beat }) as ReceiptRow)
+    const rows = this.sql.receipts.all(id).map(([id, enzyme, beat]) => ({ id, enzyme, beat }) as ReceiptRow)
+    const caller = this.sql.caller.get(id)
+    if (caller !== undefined) rows.push({ id, enzyme: "", beat: caller[0] as number, digest: caller[1] as string })
+    return rows
   }
 
   queue(after: number, limit: number): ReadonlyArray<QueueRow> {
@@ -116,6 +119,7 @@ class SqlBackend implements Backend {
   }
 
   writePart(upload: number, part: number, bytes: Uint8Array): void {
+    if (part === 0) this.sql.startUpload.run(this.epoch, upload)
     this.sql.addPart.run(this.epoch, upload, part, bytes)
   }
 
@@ -124,7 +128,7 @@ class SqlBackend implements Backend {
   }
 
   dropUpload(upload: number): void {
-    this.sql.dropParts.run(this.epoch, upload)
+    dropParts(this.sql, this.epoch, upload)
   }
 
   commit(group: Group): void {
@@ -161,14 +165,17 @@ class SqlBackend implements Backend {
 
   /** Adds journal and receipts, and returns by how many characters the journal grew. */
   private commitJournal(group: Group): number {
-    const { addJournal, putReceipt } = this.sql
+    const { addJournal, putCaller, putReceipt } = this.sql
     let size = 0
     for (const row of group.journal) {
       addJournal.run(row.beat, row.clock, sizeOf(row), row.hash, row.text)
       size += sizeOf(row)
     }
     for (const rows of group.receipts.values()) {
-      for (const { beat, enzyme, id } of rows) putReceipt.run(id, enzyme, beat, group.head.clock)
+      for (const { beat, digest, enzyme, id } of rows) {
+        if (digest === undefined) putReceipt.run(id, enzyme, beat)
+        else putCaller.run(id, digest, beat, group.head.clock)
+      }
     }
     return size
   }
@@ -183,6 +190,7 @@ class SqlBackend implements Backend {
       const { bytes } = content
       for (let at = 0, part = 0; at < bytes.length; at += PART, part++) this.writePart(upload, part, bytes.subarray(at, at + PART))
     }
+    this.sql.endUpload.run(this.epoch, upload)
     this.sql.addBlob.run(hash, this.epoch, upload)
   }
 
@@ -192,13 +200,13 @@ class SqlBackend implements Backend {
     if (budget === undefined) return meta
     const { beat, clock } = group.head
     const { journalBytes, journalMillis, receiptMillis } = this.pruning.retention
-    const receipt = tooOld((limit) => this.sql.oldestReceipts.all(limit).map(([clock, age]) => ({ clock, age }) as ReceiptAge), {
+    const caller = tooOld((limit) => this.sql.oldestCallers.all(limit).map(([clock, age]) => ({ clock, age }) as CallerAge), {
       cutoff: clock - receiptMillis,
       excess: 0,
       budget,
       sizeOf: () => 0
     }).at(-1)
-    if (receipt !== undefined) this.sql.pruneReceipts.run(receipt.age)
+    if (caller !== undefined) this.sql.pruneCallers.run(caller.age)
     const gone = tooOld((limit) => this.sql.oldestJournal.all(beat, limit).map(([beat, clock, size, hash]) => ({ beat, clock, size, hash }) as JournalAge), {
       cutoff: clock - journalMillis,
       excess: meta.journalSize - journalBytes,
@@ -208,6 +216,7 @@ class SqlBackend implements Backend {
     const anchor = gone.at(-1)
     if (anchor === undefined) return meta
     this.sql.pruneJournal.run(anchor.beat)
+    this.sql.pruneReceipts.run(anchor.beat)
     return { ...meta, journalSize: meta.journalSize - gone.reduce((sum, row) => sum + row.size, 0), anchor }
   }
 }
@@ -222,6 +231,11 @@ const tooOld = <Row extends { readonly clock: number }>(
   return rows.slice(0, expired(rows, bounds))
 }
 
+const dropParts = (sql: SqlSchema.Statements, epoch: number, upload: number): void => {
+  sql.dropParts.run(epoch, upload)
+  sql.endUpload.run(epoch, upload)
+}
+
 const readMeta = (sql: SqlSchema.Statements): Meta => {
   const [epoch, beat, clock, hash, journalSize, anchorBeat, anchorHash] = sql.meta.get() as [number, number, number, string, number, number, string]
   return { epoch, head: { beat, clock, hash }, journalSize, anchor: { beat: anchorBeat, hash: anchorHash } }
@@ -232,7 +246,7 @@ const checkFormat = (space: string, driver: SqlDriver, create: boolean): void =>
   if (format === undefined && !create) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
   if (format === undefined) return SqlSchema.create(driver)
   if (format === SqlSchema.FORMAT) return
-  const detail = `it has format ${format}, and this version of Systole reads format ${SqlSchema.FORMAT}: use a newer one`
+  const detail = `it has format ${format}, and this version of Systole reads format ${SqlSchema.FORMAT}: use the version that wrote it`
   throw new PersistenceError({ reason: new StoreDamaged({ space, place: driver.place, detail }) })
 }
 

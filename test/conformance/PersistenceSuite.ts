@@ -150,6 +150,14 @@ const rows = (test: Test) => {
       assert.deepStrictEqual(store.receipts("y").map((row) => row.beat), [0])
       assert.deepStrictEqual(store.receipts("z"), [])
     }))
+  test("keeps the digest that a receipt came with, in its last form", () =>
+    mixed({
+      before: beat(0, { receipts: [{ id: "x", enzyme: "", beat: 0, digest: "d" }, { id: "y", enzyme: "", beat: 0, digest: "d" }] }),
+      after: beat(1, { receipts: [{ id: "x", enzyme: "", beat: 0, digest: "e" }, { id: "x", enzyme: "a", beat: 1 }] })
+    }, (store) => {
+      assert.deepStrictEqual(store.receipts("x"), [{ id: "x", enzyme: "", beat: 0, digest: "e" }, { id: "x", enzyme: "a", beat: 1 }])
+      assert.deepStrictEqual(store.receipts("y"), [{ id: "y", enzyme: "", beat: 0, digest: "d" }])
+    }))
   test("keeps the signals that wait in the order of their numbers", () => {
     const queued = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => ({ seq: from + i, text: `s${from + i}` }))
     return mixed({
@@ -312,7 +320,7 @@ const retained = (test: Test) => {
   const at = (number: number, clock: number, text: string) => ({
     ...beat(number),
     entry: { beat: number, clock, text, hash: `hash${number}` },
-    receipts: [{ id: `id${number}`, enzyme: "e", beat: number }]
+    receipts: [{ id: `id${number}`, enzyme: "e", beat: number }, { id: `caller${number}`, enzyme: "", beat: number, digest: "d" }]
   })
   const fill = (store: SpaceStore, text: string) =>
     Effect.gen(function*() {
@@ -320,7 +328,7 @@ const retained = (test: Test) => {
     })
   const kept = (store: SpaceStore) => Array.from(store.scanJournal(0, Infinity), (row) => row.beat)
 
-  test("prunes journal and receipts by age, and never the head", () =>
+  test("prunes journal and digests by age, and never the head", () =>
     Effect.gen(function*() {
       const options = { create: true, retention: { journalMillis: 5 * day, receiptMillis: 2 * day } }
       yield* using("shop", (store) => fill(store, "text"), options)
@@ -331,7 +339,7 @@ const retained = (test: Test) => {
           assert.isAtLeast(beats.length, 500)
           assert.isAtMost(beats.length, 500 + 256)
           assert.isUndefined(store.entry(0))
-          const receipts = Array.from({ length: 2000 }, (_, n) => store.receipts(`id${n}`).length)
+          const receipts = Array.from({ length: 2000 }, (_, n) => store.receipts(`caller${n}`).length)
           assert.strictEqual(receipts.lastIndexOf(0), receipts.indexOf(1) - 1)
           assert.isAtLeast(2000 - receipts.indexOf(1), 200)
           assert.isAtMost(2000 - receipts.indexOf(1), 200 + 256)
@@ -340,6 +348,32 @@ const retained = (test: Test) => {
           assert.strictEqual(kept(store)[0], 5000)
         }), options)
     }))
+  test("keeps each receipt without a digest exactly as long as the journal row that it points to", () =>
+    using("shop", (store) =>
+      Effect.gen(function*() {
+        const often = (beat: number) => ["again", `e${String(beat).padStart(3, "0")}`].map((enzyme) => ({ id: "often", enzyme, beat }))
+        for (let n = 0; n < 900; n++) {
+          const made = at(n, n * day, "text")
+          yield* write(store, { ...made, receipts: [...made.receipts, ...often(n)] })
+        }
+        const beats = kept(store)
+        assert.isAbove(beats[0]!, 0)
+        assert.deepStrictEqual(Array.from({ length: 900 }, (_, n) => n).filter((n) => store.receipts(`id${n}`).length > 0), beats)
+        assert.deepStrictEqual(store.receipts("often").map(({ beat }) => beat), [899, ...beats])
+      }), { create: true, retention: { journalMillis: 10 * day, receiptMillis: day } }))
+  test("keeps a receipt with a digest from when it was last written, whatever becomes of the journal and of others", () =>
+    using("shop", (store) =>
+      Effect.gen(function*() {
+        const step = (n: number, receipts: ReturnType<typeof at>["receipts"]) => write(store, { ...at(n, n * day / 100, "x".repeat(100)), receipts })
+        const renewed = { id: "renewed", enzyme: "", beat: 0, digest: "d" }
+        yield* step(0, [renewed, { id: "left", enzyme: "", beat: 0, digest: "d" }, { id: "renewed", enzyme: "e", beat: 0 }])
+        for (let n = 1; n < 2000; n++) yield* step(n, n === 1000 ? [renewed] : [])
+        assert.isUndefined(store.entry(0))
+        assert.deepStrictEqual(store.receipts("left"), [])
+        assert.deepStrictEqual(store.receipts("renewed"), [renewed])
+        for (let n = 2000; n < 3000; n++) yield* step(n, [])
+        assert.deepStrictEqual(store.receipts("renewed"), [])
+      }), { create: true, retention: { journalBytes: 20_000, receiptMillis: 12 * day } }))
   test("prunes large rows a few at a time", () =>
     using("shop", (store) =>
       Effect.gen(function*() {

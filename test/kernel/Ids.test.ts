@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
 import { Retry } from "systole"
 import * as TestKernel from "../support/TestKernel.ts"
 import { enzyme, steps, turns } from "./Kit.ts"
@@ -84,6 +85,54 @@ describe("an event with its caller's id", () => {
       assert.strictEqual((yield* space.handled(post)).handlings[0]?.value, 3)
     }).pipe(Effect.provide(TestKernel.layer())))
 
+  it.effect("is the same event after the journal has let go of it, and another when its time is over", () =>
+    Effect.gen(function*() {
+      const { made, state } = pay()
+      const space = yield* TestKernel.space([made])
+      const first = yield* space.signal(post)
+      yield* steps(space, 600)
+      assert.isUndefined(yield* space.journal(0))
+      assert.deepStrictEqual(yield* space.signal(post), { id: first.id, beat: 0, duplicate: true })
+      assert.strictEqual((yield* Effect.flip(space.signal({ ...post, payload: 0 }))).code, "signal/id-reused")
+      assert.deepStrictEqual(yield* space.handled(post), { id: first.id, status: "pruned", beat: 0, handlings: [] })
+      yield* TestClock.adjust("8 days")
+      yield* steps(space, 300)
+      assert.isFalse((yield* space.signal(post)).duplicate)
+      yield* space.step
+      assert.strictEqual(state.runs, 2)
+      assert.deepStrictEqual((yield* space.receipt(first.id))?.handlings.map(({ beat, value }) => [beat, value]), [[900, 2]])
+    }).pipe(Effect.provide(TestKernel.layer({ retention: { journalBytes: 20_000 } }))))
+
+  it.effect("is kept from when its last handling was over", () =>
+    Effect.gen(function*() {
+      const state = { runs: 0 }
+      const space = yield* TestKernel.space([enzyme("pay", (_, { attempt }) => {
+        state.runs++
+        return attempt < 2 ? new Retry({ reason: "busy" }) : attempt
+      })])
+      const { id } = yield* space.signal(post)
+      yield* space.step
+      yield* TestClock.adjust("6 days")
+      yield* space.step
+      yield* TestClock.adjust("6 days")
+      yield* steps(space, 600)
+      assert.isTrue((yield* space.signal(post)).duplicate)
+      assert.deepStrictEqual([state.runs, (yield* space.receipt(id))?.status], [2, "handled"])
+      yield* TestClock.adjust("2 days")
+      yield* steps(space, 600)
+      yield* space.signal(post)
+      yield* steps(space, 1)
+      assert.deepStrictEqual([state.runs, yield* space.receipt(id)], [3, { id, status: "pending", beat: 1202, handlings: [] }])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("is the same event however its target is written", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      const posts = ["/data/x", "/data/x?scope=space", "/data/x#"].map((target) => ({ ...post, target }))
+      const answers = yield* Effect.forEach(posts, (each) => space.signal(each))
+      assert.deepStrictEqual(answers.map(({ duplicate, id }) => [id, duplicate]), [[answers[0]!.id, false], [answers[0]!.id, true], [answers[0]!.id, true]])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
   it.effect("has an id of 1 to 512 characters", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
@@ -113,6 +162,37 @@ describe("an event without one", () => {
       }
       assert.strictEqual(new Set(given).size, 6)
     }))
+})
+
+describe("the receipt of an event without one", () => {
+  const late = () => enzyme("s", (_, { attempt }) => attempt < 2 ? new Retry({ reason: "busy" }) : attempt)
+
+  it.effect("is whole as long as the journal is, whenever its handlings were over", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([late()])
+      const waited = yield* space.signal({ signal: "/signals/s", at: { beats: 3 } })
+      const { id } = yield* space.signal({ signal: "/signals/s" })
+      yield* steps(space, 6)
+      const before = yield* Effect.forEach([id, waited.id], (id) => space.receipt(id))
+      assert.deepStrictEqual(before.map((receipt) => [receipt?.status, receipt?.beat]), [["handled", 0], ["handled", 2]])
+      yield* TestClock.adjust("8 days")
+      yield* steps(space, 600)
+      assert.deepStrictEqual(yield* Effect.forEach([id, waited.id], (id) => space.receipt(id)), before)
+      yield* TestClock.adjust("23 days")
+      yield* steps(space, 600)
+      assert.deepStrictEqual(yield* Effect.forEach([id, waited.id], (id) => space.receipt(id)), [undefined, undefined])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("is told to who waited for it, though the journal has let go of its beginning", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([enzyme("s", (_, { attempt }) => attempt < 14 ? new Retry({ reason: "busy" }) : attempt, { retry: { attempts: 20 } })])
+      const waiting = yield* Effect.forkChild(space.handled({ signal: "/signals/s" }), { startImmediately: true })
+      yield* steps(space, 600)
+      const receipt = yield* Fiber.join(waiting)
+      assert.isUndefined(yield* space.journal(0))
+      assert.deepInclude(receipt, { status: "pruned", beat: 0 })
+      assert.deepStrictEqual(receipt.handlings.map(({ attempt, value }) => [attempt, value]), [[14, 14]])
+    }).pipe(Effect.provide(TestKernel.layer({ retention: { journalBytes: 20_000 } }))))
 })
 
 describe("handled", () => {

@@ -5,13 +5,13 @@
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { Address, type Batch, type JournalRow, type Persistence, type PersistenceError, type SpaceStore } from "systole"
+import { Address, type Batch, type JournalRow, type Persistence, type PersistenceError, type ReceiptRow, type SpaceStore } from "systole"
 import { beat, cell, inbox, using } from "./Batches.ts"
 
 interface State {
   readonly cells: Map<string, string>
   readonly journal: Array<JournalRow>
-  readonly receipts: Map<string, number>
+  readonly receipts: Map<string, ReceiptRow>
   readonly queue: Map<number, string>
 }
 
@@ -47,11 +47,17 @@ const randomBatch = (roll: Dice, state: State, seq: () => number): Batch => {
   const waiting = [...state.queue.keys(), ...queued.map((row) => row.seq)]
   const parts = {
     cells: Array.from({ length: roll(4) }, () => cell(pick(roll, keys), roll(3) === 0 ? undefined : `v${roll(1000)}`)),
-    receipts: Array.from({ length: roll(2) }, () => ({ id: `id${roll(20)}`, enzyme: `e${roll(3)}`, beat: number })),
+    receipts: Array.from({ length: roll(2) }, () => randomReceipt(roll, number)),
     queued,
     dequeued: waiting.filter(() => roll(3) === 0)
   }
   return roll(5) === 0 ? inbox({ ...parts, receipts: [] }) : beat(number, parts)
+}
+
+/** Of an even id the row without an enzyme has a digest; an odd one has no such row. */
+const randomReceipt = (roll: Dice, beat: number): ReceiptRow => {
+  const n = roll(20)
+  return n % 2 === 0 && roll(2) === 0 ? { id: `id${n}`, enzyme: "", beat, digest: `d${roll(1000)}` } : { id: `id${n}`, enzyme: `e${roll(3)}`, beat }
 }
 
 const apply = (state: State, batch: Batch): void => {
@@ -60,7 +66,7 @@ const apply = (state: State, batch: Batch): void => {
     if (text === undefined) state.cells.delete(address.key)
     else state.cells.set(address.key, text)
   }
-  for (const row of batch.receipts) state.receipts.set(`${row.id} ${row.enzyme}`, row.beat)
+  for (const row of batch.receipts) state.receipts.set(`${row.id} ${row.enzyme}`, row)
   for (const row of batch.queued) state.queue.set(row.seq, row.text)
   for (const number of batch.dequeued) state.queue.delete(number)
 }
@@ -75,12 +81,12 @@ const expectEqual = (store: SpaceStore, state: State): void => {
   assert.deepStrictEqual([...store.scanJournal(0, Infinity)], state.journal)
   assert.strictEqual(store.head().beat, state.journal.at(-1)?.beat ?? -1)
   const receipts = Array.from({ length: 20 }, (_, n) => store.receipts(`id${n}`)).flat()
-  assert.deepStrictEqual(new Map(receipts.map((row) => [`${row.id} ${row.enzyme}`, row.beat])), new Map([...state.receipts].sort(byNumber)))
+  assert.deepStrictEqual(new Map(receipts.map((row) => [`${row.id} ${row.enzyme}`, row])), new Map([...state.receipts].sort(byNumber)))
   assert.deepStrictEqual(Array.from(store.queue(), (row) => [row.seq, row.text]), [...state.queue].sort((a, b) => a[0] - b[0]))
 }
 
 /** Receipts as they are asked for: by the number of the id, then by enzyme. */
-const byNumber = ([a]: readonly [string, number], [b]: readonly [string, number]): number =>
+const byNumber = ([a]: readonly [string, ReceiptRow], [b]: readonly [string, ReceiptRow]): number =>
   Number(a.split(" ")[0]!.slice(2)) - Number(b.split(" ")[0]!.slice(2)) || (a < b ? -1 : 1)
 
 /**
