@@ -14,7 +14,7 @@ import type { Stage } from "../stage/Stage.ts"
 import type { Answer, Control } from "./Control.ts"
 import type { Captured, Flight, Handling, Outcome } from "./Flight.ts"
 import type { Taken } from "./Inbox.ts"
-import type { Module } from "./Journal.ts"
+import type { Begun } from "./Intake.ts"
 import type { Again } from "./Signal.ts"
 
 /** Who is to take a signal: an enzyme, or nobody where the outcome is settled already. */
@@ -34,13 +34,7 @@ export interface Assignment {
 export class BeatWork {
   readonly stage: Stage
   readonly moment: Moment
-  /** How many registrations and withdrawals took effect with this beat. */
-  activated = 0
-  /** The version of the registry that it works with, and the modules that are active where that changed. */
-  version = 0
-  modules: ReadonlyArray<Module> = []
-  /** Content that its runs can see for the first time. */
-  content: ReadonlyArray<string> = []
+  readonly begun: Begun
   /** The control input that the beat saw. */
   controls: ReadonlyArray<Control> = []
   /** What the beat took from the inbox, to be put back where the beat is aborted. */
@@ -57,10 +51,11 @@ export class BeatWork {
   readonly bindings = new Map<string, ReadonlyArray<Binding>>()
   private readonly bound: BindingTable
 
-  constructor(stage: Stage, moment: Moment, bound: BindingTable) {
+  constructor(stage: Stage, begun: Begun, around: { readonly bound: BindingTable; readonly hash: Moment["hash"] }) {
     this.stage = stage
-    this.moment = moment
-    this.bound = bound
+    this.begun = begun
+    this.moment = { beat: begun.beat, now: begun.clock, seed: begun.seed, hash: around.hash }
+    this.bound = around.bound
   }
 
   /** The bindings as this beat sees them. */

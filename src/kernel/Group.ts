@@ -15,6 +15,7 @@ import * as Exit from "effect/Exit"
 import type { Body } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
 import { Heartbeat } from "./Heartbeat.ts"
+import { LiveIntake } from "./Intake.ts"
 import { Queue } from "./Queue.ts"
 import type { Pending } from "./Signal.ts"
 import { BeatAborted, SpaceStopped } from "./SpaceError.ts"
@@ -71,7 +72,7 @@ export class Group {
     this.body = body
     this.turn = turn
     this.listener = listener
-    this.heartbeat = new Heartbeat(body)
+    this.heartbeat = new Heartbeat(body, new LiveIntake(body))
     this.durable = body.store.head().beat
     this.opened = body.host.now()
     this.schedule()

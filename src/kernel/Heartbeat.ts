@@ -18,17 +18,11 @@ import type { Body } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
 import * as Commit from "./Commit.ts"
 import * as Control from "./Control.ts"
-import type { Captured, Flight, Handling, Outcome } from "./Flight.ts"
+import type { Captured, Handling, Outcome } from "./Flight.ts"
+import type { Intake } from "./Intake.ts"
 import * as Run from "./Run.ts"
 import type { Again, Signal } from "./Signal.ts"
 import { BeatAborted } from "./SpaceError.ts"
-
-/** A handling that aborted the beat: the next one takes the same input without it. */
-interface Aborted {
-  readonly flight: Flight
-  readonly key: string
-  readonly outcome: Outcome
-}
 
 type Resolve = (signal: Signal) => Resolution
 
@@ -43,13 +37,11 @@ const outside = Envelope.make(undefined, false)
  */
 export class Heartbeat {
   private readonly body: Body
-  /** The version of the registry that the newest journal entry knows of. */
-  private known = 0
-  /** Handlings that aborted this beat's input before. */
-  private aborted: ReadonlyArray<Aborted> = []
+  private readonly intake: Intake
 
-  constructor(body: Body) {
+  constructor(body: Body, intake: Intake) {
     this.body = body
+    this.intake = intake
   }
 
   /**
@@ -65,25 +57,20 @@ export class Heartbeat {
 
   /** Steps 1 to 6: what this beat works with, fixed before anything runs. */
   private capture(number: number): BeatWork {
-    const { bindings, documents, enzymes, hash, host, inbox, seed, settings, store } = this.body
-    const start = { beat: number, clock: Math.max(host.now(), store.head().clock) }
-    const work = new BeatWork(new Stage(documents), { beat: number, now: start.clock, seed: seed(), hash }, bindings)
-    enzymes.activate()
-    work.content = documents.capture()
-    work.version = enzymes.version
-    work.activated = enzymes.version - this.known
-    work.modules = work.activated === 0 ? [] : enzymes.modules()
+    const { bindings, documents, hash } = this.body
+    const begun = this.intake.begin(number)
+    const work = new BeatWork(new Stage(documents), begun, { bound: bindings, hash })
     this.captureControls(work)
     this.checkStore()
     const resolve = this.memo(work)
-    work.taken = inbox.take(start, settings.limits, resolve)
+    work.taken = this.intake.take(begun, resolve)
     this.arrange(work, resolve)
     return work
   }
 
   /** Step 3: what came from outside is written before any run, and seen by all. */
   private captureControls(work: BeatWork): void {
-    work.controls = this.body.inbox.controls.slice()
+    work.controls = this.intake.controls()
     if (work.controls.length === 0) return
     const draft = new Draft(work.stage, work.moment, { run: CAPTURE, envelope: outside, serializable: false })
     for (const control of work.controls) {
@@ -125,7 +112,7 @@ export class Heartbeat {
         for (let i = 0; i < resolution.entries.length; i++) {
           const entry = resolution.entries[i]!
           const shared = entry.enzyme.repeatable ? undefined : first?.handlings[i]
-          captured.handlings.push(shared ?? work.assign(flight, { key: entry.key, entry, outcome: this.abortedBy(flight, entry.key) }))
+          captured.handlings.push(shared ?? work.assign(flight, { key: entry.key, entry, outcome: this.intake.settled(flight, entry.key) }))
         }
       }
     }
@@ -134,12 +121,8 @@ export class Heartbeat {
   private assignAgain(work: BeatWork, { flight, resolution }: Captured, again: Again): Handling {
     const key = again.enzyme
     const entry = resolution.entries.find((entry) => entry.key === key)
-    const outcome = entry === undefined ? gone(key) : this.abortedBy(flight, key)
+    const outcome = entry === undefined ? gone(key) : this.intake.settled(flight, key)
     return work.assign(flight, { key, entry, again, outcome })
-  }
-
-  private abortedBy(flight: Flight, key: string): Outcome | undefined {
-    return this.aborted.find((aborted) => aborted.flight.signal === flight.signal && aborted.key === key)?.outcome
   }
 
   /** Step 8: runs in agenda order, one after another; a promise where one of them waits. */
@@ -170,9 +153,7 @@ export class Heartbeat {
     this.checkStore()
     handling.outcome = outcome
     if (outcome.kind !== "fatal") return
-    this.aborted = [...this.aborted, { flight: handling.flight, key: handling.key, outcome }]
-    this.body.inbox.putBack(work.taken)
-    for (const hash of work.content) this.body.documents.arrive(hash)
+    this.intake.putBack(work.taken, work.begun, { signal: handling.flight.signal, key: handling.key, outcome })
     const { signal, target } = handling.flight.signal
     throw new BeatAborted({ beat: work.moment.beat, enzyme: handling.key, signal: signal ?? target ?? "", reason: outcome.message })
   }
@@ -180,8 +161,7 @@ export class Heartbeat {
   /** Steps 9 to 13. */
   private commit(work: BeatWork): Beat {
     const beat = Commit.commit(work, this.body)
-    this.known = work.version
-    this.aborted = []
+    this.intake.committed()
     return beat
   }
 

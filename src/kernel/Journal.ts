@@ -89,7 +89,7 @@ const input = ({ pending, flight: { signal } }: Captured): string => {
   const target = signal.target === undefined ? 0 : `"${signal.target}"`
   const path = signal.signal === undefined ? 0 : `"${signal.signal}"`
   if (again !== undefined) {
-    return `{"id":"${signal.id}","signal":${path},"target":${target},"enzyme":"${again.enzyme}","attempt":${again.attempt},"why":"${again.why}"}`
+    return `{"id":"${signal.id}","signal":${path},"target":${target},"enzyme":"${again.enzyme}","attempt":${again.attempt},"why":"${again.why}","losses":${again.losses},"captured":${again.captured}}`
   }
   if (signal.origin === "run") return `"${signal.id}"`
   return signal.payload === undefined ? `["${signal.id}",${path},${target}]` : `["${signal.id}",${path},${target},${signal.payload.text}]`
@@ -138,7 +138,7 @@ type Path = string | 0
 export type In =
   | string
   | readonly [id: string, signal: Path, target: Path, payload?: unknown]
-  | { readonly id: string; readonly signal: Path; readonly target: Path; readonly enzyme: string; readonly attempt: number; readonly why: string }
+  | { readonly id: string; readonly signal: Path; readonly target: Path; readonly enzyme: string; readonly attempt: number; readonly why: "retry" | "conflict"; readonly losses: number; readonly captured: number }
 
 /** One line of an entry's `runs`. */
 export type RunLine =

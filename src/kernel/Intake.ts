@@ -1,0 +1,112 @@
+/**
+ * The intake: all that a beat takes in and that is not deterministic.
+ *
+ * A live space takes it from the host, the registry and the inbox; a replay from
+ * the journal. Whatever a beat makes follows from it and from the state before.
+ * (Architecture, section 1.1, "Capture".)
+ *
+ * @module
+ */
+import type { Resolution } from "../registry/Registry.ts"
+import type { Body } from "./Body.ts"
+import type { Control } from "./Control.ts"
+import type { Flight, Outcome } from "./Flight.ts"
+import type { Start, Taken } from "./Inbox.ts"
+import type { Module } from "./Journal.ts"
+import type { Signal } from "./Signal.ts"
+
+/** What a beat begins with. */
+export interface Begun extends Start {
+  /** 32 hexadecimal digits. */
+  readonly seed: string
+  /** How many registrations and withdrawals took effect since the beat before. */
+  readonly activated: number
+  /** The modules that are active, where that changed. */
+  readonly modules: ReadonlyArray<Module>
+  /** Content that runs can see for the first time. */
+  readonly content: ReadonlyArray<string>
+}
+
+/** A handling that aborted its beat: the next one takes the same input without it. */
+export interface Aborted {
+  readonly signal: Signal
+  readonly key: string
+  readonly outcome: Outcome
+}
+
+/**
+ * Where a beat's input comes from.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Intake {
+  /** Steps 1 and 2. */
+  readonly begin: (beat: number) => Begun
+  /** Step 3: control input, which stays until the beat is committed. */
+  readonly controls: () => ReadonlyArray<Control>
+  /** Steps 5 and 6: signals, in the order of the agenda. */
+  readonly take: (start: Start, resolve: (signal: Signal) => Resolution) => ReadonlyArray<Taken>
+  /** The outcome of a handling that is not to run, because how it ended is known. */
+  readonly settled: (flight: Flight, key: string) => Outcome | undefined
+  /** The beat was aborted: its input is taken again. */
+  readonly putBack: (taken: ReadonlyArray<Taken>, begun: Begun, aborted: Aborted) => void
+  readonly committed: () => void
+}
+
+/**
+ * The intake of a live space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class LiveIntake implements Intake {
+  private readonly body: Body
+  /** The version of the registry that the newest beat worked with, and the one that this beat works with. */
+  private known = 0
+  private version = 0
+  /** Handlings that aborted this beat's input before. */
+  private aborted: ReadonlyArray<Aborted> = []
+
+  constructor(body: Body) {
+    this.body = body
+  }
+
+  begin(beat: number): Begun {
+    const { documents, enzymes, host, seed, store } = this.body
+    enzymes.activate()
+    this.version = enzymes.version
+    const activated = this.version - this.known
+    return {
+      beat,
+      clock: Math.max(host.now(), store.head().clock),
+      seed: seed(),
+      activated,
+      modules: activated === 0 ? [] : enzymes.modules(),
+      content: documents.capture()
+    }
+  }
+
+  controls(): ReadonlyArray<Control> {
+    return this.body.inbox.controls.slice()
+  }
+
+  take(start: Start, resolve: (signal: Signal) => Resolution): ReadonlyArray<Taken> {
+    return this.body.inbox.take(start, this.body.settings.limits, resolve)
+  }
+
+  settled(flight: Flight, key: string): Outcome | undefined {
+    return this.aborted.find((aborted) => aborted.signal === flight.signal && aborted.key === key)?.outcome
+  }
+
+  putBack(taken: ReadonlyArray<Taken>, begun: Begun, aborted: Aborted): void {
+    this.aborted = [...this.aborted, aborted]
+    this.body.inbox.putBack(taken)
+    for (const hash of begun.content) this.body.documents.arrive(hash)
+  }
+
+  committed(): void {
+    this.known = this.version
+    this.aborted = []
+  }
+}
