@@ -6,7 +6,10 @@
 import type { Document } from "../cell/Document.ts"
 import type { Entry, Resolution } from "../registry/Registry.ts"
 import type { Draft } from "../stage/Draft.ts"
+import type { Emission } from "../stage/Launch.ts"
+import type { Limits } from "./Limits.ts"
 import type { Pending, Signal } from "./Signal.ts"
+import { size } from "./Signal.ts"
 
 /**
  * How a run ended. Only `tag` and `code` are hashed: messages differ between engines.
@@ -19,6 +22,36 @@ export type Outcome =
   | { readonly kind: "retry" | "dead" | "fatal"; readonly tag: string; readonly code: string; readonly message: string }
   | { readonly kind: "conflict"; readonly document: string }
 
+/**
+ * What the runs of a space sent and is not over, and what those of one beat add to it.
+ *
+ * It follows from the beats before and from the agenda, so a beat that is run again admits the same.
+ */
+export class Backlog {
+  /** Signals and characters that wait for their capture or for another attempt. */
+  signals = 0
+  bytes = 0
+  private added = { signals: 0, bytes: 0 }
+  private limits: Limits | undefined
+
+  /** Begins a beat. */
+  begin(limits: Limits): void {
+    this.limits = limits
+    this.added = { signals: 0, bytes: 0 }
+  }
+
+  /** Takes in what a run sends, all of it; or answers the limit that this would break. */
+  admit(emissions: ReadonlyArray<Emission>): string | undefined {
+    const { backlogBytes = Infinity, backlogSignals = Infinity } = this.limits ?? {}
+    const signals = this.added.signals + emissions.length
+    const bytes = emissions.reduce((sum, emission) => sum + size(emission), this.added.bytes)
+    if (this.signals + signals > backlogSignals) return `${backlogSignals} signals`
+    if (this.bytes + bytes > backlogBytes) return `${backlogBytes} characters`
+    this.added = { signals, bytes }
+    return undefined
+  }
+}
+
 /** A captured signal, and what is still to be done for it. */
 export class Flight {
   readonly signal: Signal
@@ -29,6 +62,8 @@ export class Flight {
   /** Handlings that are to run again, and those of them that hold the lane meanwhile. */
   open = 0
   strict = 0
+  /** What its runs add to, where somebody counts. */
+  backlog: Backlog | undefined
   /** Whether nobody took it because the enzymes wait for each other. */
   cycle = false
   /** Handlings that are over. */

@@ -39,9 +39,13 @@ export class Heartbeat {
   private readonly body: Body
   private readonly intake: Intake
 
-  constructor(body: Body, intake: Intake) {
+  private readonly observe: ((work: BeatWork) => void) | undefined
+
+  /** `observe` is shown each beat's work before it is committed. It changes nothing. */
+  constructor(body: Body, intake: Intake, observe?: (work: BeatWork) => void) {
     this.body = body
     this.intake = intake
+    this.observe = observe
   }
 
   /**
@@ -160,6 +164,7 @@ export class Heartbeat {
 
   /** Steps 9 to 13. */
   private commit(work: BeatWork): Beat {
+    this.observe?.(work)
     const beat = Commit.commit(work, this.body)
     this.intake.committed()
     return beat

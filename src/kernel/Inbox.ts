@@ -1,19 +1,22 @@
 /**
  * The inbox: all that is to be captured, in the order in which it will be.
  *
- * Conflict losers come first, one for each document; then retries and delayed
- * signals that are due, events whose lane came free, and new signals, each first
- * in first out. Events of one lane never share a beat. (Architecture, sections
- * 1.1 and 5.)
+ * Conflict losers come first, one for each document; then retries that are due,
+ * what was held up before, delayed signals that are due, and new signals, each
+ * first in first out. Events of one lane never share a beat, and an enzyme takes
+ * a pair of signal and target at most once in it. (Architecture, sections 1.1
+ * and 5.)
  *
  * @module
  */
+import * as Registry from "../registry/Registry.ts"
 import type { Lane, Resolution } from "../registry/Registry.ts"
 import type { Control } from "./Control.ts"
-import { Flight } from "./Flight.ts"
+import { Backlog, Flight } from "./Flight.ts"
 import type { Limits } from "./Limits.ts"
 import { Queue } from "./Queue.ts"
 import type { Pending, Signal } from "./Signal.ts"
+import { size } from "./Signal.ts"
 import { Waits } from "./Waits.ts"
 
 /** What one beat takes from the inbox. */
@@ -40,16 +43,20 @@ export class Inbox {
   readonly waits = new Waits()
   /** Signals that were captured and are not over, by their id. */
   readonly flights = new Map<string, Flight>()
-  /** Signals and characters that came from outside and were not captured yet. */
+  /** Signals that came from outside and wait for their capture or another attempt; characters of these and of control input. */
   signals = 0
   bytes = 0
+  /** What runs sent and is not over. */
+  readonly backlog = new Backlog()
   private readonly fresh = new Queue<Pending>()
   /** Attempts that are due. */
   private readonly retries = new Queue<Pending>()
   /** Signals from outside that are not over, by their id. */
   readonly waiting = new Map<string, Signal>()
-  /** Events whose lane came free, with the lane they hold. */
-  private readonly heads = new Queue<{ readonly pending: Pending; readonly lane: string }>()
+  /** Delayed signals that are due. */
+  private readonly due = new Queue<Pending>()
+  /** What is next in its lane, or waits for its pair to be free; with the lane that it holds. */
+  private readonly heads = new Queue<Head>()
   /** Lanes that are held, with the events that wait behind their holder. */
   private readonly lanes = new Map<string, Queue<Pending> | undefined>()
   /** Runs that lost a conflict, by the document they lost on. */
@@ -60,7 +67,35 @@ export class Inbox {
   /** Whether a beat with this start would have something to do. */
   isRunnable(start: Start): boolean {
     return this.controls.length > 0 || this.fresh.size > 0 || this.heads.size > 0 || this.losers.size > 0 || this.retries.size > 0 ||
-      this.again !== undefined || this.waits.isDue(start.beat, start.clock)
+      this.due.size > 0 || this.again !== undefined || this.waits.isDue(start.beat, start.clock)
+  }
+
+  /** The limit that one more signal or control input of this size would break. */
+  limitFor(size: number, limits: Limits): string | undefined {
+    if (this.signals + this.controls.length >= limits.inboxSignals) return `${limits.inboxSignals} signals`
+    return this.bytes + size > limits.inboxBytes ? `${limits.inboxBytes} characters` : undefined
+  }
+
+  /** Takes in control input; or answers the limit that it would break. */
+  offer(control: Control, limits: Limits): string | undefined {
+    const limit = this.limitFor(sizeOf(control), limits)
+    if (limit !== undefined) return limit
+    this.controls.push(control)
+    this.bytes += sizeOf(control)
+    return undefined
+  }
+
+  /** The control input of the next beat: the first of what waits, which stays until that beat is committed. */
+  nextControls(limits: Limits): ReadonlyArray<Control> {
+    let bytes = 0
+    const end = this.controls.findIndex((control, i) => i >= limits.captureSignals || (bytes += sizeOf(control)) > limits.captureBytes && i > 0)
+    return end < 0 ? this.controls.slice() : this.controls.slice(0, end)
+  }
+
+  /** Lets go of the control input that a beat did. */
+  dropControls(count: number): void {
+    for (let i = 0; i < count; i++) this.bytes -= sizeOf(this.controls[i]!)
+    this.controls = this.controls.slice(count)
   }
 
   /** Takes in what arrived, or what a beat sent. */
@@ -74,10 +109,11 @@ export class Inbox {
   /** Takes in a handling that has to run again. */
   repeat(pending: Pending): void {
     const { again } = pending
+    this.count(pending, 1)
     if (again?.why !== "conflict") return this.waits.add(pending)
     const queue = this.losers.get(again.document!)
     if (queue === undefined) this.losers.set(again.document!, single(pending))
-    else if (again.losses > 1) queue.unshift(pending)
+    else if (again.losses > 1) queue.prepend([pending])
     else queue.push(pending)
   }
 
@@ -87,7 +123,7 @@ export class Inbox {
     if (again === undefined) return this.push(pending)
     let flight = this.flights.get(signal.id)
     if (flight === undefined) {
-      flight = new Flight(signal, again.captured, undefined)
+      flight = this.fly(signal, again.captured, undefined)
       this.flights.set(signal.id, flight)
       if (signal.origin !== "run") this.waiting.set(signal.id, signal)
     }
@@ -102,52 +138,79 @@ export class Inbox {
 
   /** Takes the input of a beat out of the inbox. */
   take(start: Start, limits: Limits, resolve: (signal: Signal) => Resolution): ReadonlyArray<Taken> {
+    this.backlog.begin(limits)
     if (this.again !== undefined) {
       const taken = this.again
       this.again = undefined
       return taken
     }
-    const taken: Array<Taken> = []
-    for (const [document, queue] of this.losers) {
-      taken.push(this.resume(queue.shift()!))
-      if (queue.size === 0) this.losers.delete(document)
+    const capture: Capture = { taken: [], bytes: 0, pairs: new Map(), attempts: new Set(), beat: start.beat, limits, resolve }
+    this.takeLosers(capture)
+    for (const pending of this.waits.take(start.beat, start.clock)) {
+      if (pending.again === undefined) this.due.push(pending)
+      else this.retries.push(pending)
     }
-    const waited = this.waits.take(start.beat, start.clock)
-    for (const pending of waited) if (pending.again !== undefined) this.retries.push(pending)
-    while (this.retries.size > 0 && taken.length < limits.captureSignals) taken.push(this.resume(this.retries.shift()!))
-    this.takeNew(taken, { start, limits, resolve, delayed: waited.filter((pending) => pending.again === undefined) })
-    return taken
+    takeFrom(this.retries, capture, (pending) => this.resume(pending, capture))
+    takeFrom(this.heads, capture, (head) => this.depart(head, capture))
+    for (const queue of [this.due, this.fresh]) takeFrom(queue, capture, (pending) => this.admit(pending, capture))
+    return capture.taken
   }
 
-  private takeNew(taken: Array<Taken>, input: NewInput): void {
-    const { delayed, limits: { captureBytes, captureSignals }, resolve, start } = input
-    const impulses = new Set<string>()
-    let bytes = 0
-    const depart = (pending: Pending, lane: string | undefined): void => {
-      bytes += size(pending)
-      this.count(pending, -1)
-      if (lane === undefined) impulses.add(pending.signal.pair)
-      taken.push({ pending, flight: new Flight(pending.signal, start.beat, lane) })
+  /** One loser for each document; the document then goes behind the others, so that each has its turn where not all of them fit. */
+  private takeLosers(capture: Capture): void {
+    for (let left = this.losers.size; left > 0 && !isFull(capture); left--) {
+      const [document, queue] = this.losers.entries().next().value!
+      this.losers.delete(document)
+      if (this.resume(queue.peek()!, capture)) queue.shift()
+      if (queue.size > 0) this.losers.set(document, queue)
     }
-    const isFull = () => taken.length >= captureSignals || bytes >= captureBytes
-    while (this.heads.size > 0 && !isFull()) {
-      const { lane, pending } = this.heads.shift()!
-      depart(pending, lane)
+  }
+
+  /** Takes another attempt into the beat, unless its enzyme takes the pair there already. */
+  private resume(pending: Pending, capture: Capture): boolean {
+    const { again, signal } = pending
+    const key = again!.enzyme
+    const entry = Registry.successor(capture.resolve(signal), key)
+    const attempt = `${signal.pair} ${entry?.id ?? key}`
+    if (capture.attempts.has(attempt)) return false
+    capture.attempts.add(attempt)
+    capture.pairs.set(signal.pair, "taken")
+    this.put({ pending: pending.under(entry?.key ?? key), flight: this.flights.get(signal.id)! }, capture)
+    return true
+  }
+
+  /** Takes a signal into the beat, behind its lane's holder, or in front of the next beat where its pair is taken. */
+  private admit(pending: Pending, capture: Capture): boolean {
+    const { signal } = pending
+    const lane = signal.event ? laneOf(signal, capture.resolve(signal).lane) : undefined
+    if (lane !== undefined && this.lanes.has(lane)) this.queue(lane, pending)
+    else {
+      if (lane !== undefined) this.lanes.set(lane, undefined)
+      if (!this.depart({ pending, lane }, capture)) this.heads.push({ pending, lane })
     }
-    for (const pending of delayed.toReversed()) this.fresh.unshift(pending)
-    // Each look moves one signal on, into the beat or behind its lane's holder; the limit keeps a beat from looking at a whole backlog.
-    for (let looks = 4 * captureSignals; looks > 0 && this.fresh.size > 0 && !isFull(); looks--) {
-      const pending = this.fresh.shift()!
-      const lane = pending.signal.event ? laneOf(pending.signal, resolve(pending.signal).lane) : undefined
-      if (lane === undefined) depart(pending, lane)
-      else if (this.lanes.has(lane)) this.queue(lane, pending)
-      else {
-        this.lanes.set(lane, undefined)
-        // An equal impulse of this beat runs the pair already.
-        if (impulses.has(pending.signal.pair)) this.heads.push({ pending, lane })
-        else depart(pending, lane)
-      }
-    }
+    return true
+  }
+
+  /** Takes a signal into the beat, unless its pair is taken there; equal impulses share their runs. */
+  private depart({ lane, pending }: Head, capture: Capture): boolean {
+    const { signal } = pending
+    const holder = capture.pairs.get(signal.pair)
+    if (holder === "taken" || (holder === "impulse" && signal.event)) return false
+    if (holder === undefined) capture.pairs.set(signal.pair, signal.event ? "taken" : "impulse")
+    this.put({ pending, flight: this.fly(signal, capture.beat, lane) }, capture)
+    return true
+  }
+
+  private put(taken: Taken, capture: Capture): void {
+    capture.taken.push(taken)
+    capture.bytes += size(taken.pending.signal)
+    this.count(taken.pending, -1)
+  }
+
+  private fly(signal: Signal, captured: number, lane: string | undefined): Flight {
+    const flight = new Flight(signal, captured, lane)
+    flight.backlog = this.backlog
+    return flight
   }
 
   /** Puts back what an aborted beat had taken, in the same order. */
@@ -182,25 +245,51 @@ export class Inbox {
     else queue.push(pending)
   }
 
-  private resume(pending: Pending): Taken {
-    return { pending, flight: this.flights.get(pending.signal.id)! }
-  }
-
-  private count(pending: Pending, sign: 1 | -1): void {
-    if (pending.signal.origin === "run") return
-    this.signals += sign
-    this.bytes += sign * size(pending)
+  private count({ signal }: Pending, sign: 1 | -1): void {
+    const waiting = signal.origin === "run" ? this.backlog : this
+    waiting.signals += sign
+    waiting.bytes += sign * size(signal)
   }
 }
 
-interface NewInput {
-  readonly start: Start
+/** What holds a place in front of the next beat. */
+interface Head {
+  readonly pending: Pending
+  readonly lane: string | undefined
+}
+
+/** What a beat took so far. */
+interface Capture {
+  readonly taken: Array<Taken>
+  /** Characters of what it took. */
+  bytes: number
+  /** The pairs of the beat: those of impulses may be shared by more impulses, all others are taken. */
+  readonly pairs: Map<string, "impulse" | "taken">
+  /** The enzymes that are tried again, each with its pair. */
+  readonly attempts: Set<string>
+  readonly beat: number
   readonly limits: Limits
   readonly resolve: (signal: Signal) => Resolution
-  readonly delayed: ReadonlyArray<Pending>
 }
 
-const size = (pending: Pending): number => pending.signal.payload?.text.length ?? 0
+const isFull = ({ bytes, limits, taken }: Capture): boolean => taken.length >= limits.captureSignals || bytes >= limits.captureBytes
+
+/** Takes from a queue, in order, until the beat is full; what has to wait for the next one keeps its place. */
+const takeFrom = <A>(queue: Queue<A>, capture: Capture, take: (item: A) => boolean): void => {
+  const held: Array<A> = []
+  // Each look moves one item on; the limit keeps a beat from looking at a whole backlog.
+  for (let looks = 4 * capture.limits.captureSignals; looks > 0 && queue.size > 0 && !isFull(capture); looks--) {
+    const item = queue.shift()!
+    if (!take(item)) held.push(item)
+  }
+  queue.prepend(held)
+}
+
+/** What control input costs while it waits, in characters. */
+const sizeOf = (control: Control): number =>
+  control.kind === "bind"
+    ? size({ signal: control.change.cell, target: control.change.enzyme, payload: undefined })
+    : size({ signal: undefined, target: control.write.address.text, payload: control.write.document })
 
 const single = (pending: Pending): Queue<Pending> => {
   const queue = new Queue<Pending>()

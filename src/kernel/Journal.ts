@@ -14,7 +14,7 @@
  */
 import type { Document } from "../cell/Document.ts"
 import { pointer } from "../cell/Address.ts"
-import type { At, Emission } from "../stage/Launch.ts"
+import type { At, BindingChange, Emission } from "../stage/Launch.ts"
 import type { Staged } from "../stage/Stage.ts"
 import type { Control } from "./Control.ts"
 import type { Captured, Handling } from "./Flight.ts"
@@ -148,6 +148,14 @@ export type RunLine =
   | readonly [input: number, enzyme: "", outcome: "cycle", names: ReadonlyArray<string>]
   | readonly [input: number, enzyme: string, outcome: "retry" | "dead" | "fatal", tag: string, code: string]
 
+/** One document that changed: who wrote it, and its value before and after. */
+export type CellLine = readonly [key: string, writers: number | ReadonlyArray<number>, before: readonly [unknown?], after: readonly [unknown?]]
+
+/** One piece of control input. */
+export type ControlLine =
+  | readonly ["set", key: string, pointer: string, value: readonly [unknown?]]
+  | readonly ["bind", change: BindingChange]
+
 /** One signal that a run sent. */
 export type Emitted = readonly [id: string, signal: Path, target: Path, payload?: unknown, at?: At]
 
@@ -158,9 +166,12 @@ export interface Parsed {
   readonly clock: number
   readonly seed: string
   readonly activated?: number
+  readonly modules?: ReadonlyArray<Module>
+  readonly content?: ReadonlyArray<string>
+  readonly control?: ReadonlyArray<ControlLine>
   readonly in: ReadonlyArray<In>
   readonly runs: ReadonlyArray<RunLine>
-  readonly cells: ReadonlyArray<readonly [key: string, writers: number | ReadonlyArray<number>, before: readonly [unknown?], after: readonly [unknown?]]>
+  readonly cells: ReadonlyArray<CellLine>
   readonly messages: ReadonlyMap<number, string>
 }
 
@@ -181,3 +192,6 @@ export const isChange = (before: Document | undefined, after: Document | undefin
 
 /** The id of a signal in an entry's `in`. */
 export const idOf = (input: In): string => typeof input === "string" ? input : "id" in input ? input.id : input[0]
+
+/** The lines of an entry that stand for runs of their own, by the runs' numbers. */
+export const ownRuns = (entry: Parsed): ReadonlyArray<RunLine> => entry.runs.filter((line) => line[2] !== "same" && line[2] !== "cycle")

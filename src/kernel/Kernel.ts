@@ -9,24 +9,16 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
-import * as Document from "../cell/Document.ts"
 import { Hash } from "../persistence/Hash.ts"
-import type { SpaceStore } from "../persistence/Persistence.ts"
 import { Persistence } from "../persistence/Persistence.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
-import type { Binding } from "../registry/Bindings.ts"
-import * as Bindings from "../registry/Bindings.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
 import { InvalidEnzyme } from "../registry/Enzyme.ts"
 import { NotRegistered, Registry } from "../registry/Registry.ts"
-import type { Body } from "./Body.ts"
-import { Documents } from "./Documents.ts"
-import { Inbox } from "./Inbox.ts"
-import type { Settings } from "./Limits.ts"
 import { KernelSettings } from "./Limits.ts"
 import { LiveSpace } from "./LiveSpace.ts"
 import { Pacemaker } from "./Pacemaker.ts"
-import { Pending } from "./Signal.ts"
+import * as Recovery from "./Recovery.ts"
 import type { Space } from "./Space.ts"
 
 /** An enzyme, with the digest of the module it came from. */
@@ -66,7 +58,7 @@ export class Kernel extends Context.Service<Kernel, {
       const scope = yield* Effect.scope
       const open = new Map<string, LiveSpace>()
       const opening = yield* Semaphore.make(1)
-      const parts: Parts = { registry, settings, hash, pacemaker }
+      const parts: Recovery.Parts = { registry, settings, hash, pacemaker }
 
       const start = Effect.fn("Kernel.open")(function*(name: string, create: boolean) {
         const known = running(open, name)
@@ -75,9 +67,12 @@ export class Kernel extends Context.Service<Kernel, {
         const close = (exit: Exit.Exit<unknown, unknown>) => Scope.close(own, exit)
         const space = yield* persistence.open(name, { create, retention: settings.retention }).pipe(
           Scope.provide(own),
-          Effect.flatMap((store) => recover(store, parts, () => {
-            open.delete(name)
-            Effect.runFork(close(Exit.void))
+          Effect.flatMap((store) => Effect.try({
+            try: () => new LiveSpace(Recovery.recover(store, parts), pacemaker.turn, () => {
+              open.delete(name)
+              Effect.runFork(close(Exit.void))
+            }),
+            catch: expected(PersistenceError)
           })),
           Effect.onError((cause) => close(Exit.failCause(cause)))
         )
@@ -104,62 +99,9 @@ export class Kernel extends Context.Service<Kernel, {
   )
 }
 
-/** What spaces share. */
-interface Parts {
-  readonly registry: Registry["Service"]
-  readonly settings: Settings
-  readonly hash: Hash["Service"]
-  readonly pacemaker: Pacemaker["Service"]
-}
-
 const running = (open: ReadonlyMap<string, LiveSpace>, name: string): LiveSpace | undefined => {
   const space = open.get(name)
   return space?.error === undefined ? space : undefined
-}
-
-/** The space that a store holds: its bindings and all that waits, as they were at the newest durable beat. */
-const recover = (store: SpaceStore, parts: Parts, stopped: () => void): Effect.Effect<LiveSpace, PersistenceError> =>
-  Effect.try({
-    try: () => {
-      const { hash, pacemaker, registry, settings } = parts
-      const documents = new Documents(store, settings.limits.residentBytes)
-      const inbox = new Inbox()
-      let number = 0
-      for (const row of store.queue()) {
-        inbox.restore(Pending.fromRow(row))
-        number = row.seq
-      }
-      const body: Body = {
-        space: store.space,
-        store,
-        documents,
-        inbox,
-        enzymes: registry,
-        bindings: bindingsOf(store, documents),
-        settings,
-        hash: hash.hex,
-        seed: pacemaker.seed,
-        host: pacemaker,
-        number: () => ++number
-      }
-      return new LiveSpace(body, pacemaker.turn, stopped)
-    },
-    catch: expected(PersistenceError)
-  })
-
-/** The binding lists that were put at run time. */
-const bindingsOf = (store: SpaceStore, documents: Documents): Map<string, ReadonlyArray<Binding>> => {
-  const bindings = new Map<string, ReadonlyArray<Binding>>()
-  const limit = 1000
-  let keys = store.below(Bindings.FOLDER, { limit })
-  for (;;) {
-    for (const key of keys) {
-      const list = Document.read(documents.read(key), [])
-      if (list !== undefined) bindings.set(key.slice(Bindings.FOLDER.length), list as unknown as ReadonlyArray<Binding>)
-    }
-    if (keys.length < limit) return bindings
-    keys = store.below(Bindings.FOLDER, { after: keys.at(-1)!, limit })
-  }
 }
 
 /** Errors of one class are expected; any other is a defect. */

@@ -13,13 +13,20 @@ import type { Retention } from "../persistence/Persistence.ts"
  * @since 0.1.0
  */
 export interface Limits {
-  /** Signals that may wait for their capture. A further one is refused with `inbox/full`. */
+  /** Signals from outside that may wait for their capture or for another attempt. A further one is refused with `inbox/full`. */
   readonly inboxSignals: number
-  /** Characters of payload that may wait for their capture. */
+  /** Characters of such signals: path, target, payload, and a fixed amount for each. */
   readonly inboxBytes: number
-  /** Signals of one beat. */
+  /**
+   * Signals from runs that may wait for their capture, their time or another attempt. A run that would send more
+   * leaves nothing and is tried again later, with the code `backlog/full`; its attempts spent, it goes to the dead letters.
+   */
+  readonly backlogSignals: number
+  /** Characters of such signals. */
+  readonly backlogBytes: number
+  /** Signals of one beat, attempts and losers of conflicts included. */
   readonly captureSignals: number
-  /** Characters of payload in one beat. */
+  /** Characters of signals in one beat, and characters of control input; one of each is always taken. */
   readonly captureBytes: number
   /** Beats that one flush carries. */
   readonly groupBeats: number
@@ -65,6 +72,8 @@ export interface Settings {
 export const defaults: Limits = {
   inboxSignals: 100_000,
   inboxBytes: 64 * 1_048_576,
+  backlogSignals: 1_000_000,
+  backlogBytes: 256 * 1_048_576,
   captureSignals: 1024,
   captureBytes: 1_048_576,
   groupBeats: 64,

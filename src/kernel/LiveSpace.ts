@@ -20,6 +20,7 @@ import * as Envelope from "../stage/Envelope.ts"
 import { NotProvided } from "../stage/Launch.ts"
 import { Stage } from "../stage/Stage.ts"
 import * as Write from "../stage/Write.ts"
+import type { Archive } from "./Archive.ts"
 import type { Body } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
 import type { Answer, Control } from "./Control.ts"
@@ -261,6 +262,11 @@ export class LiveSpace implements Space {
 
   blob(hash: string): Effect.Effect<Uint8Array | undefined, ReadError> {
     return this.durably(() => this.body.store.blob(hash))
+  }
+
+  examine<A>(look: (archive: Archive) => A | Promise<A>): Effect.Effect<A, ReadError> {
+    const { enzymes, hash, host, settings, store } = this.body
+    return Effect.flatMap(this.durably(() => ({ store, enzymes, settings, hash, host })), (archive) => Effect.promise(async () => look(archive)))
   }
 
   /** Tells who waits for it that a beat is durable. */

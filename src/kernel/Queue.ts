@@ -22,10 +22,15 @@ export class Queue<A> {
     this.items.push(item)
   }
 
-  /** Puts an item before all others. */
-  unshift(item: A): void {
-    if (this.front > 0) this.items[--this.front] = item
-    else this.items.unshift(item)
+  /** Puts items before all others. */
+  prepend(items: ReadonlyArray<A>): void {
+    if (items.length <= this.front) {
+      this.front -= items.length
+      for (let i = 0; i < items.length; i++) this.items[this.front + i] = items[i]
+    } else {
+      this.items = [...items, ...this.items.slice(this.front)]
+      this.front = 0
+    }
   }
 
   peek(): A | undefined {

@@ -100,9 +100,9 @@ export const find = (store: SpaceStore, id: string, isOpen: boolean): Receipt | 
 export const statusOf = (handlings: ReadonlyArray<Pick<HandlingReceipt, "outcome">>): Receipt["status"] =>
   handlings.length === 0 ? "no-match" : handlings.some(({ outcome }) => outcome === "dead") ? "dead" : "handled"
 
-/** The digest of the payload that an event of a caller was captured with; `undefined` for an id that is not taken. */
+/** The digest of the payload that a caller's event was captured with; `undefined` for an id that is not taken. */
 export const digestOf = (store: SpaceStore, id: string): string | undefined =>
-  store.receipts(id).find((row) => row.enzyme === "")?.digest
+  store.receipts(id).find((row) => row.digest !== undefined)?.digest
 
 /** What one entry says of an event. */
 const read = (store: SpaceStore, beat: number, id: string): { readonly cycle: boolean; readonly handlings: ReadonlyArray<HandlingReceipt> } | undefined => {

@@ -35,6 +35,20 @@ export interface RunHost {
  * @since 0.1.0
  */
 export const run = (handling: Handling, draft: Draft, host: RunHost): Outcome | Promise<Outcome> => {
+  const outcome = attempt(handling, draft, host)
+  return outcome instanceof Promise ? outcome.then((outcome) => admitted(handling, draft, outcome)) : admitted(handling, draft, outcome)
+}
+
+/** A run that sends more than may wait in the space is tried again, when less does. */
+const admitted = ({ flight }: Handling, draft: Draft, outcome: Outcome): Outcome => {
+  if (outcome.kind !== "ok" || draft.emissions.length === 0) return outcome
+  const limit = flight.backlog?.admit(draft.emissions)
+  if (limit === undefined) return outcome
+  const message = `The run sends ${draft.emissions.length} signals, and with what waits in the space they are over the limit of ${limit}. Send fewer, or raise the limit`
+  return { kind: "retry", tag: "BacklogFull", code: "backlog/full", message }
+}
+
+const attempt = (handling: Handling, draft: Draft, host: RunHost): Outcome | Promise<Outcome> => {
   try {
     const result = handling.entry!.enzyme.run(draft, toEvent(handling, handling.entry!))
     if (typeof result !== "object" || result === null) return conclude(draft, result)
@@ -187,13 +201,22 @@ const describe = (error: unknown): Outcome => {
 const isTagged = (value: unknown, tag: string): boolean =>
   typeof value === "object" && value !== null && (value as { readonly _tag?: unknown })._tag === tag
 
-/** Tags and codes are hashed, so only short plain names are taken from what authors throw. */
+/** The errors of the language, whose names are the same on every host; a host's own errors are not. */
+const NATIVE: ReadonlySet<string> = new Set(["Error", "AggregateError", "EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError", "URIError"])
+
+/** Tags and codes are hashed, so they are short plain names, and only from what an author tagged: hosts put names and codes of their own into what they throw. */
 const tagOf = (error: unknown): string => {
-  const { _tag, name } = (typeof error === "object" && error !== null ? error : {}) as { readonly _tag?: unknown; readonly name?: unknown }
-  return plain(_tag) ?? plain(name) ?? "Defect"
+  const { _tag, name } = membersOf(error)
+  return plain(_tag) ?? (typeof name === "string" && NATIVE.has(name) ? name : "Defect")
 }
 
-const codeOf = (error: unknown): string => plain((error as { readonly code?: unknown } | null)?.code) ?? "run/failed"
+const codeOf = (error: unknown): string => {
+  const { _tag, code } = membersOf(error)
+  return (typeof _tag === "string" ? plain(code) : undefined) ?? "run/failed"
+}
+
+const membersOf = (error: unknown): { readonly _tag?: unknown; readonly name?: unknown; readonly code?: unknown } =>
+  typeof error === "object" && error !== null ? error : {}
 
 const plain = (text: unknown): string | undefined => typeof text === "string" && /^[\w./:-]{1,128}$/.test(text) ? text : undefined
 

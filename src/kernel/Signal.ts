@@ -70,6 +70,18 @@ export const make = (sent: Emission, from: Pick<Signal, "origin" | "depth" | "ex
   pair: pairOf(sent)
 })
 
+/** What a signal costs beside its texts, in characters. */
+const OVERHEAD = 100
+
+/**
+ * What a signal costs while it waits and in the beat that captures it, in characters.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const size = ({ payload, signal, target }: Pick<Signal, "signal" | "target" | "payload">): number =>
+  OVERHEAD + (signal?.length ?? 0) + (target?.length ?? 0) + (payload?.text.length ?? 0)
+
 const pairOf = ({ signal = "", target = "" }: { readonly signal?: string | undefined; readonly target?: string | undefined }): string => `${signal} ${target}`
 
 /**
@@ -125,6 +137,14 @@ export class Pending {
     const { depth, event, id, origin, payload, signal, target } = this.signal
     const { again, due } = this
     return JSON.stringify({ id, signal, target, payload: payload?.text, event, origin, depth, due, again })
+  }
+
+  /** The same attempt under the key that its enzyme has now. */
+  under(enzyme: string): Pending {
+    if (this.again === undefined || this.again.enzyme === enzyme) return this
+    const renamed = new Pending(this.seq, this.signal, { due: this.due, again: { ...this.again, enzyme } })
+    renamed.stored = this.stored
+    return renamed
   }
 
   /** The pending signal that a row stands for. */

@@ -16,6 +16,7 @@ import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { BlobWriter, JournalRow } from "../persistence/Persistence.ts"
 import type { InvalidSignal } from "../stage/Emission.ts"
 import type { NotProvided, SignalRequest } from "../stage/Launch.ts"
+import type { Archive } from "./Archive.ts"
 import type { BeatAborted, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
 
 /** A signal from outside. It is always an event, payload or not. */
@@ -117,6 +118,8 @@ export interface Space {
   /** The number of the newest beat that is durable; -1 before the first. */
   readonly head: Effect.Effect<number>
   readonly journal: (beat: number) => Effect.Effect<JournalRow | undefined, ReadError>
+  /** Looks back at what is durable: to verify, replay or explain it. */
+  readonly examine: <A>(look: (archive: Archive) => A | Promise<A>) => Effect.Effect<A, ReadError>
   /** Beats as they become durable, from now on. */
   readonly beats: Stream.Stream<number>
   /** Receives content for `/cas/<sha256>`; `store` makes it durable. */

@@ -1,0 +1,23 @@
+/**
+ * The archive of a space: what is read to verify, replay and explain it.
+ *
+ * @module
+ */
+import type { SpaceStore } from "../persistence/Persistence.ts"
+import type { Enzymes } from "../registry/Registry.ts"
+import type { Settings } from "./Limits.ts"
+import type { RunHost } from "./Run.ts"
+
+/**
+ * A space as those see it who look back.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Archive {
+  readonly store: Omit<SpaceStore, "append" | "flush" | "writeBlob">
+  readonly enzymes: Enzymes
+  readonly settings: Settings
+  readonly hash: (data: string | Uint8Array) => string
+  readonly host: RunHost
+}

@@ -1,0 +1,77 @@
+/**
+ * Recovery: a space's body from its store, as it was at the newest durable beat.
+ *
+ * @module
+ */
+import * as Document from "../cell/Document.ts"
+import type { Hash } from "../persistence/Hash.ts"
+import type { SpaceStore } from "../persistence/Persistence.ts"
+import type { Binding } from "../registry/Bindings.ts"
+import * as Bindings from "../registry/Bindings.ts"
+import type { Registry } from "../registry/Registry.ts"
+import type { Body } from "./Body.ts"
+import { Documents } from "./Documents.ts"
+import { Inbox } from "./Inbox.ts"
+import type { Settings } from "./Limits.ts"
+import type { Pacemaker } from "./Pacemaker.ts"
+import { Pending } from "./Signal.ts"
+
+/** What the spaces of a kernel share. */
+export interface Parts {
+  readonly registry: Registry["Service"]
+  readonly settings: Settings
+  readonly hash: Hash["Service"]
+  readonly pacemaker: Pacemaker["Service"]
+}
+
+/** Keys that are asked for at a time. */
+const PAGE = 1000
+
+/**
+ * The body that a store holds: its bindings, and all that waits.
+ *
+ * @throws PersistenceError
+ * @category constructors
+ * @since 0.1.0
+ */
+export const recover = (store: SpaceStore, { hash, pacemaker, registry, settings }: Parts): Body => {
+  const documents = new Documents(store, settings.limits.residentBytes)
+  const inbox = new Inbox()
+  let number = 0
+  for (const row of store.queue()) {
+    inbox.restore(Pending.fromRow(row))
+    number = row.seq
+  }
+  return {
+    space: store.space,
+    store,
+    documents,
+    inbox,
+    enzymes: registry,
+    bindings: bindingsOf(store, documents),
+    settings,
+    hash: hash.hex,
+    seed: pacemaker.seed,
+    host: pacemaker,
+    number: () => ++number
+  }
+}
+
+/**
+ * The binding lists that were put at run time, by cell.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const bindingsOf = (store: Pick<SpaceStore, "below">, documents: Documents): Map<string, ReadonlyArray<Binding>> => {
+  const bindings = new Map<string, ReadonlyArray<Binding>>()
+  let keys = store.below(Bindings.FOLDER, { limit: PAGE })
+  for (;;) {
+    for (const key of keys) {
+      const list = Document.read(documents.read(key), [])
+      if (list !== undefined) bindings.set(key.slice(Bindings.FOLDER.length), list as unknown as ReadonlyArray<Binding>)
+    }
+    if (keys.length < PAGE) return bindings
+    keys = store.below(Bindings.FOLDER, { after: keys.at(-1)!, limit: PAGE })
+  }
+}

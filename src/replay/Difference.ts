@@ -1,0 +1,95 @@
+/**
+ * Differences: where a beat that was run again did not come out the same.
+ *
+ * @module
+ */
+import * as Journal from "../kernel/Journal.ts"
+import type { JournalRow } from "../persistence/Persistence.ts"
+
+/**
+ * The first thing that differs.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Difference {
+  readonly beat: number
+  /** The enzyme whose run differs, or that wrote what does; `undefined` where none did. */
+  readonly enzyme: string | undefined
+  /** The address whose value differs; `undefined` where something else does. */
+  readonly address: string | undefined
+  readonly what: string
+  /** What the journal says, and what the replay made; `absent` where there is nothing. */
+  readonly recorded: string
+  readonly replayed: string
+}
+
+/**
+ * The first difference between an entry and the one that a replay made; `undefined` where they are the same.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const between = (recorded: JournalRow, replayed: JournalRow): Difference | undefined => {
+  const [was, is] = [Journal.hashed(recorded.text), Journal.hashed(replayed.text)]
+  if (was === is) return recorded.hash === replayed.hash ? undefined : entryDiffers(recorded, "the digest", [recorded.hash, replayed.hash])
+  const [before, after] = [Journal.parse(was), Journal.parse(is)]
+  return ofRuns(before, after) ?? ofCells(before, after) ?? entryDiffers(recorded, "the entry", firstDifference(was, is))
+}
+
+/**
+ * The difference that a beat makes which failed in the replay.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const failed = (beat: number, error: unknown): Difference => ({
+  beat,
+  enzyme: (error as { readonly enzyme?: string }).enzyme,
+  address: undefined,
+  what: "the beat",
+  recorded: "committed",
+  replayed: `failed: ${(error as Error).message}`
+})
+
+const entryDiffers = ({ beat }: JournalRow, what: string, [recorded, replayed]: readonly [string, string]): Difference =>
+  ({ beat, enzyme: undefined, address: undefined, what, recorded, replayed })
+
+/** The first run that ended otherwise, or sent something else. */
+const ofRuns = (before: Journal.Parsed, after: Journal.Parsed): Difference | undefined => {
+  for (let i = 0; i < Math.max(before.runs.length, after.runs.length); i++) {
+    const [was, is] = [before.runs[i], after.runs[i]]
+    if (JSON.stringify(was) === JSON.stringify(is)) continue
+    const what = "how a run ended, what it returned or what it sent"
+    return { beat: before.beat, enzyme: (was ?? is)![1], address: undefined, what, recorded: text(was?.slice(2)), replayed: text(is?.slice(2)) }
+  }
+  return undefined
+}
+
+/** The first cell that came out otherwise. */
+const ofCells = (before: Journal.Parsed, after: Journal.Parsed): Difference | undefined => {
+  const cells = new Map(after.cells.map((cell) => [cell[0], cell]))
+  for (const cell of before.cells) {
+    const other = cells.get(cell[0])
+    cells.delete(cell[0])
+    if (JSON.stringify(cell) !== JSON.stringify(other)) return ofCell(before, cell, other)
+  }
+  const [extra] = cells.values()
+  return extra === undefined ? undefined : ofCell(before, undefined, extra)
+}
+
+const ofCell = (entry: Journal.Parsed, was: Journal.CellLine | undefined, is: Journal.CellLine | undefined): Difference => {
+  const [address, writers] = (was ?? is)!
+  const run = Array.isArray(writers) ? writers.at(-1) : writers
+  return { beat: entry.beat, enzyme: Journal.ownRuns(entry)[run]?.[1], address, what: "a cell", recorded: text(was?.[3][0]), replayed: text(is?.[3][0]) }
+}
+
+const text = (value: unknown): string => value === undefined ? "absent" : JSON.stringify(value)
+
+/** The texts from where they part, cut short. */
+const firstDifference = (a: string, b: string): readonly [string, string] => {
+  let at = 0
+  while (at < a.length && a[at] === b[at]) at++
+  const from = Math.max(0, at - 40)
+  return [a.slice(from, at + 120), b.slice(from, at + 120)]
+}

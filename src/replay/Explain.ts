@@ -1,0 +1,114 @@
+/**
+ * Explanations: why an enzyme ran in a beat, or did not.
+ *
+ * What ran stands in the journal; why something did not is found by asking the
+ * registry and the bindings of that beat once more. (Architecture, section 9.)
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import * as Pattern from "../cell/Pattern.ts"
+import type { Archive } from "../kernel/Archive.ts"
+import type { BeatWork } from "../kernel/BeatWork.ts"
+import type { Captured } from "../kernel/Flight.ts"
+import * as Journal from "../kernel/Journal.ts"
+import type { BindingTable } from "../registry/Bindings.ts"
+import type { Enzyme } from "../registry/Enzyme.ts"
+import type { Entry } from "../registry/Registry.ts"
+import * as Replay from "./Replay.ts"
+
+/** Why an enzyme did what it did for one signal of a beat. */
+export interface Explanation {
+  readonly id: string
+  readonly signal: string | undefined
+  readonly target: string | undefined
+  /**
+   * `ran`, `retry`, `dead`, `fatal` and `conflict` tell how its run ended; `shared` that an equal impulse ran for it; the others
+   * why it did not run: `no-match`, `not-bound`, `masked`, `cycle`, `other-attempt`, `not-registered`.
+   */
+  readonly verdict: string
+  readonly detail: string
+}
+
+/** What became of an enzyme in a beat. */
+export interface Explained {
+  readonly beat: number
+  readonly enzyme: string
+  /** One for each signal that the beat captured; none for a beat that captured none. */
+  readonly signals: ReadonlyArray<Explanation>
+}
+
+/**
+ * Explains what an enzyme did in a beat, signal by signal; `undefined` for a beat that the journal does not hold.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const explain = async (archive: Archive, beat: number, enzyme: string): Promise<Explained | undefined> => {
+  const row = archive.store.entry(beat)
+  if (row === undefined) return undefined
+  let work: BeatWork | undefined
+  const rerun = Replay.start(archive, beat, (seen) => {
+    work = seen
+  })
+  await rerun.step(row).catch(() => undefined)
+  const entry = Journal.parse(row.text)
+  const entries = archive.enzymes.all().filter(({ name }) => name === enzyme)
+  const signals = (work?.captured ?? []).map((captured, i): Explanation => {
+    const { id, signal, target } = captured.flight.signal
+    return { id, signal, target, ...verdict(captured, { enzyme, entries, entry, input: i, table: work!.table }) }
+  })
+  return { beat, enzyme, signals }
+}
+
+interface Question {
+  readonly enzyme: string
+  readonly entries: ReadonlyArray<Entry>
+  readonly entry: Journal.Parsed
+  /** The signal's place in the entry. */
+  readonly input: number
+  readonly table: BindingTable
+}
+
+type Verdict = Pick<Explanation, "verdict" | "detail">
+
+const verdict = (captured: Captured, question: Question): Verdict => {
+  const line = question.entry.runs.find(([input, key]) => input === question.input && (key === question.enzyme || key.startsWith(`${question.enzyme}~`)))
+  return line === undefined ? absent(captured, question) : ended(line, captured)
+}
+
+/** How a run ended. */
+const ended = (line: Journal.RunLine, { pending: { again } }: Captured): Verdict => {
+  const attempt = again === undefined ? "" : ` It was attempt ${again.attempt}, after ${again.why === "retry" ? "it asked for another" : "a conflict"}.`
+  if (typeof line[2] === "object") return { verdict: "ran", detail: `It took the signal and was well.${attempt}` }
+  if (line[2] === "same") return { verdict: "shared", detail: `An equal impulse of this beat had run it already, as run ${line[3]}.` }
+  if (line[2] === "conflict") return { verdict: "conflict", detail: `Another run of the beat had written ${line[3]} before it; it runs again.${attempt}` }
+  return { verdict: line[2], detail: `It ended with ${line[3]} (${line[4]}).${attempt}` }
+}
+
+/** Why there was no run. */
+const absent = ({ flight: { signal }, pending: { again }, resolution }: Captured, { enzyme, entries, table }: Question): Verdict => {
+  if (again !== undefined) return { verdict: "other-attempt", detail: `Only ${again.enzyme} ran again for this signal; ${enzyme} was done with it, or never took it.` }
+  if (resolution.cycle.includes(enzyme)) return { verdict: "cycle", detail: `None of ${resolution.cycle.join(", ")} could run: their before and after contradict each other.` }
+  if (entries.length === 0) return { verdict: "not-registered", detail: `No enzyme "${enzyme}" is registered.` }
+  const names = signal.signal?.slice(1).split("/")
+  const matching = entries.filter((entry) => names === undefined || Pattern.matches(entry.pattern, names, entry.mode))
+  if (matching.length === 0) {
+    return { verdict: "no-match", detail: `Its query ${entries.map(({ enzyme: { query } }) => JSON.stringify(query)).join(" or ")} does not match ${signal.signal}.` }
+  }
+  return signal.target === undefined ? { verdict: "no-match", detail: "It was not active in this beat." } : unbound(enzyme, signal.target, { declared: matching[0]!.enzyme, table })
+}
+
+/** For a target: whether the enzyme is bound nowhere above it, or was withdrawn. */
+const unbound = (enzyme: string, target: string, { declared, table }: { readonly declared: Enzyme; readonly table: BindingTable }): Verdict => {
+  const { id } = Address.ofKey(target)
+  for (let cell = id; cell !== "/"; cell = Address.parent(cell)) {
+    const newest = table.get(cell)?.find((binding) => binding.enzyme === enzyme)
+    if (newest?.tombstone === true) return { verdict: "masked", detail: `It was withdrawn at ${cell} in beat ${newest.beat}, which hides what is bound above.` }
+    const here = newest ?? declared.bind.find((binding) => binding.cell === cell)
+    if (here !== undefined && !here.propagate && cell !== id) {
+      return { verdict: "not-bound", detail: `It is bound at ${cell}, and that does not reach the cells below.` }
+    }
+  }
+  return { verdict: "not-bound", detail: `It is bound neither at ${id} nor at a cell above it.` }
+}

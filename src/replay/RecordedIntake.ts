@@ -1,0 +1,138 @@
+/**
+ * The intake of a replay: a beat's input, from its journal entry.
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import type { Document } from "../cell/Document.ts"
+import * as Codec from "../cell/Document.ts"
+import type { Archive } from "../kernel/Archive.ts"
+import type { Control } from "../kernel/Control.ts"
+import type { Outcome } from "../kernel/Flight.ts"
+import { Flight } from "../kernel/Flight.ts"
+import type { Taken } from "../kernel/Inbox.ts"
+import type { Begun, Intake } from "../kernel/Intake.ts"
+import type { Emitted, In, Parsed } from "../kernel/Journal.ts"
+import * as Journal from "../kernel/Journal.ts"
+import type { Signal } from "../kernel/Signal.ts"
+import * as Signals from "../kernel/Signal.ts"
+import type { Past } from "./Past.ts"
+
+/**
+ * Gives the input of one entry after the other.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class RecordedIntake implements Intake {
+  private readonly archive: Archive
+  private readonly past: Past
+  private entry: Parsed | undefined
+  private flights: ReadonlyMap<Flight, number> = new Map()
+
+  constructor(archive: Archive, past: Past) {
+    this.archive = archive
+    this.past = past
+  }
+
+  /** The entry whose beat is to run next. */
+  load(entry: Parsed): void {
+    this.entry = entry
+  }
+
+  begin(beat: number): Begun {
+    const { activated = 0, clock, content = [], modules = [], seed } = this.entry!
+    this.past.see(content)
+    return { beat, clock, seed, activated, modules, content }
+  }
+
+  controls(): ReadonlyArray<Control> {
+    return (this.entry!.control ?? []).map((control): Control =>
+      control[0] === "bind"
+        ? { kind: "bind", change: control[1], answer: nobody }
+        : { kind: "set", write: { kind: "set", address: Address.parse(`${control[1]}#${control[2]}`), document: document(control[3][0]) }, answer: nobody }
+    )
+  }
+
+  take(): ReadonlyArray<Taken> {
+    const flights = new Map<Flight, number>()
+    const byId = new Map<string, Flight>()
+    const taken = this.entry!.in.map((input, i): Taken => {
+      const isStorm = this.entry!.runs.some((line) => line[0] === i && line[1] === "storm")
+      const signal = { ...this.signal(input), depth: isStorm ? Infinity : 0 }
+      const again = typeof input === "object" && "id" in input ? input : undefined
+      const flight = byId.get(signal.id) ?? new Flight(signal, again?.captured ?? this.entry!.beat, undefined)
+      byId.set(signal.id, flight)
+      flights.set(flight, i)
+      if (again === undefined) return { flight, pending: new Signals.Pending(0, signal) }
+      flight.open++
+      flight.strict++
+      const { attempt, captured, enzyme, losses, why } = again
+      const left: Signals.Again = { enzyme, attempt, why, losses, captured, document: undefined, lane: undefined, loose: false }
+      return { flight, pending: new Signals.Pending(0, signal, { again: left }) }
+    })
+    this.flights = flights
+    return taken
+  }
+
+  /** What the host decided is taken as it was: a run that took too long, and one that aborted the beat before. */
+  settled(flight: Flight, key: string): Outcome | undefined {
+    const input = this.flights.get(flight)
+    for (const [i, enzyme, kind, tag, code] of this.entry!.runs) {
+      if (i !== input || enzyme !== key) continue
+      if (kind === "fatal") return { kind, tag: tag as string, code: code as string, message: "" }
+      if (code === "run/timeout") return { kind: "retry", tag: tag as string, code, message: "" }
+    }
+    return undefined
+  }
+
+  putBack(): void {
+    // A replayed beat that is aborted differs from the one that was committed, and is told as that.
+  }
+
+  committed(): void {
+    this.flights = new Map()
+  }
+
+  /** A captured signal, with the payload that it was sent with. */
+  private signal(input: In): Signal {
+    if (Array.isArray(input)) {
+      const [id, signal, target, ...payload] = input as readonly [string, string | 0, string | 0, unknown?]
+      return sent({ id, signal, target, payload: document(payload[0]) }, id.startsWith("x.") ? "ingress" : "caller")
+    }
+    const id = Journal.idOf(input)
+    const expected = Signals.expectedBy(id)
+    if (typeof input === "string" || (expected !== undefined && !id.startsWith("x."))) return this.emitted(id)
+    return this.signal(this.entryOf((input as { readonly captured: number }).captured).in.find((other) => Journal.idOf(other) === id && Array.isArray(other))!)
+  }
+
+  /** A signal that a run sent, from the entry of the beat that sent it. */
+  private emitted(id: string): Signal {
+    for (const line of this.entryOf(Number(id.split(".")[0])).runs) {
+      const emissions = typeof line[2] === "object" ? (line[3] as ReadonlyArray<Emitted> | undefined) ?? [] : []
+      const found = emissions.find((emission) => emission[0] === id)
+      if (found === undefined) continue
+      const payload = found.length === 5 ? (found[3] as ReadonlyArray<unknown>)[0] : found[3]
+      return sent({ id, signal: found[1], target: found[2], payload: document(payload) }, "run")
+    }
+    throw new Error(`No entry of the journal says who sent the signal ${id}`)
+  }
+
+  private entryOf(beat: number): Parsed {
+    const row = this.archive.store.entry(beat)
+    if (row === undefined) throw new Error(`The journal does not hold beat ${beat} any more, which sent a signal of this one`)
+    return Journal.parse(row.text)
+  }
+}
+
+const nobody = (): void => {}
+
+const document = (value: unknown): Document | undefined => value === undefined ? undefined : Codec.decode(JSON.stringify(value))
+
+const sent = (
+  { id, payload, signal, target }: { readonly id: string; readonly signal: string | 0; readonly target: string | 0; readonly payload: Document | undefined },
+  origin: Signal["origin"]
+): Signal => {
+  const paths = { signal: signal === 0 ? undefined : signal, target: target === 0 ? undefined : target }
+  return Signals.make({ id, ...paths, payload, at: undefined }, { origin, depth: 0, expected: Signals.expectedBy(id) })
+}

@@ -1,0 +1,64 @@
+/**
+ * Verification: whether the journal is what the runtime wrote.
+ *
+ * Each entry's digest is that of its text, and each text holds the digest of the
+ * entry before. (Architecture, section 9.)
+ *
+ * @module
+ */
+import type { Archive } from "../kernel/Archive.ts"
+import * as Journal from "../kernel/Journal.ts"
+
+/** What is wrong with the journal. */
+export interface Fault {
+  readonly beat: number
+  readonly reason: string
+}
+
+/** What a verification found. */
+export interface Verification {
+  /** The first and the last beat that were looked at; `undefined` where there are none. */
+  readonly first: number | undefined
+  readonly last: number | undefined
+  readonly entries: number
+  /** The first fault; none where the journal holds. */
+  readonly fault: Fault | undefined
+}
+
+/**
+ * Checks every entry, from the oldest that is kept to the newest.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const verify = ({ hash, store }: Pick<Archive, "hash" | "store">): Verification => {
+  const head = store.head()
+  let first: number | undefined
+  let last: number | undefined
+  let entries = 0
+  let before: string | undefined
+  const found = (beat: number, reason: string): Verification => ({ first, last, entries, fault: { beat, reason } })
+  for (const row of store.scanJournal(0, head.beat)) {
+    first ??= row.beat
+    entries++
+    const digest = hash(Journal.hashed(row.text))
+    if (digest !== row.hash) return found(row.beat, `its text has the digest ${digest}, and ${row.hash} was written beside it`)
+    const entry = parse(row.text)
+    if (entry === undefined || entry.beat !== row.beat) return found(row.beat, "its text is not the entry of this beat")
+    if (before !== undefined && entry.prev !== before) return found(row.beat, `it follows an entry with the digest ${entry.prev}, and the one before it has ${before}`)
+    before = row.hash
+    last = row.beat
+  }
+  if (last !== undefined && (last !== head.beat || before !== head.hash)) {
+    return found(head.beat, `the space is at beat ${head.beat} with the digest ${head.hash}, and the journal ends with beat ${last} and ${before}`)
+  }
+  return { first, last, entries, fault: undefined }
+}
+
+const parse = (text: string): Journal.Parsed | undefined => {
+  try {
+    return Journal.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * Why: which run wrote a value, on which signal, after which reads, back to the
+ * ingress.
+ *
+ * The journal names the writer and the signal; reads are not kept, so the one
+ * beat is run again to see them. An explanation costs nothing until somebody
+ * asks. (Architecture, section 9.)
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import * as Document from "../cell/Document.ts"
+import type { Value } from "../cell/Value.ts"
+import * as Values from "../cell/Value.ts"
+import type { Archive } from "../kernel/Archive.ts"
+import type { BeatWork } from "../kernel/BeatWork.ts"
+import * as Journal from "../kernel/Journal.ts"
+import type { JournalRow } from "../persistence/Persistence.ts"
+import { CHILDREN } from "../stage/Children.ts"
+import { CAPTURE } from "../stage/Stage.ts"
+import * as Replay from "./Replay.ts"
+
+/** A signal that led to a value: what it was, who sent it, and in which beat it was handled. */
+export interface Link {
+  readonly id: string
+  readonly signal: string | undefined
+  readonly target: string | undefined
+  /** The beat that captured it. */
+  readonly beat: number
+  /** The enzyme that sent it; `undefined` where it came through the ingress. */
+  readonly sentBy: string | undefined
+}
+
+/** Where a run looked, and what it saw there. */
+export interface Seen {
+  readonly address: string
+  readonly value: Value
+}
+
+/** One of those who wrote a value. */
+export interface Writer {
+  /** An enzyme, `capture` for a write from outside, `commit` for the runtime itself. */
+  readonly by: string
+  /** What the run read before, as far as its beat can be run again. */
+  readonly reads: ReadonlyArray<Seen>
+  /** The signal that it ran for, the one that led to that, and so on back to the ingress. */
+  readonly chain: ReadonlyArray<Link>
+}
+
+/** Where a value comes from. */
+export interface Reason {
+  readonly address: string
+  readonly value: Value
+  readonly before: Value
+  /** The beat that wrote it. */
+  readonly beat: number
+  /** Who wrote it in that beat: usually one, several where their writes commute. */
+  readonly writers: ReadonlyArray<Writer>
+}
+
+/** Most links of a chain that are told. */
+const MAX_CHAIN = 1000
+
+/**
+ * Why an address holds what it holds; `undefined` where the journal does not know of a write there.
+ *
+ * @throws InvalidAddress
+ * @category combinators
+ * @since 0.1.0
+ */
+export const why = async (archive: Archive, text: string): Promise<Reason | undefined> => {
+  const address = Address.parse(text)
+  const found = lastWrite(archive, address)
+  if (found === undefined) return undefined
+  const { cell, row } = found
+  const entry = Journal.parse(row.text)
+  const runs = Journal.ownRuns(entry)
+  const work = await rerun(archive, row)
+  const writers = ([cell[1]].flat() as ReadonlyArray<number>).filter((run) => run < 0 || touches(work, run, address)).map((run): Writer => {
+    const line = runs[run]
+    if (line === undefined) return { by: run === CAPTURE ? "capture" : "commit", reads: [], chain: [] }
+    return { by: line[1], reads: readsOf(work, run), chain: chainOf(archive, entry, entry.in[line[0]]!) }
+  })
+  return { address: address.text, value: valueAt(cell[3][0], address), before: valueAt(cell[2][0], address), beat: row.beat, writers }
+}
+
+/** The newest entry in which what lies at an address changed. */
+const lastWrite = ({ store }: Archive, address: Address.Address): { readonly row: JournalRow; readonly cell: Journal.CellLine } | undefined => {
+  for (let beat = store.head().beat; beat >= 0; beat--) {
+    const row = store.entry(beat)
+    // The key stands in the text between quotes, so most entries need not be parsed.
+    if (row === undefined || !row.text.includes(`["${address.key}",`)) continue
+    const cell = Journal.parse(row.text).cells.find(([key]) => key === address.key)
+    if (cell !== undefined && !Values.equals(valueAt(cell[2][0], address), valueAt(cell[3][0], address))) return { row, cell }
+  }
+  return undefined
+}
+
+const valueAt = (value: unknown, address: Address.Address): Value =>
+  value === undefined ? undefined : Document.read(Document.decode(JSON.stringify(value)), address.path)
+
+/** What the beat of an entry did, seen by running it once more; `undefined` where that is not possible any more. */
+const rerun = async (archive: Archive, row: JournalRow): Promise<BeatWork | undefined> => {
+  let seen: BeatWork | undefined
+  const past = Replay.start(archive, row.beat, (work) => {
+    seen = work
+  })
+  await past.step(row).catch(() => undefined)
+  return seen
+}
+
+/** Whether a run wrote at an address, as far as its writes are known. */
+const touches = (work: BeatWork | undefined, run: number, address: Address.Address): boolean => {
+  const writes = work?.runs[run]?.draft?.writes
+  return writes === undefined || writes.some((write) => write.address.key === address.key && Address.overlaps(write.address.path, address.path))
+}
+
+const readsOf = (work: BeatWork | undefined, run: number): ReadonlyArray<Seen> => {
+  const draft = work?.runs[run]?.draft
+  return draft === undefined ? [] : draft.readAddresses.map((address, i) => {
+    const document = draft.readDocuments[i]
+    return { address: address.text, value: document === CHILDREN ? "(the names below)" : Document.read(document, address.path) }
+  })
+}
+
+/** The signals that led to a handling, the newest first. */
+const chainOf = ({ store }: Archive, entry: Journal.Parsed, input: Journal.In): ReadonlyArray<Link> => {
+  const chain: Array<Link> = []
+  let [here, current]: [Journal.Parsed, Journal.In] = [entry, input]
+  for (let depth = 0; depth < MAX_CHAIN; depth++) {
+    const id = Journal.idOf(current)
+    const sender = Number(id.split(".")[0])
+    const row = Number.isSafeInteger(sender) && id.includes(".") ? store.entry(sender) : undefined
+    const sent = row === undefined ? undefined : sentIn(Journal.parse(row.text), id)
+    const paths = sent?.paths ?? pathsOf(current)
+    chain.push({ id, ...paths, beat: here.beat, sentBy: sent?.enzyme })
+    if (sent === undefined) return chain
+    here = sent.entry
+    current = here.in[sent.input]!
+  }
+  return chain
+}
+
+/** Who sent a signal, in the entry of the beat that did. */
+const sentIn = (entry: Journal.Parsed, id: string) => {
+  for (const line of entry.runs) {
+    const emissions = typeof line[2] === "object" ? (line[3] as ReadonlyArray<Journal.Emitted> | undefined) ?? [] : []
+    const found = emissions.find((emission) => emission[0] === id)
+    if (found !== undefined) return { entry, input: line[0], enzyme: line[1], paths: pathsOf(["", found[1], found[2]]) }
+  }
+  return undefined
+}
+
+const pathsOf = (input: Journal.In): Pick<Link, "signal" | "target"> => {
+  const [signal, target] = typeof input === "string" ? [0, 0] : "id" in input ? [input.signal, input.target] : [input[1], input[2]]
+  return { signal: signal === 0 ? undefined : String(signal), target: target === 0 ? undefined : String(target) }
+}

@@ -1,0 +1,170 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Random } from "effect"
+import { createHash } from "node:crypto"
+import { explain, Fatal, replay, Retry, type Space, verify, why } from "systole"
+import * as Kit from "../kernel/Kit.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+/** Enzymes that do a little of everything that a beat records. */
+const everything = () => [
+  Kit.enzyme("order", (tx, event) => {
+    tx.set(`/data/log/${tx.id()}`, { chance: tx.random(), now: tx.now, payload: event.payload })
+    tx.increment("/data/count")
+    tx.signal({ signal: "/signals/note", target: "/data/orders/1" })
+    tx.signal({ signal: "/signals/rich", payload: new Map([["at", new Date(tx.now)]]) })
+    tx.signal({ signal: "/signals/later", payload: tx.beat, at: { beats: 3 } })
+    return tx.list("/data/log").length
+  }),
+  Kit.enzyme("note", (tx, event) => tx.append("/data/notes", { id: event.id, count: tx.get("/data/count") }), { bind: ["/data/orders"], query: "/signals/note" }),
+  Kit.enzyme("rich", (tx, event) => tx.set("/data/rich", event.payload)),
+  Kit.enzyme("later", (tx, event) => tx.set("/data/later", event.payload)),
+  Kit.enzyme("shy", (tx, event) => event.attempt < 3 ? new Retry({ reason: "not yet" }) : tx.set("/data/shy", event.attempt)),
+  Kit.enzyme("fight", (tx, event) => tx.set("/data/ring", event.payload)),
+  Kit.enzyme("dead", () => { throw new TypeError("no") }),
+  Kit.enzyme("fatal", () => new Fatal({ reason: "the end" })),
+  Kit.enzyme("slow", (tx) => Effect.map(Effect.andThen(Effect.promise(() => Promise.resolve()), Random.next), (chance) => tx.set("/data/slow", chance))),
+  Kit.enzyme("keep", (tx, event) => tx.set("/data/kept", (tx.get(`/cas/${String(event.payload)}`) as Uint8Array | undefined)?.length ?? null)),
+  Kit.enzyme("bind", (tx) => {
+    tx.bind("/data/late", "note")
+    tx.signal({ signal: "/signals/note", target: "/data/late/1" })
+  })
+]
+
+const bytes = new Uint8Array([1, 2, 3])
+const hash = createHash("sha256").update(bytes).digest("hex")
+
+/** Drives a space through all of it. */
+const live = Effect.fnUntraced(function*(space: Space) {
+  const post = (name: string, payload?: unknown) => space.signal({ signal: `/signals/${name}`, payload })
+  yield* post("keep", hash)
+  yield* space.step
+  const { store, writer } = yield* space.content
+  writer.write(bytes)
+  yield* store(hash)
+  yield* Kit.controlled(space, space.set("/data/outside", new Set([1n, 2n])))
+  yield* Kit.controlled(space, space.bind("/data/more", "note"))
+  for (const round of [1, 2, 3]) {
+    yield* space.signal({ signal: "/signals/order", payload: { round }, id: `order-${round}` })
+    for (const name of ["shy", "dead", "slow", "bind"]) yield* post(name, { round })
+    for (const fighter of ["a", "b", "c"]) yield* space.signal({ signal: "/signals/fight", target: `/data/corner/${fighter}`, payload: fighter }).pipe(Effect.andThen(space.bind("/data/corner", "fight").pipe(Effect.forkChild)))
+    yield* space.step
+  }
+  yield* post("keep", hash)
+  yield* post("fatal")
+  yield* Effect.flip(space.step)
+  yield* Kit.steps(space, 12)
+})
+
+describe("A replay", () => {
+  it.effect("of everything that a beat records comes out the same, from the first beat and from any other", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space(everything())
+      yield* live(space)
+      const head = yield* space.head
+      const whole = yield* space.examine((archive) => replay(archive, 0, head))
+      assert.isUndefined(whole.difference, JSON.stringify(whole.difference))
+      assert.strictEqual(whole.beats, head + 1)
+      for (let from = 1; from <= head; from++) {
+        const part = yield* space.examine((archive) => replay(archive, from, from + 2))
+        assert.isUndefined(part.difference, `from ${from}: ${JSON.stringify(part.difference)}`)
+      }
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("changes nothing of the space", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space(everything())
+      yield* live(space)
+      const before = [yield* space.get("/data/count"), yield* space.head, yield* space.below("/data", { limit: 1000 })]
+      yield* space.examine((archive) => replay(archive, 0, 1000))
+      assert.deepStrictEqual([yield* space.get("/data/count"), yield* space.head, yield* space.below("/data", { limit: 1000 })], before)
+      yield* space.signal({ signal: "/signals/order", payload: 1 })
+      yield* space.step
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("names the first beat, enzyme and address that differ, with both values", () =>
+    Effect.gen(function*() {
+      let outside = 0
+      const space = yield* TestKernel.space([
+        Kit.enzyme("pure", (tx) => tx.increment("/data/pure")),
+        Kit.enzyme("leaky", (tx) => tx.set("/data/leak", ++outside))
+      ])
+      yield* space.signal({ signal: "/signals/pure" })
+      yield* space.step
+      yield* space.signal({ signal: "/signals/leaky" })
+      yield* space.step
+      const { difference } = yield* space.examine((archive) => replay(archive, 0, 10))
+      assert.deepStrictEqual(difference, { beat: 1, enzyme: "leaky", address: "/data/leak", what: "a cell", recorded: "1", replayed: "2" })
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("names modules whose code is another by now", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      const { changed } = yield* space.examine((archive) => replay(archive, 0, 10))
+      assert.deepStrictEqual(changed, [])
+    }).pipe(Effect.provide(TestKernel.layer())))
+})
+
+describe("A verification", () => {
+  it.effect("finds a journal that was left alone whole, and names the beat of any byte that changed", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space(everything())
+      yield* live(space)
+      const found = yield* space.examine(verify)
+      assert.isUndefined(found.fault)
+      assert.strictEqual(found.entries, (yield* space.head) + 1)
+      for (const beat of [0, 3, 7]) {
+        const text = (yield* space.journal(beat))!.text.split("\n")[0]!
+        for (const at of [5, Math.floor(text.length / 2), text.length - 2]) {
+          const fault = yield* space.examine((archive) => {
+            const changed = text.slice(0, at) + (text[at] === "x" ? "y" : "x") + text.slice(at + 1)
+            const scanJournal = function*(from: number, to: number) {
+              for (const row of archive.store.scanJournal(from, to)) yield row.beat === beat ? { ...row, text: changed } : row
+            }
+            return verify({ ...archive, store: new Proxy(archive.store, { get: (store, key) => key === "scanJournal" ? scanJournal : Reflect.get(store, key).bind?.(store) ?? Reflect.get(store, key) }) }).fault
+          })
+          assert.strictEqual(fault?.beat, beat)
+        }
+      }
+    }).pipe(Effect.provide(TestKernel.layer())))
+})
+
+describe("Why", () => {
+  it.effect("a value is there is told back to the ingress, with what the run read", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space(everything())
+      yield* live(space)
+      const rich = yield* space.examine((archive) => why(archive, "/data/rich"))
+      assert.deepStrictEqual(rich?.writers.map(({ by, chain }) => [by, ...chain.map(({ sentBy, signal }) => `${signal} by ${sentBy ?? "the ingress"}`)]), [
+        ["rich", "/signals/rich by order", "/signals/order by the ingress"]
+      ])
+      const notes = yield* space.examine((archive) => why(archive, "/data/notes"))
+      assert.deepStrictEqual(notes?.writers.map(({ by, reads }) => [by, ...reads.map(({ address }) => address)]), [["note", "/data/count"], ["note", "/data/count"]])
+      assert.strictEqual((yield* space.examine((archive) => why(archive, "/data/outside")))?.writers[0]?.by, "capture")
+      assert.isUndefined(yield* space.examine((archive) => why(archive, "/data/never")))
+    }).pipe(Effect.provide(TestKernel.layer())))
+})
+
+describe("An explanation", () => {
+  it.effect("says for each signal of a beat why an enzyme ran or did not", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([
+        Kit.enzyme("ran", () => undefined, { bind: ["/data/here"], query: "/signals/s" }),
+        Kit.enzyme("once", (_, event) => event.attempt === 1 ? new Retry({ reason: "again" }) : undefined, { query: "/signals/s", bind: ["/data/here"] }),
+        Kit.enzyme("a", () => undefined, { query: "/signals/cycle", after: ["b"] }),
+        Kit.enzyme("b", () => undefined, { query: "/signals/cycle", after: ["a"] })
+      ])
+      yield* Kit.controlled(space, space.unbind("/data/here/not", "ran"))
+      for (const target of ["/data/here/1", "/data/there", "/data/here/not"]) yield* space.signal({ signal: "/signals/s", target })
+      yield* space.signal({ signal: "/signals/cycle" })
+      const beat = yield* space.step
+      yield* space.step
+      const verdicts = (beat: number, enzyme: string) =>
+        Effect.map(space.examine((archive) => explain(archive, beat, enzyme)), (explained) => explained?.signals.map(({ verdict }) => verdict))
+      assert.deepStrictEqual(yield* verdicts(beat, "ran"), ["ran", "not-bound", "masked", "no-match"])
+      assert.deepStrictEqual(yield* verdicts(beat, "once"), ["retry", "not-bound", "retry", "no-match"])
+      assert.deepStrictEqual(yield* verdicts(beat, "a"), ["no-match", "no-match", "no-match", "cycle"])
+      assert.deepStrictEqual(yield* verdicts(beat, "nobody"), ["not-registered", "not-registered", "not-registered", "not-registered"])
+      assert.deepStrictEqual(yield* verdicts(beat + 1, "ran"), ["other-attempt", "other-attempt"])
+      assert.isUndefined(yield* verdicts(99, "ran"))
+    }).pipe(Effect.provide(TestKernel.layer())))
+})
