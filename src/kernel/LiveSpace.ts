@@ -7,8 +7,6 @@ import * as Effect from "effect/Effect"
 import * as EffectQueue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import * as Address from "../cell/Address.ts"
-import * as Change from "../cell/Change.ts"
-import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
 import { LinkLoop } from "../cell/Link.ts"
@@ -31,14 +29,12 @@ import * as Receipts from "./Receipts.ts"
 import { Settlers } from "./Settlers.ts"
 import type { Accepted, ControlError, Observation, PostedSignal, PostHears, ReadError, Receipt, SignalError, Space } from "./Space.ts"
 import { IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
+import { Watchers } from "./Watchers.ts"
 
 /** Values that a slow observer may lag behind before older ones are dropped. */
 const LAG = 1024
 
 const CONTENT = "/cas/"
-
-/** Told of each durable change of a document. */
-type Watcher = (beat: number, before: Document.Document | undefined, after: Document.Document | undefined) => void
 
 const nothing = (): void => {}
 
@@ -56,7 +52,7 @@ export class LiveSpace implements Space {
   private readonly group: Group
   private readonly entrance: Entrance
   private readonly settlers = new Settlers()
-  private readonly watchers = new Map<string, Set<Watcher>>()
+  private readonly watchers = new Watchers()
   private readonly listeners = new Set<(beat: number) => void>()
   private readonly ends = new Set<(error: SpaceStopped) => void>()
 
@@ -187,36 +183,12 @@ export class LiveSpace implements Space {
     return Stream.callback<Observation, ReadError>((queue) =>
       Effect.gen({ self: this }, function*() {
         const address = yield* Effect.try({ try: () => watchable(text), catch: asReadError })
-        const read = { path: address.path, shallow: false }
-        const tell = (beat: number, document: Document.Document | undefined): void =>
-          void EffectQueue.offerUnsafe(queue, { beat, value: Document.read(document, address.path) })
-        // What was seen at first is told when it is durable, and before what came after it.
-        let first: (() => void) | undefined
-        let seen = -1
-        const begin = (): void => {
-          first?.()
-          first = undefined
-        }
-        const watcher: Watcher = (beat, before, after) => {
-          if (beat <= seen) return
-          begin()
-          const step = { path: [], before: Document.read(before, []), after: Document.read(after, []) }
-          if (Change.triggers(read, step)) tell(beat, after)
-        }
-        let watchers = new Set<Watcher>()
-        yield* this.durably(() => {
-          watchers = this.watchers.get(address.key) ?? watchers
-          this.watchers.set(address.key, watchers)
-          watchers.add(watcher)
-          const document = this.body.documents.read(address.key)
-          seen = this.body.store.head().beat
-          first = () => tell(seen, document)
+        const { begin, end } = yield* this.durably(() => {
+          const first = { beat: this.body.store.head().beat, document: this.body.documents.read(address.key) }
+          return this.watchers.add(address, first, (observation) => void EffectQueue.offerUnsafe(queue, observation))
         })
         begin()
-        yield* Effect.addFinalizer(() => Effect.sync(() => {
-          watchers.delete(watcher)
-          if (watchers.size === 0 && this.watchers.get(address.key) === watchers) this.watchers.delete(address.key)
-        }))
+        yield* Effect.addFinalizer(() => Effect.sync(end))
         return yield* Effect.flatMap(this.ended, Effect.fail)
       }), { bufferSize: LAG, strategy: "sliding" })
   }
@@ -278,11 +250,7 @@ export class LiveSpace implements Space {
         if (this.settlers.has(id)) this.settlers.tell(id, flight.captured === beat.number ? Receipts.ofFlight(flight) : this.find(id)!)
       }
     }
-    if (this.watchers.size > 0) {
-      for (const { address, after, before } of beat.changes) {
-        for (const watcher of this.watchers.get(address.key) ?? []) watcher(beat.number, before, after)
-      }
-    }
+    this.watchers.publish(beat)
     for (const tell of this.listeners) tell(beat.number)
   }
 

@@ -1,0 +1,71 @@
+/**
+ * Watchers: who hears of a document's durable changes.
+ *
+ * @module
+ */
+import type { Address } from "../cell/Address.ts"
+import * as Change from "../cell/Change.ts"
+import type { Document } from "../cell/Document.ts"
+import * as Codec from "../cell/Document.ts"
+import type { Beat } from "./Commit.ts"
+import type { Observation } from "./Space.ts"
+
+/** Told of each durable change of a document. */
+type Watcher = (beat: number, before: Document | undefined, after: Document | undefined) => void
+
+/** What a watcher saw when it began: the document, and the newest beat then. */
+interface First {
+  readonly beat: number
+  readonly document: Document | undefined
+}
+
+/** A watcher that was added. */
+export interface Watching {
+  /** What was seen at first is durable, and may be told. */
+  readonly begin: () => void
+  readonly end: () => void
+}
+
+/**
+ * The watchers of one space, by the document that they watch.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Watchers {
+  private readonly byKey = new Map<string, Set<Watcher>>()
+
+  /** Adds one that is told what was seen at first, when that is durable, and then each change of what lies at the address. */
+  add(address: Address, first: First, tell: (observation: Observation) => void): Watching {
+    const read = { path: address.path, shallow: false }
+    const show = (beat: number, document: Document | undefined): void => tell({ beat, value: Codec.read(document, address.path) })
+    let begun = false
+    const begin = (): void => {
+      if (!begun) show(first.beat, first.document)
+      begun = true
+    }
+    const watcher: Watcher = (beat, before, after) => {
+      if (beat <= first.beat) return
+      begin()
+      if (Change.triggers(read, { path: [], before: Codec.read(before, []), after: Codec.read(after, []) })) show(beat, after)
+    }
+    const watchers = this.byKey.get(address.key) ?? new Set()
+    this.byKey.set(address.key, watchers)
+    watchers.add(watcher)
+    return {
+      begin,
+      end: () => {
+        watchers.delete(watcher)
+        if (watchers.size === 0 && this.byKey.get(address.key) === watchers) this.byKey.delete(address.key)
+      }
+    }
+  }
+
+  /** Tells of a beat that is durable. */
+  publish(beat: Beat): void {
+    if (this.byKey.size === 0) return
+    for (const { address, after, before } of beat.changes) {
+      for (const watcher of this.byKey.get(address.key) ?? []) watcher(beat.number, before, after)
+    }
+  }
+}
