@@ -7,6 +7,7 @@
  */
 import * as Effect from "effect/Effect"
 import { type Context, Hono } from "hono"
+import { getPath } from "hono/utils/url"
 import type { Kernel } from "../kernel/Kernel.ts"
 import type { Space } from "../kernel/Space.ts"
 import type { Page } from "../loader/Config.ts"
@@ -17,6 +18,7 @@ import * as Blobs from "./Blobs.ts"
 import * as Body from "./Body.ts"
 import * as Cells from "./Cells.ts"
 import * as Guard from "./Guard.ts"
+import * as History from "./History.ts"
 import * as Pages from "./Pages.ts"
 import * as Posting from "./Posting.ts"
 import * as Problem from "./Problem.ts"
@@ -47,17 +49,19 @@ export interface Options extends Guard.Rules {
  * @since 0.1.0
  */
 export const make = (services: Services, options: Options): Hono => {
-  const app = new Hono()
+  const app = new Hono({ getPath: (request) => getPath(plain(request)) })
   const refusal = Guard.make(options, services.hash)
   app.onError((failure) => {
     const response = Problem.response(failure)
     if (response.status === 500) options.onAccident(failure)
     return response
   })
-  app.notFound((c) =>
-    Problem.response(new Problem.RequestRefused({ code: "route/absent", reason: `There is nothing at ${c.req.method} ${c.req.path.slice(0, 200)}` }))
-  )
+  app.notFound((c) => nothing(app, c.req))
   app.get("/livez", () => Response.json({ status: "live" }))
+  app.get("/readyz", async () => {
+    await Effect.runPromise(services.kernel.spaces)
+    return Response.json({ status: "ready" })
+  })
   app.use(async (c, next) => {
     const refused = refusal(c.req.raw)
     return refused === undefined ? next() : Problem.response(refused)
@@ -65,15 +69,12 @@ export const make = (services: Services, options: Options): Hono => {
   runtimeRoutes(app, services.kernel)
   signalRoutes(app, services.kernel)
   stateRoutes(app, services, options.closing)
+  History.routes(app, (name) => Effect.runPromise(services.kernel.space(name, { create: false })))
   for (const [path, page] of Object.entries(options.pages)) app.get(path, () => Pages.send(page, services.kernel))
   return app
 }
 
 const runtimeRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
-  app.get("/readyz", async () => {
-    await Effect.runPromise(kernel.spaces)
-    return Response.json({ status: "ready" })
-  })
   app.get("/v1/enzymes", async () => {
     const enzymes = await Effect.runPromise(kernel.enzymes)
     return Response.json({ enzymes: enzymes.map(({ enzyme, hash }) => ({ ...describe(enzyme), hash: hash ?? null })) })
@@ -91,7 +92,8 @@ const runtimeRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
 const signalRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
   app.post("/v1/spaces/:space/signals", async (c) => {
     const request = SignalRequest.decode(await Body.json(c.req.raw), c.req.raw.headers.get("idempotency-key"))
-    return Posting.answer(await writable(kernel, c), request, SignalRequest.waitSeconds(c.req.raw.headers.get("prefer")))
+    const space = await writable(kernel, c, () => SignalRequest.check(request))
+    return Posting.answer(space, request, SignalRequest.waitSeconds(c.req.raw.headers.get("prefer")))
   })
   app.get("/v1/spaces/:space/receipts/:id", async (c) => {
     const space = await readable(kernel, c)
@@ -114,7 +116,10 @@ const stateRoutes = (app: Hono, { hash, kernel }: Services, closing: AbortSignal
     const space = await readable(kernel, c)
     return wantsStream(c) ? stream(Cells.watch(space, place)) : Cells.read(space, place)
   })
-  app.put("/v1/spaces/:space/cells/*", async (c) => Cells.write(await writable(kernel, c), Cells.place(c.req.url), c.req.raw))
+  app.put("/v1/spaces/:space/cells/*", async (c) => {
+    const write = await Cells.write(Cells.place(c.req.url), c.req.raw)
+    return write(await writable(kernel, c))
+  })
   app.delete("/v1/spaces/:space/cells/*", async (c) => Cells.remove(await readable(kernel, c), Cells.place(c.req.url)))
   app.get("/v1/spaces/:space/beats", async (c) => {
     const space = await readable(kernel, c)
@@ -123,7 +128,7 @@ const stateRoutes = (app: Hono, { hash, kernel }: Services, closing: AbortSignal
   })
   app.get("/v1/spaces/:space/beats/:beat", async (c) => Beats.show(await readable(kernel, c), c.req.param("beat")))
   app.put("/v1/spaces/:space/blobs", async (c) => {
-    const space = await writable(kernel, c)
+    const space = await writable(kernel, c, () => Blobs.check(c.req.raw))
     return Blobs.receive(space, c.req.raw, { base: base(space.name), hash })
   })
   app.get("/v1/spaces/:space/blobs/:hash", async (c) => Blobs.send(await readable(kernel, c), c.req.param("hash"), c.req.raw))
@@ -135,11 +140,37 @@ const base = (space: string) => `/v1/spaces/${space}`
 const readable = (kernel: Kernel["Service"], c: Context): Promise<Space> =>
   Effect.runPromise(kernel.space(c.req.param("space") ?? "", { create: false }))
 
-/** The space that a request brings something to: made on demand where the configuration says so. */
-const writable = (kernel: Kernel["Service"], c: Context): Promise<Space> =>
-  Effect.runPromise(kernel.space(c.req.param("space") ?? ""))
+/**
+ * The space that a request brings something to: made on demand where the configuration says so.
+ *
+ * A request that `check` throws at makes no space; where there is one, the space itself looks.
+ */
+const writable = (kernel: Kernel["Service"], c: Context, check: () => void = () => {}): Promise<Space> => {
+  const name = c.req.param("space") ?? ""
+  return Effect.runPromise(kernel.space(name, { create: false }).pipe(
+    Effect.catchIf((error) => error.code === "space/unknown", () => Effect.andThen(Effect.sync(check), kernel.space(name)))
+  ))
+}
 
-const wantsStream = (c: Context): boolean => c.req.raw.headers.get("accept")?.includes("text/event-stream") === true
+/** Hono answers HEAD through GET and drops the body: a stream would never be read, and never end. */
+const wantsStream = (c: Context): boolean =>
+  c.req.raw.method === "GET" && c.req.raw.headers.get("accept")?.includes("text/event-stream") === true
+
+/** A request without dot segments in its path: clients and most hosts take them away before anyone sees them, Deno does not. */
+const plain = (request: Request): Request =>
+  /\/(?:\.|%2e)/i.test(request.url) ? new Request(new URL(request.url), { method: request.method }) : request
+
+/** Why nothing answers: there is no such path, or not for this method. */
+const nothing = (app: Hono, { method, path }: { readonly method: string; readonly path: string }): Response => {
+  const shown = path.slice(0, 200)
+  const allow = methods.filter((other) => app.router.match(other, path)[0].some(([[, route]]) => route.method === other))
+  if (allow.length === 0) return Problem.response(new Problem.RequestRefused({ code: "route/absent", reason: `There is nothing at ${method} ${shown}` }))
+  const response = Problem.response(new Problem.RequestRefused({ code: "route/method", reason: `${shown} does not take ${method.slice(0, 20)}. It takes ${allow.join(", ")}` }))
+  response.headers.set("allow", allow.join(", "))
+  return response
+}
+
+const methods = ["GET", "PUT", "POST", "DELETE"] as const
 
 /** The receipt once all handlings are over; `undefined` when that takes longer. */
 const settled = (space: Space, id: string, seconds: number) =>

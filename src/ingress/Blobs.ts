@@ -20,6 +20,15 @@ const PART_BYTES = 1_048_576
 const link = (base: string, hash: string) => `${base}/blobs/${hash}`
 
 /**
+ * Refuses a request that declares more than content may have.
+ *
+ * @throws RequestRefused
+ * @category guards
+ * @since 0.1.0
+ */
+export const check = (request: Request): void => void Body.checkedLength(request, MAX_BLOB_BYTES)
+
+/**
  * Receives content, part by part.
  *
  * @category combinators

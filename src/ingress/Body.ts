@@ -49,6 +49,21 @@ export async function* chunks(request: Request, limit: number): AsyncGenerator<U
 }
 
 /**
+ * The length that the request declares; `undefined` where it declares none.
+ *
+ * @throws RequestRefused
+ * @category getters
+ * @since 0.1.0
+ */
+export const checkedLength = (request: Request, limit: number): number | undefined => {
+  const declared = request.headers.get("content-length")
+  if (declared === null) return undefined
+  const size = Number(declared)
+  if (size > limit) throw tooLarge(limit)
+  return size
+}
+
+/**
  * A count, or the number of a beat, as text in a URL.
  *
  * @throws RequestRefused
@@ -80,15 +95,6 @@ const bytes = async (request: Request): Promise<Uint8Array> => {
     at += part.byteLength
   }
   return whole
-}
-
-/** The length that the request declares; refused here where it is over the limit. */
-const checkedLength = (request: Request, limit: number): number | undefined => {
-  const declared = request.headers.get("content-length")
-  if (declared === null) return undefined
-  const size = Number(declared)
-  if (size > limit) throw tooLarge(limit)
-  return size
 }
 
 const tooLarge = (limit: number) =>

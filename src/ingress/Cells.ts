@@ -9,6 +9,9 @@ import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
 import type { Observation, Space } from "../kernel/Space.ts"
+import { WriteRefused } from "../kernel/SpaceError.ts"
+import { isView } from "../stage/Draft.ts"
+import * as Envelope from "../stage/Envelope.ts"
 import * as Body from "./Body.ts"
 import { RequestRefused } from "./Problem.ts"
 import type { Frame } from "./Sse.ts"
@@ -53,6 +56,7 @@ export const address = ({ id, query }: Place): string => {
   const names = Name.split(id)
   if (typeof names === "string") throw new Address.InvalidAddress({ text: id, reason: names })
   const scope = query.get("scope")
+  if (scope !== null && /[#?]/.test(scope)) throw new Address.InvalidAddress({ text: `${id}?scope=${scope}`, reason: "its scope holds # or ?" })
   return Address.parse(`${id}${scope === null ? "" : `?scope=${scope}`}#${query.get("path") ?? ""}`).text
 }
 
@@ -83,19 +87,23 @@ export const read = async (space: Space, place: Place): Promise<Response> => {
  * @category combinators
  * @since 0.1.0
  */
-export const watch = (space: Space, place: Place): Stream.Stream<Frame, unknown> =>
-  Stream.map(space.watch(address(place)), frame)
+export const watch = (space: Space, place: Place): Stream.Stream<Frame, unknown> => {
+  const text = address(place)
+  if (isView(place.id)) throw new Address.InvalidAddress({ text, reason: "it is a view of the journal, which cannot be watched; follow the beats and read it" })
+  return Stream.map(space.watch(text), frame)
+}
 
 /**
- * Writes a cell from a request's body.
+ * Reads what a request's body writes to a cell, and answers how to write it: nothing is left to refuse that needs no space.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const write = async (space: Space, place: Place, request: Request): Promise<Response> => {
+export const write = async (place: Place, request: Request): Promise<(space: Space) => Promise<Response>> => {
   const text = address(place)
+  if (Envelope.isReserved(place.id)) throw new WriteRefused({ address: text, reason: "it belongs to the runtime. Use the verb that is made for it" })
   const value = Wire.value(await Body.json(request), request.headers.get("content-type"))
-  return Response.json({ beat: await Effect.runPromise(space.set(text, value)) })
+  return async (space) => Response.json({ beat: await Effect.runPromise(space.set(text, value)) })
 }
 
 /**

@@ -10,7 +10,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import type { Accepted, PostedSignal, Receipt, Space } from "../kernel/Space.ts"
+import type { Accepted, PostedSignal, Space } from "../kernel/Space.ts"
 import * as Wire from "./Wire.ts"
 
 /**
@@ -31,7 +31,7 @@ export const answer = (space: Space, request: PostedSignal, seconds: number | un
       settled: (receipt) => {
         isOver = true
         if (timer !== undefined) Effect.runFork(Fiber.interrupt(timer))
-        resolve(handled(space, receipt, seconds))
+        resolve(handled(space, Wire.receipt(receipt, request), seconds))
       },
       accepted: (accepted) => {
         if (isOver) return
@@ -54,7 +54,7 @@ const taken = (space: Space, accepted: Accepted): Response => {
   return Response.json({ ...accepted, receipt: location }, { status: 202, headers: { location } })
 }
 
-const handled = (space: Space, receipt: Receipt, seconds: number): Response =>
-  Response.json(Wire.receipt(receipt), {
+const handled = (space: Space, receipt: Wire.ReceiptJson, seconds: number): Response =>
+  Response.json(receipt, {
     headers: { location: link(space, receipt.id), "preference-applied": `wait=${seconds}`, "cache-control": "no-store" }
   })

@@ -41,15 +41,17 @@ export const make = (closing: AbortSignal) => {
     if (open >= MAX_STREAMS) {
       throw new Problem.RequestRefused({ code: "watch/full", reason: `${MAX_STREAMS} streams are open, which is the limit. Close one, or try again in a moment` })
     }
-    open++
+    const counted = Effect.acquireRelease(Effect.sync(() => open++), () => Effect.sync(() => open--))
     const texts = frames.pipe(
       Stream.map(({ data, event, id }) => `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`),
       Stream.catch((failure) => Stream.succeed(`event: problem\ndata: ${JSON.stringify(Problem.of(failure))}\n\n`)),
       Stream.merge(Stream.map(Stream.tick(ALIVE), () => ": alive\n\n"), { haltStrategy: "left" }),
       Stream.interruptWhen(closed),
       Stream.encodeText,
-      Stream.ensuring(Effect.sync(() => open--))
+      (texts) => Stream.scoped(Stream.flatMap(Stream.fromEffect(counted), () => texts))
     )
-    return new Response(Stream.toReadableStream(texts), { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } })
+    // Nothing runs, and nothing is counted, before somebody reads.
+    const body = Stream.toReadableStream(texts, { strategy: { highWaterMark: 0 } })
+    return new Response(body, { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } })
   }
 }

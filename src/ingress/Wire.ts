@@ -39,16 +39,39 @@ export const inline = (value: Value.Value): unknown => {
   return document.plain === undefined ? JSON.parse(document.text) : document.plain
 }
 
+/** A receipt as it is answered. */
+export interface ReceiptJson extends Omit<Receipt, "handlings"> {
+  readonly handlings: ReadonlyArray<object>
+  /** Why no enzyme ran, and what to do about it. */
+  readonly reason: string | undefined
+}
+
+/** The signal that a receipt is of, where that is known. */
+export interface Asked {
+  readonly signal?: string | undefined
+  readonly target?: string | undefined
+}
+
 /**
- * A receipt as JSON.
+ * A receipt as JSON, with the reason where no enzyme ran.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const receipt = (receipt: Receipt): object => ({
+export const receipt = (receipt: Receipt, asked: Asked = {}): ReceiptJson => ({
   ...receipt,
+  reason: reasonOf(receipt, asked),
   handlings: receipt.handlings.map((handling) => ({ ...handling, value: inline(handling.value) }))
 })
+
+const reasonOf = ({ id, status }: Receipt, { signal, target }: Asked): string | undefined => {
+  const said = [signal, target === undefined ? undefined : `target ${target}`].filter((part) => part !== undefined)
+  const event = said.length === 0 ? `event ${id}` : `signal ${said.join(" with ")}`
+  if (status === "cycle") return `The enzymes that take ${event} order each other in a circle, so none of them ran. See to their before and after`
+  if (status !== "no-match") return undefined
+  const where = target === undefined && said.length > 0 ? "its query" : "its query, and a bind at the target or above it"
+  return `No enzyme takes ${event}. An enzyme takes it by ${where}; GET /v1/enzymes, or systole enzyme ls, shows those of each`
+}
 
 /**
  * The value that a parsed body of the given type stands for.

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto"
 import { Enzyme } from "systole"
 import { SpaceStopped } from "../../src/kernel/SpaceError.ts"
 import { MAX_BLOB_BYTES } from "../../src/ingress/Blobs.ts"
+import { MAX_STREAMS } from "../../src/ingress/Sse.ts"
 import { type Answer, served } from "./Served.ts"
 
 const count = Enzyme.make({
@@ -101,6 +102,26 @@ describe("App", () => {
       assert.notInclude(JSON.stringify(body), "    at ")
     })
 
+    test("says of a signal that no enzyme takes which it was, and what to do", async ({ ask, post }) => {
+      const unheard = (await post(signals, { signal: "/signals/unheard", target: "/data/x" }, { prefer: "wait=5" })).body as { id: string; status: string; reason: string }
+      assert.strictEqual(unheard.status, "no-match")
+      for (const part of ["/signals/unheard", "/data/x", "bind", "/v1/enzymes"]) assert.include(unheard.reason, part)
+      const later = (await ask(`/v1/spaces/shop/receipts/${unheard.id}`)).body as { reason: string }
+      for (const part of [unheard.id, "/v1/enzymes"]) assert.include(later.reason, part)
+      assert.notProperty((await post(signals, signal, { prefer: "wait=5" })).body, "reason")
+    })
+
+    it.live("says of enzymes in a circle that they are", () =>
+      Effect.flatMap(
+        served({ enzymes: [["a", "b"], ["b", "a"]].map(([name = "", before = ""]) => Enzyme.make({ name, query: "/signals/round", before: [before], run: () => 1 })) }),
+        ({ post }) =>
+          Effect.promise(async () => {
+            const { reason, status } = (await post(signals, { signal: "/signals/round" }, { prefer: "wait=5" })).body as { status: string; reason: string }
+            assert.strictEqual(status, "cycle")
+            for (const part of ["/signals/round", "before and after"]) assert.include(reason, part)
+          })
+      ))
+
     test("refuses what is not a signal", async ({ ask, post }) => {
       assert.deepStrictEqual(problem(await post(signals, {})), [400, "signal/invalid"])
       assert.deepStrictEqual(problem(await post(signals, { signal: 1 })), [400, "body/malformed"])
@@ -140,7 +161,7 @@ describe("App", () => {
       assert.strictEqual((await ask(`${cells}/data/gr%C3%B6%C3%9Fe`)).body, 1)
       assert.strictEqual((await ask(`${cells}/data/a?scope=user:42`)).body, "mine")
       assert.deepStrictEqual(problem(await ask(`${cells}/data/a`)), [404, "cell/absent"])
-      for (const path of ["/data/a%2541", "/data/a%2Fb", "/data/%ff", "/data/a%23/b", "/data//a", "/data/a?scope=root"]) {
+      for (const path of ["/data/a%2541", "/data/a%2Fb", "/data/%ff", "/data/a%23/b", "/data//a", "/data/a?scope=root", "/data/a?scope=user:1%23/y", "/data/a?scope=user:1%3Fx"]) {
         assert.deepStrictEqual(problem(await ask(`${cells}${path}`)), [400, "address/invalid"], path)
       }
       assert.deepStrictEqual(problem(await ask(`${cells}/data/a?pth=/b`)), [400, "query/invalid"])
@@ -170,6 +191,11 @@ describe("App", () => {
       assert.deepStrictEqual(problem(await put(`${cells}/data/x`, { $rich: { json: "no url", meta: { values: ["URL"] } } }, { "content-type": type })), [400, "body/malformed"])
     })
 
+    test("refuses to watch what is rendered when it is read", async ({ fetch, post }) => {
+      await post(signals, signal)
+      assert.strictEqual((await fetch(`${cells}/rt/receipts/x.0.0`, { headers: { accept: "text/event-stream" } })).status, 400)
+    })
+
     test("refuses the runtime's own cells", async ({ put }) => {
       assert.deepStrictEqual(problem(await put(`${cells}/rt/receipts/x`, 1)), [403, "cell/refused"])
     })
@@ -195,6 +221,20 @@ describe("App", () => {
       const { body } = await ask("/v1/spaces/shop/beats/0")
       assert.hasAllKeys(body, ["beat", "inbox", "agenda", "stage", "meta"])
       assert.include(JSON.stringify(body), "enzyme=count")
+    })
+
+    test("holds no stream open for who asks with HEAD", async ({ fetch, put }) => {
+      await put("/v1/spaces/shop/cells/data/a", 1)
+      const accept = { accept: "text/event-stream" }
+      for (const path of ["cells/data/a", "beats"]) {
+        for (let i = 0; i <= MAX_STREAMS; i++) {
+          const { headers, status } = await fetch(`/v1/spaces/shop/${path}`, { method: "HEAD", headers: accept })
+          assert.deepStrictEqual([status, headers.get("content-type")], [200, "application/json"])
+        }
+      }
+      const response = await fetch("/v1/spaces/shop/beats", { headers: accept })
+      assert.strictEqual(response.status, 200)
+      await response.body!.cancel()
     })
 
     test("streams the ledgers of each beat, from the one that is asked for", async ({ close, fetch, post }) => {
@@ -288,6 +328,22 @@ describe("App", () => {
       assert.deepStrictEqual((await ask("/v1/spaces")).body, { spaces: ["shop"] })
     })
 
+    test("creates no space by a request that is refused", async ({ ask, post, put }) => {
+      const long = { "content-length": String(MAX_BLOB_BYTES + 1) }
+      const refused = [
+        await post(signals, {}),
+        await post(signals, { target: "no slash" }),
+        await post(signals, { signal: "no slash" }),
+        await post(signals, { ...signal, id: "x".repeat(513) }),
+        await put("/v1/spaces/shop/cells/data//a", 1),
+        await put("/v1/spaces/shop/cells/rt/a", 1),
+        await put("/v1/spaces/shop/cells/data/a", 1, { "content-type": "text/plain" }),
+        await ask("/v1/spaces/shop/blobs", { method: "PUT", body: "x", headers: long })
+      ]
+      assert.deepStrictEqual(refused.map(({ status }) => status), [400, 400, 400, 400, 400, 403, 415, 413])
+      assert.deepStrictEqual((await ask("/v1/spaces")).body, { spaces: [] })
+    })
+
     test("creates no space by reading", async ({ ask }) => {
       for (const path of ["cells/data/a", "beats", "beats/0", "receipts/x", `blobs/${"0".repeat(64)}`]) {
         assert.deepStrictEqual(problem(await ask(`/v1/spaces/shop/${path}`)), [404, "space/unknown"], path)
@@ -304,6 +360,8 @@ describe("App", () => {
 
     test("answers what is not there, and that it lives", async ({ ask }) => {
       assert.deepStrictEqual(problem(await ask("/v1/nothing")), [404, "route/absent"])
+      assert.deepStrictEqual(problem(await ask("/v1/spaces", { method: "DELETE" })), [405, "route/method"])
+      assert.strictEqual((await ask("/v1/spaces/shop", { method: "PATCH" })).headers.get("allow"), "PUT")
       assert.strictEqual((await ask("/livez")).status, 200)
       assert.strictEqual((await ask("/readyz")).status, 200)
     })
@@ -339,12 +397,11 @@ describe("App", () => {
   })
 
   describe("who may ask", () => {
-    it.live("wants the token of the configuration for everything but livez", () =>
+    it.live("wants the token of the configuration for everything but livez and readyz", () =>
       Effect.flatMap(served({ config: { token: "a-token-of-some-length" } }), ({ ask }) =>
         Effect.promise(async () => {
           assert.deepStrictEqual(problem(await ask("/v1/spaces")), [401, "auth/missing"])
-          assert.deepStrictEqual(problem(await ask("/readyz")), [401, "auth/missing"])
-          assert.strictEqual((await ask("/livez")).status, 200)
+          for (const path of ["/livez", "/readyz"]) assert.strictEqual((await ask(path)).status, 200)
           assert.strictEqual((await ask("/v1/spaces", { headers: { authorization: "Bearer a-token-of-some-length" } })).status, 200)
         })))
 

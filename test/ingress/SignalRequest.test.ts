@@ -31,6 +31,17 @@ describe("SignalRequest", () => {
       assert.strictEqual(refusal({ singal: "/s", target: "/t" }), "body/malformed")
     })
 
+    it("says how to write when", () => {
+      for (const at of [{ ms: -1 }, {}, 5, { ms: 1, beats: 1 }]) {
+        assert.throws(() => SignalRequest.decode({ signal: "/s", at }, null), /: Expected one of { beat }, { beats } and { ms }, with a whole number from 0, .*at \["at"\]/)
+      }
+    })
+
+    it("refuses a header that holds several keys", () => {
+      for (const key of ["a, b", "\"a\", \"b\"", "a\"b"]) assert.strictEqual(refusal({ signal: "/s" }, key), "signal/id-malformed", key)
+      assert.strictEqual(SignalRequest.decode({ signal: "/s" }, "\"a, b\"").id, "a, b")
+    })
+
     it("takes Idempotency-Key as the id, bare or quoted", () => {
       for (const key of ["order-17", "\"order-17\"", "  order-17 "]) assert.strictEqual(SignalRequest.decode({ signal: "/s" }, key).id, "order-17")
       assert.strictEqual(SignalRequest.decode({ signal: "/s" }, `"a\\"b\\\\"`).id, "a\"b\\")

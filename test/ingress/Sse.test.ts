@@ -33,7 +33,12 @@ describe("Sse", () => {
     Effect.promise(async () => {
       const answer = Sse.make(new AbortController().signal)
       for (let round = 0; round < 2; round++) {
-        const open = Array.from({ length: Sse.MAX_STREAMS }, () => answer(idle))
+        const unread = Array.from({ length: Sse.MAX_STREAMS }, () => answer(idle))
+        const open = unread.map((response) => {
+          const reader = response.body!.getReader()
+          return { reader, first: reader.read() }
+        })
+        await Promise.all(open.map(({ first }, i) => i % 2 === 0 ? undefined : first))
         let refused: unknown
         try {
           answer(idle)
@@ -41,13 +46,7 @@ describe("Sse", () => {
           refused = error
         }
         assert.strictEqual((refused as RequestRefused).code, "watch/full")
-        await Promise.all(open.map((response, i) => i % 2 === 0 ? response.body!.cancel() : closeAfterReading(response)))
+        await Promise.all(open.map(({ reader }) => reader.cancel()))
       }
     }))
 })
-
-const closeAfterReading = async (response: Response): Promise<void> => {
-  const reader = response.body!.getReader()
-  await reader.read()
-  await reader.cancel()
-}

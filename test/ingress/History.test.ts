@@ -1,0 +1,38 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Enzyme } from "systole"
+import { served } from "./Served.ts"
+
+const count = Enzyme.make({ name: "count", query: "/signals/count", run: (tx, event) => tx.set("/data/count", { by: event.payload, before: tx.get("/data/count") ?? null }) })
+
+const test = (name: string, run: (app: Effect.Success<ReturnType<typeof served>>) => Promise<void>) =>
+  it.live(name, () => Effect.flatMap(served({ enzymes: [count] }), (app) => Effect.promise(() => run(app))))
+
+const space = "/v1/spaces/shop"
+
+describe("The history of a space over HTTP", () => {
+  test("is verified, replayed and explained", async ({ ask, post }) => {
+    for (const payload of [1, 2]) await post(`${space}/signals`, { signal: "/signals/count", payload }, { prefer: "wait=5" })
+    const verification = (await ask(`${space}/journal/verification`)).body as { readonly entries: number; readonly fault?: unknown }
+    assert.strictEqual(verification.entries, 2)
+    assert.isUndefined(verification.fault)
+    const replayed = (await ask(`${space}/replay`)).body as { readonly beats: number; readonly difference?: unknown }
+    assert.strictEqual(replayed.beats, 2)
+    assert.isUndefined(replayed.difference)
+    const why = (await ask(`${space}/why?address=${encodeURIComponent("/data/count#/by")}`)).body as { readonly value: unknown; readonly before: unknown; readonly writers: ReadonlyArray<{ readonly by: string }> }
+    assert.deepStrictEqual([why.value, why.before, why.writers[0]?.by], [2, 1, "count"])
+    const explained = (await ask(`${space}/explain?beat=1&enzyme=count`)).body as { readonly signals: ReadonlyArray<{ readonly verdict: string }> }
+    assert.deepStrictEqual(explained.signals.map(({ verdict }) => verdict), ["ran"])
+  })
+
+  test("refuses what it cannot look at", async ({ ask, post }) => {
+    await post(`${space}/signals`, { signal: "/signals/count", payload: 1 }, { prefer: "wait=5" })
+    const refused = async (path: string) => ((await ask(`${space}/${path}`)).body as { readonly code: string }).code
+    assert.strictEqual(await refused("why"), "query/invalid")
+    assert.strictEqual(await refused("why?address=nowhere"), "address/invalid")
+    assert.strictEqual(await refused("why?address=/data/never"), "cell/absent")
+    assert.strictEqual(await refused("explain?beat=7&enzyme=count"), "beat/absent")
+    assert.strictEqual(await refused("explain?beat=x&enzyme=count"), "query/invalid")
+    assert.strictEqual(await refused("replay?from=-1"), "query/invalid")
+  })
+})
