@@ -140,7 +140,7 @@ const source = (folder: string, syncMicros: number | undefined): SqlSource => ({
     return guard(at, () => {
       const fresh = isNew(at)
       if (fresh && !create) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
-      if (fresh) mkdirSync(folder, { recursive: true })
+      if (fresh) mkdirSync(folder, { recursive: true, mode: 0o700 })
       return driverOf(at, openDatabase(at, fresh, syncMicros), syncMicros)
     })
   },

@@ -9,7 +9,9 @@ import * as Command from "effect/cli/Command"
 import * as BeatCommand from "./BeatCommand.ts"
 import * as CellCommand from "./CellCommand.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
+import * as DataFolder from "./DataFolder.ts"
 import * as EnzymeCommand from "./EnzymeCommand.ts"
+import * as HistoryCommand from "./HistoryCommand.ts"
 import * as NewCommand from "./NewCommand.ts"
 import * as Output from "./Output.ts"
 import * as ServeCommand from "./ServeCommand.ts"
@@ -21,7 +23,7 @@ const description = `Run enzymes on a durable heartbeat.
 Commands act on the project in the current folder: through its server while that runs, else by opening its data themselves.
 Data goes to standard output, everything else to standard error.
 
-Exit codes: 0 done; 1 failed or refused; 2 the command line or the project is not right; 3 there is no such thing; 4 the server or the store cannot be reached, is locked or busy.`
+Exit codes: 0 done; 1 failed or refused; 2 the command line or the project is not right; 3 there is no such thing; 4 the server or the store cannot be reached, is locked or busy; 5 accepted, and not handled in the time that was waited; 7 the journal was changed, or a beat does not come out the same.`
 
 /**
  * The command `systole`.
@@ -39,8 +41,13 @@ export const command = Command.make("systole").pipe(
     SignalCommand.command,
     CellCommand.command,
     BeatCommand.command,
-    EnzymeCommand.command
-  ])
+    EnzymeCommand.command,
+    HistoryCommand.journal,
+    HistoryCommand.replay,
+    HistoryCommand.why,
+    HistoryCommand.explain
+  ]),
+  Command.withGlobalFlags([DataFolder.flag])
 )
 
 /** A mistake in the command line is told on standard error, and help only to who asks for it. */

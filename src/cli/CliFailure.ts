@@ -16,7 +16,11 @@ export const exits = {
   /** There is no such thing. */
   absent: 3,
   /** The server or the store cannot be reached, is locked or busy: try again. */
-  unreachable: 4
+  unreachable: 4,
+  /** It is accepted, and not done in the time that was waited. */
+  pending: 5,
+  /** The journal is not what was written, or a beat does not come out the same. */
+  differs: 7
 } as const
 
 /**
@@ -53,5 +57,5 @@ export const exitOf = (code: string): number => {
   return exits.failed
 }
 
-const usage = new Set(["address/invalid", "config/invalid", "module/broken", "query/invalid", "space/name"])
+const usage = new Set(["address/invalid", "config/invalid", "module/broken", "query/invalid", "signal/invalid", "space/name"])
 const unreachable = new Set(["inbox/full", "server/running", "server/unreachable", "space/stopped", "store/locked", "watch/full"])

@@ -14,7 +14,9 @@ import * as Option from "effect/Option"
 import type * as Path from "effect/Path"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import type * as GlobalFlag from "effect/cli/GlobalFlag"
 import { CliFailure, exitOf, exits } from "./CliFailure.ts"
+import * as DataFolder from "./DataFolder.ts"
 import { type Fetch, Host } from "./Host.ts"
 import * as Output from "./Output.ts"
 import * as ServerFile from "./ServerFile.ts"
@@ -46,11 +48,11 @@ export class Client extends Context.Service<Client, {
   readonly events: (path: string) => Stream.Stream<Event, CliFailure>
 }>()("systole/cli/Client") {
   /** Through the server that runs, or else over the project, opened here. */
-  static readonly layer: Layer.Layer<Client, CliFailure, Host | FileSystem.FileSystem | Path.Path> = Layer.effect(
+  static readonly layer: Layer.Layer<Client, CliFailure, Host | FileSystem.FileSystem | Path.Path | GlobalFlag.Setting.Identifier<"data">> = Layer.effect(
     Client,
     Effect.gen(function*() {
       const host = yield* Host
-      const config = yield* host.config
+      const config = yield* DataFolder.config
       const running = yield* ServerFile.find(config)
       if (Option.isSome(running)) {
         const { pid, token, url } = running.value

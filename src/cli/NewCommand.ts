@@ -36,7 +36,7 @@ const write = Effect.fn("NewCommand.write")(function*(files: Template.Files, jso
 const name = (pattern: RegExp, what: string) =>
   Argument.String("name").pipe(
     Argument.withDescription(`The name of the ${what}`),
-    Argument.filter((name) => pattern.test(name), (name) => `${JSON.stringify(name)} cannot name a ${what}: use a-z, 0-9, _ and -, and begin with a letter`)
+    Argument.filter((name) => pattern.test(name), (name) => `${JSON.stringify(name)} is no name for the ${what}: use a-z, 0-9, _ and -, and begin with a letter`)
   )
 
 const moduleName = /^[a-z][a-z0-9_-]{0,62}$/

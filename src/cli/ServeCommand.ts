@@ -11,6 +11,7 @@ import * as Flag from "effect/cli/Flag"
 import type { Config } from "../loader/Config.ts"
 import type { Found } from "../loader/Loader.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
+import * as DataFolder from "./DataFolder.ts"
 import { Host } from "./Host.ts"
 import * as Output from "./Output.ts"
 import * as ServerFile from "./ServerFile.ts"
@@ -23,17 +24,12 @@ const port = Flag.Int("port").pipe(
 
 const flags = {
   port,
-  data: Flag.String("data").pipe(Flag.withDescription("The folder for the data of all spaces, in place of the configured one"), Flag.optional),
   json: Output.json
 }
 
 /** The configuration with what the command line says otherwise. */
-const configured = ({ data, port }: { readonly data: Option.Option<string>; readonly port: Option.Option<number> }) =>
-  Effect.map(Host.use((host) => host.config), (config): Config => ({
-    ...config,
-    data: Option.getOrElse(data, () => config.data),
-    port: Option.getOrElse(port, () => config.port)
-  }))
+const configured = ({ port }: { readonly port: Option.Option<number> }) =>
+  Effect.map(DataFolder.config, (config): Config => ({ ...config, port: Option.getOrElse(port, () => config.port) }))
 
 /** What there is to run, and what cannot be. */
 const report = ({ broken, enzymes }: Found) => ({
@@ -56,7 +52,7 @@ const serve = Effect.fn("ServeCommand.serve")(function*(config: Config, { isLive
     const { pid, url } = running.value
     return yield* new CliFailure({ exit: exits.unreachable, code: "server/running", message: `The project is served already at ${url} by process ${pid}. End that process; if it is another program, remove ${config.data}/server.json` })
   }
-  const { fetch, found, hush, reloads } = yield* host.open(config)
+  const { fetch, found, hush, reloads, wake } = yield* host.open(config)
   yield* Output.broken(found)
   const port = yield* host.listen(fetch, config)
   yield* Effect.addFinalizer(() => Effect.sync(hush))
@@ -68,6 +64,7 @@ const serve = Effect.fn("ServeCommand.serve")(function*(config: Config, { isLive
     `${found.enzymes.length} enzymes, ${found.broken.length} broken modules`,
     `listening at ${url}`
   ])
+  yield* wake((space, error) => Output.note(`space "${space}" does not wake: ${error instanceof Error ? error.message : String(error)}`))
   return yield* Effect.never
 }, Effect.scoped)
 

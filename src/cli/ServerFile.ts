@@ -33,6 +33,22 @@ const place = (config: Config) =>
     return path.resolve(root, config.data, "server.json")
   })
 
+const read = (file: string) =>
+  FileSystem.FileSystem.use((fs) => Effect.map(Effect.option(fs.readFileString(file)), Option.flatMap(decodeNote)))
+
+/** How long a server may take to say that it lives. One that is slower is busy, and no other may have its data. */
+const PATIENCE = "2 seconds"
+
+/** Whether a Systole answers where the note says: a process of the same number may be any other program. */
+const answers = ({ url }: Note): Effect.Effect<boolean> =>
+  Effect.tryPromise(async (signal) => {
+    const response = await fetch(`${url}/livez`, { signal })
+    return response.ok && (await response.json() as { readonly status?: unknown }).status === "live"
+  }).pipe(
+    Effect.catch(() => Effect.succeed(false)),
+    Effect.timeoutOrElse({ duration: PATIENCE, orElse: () => Effect.succeed(true) })
+  )
+
 /**
  * The server of a project, if one is alive.
  *
@@ -40,14 +56,13 @@ const place = (config: Config) =>
  * @since 0.1.0
  */
 export const find = Effect.fn("ServerFile.find")(function*(config: Config) {
-  const fs = yield* FileSystem.FileSystem
-  const host = yield* Host
-  const text = yield* Effect.option(fs.readFileString(yield* place(config)))
-  return Option.flatMap(text, decodeNote).pipe(Option.filter((note) => host.isAlive(note.pid)))
+  const { isAlive, pid } = yield* Host
+  const note = Option.filter(yield* read(yield* place(config)), (note) => note.pid !== pid && isAlive(note.pid))
+  return Option.isSome(note) && (yield* answers(note.value)) ? note : Option.none<Note>()
 })
 
 /**
- * Leaves the note, and takes it away when the scope closes.
+ * Leaves the note, and takes it away when the scope closes, unless it is another's by then.
  *
  * @category constructors
  * @since 0.1.0
@@ -58,12 +73,16 @@ export const leave = Effect.fn("ServerFile.leave")(function*(config: Config, not
   const file = yield* place(config)
   const draft = `${file}.${note.pid}`
   const write = Effect.gen(function*() {
-    yield* fs.makeDirectory(path.dirname(file), { recursive: true })
+    yield* fs.makeDirectory(path.dirname(file), { recursive: true, mode: 0o700 })
     yield* fs.remove(draft, { force: true })
     yield* fs.writeFileString(draft, `${JSON.stringify(note)}\n`, { mode: 0o600 })
     yield* fs.rename(draft, file)
   })
-  yield* Effect.acquireRelease(write, () => Effect.ignore(fs.remove(file, { force: true }))).pipe(
+  const remove = Effect.gen(function*() {
+    const left = yield* read(file)
+    if (Option.isSome(left) && left.value.pid === note.pid && left.value.url === note.url) yield* fs.remove(file, { force: true })
+  })
+  yield* Effect.acquireRelease(write, () => Effect.ignore(remove)).pipe(
     Effect.mapError((error) => new CliFailure({ exit: exits.usage, code: "data/unwritable", message: `${file} cannot be written: ${error.message}. Make the data folder writable` }))
   )
 })

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
+import { MAX_WAIT_SECONDS } from "../ingress/SignalRequest.ts"
 import type { Receipt } from "../kernel/Space.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
@@ -15,7 +16,7 @@ import * as Output from "./Output.ts"
 import * as SpaceCommand from "./SpaceCommand.ts"
 
 /** The answer at once, and the one after waiting. */
-type Answer = Receipt | { readonly id: string; readonly beat?: number; readonly receipt: string }
+type Answer = Receipt & { readonly reason?: string } | { readonly id: string; readonly beat?: number; readonly receipt: string }
 
 /**
  * The command `signal`.
@@ -29,26 +30,42 @@ export const command = Command.make("signal", {
   target: Flag.String("target").pipe(Flag.withDescription("The cell it is asked of, such as /data/orders/17"), Flag.optional),
   payload: Flag.String("payload").pipe(Flag.withDescription("The payload, as JSON"), Flag.optional),
   id: Flag.String("id").pipe(Flag.withDescription("Your own id: sent twice, the signal is handled once"), Flag.optional),
-  wait: Flag.Int("wait").pipe(Flag.withDescription("Wait this many seconds for the receipt"), Flag.optional),
+  at: Flag.String("at").pipe(Flag.withDescription("When, as JSON: {\"ms\":1000}, {\"beats\":3} or {\"beat\":17}"), Flag.optional),
+  wait: Flag.Int("wait").pipe(
+    Flag.withDescription(`Wait this many seconds for the receipt, up to ${MAX_WAIT_SECONDS}`),
+    Flag.filter((seconds) => seconds >= 0 && seconds <= MAX_WAIT_SECONDS, (seconds) => `--wait ${seconds} is not from 0 to ${MAX_WAIT_SECONDS} seconds`),
+    Flag.optional
+  ),
   json: Output.json
-}, ({ id, json, payload, signal, space, target, wait }) =>
+}, ({ at, id, json, payload, signal, space, target, wait }) =>
   Effect.gen(function*() {
+    if (Option.isNone(signal) && Option.isNone(target)) {
+      return yield* new CliFailure({ exit: exits.usage, code: "signal/invalid", message: "The signal has neither --signal nor --target. Give at least one of the two" })
+    }
     const client = yield* Client
-    const value = Option.isSome(payload) ? { payload: yield* Json.parse("--payload", payload.value) } : {}
+    const value = { ...yield* parsed("payload", payload), ...yield* parsed("at", at) }
     const answer = yield* client.ask<Answer>(`${SpaceCommand.path(space)}/signals`, {
       method: "POST",
       body: { ...field("signal", signal), ...field("target", target), ...field("id", id), ...value },
       headers: Option.match(wait, { onNone: () => ({}), onSome: (seconds): Record<string, string> => ({ prefer: `wait=${seconds}` }) })
     })
     yield* Output.data(json, answer, describe(answer))
-    if ("status" in answer && answer.status !== "handled") {
-      return yield* new CliFailure({ exit: exits.failed, code: `signal/${answer.status}`, message: verdict(answer) })
+    const status = "status" in answer ? answer.status : Option.isSome(wait) ? "pending" : "handled"
+    if (status === "pending") {
+      return yield* new CliFailure({ exit: exits.pending, code: "signal/pending", message: `Signal ${answer.id} is accepted, and not handled yet. Its receipt comes when it is: send it again with the same --id, or ask at the receipt's link` })
+    }
+    if ("status" in answer && status !== "handled") {
+      const message = answer.reason ?? `Signal ${answer.id} is ${status}; its receipt says how that came about`
+      return yield* new CliFailure({ exit: exits.failed, code: `signal/${status}`, message })
     }
   })).pipe(
     Command.withDescription("Send a signal to a space"),
     Command.withExamples([{ command: "systole signal shop --signal /signals/greet/ann --wait 5", description: "Greet Ann, and see what came of it" }]),
     Command.provide(Client.layer)
   )
+
+const parsed = (name: string, text: Option.Option<string>) =>
+  Option.isSome(text) ? Effect.map(Json.parse(`--${name}`, text.value), (value) => ({ [name]: value })) : Effect.succeed({})
 
 const field = (name: string, value: Option.Option<string>): Readonly<Record<string, string>> => Option.isSome(value) ? { [name]: value.value } : {}
 
@@ -61,17 +78,4 @@ const describe = (answer: Answer): ReadonlyArray<string> => {
     handling.error === undefined ? JSON.stringify(handling.value) : `${handling.error.code}: ${handling.error.message}`
   ])
   return [`${answer.status} ${answer.id}`, ...Output.table(handlings)]
-}
-
-const verdict = (receipt: Receipt): string => {
-  switch (receipt.status) {
-    case "no-match":
-      return "No enzyme takes this signal. See what there is with: systole enzyme ls"
-    case "cycle":
-      return "The enzymes that take this signal order each other in a circle, so none ran. See to their before and after"
-    case "dead":
-      return "A handling failed for good. Its error is in the receipt"
-    default:
-      return "The signal is not handled yet"
-  }
 }

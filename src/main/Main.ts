@@ -35,6 +35,9 @@ export interface Platform {
   readonly serve: (fetch: Fetch, address: { readonly host: string; readonly port: number }) => Promise<Server>
 }
 
+/** Most characters that are told of an accident. */
+const MAX_TOLD = 500
+
 /** How long requests under way may take once the server is told to stop. */
 const GRACE = "2 seconds"
 
@@ -44,23 +47,35 @@ const GRACE = "2 seconds"
  * @category combinators
  * @since 0.1.0
  */
-export const run = (platform: Platform): void =>
+export const run = (platform: Platform): void => {
+  // What a module leaves behind, a rejection that nobody handles or a timer that throws, ends no run of another.
+  process.on("unhandledRejection", tell)
+  process.on("uncaughtException", tell)
   Cli.run(version(), process.argv.slice(2)).pipe(
     Effect.provide(layer(platform).pipe(Layer.provideMerge(NodeServices.layer))),
     (effect) => NodeRuntime.runMain(effect, { disableErrorReporting: true, teardown })
   )
+}
+
+/** Tells of a failure that no one expects: in one line, and with its stack to who looks for it. */
+const tell = (failure: unknown): void => {
+  if (failure instanceof Error && process.env["SYSTOLE_DEBUG"] === undefined) {
+    return console.error(`accident: ${`${failure.name}: ${failure.message}`.replaceAll(/\s+/g, " ").slice(0, MAX_TOLD)} (SYSTOLE_DEBUG=1 shows where)`)
+  }
+  console.error("accident:", failure)
+}
 
 /** The exit code is what the command line succeeds with; being told to stop is no failure. */
 const teardown = <E, A>(exit: Exit.Exit<E, A>, onExit: (code: number) => void): void => {
   if (Exit.isSuccess(exit)) return onExit(typeof exit.value === "number" ? exit.value : exits.ok)
   if (Cause.hasInterruptsOnly(exit.cause)) return onExit(exits.ok)
-  console.error(Cause.pretty(exit.cause))
+  tell(Cause.squash(exit.cause))
   onExit(exits.failed)
 }
 
 const layer = (platform: Platform): Layer.Layer<Host> => {
   const root = process.cwd()
-  const site = { root, pacemaker: HostPacemaker.layer(platform.turn), onAccident: (failure: unknown) => console.error(failure) }
+  const site = { root, pacemaker: HostPacemaker.layer(platform.turn), onAccident: tell }
   return Layer.succeed(Host, {
     root,
     pid: process.pid,

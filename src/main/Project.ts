@@ -24,6 +24,9 @@ import * as Runtime from "./Runtime.ts"
 /** How long files have to be left alone before they are looked at. */
 const QUIET = "100 millis"
 
+/** How many spaces are opened at once. */
+const WAKING = 8
+
 /** How often a process takes new modules in: hosts never let go of old ones. */
 const MAX_RELOADS = 1000
 
@@ -40,6 +43,8 @@ export interface Project {
   readonly kernel: Kernel["Service"]
   /** The ingress, to be served. */
   readonly app: ReturnType<typeof App.make>
+  /** Opens every space, so that what waits there goes on; tells of each that cannot be opened. */
+  readonly wake: (failed: (space: string, error: unknown) => Effect.Effect<void>) => Effect.Effect<void>
   /** Ends all streams, so that a server can close. */
   readonly hush: () => void
 }
@@ -84,7 +89,10 @@ export const open = Effect.fn("Project.open")(function*(
   const host = yield* Layer.build(modules(root))
   const found = yield* Loader.load(sources).pipe(Effect.provideContext(host))
   const persistence = yield* Loader.persistence(found, use)
-  const store = persistence({ folder: resolve(root, config.data), options })
+  const store = yield* Effect.try({
+    try: () => persistence({ folder: resolve(root, config.data), options }),
+    catch: (error) => new Config.InvalidConfig({ reason: error instanceof Error ? error.message : String(error) })
+  })
   const context = yield* Layer.build(Runtime.layer(config, Layer.merge(store, pacemaker)).pipe(Layer.provideMerge(HostHash.layer)))
   const registered = yield* Loader.register(found).pipe(Effect.provideContext(context))
   const kernel = Context.get(context, Kernel)
@@ -98,8 +106,21 @@ export const open = Effect.fn("Project.open")(function*(
       Effect.map(Loader.reload(before, sources), (now) => [now, isSame(before, now) ? [] : [now]] as const)),
     Stream.provideContext(Context.merge(host, context))
   )
-  return { found: registered, reloads, kernel, app, hush: () => closing.abort() }
+  return { found: registered, reloads, kernel, app, wake: (failed) => wake(kernel, failed), hush: () => closing.abort() }
 })
+
+/** Opens all spaces; one that cannot be opened, for whatever reason, holds no other up. */
+const wake = (kernel: Kernel["Service"], failed: (space: string, error: unknown) => Effect.Effect<void>) => {
+  const open = (name: string) =>
+    kernel.space(name, { create: false }).pipe(
+      Effect.catch((error) => failed(name, error)),
+      Effect.catchDefect((defect) => failed(name, defect))
+    )
+  return kernel.spaces.pipe(
+    Effect.flatMap(Effect.forEach(open, { concurrency: WAKING, discard: true })),
+    Effect.catch((error) => failed("*", error))
+  )
+}
 
 const isSame = (a: Loader.Found, b: Loader.Found): boolean => {
   const shown = ({ broken, enzymes }: Loader.Found) => JSON.stringify([enzymes.map(({ file, hash }) => [file, hash]).sort(), broken.map(({ message }) => message)])

@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as App from "../ingress/App.ts"
+import * as Problem from "../ingress/Problem.ts"
 import { Kernel } from "../kernel/Kernel.ts"
 import * as Config from "../loader/Config.ts"
 import * as Loader from "../loader/Loader.ts"
@@ -27,26 +28,35 @@ export interface Parts {
   readonly manifest: ManifestModules.Manifest
   /** As in `systole.config.ts`; persistence is memory whatever it says. */
   readonly config?: Config.Definition
+  /** Says that whoever finds the worker may use it. Without it the configuration has to have a token. */
+  readonly public?: true
 }
 
 /**
- * A worker's handler. The runtime opens with the first request, because hosts allow no work before it.
+ * A worker's handler. The runtime opens with the first request, because hosts allow no work before it; where it cannot, the next request tries again.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const make = (parts: Parts): { readonly fetch: (request: Request) => Promise<Response> } => {
-  let app: Promise<ReturnType<typeof App.make>> | undefined
+  let app: Promise<{ readonly fetch: (request: Request) => Response | Promise<Response> }> | undefined
   return {
     fetch: async (request) => {
-      app ??= Effect.runPromise(open(parts))
+      app ??= Effect.runPromise(open(parts)).catch((failure: unknown) => {
+        app = undefined
+        console.error(failure instanceof Error ? failure.message : failure)
+        return { fetch: () => Problem.response(failure) }
+      })
       return (await app).fetch(request)
     }
   }
 }
 
-const open = Effect.fnUntraced(function*({ config: definition, manifest }: Parts) {
+const open = Effect.fnUntraced(function*({ config: definition, manifest, public: isPublic }: Parts) {
   const config = yield* Config.decode(definition)
+  if (config.token === undefined && isPublic !== true) {
+    return yield* new Config.InvalidConfig({ reason: "a worker can be reached by everybody, and there is no token. Set config.token, or say public: true" })
+  }
   const found = yield* Loader.load({ enzymes: config.enzymes, plugins: config.plugins, required: [] }).pipe(
     Effect.provide(ManifestModules.layer(manifest))
   )

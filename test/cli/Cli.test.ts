@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { connect } from "node:net"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { terminal } from "./Terminal.ts"
@@ -19,6 +20,15 @@ const onDemand = `export default { spaces: { create: "on-demand" } }\n`
 const inMemory = `export default { persistence: "memory" }\n`
 const project = { "enzymes/greet.ts": greet, "systole.config.ts": onDemand }
 
+/** What a server answers to a path that no client has looked at. */
+const raw = (url: string, path: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url)
+    let answer = ""
+    const socket = connect(Number(port), hostname, () => socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`))
+    socket.on("data", (chunk) => answer += String(chunk)).on("end", () => resolve(answer)).on("error", reject)
+  })
+
 type Terminal = Effect.Success<ReturnType<typeof terminal>>
 
 /** A test in a project of its own, with the time that processes take. */
@@ -34,7 +44,7 @@ describe("systole", () => {
   })
 
   test("ends with 2 and prints no data when the command line is wrong", project, async ({ run }) => {
-    for (const args of [["bogus"], ["signal"], ["cell", "set", "shop", "/data/x", "{"], ["cell", "get", "shop", "data"], ["beat", "show", "shop", "x"]]) {
+    for (const args of [["bogus"], ["signal"], ["signal", "shop"], ["signal", "shop", "--signal", "/s", "--wait", "-1"], ["signal", "shop", "--signal", "/s", "--at", "{"], ["cell", "set", "shop", "/data/x", "{"], ["cell", "get", "shop", "data"], ["beat", "show", "shop", "x"]]) {
       const { code, stderr, stdout } = await run(...args)
       assert.deepStrictEqual([code, stdout], [2, ""], args.join(" "))
       assert.isAbove(stderr.length, 0)
@@ -53,6 +63,9 @@ describe("systole", () => {
     assert.include(await said("export const x = 1"), "default export")
     assert.include(await said(`export default { persistence: "clouds" }`), "\"clouds\"")
     assert.include(await said(`export default { host: "0.0.0.0" }`), "token")
+    const option = await said(`export default { persistence: { use: "sqlite", options: { syncMicros: "soon" } } }`)
+    assert.include(option, "syncMicros")
+    assert.notInclude(option, "    at ")
   })
 
   describe("without a server", () => {
@@ -76,7 +89,12 @@ describe("systole", () => {
     test("tells apart what failed, what is absent and what is locked", project, async ({ json, root, run }) => {
       await json("space", "create", "shop")
       const codeOf = async (...args: ReadonlyArray<string>) => (await run(...args)).code
-      assert.strictEqual(await codeOf("signal", "shop", "--signal", "/signals/unheard", "--wait", "10"), 1)
+      const unheard = await run("signal", "shop", "--signal", "/signals/unheard", "--wait", "10")
+      assert.strictEqual(unheard.code, 1)
+      assert.include(unheard.stderr, "/signals/unheard")
+      const later = await run("signal", "shop", "--signal", "/signals/greet/ann", "--at", `{"ms":3600000}`, "--wait", "0")
+      assert.strictEqual(later.code, 5)
+      assert.include(later.stderr, "not handled yet")
       assert.strictEqual(await codeOf("cell", "set", "shop", "/rt/receipts/x", "1"), 1)
       assert.strictEqual(await codeOf("cell", "get", "shop", "/data/nothing"), 3)
       assert.strictEqual(await codeOf("cell", "get", "market", "/data/nothing"), 3)
@@ -207,10 +225,75 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
       assert.strictEqual((await stop("SIGINT")).code, 0)
     })
 
-    test("says so when nobody answers", { ".data/server.json": JSON.stringify({ url: "http://127.0.0.1:9", pid: process.pid, token: null }) }, async ({ run }) => {
-      const { code, stderr } = await run("space", "ls")
-      assert.strictEqual(code, 4)
-      assert.include(stderr, "server.json")
+    test("believes no note that nobody answers for, though a process has its number", {
+      ...project,
+      ".data/server.json": JSON.stringify({ url: "http://127.0.0.1:9", pid: process.pid, token: null })
+    }, async ({ json, root, serve }) => {
+      assert.deepStrictEqual(await json("space", "ls"), [])
+      const { pid } = await serve("start")
+      assert.strictEqual((JSON.parse(readFileSync(join(root, ".data", "server.json"), "utf8")) as { readonly pid: number }).pid, pid)
+    })
+
+    test("acts on the folder that each verb names, through the server that serves it", project, async ({ json, root, serve }) => {
+      const { stop, url } = await serve("start", "--data", "elsewhere")
+      await json("space", "create", "shop", "--data", "elsewhere")
+      assert.deepStrictEqual(await (await fetch(`${url}/v1/spaces`)).json(), { spaces: ["shop"] })
+      assert.deepStrictEqual(await json("space", "ls"), [])
+      assert.isFalse(existsSync(join(root, ".data")))
+      assert.strictEqual(statSync(join(root, "elsewhere")).mode & 0o777, 0o700)
+      await stop("SIGTERM")
+      assert.deepStrictEqual(await json("space", "ls", "--data", "elsewhere"), ["shop"])
+    })
+
+    test("goes on after a restart with what waits, though nobody asks, and tells of a space that does not wake", {
+      "systole.config.ts": onDemand,
+      "enzymes/tell.ts": `export default { name: "tell", query: "/signals/tell", run: (tx, event) => console.log(JSON.stringify({ told: event.payload })) }\n`
+    }, async ({ root, run, serve }) => {
+      const first = await serve("start")
+      assert.strictEqual((await run("signal", "shop", "--signal", "/signals/tell", "--payload", "17", "--at", `{"ms":1500}`)).code, 0)
+      await first.stop("SIGKILL")
+      writeFileSync(join(root, ".data", "a-torn-one.sqlite"), "no database at all".repeat(100))
+      const second = await serve("start")
+      assert.deepStrictEqual(await second.next(), { told: 17 })
+      const { code, stderr } = await second.stop("SIGTERM")
+      assert.strictEqual(code, 0)
+      assert.include(stderr, `space "a-torn-one" does not wake`)
+      assert.notInclude(stderr, "    at ")
+    })
+
+    test("keeps serving when a module leaves a rejection or an error of a timer behind", {
+      "systole.config.ts": inMemory,
+      "enzymes/careless.ts": `const after = setTimeout
+export default {
+  name: "careless",
+  query: "/signals/careless",
+  trusted: true,
+  run: () => {
+    void Promise.reject(new Error("left behind"))
+    return "run"
+  }
+}
+after(() => { throw new Error("thrown late") }, 10)
+`
+    }, async ({ json, serve }) => {
+      const { stop } = await serve("dev")
+      for (let i = 0; i < 2; i++) {
+        const receipt = await json("signal", "shop", "--signal", "/signals/careless", "--wait", "10") as { readonly status: string }
+        assert.strictEqual(receipt.status, "handled")
+      }
+      const { code, stderr } = await stop("SIGTERM")
+      assert.strictEqual(code, 0)
+      for (const part of ["left behind", "thrown late"]) assert.include(stderr, part)
+      assert.notInclude(stderr, "    at ")
+    })
+
+    test("reads dot segments as every client does, whatever the host leaves of them", { "systole.config.ts": onDemand, "enzymes/greet.ts": greet }, async ({ json, serve }) => {
+      const { url } = await serve("start")
+      await json("cell", "set", "shop", "/data/a", "1")
+      for (const path of ["/v1/spaces/none/../shop/cells/data/a", "/v1/spaces/shop/cells/data/x/%2e%2e/a", "/v1/spaces/shop/cells/./data/%2E/a"]) {
+        assert.match(await raw(url, path), /^HTTP\/1\.1 200 [^]*1/, path)
+      }
+      assert.match(await raw(url, "/v1/spaces/shop/cells/data/..%2fa"), /^HTTP\/1\.1 400 /)
     })
 
     test("says so when its port is taken", { "systole.config.ts": inMemory }, async ({ root, run, serve }) => {

@@ -1,0 +1,32 @@
+/**
+ * `--data`: which folder a command acts on, in place of the configured one.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Flag from "effect/cli/Flag"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
+import type { Config } from "../loader/Config.ts"
+import { Host } from "./Host.ts"
+
+/**
+ * The flag, which every command has: who serves one folder finds it with each verb.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const flag = GlobalFlag.Setting("data")({
+  flag: Flag.String("data").pipe(Flag.withDescription("The folder for the data of all spaces, in place of the configured one"), Flag.optional)
+})
+
+/**
+ * The project's configuration, with the folder that the command line names.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const config = Effect.gen(function*() {
+  const configured = yield* Host.use((host) => host.config)
+  return Option.match(yield* flag, { onNone: () => configured, onSome: (data): Config => ({ ...configured, data }) })
+})

@@ -1,0 +1,113 @@
+/**
+ * `systole journal verify`, `replay`, `why` and `explain`: what happened in a
+ * space, and whether it happens again.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import type { Explained } from "../replay/Explain.ts"
+import type { Replayed } from "../replay/Replay.ts"
+import type { Verification } from "../replay/Verify.ts"
+import type { Reason } from "../replay/Why.ts"
+import { CliFailure, exits } from "./CliFailure.ts"
+import { Client } from "./Client.ts"
+import * as Output from "./Output.ts"
+import * as SpaceCommand from "./SpaceCommand.ts"
+
+const ask = <Answer>(space: string, path: string) => Client.use((client) => client.ask<Answer>(`${SpaceCommand.path(space)}/${path}`))
+
+const verify = Command.make("verify", { space: SpaceCommand.name, json: Output.json }, ({ json, space }) =>
+  Effect.gen(function*() {
+    const found = yield* ask<Verification>(space, "journal/verification")
+    const { entries, fault, first, last } = found
+    yield* Output.data(json, found, fault === undefined || fault === null ? `${entries} entries hold${entries === 0 ? "" : `, from beat ${first} to ${last}`}` : `beat ${fault.beat} was changed: ${fault.reason}`)
+    if (fault) return yield* new CliFailure({ exit: exits.differs, code: "journal/changed", message: `The journal of space "${space}" is not what was written, from beat ${fault.beat} on. Put a copy back in its place` })
+  })).pipe(Command.withDescription("Check every entry of the journal against its digest and the one before"))
+
+/**
+ * The command `journal`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const journal = Command.make("journal").pipe(
+  Command.withDescription("Look at the journal"),
+  Command.withSubcommands([verify]),
+  Command.provide(Client.layer)
+)
+
+const bound = (name: string, description: string) => Flag.Int(name).pipe(Flag.withDescription(description), Flag.optional)
+
+/**
+ * The command `replay`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const replay = Command.make("replay", {
+  space: SpaceCommand.name,
+  from: bound("from", "The first beat to run again; the first there is unless given"),
+  to: bound("to", "The last; the newest unless given"),
+  json: Output.json
+}, ({ from, json, space, to }) =>
+  Effect.gen(function*() {
+    const query = [...Option.toArray(from).map((beat) => `from=${beat}`), ...Option.toArray(to).map((beat) => `to=${beat}`)].join("&")
+    const found = yield* ask<Replayed>(space, `replay?${query}`)
+    const { beats, changed, difference } = found
+    if (changed.length > 0) yield* Output.note(`not the code that ran then: ${changed.join(", ")}`)
+    if (!difference) return yield* Output.data(json, found, `${beats} beats came out the same`)
+    const who = difference.enzyme === undefined ? "" : ` of enzyme "${difference.enzyme}"`
+    const where = difference.address === undefined ? "" : ` at ${difference.address}`
+    yield* Output.data(json, found, [`beat ${difference.beat}: ${difference.what}${where}${who} differs`, `  recorded  ${difference.recorded}`, `  replayed  ${difference.replayed}`])
+    return yield* new CliFailure({ exit: exits.differs, code: "replay/differs", message: `Beat ${difference.beat} of space "${space}" does not come out the same. See to what its enzymes use beside their transaction` })
+  })).pipe(Command.withDescription("Run beats again on their recorded input, and compare"), Command.provide(Client.layer))
+
+/**
+ * The command `why`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const why = Command.make("why", {
+  space: SpaceCommand.name,
+  address: Argument.String("address").pipe(Argument.withDescription("A cell, or a place inside one: /data/orders/17#/count")),
+  json: Output.json
+}, ({ address, json, space }) =>
+  ask<Reason>(space, `why?address=${encodeURIComponent(address)}`).pipe(
+    Effect.flatMap((reason) => Output.data(json, reason, describe(reason)))
+  )).pipe(Command.withDescription("Tell which run wrote a value, on which signal, after which reads"), Command.provide(Client.layer))
+
+const describe = ({ address, beat, before, value, writers }: Reason): ReadonlyArray<string> => [
+  `${address} is ${shown(value)} since beat ${beat}; before it was ${shown(before)}`,
+  ...writers.flatMap(({ by, chain, reads }) => [
+    `written by ${by}`,
+    ...reads.map(({ address, value }) => `  read ${address}: ${shown(value)}`),
+    ...chain.map(({ beat, id, sentBy, signal, target }) => `  on ${id} ${signal ?? ""}${target === undefined ? "" : ` → ${target}`} in beat ${beat}, ${sentBy === undefined ? "from outside" : `sent by ${sentBy}`}`)
+  ])
+]
+
+const shown = (value: unknown): string => value === undefined ? "absent" : JSON.stringify(value)
+
+/**
+ * The command `explain`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const explain = Command.make("explain", {
+  space: SpaceCommand.name,
+  beat: Argument.Int("beat").pipe(Argument.withDescription("The number of a beat")),
+  enzyme: Argument.String("enzyme").pipe(Argument.withDescription("The name of an enzyme")),
+  json: Output.json
+}, ({ beat, enzyme, json, space }) =>
+  ask<Explained>(space, `explain?beat=${beat}&enzyme=${encodeURIComponent(enzyme)}`).pipe(
+    Effect.flatMap((explained) =>
+      Output.data(json, explained, explained.signals.length === 0
+        ? `beat ${beat} captured no signal`
+        : explained.signals.map(({ detail, id, signal, target, verdict }) => `${verdict}  ${id} ${signal ?? ""}${target === undefined ? "" : ` → ${target}`}: ${detail}`))
+    )
+  )).pipe(Command.withDescription("Tell why an enzyme ran in a beat, or did not"), Command.provide(Client.layer))
