@@ -18,8 +18,9 @@ export interface Limits {
   /** Characters of such signals: path, target, payload, and a fixed amount for each. */
   readonly inboxBytes: number
   /**
-   * Signals from runs that may wait for their capture, their time or another attempt. A run that would send more
-   * leaves nothing and is tried again later, with the code `backlog/full`; its attempts spent, it goes to the dead letters.
+   * Signals from runs that may wait for their capture, their time or another attempt, beside those that one beat takes.
+   * A run that would send more leaves nothing and is tried again later, with the code `backlog/full`; its attempts
+   * spent, it goes to the dead letters.
    */
   readonly backlogSignals: number
   /** Characters of such signals. */

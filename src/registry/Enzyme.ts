@@ -73,11 +73,19 @@ export interface Definition<Payload = unknown> {
   readonly repeatable?: boolean
   /** Refuse a second enzyme on the same query. */
   readonly exclusive?: boolean
+  /** Whether its runs may wait for the outside. That needs the reactor, so only `false` (default) is taken. */
   readonly durable?: boolean
+  /**
+   * What follows where a run is fatal. Its beat is aborted and the run goes to the dead letters either way; the space
+   * goes on either way, too, because the shutdown that `shutdown` (default) asks for needs operations.
+   */
   readonly onFatal?: "shutdown" | "continue"
   /** May import modules of the host, such as `node:fs`. */
   readonly trusted?: boolean
-  /** How long one run may take on the host, in milliseconds. Default 1000. */
+  /**
+   * How long a run may wait, in milliseconds of the host; then it counts as a failed attempt. Default 1000.
+   * A run that returns without waiting cannot be stopped, so what it made stands however long it took.
+   */
   readonly limitMs?: number
   /** Reacts to one signal. Returns a value, a promise or an Effect. */
   readonly run: (tx: Transaction, event: Event<Payload>) => unknown | Promise<unknown> | Effect.Effect<unknown, unknown, never>
@@ -228,6 +236,7 @@ const withDefaults = (definition: Omit<Definition, "run" | "payload">): Omit<Enz
 const refusal = (definition: Definition, payload: unknown, run: unknown): string | undefined => {
   if (typeof run !== "function") return "it has no run function, so it could not react to anything"
   if (payload !== undefined && !Schema.isSchema(payload)) return "its payload is not a Schema; make one with Schema.Struct({ … })"
+  if (definition.durable === true) return "durable runs need the reactor, and this runtime is composed without it; send a delayed signal and go on when it comes"
   const selfish = [...definition.before ?? [], ...definition.after ?? []].includes(definition.name)
   if (selfish) return "it names itself in before or after"
   const unnamable = Name.refusal(definition.name)

@@ -46,8 +46,10 @@ export class NotRegistered extends Schema.TaggedError<NotRegistered>()("NotRegis
  */
 export interface Entry extends Candidate {
   readonly enzyme: Enzyme
-  /** Names its handlings in receipts: the enzyme's name, and which one where several share it. */
+  /** Names its handlings in receipts: the enzyme's name, or its `id` where several that take the signal share that. */
   readonly key: string
+  /** Tells it from others of its name, by its query and mode alone. */
+  readonly id: string
   readonly pattern: Pattern.Pattern
   readonly mode: Pattern.Mode
   readonly lane: Lane
@@ -195,6 +197,7 @@ export class Enzymes {
       enzyme,
       name: enzyme.name,
       key: enzyme.name,
+      id: `${enzyme.name}~${digest(`${enzyme.match} ${enzyme.query}`)}`,
       before: enzyme.before,
       after: enzyme.after,
       strength: 1,
@@ -250,15 +253,35 @@ const groupedByName = (entries: ReadonlyArray<Entry>): ReadonlyMap<string, Reado
   return map
 }
 
-/** Entries that share a name get keys of their own, so that each has its receipt. */
+/**
+ * Who goes on with what was begun under a key: the same enzyme, whoever shares its name by now; `undefined` where nobody does.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const successor = ({ entries }: Resolution, key: string): Entry | undefined =>
+  entries.find((entry) => entry.key === key) ?? entries.find((entry) => entry.id === key)
+
+/** Entries that share a name go by their ids, so that each has its receipt, and has it still when the others are gone. */
 const withKeys = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
   if (entries.length === 1) return entries
+  const byName = new Map<string, number>()
+  for (const { name } of entries) byName.set(name, (byName.get(name) ?? 0) + 1)
+  if (byName.size === entries.length) return entries
   const seen = new Map<string, number>()
   return entries.map((entry) => {
-    const nth = (seen.get(entry.name) ?? 0) + 1
-    seen.set(entry.name, nth)
-    return nth === 1 ? entry : { ...entry, key: `${entry.name}~${nth}` }
+    if (byName.get(entry.name) === 1) return entry
+    const nth = (seen.get(entry.id) ?? 0) + 1
+    seen.set(entry.id, nth)
+    return { ...entry, key: nth === 1 ? entry.id : `${entry.id}~${nth}` }
   })
+}
+
+/** FNV-1a: short, and the same on every host. */
+const digest = (text: string): string => {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return (hash >>> 0).toString(36)
 }
 
 const sameDescriptor = (a: Enzyme, b: Enzyme): boolean => {

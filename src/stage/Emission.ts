@@ -24,7 +24,7 @@ export class InvalidSignal extends Schema.TaggedError<InvalidSignal>()("InvalidS
 
 /** Signal paths that were checked: the same few come in every beat. Emptied when full. */
 const checked = new Set<string>()
-const CHECKED = 65_536
+const CHECKED = 8192
 
 /**
  * A checked signal. `beat` is the one that is running, or the newest: a wait for it or an earlier one is refused.
@@ -55,6 +55,9 @@ const cell = (text: string): string => {
 
 const checkPath = (signal: string): void => {
   if (checked.has(signal)) return
+  if (typeof signal === "string" && signal.length > Address.MAX_TEXT) {
+    throw refuse(`its path has ${signal.length} characters and the limit is ${Address.MAX_TEXT}; put what it says beside the path into the payload`)
+  }
   const names = typeof signal === "string" ? Name.split(signal) : `it is a ${typeof signal}`
   if (typeof names === "string") throw refuse(`${JSON.stringify(signal)} is not a signal path: ${names}. Write it like /signals/image/thumbnail`)
   if (checked.size >= CHECKED) checked.clear()

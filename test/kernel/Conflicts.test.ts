@@ -118,4 +118,18 @@ describe("runs that contend for one document", () => {
       yield* space.step
       assert.deepStrictEqual([yield* space.get("/data/a"), yield* space.get("/data/b")], ["3", "3"])
     }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("count against what a beat captures, and each document has its turn", () =>
+    Effect.gen(function*() {
+      const log: Array<string> = []
+      const space = yield* TestKernel.space([enzyme("set", (tx, { params }) => {
+        log.push(`${params["at"]}${params["n"]}@${tx.beat}`)
+        tx.set(`/data/${params["at"]}`, params["n"])
+      }, { query: "/signals/:at/:n" })])
+      for (const n of [1, 2, 3]) for (const at of ["a", "b", "c"]) yield* space.signal({ signal: `/signals/${at}/${n}`, at: { beat: n < 3 ? 0 : 1 } })
+      yield* steps(space, 6)
+      assert.deepStrictEqual(log.slice(0, 6), ["a1@0", "b1@0", "c1@0", "a2@0", "b2@0", "c2@0"])
+      assert.isTrue((yield* Effect.forEach([1, 2, 3], (beat) => TestKernel.ledger(space, beat, "inbox"))).every((lines) => lines!.length <= 6))
+      assert.deepStrictEqual(yield* Effect.forEach(["a", "b", "c"], (at) => space.get(`/data/${at}`)), ["3", "3", "3"])
+    }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, captureSignals: 6 } }))))
 })

@@ -69,6 +69,17 @@ describe("a delayed signal", () => {
       assert.deepStrictEqual(ran, [1, 2, 3, 4])
     }).pipe(Effect.provide(TestKernel.layer())))
 
+  it.effect("that does not fit its beat comes in a later one, still before what is new and in its order", () =>
+    Effect.gen(function*() {
+      const ran: Array<unknown> = []
+      const space = yield* TestKernel.space([enzyme("s", (tx, { payload }) => void ran.push(`${payload}@${tx.beat}`), { query: "/signals/:n" })])
+      for (const n of [0, 1, 2, 3, 4]) yield* space.signal({ signal: `/signals/${n}`, payload: n, at: { beat: n < 3 ? 1 : 2 } })
+      yield* space.step
+      yield* space.signal({ signal: "/signals/new", payload: "new" })
+      yield* steps(space, 3)
+      assert.deepStrictEqual(ran, ["0@1", "1@1", "2@2", "3@2", "4@3", "new@3"])
+    }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, captureSignals: 2 } }))))
+
   it.effect("is refused for a beat that is not to come", () =>
     Effect.gen(function*() {
       const { made } = recorder()

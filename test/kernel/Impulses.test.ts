@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Registry, type SignalRequest } from "systole"
+import { Registry, Retry, type SignalRequest } from "systole"
 import * as TestKernel from "../support/TestKernel.ts"
 import { enzyme, steps } from "./Kit.ts"
 
@@ -60,6 +60,47 @@ describe("impulses", () => {
       yield* space.signal({ signal: "/signals/start" })
       yield* steps(space, 4)
       assert.deepStrictEqual(ran, [[1, undefined], [2, 1], [3, 2]])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("wait behind an event of their pair, as events do behind them", () =>
+    Effect.gen(function*() {
+      const ran: Array<unknown> = []
+      const [event, impulse] = [{ signal: "/signals/i", payload: 1 }, { signal: "/signals/i" }]
+      const space = yield* TestKernel.space([
+        sender(event, impulse, { ...event, payload: 2 }, impulse, impulse, { signal: "/signals/i/other" }),
+        enzyme("i", (tx, { id, payload }) => void ran.push([tx.beat, id, payload]), { query: "/signals/i/**" })
+      ])
+      yield* space.signal({ signal: "/signals/start" })
+      yield* steps(space, 5)
+      assert.deepStrictEqual(ran, [[1, "0.0.0", 1], [1, "0.0.5", undefined], [2, "0.0.1", undefined], [3, "0.0.2", 2]])
+      assert.lengthOf((yield* TestKernel.ledger(space, 2, "agenda"))!, 3)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("wait behind another attempt of their pair, and behind one that lost a conflict", () =>
+    Effect.gen(function*() {
+      const ran: Array<string> = []
+      const [soon, later] = [{ signal: "/signals/i" }, { signal: "/signals/i", at: { beats: 2 } }]
+      const space = yield* TestKernel.space([
+        sender({ signal: "/signals/first" }, soon, later),
+        enzyme("first", (tx) => tx.set("/data/x", 1)),
+        enzyme("i", (tx, { attempt, id }) => {
+          ran.push(`${id}@${tx.beat} #${attempt}`)
+          tx.set("/data/x", 2)
+          return tx.get("/data/retried") === undefined && tx.beat > 3 ? new Retry({ reason: "once" }) : undefined
+        }),
+        enzyme("retried", (tx) => tx.set("/data/retried", true))
+      ])
+      yield* space.signal({ signal: "/signals/start" })
+      yield* steps(space, 3)
+      assert.deepStrictEqual(ran, ["0.0.1@1 #1", "0.0.1@2 #1"])
+      yield* steps(space, 2)
+      assert.deepStrictEqual(ran.slice(2), ["0.0.2@3 #1"])
+      yield* space.signal({ signal: "/signals/start" })
+      yield* space.signal({ signal: "/signals/retried", at: { beats: 4 } })
+      yield* steps(space, 8)
+      const runs = ran.map((line) => line.split(" ")[0]!.split("@")[1])
+      assert.strictEqual(new Set(runs).size, runs.length, ran.join(", "))
+      assert.isTrue(ran.some((line) => line.endsWith("#2")))
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("ask the registry once for each pair of a beat, and again in the next", () =>

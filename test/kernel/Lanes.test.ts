@@ -71,13 +71,24 @@ describe("events of one lane", () => {
       assert.deepStrictEqual(ran, ["-1@0", "4@0", "-1@1", "-1@3", "2@4", "3@5"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("go on meanwhile where the enzyme is loose", () =>
+  it.effect("go on meanwhile where the enzyme is loose, and never in the beat of another attempt", () =>
     Effect.gen(function*() {
       const { made, ran } = log("e", { order: "loose" })
       const space = yield* TestKernel.space([made])
       for (const payload of [-1, 2, 3]) yield* space.signal({ signal: "/signals/s", payload })
-      yield* steps(space, 5)
-      assert.deepStrictEqual(ran, ["-1@0", "-1@1", "2@1", "3@2", "-1@3"])
+      yield* steps(space, 6)
+      assert.deepStrictEqual(ran, ["-1@0", "-1@1", "2@2", "-1@3", "3@4"])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("that are loose never have two attempts of one enzyme in a beat", () =>
+    Effect.gen(function*() {
+      const { made, ran } = log("e", { order: "loose" })
+      const space = yield* TestKernel.space([made])
+      for (const payload of [-1, -2, -3]) yield* space.signal({ signal: "/signals/s", payload })
+      yield* steps(space, 12)
+      assert.lengthOf(ran, 9)
+      const beats = ran.map((line) => line.split("@")[1])
+      assert.strictEqual(new Set(beats).size, ran.length, ran.join(", "))
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("wait while the one before them contends for a document, loose or not", () =>

@@ -131,6 +131,46 @@ describe("a run that asks for another attempt", () => {
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 
+describe("an enzyme that shares its name, tried again", () => {
+  const sharing = () => {
+    const ran: Array<string> = []
+    const made = ["/signals/s", "/signals/**"].map((query, i) =>
+      enzyme("a", (_, { attempt }) => {
+        ran.push(`${i} #${attempt}`)
+        return attempt < 2 ? again() : "well"
+      }, { query }))
+    return { ran, made }
+  }
+
+  for (const stays of [0, 1]) {
+    it.effect(`goes on when the other one is withdrawn, which does not (${stays})`, () =>
+      Effect.gen(function*() {
+        const { made, ran } = sharing()
+        const space = yield* TestKernel.space(made)
+        const { id } = yield* space.signal({ signal: "/signals/s" })
+        yield* space.step
+        yield* (yield* Kernel).unregister(made[1 - stays]!)
+        yield* space.step
+        assert.deepStrictEqual(ran, ["0 #1", "1 #1", `${stays} #2`])
+        const handlings = (yield* space.receipt(id))?.handlings ?? []
+        assert.deepStrictEqual(handlings.map(({ error, value }) => error?.code ?? value).toSorted(), ["enzyme/gone", "well"])
+        const { enzyme: gone } = handlings.find(({ error }) => error !== undefined)!
+        assert.deepInclude((yield* space.get(`/rt/dead/${id}/${gone}`)) as object, { code: "enzyme/gone", enzyme: gone })
+      }).pipe(Effect.provide(TestKernel.layer())))
+  }
+
+  it.effect("has a receipt and a dead letter of its own", () =>
+    Effect.gen(function*() {
+      const { made } = sharing()
+      const space = yield* TestKernel.space(made.map((one) => ({ ...one, retry: { attempts: 1 } })))
+      const { id } = yield* space.signal({ signal: "/signals/s" })
+      yield* space.step
+      const keys = (yield* space.receipt(id))!.handlings.map((handling) => handling.enzyme)
+      assert.strictEqual(new Set(keys).size, 2)
+      for (const key of keys) assert.deepInclude((yield* space.get(`/rt/dead/${id}/${key}`)) as object, { enzyme: key, code: "run/retry" })
+    }).pipe(Effect.provide(TestKernel.layer())))
+})
+
 describe("a run that fails for good", () => {
   it.effect("is not tried again, and the others of its signal and beat stand", () =>
     Effect.gen(function*() {
@@ -138,7 +178,7 @@ describe("a run that fails for good", () => {
         enzyme("a", (tx) => tx.set("/data/a", 1), { query: "/signals/s" }),
         enzyme("b", (tx) => {
           tx.set("/data/b", 1)
-          throw Object.assign(new Error("no such thing"), { code: "thing/unknown" })
+          throw Object.assign(new Error("no such thing"), { _tag: "NoSuchThing", code: "thing/unknown" })
         }, { query: "/signals/s" }),
         enzyme("other", (tx) => tx.set("/data/other", 1))
       ])
@@ -146,7 +186,7 @@ describe("a run that fails for good", () => {
       yield* space.signal({ signal: "/signals/other" })
       yield* steps(space, 3)
       assert.deepStrictEqual(yield* ended(space, id), ["a ok @0 #1", "b dead @0 #1"])
-      assert.deepStrictEqual((yield* space.receipt(id))?.handlings[1]?.error, { tag: "Error", code: "thing/unknown", message: "no such thing" })
+      assert.deepStrictEqual((yield* space.receipt(id))?.handlings[1]?.error, { tag: "NoSuchThing", code: "thing/unknown", message: "no such thing" })
       assert.deepStrictEqual([yield* space.get("/data/a"), yield* space.get("/data/b"), yield* space.get("/data/other")], [1, undefined, 1])
       assert.deepStrictEqual(yield* TestKernel.ledger(space, 0, "agenda"), [
         "enzyme=a rc=0 signal=/signals/s target=-",

@@ -185,6 +185,33 @@ describe("a run that takes longer than its limit", () => {
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 
+describe("what a run throws", () => {
+  class Own extends Schema.TaggedError<Own>()("Own", {}) {
+    readonly code = "own/code"
+  }
+  const thrown: ReadonlyArray<readonly [what: string, error: unknown, tag: string, code: string]> = [
+    ["an author's tagged error", new Own(), "Own", "own/code"],
+    ["one of the language", Object.assign(new TypeError("x"), { code: "ERR_INVALID_URL" }), "TypeError", "run/failed"],
+    ["one of the host", new DOMException("x", "InvalidCharacterError"), "Defect", "run/failed"],
+    ["one with a name of its own", Object.assign(new Error("x"), { name: "Odd", code: "odd" }), "Defect", "run/failed"],
+    ["one whose tag is no name", { _tag: "not a name", code: "not a code" }, "Defect", "run/failed"],
+    ["nothing", undefined, "Defect", "run/failed"]
+  ]
+
+  for (const [what, error, tag, code] of thrown) {
+    it.effect(`has a tag and a code that no host has a say in: ${what}`, () =>
+      Effect.gen(function*() {
+        const space = yield* TestKernel.space([enzyme("s", () => {
+          throw error
+        })])
+        const { id } = yield* space.signal({ signal: "/signals/s" })
+        yield* space.step
+        const made = (yield* space.receipt(id))?.handlings[0]?.error
+        assert.deepStrictEqual([made?.tag, made?.code], [tag, code])
+      }).pipe(Effect.provide(TestKernel.layer())))
+  }
+})
+
 describe("a payload schema", () => {
   const Order = Schema.Struct({ id: Schema.NumberFromString, at: Schema.optionalKey(Schema.Date) })
 

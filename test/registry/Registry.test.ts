@@ -2,12 +2,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Registry, SystemGrants } from "systole"
 import * as Address from "../../src/cell/Address.ts"
+import * as Name from "../../src/cell/Name.ts"
 import * as Pattern from "../../src/cell/Pattern.ts"
 import type { Binding } from "../../src/registry/Bindings.ts"
 import * as Enzyme from "../../src/registry/Enzyme.ts"
 import * as Order from "../../src/registry/Order.ts"
 import type { Entry } from "../../src/registry/Registry.ts"
-import { Enzymes } from "../../src/registry/Registry.ts"
+import { Enzymes, successor } from "../../src/registry/Registry.ts"
 import * as Dice from "./Dice.ts"
 
 const run = (): void => {}
@@ -69,8 +70,42 @@ describe("Enzymes", () => {
 
   it("gives each of several enzymes with one name a receipt key of its own", () => {
     const registry = active(enzyme("twin", "/s/*"), enzyme("twin", "/s/x"), enzyme("other", "/s/x"), enzyme("twin", "/**"))
-    assert.deepStrictEqual(keys(registry, "/s/x"), ["other", "twin", "twin~2", "twin~3"])
-    assert.deepStrictEqual(keys(registry, "/s/y"), ["twin", "twin~2"])
+    const [other, ...twins] = keys(registry, "/s/x")
+    assert.strictEqual(other, "other")
+    assert.strictEqual(new Set(twins).size, 3)
+    for (const key of twins) assert.match(key, /^twin~/)
+    assert.deepStrictEqual(keys(registry, "/s/y"), twins.filter((key) => keys(registry, "/s/y").includes(key)))
+    assert.deepStrictEqual(keys(registry, "/other"), ["twin"])
+  })
+
+  it("makes those keys from the descriptors alone: names that do not depend on who else is there", () => {
+    const queries = ["/s/*", "/s/x", "/**", "/s/:a", ""]
+    const modes = ["exact", "prefix"] as const
+    const twins = queries.flatMap((query) => modes.map((match) => enzyme("twin", query, { match })))
+    const some = (enzymes: ReadonlyArray<Enzyme.Enzyme>) =>
+      new Map(active(...enzymes).resolve("/s/x", undefined, unbound).entries.map((entry) => [entry.enzyme, entry.key]))
+    const all = some(twins)
+    for (const key of all.values()) assert.isUndefined(Name.refusal(key), key)
+    assert.strictEqual(new Set(all.values()).size, all.size)
+    for (const [one, key] of some(twins.toReversed().slice(2))) assert.strictEqual(key, all.get(one))
+  })
+
+  it("numbers those that not even a query tells apart", () => {
+    const registry = active(enzyme("a", "/s"), enzyme("a", "/s"), enzyme("a", "/*"))
+    const [first, second, third] = keys(registry, "/s")
+    assert.strictEqual(second, `${first}~2`)
+    assert.notStrictEqual(third, first)
+  })
+
+  it("finds who goes on under a key, shared by now or not, and nobody else", () => {
+    const [one, two] = [enzyme("a", "/s"), enzyme("a", "/*")]
+    const both = active(one, two).resolve("/s", undefined, unbound)
+    const alone = (left: Enzyme.Enzyme) => active(left).resolve("/s", undefined, unbound)
+    const [first, second] = both.entries.map(({ key }) => key)
+    assert.deepStrictEqual([first, second].map((key) => successor(both, key!)?.enzyme), [one, two])
+    assert.strictEqual(successor(alone(one), first!)?.enzyme, one)
+    assert.strictEqual(successor(alone(one), second!), undefined)
+    assert.strictEqual(successor(alone(two), "a")?.enzyme, two)
   })
 
   it("takes the coarsest lane of those that take a signal", () => {
@@ -131,6 +166,13 @@ const bestPerName = (entries: ReadonlyArray<Entry>, signal: string | undefined, 
   ).toSorted(Order.priority)
   return taking.filter((entry, i) => taking.findIndex(({ name }) => name === entry.name) === i).map((entry) => entry.enzyme)
 }
+
+describe("an enzyme that is durable", () => {
+  it("is refused, because its runs would need the reactor", () => {
+    assert.throws(() => enzyme("slow", "/s", { durable: true }), Enzyme.InvalidEnzyme, "need the reactor")
+    assert.isFalse(enzyme("quick", "/s", { durable: false }).durable)
+  })
+})
 
 describe("Enzymes.register", () => {
   it("lets an exclusive enzyme be alone on its query, whichever of the two is exclusive and active", () => {
