@@ -1,5 +1,6 @@
+import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
-import { type Enzyme, MemoryStore } from "systole"
+import { Enzyme, MemoryStore } from "systole"
 import * as App from "../../src/ingress/App.ts"
 import { Kernel } from "../../src/kernel/Kernel.ts"
 import * as Config from "../../src/loader/Config.ts"
@@ -48,3 +49,40 @@ export const served = (setting: Setting = {}) =>
       ask(path, { method, body: JSON.stringify(body), headers: { "content-type": "application/json", ...headers } })
     return { kernel, accidents, close: () => closing.abort(), fetch, ask, post: send("POST"), put: send("PUT") }
   })
+
+const count = Enzyme.make({
+  name: "count",
+  query: "/signals/count",
+  run: (tx, event) => {
+    tx.increment("/data/count")
+    return { seen: event.payload ?? null }
+  }
+})
+const broken = Enzyme.make({
+  name: "broken",
+  query: "/signals/broken",
+  run: () => {
+    throw new Error("no luck")
+  }
+})
+
+/** An enzyme that counts, and one that fails. */
+export const enzymes = [count, broken]
+
+/** Where signals are posted. */
+export const signals = "/v1/spaces/shop/signals"
+
+/** A signal that is counted. */
+export const signal = { signal: "/signals/count", payload: 1 }
+
+/** The status and code of a problem. */
+export const problem = (answer: Answer) => {
+  const { code, status } = answer.body as { readonly code: string; readonly status: number }
+  assert.strictEqual(answer.headers.get("content-type"), "application/problem+json")
+  assert.strictEqual(answer.status, status)
+  return [status, code]
+}
+
+/** A test over a served runtime. */
+export const test = (name: string, run: (app: Effect.Success<ReturnType<typeof served>>) => Promise<void>) =>
+  it.live(name, () => Effect.flatMap(served({ enzymes }), (app) => Effect.promise(() => run(app))))
