@@ -10,8 +10,8 @@ export const FORMAT = 2
 
 /**
  * The tables. `cell` holds its parent's key, so that the names below a document
- * are one range of an index; `caller` holds the receipts with a digest, numbered by
- * age, and `receipt` the others; long texts come last in a row, so that what
+ * are one range of an index; `caller` holds the receipts with a digest and `receipt`
+ * the others, both numbered by age; long texts come last in a row, so that what
  * stands before them is read without them; `blob` points to `part`, so that
  * finishing an upload moves no bytes; `upload` names those that no blob points to.
  */
@@ -26,7 +26,8 @@ const tables = [
     beat INTEGER PRIMARY KEY, clock REAL NOT NULL, size INTEGER NOT NULL, hash TEXT NOT NULL, text TEXT NOT NULL) STRICT`,
   `CREATE TABLE IF NOT EXISTS caller (
     age INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, digest TEXT NOT NULL, beat INTEGER NOT NULL, clock REAL NOT NULL) STRICT`,
-  "CREATE TABLE IF NOT EXISTS receipt (id TEXT NOT NULL, enzyme TEXT NOT NULL, beat INTEGER NOT NULL, PRIMARY KEY (id, enzyme)) STRICT, WITHOUT ROWID",
+  `CREATE TABLE IF NOT EXISTS receipt (
+    age INTEGER PRIMARY KEY, id TEXT NOT NULL, enzyme TEXT NOT NULL, beat INTEGER NOT NULL, UNIQUE (id, enzyme)) STRICT`,
   "CREATE INDEX IF NOT EXISTS receipt_beat ON receipt (beat)",
   "CREATE TABLE IF NOT EXISTS queue (seq INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT",
   "CREATE TABLE IF NOT EXISTS blob (hash TEXT PRIMARY KEY, epoch INTEGER NOT NULL, upload INTEGER NOT NULL) STRICT, WITHOUT ROWID",
@@ -81,10 +82,14 @@ export const statements = ({ prepare }: SqlDriver) => ({
 
   caller: prepare("SELECT beat, digest FROM caller WHERE id = ?"),
   putCaller: prepare("INSERT OR REPLACE INTO caller (id, digest, beat, clock) VALUES (?, ?, ?, ?)"),
+  callerSpan: prepare("SELECT (SELECT max(age) FROM caller) - (SELECT min(age) FROM caller) + 1"),
+  callersAfter: prepare("SELECT age, id FROM caller WHERE age > ? ORDER BY age LIMIT ?"),
   oldestCallers: prepare("SELECT clock, age FROM caller ORDER BY age LIMIT ?"),
   pruneCallers: prepare("DELETE FROM caller WHERE age <= ?"),
   receipts: prepare("SELECT id, enzyme, beat FROM receipt WHERE id = ?"),
-  putReceipt: prepare("INSERT OR REPLACE INTO receipt VALUES (?, ?, ?)"),
+  receiptSpan: prepare("SELECT (SELECT max(age) FROM receipt) - (SELECT min(age) FROM receipt) + 1"),
+  receiptsAfter: prepare("SELECT age, id FROM receipt WHERE age > ? ORDER BY age LIMIT ?"),
+  putReceipt: prepare("INSERT OR REPLACE INTO receipt (id, enzyme, beat) VALUES (?, ?, ?)"),
   pruneReceipts: prepare("DELETE FROM receipt WHERE beat <= ?"),
 
   queue: prepare("SELECT seq, text FROM queue WHERE seq > ? ORDER BY seq LIMIT ?"),

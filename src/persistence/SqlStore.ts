@@ -11,12 +11,13 @@ import * as Layer from "effect/Layer"
 import * as Address from "../cell/Address.ts"
 import { attempt, type Backend, checkTurn, type Content, type Group, PART } from "./Backend.ts"
 import * as GroupStore from "./GroupStore.ts"
+import { IdFilter } from "./IdFilter.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
 import { checkSpaceName, type Head, type JournalRow, type OpenOptions, Persistence, type QueueRow, type ReceiptRow, retention } from "./Persistence.ts"
 import { NoSuchSpace, PersistenceError, StoreDamaged } from "./PersistenceError.ts"
 import { expired, Pruning, sizeOf } from "./Pruning.ts"
 import * as SortKey from "./SortKey.ts"
-import type { SqlDriver, SqlRow, SqlSource } from "./SqlDriver.ts"
+import type { SqlDriver, SqlRow, SqlSource, SqlStatement } from "./SqlDriver.ts"
 import * as SqlSchema from "./SqlSchema.ts"
 import { join } from "./Upload.ts"
 
@@ -52,6 +53,9 @@ class SqlBackend implements Backend {
   private readonly driver: SqlDriver
   private readonly sql: SqlSchema.Statements
   private readonly pruning: Pruning
+  /** The ids of the receipts with a digest, and of the others. */
+  private readonly callers: IdFilter
+  private readonly pointed: IdFilter
   private lastUpload = 0
 
   constructor(space: string, driver: SqlDriver, options: OpenOptions) {
@@ -67,6 +71,8 @@ class SqlBackend implements Backend {
       for (const [epoch, upload] of sql.uploads.all()) dropParts(sql, epoch as number, upload as number)
       return sql
     })
+    this.callers = filterOf(this.sql.callerSpan, this.sql.callersAfter)
+    this.pointed = filterOf(this.sql.receiptSpan, this.sql.receiptsAfter)
     const { epoch, head } = readMeta(this.sql)
     this.epoch = epoch
     this.head = head
@@ -99,8 +105,9 @@ class SqlBackend implements Backend {
   }
 
   receipts(id: string): ReadonlyArray<ReceiptRow> {
-    const rows = this.sql.receipts.all(id).map(([id, enzyme, beat]) => ({ id, enzyme, beat }) as ReceiptRow)
-    const caller = this.sql.caller.get(id)
+    const pointed = this.pointed.mayHave(id) ? this.sql.receipts.all(id) : []
+    const rows = pointed.map(([id, enzyme, beat]) => ({ id, enzyme, beat }) as ReceiptRow)
+    const caller = this.callers.mayHave(id) ? this.sql.caller.get(id) : undefined
     if (caller !== undefined) rows.push({ id, enzyme: "", beat: caller[0] as number, digest: caller[1] as string })
     return rows
   }
@@ -171,12 +178,18 @@ class SqlBackend implements Backend {
       addJournal.run(row.beat, row.clock, sizeOf(row), row.hash, row.text)
       size += sizeOf(row)
     }
-    for (const rows of group.receipts.values()) {
-      for (const { beat, digest, enzyme, id } of rows) {
+    const callers: Array<string> = []
+    const pointed: Array<string> = []
+    for (const [id, rows] of group.receipts) {
+      for (const { beat, digest, enzyme } of rows) {
         if (digest === undefined) putReceipt.run(id, enzyme, beat)
         else putCaller.run(id, digest, beat, group.head.clock)
+        const ids = digest === undefined ? pointed : callers
+        ids.push(id)
       }
     }
+    this.callers.add(callers)
+    this.pointed.add(pointed)
     return size
   }
 
@@ -230,6 +243,12 @@ const tooOld = <Row extends { readonly clock: number }>(
   const rows = oldest(bounds.budget.rows)
   return rows.slice(0, expired(rows, bounds))
 }
+
+const filterOf = (span: SqlStatement, after: SqlStatement): IdFilter =>
+  new IdFilter({
+    size: () => (span.get()?.[0] ?? 0) as number,
+    page: (number, limit) => after.all(number, limit) as unknown as ReadonlyArray<readonly [number, string]>
+  })
 
 const dropParts = (sql: SqlSchema.Statements, epoch: number, upload: number): void => {
   sql.dropParts.run(epoch, upload)
