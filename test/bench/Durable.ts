@@ -1,0 +1,113 @@
+/**
+ * Durable servers against each other, over loopback: ours and the hand-written
+ * one, in turn, at each concurrency, with the disk's own latency beside it.
+ *
+ * @module
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import process from "node:process"
+import { command, current, type Host, root } from "../scripts/Host.ts"
+import type { Bench, Case, Round } from "./Bench.ts"
+import type { Server } from "./Contender.ts"
+import { disk, load, start, startBaseline } from "./Contender.ts"
+
+/** How long one measurement loads a server, and how long it is loaded before the first counts, in milliseconds. */
+const MEASURED = 3000
+const WARM = 3000
+
+/** What is measured, and how. */
+export interface Plan {
+  /** Where requests go, on ours and on the other. */
+  readonly path: string
+  readonly concurrencies: ReadonlyArray<number>
+  readonly rounds: number
+  /** The name of what is counted, such as `events`. */
+  readonly counted: string
+}
+
+interface Figures {
+  readonly perSecond: number
+  readonly p50: number
+  readonly flushes: number
+  readonly cpuMicros: number
+  readonly fairness: number
+}
+
+const units: Readonly<Record<keyof Figures, string>> = { perSecond: "/s", p50: "ms", flushes: "each", cpuMicros: "µs each", fairness: "slowest/fastest" }
+
+/** The same plan on the real disk and with a synchronisation of 2 ms. */
+export const bench = async (plan: Plan): Promise<Bench> => {
+  const folder = mkdtempSync(join(tmpdir(), "systole-durable-"))
+  const memory = mkdtempSync(join("/dev/shm", "systole-durable-"))
+  const host: Host = current()
+  const pairs = [await pair({ name: "disk", folder, env: {}, host }), await pair({ name: "2 ms", folder: memory, env: { SYNC_US: "2000" }, host })]
+  for (const { servers } of pairs) for (const server of Object.values(servers)) await measure(server, plan, { concurrency: 16, ms: WARM })
+  const latency = await disk(join(folder, "disk"))
+  return {
+    cases: pairs.flatMap(({ name, servers }) => plan.concurrencies.flatMap((concurrency) => cases({ name, servers, concurrency, plan }))),
+    note: `fdatasync of the disk: p50 ${latency["p50"]} ms, p99 ${latency["p99"]} ms. Repeat when p99 is above 1 ms.`,
+    close: async () => {
+      for (const { servers } of pairs) for (const server of Object.values(servers)) await server.stop()
+      for (const path of [folder, memory]) rmSync(path, { recursive: true, force: true })
+    }
+  }
+}
+
+const pair = async ({ env, folder, host, name }: { readonly name: string; readonly folder: string; readonly env: NodeJS.ProcessEnv; readonly host: Host }) => {
+  const group = await startBaseline("group", join(folder, "group.db"), env)
+  const systole = await start((port) => {
+    const [file, ...args] = command(host, join(root, "test", "bench", "server.ts"))
+    return [file, ...args, String(port), join(folder, "systole")]
+  }, { ...process.env, ...env })
+  return { name, servers: { group, systole } }
+}
+
+interface Setting {
+  readonly name: string
+  readonly servers: { readonly group: Server; readonly systole: Server }
+  readonly concurrency: number
+  readonly plan: Plan
+}
+
+/** One case per figure; the first loads the servers, and the others tell what that showed. */
+const cases = ({ concurrency, name, plan, servers }: Setting): ReadonlyArray<Case> => {
+  const seen = { group: [] as Array<Figures>, systole: [] as Array<Figures> }
+  const loaded = (contender: keyof typeof seen): Round => async () => {
+    const figures = await measure(servers[contender], plan, { concurrency, ms: MEASURED })
+    seen[contender].push(figures)
+    return figures.perSecond
+  }
+  const told = (contender: keyof typeof seen, figure: keyof Figures): Round => {
+    let round = 0
+    return () => seen[contender][round++ % plan.rounds]![figure]
+  }
+  const label = (figure: string) => `${name}, ${concurrency} at once: ${figure}`
+  const common = { baseline: "group", rounds: plan.rounds, warm: 0 }
+  return [
+    { ...common, name: label(plan.counted), unit: units.perSecond, contenders: { group: loaded("group"), systole: loaded("systole") } },
+    ...(["p50", "flushes", "cpuMicros", "fairness"] as const).map((figure): Case => ({
+      ...common,
+      name: label(figure),
+      unit: units[figure],
+      contenders: { group: told("group", figure), systole: told("systole", figure) }
+    }))
+  ]
+}
+
+/** Loads a server, and reads its counters before and after. */
+const measure = async (server: Server, { path }: Plan, { concurrency, ms }: { readonly concurrency: number; readonly ms: number }): Promise<Figures> => {
+  const before = await server.stats()
+  const [row] = await load(`${server.url}${path}`, { warm: "0", ms: String(ms), concurrency: String(concurrency), header: "Prefer: wait=10" })
+  const after = await server.stats()
+  if (row === undefined || row["errors"] !== 0) throw new Error(`${server.url} answered with errors under load`)
+  const events = after.events - before.events
+  return {
+    perSecond: row["perSecond"]!,
+    p50: row["p50"]!,
+    flushes: (after.commits - before.commits) / events,
+    cpuMicros: (after.cpuMicros - before.cpuMicros) / events,
+    fairness: row["slowestOverFastest"]!
+  }
+}
