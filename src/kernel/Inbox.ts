@@ -94,8 +94,7 @@ export class Inbox {
 
   /** Lets go of the control input that a beat did. */
   dropControls(count: number): void {
-    for (let i = 0; i < count; i++) this.bytes -= sizeOf(this.controls[i]!)
-    this.controls = this.controls.slice(count)
+    for (const control of this.controls.splice(0, count)) this.bytes -= sizeOf(control)
   }
 
   /** Takes in what arrived, or what a beat sent. */
