@@ -15,7 +15,7 @@ export interface Candidate {
   readonly name: string
   readonly before: ReadonlyArray<string>
   readonly after: ReadonlyArray<string>
-  /** 2 for a match by signal and target, 1 for one of the two. */
+  /** 2 for a match by signal and target, 1 for one of the two. All candidates of one impulse match it alike; the rank between them is part of the order all the same. */
   readonly strength: number
   readonly specificity: number
   /** When it was activated; smaller is earlier. */
