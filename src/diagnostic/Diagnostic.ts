@@ -32,6 +32,9 @@ export interface Diagnostic {
   readonly subject: string
 }
 
+/** Most characters of a note: what it lists may be as long as the registry. */
+const MAX_NOTE = 2000
+
 const FOLDER = "/data/mailbox/diag/msgs"
 
 /**
@@ -52,7 +55,7 @@ export const toValue = (diagnostic: Diagnostic, beat: number) => ({
   sev: diagnostic.severity,
   topic: diagnostic.topic,
   code: diagnostic.code,
-  note: diagnostic.note,
+  note: diagnostic.note.slice(0, MAX_NOTE),
   origin: diagnostic.origin,
   subject: diagnostic.subject,
   issued_beat: beat

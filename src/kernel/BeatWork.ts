@@ -4,6 +4,7 @@
  * @module
  */
 import type { Binding, BindingTable } from "../registry/Bindings.ts"
+import type { Address } from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import * as Bindings from "../registry/Bindings.ts"
 import type { Entry } from "../registry/Registry.ts"
@@ -16,6 +17,7 @@ import type { Captured, Flight, Handling, Outcome } from "./Flight.ts"
 import type { Taken } from "./Inbox.ts"
 import type { Begun } from "./Intake.ts"
 import type { Again } from "./Signal.ts"
+import { WriteRefused } from "./SpaceError.ts"
 
 /** Who is to take a signal: an enzyme, or nobody where the outcome is settled already. */
 export interface Assignment {
@@ -23,6 +25,16 @@ export interface Assignment {
   readonly entry?: Entry | undefined
   readonly again?: Again | undefined
   readonly outcome?: Outcome | undefined
+}
+
+/** A cell's list with changes that are not kept yet. */
+interface List {
+  readonly cell: string
+  readonly bindings: ReadonlyArray<Binding>
+  readonly address: Address
+  readonly document: Document.Document
+  /** Characters that it adds to the journal. */
+  readonly size: number
 }
 
 /**
@@ -61,11 +73,37 @@ export class BeatWork {
   /** The bindings as this beat sees them. */
   readonly table: BindingTable = { get: (cell) => this.bindings.get(cell) ?? this.bound.get(cell) }
 
-  /** Puts a binding or a tombstone into its cell's list. */
-  bind(change: BindingChange, writer: number): void {
-    const list = Bindings.put(this.table.get(change.cell) ?? [], change, this.moment.beat)
-    this.bindings.set(change.cell, list)
-    this.stage.put(Bindings.address(change.cell), Document.encode(list), writer)
+  /** Puts a binding or a tombstone from outside into its cell's list; answers why not, where the cell is full. */
+  bind(change: BindingChange, writer: number): WriteRefused | undefined {
+    const lists = this.lists([change])
+    if (typeof lists === "string") return new WriteRefused({ address: change.cell, reason: lists })
+    this.keep(lists, writer)
+    return undefined
+  }
+
+  /** The lists that these changes make, or why one of them is refused. */
+  lists(changes: ReadonlyArray<BindingChange>): ReadonlyArray<List> | string {
+    const made = new Map<string, ReadonlyArray<Binding>>()
+    for (const change of changes) {
+      const list = made.get(change.cell) ?? this.table.get(change.cell) ?? []
+      const refusal = Bindings.refusal(list, change)
+      if (refusal !== undefined) return refusal
+      made.set(change.cell, Bindings.put(list, change, this.moment.beat))
+    }
+    return [...made].map(([cell, bindings]) => {
+      const address = Bindings.address(cell)
+      const document = Document.encode(bindings)
+      const before = this.stage.committed.read(address.key)
+      return { cell, bindings, address, document, size: address.key.length + (before?.text.length ?? 0) + document.text.length }
+    })
+  }
+
+  /** Keeps lists for the beats that follow. */
+  keep(lists: ReadonlyArray<List>, writer: number): void {
+    for (const { address, bindings, cell, document } of lists) {
+      this.bindings.set(cell, bindings)
+      this.stage.put(address, document, writer)
+    }
   }
 
   /** Puts a run on the agenda. */

@@ -12,6 +12,8 @@ import * as Document from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { BlobRow, ReceiptRow } from "../persistence/Persistence.ts"
+import { PersistenceError } from "../persistence/PersistenceError.ts"
+import { TransactionRefused } from "../stage/Draft.ts"
 import type { Staged } from "../stage/Stage.ts"
 import { COMMIT } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
@@ -47,6 +49,9 @@ interface Settled {
 /** Losses in a row after which a run is reported, once. */
 const REPORTED_LOSSES = 3
 
+/** Most characters that the journal has of a failed run beside its payload: its line, message, letter and diagnostic. */
+const FAILURE = 4096
+
 /**
  * Commits a beat to the store and to memory.
  *
@@ -55,7 +60,6 @@ const REPORTED_LOSSES = 3
  * @since 0.1.0
  */
 export const commit = (work: BeatWork, body: Body): Beat => {
-  merge(work)
   const settled: Settled = { queued: [], receipts: [], blobs: [], landed: [], staying: [] }
   const flights = taken(work)
   for (const handling of work.runs) conclude(handling, { work, body, settled })
@@ -74,60 +78,62 @@ export const commit = (work: BeatWork, body: Body): Beat => {
   }
 }
 
-/** Step 9: runs that are well are merged in agenda order; the first to commit wins. */
-const merge = (work: BeatWork): void => {
-  for (const handling of work.runs) {
-    if (handling.outcome?.kind !== "ok") continue
-    try {
-      const conflict = work.stage.merge(handling.draft!, handling.run)
-      if (conflict !== undefined) handling.outcome = { kind: "conflict", document: conflict.key }
-    } catch (error) {
-      // What a run's writes make of another's is known only here: adding to what is no number any more, say.
-      handling.outcome = Run.failure(error)
-    }
-  }
-}
-
 interface Surroundings {
   readonly work: BeatWork
   readonly body: Body
   readonly settled: Settled
 }
 
-/** What follows from the outcome of one run. */
+/** What follows from the outcome of one run. Whatever goes wrong with it costs that handling and not the space, unless it is the store. */
 const conclude = (handling: Handling, around: Surroundings): void => {
-  const { outcome } = handling
-  switch (outcome?.kind) {
-    case "ok":
-      return launch(handling, around)
-    case "conflict":
-      return lose(handling, outcome.document, around)
-    case "retry":
-      if (handling.attempt < (handling.entry?.enzyme.retry.attempts ?? 1)) return repeat(handling, around)
-      return bury(handling, outcome, around.work)
-    case "dead":
-    case "fatal":
-      return bury(handling, outcome, around.work)
-    case undefined:
-      throw new Error(`run ${handling.run} of beat ${handling.beat} was never concluded`)
+  try {
+    settle(handling, around)
+  } catch (error) {
+    if (error instanceof PersistenceError) throw error
+    // What a run's writes make of another's is known only here: adding to what is no number any more, say.
+    bury(handling, Run.failure(error) as Failure, around.work)
   }
 }
 
-/** A run that is well: what it launched takes effect. */
-const launch = (handling: Handling, { body, settled, work }: Surroundings): void => {
+const settle = (handling: Handling, around: Surroundings): void => {
+  const { entry, flight, outcome } = handling
+  if (outcome?.kind === "ok") return merge(handling, outcome.result, around)
+  if (outcome === undefined || outcome.kind === "conflict") throw new Error(`run ${handling.run} of beat ${handling.beat} was never concluded`)
+  // Where nobody is left to run it, a later beat could do no more.
+  const canWait = entry !== undefined && outcome.kind !== "fatal"
+  const size = FAILURE + (flight.signal.payload?.text.length ?? 0)
+  if (canWait && !around.work.stage.take(size)) return lose(handling, undefined, around)
+  if (outcome.kind === "retry") {
+    if (handling.attempt < (handling.entry?.enzyme.retry.attempts ?? 1)) return repeat(handling, around)
+  }
+  bury(handling, outcome, around.work)
+}
+
+/** Step 9: a run that is well is merged, in agenda order; the first to commit wins, and what it launched takes effect. */
+const merge = (handling: Handling, result: Document.Document | undefined, around: Surroundings): void => {
+  const { body, settled, work } = around
   const draft = handling.draft!
+  const lists = draft.bindings === undefined ? [] : work.lists(draft.bindings)
+  if (typeof lists === "string") throw new TransactionRefused({ reason: lists })
+  let size = result?.text.length ?? 0
+  for (const list of lists) size += list.size
+  draft.launch(size)
+  const conflict = work.stage.merge(draft, handling.run)
+  if (conflict !== undefined) return lose(handling, conflict.key, around)
   handling.flight.over.push(handling)
   for (const emission of draft.emissions) {
     const signal = Signal.make(emission, { origin: "run", depth: handling.flight.signal.depth + 1, expected: handling.beat + 1 })
     const due = emission.at === undefined ? undefined : Signal.due(emission.at, sinceOf(work, body))
     settled.queued.push(new Signal.Pending(body.number(), signal, { due }))
   }
-  for (const change of draft.bindings ?? []) work.bind(change, handling.run)
+  work.keep(lists, handling.run)
   for (const [hash, bytes] of draft.blobs ?? []) settled.blobs.push({ hash, bytes })
 }
 
-/** A run that lost a conflict: it waits for its turn on the document. */
-const lose = (handling: Handling, document: string, { body, settled, work }: Surroundings): void => {
+/** A run that lost a conflict waits for its turn on the document; one that a full beat had no room for waits alone, where its receipt will be. */
+const lose = (handling: Handling, lost: string | undefined, { body, settled, work }: Surroundings): void => {
+  const document = lost ?? `/rt/receipts/${handling.flight.signal.id}/${handling.key}`
+  handling.outcome = { kind: "conflict", document }
   const losses = handling.losses + 1
   if (losses === REPORTED_LOSSES) {
     work.diagnostics.push({ ...about(handling), severity: "sev:warn", topic: "run/conflict", code: "run/conflict", note: `lost ${losses} times in a row on ${document}` })
@@ -157,11 +163,11 @@ const again = (
   settled.queued.push(new Signal.Pending(body.number(), flight.signal, { due, again: left }))
 }
 
+type Failure = Extract<Outcome, { readonly code: string }>
+
 /** A handling that will never be well: its dead letter takes the receipt's place. The payload, which may be as large as a document can be, lies below it. */
-const bury = (handling: Handling, outcome: Outcome & { readonly code: string; readonly tag: string }, work: BeatWork): void => {
+const bury = (handling: Handling, outcome: Failure, work: BeatWork): void => {
   const { attempt, flight: { signal }, key } = handling
-  handling.outcome = { ...outcome, kind: outcome.kind === "fatal" ? "fatal" : "dead" } as Outcome
-  handling.flight.over.push(handling)
   const place = `/rt/dead/${signal.id}/${key}`
   const payload = Address.make(`${place}/payload`)
   const letter = {
@@ -175,6 +181,8 @@ const bury = (handling: Handling, outcome: Outcome & { readonly code: string; re
     ...(signal.payload === undefined ? {} : { payload: Link.make(payload.text) })
   }
   work.stage.put(Address.make(place), Document.encode(letter), COMMIT)
+  handling.outcome = { ...outcome, kind: outcome.kind === "fatal" ? "fatal" : "dead" }
+  handling.flight.over.push(handling)
   if (signal.payload !== undefined) work.stage.put(payload, signal.payload, COMMIT)
   const isFatal = outcome.kind === "fatal"
   work.diagnostics.push({

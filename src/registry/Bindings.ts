@@ -38,22 +38,25 @@ export interface Bound {
   readonly declared: Declarations
 }
 
-/** Most entries that one cell keeps; those of names that newer entries settle go first. */
+/** Most entries that one cell keeps, and so most names; entries of names that newer ones settle go first. */
 const MAX_BINDINGS = 1024
 
+export { address, FOLDER } from "../stage/Binding.ts"
+
 /**
- * The document that keeps a cell's list.
+ * Why a cell takes no entry for this name, or `undefined` when it takes one. Withdrawn names count: each masks what the cells above bind.
  *
- * @category getters
+ * @category guards
  * @since 0.1.0
  */
-export const address = (cell: string): Address.Address => Address.make(`${FOLDER}${cell}`)
-
-/** Under this cell lie the lists of all cells. */
-export const FOLDER = "/sys/bind"
+export const refusal = (list: ReadonlyArray<Binding>, { cell, enzyme }: Pick<BindingChange, "cell" | "enzyme">): string | undefined => {
+  if (list.length < MAX_BINDINGS || list.some((binding) => binding.enzyme === enzyme)) return undefined
+  if (new Set(list.map((binding) => binding.enzyme)).size < MAX_BINDINGS) return undefined
+  return `${cell} has bindings of ${MAX_BINDINGS} names, which is the limit, and ${enzyme} would be one more; bind it at another cell`
+}
 
 /**
- * A list with one more entry.
+ * A list with one more entry, for a name that is not refused.
  *
  * @category combinators
  * @since 0.1.0

@@ -10,6 +10,7 @@
  */
 import * as Schema from "effect/Schema"
 import * as Address from "../cell/Address.ts"
+import * as Binding from "./Binding.ts"
 import * as Document from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Name from "../cell/Name.ts"
@@ -23,6 +24,7 @@ import * as Emitted from "./Emission.ts"
 import type { Transaction } from "./Transaction.ts"
 import { Own } from "./Own.ts"
 import * as Write from "./Write.ts"
+import { lengthOf } from "./Write.ts"
 
 /** Stands for a list that nothing was put into. */
 const none: Array<never> = []
@@ -35,6 +37,12 @@ const MAX_WRITES = 100_000
 
 /** Most signals that one run sends. */
 const MAX_EMISSIONS = 10_000
+
+/** Most bindings and withdrawals of one run. */
+const MAX_BINDINGS = 10_000
+
+/** Most characters that one run adds to the journal: what it sends, binds and returns, and its documents as they were and as they are. */
+const MAX_SIZE = 16 * 1_048_576
 
 /**
  * A run is over, and its transaction was used all the same; or it asked for what it may not see.
@@ -107,6 +115,12 @@ export class Draft implements Transaction {
   own: Own | undefined
   bindings: Array<BindingChange> | undefined
   blobs: Map<string, Uint8Array> | undefined
+  /** Bytes that it keeps with `blob`. */
+  kept = 0
+  /** Characters of what it sends, binds and returns. */
+  launched = 0
+  /** Characters of the documents that it wrote, before and after. */
+  private written = 0
   /** The first refusal; it outlives a catch. */
   refusal: unknown
   private readonly stage: View
@@ -142,9 +156,7 @@ export class Draft implements Transaction {
   get(text: string): Value.Value {
     this.alive()
     const address = Address.parse(text)
-    const first = address.id.charCodeAt(1)
-    if (first === 99 && address.id.startsWith("/cas/")) return this.content(address.id.slice(5))
-    if (first === 114) this.refuseView(address)
+    if (address.id.charCodeAt(1) === 114) this.refuseView(address)
     return this.read(address, 0)
   }
 
@@ -202,11 +214,13 @@ export class Draft implements Transaction {
     return this.guarded(() => {
       if (!(bytes instanceof Uint8Array)) throw new TransactionRefused({ reason: "blob takes a Uint8Array" })
       this.blobs ??= new Map()
-      let total = bytes.length
-      for (const kept of this.blobs.values()) total += kept.length
+      const total = this.kept + bytes.length
       if (total > MAX_BLOB) throw new TransactionRefused({ reason: `${total} bytes of content in one run are more than the limit of ${MAX_BLOB}` })
       const hash = this.moment.hash(bytes)
-      if (!this.blobs.has(hash)) this.blobs.set(hash, bytes.slice())
+      if (!this.blobs.has(hash)) {
+        this.blobs.set(hash, bytes.slice())
+        this.kept = total
+      }
       return `/cas/${hash}`
     })
   }
@@ -216,6 +230,7 @@ export class Draft implements Transaction {
       if (this.emissions.length >= MAX_EMISSIONS) throw new TransactionRefused({ reason: `one run sends at most ${MAX_EMISSIONS} signals` })
       const id = this.id()
       const emission = Emitted.make(id, request, this.beat)
+      this.launch((emission.signal?.length ?? 0) + (emission.target?.length ?? 0) + lengthOf(emission.payload))
       if (this.emissions === none) this.emissions = [emission]
       else this.emissions.push(emission)
       return id
@@ -246,7 +261,14 @@ export class Draft implements Transaction {
     throw this.refuse(new NotProvided({ verb: "tx.io", service: "Reactor" }))
   }
 
+  /** Counts what the run launches: so many characters more. */
+  launch(size: number): void {
+    this.grow(0, size)
+    this.launched += size
+  }
+
   private read(address: Address.Address, hops: number): Value.Value {
+    if (address.id.charCodeAt(1) === 99 && address.id.startsWith("/cas/")) return this.content(address.id.slice(5))
     const document = this.visible(address.key)
     this.log(address, document)
     if (document === undefined) return undefined
@@ -271,11 +293,22 @@ export class Draft implements Transaction {
     if (this.writes.length >= MAX_WRITES) throw new TransactionRefused({ reason: `one run makes at most ${MAX_WRITES} writes` })
     Envelope.check(this.envelope, write.address)
     const { key } = write.address
-    const after = Write.apply(this.visible(key), write)
+    const before = this.visible(key)
+    const met = Write.meet(before, write)
+    const after = Write.apply(before, met)
     this.own ??= new Own()
-    this.own.set(key, after)
-    if (this.writes === none) this.writes = [write]
-    else this.writes.push(write)
+    const size = this.own.has(key) ? lengthOf(after) - lengthOf(before) : key.length + lengthOf(before) + lengthOf(after)
+    this.grow(size, 0)
+    this.written += size
+    this.own.set(key, after, met)
+    if (this.writes === none) this.writes = [met]
+    else this.writes.push(met)
+  }
+
+  private grow(written: number, launched: number): void {
+    const size = this.written + this.launched + written + launched
+    if (size <= MAX_SIZE) return
+    throw new TransactionRefused({ reason: `${size} characters of documents, signals, bindings and results in one run are more than the limit of ${MAX_SIZE}; do the work in several runs` })
   }
 
   private log(address: Address.Address, seen: Document.Document | undefined | typeof CHILDREN): void {
@@ -290,11 +323,11 @@ export class Draft implements Transaction {
 
   private binding(cell: string, change: Omit<BindingChange, "cell">): void {
     this.guarded(() => {
-      const names = Name.split(cell)
-      if (typeof names === "string") throw new Address.InvalidAddress({ text: cell, reason: names })
+      Binding.address(cell)
       const unnamable = Name.refusal(change.enzyme)
       if (unnamable !== undefined) throw new TransactionRefused({ reason: `what it binds names no enzyme: ${unnamable}` })
       this.bindings ??= []
+      if (this.bindings.length >= MAX_BINDINGS) throw new TransactionRefused({ reason: `one run makes at most ${MAX_BINDINGS} bindings` })
       this.bindings.push({ cell, ...change })
     })
   }

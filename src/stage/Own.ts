@@ -7,12 +7,13 @@
  * @module
  */
 import type { Document } from "../cell/Document.ts"
+import type { Write } from "./Write.ts"
 
 /** From how many documents on a map is kept beside the list. */
 const MANY = 8
 
 /**
- * Documents by key, in the order in which they were first written.
+ * Documents by key, in the order in which they were first written, each with the writes that made it.
  *
  * @category models
  * @since 0.1.0
@@ -20,6 +21,7 @@ const MANY = 8
 export class Own {
   readonly keys: Array<string> = []
   readonly documents: Array<Document | undefined> = []
+  readonly writes: Array<Array<Write>> = []
   private places: Map<string, number> | undefined
 
   has(key: string): boolean {
@@ -31,15 +33,17 @@ export class Own {
     return place < 0 ? undefined : this.documents[place]
   }
 
-  set(key: string, document: Document | undefined): void {
+  set(key: string, document: Document | undefined, write?: Write): void {
     const place = this.place(key)
     if (place >= 0) {
       this.documents[place] = document
+      if (write !== undefined) this.writes[place]!.push(write)
       return
     }
     this.places?.set(key, this.keys.length)
     this.keys.push(key)
     this.documents.push(document)
+    this.writes.push(write === undefined ? [] : [write])
     if (this.places === undefined && this.keys.length >= MANY) this.places = new Map(this.keys.map((key, i) => [key, i]))
   }
 

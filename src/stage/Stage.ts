@@ -15,10 +15,14 @@ import type { Committed, Draft, View } from "./Draft.ts"
 import * as Envelope from "./Envelope.ts"
 import { Own } from "./Own.ts"
 import * as Write from "./Write.ts"
+import { lengthOf } from "./Write.ts"
 
 /** Who wrote a document in this beat: the numbers of runs, or the capture and the commit themselves. */
 export const CAPTURE = -1
 export const COMMIT = -2
+
+/** Most characters and bytes that the runs of one beat make of it together. One run alone always fits. */
+const MAX_SIZE = 64 * 1_048_576
 
 /** What this beat makes of one document. */
 export interface Staged {
@@ -27,19 +31,23 @@ export interface Staged {
   after: Document | undefined
   readonly writers: Array<number>
   /** The writes of runs, which later runs must not contradict. */
-  writes: ReadonlyArray<Write.Write>
+  writes: Array<Write.Write>
 }
 
-interface OnTop {
+/** What a run makes of one document, before anything is merged. */
+interface Merged {
+  readonly staged: Staged
   readonly after: Document | undefined
   /** The run's writes to this document. */
   readonly here: ReadonlyArray<Write.Write>
+  /** How many characters more the beat has with it. */
+  readonly size: number
 }
 
-/** Why a run was dropped: another run of the beat wrote here first. */
+/** Why a run was dropped: another run of the beat wrote here first, or the beat is full. */
 export interface Conflict {
-  /** The document that was lost. */
-  readonly key: string
+  /** The document that was lost; `undefined` where only room was wanting. */
+  readonly key: string | undefined
 }
 
 /**
@@ -53,6 +61,7 @@ export class Stage implements View {
   readonly documents = new Map<string, Staged>()
   /** The documents that the capture wrote; `undefined` while it wrote none, which is the usual case. */
   private captured: Own | undefined
+  private size = 0
 
   constructor(committed: Committed) {
     this.committed = committed
@@ -87,37 +96,48 @@ export class Stage implements View {
     }
   }
 
+  /** Takes room in the beat for so many characters; not where that is more than is left. */
+  take(size: number): boolean {
+    if (this.size + size > MAX_SIZE) return false
+    this.size += size
+    return true
+  }
+
   /**
-   * Merges a run's writes, or says on which document it lost. A run that loses leaves nothing.
+   * Merges a run's writes, or says on which document it lost. A run that loses, or is refused, leaves nothing.
+   *
+   * @throws OutsideEnvelope, InvalidValue
    */
   merge(draft: Draft, run: number): Conflict | undefined {
     const conflict = this.conflict(draft)
     if (conflict !== undefined) return conflict
     const { envelope, own, writes } = draft
-    if (own === undefined) return undefined
+    let size = draft.launched + draft.kept
+    if (own === undefined) return this.take(size) ? undefined : { key: undefined }
     for (const write of writes) Envelope.check(envelope, write.address)
     // Writes that do not fit on top of another run's are found before anything is merged.
-    const merged = own.keys.map((key, i) => this.onTop(key, own.documents[i], writes))
-    for (let i = 0; i < merged.length; i++) {
-      const key = own.keys[i]!
-      const { after, here } = merged[i]!
-      const staged = this.documents.get(key)
-      if (staged === undefined) {
-        this.documents.set(key, { address: Address.ofKey(key), before: this.committed.read(key), after, writers: [run], writes: here })
-      } else {
-        staged.after = after
-        staged.writers.push(run)
-        staged.writes = staged.writes.concat(here)
-      }
+    const merged = own.keys.map((key, i) => this.onTop(key, own.documents[i], own.writes[i]!))
+    for (const change of merged) size += change.size
+    if (!this.take(size)) return { key: undefined }
+    for (const { after, here, staged } of merged) {
+      this.documents.set(staged.address.key, staged)
+      staged.after = after
+      staged.writers.push(run)
+      for (const write of here) staged.writes.push(write)
     }
     return undefined
   }
 
   /** What a document becomes with a run's writes: what the run saw, or on top of those of earlier runs. */
-  private onTop(key: string, seen: Document | undefined, writes: ReadonlyArray<Write.Write>): OnTop {
-    const here = writes.length === 1 ? writes : writes.filter((write) => write.address.key === key)
+  private onTop(key: string, seen: Document | undefined, here: ReadonlyArray<Write.Write>): Merged {
     const staged = this.documents.get(key)
-    return { here, after: staged === undefined || staged.writes.length === 0 ? seen : here.reduce(Write.apply, staged.after) }
+    if (staged === undefined) {
+      const before = this.committed.read(key)
+      const created = { address: Address.ofKey(key), before, after: before, writers: [], writes: [] }
+      return { staged: created, after: seen, here, size: key.length + lengthOf(before) + lengthOf(seen) }
+    }
+    const after = staged.writes.length === 0 ? seen : here.reduce(Write.apply, staged.after)
+    return { staged, after, here, size: lengthOf(after) - lengthOf(staged.after) }
   }
 
   private conflict(draft: Draft): Conflict | undefined {
@@ -140,7 +160,7 @@ export class Stage implements View {
         }
       } else {
         const staged = this.documents.get(address.key)
-        if (staged?.writes.some((write) => Address.overlaps(write.address.path, address.path)) === true) return { key: address.key }
+        if (staged?.writes.some((write) => Address.overlaps(Write.reach(write), address.path)) === true) return { key: address.key }
       }
     }
     return undefined

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { Address } from "../cell/Address.ts"
+import type { Address, Path } from "../cell/Address.ts"
 import { overlaps } from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import * as Value from "../cell/Value.ts"
@@ -17,10 +17,15 @@ import * as Value from "../cell/Value.ts"
  * @category models
  * @since 0.1.0
  */
-export type Write =
-  | { readonly kind: "set"; readonly address: Address; readonly document: Document.Document | undefined }
-  | { readonly kind: "increment"; readonly address: Address; readonly by: number }
-  | { readonly kind: "append"; readonly address: Address; readonly items: ReadonlyArray<Value.Value> }
+export type Write = {
+  readonly address: Address
+  /** The array in which it removes or inserts an item, so that the others move; else it changes its own place alone. */
+  readonly array?: Path
+} & (
+  | { readonly kind: "set"; readonly document: Document.Document | undefined }
+  | { readonly kind: "increment"; readonly by: number }
+  | { readonly kind: "append"; readonly items: ReadonlyArray<Value.Value> }
+)
 
 /**
  * The write that sets a value; `undefined` deletes.
@@ -34,6 +39,29 @@ export const set = (address: Address, value: unknown): Write & { readonly kind: 
   address,
   document: value === undefined ? undefined : Document.encode(value)
 })
+
+/**
+ * A write as it meets a document, which tells whether it moves the items of an array.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const meet = (document: Document.Document | undefined, write: Write): Write => {
+  const { path } = write.address
+  if (path.length === 0) return write
+  const deletes = write.kind === "set" && write.document === undefined
+  let here = Document.read(document, [])
+  for (let depth = 0; depth < path.length && Value.isContainer(here); depth++) {
+    const key = path[depth]!
+    if (Array.isArray(here)) {
+      const index = key === "-" ? here.length : Number(key)
+      const moves = deletes && depth === path.length - 1 ? index < here.length : index >= here.length
+      if (moves) return { ...write, array: path.slice(0, depth) }
+    }
+    here = Value.step(here, key)
+  }
+  return write
+}
 
 /**
  * What a document becomes by a write.
@@ -60,6 +88,9 @@ export const apply = (document: Document.Document | undefined, write: Write): Do
   }
 }
 
+/** The place all of which a write changes. */
+export const reach = ({ address, array }: Write): Path => array ?? address.path
+
 /**
  * Whether two runs cannot both have made these writes: they overlap, do not commute, and do not agree.
  *
@@ -67,11 +98,16 @@ export const apply = (document: Document.Document | undefined, write: Write): Do
  * @since 0.1.0
  */
 export const conflicts = (a: Write, b: Write): boolean => {
+  // To move items twice is not to move them once, so a write that does agrees with no other.
+  if (a.array !== undefined || b.array !== undefined) return overlaps(reach(a), reach(b))
   if (!overlaps(a.address.path, b.address.path)) return false
   const same = a.address.path.length === b.address.path.length
   if (a.kind === "set" && b.kind === "set") return !same || a.document?.text !== b.document?.text
   return !same || a.kind !== b.kind
 }
+
+/** Characters that a document has; none where there is none. */
+export const lengthOf = (document: Document.Document | undefined): number => document === undefined ? 0 : document.text.length
 
 const unfit = (address: Address, need: string, found: Value.Value) =>
   new Value.InvalidValue({ at: address.text, reason: `${need} and found ${found === null ? "null" : typeof found}` })

@@ -2,7 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Enzyme, Link, type Value } from "systole"
 import * as TestKernel from "../support/TestKernel.ts"
-import { controlled } from "./Kit.ts"
+import { controlled, ended, enzyme, steps } from "./Kit.ts"
+import * as Machine from "./Machine.ts"
+
+const text = "x".repeat(1_048_000)
 
 const nest = (levels: number): unknown => levels === 0 ? 1 : { a: nest(levels - 1) }
 
@@ -61,6 +64,67 @@ describe("bad input holds nothing up", () => {
       yield* buried((tx) => tx.bind("data", "x"), "address/invalid")
     }).pipe(Effect.provide(TestKernel.layer())))
 
+  it.effect("a run that binds where its list would have no address is refused", () =>
+    Effect.gen(function*() {
+      yield* buried((tx) => tx.bind(("/" + "n".repeat(255)).repeat(60), "x"), "address/invalid")
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("a run that binds more names at a cell than it keeps is refused, with all that it did", () =>
+    Effect.gen(function*() {
+      const { space } = yield* buried((tx) => {
+        tx.set("/data/y", 1)
+        tx.bind("/data/y", "bad")
+        for (let i = 0; i < 4500; i++) tx.bind("/data/x", "n".repeat(200) + i)
+      }, "transaction/refused")
+      for (const cell of ["/data/y", "/sys/bind/data/x", "/sys/bind/data/y"]) assert.strictEqual(yield* space.get(cell), undefined, cell)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("a store that cannot be read at the commit stops the space and buries nothing", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      let broken = true
+      const space = yield* machine.boot([enzyme("bind", (tx) => {
+        tx.bind("/data/x", "bind")
+        machine.breakReads(broken)
+      })])
+      const { id } = yield* space.signal({ signal: "/signals/bind" })
+      assert.strictEqual((yield* Effect.flip(space.step)).code, "space/stopped")
+      broken = false
+      machine.breakReads(broken)
+      const again = yield* machine.open
+      yield* again.step
+      assert.deepStrictEqual(yield* ended(again, id), ["bind ok @0 #1"])
+    }))
+
+  it.effect("a run that writes more than a journal's entry can hold is refused", () =>
+    Effect.gen(function*() {
+      const { space } = yield* buried((tx) => {
+        for (let i = 0; i < 540; i++) tx.set(`/data/${i}`, text)
+      }, "transaction/refused")
+      assert.deepStrictEqual(yield* space.list("/data"), [])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("a run whose result is one too many is refused", () =>
+    Effect.gen(function*() {
+      const { space } = yield* buried((tx) => {
+        for (let i = 0; i < 16; i++) tx.set(`/data/${i}`, text)
+        return text
+      }, "transaction/refused")
+      assert.deepStrictEqual(yield* space.list("/data"), [])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("enzymes that wait for each other have a diagnostic, however many they are", () =>
+    Effect.gen(function*() {
+      const names = Array.from({ length: 9000 }, (_, i) => `${"n".repeat(124)}${i}`)
+      const space = yield* TestKernel.space(names.map((name, i) =>
+        Enzyme.make({ name, query: "/signals/knot", before: [names[(i + 1) % names.length]!], run: () => {} })))
+      yield* space.signal({ signal: "/signals/knot" })
+      yield* space.step
+      const [told] = yield* TestKernel.diagnostics(space)
+      assert.strictEqual(told?.["code"], "registry/cycle")
+      assert.lengthOf(String(told?.["note"]), 2000)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
   it.effect("a binding from outside is refused where its list would have no address", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
@@ -115,5 +179,51 @@ describe("bad input holds nothing up", () => {
       assert.deepStrictEqual((yield* space.receipt(id))?.handlings.map(({ outcome }) => outcome), ["ok", "dead"])
       yield* space.step
       assert.lengthOf((yield* TestKernel.ledger(space, 1, "inbox"))!, 1)
+    }).pipe(Effect.provide(TestKernel.layer())))
+})
+
+describe("a beat makes", () => {
+  it.effect("64 MiB of changes, and puts off the runs beyond, which then go first", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([enzyme("big", (tx, { params }) => {
+        for (let i = 0; i < 15; i++) tx.set(`/data/${params["n"]}/${i}`, text)
+        tx.append("/data/done", `${params["n"]}@${tx.beat}`)
+      }, { query: "/signals/big/:n" })])
+      const ids = []
+      for (let i = 0; i < 6; i++) ids.push((yield* space.signal({ signal: `/signals/big/${i}` })).id)
+      yield* space.step
+      assert.strictEqual((yield* space.receipt(ids[4]!))?.status, "pending")
+      yield* space.signal({ signal: "/signals/big/6" })
+      yield* space.step
+      assert.deepStrictEqual(yield* space.get("/data/done"), ["0@0", "1@0", "2@0", "3@0", "4@1", "5@1", "6@1"])
+      assert.deepStrictEqual(yield* ended(space, ids[4]!), ["big ok @1 #1"])
+      assert.deepStrictEqual(yield* TestKernel.diagnostics(space), [])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("as many dead letters as it has room for, and none of them is lost", () =>
+    Effect.gen(function*() {
+      const enzymes = Array.from({ length: 70 }, (_, i) => enzyme(`bad${i}`, () => { throw new Error("no") }, { query: "/signals/bad" }))
+      const space = yield* TestKernel.space(enzymes)
+      const { id } = yield* space.signal({ signal: "/signals/bad", payload: text })
+      yield* space.step
+      assert.lengthOf(yield* space.list(`/rt/dead/${id}`), 63)
+      yield* steps(space, 7)
+      const receipt = yield* space.receipt(id)
+      assert.lengthOf(receipt!.handlings.filter(({ attempt, outcome }) => outcome === "dead" && attempt === 1), 70)
+      assert.strictEqual(yield* space.get(`/rt/dead/${id}/bad69#/payload`), text)
+    }).pipe(Effect.provide(TestKernel.layer())))
+})
+
+describe("a cell", () => {
+  it.effect("keeps the bindings of 1,024 names, from runs of one beat together", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([enzyme("bind", (tx, { params }) => {
+        for (let i = 0; i < 600; i++) tx.bind("/data/x", `${params["who"]}${i}`)
+      }, { query: "/signals/:who" })])
+      const [a, b] = [yield* space.signal({ signal: "/signals/a" }), yield* space.signal({ signal: "/signals/b" })]
+      yield* space.step
+      assert.deepStrictEqual(yield* ended(space, a.id), ["bind ok @0 #1"])
+      assert.deepStrictEqual((yield* space.receipt(b.id))?.handlings.map(({ error, outcome }) => [outcome, error?.code]), [["dead", "transaction/refused"]])
+      assert.lengthOf((yield* space.get("/sys/bind/data/x")) as ReadonlyArray<unknown>, 600)
     }).pipe(Effect.provide(TestKernel.layer())))
 })

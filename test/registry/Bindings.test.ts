@@ -85,6 +85,22 @@ describe("Bindings", () => {
     assert.deepStrictEqual(list.map(({ beat }) => beat), list.map(({ beat }) => beat).toSorted((a, b) => b - a))
   })
 
+  it("are of 1,024 names at one cell, and of no other once it has them", () => {
+    const change = (enzyme: string) => ({ cell: "/a", enzyme, propagate: true, tombstone: false })
+    let list: ReadonlyArray<Binding> = []
+    for (let i = 0; i < 1024; i++) {
+      assert.isUndefined(Bindings.refusal(list, change(`e${i}`)))
+      list = Bindings.put(list, change(`e${i}`), i)
+    }
+    assert.match(Bindings.refusal(list, change("other"))!, /^\/a has bindings of 1024 names/)
+    assert.isUndefined(Bindings.refusal(list, change("e7")))
+    list = Bindings.put(list, { ...change("e7"), tombstone: true }, 1024)
+    assert.lengthOf(list, 1024)
+    assert.strictEqual(list[0]?.tombstone, true)
+    const repeated = Array.from({ length: 1024 }, (_, i) => ({ ...list[0]!, enzyme: `e${i % 1000}` }))
+    assert.isUndefined(Bindings.refusal(repeated, change("other")))
+  })
+
   it("are counted at the target and above", () => {
     const bound = tables([
       { cell: "/a", declared: true, binding: { enzyme: "x", propagate: true, tombstone: false, beat: -1 } },

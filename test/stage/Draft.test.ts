@@ -89,6 +89,14 @@ describe("a link", () => {
     assert.isTrue(Link.is(world.after("/a")))
   })
 
+  it("to content reads as its bytes, from inside a document too", () => {
+    const bytes = new Uint8Array([1, 2, 3])
+    const tx = new World({ "/photo": Link.make("/cas/abc"), "/all": { first: Link.make("/photo") } }, new Map([["abc", bytes]])).draft()
+    assert.deepStrictEqual([tx.get("/photo"), tx.get("/all#/first")], [bytes, bytes])
+    tx.set("/own", Link.make(tx.blob(bytes)))
+    assert.deepStrictEqual(tx.get("/own"), bytes)
+  })
+
   it("is itself replaced by a link, and deleted by undefined", () => {
     const world = new World({ "/a": Link.make("/b"), "/b": 1, "/c": 2, "/d": Link.make("/b") })
     world.run(0, (tx) => {
@@ -270,6 +278,18 @@ describe("a transaction that is over", () => {
   })
 })
 
+describe("a binding", () => {
+  it("is refused where no cell is, or its list would have no address", () => {
+    for (const cell of ["data", "/", "/a/../b", "/a#/b", "/a?scope=user:1", ("/" + "n".repeat(255)).repeat(8), "/a".repeat(63)]) {
+      const tx = new World().draft()
+      assert.strictEqual(code(() => tx.bind(cell, "x")), "address/invalid", cell)
+      assert.strictEqual(code(() => tx.unbind(cell, "x")), "address/invalid", cell)
+      assert.isDefined(tx.refusal)
+    }
+    assert.strictEqual(code(() => new World().draft().bind("/a".repeat(62), "x")), "none")
+  })
+})
+
 describe("limits of a run", () => {
   it("are 100,000 writes", () => {
     const tx = new World().draft()
@@ -281,6 +301,33 @@ describe("limits of a run", () => {
     const tx = new World().draft()
     for (let i = 0; i < 10_000; i++) tx.signal({ signal: "/s" })
     assert.strictEqual(code(() => tx.signal({ signal: "/s" })), "transaction/refused")
+  })
+
+  it("are 10,000 bindings", () => {
+    const tx = new World().draft()
+    for (let i = 0; i < 10_000; i++) tx.bind("/a", "x")
+    assert.strictEqual(code(() => tx.bind("/a", "x")), "transaction/refused")
+  })
+
+  const text = "x".repeat(1_000_000)
+  const hoards: ReadonlyArray<readonly [string, (tx: ReturnType<World["draft"]>, i: number) => unknown]> = [
+    ["it writes", (tx, i) => tx.set(`/d/${i}`, text)],
+    ["it deletes", (tx, i) => tx.delete(`/old/${i}`)],
+    ["it sends", (tx) => tx.signal({ signal: "/s", payload: text })],
+    ["it writes and sends", (tx, i) => i % 2 === 0 ? tx.set(`/d/${i}`, text) : tx.signal({ signal: "/s", payload: text })]
+  ]
+  it.each(hoards)("are 16 MiB of what %s", (_, hoard) => {
+    const tx = new World(Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`/old/${i}`, text]))).draft()
+    for (let i = 0; i < 16; i++) hoard(tx, i)
+    assert.strictEqual(code(() => hoard(tx, 16)), "transaction/refused")
+    assert.match((tx.refusal as Error).message, /1700\d{4} characters .* limit of 16777216; do the work in several runs/)
+    assert.strictEqual(tx.get("/d/16"), undefined)
+  })
+
+  it("count a document once, as it was and as it is", () => {
+    const tx = new World({ "/a": [text.slice(0, 900_000)] }).draft()
+    for (let i = 0; i < 50; i++) tx.append("/a", i)
+    assert.strictEqual(tx.refusal, undefined)
   })
 
   it("are 32 MiB of content", () => {

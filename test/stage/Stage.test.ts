@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Link } from "systole"
+import { Link, type Transaction } from "systole"
 import * as Envelope from "../../src/stage/Envelope.ts"
 import { DELETED, runsOf, serially } from "./Merges.ts"
 import { code, World } from "./World.ts"
@@ -44,6 +44,68 @@ describe("merging", () => {
     })
     assert.isUndefined(lost)
     assert.deepStrictEqual([world.after("/a"), world.after("/b")], [{ k: 1, l: 2 }, undefined])
+  })
+
+  const meetings: ReadonlyArray<readonly [string, (tx: Transaction) => void, (tx: Transaction) => void]> = [
+    ["removed twice", (tx) => tx.delete("/a#/0"), (tx) => tx.delete("/a#/0")],
+    ["removed beside one that is set", (tx) => tx.delete("/a#/0"), (tx) => tx.set("/a#/1", "b!")],
+    ["set beside one that is removed", (tx) => tx.set("/a#/1", "b!"), (tx) => tx.delete("/a#/0")],
+    ["inserted twice", (tx) => tx.set("/a#/-", "d"), (tx) => tx.set("/a#/-", "d")],
+    ["inserted in two ways", (tx) => tx.set("/a#/3", "d"), (tx) => tx.set("/a#/-", "d")],
+    ["inserted on the way to a place", (tx) => tx.set("/a#/-/x", 1), (tx) => tx.set("/a#/-/y", 1)],
+    ["inserted by an increment", (tx) => tx.increment("/a#/-"), (tx) => tx.increment("/a#/3")],
+    ["removed from within a run's own array", (tx) => { tx.set("/a#/2", ["x"]); tx.delete("/a#/2/0") }, (tx) => tx.set("/a#/2", ["x"])]
+  ]
+  it.each(meetings)("lets no two runs move the items of an array: %s", (_, first, second) => {
+    const world = new World({ "/a": ["a", "b", "c"] })
+    assert.isUndefined(world.run(0, first))
+    const after = world.after("/a")
+    assert.strictEqual(world.run(1, second), "/a")
+    assert.deepStrictEqual(world.after("/a"), after)
+  })
+
+  it("lets runs set different items of an array, and delete where there is none", () => {
+    const world = new World({ "/a": ["a", "b", "c"] })
+    assert.isUndefined(world.run(0, (tx) => tx.set("/a#/0", "a!")))
+    assert.isUndefined(world.run(1, (tx) => tx.set("/a#/1", "b!")))
+    assert.isUndefined(world.run(2, (tx) => tx.delete("/a#/7")))
+    assert.deepStrictEqual(world.after("/a"), ["a!", "b!", "c"])
+  })
+
+  it("merges many documents of one run, each with its own writes alone", () => {
+    const world = new World()
+    assert.isUndefined(world.run(0, (tx) => tx.append("/d/0", "first")))
+    const lost = world.run(1, (tx) => {
+      for (let i = 0; i < 20_000; i++) tx.append(`/d/${i % 10_000}`, i)
+    })
+    assert.isUndefined(lost)
+    assert.deepStrictEqual(world.after("/d/0"), ["first", 0, 10_000])
+    assert.lengthOf(world.stage.documents.get("/d/9999")!.writes, 2)
+  })
+
+  it("puts off a run that the beat has no room for, and leaves nothing of it", () => {
+    const world = new World({ "/old": "x".repeat(1_000_000) })
+    const big = (key: string) => (tx: Transaction) => {
+      for (let i = 0; i < 15; i++) tx.set(`${key}/${i}`, "x".repeat(1_000_000))
+    }
+    for (let run = 0; run < 4; run++) assert.isUndefined(world.run(run, big(`/d/${run}`)))
+    const late = world.draft({ run: 4 })
+    big("/d/4")(late)
+    assert.deepStrictEqual(world.stage.merge(late, 4), { key: undefined })
+    assert.isFalse(world.stage.documents.has("/d/4/0"))
+    const sender = world.draft({ run: 5 })
+    for (let i = 0; i < 8; i++) sender.signal({ signal: "/s", payload: "x".repeat(1_000_000) })
+    assert.deepStrictEqual(world.stage.merge(sender, 5), { key: undefined })
+    const keeper = world.draft({ run: 6 })
+    keeper.blob(new Uint8Array(8_000_000))
+    assert.deepStrictEqual(world.stage.merge(keeper, 6), { key: undefined })
+    assert.isUndefined(world.run(7, (tx) => tx.set("/small", 1)))
+    assert.isUndefined(world.run(8, (tx) => tx.delete("/old")))
+  })
+
+  it("counts a document that many runs change by how it grows", () => {
+    const world = new World({ "/a": { text: "x".repeat(1_000_000) } })
+    for (let run = 0; run < 80; run++) assert.isUndefined(world.run(run, (tx) => tx.set(`/a#/k${run}`, 1)))
   })
 
   it("adds up increments and joins appends, in agenda order", () => {
@@ -118,6 +180,12 @@ describe("a serializable run", () => {
     }
   })
 
+  it("loses when an item that it read may have moved", () => {
+    const world = new World({ "/a": ["a", "b"] })
+    world.run(0, (tx) => tx.delete("/a#/0"))
+    assert.strictEqual(world.run(1, (tx) => void tx.get("/a#/1"), { serializable: true }), "/a")
+  })
+
   it("looks at places, not at whole documents", () => {
     const world = new World({ "/a": { x: 1, y: 1 } })
     world.run(0, (tx) => tx.set("/a#/x", 2))
@@ -163,11 +231,13 @@ describe("whatever runs write", () => {
     const world = new World(script.before).capture(script.captured)
     const expected = serially(script)
     script.runs.forEach((run, i) => {
+      let refused: ReadonlyArray<boolean> = []
       const lost = world.run(i, (tx) => {
         for (const address of run.reads) tx.get(address)
-        for (const write of run.writes) write.kind === "set" ? tx.set(write.at, write.value === DELETED ? undefined : write.value) : tx[write.kind](write.at, write.value as never)
+        refused = run.writes.map(({ at, kind, value }) =>
+          code(() => kind === "set" ? tx.set(at, value === DELETED ? undefined : value) : tx[kind](at, value as never)) === "value/invalid")
       }, { serializable: run.serializable })
-      assert.strictEqual(lost, expected.lost[i], `run ${i}`)
+      assert.deepStrictEqual({ refused, lost }, expected.outcomes[i], `run ${i}`)
     })
     for (const key of expected.keys) assert.deepStrictEqual(world.after(key), expected.after(key), key)
   }, { arbitrary: { runs: 500 } })
