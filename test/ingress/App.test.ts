@@ -111,7 +111,8 @@ describe("App", () => {
       for (const path of ["cells/data/a", "beats"]) {
         for (let i = 0; i <= MAX_STREAMS; i++) {
           const { headers, status } = await fetch(`/v1/spaces/shop/${path}`, { method: "HEAD", headers: accept })
-          assert.deepStrictEqual([status, headers.get("content-type")], [200, "application/json"])
+          assert.strictEqual(status, 200)
+          assert.include(headers.get("content-type"), "application/json")
         }
       }
       const response = await fetch("/v1/spaces/shop/beats", { headers: accept })

@@ -6,6 +6,7 @@
 import type { ChildProcess } from "node:child_process"
 import { spawn } from "node:child_process"
 import { join } from "node:path"
+import process from "node:process"
 import { createInterface } from "node:readline"
 import type { Host } from "./Host.ts"
 import { command, environment, root } from "./Host.ts"
@@ -26,6 +27,10 @@ export const start = async (project: string, data: string, host: Host = "node"):
     env: environment(),
     stdio: ["ignore", "pipe", "inherit"]
   })
+  // A server does not outlive the process that started it.
+  const kill = () => void child.kill("SIGKILL")
+  process.once("exit", kill)
+  child.once("exit", () => process.off("exit", kill))
   const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()))
   const listening = new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout }).once("line", (line) => resolve((JSON.parse(line) as { readonly url: string }).url))

@@ -162,6 +162,8 @@ const demo = async (files: ReadonlyArray<string>): Promise<void> => {
   }
 }
 
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130))
+
 const given = process.argv.slice(2).map((file) => resolve(file))
 const shipped = readdirSync(join(example, "photos")).filter(isPhotograph).map((file) => join(example, "photos", file))
 const missing = given.find((file) => !existsSync(file))

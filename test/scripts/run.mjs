@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { existsSync } from "node:fs"
 import { resolve } from "node:path"
 import process from "node:process"
 import { fileURLToPath, pathToFileURL } from "node:url"
@@ -17,6 +18,10 @@ if (major < 22 || (major === 22 && minor < 19)) {
 }
 const [name = ""] = process.argv.slice(2)
 const script = name.endsWith(".ts") ? resolve(name) : fileURLToPath(new URL(`${name}.ts`, import.meta.url))
+if (!existsSync(script)) {
+  console.error(`There is no script "${name}". Those that there are stand in package.json`)
+  process.exit(2)
+}
 process.argv.splice(1, 2, script)
 await import("./source.mjs")
 await import(pathToFileURL(script).href)
