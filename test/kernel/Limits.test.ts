@@ -109,6 +109,22 @@ describe("an inbox that is full", () => {
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...limits, inboxBytes: 500 } }))))
 })
 
+describe("a signal's path", () => {
+  it.effect("has at most as many characters as an address, from outside and from runs", () =>
+    Effect.gen(function*() {
+      const path = (length: number) => `/${"n".repeat(199)}`.repeat(11).slice(0, length)
+      const space = yield* TestKernel.space([enzyme("send", (tx) => tx.signal({ signal: path(2049) }))])
+      const error = yield* Effect.flip(space.signal({ signal: path(2049) }))
+      assert.strictEqual(error.code, "signal/invalid")
+      assert.include(error.message, "2049 characters and the limit is 2048")
+      assert.isBelow(error.message.length, 300)
+      yield* space.signal({ signal: path(2048) })
+      const { id } = yield* space.signal({ signal: "/signals/send" })
+      yield* space.step
+      assert.strictEqual((yield* space.receipt(id))?.handlings[0]?.error?.code, "signal/invalid")
+    }).pipe(Effect.provide(TestKernel.layer())))
+})
+
 describe("the backlog of a space", () => {
   /** Sends ten signals for each one that it takes. */
   const tenfold = enzyme("ten", (tx) => {
