@@ -246,8 +246,7 @@ export class LiveSpace implements Space {
     if (this.settlers.size > 0) {
       for (const flight of beat.landed) {
         const { id } = flight.signal
-        // What was handled before a restart stands in the journal only.
-        if (this.settlers.has(id)) this.settlers.tell(id, flight.captured === beat.number ? Receipts.ofFlight(flight) : this.find(id)!)
+        if (this.settlers.has(id)) this.settlers.tell(id, Receipts.ofLanded(this.body.store, flight, beat.number))
       }
     }
     this.watchers.publish(beat)

@@ -51,7 +51,10 @@ export const replay = async (archive: Archive, from: number, to: number): Promis
   const changed = new Set<string>()
   let beats = 0
   const last = Math.min(to, archive.store.head().beat)
-  for (const row of [...archive.store.scanJournal(from, last)]) {
+  for (let beat = from; beat <= last; beat++) {
+    const row = archive.store.entry(beat)
+    // Numbers of empty beats are skipped, and the oldest may be trimmed.
+    if (row === undefined) continue
     const entry = Journal.parse(row.text)
     for (const name of otherModules(archive, entry)) changed.add(name)
     const outcome = await rerun.step(row).catch((error: unknown) => ({ error }))
