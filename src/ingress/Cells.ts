@@ -8,6 +8,7 @@ import * as Stream from "effect/Stream"
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
+import * as Value from "../cell/Value.ts"
 import type { Observation, Space } from "../kernel/Space.ts"
 import { WriteRefused } from "../kernel/SpaceError.ts"
 import { isView } from "../stage/Draft.ts"
@@ -77,6 +78,10 @@ export const read = async (space: Space, place: Place): Promise<Response> => {
   }
   const text = address(place)
   const value = await Effect.runPromise(space.get(text))
+  if (value instanceof Uint8Array && value.byteLength > Value.MAX_INLINE_BYTES) {
+    const link = `/v1/spaces/${space.name}/blobs/${Address.name(place.id)}`
+    throw new RequestRefused({ code: "cell/content", reason: `${text} is content of ${value.byteLength} bytes, which is more than a value holds. Get it with GET ${link}` })
+  }
   if (value !== undefined) return Wire.response(value)
   throw new RequestRefused({ code: "cell/absent", reason: `${text} holds nothing in space "${space.name}"` })
 }

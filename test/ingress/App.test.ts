@@ -165,6 +165,13 @@ describe("App", () => {
       assert.deepStrictEqual(await Effect.runPromise(space.blob(digest)), bytes)
     })
 
+    test("points from the cell of large content to where its bytes are", async ({ ask }) => {
+      const { address, link } = (await ask(blobs, { method: "PUT", body: new Uint8Array(65_537) })).body as { address: string; link: string }
+      const answer = await ask(`/v1/spaces/shop/cells${address}`)
+      assert.deepStrictEqual(problem(answer), [400, "cell/content"])
+      assert.include(JSON.stringify(answer.body), link)
+    })
+
     test("keeps content of no bytes too", async ({ ask, fetch }) => {
       const { body } = await ask(blobs, { method: "PUT", body: new Uint8Array() })
       const response = await fetch((body as { link: string }).link)
