@@ -24,6 +24,9 @@ export const COMMIT = -2
 /** Most characters and bytes that the runs of one beat make of it together. One run alone always fits. */
 const MAX_SIZE = 64 * 1_048_576
 
+/** Most pairs of writes to one document that are compared for one run. */
+const MAX_PAIRS = 100_000
+
 /** What this beat makes of one document. */
 export interface Staged {
   readonly address: Address.Address
@@ -141,10 +144,11 @@ export class Stage implements View {
   }
 
   private conflict(draft: Draft): Conflict | undefined {
-    for (const write of draft.writes) {
-      const staged = this.documents.get(write.address.key)
-      if (staged === undefined || staged.writes.length === 0) continue
-      for (const earlier of staged.writes) if (Write.conflicts(earlier, write)) return { key: write.address.key }
+    const { own } = draft
+    for (let i = 0; own !== undefined && i < own.keys.length; i++) {
+      const key = own.keys[i]!
+      const staged = this.documents.get(key)
+      if (staged !== undefined && contradict(staged.writes, own.writes[i]!)) return { key }
     }
     return draft.serializable ? this.overtaken(draft) : undefined
   }
@@ -165,4 +169,11 @@ export class Stage implements View {
     }
     return undefined
   }
+}
+
+/** Too many writes to compare are taken for a conflict: whoever loses it goes first in a later beat, and has none to be compared with. */
+const contradict = (earlier: ReadonlyArray<Write.Write>, later: ReadonlyArray<Write.Write>): boolean => {
+  if (earlier.length * later.length > MAX_PAIRS) return true
+  for (const write of later) for (const before of earlier) if (Write.conflicts(before, write)) return true
+  return false
 }

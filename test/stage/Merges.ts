@@ -159,10 +159,11 @@ export const serially = ({ before, captured, runs }: Script) => {
   const outcomes = runs.map((run) => {
     const all = made(start, run.writes)
     const writes = all.filter((write) => write !== undefined)
+    const written = [...new Set(writes.map(({ at }) => split(at)[0]))]
     const refused = all.map((write) => write === undefined)
-    const beaten = writes.find((write) => done.some((earlier) => contradict(earlier, write)))
+    const beaten = written.find((key) => writes.some((write) => split(write.at)[0] === key && done.some((earlier) => contradict(earlier, write))))
     const overtaken = run.serializable ? run.reads.find((read) => done.some((earlier) => meet(earlier.reach, read))) : undefined
-    const at = beaten?.at ?? overtaken
+    const at = beaten ?? overtaken
     if (at !== undefined) return { refused, lost: split(at)[0] }
     for (const write of writes) perform(documents, write)
     done.push(...writes)

@@ -83,6 +83,17 @@ describe("merging", () => {
     assert.lengthOf(world.stage.documents.get("/d/9999")!.writes, 2)
   })
 
+  it("compares so many writes and no more, and then lets the first run win", () => {
+    const add = (times: number) => (tx: Transaction) => {
+      for (let i = 0; i < times; i++) tx.increment("/n")
+    }
+    const world = new World()
+    assert.isUndefined(world.run(0, add(50_000)))
+    assert.isUndefined(world.run(1, add(2)))
+    assert.strictEqual(world.run(2, add(50_000)), "/n")
+    assert.strictEqual(world.after("/n"), 50_002)
+  })
+
   it("puts off a run that the beat has no room for, and leaves nothing of it", () => {
     const world = new World({ "/old": "x".repeat(1_000_000) })
     const big = (key: string) => (tx: Transaction) => {
