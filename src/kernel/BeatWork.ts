@@ -114,6 +114,7 @@ export class BeatWork {
       entry,
       attempt: again?.attempt ?? 1,
       losses: again?.losses ?? 0,
+      headOf: again?.document,
       beat: this.moment.beat,
       run: this.runs.length,
       draft: undefined,

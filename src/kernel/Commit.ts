@@ -138,7 +138,7 @@ const lose = (handling: Handling, lost: string | undefined, { body, settled, wor
   if (losses === REPORTED_LOSSES) {
     work.diagnostics.push({ ...about(handling), severity: "sev:warn", topic: "run/conflict", code: "run/conflict", note: `lost ${losses} times in a row on ${document}` })
   }
-  again(handling, { body, settled, work }, { why: "conflict", document, losses, attempt: handling.attempt, due: undefined })
+  again(handling, { body, settled, work }, { why: "conflict", document, previous: handling.headOf, losses, attempt: handling.attempt, due: undefined })
 }
 
 /** A run that asked for another attempt: it waits 1, 2, 4 … beats. */
@@ -152,14 +152,14 @@ const repeat = (handling: Handling, around: Surroundings): void => {
 const again = (
   handling: Handling,
   { body, settled }: Surroundings,
-  { due, ...rest }: Pick<Signal.Again, "why" | "document" | "losses" | "attempt"> & { readonly due: Signal.Due | undefined }
+  { due, ...rest }: Pick<Signal.Again, "why" | "document" | "previous" | "losses" | "attempt"> & { readonly due: Signal.Due | undefined }
 ): void => {
   const { entry, flight, key } = handling
   // Only a failure lets a lane go on; who lost a conflict keeps its place.
   const loose = rest.why === "retry" && entry?.enzyme.order === "loose"
   flight.open++
   if (!loose) flight.strict++
-  const left: Signal.Again = { enzyme: key, captured: flight.captured, lane: loose ? undefined : flight.lane, loose, ...rest }
+  const left: Signal.Again = { enzyme: key, entry: entry?.id, captured: flight.captured, lane: loose ? undefined : flight.lane, loose, ...rest }
   settled.queued.push(new Signal.Pending(body.number(), flight.signal, { due, again: left }))
 }
 
@@ -282,7 +282,7 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
 /** What the store has taken becomes the state that the next beat starts from. */
 const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => {
   const { documents, inbox } = body
-  inbox.controls = inbox.controls.slice(work.controls.length)
+  inbox.dropControls(work.controls.length)
   for (const { address, after } of changes) documents.put(address.key, after)
   for (const [cell, list] of work.bindings) body.bindings.set(cell, list)
   for (const captured of work.captured) captured.pending.beat = work.moment.beat

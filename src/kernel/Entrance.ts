@@ -54,8 +54,8 @@ export class Entrance {
     const text = sent.payload?.text ?? ""
     const callers = posted.id === undefined ? undefined : this.callersId(posted, posted.id, sent)
     if (callers !== undefined && this.isKnown(callers, text, posted.id!)) return { kind: "known", id: callers }
-    if (inbox.signals >= limits.inboxSignals) throw new InboxFull({ space: body.space, limit: `${limits.inboxSignals} signals` })
-    if (inbox.bytes + text.length > limits.inboxBytes) throw new InboxFull({ space: body.space, limit: `${limits.inboxBytes} characters` })
+    const limit = inbox.limitFor(Signal.size(sent), limits)
+    if (limit !== undefined) throw new InboxFull({ space: body.space, limit })
     const expected = callers === undefined ? head.beat + 1 : undefined
     const id = callers ?? this.mint(head.beat + 1)
     const signal = Signal.make({ ...sent, id }, { origin: callers === undefined ? "ingress" : "caller", depth: 0, expected })

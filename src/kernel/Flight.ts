@@ -85,6 +85,8 @@ export interface Handling {
   readonly entry: Entry | undefined
   readonly attempt: number
   readonly losses: number
+  /** The document whose queue it is the head of, where it lost a conflict before. */
+  readonly headOf: string | undefined
   /** The beat it runs in, and its place in that beat's agenda. */
   readonly beat: number
   readonly run: number

@@ -108,11 +108,11 @@ export class Heartbeat {
       const captured: Captured = { pending, flight, resolution, handlings: [] }
       work.captured.push(captured)
       const first = signal.event ? undefined : firsts.get(signal.pair)
-      if (!signal.event && first === undefined && pending.again === undefined) firsts.set(signal.pair, captured)
       if (pending.again !== undefined) captured.handlings.push(this.assignAgain(work, captured, pending.again))
       else if (signal.depth > this.body.settings.limits.hops) {
         captured.handlings.push(work.assign(flight, { key: "storm", outcome: storm(signal.depth) }))
       } else {
+        if (!signal.event && first === undefined) firsts.set(signal.pair, captured)
         for (let i = 0; i < resolution.entries.length; i++) {
           const entry = resolution.entries[i]!
           const shared = entry.enzyme.repeatable ? undefined : first?.handlings[i]

@@ -112,7 +112,7 @@ export class Inbox {
     if (again?.why !== "conflict") return this.waits.add(pending)
     const queue = this.losers.get(again.document!)
     if (queue === undefined) this.losers.set(again.document!, single(pending))
-    else if (again.losses > 1) queue.prepend([pending])
+    else if (again.previous === again.document) queue.prepend([pending])
     else queue.push(pending)
   }
 
@@ -169,7 +169,7 @@ export class Inbox {
   private resume(pending: Pending, capture: Capture): boolean {
     const { again, signal } = pending
     const key = again!.enzyme
-    const entry = Registry.successor(capture.resolve(signal), key)
+    const entry = Registry.successor(capture.resolve(signal), { key, id: again!.entry })
     const attempt = `${signal.pair} ${entry?.id ?? key}`
     if (capture.attempts.has(attempt)) return false
     capture.attempts.add(attempt)

@@ -88,7 +88,7 @@ export class LiveIntake implements Intake {
   }
 
   controls(): ReadonlyArray<Control> {
-    return this.body.inbox.controls.slice()
+    return this.body.inbox.nextControls(this.body.settings.limits)
   }
 
   take(start: Start, resolve: (signal: Signal) => Resolution): ReadonlyArray<Taken> {

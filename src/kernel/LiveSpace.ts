@@ -334,12 +334,10 @@ export class LiveSpace implements Space {
     return Effect.callback<number, ControlError>((resume) => {
       if (this.group.error !== undefined) return resume(Effect.fail(this.group.error))
       const { inbox, settings: { limits } } = this.body
-      if (inbox.controls.length >= limits.inboxSignals) {
-        return resume(Effect.fail(new InboxFull({ space: this.name, limit: `${limits.inboxSignals} control inputs` })))
-      }
       try {
         const answer: Answer = (answer) => resume(typeof answer === "number" ? Effect.succeed(answer) : Effect.fail(answer))
-        inbox.controls.push(make()(answer))
+        const limit = inbox.offer(make()(answer), limits)
+        if (limit !== undefined) return resume(Effect.fail(new InboxFull({ space: this.name, limit })))
       } catch (error) {
         return resume(Effect.fail(asControlError(error)))
       }

@@ -37,11 +37,16 @@ export interface Due {
 
 /** What is left of an event that was captured, and not handled by all of its enzymes. */
 export interface Again {
+  /** The key that the handling went by. */
   readonly enzyme: string
+  /** The id of the enzyme, which it keeps when its key changes. */
+  readonly entry?: string | undefined
   readonly attempt: number
   readonly why: "retry" | "conflict"
   /** For a conflict: the document that was lost. */
   readonly document: string | undefined
+  /** The document whose queue it was the head of when it lost. */
+  readonly previous?: string | undefined
   /** How many times in a row it lost. */
   readonly losses: number
   /** The beat that captured the event. */

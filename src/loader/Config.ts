@@ -53,6 +53,8 @@ const Definition = Schema.Struct({
   limits: Schema.optionalKey(Schema.Struct({
     inboxSignals: Schema.optionalKey(count),
     inboxBytes: Schema.optionalKey(count),
+    backlogSignals: Schema.optionalKey(count),
+    backlogBytes: Schema.optionalKey(count),
     captureSignals: Schema.optionalKey(count),
     captureBytes: Schema.optionalKey(count),
     groupBeats: Schema.optionalKey(count),

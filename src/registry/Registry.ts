@@ -259,8 +259,8 @@ const groupedByName = (entries: ReadonlyArray<Entry>): ReadonlyMap<string, Reado
  * @category getters
  * @since 0.1.0
  */
-export const successor = ({ entries }: Resolution, key: string): Entry | undefined =>
-  entries.find((entry) => entry.key === key) ?? entries.find((entry) => entry.id === key)
+export const successor = ({ entries }: Resolution, { id, key }: { readonly key: string; readonly id: string | undefined }): Entry | undefined =>
+  entries.find((entry) => entry.id === id && entry.key === key) ?? entries.find((entry) => entry.id === id) ?? entries.find((entry) => entry.key === key)
 
 /** Entries that share a name go by their ids, so that each has its receipt, and has it still when the others are gone. */
 const withKeys = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {

@@ -75,13 +75,13 @@ export class RecordedIntake implements Intake {
     return taken
   }
 
-  /** What the host decided is taken as it was: a run that took too long, and one that aborted the beat before. */
+  /** What the host decided is taken as it was: a run that took too long, or sent more than could wait, and one that aborted the beat before. */
   settled(flight: Flight, key: string): Outcome | undefined {
     const input = this.flights.get(flight)
     for (const [i, enzyme, kind, tag, code] of this.entry!.runs) {
       if (i !== input || enzyme !== key) continue
       if (kind === "fatal") return { kind, tag: tag as string, code: code as string, message: "" }
-      if (code === "run/timeout") return { kind: "retry", tag: tag as string, code, message: "" }
+      if (code === "run/timeout" || code === "backlog/full") return { kind: "retry", tag: tag as string, code, message: "" }
     }
     return undefined
   }

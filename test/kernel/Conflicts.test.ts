@@ -1,7 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { Inbox } from "../../src/kernel/Inbox.ts"
+import * as Signal from "../../src/kernel/Signal.ts"
+import { Pending } from "../../src/kernel/Signal.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { ended, enzyme, steps } from "./Kit.ts"
+import * as Machine from "./Machine.ts"
 
 const posts = 12
 
@@ -132,4 +136,45 @@ describe("runs that contend for one document", () => {
       assert.isTrue((yield* Effect.forEach([1, 2, 3], (beat) => TestKernel.ledger(space, beat, "inbox"))).every((lines) => lines!.length <= 6))
       assert.deepStrictEqual(yield* Effect.forEach(["a", "b", "c"], (at) => space.get(`/data/${at}`)), ["3", "3", "3"])
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, captureSignals: 6 } }))))
+
+  it("come to the front of a document's queue only where they were at its front", () => {
+    const lost = (n: string, document: string, previous?: string): Pending => {
+      const signal = Signal.make({ id: n, signal: `/signals/${n}`, target: undefined, payload: undefined, at: undefined }, { origin: "run", depth: 0, expected: undefined })
+      const again = { enzyme: "e", attempt: 1, why: "conflict", document, previous, losses: 2, captured: 0, lane: undefined, loose: false } as const
+      return new Pending(1, signal, { again })
+    }
+    const inbox = new Inbox()
+    for (const pending of [lost("waits", "/y"), lost("comes", "/y", "/x"), lost("head", "/y", "/y")]) inbox.restore(pending)
+    const nobody = () => ({ status: "no-match", entries: [], lane: "pair", cycle: [] } as const)
+    const order = [0, 1, 2].flatMap((beat) => inbox.take({ beat, clock: 0 }, TestKernel.settings.limits, nobody).map(({ pending }) => pending.signal.id))
+    assert.deepStrictEqual(order, ["head", "waits", "comes"])
+  })
+
+  it.effect("keep their place there over another loss, and over a restart", () =>
+    Effect.gen(function*() {
+      const enzymes = [
+        enzyme("x", (tx, { params }) => tx.set("/data/x", params["n"]!), { query: "/signals/x/:n" }),
+        enzyme("y", (tx, { params }) => {
+          tx.set("/data/y", params["n"]!)
+          tx.append("/data/order", params["n"]!)
+        }, { query: "/signals/y/:n" }),
+        enzyme("both", (tx) => {
+          tx.set("/data/x", "both")
+          tx.set("/data/y", "both")
+          tx.append("/data/order", "both")
+        })
+      ]
+      for (const restart of [false, true]) {
+        const machine = yield* Machine.make
+        let space = yield* machine.boot(enzymes)
+        for (const path of ["x/1", "y/1", "y/2", "x/2", "y/3"]) yield* space.signal({ signal: `/signals/${path}` })
+        yield* space.step
+        yield* space.signal({ signal: "/signals/both" })
+        for (let i = 0; i < 5; i++) {
+          yield* space.step
+          if (restart) space = yield* machine.boot(enzymes)
+        }
+        assert.deepStrictEqual(yield* space.get("/data/order"), ["1", "2", "3", "both"], `restart: ${restart}`)
+      }
+    }))
 })

@@ -138,6 +138,24 @@ describe("a chain of signals", () => {
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, hops: 5 } }))))
 })
 
+describe("an impulse", () => {
+  it.effect("that is not too deep runs, although an equal one of its beat is", () =>
+    Effect.gen(function*() {
+      let runs = 0
+      const space = yield* TestKernel.space([
+        enzyme("deep", (tx) => tx.signal({ signal: "/signals/i" })),
+        enzyme("start", (tx) => tx.signal({ signal: "/signals/deep" })),
+        enzyme("shallow", (tx) => tx.signal({ signal: "/signals/i" })),
+        enzyme("i", () => void runs++)
+      ])
+      yield* space.signal({ signal: "/signals/start" })
+      yield* space.step
+      yield* space.signal({ signal: "/signals/shallow" })
+      yield* steps(space, 2)
+      assert.strictEqual(runs, 1)
+    }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, hops: 1 } }))))
+})
+
 describe("what a run sends", () => {
   it.effect("runs in the next beat and never in its own, in the order in which it was sent", () =>
     Effect.gen(function*() {

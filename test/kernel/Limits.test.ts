@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { Retry } from "systole"
 import * as Address from "../../src/cell/Address.ts"
@@ -8,7 +8,7 @@ import { Inbox } from "../../src/kernel/Inbox.ts"
 import * as Journal from "../../src/kernel/Journal.ts"
 import * as Write from "../../src/stage/Write.ts"
 import * as TestKernel from "../support/TestKernel.ts"
-import { ended, enzyme, steps } from "./Kit.ts"
+import { controlled, ended, enzyme, steps } from "./Kit.ts"
 
 const limits = TestKernel.settings.limits
 const count = enzyme("count", (tx) => tx.increment("/data/n"), { query: "/signals/**" })
@@ -179,6 +179,19 @@ describe("the backlog of a space", () => {
 })
 
 describe("control input", () => {
+  it.effect("is refused over the limit, and what fits comes in as many beats as it needs", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      const sets = yield* Effect.forEach(Array.from({ length: 12 }, (_, i) => i), (i) =>
+        Effect.forkChild(Effect.result(space.set(`/data/${i}`, "x".repeat(900))), { startImmediately: true }))
+      yield* steps(space, 5)
+      const answers = yield* Effect.forEach(sets, (fiber) => Fiber.join(fiber))
+      const told = answers.map((answer) => answer._tag === "Success" ? answer.success : answer.failure.code)
+      assert.deepStrictEqual(told, [0, 0, 1, 1, 2, 2, 3, 3, "inbox/full", "inbox/full", "inbox/full", "inbox/full"])
+      const late = yield* controlled(space, space.set("/data/late", "x".repeat(900)))
+      assert.strictEqual(late._tag, "Success")
+    }).pipe(Effect.provide(TestKernel.layer({ limits: { ...limits, inboxBytes: 8500, captureBytes: 2100 } }))))
+
   const set = (text: string, n: number): Control => ({ kind: "set", write: Write.set(Address.parse(`/data/${n}`), text), answer: () => undefined })
   const bind = (cell: string): Control => ({ kind: "bind", change: { cell, enzyme: "e", propagate: true, tombstone: false }, answer: () => undefined })
 

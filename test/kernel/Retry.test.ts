@@ -159,6 +159,18 @@ describe("an enzyme that shares its name, tried again", () => {
       }).pipe(Effect.provide(TestKernel.layer())))
   }
 
+  it.effect("goes on when another comes to share it, which did not begin it", () =>
+    Effect.gen(function*() {
+      const { made: [one, other], ran } = sharing()
+      const space = yield* TestKernel.space([other!])
+      const { id } = yield* space.signal({ signal: "/signals/s" })
+      yield* space.step
+      yield* (yield* Kernel).register(one!)
+      yield* space.step
+      assert.deepStrictEqual(ran, ["1 #1", "1 #2"])
+      assert.strictEqual((yield* space.receipt(id))?.status, "handled")
+    }).pipe(Effect.provide(TestKernel.layer())))
+
   it.effect("has a receipt and a dead letter of its own", () =>
     Effect.gen(function*() {
       const { made } = sharing()

@@ -102,10 +102,16 @@ describe("Enzymes", () => {
     const both = active(one, two).resolve("/s", undefined, unbound)
     const alone = (left: Enzyme.Enzyme) => active(left).resolve("/s", undefined, unbound)
     const [first, second] = both.entries.map(({ key }) => key)
-    assert.deepStrictEqual([first, second].map((key) => successor(both, key!)?.enzyme), [one, two])
-    assert.strictEqual(successor(alone(one), first!)?.enzyme, one)
-    assert.strictEqual(successor(alone(one), second!), undefined)
-    assert.strictEqual(successor(alone(two), "a")?.enzyme, two)
+    assert.deepStrictEqual([first, second].map((key) => successor(both, { key: key!, id: key })?.enzyme), [one, two])
+    assert.strictEqual(successor(alone(one), { key: first!, id: first })?.enzyme, one)
+    assert.strictEqual(successor(alone(one), { key: second!, id: second }), undefined)
+    assert.deepStrictEqual([first, second].map((id) => successor(both, { key: "a", id })?.enzyme), [one, two])
+    assert.strictEqual(successor(alone(two), { key: "a", id: first })?.enzyme, two)
+  })
+
+  it("finds the very one of twins, while both are there", () => {
+    const twins = active(enzyme("a", "/s"), enzyme("a", "/s")).resolve("/s", undefined, unbound)
+    for (const { id, key } of twins.entries) assert.strictEqual(successor(twins, { key, id })?.key, key)
   })
 
   it("takes the coarsest lane of those that take a signal", () => {
