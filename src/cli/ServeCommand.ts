@@ -75,7 +75,7 @@ const serve = Effect.fn("ServeCommand.serve")(function*(config: Config, { isLive
  * @since 0.1.0
  */
 export const dev = Command.make("dev", flags, (flags) =>
-  Effect.flatMap(configured(flags), (config) => serve({ ...config, kernel: { ...config.kernel, create: config.create ?? "on-demand" } }, { isLive: true, json: flags.json }))).pipe(Command.withDescription("Serve this project for development: a space is created by its first signal, and a changed module is swapped between beats"))
+  Effect.flatMap(configured(flags), (config) => serve({ ...config, check: config.check ?? true, kernel: { ...config.kernel, create: config.create ?? "on-demand" } }, { isLive: true, json: flags.json }))).pipe(Command.withDescription("Serve this project for development: a space is created by its first signal, and a changed module is swapped between beats"))
 
 /**
  * The command `start`: spaces are created by whoever runs it.

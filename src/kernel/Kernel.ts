@@ -19,6 +19,7 @@ import { KernelSettings } from "./Limits.ts"
 import { LiveSpace } from "./LiveSpace.ts"
 import { Pacemaker } from "./Pacemaker.ts"
 import * as Recovery from "./Recovery.ts"
+import { RunWatch } from "./RunWatch.ts"
 import type { Space } from "./Space.ts"
 
 /** An enzyme, with the digest of the module it came from. */
@@ -58,7 +59,7 @@ export class Kernel extends Context.Service<Kernel, {
       const scope = yield* Effect.scope
       const open = new Map<string, LiveSpace>()
       const opening = yield* Semaphore.make(1)
-      const parts: Recovery.Parts = { registry, settings, hash, pacemaker }
+      const parts: Recovery.Parts = { registry, settings, hash, pacemaker, host: { now: pacemaker.now, wake: pacemaker.wake, watch: yield* RunWatch } }
 
       const start = Effect.fn("Kernel.open")(function*(name: string, create: boolean) {
         const known = running(open, name)

@@ -14,6 +14,7 @@ import { Documents } from "./Documents.ts"
 import { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
 import type { Pacemaker } from "./Pacemaker.ts"
+import type { RunHost } from "./Run.ts"
 import { Pending } from "./Signal.ts"
 
 /** What the spaces of a kernel share. */
@@ -22,6 +23,7 @@ export interface Parts {
   readonly settings: Settings
   readonly hash: Hash["Service"]
   readonly pacemaker: Pacemaker["Service"]
+  readonly host: RunHost
 }
 
 /** Keys that are asked for at a time. */
@@ -34,7 +36,7 @@ const PAGE = 1000
  * @category constructors
  * @since 0.1.0
  */
-export const recover = (store: SpaceStore, { hash, pacemaker, registry, settings }: Parts): Body => {
+export const recover = (store: SpaceStore, { hash, host, pacemaker, registry, settings }: Parts): Body => {
   const documents = new Documents(store, settings.limits.residentBytes)
   const inbox = new Inbox()
   let number = 0
@@ -52,7 +54,7 @@ export const recover = (store: SpaceStore, { hash, pacemaker, registry, settings
     settings,
     hash: hash.hex,
     seed: pacemaker.seed,
-    host: pacemaker,
+    host,
     number: () => ++number
   }
 }

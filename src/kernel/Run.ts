@@ -21,11 +21,14 @@ import type { Entry } from "../registry/Registry.ts"
 import type { Draft } from "../stage/Draft.ts"
 import { TransactionRefused } from "../stage/Draft.ts"
 import type { Handling, Outcome } from "./Flight.ts"
+import type { Watch } from "./RunWatch.ts"
 
 /** What a run needs of the host: a limit on its time. */
 export interface RunHost {
   readonly now: () => number
   readonly wake: (at: number, run: () => void) => () => void
+  /** Told while a run has the host to itself. */
+  readonly watch?: Watch | undefined
 }
 
 /**
@@ -50,7 +53,7 @@ const admitted = ({ flight }: Handling, draft: Draft, outcome: Outcome): Outcome
 
 const attempt = (handling: Handling, draft: Draft, host: RunHost): Outcome | Promise<Outcome> => {
   try {
-    const result = handling.entry!.enzyme.run(draft, toEvent(handling, handling.entry!))
+    const result = watched(handling, draft, host.watch)
     if (typeof result !== "object" || result === null) return conclude(draft, result)
     if (Effect.isEffect(result)) return runEffect(result as Effect.Effect<unknown, unknown>, handling, { draft, host })
     if (typeof (result as PromiseLike<unknown>).then === "function") {
@@ -59,6 +62,18 @@ const attempt = (handling: Handling, draft: Draft, host: RunHost): Outcome | Pro
     return conclude(draft, result)
   } catch (error) {
     return failed(draft, error)
+  }
+}
+
+/** The synchronous part of a run. */
+const watched = (handling: Handling, draft: Draft, watch: Watch | undefined): unknown => {
+  const event = toEvent(handling, handling.entry!)
+  if (watch === undefined) return handling.entry!.enzyme.run(draft, event)
+  watch.enter()
+  try {
+    return handling.entry!.enzyme.run(draft, event)
+  } finally {
+    watch.leave()
   }
 }
 

@@ -42,6 +42,7 @@ const Definition = Schema.Struct({
   })))),
   tempo: Schema.optionalKey(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 0, maximum: 86_400_000 })))),
   ledgers: Schema.optionalKey(Schema.Boolean),
+  check: Schema.optionalKey(Schema.Boolean),
   system: Schema.optionalKey(Schema.Array(Schema.NonEmptyString)),
   spaces: Schema.optionalKey(Schema.Struct({ create: Schema.Literals(["on-demand", "explicit"]) })),
   pages: Schema.optionalKey(Schema.Record(PagePath, Page)),
@@ -93,6 +94,8 @@ export interface Config {
   readonly port: number
   /** What callers have to show as a bearer token. */
   readonly token: string | undefined
+  /** Whether a run that reaches around the runtime for time, chance or the outside is refused; `dev` does so unless it is told not to. */
+  readonly check: boolean | undefined
   /** What the project itself says about the creation of spaces. */
   readonly create: Limits.Settings["create"] | undefined
   readonly kernel: Limits.Settings
@@ -143,6 +146,7 @@ const withDefaults = (definition: Definition): Config => {
     host: definition.host ?? "127.0.0.1",
     port: definition.port ?? 4200,
     token: definition.token,
+    check: definition.check,
     create: definition.spaces?.create,
     system: definition.system ?? [],
     pages: definition.pages ?? {},

@@ -17,6 +17,7 @@ import * as Loader from "../loader/Loader.ts"
 import { type ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 import { Hash } from "../persistence/Hash.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
+import * as DevWatch from "./DevWatch.ts"
 import * as HostHash from "./HostHash.ts"
 import * as HostModules from "./HostModules.ts"
 import * as Runtime from "./Runtime.ts"
@@ -93,7 +94,8 @@ export const open = Effect.fn("Project.open")(function*(
     try: () => persistence({ folder: resolve(root, config.data), options }),
     catch: (error) => new Config.InvalidConfig({ reason: error instanceof Error ? error.message : String(error) })
   })
-  const context = yield* Layer.build(Runtime.layer(config, Layer.merge(store, pacemaker)).pipe(Layer.provideMerge(HostHash.layer)))
+  const runtime = Runtime.layer(config, Layer.merge(store, pacemaker)).pipe(Layer.provideMerge(HostHash.layer))
+  const context = yield* Layer.build(config.check === true ? Layer.provide(runtime, DevWatch.layer) : runtime)
   const registered = yield* Loader.register(found).pipe(Effect.provideContext(context))
   const kernel = Context.get(context, Kernel)
   const closing = new AbortController()

@@ -1,0 +1,24 @@
+/**
+ * The run watch: told when a run has the host to itself.
+ *
+ * In development something may watch what a run reaches for around its
+ * transaction; a space works the same with and without it. (Architecture,
+ * section 9.)
+ *
+ * @module
+ */
+import * as Context from "effect/Context"
+
+/** Told of the synchronous part of each run. */
+export interface Watch {
+  readonly enter: () => void
+  readonly leave: () => void
+}
+
+/**
+ * Who watches runs; nobody, unless it is given.
+ *
+ * @category references
+ * @since 0.1.0
+ */
+export const RunWatch = Context.Reference<Watch | undefined>("systole/kernel/RunWatch", { defaultValue: () => undefined })
