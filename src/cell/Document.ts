@@ -3,8 +3,9 @@
  *
  * The text of plain JSON is that JSON, so the fast path is the platform's own
  * parser; what JSON lacks goes through `superjson` under one reserved key. Each
- * text is made once, at the write, and serves the journal, the store and the
- * next before-image. (Architecture, sections 3 and 9.)
+ * text is made once and serves the journal, the store and the next before-image;
+ * that of a document which changes at one place only when it is asked for, since
+ * a beat may change it again. (Architecture, sections 3 and 9.)
  *
  * @module
  */
@@ -29,6 +30,28 @@ export interface Document {
   readonly text: string
   /** The frozen value of a plain document; `undefined` for one that readers decode afresh. */
   readonly plain: Value.Value
+  /** How many characters its text has: exactly where it is made, else at most. */
+  readonly size: number
+}
+
+/** A plain document that was changed at a place; its text is made when it is asked for. */
+class Changed implements Document {
+  readonly plain: Value.Value
+  private readonly bound: number
+  private made: string | undefined
+
+  constructor(plain: Value.Value, bound: number) {
+    this.plain = plain
+    this.bound = bound
+  }
+
+  get text(): string {
+    return this.made ??= JSON.stringify(this.plain)
+  }
+
+  get size(): number {
+    return this.made === undefined ? this.bound : this.made.length
+  }
 }
 
 /**
@@ -47,7 +70,7 @@ export const encode = (value: unknown): Document => {
     const reason = `its text has ${text.length} characters and the limit is ${MAX_TEXT}; split it into several cells, or keep its bytes with tx.blob(bytes)`
     throw new Value.InvalidValue({ at: "", reason })
   }
-  return { text, plain: plain ? canonical.value : undefined }
+  return { text, plain: plain ? canonical.value : undefined, size: text.length }
 }
 
 /**
@@ -58,7 +81,8 @@ export const encode = (value: unknown): Document => {
  */
 export const decode = (text: string): Document => ({
   text,
-  plain: text.startsWith(RICH) ? undefined : freeze(JSON.parse(text) as Value.Value)
+  plain: text.startsWith(RICH) ? undefined : freeze(JSON.parse(text) as Value.Value),
+  size: text.length
 })
 
 /**
@@ -86,10 +110,16 @@ export const write = (document: Document | undefined, path: Path, value: unknown
   if (path.length === 0) return value === undefined ? undefined : encode(value)
   const before = read(document, [])
   if (value === undefined && Value.at(before, path) === undefined) return document
-  return encode(put(before, path, value))
+  // By itself at its path, a value is checked as if the whole document were; all beside it was checked before.
+  const alone = Value.canonical(value === undefined ? {} : path.reduceRight((inner, key) => ({ [key]: inner }), value))
+  const after = put(before, path, value === undefined ? undefined : Value.at(alone.value, path))
+  const bound = (document?.size ?? 0) + JSON.stringify(alone.value).length + 2
+  const rich = alone.rich || hidesAsRich(after) || (document !== undefined && document.plain === undefined)
+  return rich || bound > MAX_TEXT ? encode(after) : new Changed(after, bound)
 }
 
-const put = (container: Value.Value, path: Path, value: unknown): unknown => {
+/** A canonical value, put into what is canonical: what is made on the way is in order and frozen, too. */
+const put = (container: Value.Value, path: Path, value: Value.Value): Value.Value => {
   const [key, ...rest] = path
   if (key === undefined) return value
   if (container !== undefined && !Value.isContainer(container)) {
@@ -97,20 +127,21 @@ const put = (container: Value.Value, path: Path, value: unknown): unknown => {
   }
   if (Array.isArray(container)) return putItem(container, path, value)
   const next = put(container === undefined ? undefined : Value.step(container, key), rest, value)
-  const copy: Record<string, unknown> = { ...(container as Record<string, unknown> | undefined) }
+  const copy = { ...(container as Record<string, Value.Value> | undefined) }
   if (next === undefined) delete copy[key]
-  else Object.defineProperty(copy, key, { value: next, enumerable: true, configurable: true, writable: true })
-  return copy
+  else copy[key] = next
+  const isNew = container === undefined || !Object.hasOwn(container, key)
+  return Object.freeze(isNew ? Object.fromEntries(Object.keys(copy).sort().map((key) => [key, copy[key]])) : copy)
 }
 
-const putItem = (array: ReadonlyArray<unknown>, path: Path, value: unknown): unknown => {
+const putItem = (array: ReadonlyArray<Value.Value>, path: Path, value: Value.Value): Value.Value => {
   const [key = "", ...rest] = path
   const index = key === "-" ? array.length : Number(key)
   if (!/^(?:-|0|[1-9]\d*)$/.test(key) || index > array.length) {
     throw new Value.InvalidValue({ at: `/${key}`, reason: `an array of ${array.length} items has no such place; use an index up to ${array.length}, or - for its end` })
   }
-  const next = put(array[index] as Value.Value, rest, value)
-  return next === undefined ? array.toSpliced(index, 1) : index === array.length ? [...array, next] : array.with(index, next)
+  const next = put(array[index], rest, value)
+  return Object.freeze(next === undefined ? array.toSpliced(index, 1) : index === array.length ? [...array, next] : array.with(index, next))
 }
 
 /** The text in superjson's form, without its notes on which objects are one and the same: a value is data and has no identity. */

@@ -78,7 +78,7 @@ export class Heartbeat {
     if (work.controls.length === 0) return
     const draft = new Draft(work.stage, work.moment, { run: CAPTURE, envelope: outside, serializable: false })
     for (const control of work.controls) {
-      const refused = control.kind === "set" ? Control.write(draft, control.write) : void work.bind(control.change, CAPTURE)
+      const refused = control.kind === "set" ? Control.write(draft, control.write) : work.bind(control.change, CAPTURE)
       if (refused === undefined) work.done.push(control)
       else work.answers.push((answer) => control.answer(typeof answer === "number" ? refused : answer))
     }

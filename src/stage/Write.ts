@@ -106,8 +106,8 @@ export const conflicts = (a: Write, b: Write): boolean => {
   return !same || a.kind !== b.kind
 }
 
-/** Characters that a document has; none where there is none. */
-export const lengthOf = (document: Document.Document | undefined): number => document === undefined ? 0 : document.text.length
+/** Characters that a document has, as far as its text is made; none where there is none. */
+export const lengthOf = (document: Document.Document | undefined): number => document === undefined ? 0 : document.size
 
 const unfit = (address: Address, need: string, found: Value.Value) =>
   new Value.InvalidValue({ at: address.text, reason: `${need} and found ${found === null ? "null" : typeof found}` })

@@ -90,6 +90,26 @@ describe("Document", () => {
       assert.deepStrictEqual(Document.read(before, []), { a: { x: 1 }, b: { y: 1 } })
     })
 
+    it.prop("gives the text that the whole would be given, and bounds its length before", [any, plain, plain], ([before, key, value]) => {
+      const under = { b: before, m: [1, { k: before }] }
+      for (const path of [["m", "1", JSON.stringify(key)], ["m", "-", "x"], ["m", "1"], ["b"], ["7"], ["$rich"]]) {
+        const after = Document.write(doc(under), path, value)!
+        const { size } = after
+        assert.strictEqual(after.text, doc(twin(Document.read(after, []))).text)
+        assert.isAtLeast(size, after.text.length)
+        assert.strictEqual(after.size, after.text.length)
+      }
+    })
+
+    it("refuses what is too long, too deep or no data at once", () => {
+      const long = doc({ a: "x".repeat(Document.MAX_TEXT - 20) })
+      assert.strictEqual(Document.write(long, ["b"], 1)!.text.length, Document.MAX_TEXT - 6)
+      assert.throws(() => Document.write(long, ["b"], "y".repeat(20)), "and the limit is 1048576")
+      const deep = Array.from({ length: 64 }, () => "d")
+      assert.throws(() => write({}, deep, []), "deeper than 64 levels")
+      assert.throws(() => write({ a: {} }, ["a", "f"], () => 1), "at /a/f: a function is not data")
+    })
+
     it("removes a key, and an item of an array", () => {
       assert.deepStrictEqual(write({ a: 1, b: 2 }, ["a"], undefined), { b: 2 })
       assert.deepStrictEqual(write([1, 2, 3], ["1"], undefined), [1, 3])
