@@ -8,7 +8,7 @@ import type { Step } from "./Step.ts"
 import { command, tests } from "./Step.ts"
 
 /** The tests that mean the same on each host: the core, down to the hosts' own parts. */
-const core = ["cell", "persistence", "stage", "registry", "kernel", "conformance"].map((folder) => `test/${folder}/`)
+const core = ["cell", "persistence", "stage", "registry", "kernel", "conformance"].map((folder) => `test/${folder}/`).concat("test/replay/Replay.test.ts")
 
 /** Tests that build something first; they have their own steps. */
 const slow = ["test/runtime/**", "test/package/**"].flatMap((glob) => ["--exclude", glob])

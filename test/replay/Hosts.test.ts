@@ -1,0 +1,79 @@
+import { assert, describe, it } from "@effect/vitest"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Host } from "../scripts/Host.ts"
+import { command, environment, root } from "../scripts/Host.ts"
+import { spawnSync } from "node:child_process"
+
+const hosts: ReadonlyArray<Host> = ["node", "deno", "bun"]
+
+const enzymes = `import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import { Enzyme } from "systole"
+
+export default [
+  Enzyme.make({
+    name: "measure",
+    query: "/signals/measure/:what",
+    run: (tx, event) => {
+      tx.set("/data/measured/" + tx.id(), { what: event.params.what, chance: tx.random(), root: Math.sqrt(tx.now), third: 1 / 3, big: 10n ** 20n, at: new Date(tx.now), text: "é\\u{1F600}" })
+      tx.increment("/data/count")
+      tx.signal({ signal: "/signals/derive", payload: new Map([["count", tx.get("/data/count")]]) })
+      return tx.list("/data/measured")
+    }
+  }),
+  Enzyme.make({ name: "derive", query: "/signals/derive", run: (tx, event) => Effect.map(Random.nextInt, (chance) => tx.set("/data/derived", [event.payload, chance])) }),
+  Enzyme.make({ name: "fails", query: "/signals/fails", run: () => null.no }),
+  Enzyme.make({ name: "leaks", query: "/signals/leaks", run: (tx) => tx.set("/data/leak", process.pid) })
+]
+`
+
+/** A project in a folder of its own, and the command line in it on any host. */
+const project = () => {
+  const folder = mkdtempSync(join(tmpdir(), "systole-hosts-"))
+  mkdirSync(join(folder, "enzymes"))
+  writeFileSync(join(folder, "enzymes", "all.ts"), enzymes)
+  writeFileSync(join(folder, "systole.config.ts"), `export default { spaces: { create: "on-demand" } }\n`)
+  return {
+    run: (host: Host, ...args: ReadonlyArray<string>) => {
+      const [file, ...rest] = command(host, join(root, "src", "main", "systole.ts"))
+      const { status, stderr, stdout } = spawnSync(file, [...rest, ...args], { cwd: folder, env: environment(), encoding: "utf8" })
+      return { code: status, text: stdout + stderr }
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+describe("A journal written on one host", () => {
+  it.each(hosts)("%s: replays equal on every other", { timeout: 120_000 }, (writer) => {
+    const { remove, run } = project()
+    try {
+      for (const signal of ["/signals/measure/a", "/signals/measure/b", "/signals/fails"]) {
+        const posted = run(writer, "signal", "home", "--signal", signal, "--payload", `{"n":0.1,"z":-0}`, "--wait", "10")
+        assert.include(posted.text, signal === "/signals/fails" ? "dead" : "handled")
+      }
+      for (const host of hosts) {
+        const replayed = run(host, "replay", "home")
+        assert.strictEqual(replayed.code, 0, `${writer} to ${host}: ${replayed.text}`)
+        assert.include(replayed.text, "came out the same")
+        assert.strictEqual(run(host, "journal", "verify", "home").code, 0)
+      }
+    } finally {
+      remove()
+    }
+  })
+
+  it("does not where a run uses what is not in it, and exit 7 says so", { timeout: 60_000 }, () => {
+    const { remove, run } = project()
+    try {
+      run("node", "signal", "home", "--signal", "/signals/leaks", "--wait", "10")
+      const replayed = run("node", "replay", "home")
+      assert.strictEqual(replayed.code, 7)
+      assert.include(replayed.text, "/data/leak")
+      assert.include(replayed.text, "leaks")
+    } finally {
+      remove()
+    }
+  })
+})
