@@ -265,11 +265,15 @@ export class Group {
   /** All is durable: what waited for it leaves, and what somebody asks for meanwhile begins when all have heard. */
   private flushed(exit: Exit.Exit<void, unknown>): void {
     if (this.failure !== undefined) return
+    let waiter: Waiter | undefined
     try {
       if (Exit.isFailure(exit)) throw Cause.squash(exit.cause)
-      for (let waiter = this.leaving.shift(); waiter !== undefined; waiter = this.leaving.shift()) waiter.open()
+      for (waiter = this.leaving.shift(); waiter !== undefined; waiter = this.leaving.shift()) waiter.open()
     } catch (error) {
-      return this.stop(stopped(this.body.space, error))
+      const failure = stopped(this.body.space, error)
+      this.stop(failure)
+      // Who was just being told has not heard all of it.
+      return waiter?.fail(failure)
     }
     this.flushing = false
     const { then } = this

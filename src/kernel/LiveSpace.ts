@@ -224,8 +224,13 @@ export class LiveSpace implements Space {
     const writer = this.body.store.writeBlob()
     return {
       writer,
-      store: (hash) => Effect.callback<void, SpaceStopped>((resume) => {
-        writer.finish(hash)
+      store: (hash) => Effect.callback<void, SpaceStopped | PersistenceError>((resume) => {
+        try {
+          writer.finish(hash)
+        } catch (error) {
+          if (error instanceof PersistenceError) return resume(Effect.fail(error))
+          throw error
+        }
         this.body.documents.arrive(hash)
         this.group.await({ open: () => resume(Effect.void), fail: (error) => resume(Effect.fail(error)) })
       })
@@ -357,7 +362,7 @@ const watchable = (text: string): Address.Address => {
 const asRefusal = (error: unknown): SignalError => {
   if (
     error instanceof InvalidSignal || error instanceof Address.InvalidAddress || error instanceof Value.InvalidValue ||
-    error instanceof IdReused || error instanceof InboxFull || error instanceof SpaceStopped
+    error instanceof IdReused || error instanceof InboxFull || error instanceof SpaceStopped || error instanceof PersistenceError
   ) return error
   throw error
 }

@@ -73,7 +73,7 @@ export interface Observation {
   readonly value: Value
 }
 
-export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped
+export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
 export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | SpaceStopped
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
 
@@ -123,6 +123,6 @@ export interface Space {
   /** Beats as they become durable, from now on. */
   readonly beats: Stream.Stream<number>
   /** Receives content for `/cas/<sha256>`; `store` makes it durable. */
-  readonly content: Effect.Effect<{ readonly writer: BlobWriter; readonly store: (hash: string) => Effect.Effect<void, SpaceStopped> }>
+  readonly content: Effect.Effect<{ readonly writer: BlobWriter; readonly store: (hash: string) => Effect.Effect<void, SpaceStopped | PersistenceError> }>
   readonly blob: (hash: string) => Effect.Effect<Uint8Array | undefined, ReadError>
 }

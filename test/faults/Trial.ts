@@ -1,0 +1,298 @@
+/**
+ * Trials: a scenario lived over a store with one fault in it, and what is wrong
+ * with how it ended.
+ *
+ * @module
+ */
+import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { createHash } from "node:crypto"
+import type { PersistenceError, PostedSignal, Settings, Space } from "systole"
+import { defaults, Kernel, KernelSettings, Pacemaker, Persistence, Registry, replay, verify } from "systole"
+import * as Journal from "../../src/kernel/Journal.ts"
+import * as HashLayer from "../support/HashLayer.ts"
+import { type Call, type Fault, Faults, kinds, tearStatements } from "./FaultyStore.ts"
+import type { Cells, Input, Scenario } from "./Scenarios.ts"
+import { World } from "./World.ts"
+
+/** Times that something is asked for before it counts as never answered. */
+const TRIES = 10
+
+/** Wakes after which a space should have come to rest. */
+const WAKES = 500
+
+const settings: Settings = { tempo: 10, pace: "demand", ledgers: true, create: "on-demand", retention: {}, limits: defaults }
+
+/** How an event ended: its receipt in short, and what it left below `/data/done/<n>/`. */
+interface Ending {
+  readonly receipt: string | undefined
+  readonly cells: string
+}
+
+/** How a scenario ended. */
+export interface Account {
+  readonly events: ReadonlyMap<number, Ending>
+  readonly cells: Cells
+  readonly counts: Readonly<Record<Call, number>>
+}
+
+/** What became of an event that was sent. */
+interface Sent {
+  /** The id under which it was acknowledged. */
+  id: string | undefined
+  /** How often it was sent until then. */
+  tries: number
+}
+
+/** One life of a space, from its first signal until nothing waits any more. */
+class Life {
+  readonly wrong: Array<string> = []
+  readonly sent = new Map<number, Sent>()
+  readonly faults: Faults
+  private readonly world = new World()
+  private readonly scenario: Scenario
+  private readonly persistence: Persistence["Service"]
+  private scope: Scope.Closeable | undefined
+  private kernel: Kernel["Service"] | undefined
+
+  constructor(scenario: Scenario, persistence: Persistence["Service"], fault: Fault | undefined) {
+    this.scenario = scenario
+    this.faults = new Faults(this.world.pacemaker.turn, fault)
+    this.persistence = this.faults.over(persistence)
+  }
+
+  async live(): Promise<Space> {
+    await this.boot()
+    for (const round of this.scenario.rounds) await this.round(round)
+    const space = await this.drain()
+    this.faults.disarm()
+    return space
+  }
+
+  async end(): Promise<void> {
+    this.world.cut()
+    if (this.scope !== undefined) await Effect.runPromise(Scope.close(this.scope, Exit.void))
+  }
+
+  /** Starts a process over what is durable. */
+  private async boot(): Promise<void> {
+    this.scope = Effect.runSync(Scope.make())
+    const layer = Layer.fresh(Kernel.layer.pipe(
+      Layer.provideMerge(Layer.mergeAll(HashLayer.layer, Layer.succeed(Persistence, this.persistence), Layer.succeed(Pacemaker, this.world.pacemaker), Layer.fresh(Registry.layer))),
+      Layer.provide(Layer.succeed(KernelSettings, { ...settings, ...this.scenario.settings }))
+    ))
+    const kernel = Context.get(await Effect.runPromise(Layer.buildWithScope(layer, this.scope)), Kernel)
+    for (const enzyme of this.scenario.enzymes) await Effect.runPromise(kernel.register(enzyme))
+    this.kernel = kernel
+  }
+
+  /** After a power cut: the process that was is gone, and another one starts. */
+  private async mend(): Promise<void> {
+    if (!this.faults.dead) return
+    await this.end()
+    this.faults.dead = false
+    await this.boot()
+  }
+
+  /** Has all of a round answered, however often it has to be sent. */
+  private async round(inputs: ReadonlyArray<Input>): Promise<void> {
+    let waiting = inputs
+    for (let i = 0; waiting.length > 0; i++) {
+      if (i === TRIES) return void this.wrong.push(`${waiting.length} of a round were never answered`)
+      const answers = new Map<Input, boolean>()
+      const all = waiting.map((input) => this.give(input).then((isOver) => void answers.set(input, isOver)))
+      await this.world.rest()
+      await this.mend()
+      await this.world.rest()
+      if (answers.size < waiting.length) return void this.wrong.push(`${waiting.length - answers.size} of a round wait for an answer though nothing happens`)
+      await Promise.all(all)
+      waiting = waiting.filter((input) => !answers.get(input))
+    }
+  }
+
+  /** Sends something; answers whether that is over, be it well or not. */
+  private async give(input: Input): Promise<boolean> {
+    const exit = await Effect.runPromiseExit(Effect.flatMap(this.kernel!.space("trial"), (space) => this.put(space, input)))
+    if (input.kind === "post") this.sent.get(input.n) ?? this.sent.set(input.n, { id: undefined, tries: 1 })
+    if (Exit.isSuccess(exit)) return true
+    const code = codeOf(exit)
+    if (code !== "space/stopped" && code !== "store/unavailable") this.wrong.push(`${input.kind} was answered ${code}`)
+    return input.kind === "post" && input.signal.id === undefined
+  }
+
+  private put(space: Space, input: Input): Effect.Effect<unknown, unknown> {
+    switch (input.kind) {
+      case "post":
+        return this.post(space, input.n, input.signal)
+      case "set":
+        return space.set(input.address, input.value)
+      case "bind":
+        return space.bind(input.cell, input.enzyme)
+      case "unbind":
+        return space.unbind(input.cell, input.enzyme)
+      case "keep":
+        return Effect.flatMap(space.content, ({ store, writer }) => {
+          writer.write(input.bytes)
+          return store(createHash("sha256").update(input.bytes).digest("hex"))
+        })
+    }
+  }
+
+  private post(space: Space, n: number, signal: PostedSignal): Effect.Effect<unknown, unknown> {
+    const known = this.sent.get(n)
+    const sent = known ?? { id: undefined, tries: 0 }
+    sent.tries++
+    this.sent.set(n, sent)
+    return Effect.map(space.signal(signal), ({ duplicate, id }) => {
+      if (sent.id !== undefined && (sent.id !== id || !duplicate)) this.wrong.push(`event ${n} was ${sent.id}, and is ${id} now`)
+      if (known === undefined && duplicate) this.wrong.push(`event ${n} was taken for known`)
+      sent.id = id
+    })
+  }
+
+  /** Lets time pass until nothing waits any more. */
+  private async drain(): Promise<Space> {
+    let before: Space | undefined
+    for (let i = 0; i < WAKES; i++) {
+      const space = await this.open()
+      await this.world.rest()
+      const goesOn = this.world.pass()
+      await this.world.rest()
+      if (!goesOn && space === before && !this.faults.dead) return space
+      before = space
+    }
+    throw new Error(`no rest after ${WAKES} wakes`)
+  }
+
+  private async open(): Promise<Space> {
+    for (let i = 0; ; i++) {
+      await this.mend()
+      const exit = await Effect.runPromiseExit(this.kernel!.space("trial"))
+      if (Exit.isSuccess(exit)) return exit.value
+      if (i === TRIES) throw new Error(`the space does not open: ${codeOf(exit)}`)
+    }
+  }
+}
+
+/** The code of what a request failed with; a defect's message. */
+const codeOf = (exit: Exit.Failure<unknown, unknown>): string => {
+  const reason = exit.cause.reasons[0] as { readonly _tag: string; readonly error?: { readonly code?: string }; readonly defect?: unknown } | undefined
+  return reason?.error?.code ?? `${reason?._tag}: ${String(reason?.defect ?? reason?.error)}`
+}
+
+/** How an event ended, as the space tells it. */
+const endingOf = async (space: Space, id: string | undefined, cells: string): Promise<Ending> => {
+  if (id === undefined) return { receipt: undefined, cells }
+  const receipt = await Effect.runPromise(space.receipt(id))
+  const handlings = receipt?.handlings.map(({ attempt, enzyme, error, outcome }) => `${enzyme} ${outcome} #${attempt} ${error?.code ?? ""}`).toSorted()
+  return { receipt: JSON.stringify([receipt?.status, handlings]), cells }
+}
+
+/** The cells as they are, and what the journal has them be. */
+const cellsOf = (space: Space): Promise<{ readonly cells: Map<string, string>; readonly journaled: Map<string, string>; readonly queued: number }> =>
+  Effect.runPromise(space.examine(({ store }) => {
+    const cells = new Map(store.below("/", { limit: 100_000 }).map((key) => [key, store.read(key)!]))
+    const journaled = new Map<string, string>()
+    for (const row of store.scanJournal(0, Infinity)) {
+      for (const [key, , , after] of Journal.parse(row.text).cells) {
+        if (after.length === 0) journaled.delete(key)
+        else journaled.set(key, JSON.stringify(after[0]))
+      }
+    }
+    return { cells, journaled, queued: [...store.queue()].length }
+  }))
+
+const DONE = "/data/done/"
+
+/** How the scenario ended; what is wrong with it goes to `wrong`. */
+const accountOf = async (life: Life, space: Space): Promise<Account> => {
+  const { faults, sent, wrong } = life
+  const { fault } = await Effect.runPromise(space.examine(verify))
+  if (fault !== undefined) wrong.push(`the journal does not hold at beat ${fault.beat}: ${fault.reason}`)
+  const { difference } = await Effect.runPromise(space.examine((archive) => replay(archive, 0, Infinity)))
+  if (difference !== undefined) wrong.push(`the replay differs: ${JSON.stringify(difference)}`)
+  const { cells, journaled, queued } = await cellsOf(space)
+  if (queued > 0) wrong.push(`${queued} signals wait for ever`)
+  for (const key of new Set([...cells.keys(), ...journaled.keys()])) {
+    if (cells.get(key) !== journaled.get(key)) wrong.push(`${key} is ${cells.get(key)}, and the journal has ${journaled.get(key)}`)
+  }
+  if (faults.flushedAgain > 0) wrong.push("a handle that had failed was flushed again")
+  const events = new Map<number, Ending>()
+  for (const [n, { id }] of sent) {
+    const own = [...cells].filter(([key]) => key.startsWith(`${DONE}${n}/`)).toSorted(([a], [b]) => a < b ? -1 : 1)
+    events.set(n, await endingOf(space, id, JSON.stringify(own)))
+  }
+  const others = new Map<string, unknown>()
+  for (const key of cells.keys()) if (key.startsWith("/data/") && !key.startsWith(DONE) && !key.startsWith("/data/mailbox/")) others.set(key, JSON.parse(cells.get(key)!))
+  return { events, cells: others, counts: faults.counts }
+}
+
+const NOTHING = "[]"
+
+/** Compares with the same scenario without a fault. */
+const compare = (life: Life, { account, expected }: { readonly account: Account; readonly expected: Account }, trial: { readonly scenario: Scenario; readonly fault: Fault }): void => {
+  const { sent, wrong } = life
+  const { fault, scenario } = trial
+  const all = new Set<number>()
+  // What a reader, or an answer that came too late, was told says nothing about what is durable.
+  const isSure = fault.call !== "read" && fault.kind !== "doubt"
+  for (const [n, { cells, receipt }] of expected.events) {
+    const ending = account.events.get(n)
+    const isKnown = sent.get(n)?.id !== undefined
+    if (ending !== undefined && ending.cells !== NOTHING) all.add(n)
+    if (isKnown && ending?.receipt !== receipt) wrong.push(`event ${n} has the receipt ${ending?.receipt}, and not ${receipt}`)
+    if (ending?.cells === cells) {
+      if (!isKnown && isSure && cells !== NOTHING) wrong.push(`event ${n} was answered as lost, and was handled`)
+    } else if (isKnown || ending?.cells !== NOTHING) wrong.push(`event ${n} left ${ending?.cells}, and not ${cells}`)
+  }
+  const own = new Set(scenario.judge?.cells)
+  for (const key of new Set([...expected.cells.keys(), ...account.cells.keys()])) {
+    const [is, was] = [JSON.stringify(account.cells.get(key)), JSON.stringify(expected.cells.get(key))]
+    if (!own.has(key) && is !== was) wrong.push(`${key} is ${is}, and not ${was}`)
+  }
+  const again = new Set([...sent].filter(([, { tries }]) => tries > 1).map(([n]) => n))
+  const found = scenario.judge?.fault(account.cells, { all, again })
+  if (found !== undefined) wrong.push(found)
+}
+
+/** A persistence that is empty, and goes with the scope. */
+export type Fresh = Layer.Layer<Persistence, PersistenceError>
+
+/** Lives a scenario; answers how it ended, and what was wrong with that. */
+const attempt = (scenario: Scenario, layer: Fresh, faulty: { readonly fault: Fault; readonly expected: Account } | undefined) =>
+  Effect.scoped(Effect.gen(function*() {
+    const persistence = Context.get(yield* Layer.build(Layer.fresh(layer)), Persistence)
+    const life = new Life(scenario, persistence, faulty?.fault)
+    yield* tearStatements(life.faults)
+    yield* Effect.addFinalizer(() => Effect.promise(() => life.end()))
+    return yield* Effect.promise(async () => {
+      const account = await accountOf(life, await life.live())
+      if (faulty !== undefined) compare(life, { account, expected: faulty.expected }, { scenario, fault: faulty.fault })
+      return { account, wrong: life.wrong }
+    })
+  }))
+
+/** What trying all faults of a scenario found. */
+export interface Finding {
+  readonly faults: number
+  readonly failures: ReadonlyArray<string>
+}
+
+/** Lives the scenario without a fault, and then once for each fault of these calls. */
+export const tryAll = (scenario: Scenario, layer: Fresh, calls: ReadonlyArray<Call>): Effect.Effect<Finding, PersistenceError> =>
+  Effect.gen(function*() {
+    const { account, wrong } = yield* attempt(scenario, layer, undefined)
+    const failures = wrong.map((what) => `without a fault: ${what}`)
+    let faults = 0
+    for (const call of calls) {
+      for (const kind of kinds[call]) {
+        for (let at = 1; at <= account.counts[call]; at++) {
+          faults++
+          const { wrong } = yield* attempt(scenario, layer, { fault: { call, at, kind }, expected: account }).pipe(
+            Effect.catchDefect((defect) => Effect.succeed({ wrong: [String(defect)] }))
+          )
+          if (wrong.length > 0) failures.push(`${kind} at ${call} ${at}: ${wrong.join("; ")}`)
+        }
+      }
+    }
+    return { faults, failures }
+  })
