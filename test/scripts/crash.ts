@@ -1,0 +1,32 @@
+/**
+ * `npm run crash [-- --kills 200] [--seed 1] [--host node|deno|bun]`: kills a
+ * server over SQLite again and again, and counts what was lost or done twice.
+ *
+ * @module
+ */
+import process from "node:process"
+import { parseArgs } from "node:util"
+import * as Crash from "../crash/Crash.ts"
+import type { Host } from "./Host.ts"
+import { render } from "./Table.ts"
+
+const { values } = parseArgs({
+  options: { kills: { type: "string", default: "200" }, seed: { type: "string", default: "1" }, host: { type: "string", default: "node" } }
+})
+const [kills, seed] = [Number(values.kills), Number(values.seed)]
+const hosts: ReadonlyArray<string> = ["node", "deno", "bun"] satisfies ReadonlyArray<Host>
+
+const refuse = (message: string): never => {
+  console.error(message)
+  process.exit(2)
+}
+
+if (!Number.isInteger(kills) || kills < 1) refuse(`--kills is "${values.kills}"; give a whole number from 1 up`)
+if (!Number.isInteger(seed)) refuse(`--seed is "${values.seed}"; give a whole number`)
+if (!hosts.includes(values.host)) refuse(`There is no host "${values.host}"; there are ${hosts.join(", ")}`)
+
+const onRestart = (kill: number, acknowledged: number): void => void process.stderr.write(`killed ${kill} times, ${acknowledged} acknowledged\n`)
+const { acknowledged, duplicated, faults, handled, lost } = await Crash.run({ kills, seed, host: values.host as Host, onRestart })
+console.log(render(["kills", "acknowledged", "handled", "lost", "duplicated"], [[kills, acknowledged, handled, lost, duplicated].map(String)]))
+for (const fault of faults) console.error(fault)
+if (lost > 0 || duplicated > 0 || faults.length > 0) process.exitCode = 1
