@@ -260,6 +260,7 @@ export class Group {
     if (unsaved.length === 0) return
     this.body.store.append({ entry: undefined, cells: [], receipts: [], queued: unsaved, dequeued: [], blobs: [] })
     for (const pending of unsaved) pending.stored = true
+    this.body.inbox.waiting.saved(unsaved)
   }
 
   /** All is durable: what waited for it leaves, and what somebody asks for meanwhile begins when all have heard. */

@@ -4,8 +4,9 @@
  * Conflict losers come first, one for each document; then retries that are due,
  * what was held up before, delayed signals that are due, and new signals, each
  * first in first out. Events of one lane never share a beat, and an enzyme takes
- * a pair of signal and target at most once in it. (Architecture, sections 1.1
- * and 5.)
+ * a pair of signal and target at most once in it. All of them are queues of
+ * numbers; what these stand for is mostly in the store. (Architecture, sections
+ * 1.1 and 5.)
  *
  * @module
  */
@@ -14,9 +15,11 @@ import type { Lane, Resolution } from "../registry/Registry.ts"
 import type { Control } from "./Control.ts"
 import { Backlog, Flight } from "./Flight.ts"
 import type { Limits } from "./Limits.ts"
+import { defaults } from "./Limits.ts"
 import { Queue } from "./Queue.ts"
 import type { Pending, Signal } from "./Signal.ts"
 import { size } from "./Signal.ts"
+import { type Rows, Waiting } from "./Waiting.ts"
 import { Waits } from "./Waits.ts"
 
 /** What one beat takes from the inbox. */
@@ -41,28 +44,34 @@ export class Inbox {
   /** Control input from outside, in the order of its arrival; what a beat did leaves with its commit. */
   controls: Array<Control> = []
   readonly waits = new Waits()
-  /** Signals that were captured and are not over, by their id. */
+  readonly waiting: Waiting
+  /** Signals that were captured and are not over, by their id: as many as a beat can take, and the others by their rows. */
   readonly flights = new Map<string, Flight>()
   /** Signals that came from outside and wait for their capture or another attempt; characters of these and of control input. */
   signals = 0
   bytes = 0
   /** What runs sent and is not over. */
   readonly backlog = new Backlog()
-  private readonly fresh = new Queue<Pending>()
+  private readonly limits: Limits
+  private readonly fresh = new Queue<number>()
   /** Attempts that are due. */
-  private readonly retries = new Queue<Pending>()
-  /** Signals from outside that are not over, by their id. */
-  readonly waiting = new Map<string, Signal>()
+  private readonly retries = new Queue<number>()
   /** Delayed signals that are due. */
-  private readonly due = new Queue<Pending>()
+  private readonly due = new Queue<number>()
   /** What is next in its lane, or waits for its pair to be free; with the lane that it holds. */
   private readonly heads = new Queue<Head>()
   /** Lanes that are held, with the events that wait behind their holder. */
-  private readonly lanes = new Map<string, Queue<Pending> | undefined>()
+  private readonly lanes = new Map<string, Queue<number> | undefined>()
   /** Runs that lost a conflict, by the document they lost on. */
-  private readonly losers = new Map<string, Queue<Pending>>()
+  private readonly losers = new Map<string, Queue<number>>()
   /** What an aborted beat had taken, for the next one to take again. */
   private again: ReadonlyArray<Taken> | undefined
+
+  /** Without rows, all that waits stays in memory. */
+  constructor(limits: Limits = defaults, rows?: Rows) {
+    this.limits = limits
+    this.waiting = new Waiting(limits, rows)
+  }
 
   /** Whether a beat with this start would have something to do. */
   isRunnable(start: Start): boolean {
@@ -99,39 +108,32 @@ export class Inbox {
 
   /** Takes in what arrived, or what a beat sent. */
   push(pending: Pending): void {
+    this.waiting.add(pending)
     this.count(pending, 1)
-    if (pending.signal.origin !== "run") this.waiting.set(pending.signal.id, pending.signal)
-    if (pending.due !== undefined) this.waits.add(pending)
-    else this.fresh.push(pending)
+    if (pending.due === undefined) this.fresh.push(pending.seq)
+    else this.waits.add(pending)
   }
 
   /** Takes in a handling that has to run again. */
   repeat(pending: Pending): void {
-    const { again } = pending
+    const { again, seq } = pending
+    this.waiting.add(pending)
     this.count(pending, 1)
     if (again?.why !== "conflict") return this.waits.add(pending)
     const queue = this.losers.get(again.document!)
-    if (queue === undefined) this.losers.set(again.document!, single(pending))
-    else if (again.previous === again.document) queue.prepend([pending])
-    else queue.push(pending)
+    if (queue === undefined) this.losers.set(again.document!, single(seq))
+    else if (again.previous === again.document) queue.prepend([seq])
+    else queue.push(seq)
   }
 
   /** Takes in what a store kept: each where it was. */
   restore(pending: Pending): void {
     const { again, signal } = pending
-    if (again === undefined) return this.push(pending)
-    let flight = this.flights.get(signal.id)
-    if (flight === undefined) {
-      flight = this.fly(signal, again.captured, undefined)
-      this.flights.set(signal.id, flight)
-      if (signal.origin !== "run") this.waiting.set(signal.id, signal)
+    if (again === undefined) {
+      this.waiting.recall(signal)
+      return this.push(pending)
     }
-    flight.open++
-    if (!again.loose) flight.strict++
-    if (again.lane !== undefined) {
-      flight.lane = again.lane
-      this.lanes.set(again.lane, undefined)
-    }
+    if (again.lane !== undefined) this.lanes.set(again.lane, undefined)
     this.repeat(pending)
   }
 
@@ -143,15 +145,16 @@ export class Inbox {
       this.again = undefined
       return taken
     }
+    this.waiting.settle()
     const capture: Capture = { taken: [], bytes: 0, pairs: new Map(), attempts: new Set(), beat: start.beat, limits, resolve }
     this.takeLosers(capture)
-    for (const pending of this.waits.take(start.beat, start.clock)) {
-      if (pending.again === undefined) this.due.push(pending)
-      else this.retries.push(pending)
+    for (const { again, seq } of this.waits.take(start.beat, start.clock, looks(limits))) {
+      if (again) this.retries.push(seq)
+      else this.due.push(seq)
     }
-    takeFrom(this.retries, capture, (pending) => this.resume(pending, capture))
-    takeFrom(this.heads, capture, (head) => this.depart(head, capture))
-    for (const queue of [this.due, this.fresh]) takeFrom(queue, capture, (pending) => this.admit(pending, capture))
+    takeFrom(this.retries, capture, (seq) => this.resume(seq, capture))
+    takeFrom(this.heads, capture, (head) => this.depart(head, this.waiting.at(head.seq), capture))
+    for (const queue of [this.due, this.fresh]) takeFrom(queue, capture, (seq) => this.admit(seq, capture))
     return capture.taken
   }
 
@@ -166,7 +169,8 @@ export class Inbox {
   }
 
   /** Takes another attempt into the beat, unless its enzyme takes the pair there already. */
-  private resume(pending: Pending, capture: Capture): boolean {
+  private resume(seq: number, capture: Capture): boolean {
+    const pending = this.waiting.at(seq)
     const { again, signal } = pending
     const key = again!.enzyme
     const entry = Registry.successor(capture.resolve(signal), { key, id: again!.entry })
@@ -174,24 +178,39 @@ export class Inbox {
     if (capture.attempts.has(attempt)) return false
     capture.attempts.add(attempt)
     capture.pairs.set(signal.pair, "taken")
-    this.put({ pending: pending.under(entry?.key ?? key), flight: this.flights.get(signal.id)! }, capture)
+    this.put({ pending: pending.under(entry?.key ?? key), flight: this.flightOf(pending) }, capture)
     return true
   }
 
+  /** The flight of what runs again: from memory, or from all the rows of its signal. */
+  private flightOf({ again, signal }: Pending): Flight {
+    const known = this.flights.get(signal.id)
+    if (known !== undefined) return known
+    const flight = this.fly(signal, again!.captured, undefined)
+    for (const { again } of this.waiting.named(signal.id)) {
+      flight.open++
+      if (!again!.loose) flight.strict++
+      flight.lane ??= again!.lane
+    }
+    this.flights.set(signal.id, flight)
+    return flight
+  }
+
   /** Takes a signal into the beat, behind its lane's holder, or in front of the next beat where its pair is taken. */
-  private admit(pending: Pending, capture: Capture): boolean {
+  private admit(seq: number, capture: Capture): boolean {
+    const pending = this.waiting.at(seq)
     const { signal } = pending
     const lane = signal.event ? laneOf(signal, capture.resolve(signal).lane) : undefined
-    if (lane !== undefined && this.lanes.has(lane)) this.queue(lane, pending)
+    if (lane !== undefined && this.lanes.has(lane)) this.queue(lane, seq)
     else {
       if (lane !== undefined) this.lanes.set(lane, undefined)
-      if (!this.depart({ pending, lane }, capture)) this.heads.push({ pending, lane })
+      if (!this.depart({ seq, lane }, pending, capture)) this.heads.push({ seq, lane })
     }
     return true
   }
 
   /** Takes a signal into the beat, unless its pair is taken there; equal impulses share their runs. */
-  private depart({ lane, pending }: Head, capture: Capture): boolean {
+  private depart({ lane }: Head, pending: Pending, capture: Capture): boolean {
     const { signal } = pending
     const holder = capture.pairs.get(signal.pair)
     if (holder === "taken" || (holder === "impulse" && signal.event)) return false
@@ -203,6 +222,7 @@ export class Inbox {
   private put(taken: Taken, capture: Capture): void {
     capture.taken.push(taken)
     capture.bytes += size(taken.pending.signal)
+    this.waiting.take(taken.pending)
     this.count(taken.pending, -1)
   }
 
@@ -219,7 +239,10 @@ export class Inbox {
 
   /** Keeps a flight that has handlings to repeat; its lane goes on when all of those let it. */
   stay(flight: Flight): void {
-    this.flights.set(flight.signal.id, flight)
+    const { signal } = flight
+    this.waiting.done(signal)
+    if (this.flights.size < this.limits.captureSignals) this.flights.set(signal.id, flight)
+    else if (this.flights.size > this.limits.captureSignals) this.flights.delete(signal.id)
     if (flight.lane === undefined || flight.strict > 0) return
     this.release(flight.lane)
     flight.lane = undefined
@@ -228,20 +251,20 @@ export class Inbox {
   /** Ends a flight: its lane goes on with the next event. */
   land(flight: Flight): void {
     this.flights.delete(flight.signal.id)
-    if (flight.signal.origin !== "run") this.waiting.delete(flight.signal.id)
+    this.waiting.done(flight.signal)
     if (flight.lane !== undefined) this.release(flight.lane)
   }
 
   private release(lane: string): void {
-    const pending = this.lanes.get(lane)?.shift()
-    if (pending === undefined) this.lanes.delete(lane)
-    else this.heads.push({ pending, lane })
+    const seq = this.lanes.get(lane)?.shift()
+    if (seq === undefined) this.lanes.delete(lane)
+    else this.heads.push({ seq, lane })
   }
 
-  private queue(lane: string, pending: Pending): void {
+  private queue(lane: string, seq: number): void {
     const queue = this.lanes.get(lane)
-    if (queue === undefined) this.lanes.set(lane, single(pending))
-    else queue.push(pending)
+    if (queue === undefined) this.lanes.set(lane, single(seq))
+    else queue.push(seq)
   }
 
   private count({ signal }: Pending, sign: 1 | -1): void {
@@ -253,7 +276,7 @@ export class Inbox {
 
 /** What holds a place in front of the next beat. */
 interface Head {
-  readonly pending: Pending
+  readonly seq: number
   readonly lane: string | undefined
 }
 
@@ -273,11 +296,13 @@ interface Capture {
 
 const isFull = ({ bytes, limits, taken }: Capture): boolean => taken.length >= limits.captureSignals || bytes >= limits.captureBytes
 
+/** Each look moves one signal on; the limit keeps a beat from looking at a whole backlog. */
+const looks = ({ captureSignals }: Limits): number => 4 * captureSignals
+
 /** Takes from a queue, in order, until the beat is full; what has to wait for the next one keeps its place. */
 const takeFrom = <A>(queue: Queue<A>, capture: Capture, take: (item: A) => boolean): void => {
   const held: Array<A> = []
-  // Each look moves one item on; the limit keeps a beat from looking at a whole backlog.
-  for (let looks = 4 * capture.limits.captureSignals; looks > 0 && queue.size > 0 && !isFull(capture); looks--) {
+  for (let left = looks(capture.limits); left > 0 && queue.size > 0 && !isFull(capture); left--) {
     const item = queue.shift()!
     if (!take(item)) held.push(item)
   }
@@ -290,9 +315,9 @@ const sizeOf = (control: Control): number =>
     ? size({ signal: control.change.cell, target: control.change.enzyme, payload: undefined })
     : size({ signal: undefined, target: control.write.address.text, payload: control.write.document })
 
-const single = (pending: Pending): Queue<Pending> => {
-  const queue = new Queue<Pending>()
-  queue.push(pending)
+const single = (seq: number): Queue<number> => {
+  const queue = new Queue<number>()
+  queue.push(seq)
   return queue
 }
 

@@ -38,7 +38,7 @@ const PAGE = 1000
  */
 export const recover = (store: SpaceStore, { hash, host, pacemaker, registry, settings }: Parts): Body => {
   const documents = new Documents(store, settings.limits.residentBytes)
-  const inbox = new Inbox()
+  const inbox = new Inbox(settings.limits, store)
   let number = 0
   for (const row of store.queue()) {
     inbox.restore(Pending.fromRow(row))

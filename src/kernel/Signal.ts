@@ -137,6 +137,11 @@ export class Pending {
     this.again = wait.again
   }
 
+  /** By which its row is found: a caller may ask for it, and attempts of one signal belong together. */
+  get id(): string | undefined {
+    return this.again !== undefined || this.signal.origin !== "run" ? this.signal.id : undefined
+  }
+
   /** The row's text, made only for what outlives its group. */
   get text(): string {
     const { depth, event, id, origin, payload, signal, target } = this.signal

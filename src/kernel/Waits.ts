@@ -18,6 +18,15 @@ export interface NextDue {
   readonly beat: number | undefined
 }
 
+/** What waits, by its number, and what it waits for. */
+export interface Wait {
+  readonly seq: number
+  readonly beat: number | undefined
+  readonly moment: number | undefined
+  /** Whether it is another attempt. */
+  readonly again: boolean
+}
+
 /**
  * The waits of one space.
  *
@@ -25,44 +34,44 @@ export interface NextDue {
  * @since 0.1.0
  */
 export class Waits {
-  private readonly byMoment = new Heap<Pending>((a, b) => a.due!.moment! - b.due!.moment! || a.seq - b.seq)
-  private readonly byBeat = new Heap<Pending>(beatOrder)
-  private readonly ripe = new Heap<Pending>(beatOrder)
+  private readonly byMoment = new Heap<Wait>((a, b) => a.moment! - b.moment! || a.seq - b.seq)
+  private readonly byBeat = new Heap<Wait>(beatOrder)
+  private readonly ripe = new Heap<Wait>(beatOrder)
 
   get size(): number {
     return this.byMoment.size + this.byBeat.size + this.ripe.size
   }
 
-  add(pending: Pending): void {
-    if (pending.due?.moment === undefined) this.byBeat.push(pending)
-    else this.byMoment.push(pending)
+  add({ again, due, seq }: Pending): void {
+    const wait = { seq, beat: due?.beat, moment: due?.moment, again: again !== undefined }
+    if (wait.moment === undefined) this.byBeat.push(wait)
+    else this.byMoment.push(wait)
   }
 
-  /** Takes out what is due in beat `beat` at `clock`, in the order in which it came to wait. */
-  take(beat: number, clock: number): ReadonlyArray<Pending> {
-    const due: Array<Pending> = []
-    for (let first = this.byMoment.peek(); first !== undefined && first.due!.moment! <= clock; first = this.byMoment.peek()) {
-      this.byMoment.pop()
-      if (first.due!.beat === undefined || first.due!.beat <= beat) due.push(first)
+  /** Takes out what is due in beat `beat` at `clock`, at most `limit` from each heap, in the order in which it came to wait. */
+  take(beat: number, clock: number, limit: number): ReadonlyArray<Wait> {
+    const due: Array<Wait> = []
+    for (let left = limit; left > 0 && (this.byMoment.peek()?.moment ?? Infinity) <= clock; left--) {
+      const first = this.byMoment.pop()!
+      if (first.beat === undefined || first.beat <= beat) due.push(first)
       else this.ripe.push(first)
     }
-    while (reaches(this.byBeat, beat)) due.push(this.byBeat.pop()!)
-    while (reaches(this.ripe, beat)) due.push(this.ripe.pop()!)
+    for (const heap of [this.byBeat, this.ripe]) for (let left = limit; left > 0 && reaches(heap, beat); left--) due.push(heap.pop()!)
     return due.sort((a, b) => a.seq - b.seq)
   }
 
   /** Whether something is due in beat `beat` at `clock`. */
   isDue(beat: number, clock: number): boolean {
-    const moment = this.byMoment.peek()
-    if (moment !== undefined && moment.due!.moment! <= clock && (moment.due!.beat === undefined || moment.due!.beat <= beat)) return true
+    const first = this.byMoment.peek()
+    if (first !== undefined && first.moment! <= clock && (first.beat === undefined || first.beat <= beat)) return true
     return reaches(this.byBeat, beat) || reaches(this.ripe, beat)
   }
 
   /** The earliest moment at which something is due, for a space that is idle since `last`. */
   next(last: { readonly beat: number; readonly clock: number; readonly tempo: number }): NextDue | undefined {
-    const moment = (this.ripe.peek() ?? this.byMoment.peek())?.due
-    const beat = this.byBeat.peek()?.due?.beat
-    const byMoment = moment === undefined ? undefined : { moment: moment.moment!, beat: moment.beat }
+    const first = this.ripe.peek() ?? this.byMoment.peek()
+    const beat = this.byBeat.peek()?.beat
+    const byMoment = first === undefined ? undefined : { moment: first.moment!, beat: first.beat }
     if (beat === undefined) return byMoment
     const byBeat = { moment: last.clock + Math.max(0, beat - last.beat) * last.tempo, beat }
     return byMoment !== undefined && byMoment.moment <= byBeat.moment ? byMoment : byBeat
@@ -70,6 +79,6 @@ export class Waits {
 }
 
 /** Whether a beat's number is enough for the first of those that wait for a number only. */
-const reaches = (heap: Heap<Pending>, beat: number): boolean => (heap.peek()?.due!.beat ?? Infinity) <= beat
+const reaches = (heap: Heap<Wait>, beat: number): boolean => (heap.peek()?.beat ?? Infinity) <= beat
 
-const beatOrder = (a: Pending, b: Pending): number => a.due!.beat! - b.due!.beat! || a.seq - b.seq
+const beatOrder = (a: Wait, b: Wait): number => a.beat! - b.beat! || a.seq - b.seq

@@ -67,6 +67,9 @@ export interface Backend {
   receipts(id: string): ReadonlyArray<ReceiptRow>
   /** At most `limit` rows whose numbers come after `after`, in order. */
   queue(after: number, limit: number): ReadonlyArray<QueueRow>
+  queued(seq: number): string | undefined
+  /** In the order of their numbers. */
+  waiting(id: string): ReadonlyArray<QueueRow>
   blob(hash: string): Uint8Array | undefined
   /** Begins an upload; its number is used by no other handle. */
   startUpload(): number

@@ -132,6 +132,17 @@ export class GroupStore implements SpaceStore {
     }
   }
 
+  queued(seq: number): string | undefined {
+    const { dequeued, queued } = this.overlay
+    return queued.get(seq)?.text ?? (dequeued.has(seq) ? undefined : this.backend.queued(seq))
+  }
+
+  waiting(id: string): ReadonlyArray<QueueRow> {
+    const { dequeued } = this.overlay
+    const stored = this.backend.waiting(id).filter((row) => !dequeued.has(row.seq))
+    return [...stored, ...this.overlay.waiting(id)].sort((a, b) => a.seq - b.seq)
+  }
+
   blob(hash: string): Uint8Array | undefined {
     const content = this.overlay.blobs.get(hash)
     if (content === undefined) return this.backend.blob(hash)

@@ -34,7 +34,9 @@ class Space {
   readonly callers = new Map<string, number>()
   /** The ids of the receipts that go with the journal row of a beat. */
   readonly pointers = new Map<number, Array<string>>()
-  readonly queue = new Map<number, string>()
+  readonly queue = new Map<number, QueueRow>()
+  /** The numbers of the rows with an id. */
+  readonly waiting = new Map<string, Set<number>>()
   /** All numbers of the queue in order, made when they are asked for. */
   numbers: ReadonlyArray<number> | undefined
   readonly blobs = new Map<string, Uint8Array>()
@@ -91,7 +93,15 @@ class MemoryBackend implements Backend {
   queue(after: number, limit: number): ReadonlyArray<QueueRow> {
     const numbers = this.data.numbers ??= [...this.data.queue.keys()].sort((a, b) => a - b)
     const start = firstAfter(numbers, after)
-    return numbers.slice(start, start + limit).map((seq) => ({ seq, text: this.data.queue.get(seq)! }))
+    return numbers.slice(start, start + limit).map((seq) => this.data.queue.get(seq)!)
+  }
+
+  queued(seq: number): string | undefined {
+    return this.data.queue.get(seq)?.text
+  }
+
+  waiting(id: string): ReadonlyArray<QueueRow> {
+    return Array.from(this.data.waiting.get(id) ?? [], (seq) => this.data.queue.get(seq)!)
   }
 
   blob(hash: string): Uint8Array | undefined {
@@ -119,16 +129,14 @@ class MemoryBackend implements Backend {
     const { data } = this
     checkTurn(this, group, { epoch: data.epoch, beat: data.head.beat, hash: data.head.hash })
     // Texts that are made on demand come first: if one cannot be made, nothing has changed.
-    const queued = Array.from(group.queued.values(), (row) => [row.seq, row.text] as const)
+    const queued = Array.from(group.queued.values(), ({ id, seq, text }): QueueRow => ({ seq, id, text }))
     this.commitCells(group)
     for (const row of group.journal) {
       data.journal.push(row)
       data.journalSize += sizeOf(row)
     }
     this.commitReceipts(group)
-    if (group.dequeued.size > 0 || queued.length > 0) data.numbers = undefined
-    for (const seq of group.dequeued) data.queue.delete(seq)
-    for (const [seq, text] of queued) data.queue.set(seq, text)
+    this.commitQueue(group.dequeued, queued)
     for (const [hash, content] of group.blobs) {
       if (!data.blobs.has(hash)) data.blobs.set(hash, "bytes" in content ? content.bytes.slice() : this.readUpload(content.upload))
       if ("upload" in content) this.dropUpload(content.upload)
@@ -154,6 +162,22 @@ class MemoryBackend implements Backend {
       } else siblings.add(Address.name(address.id))
       if (siblings.size === 0) names.delete(parent)
       else names.set(parent, siblings)
+    }
+  }
+
+  private commitQueue(dequeued: Group["dequeued"], queued: ReadonlyArray<QueueRow>): void {
+    const { data } = this
+    if (dequeued.size > 0 || queued.length > 0) data.numbers = undefined
+    for (const seq of dequeued) {
+      const id = data.queue.get(seq)?.id
+      data.queue.delete(seq)
+      const rest = id === undefined ? undefined : data.waiting.get(id)
+      rest?.delete(seq)
+      if (rest?.size === 0) data.waiting.delete(id!)
+    }
+    for (const row of queued) {
+      data.queue.set(row.seq, row)
+      if (row.id !== undefined && data.waiting.get(row.id)?.add(row.seq) === undefined) data.waiting.set(row.id, new Set([row.seq]))
     }
   }
 

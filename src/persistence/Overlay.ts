@@ -32,6 +32,10 @@ export class Overlay implements Group {
   private readonly touched: Array<Address.Address> = []
   private readonly byParent = new Map<string, Array<Address.Address>>()
   private indexed = 0
+  /** The rows of the queue that came with an id, of which the first `filed` are filed under it. */
+  private readonly named: Array<QueueRow> = []
+  private readonly byId = new Map<string, Array<QueueRow>>()
+  private filed = 0
 
   constructor(head: Head) {
     this.base = head
@@ -47,7 +51,10 @@ export class Overlay implements Group {
       if (this.cells.size !== before) this.touched.push(row.address)
     }
     for (const row of batch.receipts) this.addReceipt(row)
-    for (const row of batch.queued) this.queued.set(row.seq, row)
+    for (const row of batch.queued) {
+      this.queued.set(row.seq, row)
+      if (row.id !== undefined) this.named.push(row)
+    }
     for (const seq of batch.dequeued) if (!this.queued.delete(seq)) this.dequeued.add(seq)
     for (const { bytes, hash } of batch.blobs) this.blobs.set(hash, { bytes })
     const { entry } = batch
@@ -73,6 +80,17 @@ export class Overlay implements Group {
     return this.byParent.get(parentKey)
   }
 
+  /** The signals that wait under an id. */
+  waiting(id: string): ReadonlyArray<QueueRow> {
+    for (; this.filed < this.named.length; this.filed++) {
+      const row = this.named[this.filed]!
+      const rows = this.byId.get(row.id!)
+      if (rows === undefined) this.byId.set(row.id!, [row])
+      else rows.push(row)
+    }
+    return this.byId.get(id)?.filter((row) => this.queued.get(row.seq) === row) ?? []
+  }
+
   /** Forgets all but the head, on which the next group follows. */
   reset(): void {
     this.base = this.head
@@ -80,7 +98,9 @@ export class Overlay implements Group {
     this.journal.length = 0
     this.touched.length = 0
     this.indexed = 0
-    for (const each of [this.cells, this.receipts, this.queued, this.dequeued, this.blobs, this.byParent]) if (each.size > 0) each.clear()
+    this.named.length = 0
+    this.filed = 0
+    for (const each of [this.cells, this.receipts, this.queued, this.dequeued, this.blobs, this.byParent, this.byId]) if (each.size > 0) each.clear()
   }
 
   private addReceipt(row: ReceiptRow): void {

@@ -46,9 +46,10 @@ export interface ReceiptRow {
   readonly digest?: string
 }
 
-/** A signal that waits, and its number, from 0 up, which is its own as long as it waits. `text` may be made when it is read: few rows outlive the group they came in. */
+/** A signal that waits, and its number, from 0 up, which is its own as long as it waits. `id` finds it, where it has one; several may share it. `text` may be made when it is read: few rows outlive the group they came in. */
 export interface QueueRow {
   readonly seq: number
+  readonly id?: string | undefined
   readonly text: string
 }
 
@@ -123,6 +124,10 @@ export interface SpaceStore {
   readonly receipts: (id: string) => ReadonlyArray<ReceiptRow>
   /** The signals that wait, in the order of their numbers. */
   readonly queue: () => Iterable<QueueRow>
+  /** The text of the signal that waits under this number. */
+  readonly queued: (seq: number) => string | undefined
+  /** The signals that wait under this id, in the order of their numbers. */
+  readonly waiting: (id: string) => ReadonlyArray<QueueRow>
   readonly blob: (hash: string) => Uint8Array | undefined
   readonly writeBlob: () => BlobWriter
   readonly append: (batch: Batch) => void

@@ -6,7 +6,7 @@
 import type { SqlDriver } from "./SqlDriver.ts"
 
 /** The version of the tables' format; a store with a newer one is refused. */
-export const FORMAT = 2
+export const FORMAT = 3
 
 /**
  * The tables. `cell` holds its parent's key, so that the names below a document
@@ -29,7 +29,8 @@ const tables = [
   `CREATE TABLE IF NOT EXISTS receipt (
     age INTEGER PRIMARY KEY, id TEXT NOT NULL, enzyme TEXT NOT NULL, beat INTEGER NOT NULL, UNIQUE (id, enzyme)) STRICT`,
   "CREATE INDEX IF NOT EXISTS receipt_beat ON receipt (beat)",
-  "CREATE TABLE IF NOT EXISTS queue (seq INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT",
+  "CREATE TABLE IF NOT EXISTS queue (seq INTEGER PRIMARY KEY, id TEXT, text TEXT NOT NULL) STRICT",
+  "CREATE INDEX IF NOT EXISTS queue_id ON queue (id) WHERE id IS NOT NULL",
   "CREATE TABLE IF NOT EXISTS blob (hash TEXT PRIMARY KEY, epoch INTEGER NOT NULL, upload INTEGER NOT NULL) STRICT, WITHOUT ROWID",
   `CREATE TABLE IF NOT EXISTS part (
     epoch INTEGER NOT NULL, upload INTEGER NOT NULL, part INTEGER NOT NULL, bytes BLOB NOT NULL, UNIQUE (epoch, upload, part)) STRICT`,
@@ -93,7 +94,9 @@ export const statements = ({ prepare }: SqlDriver) => ({
   pruneReceipts: prepare("DELETE FROM receipt WHERE beat <= ?"),
 
   queue: prepare("SELECT seq, text FROM queue WHERE seq > ? ORDER BY seq LIMIT ?"),
-  enqueue: prepare("INSERT OR REPLACE INTO queue VALUES (?, ?)"),
+  queued: prepare("SELECT text FROM queue WHERE seq = ?"),
+  waiting: prepare("SELECT seq, text FROM queue WHERE id = ? ORDER BY seq"),
+  enqueue: prepare("INSERT OR REPLACE INTO queue VALUES (?, ?, ?)"),
   dequeue: prepare("DELETE FROM queue WHERE seq = ?"),
 
   blob: prepare("SELECT epoch, upload FROM blob WHERE hash = ?"),

@@ -113,7 +113,15 @@ class SqlBackend implements Backend {
   }
 
   queue(after: number, limit: number): ReadonlyArray<QueueRow> {
-    return this.sql.queue.all(after, limit).map(([seq, text]) => ({ seq, text }) as QueueRow)
+    return this.sql.queue.all(after, limit).map(asQueueRow)
+  }
+
+  queued(seq: number): string | undefined {
+    return this.sql.queued.get(seq)?.[0] as string | undefined
+  }
+
+  waiting(id: string): ReadonlyArray<QueueRow> {
+    return this.sql.waiting.all(id).map(asQueueRow)
   }
 
   blob(hash: string): Uint8Array | undefined {
@@ -145,7 +153,7 @@ class SqlBackend implements Backend {
       this.commitCells(group)
       const journalSize = meta.journalSize + this.commitJournal(group)
       for (const seq of group.dequeued) this.sql.dequeue.run(seq)
-      for (const [seq, row] of group.queued) this.sql.enqueue.run(seq, row.text)
+      for (const [seq, row] of group.queued) this.sql.enqueue.run(seq, row.id ?? null, row.text)
       for (const [hash, content] of group.blobs) this.commitBlob(hash, content)
       const after = this.prune(group, { ...meta, journalSize })
       const { beat, clock, hash } = group.head
@@ -249,6 +257,8 @@ const filterOf = (span: SqlStatement, after: SqlStatement): IdFilter =>
     size: () => (span.get()?.[0] ?? 0) as number,
     page: (number, limit) => after.all(number, limit) as unknown as ReadonlyArray<readonly [number, string]>
   })
+
+const asQueueRow = ([seq, text]: SqlRow): QueueRow => ({ seq, text }) as QueueRow
 
 const dropParts = (sql: SqlSchema.Statements, epoch: number, upload: number): void => {
   sql.dropParts.run(epoch, upload)

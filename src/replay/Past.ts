@@ -128,6 +128,14 @@ export class Past implements SpaceStore {
     return []
   }
 
+  queued(): undefined {
+    return undefined
+  }
+
+  waiting(): [] {
+    return []
+  }
+
   writeBlob(): BlobWriter {
     throw new Error("content is not written in the past")
   }

@@ -8,8 +8,8 @@ import { Effect, Exit, Layer } from "effect"
 import { Persistence, type PersistenceError, type SpaceStore } from "systole"
 import { beat, cell, inbox, reason, thrown, using, write } from "../persistence/Batches.ts"
 import * as Model from "../persistence/StoreModel.ts"
-
-type Test = (name: string, body: () => Effect.Effect<unknown, unknown, Persistence>) => void
+import { queue } from "./QueueSuite.ts"
+import { everywhere, mixed, type Test } from "./StoreTest.ts"
 
 /** Tests that `layer` keeps the contract. Each test gets a layer of its own. */
 export const suite = (name: string, layer: Layer.Layer<Persistence, PersistenceError>): void => {
@@ -17,7 +17,8 @@ export const suite = (name: string, layer: Layer.Layer<Persistence, PersistenceE
   describe(`${name} keeps the contract of persistence`, () => {
     describe("spaces", () => spaces(test))
     describe("reads", () => reads(test))
-    describe("queue and receipts", () => rows(test))
+    describe("receipts", () => receipts(test))
+    describe("queue", () => queue(test))
     describe("blobs", () => blobs(test))
     describe("durability", () => durability(test))
     describe("writers", () => writers(test))
@@ -47,22 +48,6 @@ const spaces = (test: Test) => {
       assert.strictEqual(yield* using("a", (store) => Effect.sync(() => store.read("/data/x"))), "a")
     }))
 }
-
-/** Runs `check` over what is appended, over what is flushed, and over a store that is opened again. */
-const everywhere = (prepare: (store: SpaceStore) => void, check: (store: SpaceStore) => void) =>
-  Effect.gen(function*() {
-    yield* using("shop", (store) =>
-      Effect.suspend(() => {
-        prepare(store)
-        check(store)
-        return Effect.tap(store.flush, () => Effect.sync(() => check(store)))
-      }))
-    yield* using("shop", (store) => Effect.sync(() => check(store)))
-  })
-
-/** Half of what `everywhere` looks at is durable before the rest is appended. */
-const mixed = (batches: { readonly before: Parameters<SpaceStore["append"]>[0]; readonly after: Parameters<SpaceStore["append"]>[0] }, check: (store: SpaceStore) => void) =>
-  Effect.andThen(using("shop", (store) => write(store, batches.before)), everywhere((store) => store.append(batches.after), check))
 
 const reads = (test: Test) => {
   test("shows at once what was appended, and what was deleted no more", () =>
@@ -140,7 +125,7 @@ const reads = (test: Test) => {
       })))
 }
 
-const rows = (test: Test) => {
+const receipts = (test: Test) => {
   test("finds the receipts of a signal by its id", () =>
     mixed({
       before: beat(0, { receipts: [{ id: "x", enzyme: "b", beat: 0 }, { id: "y", enzyme: "b", beat: 0 }, { id: "x", enzyme: "c", beat: 0 }] }),
@@ -158,34 +143,6 @@ const rows = (test: Test) => {
       assert.deepStrictEqual(store.receipts("x"), [{ id: "x", enzyme: "", beat: 0, digest: "e" }, { id: "x", enzyme: "a", beat: 1 }])
       assert.deepStrictEqual(store.receipts("y"), [{ id: "y", enzyme: "", beat: 0, digest: "d" }])
     }))
-  test("keeps the signals that wait in the order of their numbers", () => {
-    const queued = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => ({ seq: from + i, text: `s${from + i}` }))
-    return mixed({
-      before: inbox({ queued: queued(0, 150) }),
-      after: inbox({ queued: [...queued(160, 230), ...queued(150, 160)], dequeued: [0, 63, 64, 149, 160, 229, 999] })
-    }, (store) => {
-      const gone = new Set([0, 63, 64, 149, 160, 229])
-      assert.deepStrictEqual(Array.from(store.queue(), ({ seq, text }) => ({ seq, text })), queued(0, 230).filter((row) => !gone.has(row.seq)))
-    })
-  })
-  test("makes the text of a signal only if it outlives its group", () =>
-    using("shop", (store) =>
-      Effect.gen(function*() {
-        let made = 0
-        const lazy = (seq: number) => ({
-          seq,
-          get text() {
-            made++
-            return `s${seq}`
-          }
-        })
-        store.append(inbox({ queued: [lazy(1), lazy(2)] }))
-        store.append(beat(0, { dequeued: [1], queued: [lazy(3)] }))
-        store.append(beat(1, { dequeued: [3] }))
-        yield* store.flush
-        assert.strictEqual(made, 1)
-        assert.deepStrictEqual(Array.from(store.queue(), (row) => row.text), ["s2"])
-      })))
 }
 
 const blobs = (test: Test) => {

@@ -138,10 +138,11 @@ describe("runs that contend for one document", () => {
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, captureSignals: 6 } }))))
 
   it("come to the front of a document's queue only where they were at its front", () => {
+    let number = 0
     const lost = (n: string, document: string, previous?: string): Pending => {
       const signal = Signal.make({ id: n, signal: `/signals/${n}`, target: undefined, payload: undefined, at: undefined }, { origin: "run", depth: 0, expected: undefined })
       const again = { enzyme: "e", attempt: 1, why: "conflict", document, previous, losses: 2, captured: 0, lane: undefined, loose: false } as const
-      return new Pending(1, signal, { again })
+      return new Pending(++number, signal, { again })
     }
     const inbox = new Inbox()
     for (const pending of [lost("waits", "/y"), lost("comes", "/y", "/x"), lost("head", "/y", "/y")]) inbox.restore(pending)

@@ -5,14 +5,14 @@
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { Address, type Batch, type JournalRow, type Persistence, type PersistenceError, type ReceiptRow, type SpaceStore } from "systole"
+import { Address, type Batch, type JournalRow, type Persistence, type PersistenceError, type QueueRow, type ReceiptRow, type SpaceStore } from "systole"
 import { beat, cell, inbox, using } from "./Batches.ts"
 
 interface State {
   readonly cells: Map<string, string>
   readonly journal: Array<JournalRow>
   readonly receipts: Map<string, ReceiptRow>
-  readonly queue: Map<number, string>
+  readonly queue: Map<number, QueueRow>
 }
 
 const copy = (state: State): State => ({
@@ -43,7 +43,7 @@ const pick = <A>(roll: Dice, from: ReadonlyArray<A>): A => from[roll(from.length
 const randomBatch = (roll: Dice, state: State, seq: () => number): Batch => {
   const last = state.journal.at(-1)?.beat ?? -1
   const number = last + 1 + (roll(4) === 0 ? roll(5) : 0)
-  const queued = Array.from({ length: roll(3) }, () => ({ seq: seq(), text: `q${roll(1000)}` }))
+  const queued = Array.from({ length: roll(3) }, () => ({ seq: seq(), text: `q${roll(1000)}`, ...roll(2) === 0 ? { id: `id${roll(5)}` } : {} }))
   const waiting = [...state.queue.keys(), ...queued.map((row) => row.seq)]
   const parts = {
     cells: Array.from({ length: roll(4) }, () => cell(pick(roll, keys), roll(3) === 0 ? undefined : `v${roll(1000)}`)),
@@ -67,7 +67,7 @@ const apply = (state: State, batch: Batch): void => {
     else state.cells.set(address.key, text)
   }
   for (const row of batch.receipts) state.receipts.set(`${row.id} ${row.enzyme}`, row)
-  for (const row of batch.queued) state.queue.set(row.seq, row.text)
+  for (const row of batch.queued) state.queue.set(row.seq, row)
   for (const number of batch.dequeued) state.queue.delete(number)
 }
 
@@ -82,7 +82,12 @@ const expectEqual = (store: SpaceStore, state: State): void => {
   assert.strictEqual(store.head().beat, state.journal.at(-1)?.beat ?? -1)
   const receipts = Array.from({ length: 20 }, (_, n) => store.receipts(`id${n}`)).flat()
   assert.deepStrictEqual(new Map(receipts.map((row) => [`${row.id} ${row.enzyme}`, row])), new Map([...state.receipts].sort(byNumber)))
-  assert.deepStrictEqual(Array.from(store.queue(), (row) => [row.seq, row.text]), [...state.queue].sort((a, b) => a[0] - b[0]))
+  const queue = [...state.queue.values()].sort((a, b) => a.seq - b.seq)
+  const plain = (rows: Iterable<QueueRow>) => Array.from(rows, ({ seq, text }) => [seq, text])
+  assert.deepStrictEqual(plain(store.queue()), plain(queue))
+  for (let n = 0; n < 5; n++) assert.deepStrictEqual(plain(store.waiting(`id${n}`)), plain(queue.filter(({ id }) => id === `id${n}`)))
+  const newest = queue.at(-1)?.seq ?? 0
+  for (let seq = Math.max(0, newest - 20); seq <= newest + 1; seq++) assert.strictEqual(store.queued(seq), state.queue.get(seq)?.text)
 }
 
 /** Receipts as they are asked for: by the number of the id, then by enzyme. */

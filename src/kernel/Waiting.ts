@@ -1,0 +1,140 @@
+/**
+ * Waiting: the signals that wait in a space, by number and by id.
+ *
+ * Queues and heaps hold numbers. Of what these stand for, as much as one beat
+ * can take is in memory, with what has no row yet; the rest is read from its row
+ * when its turn comes. So what waits costs the heap its number, however much it
+ * is. (Architecture, section 5.)
+ *
+ * @module
+ */
+import type { SpaceStore } from "../persistence/Persistence.ts"
+import { PersistenceError, StoreDamaged } from "../persistence/PersistenceError.ts"
+import type { Limits } from "./Limits.ts"
+import type { Signal } from "./Signal.ts"
+import { Pending, size } from "./Signal.ts"
+
+/** Where the rows of what waits are. */
+export type Rows = Pick<SpaceStore, "space" | "place" | "queued" | "waiting">
+
+/**
+ * What waits in one space, most of it in the store.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Waiting {
+  private readonly rows: Rows | undefined
+  private readonly limits: Pick<Limits, "captureSignals" | "captureBytes">
+  /** What is in memory, by its number, and its characters. */
+  private readonly resident = new Map<number, Pending>()
+  private bytes = 0
+  /** Signals from outside that have no row to be found by, from their arrival until a beat is done with them. */
+  private readonly unsaved = new Map<string, Signal>()
+  /** How many rows there are at most, and how many of them the beat under way took. */
+  private stored = 0
+  private leaving = 0
+  /** The newest of the stored ids that were minted. */
+  private minted: string | undefined
+
+  /** Without rows, all stays in memory. */
+  constructor(limits: Pick<Limits, "captureSignals" | "captureBytes">, rows?: Rows) {
+    this.limits = limits
+    this.rows = rows
+  }
+
+  /** Takes in what is to wait. */
+  add(pending: Pending): void {
+    const { signal, stored } = pending
+    if (stored) this.stored++
+    else if (signal.origin !== "run") this.unsaved.set(signal.id, signal)
+    if (!stored || this.hasRoom) this.keep(pending)
+  }
+
+  /** Takes note of a signal that a store kept and no beat captured, in the order of their numbers. */
+  recall({ id, origin }: Signal): void {
+    if (origin === "ingress") this.minted = id
+  }
+
+  /** What waits under a number. */
+  at(seq: number): Pending {
+    const known = this.resident.get(seq)
+    if (known !== undefined) return known
+    const text = this.rows?.queued(seq)
+    if (text === undefined) throw this.damaged(seq)
+    const pending = Pending.fromRow({ seq, text })
+    if (this.hasRoom) this.keep(pending)
+    return pending
+  }
+
+  /** A beat takes it; its row stays until that beat is committed. */
+  take(pending: Pending): void {
+    if (pending.stored) this.leaving++
+    this.drop(pending)
+  }
+
+  /** The beat that took the last ones is done. */
+  settle(): void {
+    this.stored -= this.leaving
+    this.leaving = 0
+  }
+
+  /** What arrived and was not captured has its rows now. */
+  saved(pendings: ReadonlyArray<Pending>): void {
+    for (let i = pendings.length - 1; i >= 0; i--) {
+      const pending = pendings[i]!
+      // What a beat under way has taken is found here until that is done with it.
+      if (!this.resident.has(pending.seq)) continue
+      this.stored++
+      this.unsaved.delete(pending.signal.id)
+      if (this.isOver) this.drop(pending)
+    }
+  }
+
+  /** A beat is done with a signal: what is left of it has rows. */
+  done({ id, origin }: Signal): void {
+    if (origin !== "run") this.unsaved.delete(id)
+  }
+
+  /** The signal from outside, or the one that is tried again, that waits under an id. */
+  get(id: string): Signal | undefined {
+    return this.unsaved.get(id) ?? this.named(id)[0]?.signal
+  }
+
+  has(id: string): boolean {
+    return this.unsaved.has(id) || this.named(id).length > 0
+  }
+
+  /** The ids of what has no row, and the newest minted one of what had when the space was opened. */
+  *keys(): Iterable<string> {
+    if (this.minted !== undefined) yield this.minted
+    yield* this.unsaved.keys()
+  }
+
+  /** All that has a row and this id. */
+  named(id: string): ReadonlyArray<Pending> {
+    return this.stored === 0 ? [] : this.rows?.waiting(id).map(Pending.fromRow) ?? []
+  }
+
+  private get hasRoom(): boolean {
+    return this.rows === undefined || (this.resident.size < this.limits.captureSignals && this.bytes < this.limits.captureBytes)
+  }
+
+  private get isOver(): boolean {
+    return this.rows !== undefined && (this.resident.size > this.limits.captureSignals || this.bytes > this.limits.captureBytes)
+  }
+
+  private keep(pending: Pending): void {
+    this.resident.set(pending.seq, pending)
+    this.bytes += size(pending.signal)
+  }
+
+  private drop(pending: Pending): void {
+    if (this.resident.delete(pending.seq)) this.bytes -= size(pending.signal)
+  }
+
+  private damaged(seq: number): PersistenceError {
+    const { place = "memory", space = "" } = this.rows ?? {}
+    return new PersistenceError({ reason: new StoreDamaged({ space, place, detail: `the signal that waits as number ${seq} is gone` }) })
+  }
+}

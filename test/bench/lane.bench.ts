@@ -1,0 +1,150 @@
+/**
+ * A long backlog on one lane: events queue up while a run holds the beat, and
+ * then come one in each beat. The rate must not depend on how many wait, nor the
+ * heap.
+ *
+ * `EVENTS=n` queues n of them in place of 1,000,000.
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import process from "node:process"
+import { Effect, Layer } from "effect"
+import { defaults, Enzyme, Kernel, KernelSettings, Pacemaker, Registry, type Space } from "systole"
+import memory from "../../plugins/memory.ts"
+import sqlite from "../../plugins/sqlite.ts"
+import * as HashLayer from "../support/HashLayer.ts"
+import type { Bench, Case } from "./Bench.ts"
+
+const EVENTS = Number(process.env["EVENTS"] ?? 1_000_000)
+const PARTS = 10
+
+/** Events that are posted before the first of them is answered. */
+const POSTED = 1000
+
+const MIB = 1_048_576
+
+/** What one life of a space shows. */
+interface Life {
+  readonly accepted: number
+  /** Events per second, tenth by tenth. */
+  readonly drained: ReadonlyArray<number>
+  readonly heap: Memory
+  readonly rss: Memory
+}
+
+/** MiB before the first event, when all wait, and at most. */
+interface Memory {
+  readonly before: number
+  readonly queued: number
+  readonly peak: number
+}
+
+const pacemaker = Layer.succeed(Pacemaker, {
+  now: Date.now,
+  seed: () => "0123456789abcdef0123456789abcdef",
+  turn: (run) => void setImmediate(run),
+  wake: (at, run) => {
+    const timer = setTimeout(run, Math.max(0, at - Date.now()))
+    return () => clearTimeout(timer)
+  }
+})
+
+const limits = { ...defaults, inboxSignals: EVENTS + POSTED, inboxBytes: 1024 * EVENTS }
+const settings = { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", retention: { journalBytes: 64 * MIB }, limits } as const
+const folder = mkdtempSync(join(tmpdir(), "systole-bench-"))
+
+/** Posts all events, as many at a time as a server would have under way. */
+const fill = async (space: Space): Promise<void> => {
+  for (let sent = 0; sent < EVENTS;) {
+    await new Promise<void>((resolve, reject) => {
+      let left = Math.min(POSTED, EVENTS - sent)
+      const accepted = (): void => {
+        if (--left === 0) resolve()
+      }
+      for (let i = left; i > 0; i--) space.post({ signal: "/signals/lane", payload: { n: sent++, note: "x".repeat(80) } }, { accepted, fail: reject })
+    })
+  }
+}
+
+/** Watches how much memory there is in use. */
+const gauge = (kind: "heapUsed" | "rss") => {
+  const now = (): number => process.memoryUsage()[kind] / MIB
+  const memory = { before: now(), queued: 0, peak: 0 }
+  return { memory, look: () => { memory.peak = Math.max(memory.peak, now()) }, queued: () => { memory.queued = now() } }
+}
+
+const live = (provider: typeof memory) =>
+  Effect.gen(function*() {
+    const kernel = yield* Kernel
+    let handled = 0
+    let release = (): void => {}
+    const times: Array<number> = []
+    const gauges = [gauge("heapUsed"), gauge("rss")] as const
+    yield* kernel.register(Enzyme.make({
+      name: "hold",
+      query: "/signals/hold",
+      limitMs: 3_600_000,
+      run: () => new Promise<void>((resolve) => { release = resolve })
+    }))
+    yield* kernel.register(Enzyme.make({
+      name: "lane",
+      query: "/signals/lane",
+      lane: "space",
+      run: (tx) => {
+        if (handled++ % Math.ceil(EVENTS / PARTS) === 0) times.push(performance.now())
+        if (handled % 1000 === 0) for (const each of gauges) each.look()
+        tx.increment("/data/n")
+      }
+    }))
+    const space = yield* kernel.space("bench")
+    yield* space.signal({ signal: "/signals/hold" })
+    const began = performance.now()
+    yield* Effect.promise(() => fill(space))
+    const accepted = EVENTS / (performance.now() - began) * 1000
+    for (const each of gauges) each.queued()
+    release()
+    yield* space.idle
+    times.push(performance.now())
+    const drained = times.slice(1).map((time, i) => EVENTS / PARTS / (time - times[i]!) * 1000)
+    return { accepted, drained, heap: gauges[0].memory, rss: gauges[1].memory }
+  }).pipe(Effect.provide(
+    Kernel.layer.pipe(
+      Layer.provide(provider.provides.persistence!({ folder, options: {} }).pipe(Layer.provide(HashLayer.layer))),
+      Layer.provide(Layer.mergeAll(HashLayer.layer, pacemaker, Registry.layer)),
+      Layer.provide(Layer.succeed(KernelSettings, settings))
+    )
+  ))
+
+/** A space's life over one store, once, as cases that are compared with its own beginning. */
+const cases = (store: string, provider: typeof memory): ReadonlyArray<Case> => {
+  let lived: Promise<Life> | undefined
+  const life = (): Promise<Life> => lived ??= Effect.runPromise(Effect.scoped(live(provider)))
+  const once = { rounds: 1, warm: 0 }
+  const megabytes = (name: "heap" | "rss"): Case => ({
+    ...once,
+    name: `${store}, ${name}`,
+    unit: "MiB",
+    baseline: "before",
+    contenders: {
+      before: async () => (await life())[name].before,
+      queued: async () => (await life())[name].queued,
+      "peak while drained": async () => (await life())[name].peak
+    }
+  })
+  const tenths = Array.from({ length: PARTS }, (_, i) => [`tenth ${i + 1}`, async () => (await life()).drained[i]!] as const)
+  return [
+    { ...once, name: `${store}, accepted`, unit: "events/s", baseline: "posted", contenders: { posted: async () => (await life()).accepted } },
+    { ...once, name: `${store}, drained`, unit: "events/s", baseline: "tenth 1", contenders: Object.fromEntries(tenths) },
+    megabytes("heap"),
+    megabytes("rss")
+  ]
+}
+
+const bench: Bench = {
+  cases: [...cases("sqlite", sqlite), ...cases("memory", memory)],
+  note: `${EVENTS} events on one lane. The last tenth is to drain at 0.8 of the rate of the first at least. Over SQLite the heap holds a number for each event that waits; over the memory store it is the store, too.`,
+  close: () => rmSync(folder, { recursive: true, force: true })
+}
+
+export default bench

@@ -1,0 +1,214 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { Kernel, Retry, type Space } from "systole"
+import { Inbox } from "../../src/kernel/Inbox.ts"
+import * as Signal from "../../src/kernel/Signal.ts"
+import type { Rows } from "../../src/kernel/Waiting.ts"
+import type { Resolution } from "../../src/registry/Registry.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+import { ended, enzyme, steps } from "./Kit.ts"
+import * as Machine from "./Machine.ts"
+
+const limits = { ...TestKernel.settings.limits, captureSignals: 4 }
+const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
+
+/** The rows of a store, and how many times each was read. */
+const shelf = () => {
+  const texts = new Map<number, string>()
+  const reads = new Map<number, number>()
+  const rows: Rows = {
+    space: "shop",
+    place: "a shelf",
+    queued: (seq) => {
+      reads.set(seq, (reads.get(seq) ?? 0) + 1)
+      return texts.get(seq)
+    },
+    waiting: () => []
+  }
+  return { texts, reads, rows }
+}
+
+const pending = (seq: number): Signal.Pending => {
+  const sent = { id: `x.0.${seq}`, signal: "/signals/s", target: undefined, payload: undefined, at: undefined }
+  return new Signal.Pending(seq, Signal.make(sent, { origin: "ingress", depth: 0, expected: 0 }))
+}
+
+const lane = (): Resolution => ({ status: "no-match", entries: [], lane: "space", cycle: [] })
+
+/** Takes beat after beat, each of which ends all that it took; answers the numbers in order. */
+const drain = (inbox: Inbox, beats: number): ReadonlyArray<number> =>
+  numbers(beats).flatMap((beat) => {
+    const taken = inbox.take({ beat, clock: 0 }, limits, lane)
+    for (const { flight } of taken) inbox.land(flight)
+    return taken.map(({ pending }) => pending.seq)
+  })
+
+describe("what waits in memory", () => {
+  it("is as much as a beat can take, and the rest is read from its rows when its turn comes, twice at most", () => {
+    const { reads, rows, texts } = shelf()
+    const inbox = new Inbox(limits, rows)
+    const arrived = numbers(1000).map(pending)
+    for (const each of arrived) inbox.push(each)
+    for (const each of arrived) {
+      texts.set(each.seq, each.text)
+      each.stored = true
+    }
+    inbox.waiting.saved(arrived)
+    assert.strictEqual(reads.size, 0)
+    assert.deepStrictEqual(drain(inbox, 1000), numbers(1000))
+    assert.strictEqual(reads.size, 1000 - limits.captureSignals)
+    assert.isAtMost(Math.max(...reads.values()), 2)
+    assert.isFalse(inbox.isRunnable({ beat: 1000, clock: 0 }))
+  })
+
+  it("is what has no row yet, too", () => {
+    const { reads, rows } = shelf()
+    const inbox = new Inbox(limits, rows)
+    for (const seq of numbers(100)) inbox.push(pending(seq))
+    assert.deepStrictEqual(drain(inbox, 100), numbers(100))
+    assert.strictEqual(reads.size, 0)
+  })
+
+  it("is as many characters as a beat can take", () => {
+    const { reads, rows, texts } = shelf()
+    const inbox = new Inbox({ ...limits, captureSignals: 1000, captureBytes: 500 }, rows)
+    for (const each of numbers(100).map(pending)) {
+      texts.set(each.seq, each.text)
+      each.stored = true
+      inbox.push(each)
+    }
+    drain(inbox, 100)
+    assert.isAtLeast(reads.size, 94)
+  })
+
+  it("tells of a row that is gone", () => {
+    const { rows } = shelf()
+    const inbox = new Inbox(limits, rows)
+    for (const each of numbers(6).map(pending)) {
+      each.stored = true
+      inbox.push(each)
+    }
+    assert.throws(() => drain(inbox, 6), /space "shop" at a shelf cannot be read: the signal that waits as number 4 is gone/)
+  })
+})
+
+/** Looks at a space as it is, and as it is when it was opened again. */
+const twice = Effect.fnUntraced(function*(machine: Machine.Machine, enzymes: Parameters<Machine.Machine["boot"]>[0], look: (space: Space) => Effect.Effect<void, unknown>) {
+  yield* look(yield* machine.open)
+  yield* look(yield* machine.boot(enzymes, { limits }))
+})
+
+describe("an event far back in a backlog", () => {
+  it.effect("is pending, known by its caller's id, and handled once, in its turn, over a restart", () =>
+    Effect.gen(function*() {
+      const ran: Array<unknown> = []
+      const enzymes = [enzyme("e", (_, { payload }) => void ran.push(payload))]
+      const machine = yield* Machine.make
+      const space = yield* machine.boot(enzymes, { limits })
+      const post = (n: number) => ({ signal: "/signals/e", payload: n, ...n % 2 === 0 ? { id: `caller-${n}` } : {} })
+      const ids: Array<string> = []
+      for (const n of numbers(40)) ids.push((yield* space.signal(post(n))).id)
+      yield* twice(machine, enzymes, Effect.fnUntraced(function*(space) {
+        for (const n of [2, 20, 38]) {
+          const again = yield* space.signal(post(n))
+          assert.deepStrictEqual([again.duplicate, again.id], [true, ids[n]])
+          assert.strictEqual((yield* Effect.flip(space.signal({ ...post(n), payload: "other" }))).code, "signal/id-reused")
+        }
+        for (const n of [21, 38, 39]) assert.strictEqual((yield* space.receipt(ids[n]!))?.status, "pending")
+        assert.isUndefined(yield* space.receipt("x.0.40"))
+        yield* steps(space, 5)
+      }))
+      const reopened = yield* machine.open
+      yield* steps(reopened, 30)
+      assert.deepStrictEqual(ran, numbers(40))
+      for (const id of ids) assert.strictEqual((yield* reopened.receipt(id))?.status, "handled")
+    }))
+
+  it.effect("gives its id to no other after a restart", () =>
+    Effect.gen(function*() {
+      const enzymes = [enzyme("e", () => undefined)]
+      const machine = yield* Machine.make
+      const space = yield* machine.boot(enzymes, { limits })
+      for (const payload of numbers(12)) yield* space.signal({ signal: "/signals/e", payload })
+      const reopened = yield* machine.boot(enzymes, { limits })
+      assert.strictEqual((yield* reopened.signal({ signal: "/signals/e", payload: 12 })).id, "x.0.12")
+    }))
+})
+
+describe("more than fit into memory", () => {
+  it.effect("can be tried again, each enzyme of each as often as it has to, over a restart", () =>
+    Effect.gen(function*() {
+      const attempts = (name: string, wanted: number, order: "strict" | "loose") =>
+        enzyme(name, (tx, { attempt }) => {
+          if (attempt < wanted) return new Retry({ reason: "not yet" })
+          tx.increment(`/data/${name}`)
+        }, { query: "/signals/:n", order })
+      const enzymes = [attempts("twice", 2, "strict"), attempts("thrice", 3, "loose")]
+      const machine = yield* Machine.make
+      const space = yield* machine.boot(enzymes, { limits })
+      const ids: Array<string> = []
+      for (const n of numbers(20)) for (const payload of ["first", "second"]) ids.push((yield* space.signal({ signal: `/signals/${n}`, payload })).id)
+      yield* twice(machine, enzymes, Effect.fnUntraced(function*(space) {
+        yield* steps(space, 8)
+        assert.strictEqual((yield* space.receipt(ids[39]!))?.status, "pending")
+      }))
+      const reopened = yield* machine.open
+      yield* steps(reopened, 120)
+      assert.deepStrictEqual([yield* reopened.get("/data/twice"), yield* reopened.get("/data/thrice")], [40, 40])
+      for (const id of ids) {
+        const lines = (yield* ended(reopened, id))!.map((line) => line.replace(/@\d+/, "")).toSorted()
+        assert.deepStrictEqual(lines, ["thrice ok  #3", "twice ok  #2"], id)
+      }
+    }))
+
+  it.effect("can contend for a document, and go one by one, in order", () =>
+    Effect.gen(function*() {
+      const enzymes = [enzyme("set", (tx, { payload }) => {
+        tx.set("/data/x", payload)
+        tx.append("/data/log", payload)
+      }, { query: "/signals/:n" })]
+      const machine = yield* Machine.make
+      const space = yield* machine.boot(enzymes, { limits })
+      for (const payload of numbers(30)) yield* space.signal({ signal: `/signals/${payload}`, payload })
+      yield* twice(machine, enzymes, (space) => Effect.asVoid(steps(space, 10)))
+      const reopened = yield* machine.open
+      yield* steps(reopened, 20)
+      assert.deepStrictEqual(yield* reopened.get("/data/log"), numbers(30))
+    }))
+
+  it.effect("can be due at once, and come before what is new, in order", () =>
+    Effect.gen(function*() {
+      const ran: Array<unknown> = []
+      const enzymes = [enzyme("late", (_, { payload }) => void ran.push(payload), { query: "/signals/:n" })]
+      const machine = yield* Machine.make
+      const space = yield* machine.boot(enzymes, { limits })
+      for (const payload of numbers(50)) yield* space.signal({ signal: `/signals/${payload}`, payload, at: { ms: 10 } })
+      yield* TestClock.adjust(10)
+      yield* space.signal({ signal: "/signals/new", payload: "new" })
+      yield* twice(machine, enzymes, (space) => Effect.asVoid(steps(space, 3)))
+      yield* steps(yield* machine.open, 20)
+      assert.deepStrictEqual(ran, [...numbers(50), "new"])
+    }))
+})
+
+describe("a space with a long backlog", () => {
+  it.effect("lets another have its turn after each group", () =>
+    Effect.gen(function*() {
+      const kernel = yield* Kernel
+      const events = 3000
+      const flooded = yield* TestKernel.space([enzyme("e", () => undefined), enzyme("hold", () => held)], "flooded")
+      let release = (): void => {}
+      const held = new Promise<void>((resolve) => { release = resolve })
+      const other = yield* kernel.space("other")
+      yield* flooded.signal({ signal: "/signals/hold" })
+      yield* Effect.forEach(numbers(events), (payload) => flooded.signal({ signal: "/signals/e", payload }), { concurrency: "unbounded" })
+      release()
+      const began = yield* flooded.head
+      const answer = yield* Effect.forkChild(other.handled({ signal: "/signals/e", payload: 0 }), { startImmediately: true })
+      assert.strictEqual((yield* Fiber.join(answer)).status, "handled")
+      assert.isAtMost((yield* flooded.head) - began, 4 * limits.groupBeats)
+      yield* flooded.idle
+      assert.strictEqual((yield* flooded.head) - began, events + 1)
+    }).pipe(Effect.provide(TestKernel.layer({ pace: "demand" }))))
+})
