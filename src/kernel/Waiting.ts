@@ -14,6 +14,10 @@ import type { Limits } from "./Limits.ts"
 import type { Signal } from "./Signal.ts"
 import { Pending, size } from "./Signal.ts"
 
+/** Rows that are read at once where numbers are asked for in order, which they are where one is so near to the one before. */
+const AHEAD = 32
+const NEAR = 4
+
 /** Where the rows of what waits are. */
 export type Rows = Pick<SpaceStore, "space" | "place" | "queued" | "waiting">
 
@@ -29,6 +33,9 @@ export class Waiting {
   /** What is in memory, by its number, and its characters. */
   private readonly resident = new Map<number, Pending>()
   private bytes = 0
+  /** Texts that were read ahead, by number, and the newest number that was read. */
+  private ahead: ReadonlyMap<number, string> = new Map()
+  private read = -Infinity
   /** Signals from outside that have no row to be found by, from their arrival until a beat is done with them. */
   private readonly unsaved = new Map<string, Signal>()
   /** How many rows there are at most, and how many of them the beat under way took. */
@@ -60,8 +67,7 @@ export class Waiting {
   at(seq: number): Pending {
     const known = this.resident.get(seq)
     if (known !== undefined) return known
-    const text = this.rows?.queued(seq)
-    if (text === undefined) throw this.damaged(seq)
+    const text = this.ahead.get(seq) ?? this.fetch(seq)
     const pending = Pending.fromRow({ seq, text })
     if (this.hasRoom) this.keep(pending)
     return pending
@@ -114,6 +120,16 @@ export class Waiting {
   /** All that has a row and this id. */
   named(id: string): ReadonlyArray<Pending> {
     return this.stored === 0 ? [] : this.rows?.waiting(id).map(Pending.fromRow) ?? []
+  }
+
+  /** The text of a row. Who asks for numbers in order is likely to go on so. */
+  private fetch(seq: number): string {
+    const limit = seq > this.read && seq <= this.read + NEAR ? AHEAD : 1
+    const rows = this.rows?.queued(seq, limit) ?? []
+    if (rows.length === 0) throw this.damaged(seq)
+    this.read = rows.at(-1)!.seq
+    if (limit > 1) this.ahead = new Map(rows.map((row) => [row.seq, row.text]))
+    return rows[0]!.text
   }
 
   private get hasRoom(): boolean {

@@ -67,7 +67,8 @@ export interface Backend {
   receipts(id: string): ReadonlyArray<ReceiptRow>
   /** At most `limit` rows whose numbers come after `after`, in order. */
   queue(after: number, limit: number): ReadonlyArray<QueueRow>
-  queued(seq: number): string | undefined
+  /** At most `limit` rows in order, the first with this number or one after it; fewer where numbers are missing. */
+  queued(seq: number, limit: number): ReadonlyArray<QueueRow>
   /** In the order of their numbers. */
   waiting(id: string): ReadonlyArray<QueueRow>
   blob(hash: string): Uint8Array | undefined

@@ -132,9 +132,12 @@ export class GroupStore implements SpaceStore {
     }
   }
 
-  queued(seq: number): string | undefined {
+  queued(seq: number, limit: number): ReadonlyArray<QueueRow> {
     const { dequeued, queued } = this.overlay
-    return queued.get(seq)?.text ?? (dequeued.has(seq) ? undefined : this.backend.queued(seq))
+    const written = queued.get(seq)
+    if (written !== undefined) return [written]
+    const rows = this.backend.queued(seq, limit).filter((row) => !dequeued.has(row.seq))
+    return rows[0]?.seq === seq ? rows : []
   }
 
   waiting(id: string): ReadonlyArray<QueueRow> {

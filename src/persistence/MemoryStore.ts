@@ -96,8 +96,13 @@ class MemoryBackend implements Backend {
     return numbers.slice(start, start + limit).map((seq) => this.data.queue.get(seq)!)
   }
 
-  queued(seq: number): string | undefined {
-    return this.data.queue.get(seq)?.text
+  queued(seq: number, limit: number): ReadonlyArray<QueueRow> {
+    const rows: Array<QueueRow> = []
+    for (let next = seq; next < seq + limit; next++) {
+      const row = this.data.queue.get(next)
+      if (row !== undefined) rows.push(row)
+    }
+    return rows
   }
 
   waiting(id: string): ReadonlyArray<QueueRow> {

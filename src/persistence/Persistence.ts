@@ -124,8 +124,8 @@ export interface SpaceStore {
   readonly receipts: (id: string) => ReadonlyArray<ReceiptRow>
   /** The signals that wait, in the order of their numbers. */
   readonly queue: () => Iterable<QueueRow>
-  /** The text of the signal that waits under this number. */
-  readonly queued: (seq: number) => string | undefined
+  /** The signal that waits under this number, and perhaps some that follow it in order, at most `limit` in all; none where no signal has the number. */
+  readonly queued: (seq: number, limit: number) => ReadonlyArray<QueueRow>
   /** The signals that wait under this id, in the order of their numbers. */
   readonly waiting: (id: string) => ReadonlyArray<QueueRow>
   readonly blob: (hash: string) => Uint8Array | undefined

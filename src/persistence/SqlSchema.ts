@@ -94,7 +94,6 @@ export const statements = ({ prepare }: SqlDriver) => ({
   pruneReceipts: prepare("DELETE FROM receipt WHERE beat <= ?"),
 
   queue: prepare("SELECT seq, text FROM queue WHERE seq > ? ORDER BY seq LIMIT ?"),
-  queued: prepare("SELECT text FROM queue WHERE seq = ?"),
   waiting: prepare("SELECT seq, text FROM queue WHERE id = ? ORDER BY seq"),
   enqueue: prepare("INSERT OR REPLACE INTO queue VALUES (?, ?, ?)"),
   dequeue: prepare("DELETE FROM queue WHERE seq = ?"),

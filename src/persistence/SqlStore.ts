@@ -116,8 +116,8 @@ class SqlBackend implements Backend {
     return this.sql.queue.all(after, limit).map(asQueueRow)
   }
 
-  queued(seq: number): string | undefined {
-    return this.sql.queued.get(seq)?.[0] as string | undefined
+  queued(seq: number, limit: number): ReadonlyArray<QueueRow> {
+    return this.queue(seq - 1, limit)
   }
 
   waiting(id: string): ReadonlyArray<QueueRow> {

@@ -128,8 +128,8 @@ export class Past implements SpaceStore {
     return []
   }
 
-  queued(): undefined {
-    return undefined
+  queued(): [] {
+    return []
   }
 
   waiting(): [] {

@@ -28,7 +28,15 @@ export const queue = (test: Test): void => {
         dequeued: [3, 4, 8]
       })
     }, (store) => {
-      assert.deepStrictEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((seq) => store.queued(seq)), [undefined, "1", "2", undefined, undefined, "5", "6", "7", undefined, undefined])
+      const found = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9].map((seq) => store.queued(seq, 1).map(({ text }) => text))
+      assert.deepStrictEqual(found, [[], ["1"], ["2"], [], [], ["5"], ["6"], ["7"], [], []])
+      for (const [seq, all] of [[1, [1, 2, 5, 6, 7]], [2, [2, 5, 6, 7]], [5, [5, 6, 7]]] as const) {
+        for (const limit of [1, 2, 20]) {
+          const rows = store.queued(seq, limit).map((row) => row.seq)
+          assert.isAtMost(rows.length, limit)
+          assert.deepStrictEqual(rows, all.slice(0, Math.max(1, rows.length)))
+        }
+      }
       const waiting = (id: string) => store.waiting(id).map(({ seq, text }) => [seq, text])
       assert.deepStrictEqual(waiting("a"), [[1, "1"], [5, "5"], [7, "7"]])
       assert.deepStrictEqual(["b", "c", "d", "e"].map(waiting), [[], [[6, "6"]], [], []])

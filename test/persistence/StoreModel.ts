@@ -87,7 +87,11 @@ const expectEqual = (store: SpaceStore, state: State): void => {
   assert.deepStrictEqual(plain(store.queue()), plain(queue))
   for (let n = 0; n < 5; n++) assert.deepStrictEqual(plain(store.waiting(`id${n}`)), plain(queue.filter(({ id }) => id === `id${n}`)))
   const newest = queue.at(-1)?.seq ?? 0
-  for (let seq = Math.max(0, newest - 20); seq <= newest + 1; seq++) assert.strictEqual(store.queued(seq), state.queue.get(seq)?.text)
+  for (let seq = Math.max(0, newest - 20); seq <= newest + 1; seq++) {
+    const rows = store.queued(seq, 3)
+    assert.deepStrictEqual(plain(rows), plain(queue.filter((row) => state.queue.has(seq) && row.seq >= seq)).slice(0, rows.length))
+    assert.strictEqual(rows.length > 0, state.queue.has(seq))
+  }
 }
 
 /** Receipts as they are asked for: by the number of the id, then by enzyme. */
