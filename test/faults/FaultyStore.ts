@@ -1,6 +1,6 @@
 /**
- * A store that breaks at one call: the k-th of its appends, flushes or reads, or
- * of the statements that SQLite runs for it.
+ * A store that breaks at a call: the k-th of its appends, flushes or reads, or of
+ * the statements that SQLite runs for it; and then perhaps at one more.
  *
  * It goes over any persistence and counts what is asked of it, from the first
  * opening on.
@@ -25,7 +25,7 @@ export type Call = "append" | "flush" | "read" | "statement"
  */
 export type Kind = "fail" | "doubt" | "delay" | "tear" | "kill"
 
-/** One fault: the call with this number, from 1 up, breaks in this way. */
+/** One fault: the call with this number, from 1 up since the fault before it, breaks in this way. */
 export interface Fault {
   readonly call: Call
   readonly at: number
@@ -40,36 +40,64 @@ export const kinds: Readonly<Record<Call, ReadonlyArray<Kind>>> = {
   statement: ["tear", "kill"]
 }
 
+/** Each call that was counted, broken in each way. */
+export const singles = (counts: Counts): ReadonlyArray<ReadonlyArray<Fault>> =>
+  calls.flatMap((call) => kinds[call].flatMap((kind) => Array.from({ length: counts[call] }, (_, i) => [{ call, at: i + 1, kind }])))
+
+/** What breaks once more: mostly while the space opens again, or with the first that it does then. */
+const seconds: ReadonlyArray<Fault> = [
+  { call: "read", at: 1, kind: "fail" },
+  { call: "read", at: 2, kind: "kill" },
+  { call: "append", at: 1, kind: "fail" },
+  { call: "flush", at: 1, kind: "kill" }
+]
+
+/** Each append and each flush that was counted, broken, and then once more. */
+export const pairs = (counts: Counts): ReadonlyArray<ReadonlyArray<Fault>> =>
+  singles({ ...counts, read: 0, statement: 0 }).flatMap(([first]) => seconds.map((second) => [first!, second]))
+
 /** Everything that only looks. */
 const reads = new Set<string | symbol>(["read", "children", "below", "entry", "scanJournal", "receipts", "queue", "blob"])
 
-/** Counts calls, and breaks one of them. */
+/** How often each call came. */
+export type Counts = Readonly<Record<Call, number>>
+
+const calls: ReadonlyArray<Call> = ["append", "flush", "read", "statement"]
+
+const none: Counts = { append: 0, flush: 0, read: 0, statement: 0 }
+
+/** Counts calls, and breaks some of them. */
 export class Faults {
-  readonly counts: Record<Call, number> = { append: 0, flush: 0, read: 0, statement: 0 }
+  /** Since the beginning, or since the newest fault. */
+  counts: Record<Call, number> = { ...none }
+  /** How many faults came true. */
+  fired = 0
   /** Whether the power is gone. */
   dead = false
   /** Flushes of handles that had failed before: what they would say means nothing. */
   flushedAgain = 0
   private readonly turn: (run: () => void) => void
-  private fault: Fault | undefined
+  private faults: ReadonlyArray<Fault>
 
-  constructor(turn: (run: () => void) => void, fault?: Fault) {
+  constructor(turn: (run: () => void) => void, faults: ReadonlyArray<Fault>) {
     this.turn = turn
-    this.fault = fault
+    this.faults = faults
   }
 
   /** No more faults: what broke stays broken. */
   disarm(): void {
-    this.fault = undefined
+    this.faults = []
   }
 
   /** Counts a call, and says how it breaks, where it does. */
   reach(call: Call): Kind | undefined {
     if (this.dead) return "kill"
     const count = ++this.counts[call]
-    const { fault } = this
+    const [fault, ...others] = this.faults
     if (fault?.call !== call || fault.at !== count) return undefined
-    this.fault = undefined
+    this.faults = others
+    this.fired++
+    this.counts = { ...none }
     this.dead = fault.kind === "kill"
     return fault.kind
   }

@@ -1,6 +1,6 @@
 /**
- * Trials: a scenario lived over a store with one fault in it, and what is wrong
- * with how it ended.
+ * Trials: a scenario lived over a store with faults in it, and what is wrong with
+ * how it ended.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { PersistenceError, PostedSignal, Settings, Space } from "systole"
 import { defaults, Kernel, KernelSettings, Pacemaker, Persistence, Registry, replay, verify } from "systole"
 import * as Journal from "../../src/kernel/Journal.ts"
 import * as HashLayer from "../support/HashLayer.ts"
-import { type Call, type Fault, Faults, kinds, tearStatements } from "./FaultyStore.ts"
+import { type Counts, type Fault, Faults, tearStatements } from "./FaultyStore.ts"
 import type { Cells, Input, Scenario } from "./Scenarios.ts"
 import { World } from "./World.ts"
 
@@ -32,7 +32,7 @@ interface Ending {
 export interface Account {
   readonly events: ReadonlyMap<number, Ending>
   readonly cells: Cells
-  readonly counts: Readonly<Record<Call, number>>
+  readonly counts: Counts
 }
 
 /** What became of an event that was sent. */
@@ -54,9 +54,9 @@ class Life {
   private scope: Scope.Closeable | undefined
   private kernel: Kernel["Service"] | undefined
 
-  constructor(scenario: Scenario, persistence: Persistence["Service"], fault: Fault | undefined) {
+  constructor(scenario: Scenario, persistence: Persistence["Service"], faults: ReadonlyArray<Fault>) {
     this.scenario = scenario
-    this.faults = new Faults(this.world.pacemaker.turn, fault)
+    this.faults = new Faults(this.world.pacemaker.turn, faults)
     this.persistence = this.faults.over(persistence)
   }
 
@@ -206,6 +206,7 @@ const DONE = "/data/done/"
 /** How the scenario ended; what is wrong with it goes to `wrong`. */
 const accountOf = async (life: Life, space: Space): Promise<Account> => {
   const { faults, sent, wrong } = life
+  const counts = { ...faults.counts }
   const { fault } = await Effect.runPromise(space.examine(verify))
   if (fault !== undefined) wrong.push(`the journal does not hold at beat ${fault.beat}: ${fault.reason}`)
   const { difference } = await Effect.runPromise(space.examine((archive) => replay(archive, 0, Infinity)))
@@ -223,18 +224,18 @@ const accountOf = async (life: Life, space: Space): Promise<Account> => {
   }
   const others = new Map<string, unknown>()
   for (const key of cells.keys()) if (key.startsWith("/data/") && !key.startsWith(DONE) && !key.startsWith("/data/mailbox/")) others.set(key, JSON.parse(cells.get(key)!))
-  return { events, cells: others, counts: faults.counts }
+  return { events, cells: others, counts }
 }
 
 const NOTHING = "[]"
 
 /** Compares with the same scenario without a fault. */
-const compare = (life: Life, { account, expected }: { readonly account: Account; readonly expected: Account }, trial: { readonly scenario: Scenario; readonly fault: Fault }): void => {
+const compare = (life: Life, { account, expected }: { readonly account: Account; readonly expected: Account }, trial: { readonly scenario: Scenario; readonly faults: ReadonlyArray<Fault> }): void => {
   const { sent, wrong } = life
-  const { fault, scenario } = trial
+  const { faults, scenario } = trial
   const all = new Set<number>()
   // What a reader, or an answer that came too late, was told says nothing about what is durable.
-  const isSure = fault.call !== "read" && fault.kind !== "doubt"
+  const isSure = faults.every(({ call, kind }) => call !== "read" && kind !== "doubt")
   for (const [n, { cells, receipt }] of expected.events) {
     const ending = account.events.get(n)
     const isKnown = sent.get(n)?.id !== undefined
@@ -258,41 +259,40 @@ const compare = (life: Life, { account, expected }: { readonly account: Account;
 export type Fresh = Layer.Layer<Persistence, PersistenceError>
 
 /** Lives a scenario; answers how it ended, and what was wrong with that. */
-const attempt = (scenario: Scenario, layer: Fresh, faulty: { readonly fault: Fault; readonly expected: Account } | undefined) =>
+const attempt = (scenario: Scenario, layer: Fresh, faulty?: { readonly faults: ReadonlyArray<Fault>; readonly expected: Account }) =>
   Effect.scoped(Effect.gen(function*() {
     const persistence = Context.get(yield* Layer.build(Layer.fresh(layer)), Persistence)
-    const life = new Life(scenario, persistence, faulty?.fault)
+    const life = new Life(scenario, persistence, faulty?.faults ?? [])
     yield* tearStatements(life.faults)
     yield* Effect.addFinalizer(() => Effect.promise(() => life.end()))
     return yield* Effect.promise(async () => {
       const account = await accountOf(life, await life.live())
-      if (faulty !== undefined) compare(life, { account, expected: faulty.expected }, { scenario, fault: faulty.fault })
-      return { account, wrong: life.wrong }
+      if (faulty !== undefined) compare(life, { account, expected: faulty.expected }, { scenario, faults: faulty.faults })
+      return { account, fired: life.faults.fired, wrong: life.wrong }
     })
   }))
 
 /** What trying all faults of a scenario found. */
 export interface Finding {
+  /** How many faults came true. */
   readonly faults: number
   readonly failures: ReadonlyArray<string>
 }
 
-/** Lives the scenario without a fault, and then once for each fault of these calls. */
-export const tryAll = (scenario: Scenario, layer: Fresh, calls: ReadonlyArray<Call>): Effect.Effect<Finding, PersistenceError> =>
+/** Lives the scenario without a fault, and then once for each of the faults that are made of its calls. */
+export const tryAll = (scenario: Scenario, layer: Fresh, make: (counts: Counts) => ReadonlyArray<ReadonlyArray<Fault>>): Effect.Effect<Finding, PersistenceError> =>
   Effect.gen(function*() {
-    const { account, wrong } = yield* attempt(scenario, layer, undefined)
+    const { account, wrong } = yield* attempt(scenario, layer)
     const failures = wrong.map((what) => `without a fault: ${what}`)
-    let faults = 0
-    for (const call of calls) {
-      for (const kind of kinds[call]) {
-        for (let at = 1; at <= account.counts[call]; at++) {
-          faults++
-          const { wrong } = yield* attempt(scenario, layer, { fault: { call, at, kind }, expected: account }).pipe(
-            Effect.catchDefect((defect) => Effect.succeed({ wrong: [String(defect)] }))
-          )
-          if (wrong.length > 0) failures.push(`${kind} at ${call} ${at}: ${wrong.join("; ")}`)
-        }
-      }
+    let count = 0
+    for (const faults of make(account.counts)) {
+      const { fired, wrong } = yield* attempt(scenario, layer, { faults, expected: account }).pipe(
+        Effect.catchDefect((defect) => Effect.succeed({ fired: 1, wrong: [String(defect)] }))
+      )
+      count += fired
+      // What follows on a fault may be over before the next is due; the first one always comes.
+      if (fired === 0) failures.push(`${faults[0]!.call} ${faults[0]!.at} never came`)
+      if (wrong.length > 0) failures.push(`${faults.map(({ at, call, kind }) => `${kind} at ${call} ${at}`).join(", then ")}: ${wrong.join("; ")}`)
     }
-    return { faults, failures }
+    return { faults: count, failures }
   })
