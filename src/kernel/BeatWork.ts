@@ -16,7 +16,7 @@ import type { Answer, Control } from "./Control.ts"
 import type { Captured, Flight, Handling, Outcome } from "./Flight.ts"
 import type { Taken } from "./Inbox.ts"
 import type { Begun } from "./Intake.ts"
-import type { Again } from "./Signal.ts"
+import type { Again, Pending } from "./Signal.ts"
 import { WriteRefused } from "./SpaceError.ts"
 
 /** Who is to take a signal: an enzyme, or nobody where the outcome is settled already. */
@@ -57,6 +57,8 @@ export class BeatWork {
   /** The agenda: all runs of the beat, in order. */
   readonly runs: Array<Handling> = []
   readonly diagnostics: Array<Diagnostic> = []
+  /** What was sent again from the dead letters. */
+  readonly redelivered: Array<Pending> = []
   /** What is to be said once the beat is durable. */
   readonly answers: Array<Answer> = []
   /** The binding lists that this beat changed. */

@@ -10,6 +10,7 @@ import type { Documents } from "./Documents.ts"
 import type { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
 import type { RunHost } from "./Run.ts"
+import type { Pending } from "./Signal.ts"
 
 /**
  * What a space is made of.
@@ -22,6 +23,8 @@ export interface Body {
   readonly store: SpaceStore
   readonly documents: Documents
   readonly inbox: Inbox
+  /** Signals to other spaces that the store kept. */
+  readonly outgoing: ReadonlyArray<Pending>
   readonly enzymes: Enzymes
   /** The bindings put at run time, by cell. */
   readonly bindings: Map<string, ReadonlyArray<Binding>>

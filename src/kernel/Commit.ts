@@ -7,9 +7,7 @@
  *
  * @module
  */
-import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
-import * as Link from "../cell/Link.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { BlobRow, ReceiptRow } from "../persistence/Persistence.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
@@ -19,6 +17,7 @@ import { COMMIT } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Answer } from "./Control.ts"
 import type { Body } from "./Body.ts"
+import * as DeadLetter from "./DeadLetter.ts"
 import type { Flight, Handling, Outcome } from "./Flight.ts"
 import * as Journal from "./Journal.ts"
 import * as Receipts from "./Receipts.ts"
@@ -34,6 +33,8 @@ export interface Beat {
   readonly changes: ReadonlyArray<Staged>
   /** Signals whose handlings are all over. */
   readonly landed: ReadonlyArray<Flight>
+  /** Signals to other spaces. */
+  readonly outgoing: ReadonlyArray<Signal.Pending>
   readonly answers: ReadonlyArray<Answer>
 }
 
@@ -60,7 +61,7 @@ const FAILURE = 4096
  * @since 0.1.0
  */
 export const commit = (work: BeatWork, body: Body): Beat => {
-  const settled: Settled = { queued: [], receipts: [], blobs: [], landed: [], staying: [] }
+  const settled: Settled = { queued: [...work.redelivered], receipts: [], blobs: [], landed: [], staying: [] }
   const flights = taken(work)
   for (const handling of work.runs) conclude(handling, { work, body, settled })
   for (const flight of flights) settleFlight(flight, { work, body, settled })
@@ -74,6 +75,7 @@ export const commit = (work: BeatWork, body: Body): Beat => {
     size,
     changes,
     landed: settled.landed,
+    outgoing: settled.queued.filter(({ leaves }) => leaves),
     answers: work.answers
   }
 }
@@ -122,8 +124,10 @@ const merge = (handling: Handling, result: Document.Document | undefined, around
   if (conflict !== undefined) return lose(handling, conflict.key, around)
   handling.flight.over.push(handling)
   for (const emission of draft.emissions) {
-    const signal = Signal.make(emission, { origin: "run", depth: handling.flight.signal.depth + 1, expected: handling.beat + 1 })
-    const due = emission.at === undefined ? undefined : Signal.due(emission.at, sinceOf(work, body))
+    const { at, space } = emission
+    const to = space === undefined || space === body.space ? undefined : { space, at }
+    const signal = Signal.make(emission, { origin: "run", depth: handling.flight.signal.depth + 1, expected: handling.beat + 1, to })
+    const due = at === undefined || to !== undefined ? undefined : Signal.due(at, sinceOf(work, body))
     settled.queued.push(new Signal.Pending(body.number(), signal, { due }))
   }
   work.keep(lists, handling.run)
@@ -165,25 +169,12 @@ const again = (
 
 type Failure = Extract<Outcome, { readonly code: string }>
 
-/** A handling that will never be well: its dead letter takes the receipt's place. The payload, which may be as large as a document can be, lies below it. */
+/** A handling that will never be well: its dead letter takes the receipt's place. */
 const bury = (handling: Handling, outcome: Failure, work: BeatWork): void => {
   const { attempt, flight: { signal }, key } = handling
-  const place = `/rt/dead/${signal.id}/${key}`
-  const payload = Address.make(`${place}/payload`)
-  const letter = {
-    attempt,
-    beat: work.moment.beat,
-    code: outcome.code,
-    enzyme: key,
-    tag: outcome.tag,
-    ...(signal.signal === undefined ? {} : { signal: signal.signal }),
-    ...(signal.target === undefined ? {} : { target: signal.target }),
-    ...(signal.payload === undefined ? {} : { payload: Link.make(payload.text) })
-  }
-  work.stage.put(Address.make(place), Document.encode(letter), COMMIT)
+  DeadLetter.put(work.stage, handling, outcome)
   handling.outcome = { ...outcome, kind: outcome.kind === "fatal" ? "fatal" : "dead" }
   handling.flight.over.push(handling)
-  if (signal.payload !== undefined) work.stage.put(payload, signal.payload, COMMIT)
   const isFatal = outcome.kind === "fatal"
   work.diagnostics.push({
     ...about(handling),
@@ -288,10 +279,18 @@ const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => 
   for (const captured of work.captured) captured.pending.beat = work.moment.beat
   for (const pending of settled.queued) {
     pending.stored = true
+    if (pending.again?.why === "redelivery" || pending.leaves) continue
     if (pending.again === undefined) inbox.push(pending)
     else inbox.repeat(pending)
   }
   for (const flight of settled.staying) inbox.stay(flight)
   for (const flight of settled.landed) inbox.land(flight)
+  // Another handling of its event may have ended in this very beat, so it comes after all of those.
+  for (const pending of work.redelivered) {
+    if (pending.leaves) continue
+    const flight = inbox.flights.get(pending.signal.id)
+    if (flight !== undefined) flight.open++
+    inbox.restore(pending)
+  }
   for (const control of work.done) work.answers.push(control.answer)
 }

@@ -10,11 +10,11 @@ import { InvalidValue } from "../cell/Value.ts"
 import type { BindingChange } from "../stage/Launch.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Write } from "../stage/Write.ts"
-import type { SpaceStopped } from "./SpaceError.ts"
+import type { DeadAbsent, SpaceStopped } from "./SpaceError.ts"
 import { WriteRefused } from "./SpaceError.ts"
 
 /** What is answered to whoever asked: the beat that did it, once that is durable, or why it was not done. */
-export type Answer = (answer: number | InvalidValue | WriteRefused | SpaceStopped) => void
+export type Answer = (answer: number | InvalidValue | WriteRefused | DeadAbsent | SpaceStopped) => void
 
 /**
  * One piece of control input.
@@ -25,6 +25,17 @@ export type Answer = (answer: number | InvalidValue | WriteRefused | SpaceStoppe
 export type Control =
   | { readonly kind: "set"; readonly write: Write & { readonly kind: "set" }; readonly answer: Answer }
   | { readonly kind: "bind"; readonly change: BindingChange; readonly answer: Answer }
+  | Redelivery
+
+/** A dead letter that is sent again: it is deleted, and its handling runs anew. */
+export interface Redelivery {
+  readonly kind: "redeliver"
+  readonly id: string
+  readonly enzyme: string
+  /** The end of the letter. */
+  readonly write: Write & { readonly kind: "set" }
+  readonly answer: Answer
+}
 
 /**
  * Writes one cell from outside into the capture transaction; answers why not, where it cannot.

@@ -2,8 +2,9 @@
  * The entrance: how a signal from outside becomes an event.
  *
  * It is checked, gets its id, and is found out where it came before. A caller's
- * id becomes a digest of who sends it and for what, so that two callers, or two
- * signals, cannot meet under one id. (Architecture, section 5, "Ids".)
+ * id becomes a digest of who sends it, where and for what, so that two callers, or
+ * two signals, cannot meet under one id; and so does the id of a signal that
+ * another space sent. (Architecture, section 5, "Ids".)
  *
  * @module
  */
@@ -48,19 +49,31 @@ export class Entrance {
    */
   enter(posted: PostedSignal): Entered {
     const { body } = this
+    const sent = Emission.make("", posted, body.store.head().beat)
+    const callers = posted.id === undefined ? undefined : this.callersId(posted, posted.id, sent)
+    return this.take(sent, { id: callers, given: posted.id ?? "", depth: 0 })
+  }
+
+  /**
+   * Takes a signal of another space, as an event whose id follows from that space and the signal's own.
+   *
+   * @throws IdReused, InboxFull
+   */
+  arrive(from: string, { depth, id, payload, signal, target, to }: Signal.Signal): Entered {
+    const own = this.body.hash(JSON.stringify([from, "space", id, this.body.space])).slice(0, 32)
+    return this.take({ id, signal, target, payload, at: to?.at }, { id: own, given: id, depth })
+  }
+
+  private take(sent: Launch.Emission, { depth, given, id: known }: { readonly id: string | undefined; readonly given: string; readonly depth: number }): Entered {
+    const { body } = this
     const { inbox, settings: { limits, tempo } } = body
     const head = body.store.head()
-    const sent = Emission.make("", posted, head.beat)
-    const text = sent.payload?.text ?? ""
-    const callers = posted.id === undefined ? undefined : this.callersId(posted, posted.id, sent)
-    if (callers !== undefined && this.isKnown(callers, text, posted.id!)) return { kind: "known", id: callers }
+    if (known !== undefined && this.isKnown(known, sent.payload?.text ?? "", given)) return { kind: "known", id: known }
     const limit = inbox.limitFor(Signal.size(sent), limits)
     if (limit !== undefined) throw new InboxFull({ space: body.space, limit })
-    const expected = callers === undefined ? head.beat + 1 : undefined
-    const id = callers ?? this.mint(head.beat + 1)
-    const signal = Signal.make({ ...sent, id }, { origin: callers === undefined ? "ingress" : "caller", depth: 0, expected })
-    const since = { beat: head.beat, clock: body.host.now(), tempo }
-    const due = posted.at === undefined ? undefined : Signal.due(posted.at, since)
+    const from = known === undefined ? { origin: "ingress", expected: head.beat + 1 } as const : { origin: "caller", expected: undefined } as const
+    const signal = Signal.make({ ...sent, id: known ?? this.mint(head.beat + 1) }, { ...from, depth })
+    const due = sent.at === undefined ? undefined : Signal.due(sent.at, { beat: head.beat, clock: body.host.now(), tempo })
     return { kind: "new", pending: new Signal.Pending(body.number(), signal, { due }) }
   }
 
@@ -84,6 +97,6 @@ export class Entrance {
     if (typeof id !== "string" || id === "" || id.length > MAX_ID) {
       throw new Emission.InvalidSignal({ reason: `its id has ${String(id).length} characters; give 1 to ${MAX_ID}` })
     }
-    return this.body.hash(JSON.stringify([principal, "signal", id, signal, target])).slice(0, 32)
+    return this.body.hash(JSON.stringify([principal, "signal", id, signal, target, this.body.space])).slice(0, 32)
   }
 }

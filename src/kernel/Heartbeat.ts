@@ -18,6 +18,7 @@ import type { Body } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
 import * as Commit from "./Commit.ts"
 import * as Control from "./Control.ts"
+import * as DeadLetter from "./DeadLetter.ts"
 import type { Captured, Handling, Outcome } from "./Flight.ts"
 import type { Intake } from "./Intake.ts"
 import * as Run from "./Run.ts"
@@ -78,11 +79,17 @@ export class Heartbeat {
     if (work.controls.length === 0) return
     const draft = new Draft(work.stage, work.moment, { run: CAPTURE, envelope: outside, serializable: false })
     for (const control of work.controls) {
-      const refused = control.kind === "set" ? Control.write(draft, control.write) : work.bind(control.change, CAPTURE)
+      const refused = this.control(control, work, draft)
       if (refused === undefined) work.done.push(control)
       else work.answers.push((answer) => control.answer(typeof answer === "number" ? refused : answer))
     }
     work.stage.capture(draft)
+  }
+
+  /** Does one piece of control input; answers why not, where it cannot. */
+  private control(control: Control.Control, work: BeatWork, draft: Draft) {
+    if (control.kind === "set") return Control.write(draft, control.write)
+    return control.kind === "bind" ? work.bind(control.change, CAPTURE) : DeadLetter.redeliver(control, work, this.body)
   }
 
   /** The registry is asked once per pair and beat. */
@@ -109,7 +116,9 @@ export class Heartbeat {
       work.captured.push(captured)
       const first = signal.event ? undefined : firsts.get(signal.pair)
       if (pending.again !== undefined) captured.handlings.push(this.assignAgain(work, captured, pending.again))
-      else if (signal.depth > this.body.settings.limits.hops) {
+      else if (pending.undelivered !== undefined) {
+        captured.handlings.push(work.assign(flight, { key: `space:${signal.to!.space}`, outcome: { kind: "dead", ...pending.undelivered } }))
+      } else if (signal.depth > this.body.settings.limits.hops) {
         captured.handlings.push(work.assign(flight, { key: "storm", outcome: storm(signal.depth) }))
       } else {
         if (!signal.event && first === undefined) firsts.set(signal.pair, captured)

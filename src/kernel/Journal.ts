@@ -18,6 +18,7 @@ import type { At, BindingChange, Emission } from "../stage/Launch.ts"
 import type { Staged } from "../stage/Stage.ts"
 import type { Control } from "./Control.ts"
 import type { Captured, Handling } from "./Flight.ts"
+import type { Again } from "./Signal.ts"
 
 /** What an entry is made of. */
 export interface Facts {
@@ -89,7 +90,7 @@ const input = ({ pending, flight: { signal } }: Captured): string => {
   const target = signal.target === undefined ? 0 : `"${signal.target}"`
   const path = signal.signal === undefined ? 0 : `"${signal.signal}"`
   if (again !== undefined) {
-    return `{"id":"${signal.id}","signal":${path},"target":${target},"enzyme":"${again.enzyme}","attempt":${again.attempt},"why":"${again.why}","losses":${again.losses},"captured":${again.captured}}`
+    return `{"id":"${signal.id}","signal":${path},"target":${target},"enzyme":"${again.enzyme}","attempt":${again.attempt},"why":"${again.why}","losses":${again.losses},"captured":${again.captured}${again.why === "redelivery" ? `,"payload":[${signal.payload?.text ?? ""}]` : ""}}`
   }
   if (signal.origin === "run") return `"${signal.id}"`
   return signal.payload === undefined ? `["${signal.id}",${path},${target}]` : `["${signal.id}",${path},${target},${signal.payload.text}]`
@@ -107,8 +108,9 @@ const outcome = ({ draft, outcome }: Handling): string => {
   return `${text}]`
 }
 
-const emission = ({ at, id, payload, signal, target }: Emission): string => {
+const emission = ({ at, id, payload, signal, space, target }: Emission): string => {
   const head = `["${id}",${signal === undefined ? 0 : `"${signal}"`},${target === undefined ? 0 : `"${target}"`}`
+  if (space !== undefined) return `${head},[${payload?.text ?? ""}],${at === undefined ? 0 : JSON.stringify(at)},"${space}"]`
   if (at !== undefined) return `${head},[${payload?.text ?? ""}],${JSON.stringify(at)}]`
   return payload === undefined ? `${head}]` : `${head},${payload.text}]`
 }
@@ -118,6 +120,7 @@ const cell = ({ address, after, before, writers }: Staged): string =>
 
 const control = (control: Control): string => {
   if (control.kind === "bind") return JSON.stringify(["bind", control.change])
+  if (control.kind === "redeliver") return JSON.stringify(["redeliver", control.id, control.enzyme])
   const { address, document } = control.write
   return `["set",${JSON.stringify(address.key)},${JSON.stringify(pointer(address.path))},[${document?.text ?? ""}]]`
 }
@@ -138,7 +141,7 @@ type Path = string | 0
 export type In =
   | string
   | readonly [id: string, signal: Path, target: Path, payload?: unknown]
-  | { readonly id: string; readonly signal: Path; readonly target: Path; readonly enzyme: string; readonly attempt: number; readonly why: "retry" | "conflict"; readonly losses: number; readonly captured: number }
+  | { readonly id: string; readonly signal: Path; readonly target: Path; readonly enzyme: string; readonly attempt: number; readonly why: Again["why"]; readonly losses: number; readonly captured: number; readonly payload?: readonly [unknown?] }
 
 /** One line of an entry's `runs`. */
 export type RunLine =
@@ -155,9 +158,10 @@ export type CellLine = readonly [key: string, writers: number | ReadonlyArray<nu
 export type ControlLine =
   | readonly ["set", key: string, pointer: string, value: readonly [unknown?]]
   | readonly ["bind", change: BindingChange]
+  | readonly ["redeliver", id: string, enzyme: string]
 
-/** One signal that a run sent. */
-export type Emitted = readonly [id: string, signal: Path, target: Path, payload?: unknown, at?: At]
+/** One signal that a run sent. With a fifth item, the payload stands in a list of its own. */
+export type Emitted = readonly [id: string, signal: Path, target: Path, payload?: unknown, at?: At | 0, space?: string]
 
 /** An entry, read back. */
 export interface Parsed {

@@ -15,6 +15,7 @@ import { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
 import { InvalidEnzyme } from "../registry/Enzyme.ts"
 import { NotRegistered, Registry } from "../registry/Registry.ts"
+import { expected } from "./Expected.ts"
 import { KernelSettings } from "./Limits.ts"
 import { LiveSpace } from "./LiveSpace.ts"
 import { Pacemaker } from "./Pacemaker.ts"
@@ -61,7 +62,7 @@ export class Kernel extends Context.Service<Kernel, {
       const opening = yield* Semaphore.make(1)
       const parts: Recovery.Parts = { registry, settings, hash, pacemaker, host: { now: pacemaker.now, wake: pacemaker.wake, watch: yield* RunWatch } }
 
-      const start = Effect.fn("Kernel.open")(function*(name: string, create: boolean) {
+      const start = Effect.fn("Kernel.open")(function*(name: string, create: boolean): Effect.fn.Return<LiveSpace, PersistenceError> {
         const known = running(open, name)
         if (known !== undefined) return known
         const own = yield* Scope.fork(scope)
@@ -69,9 +70,13 @@ export class Kernel extends Context.Service<Kernel, {
         const space = yield* persistence.open(name, { create, retention: settings.retention }).pipe(
           Scope.provide(own),
           Effect.flatMap((store) => Effect.try({
-            try: () => new LiveSpace(Recovery.recover(store, parts), pacemaker.turn, () => {
-              open.delete(name)
-              Effect.runFork(close(Exit.void))
+            try: () => new LiveSpace(Recovery.recover(store, parts), {
+              turn: pacemaker.turn,
+              reach: find,
+              stopped: () => {
+                open.delete(name)
+                Effect.runFork(close(Exit.void))
+              }
             }),
             catch: expected(PersistenceError)
           })),
@@ -81,16 +86,17 @@ export class Kernel extends Context.Service<Kernel, {
         return space
       })
 
+      const find = (name: string, create = settings.create === "on-demand"): Effect.Effect<LiveSpace, PersistenceError> => {
+        const known = running(open, name)
+        return known !== undefined ? Effect.succeed(known) : Semaphore.withPermits(opening, 1)(start(name, create))
+      }
+
       yield* Effect.addFinalizer(() => Effect.sync(() => {
         for (const space of open.values()) space.close("the runtime is closing")
       }))
 
       return Kernel.of({
-        space: (name, options) => {
-          const known = running(open, name)
-          if (known !== undefined) return Effect.succeed(known)
-          return Semaphore.withPermits(opening, 1)(start(name, options?.create ?? settings.create === "on-demand"))
-        },
+        space: (name, options) => find(name, options?.create),
         spaces: persistence.spaces,
         register: (enzyme, options) => Effect.try({ try: () => registry.register(enzyme, options?.hash), catch: expected(InvalidEnzyme) }),
         unregister: (enzyme) => Effect.try({ try: () => registry.unregister(enzyme), catch: expected(NotRegistered) }),
@@ -103,10 +109,4 @@ export class Kernel extends Context.Service<Kernel, {
 const running = (open: ReadonlyMap<string, LiveSpace>, name: string): LiveSpace | undefined => {
   const space = open.get(name)
   return space?.error === undefined ? space : undefined
-}
-
-/** Errors of one class are expected; any other is a defect. */
-const expected = <E>(type: new(...args: never) => E) => (error: unknown): E => {
-  if (error instanceof type) return error
-  throw error
 }

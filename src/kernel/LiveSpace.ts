@@ -12,33 +12,31 @@ import * as Value from "../cell/Value.ts"
 import { LinkLoop } from "../cell/Link.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as Bindings from "../registry/Bindings.ts"
-import { Draft, isView } from "../stage/Draft.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import { NotProvided } from "../stage/Launch.ts"
-import { Stage } from "../stage/Stage.ts"
 import * as Write from "../stage/Write.ts"
 import type { Archive } from "./Archive.ts"
 import type { Body } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
 import type { Answer, Control } from "./Control.ts"
+import * as DeadLetter from "./DeadLetter.ts"
+import { expected } from "./Expected.ts"
 import { Entrance, type Entered } from "./Entrance.ts"
 import { Group } from "./Group.ts"
-import * as Ledger from "./Ledger.ts"
+import { type Neighbour, Outbox, type Reach } from "./Outbox.ts"
+import * as Reading from "./Reading.ts"
 import * as Receipts from "./Receipts.ts"
 import { Settlers } from "./Settlers.ts"
-import type { Accepted, ControlError, Observation, PostedSignal, PostHears, ReadError, Receipt, SignalError, Space } from "./Space.ts"
-import { IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
+import type { Accepted, ControlError, DeadPage, Observation, OpenLetter, PostedSignal, PostHears, ReadError, Receipt, SignalError, Space } from "./Space.ts"
+import type { Pending } from "./Signal.ts"
+import { DeadAbsent, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
 import { Watchers } from "./Watchers.ts"
 
 /** Values that a slow observer may lag behind before older ones are dropped. */
 const LAG = 1024
 
-const CONTENT = "/cas/"
-
 const nothing = (): void => {}
-
-const reader = Envelope.make([], false)
 
 /**
  * The space over a body, and how to close it.
@@ -46,28 +44,31 @@ const reader = Envelope.make([], false)
  * @category models
  * @since 0.1.0
  */
-export class LiveSpace implements Space {
+export class LiveSpace implements Space, Neighbour {
   readonly name: string
   private readonly body: Body
   private readonly group: Group
   private readonly entrance: Entrance
+  private readonly outbox: Outbox
   private readonly settlers = new Settlers()
   private readonly watchers = new Watchers()
   private readonly listeners = new Set<(beat: number) => void>()
   private readonly ends = new Set<(error: SpaceStopped) => void>()
 
-  constructor(body: Body, turn: (run: () => void) => void, stopped: (error: SpaceStopped) => void) {
+  constructor(body: Body, around: { readonly turn: (run: () => void) => void; readonly reach: Reach; readonly stopped: () => void }) {
     this.name = body.space
     this.body = body
-    this.group = new Group(body, turn, {
+    this.group = new Group(body, around.turn, {
       published: (beat) => this.published(beat),
       stopped: (error) => {
-        stopped(error)
+        around.stopped()
+        this.outbox.stop()
         this.settlers.fail(error)
         for (const end of this.ends) end(error)
       }
     })
     this.entrance = new Entrance(body)
+    this.outbox = new Outbox(body, { reach: around.reach, group: this.group })
   }
 
   /** Why it stopped, where it did. */
@@ -92,11 +93,19 @@ export class LiveSpace implements Space {
     })
   }
 
-  post(posted: PostedSignal, { accepted, fail, settled }: PostHears): () => void {
+  post(posted: PostedSignal, hears: PostHears): () => void {
+    return this.take(() => this.entrance.enter(posted), hears)
+  }
+
+  arrive(from: string, { signal }: Pending, hears: PostHears): void {
+    this.take(() => this.entrance.arrive(from, signal), hears)
+  }
+
+  private take(enter: () => Entered, { accepted, fail, settled }: PostHears): () => void {
     let entered: Entered
     try {
       if (this.group.error !== undefined) throw this.group.error
-      entered = this.entrance.enter(posted)
+      entered = enter()
     } catch (error) {
       fail(asRefusal(error))
       return nothing
@@ -150,6 +159,24 @@ export class LiveSpace implements Space {
     return this.binding(cell, enzyme, { propagate: true, tombstone: true })
   }
 
+  dead(page: { readonly after?: string | undefined; readonly limit: number }): Effect.Effect<DeadPage, ReadError> {
+    return this.durably(() => DeadLetter.list(this.body.store, page))
+  }
+
+  letter(id: string, enzyme: string): Effect.Effect<OpenLetter | undefined, ReadError> {
+    return this.durably(() => {
+      const letter = DeadLetter.find(this.body.store, id, enzyme)
+      return letter === undefined ? undefined : { ...letter, message: this.find(id)?.handlings.find((handling) => handling.enzyme === enzyme)?.error?.message }
+    })
+  }
+
+  redeliver(id: string, enzyme: string): Effect.Effect<number, ControlError> {
+    return this.control(() => {
+      const redelivery = DeadLetter.redelivery(this.name, id, enzyme)
+      return (answer) => ({ ...redelivery, answer })
+    })
+  }
+
   start(): Effect.Effect<string, NotProvided> {
     return Effect.fail(new NotProvided({ verb: "space.start", service: "Scheduler" }))
   }
@@ -159,20 +186,19 @@ export class LiveSpace implements Space {
   })
 
   readonly idle: Space["idle"] = Effect.callback((resume) => {
-    this.group.idle({ open: () => resume(Effect.void), fail: (error) => resume(Effect.fail(error)) })
+    const look = (): void => this.group.idle({
+      open: () => this.outbox.isQuiet ? resume(Effect.void) : this.outbox.whenQuiet(look),
+      fail: (error) => resume(Effect.fail(error))
+    })
+    look()
   })
 
   get(address: string): Effect.Effect<Value.Value, ReadError> {
-    return this.durably(() => this.read(address))
+    return this.durably(() => Reading.read(this.body, address, (id) => this.find(id)))
   }
 
   list(id: string): Effect.Effect<ReadonlyArray<string>, ReadError> {
-    return this.durably(() => {
-      if (id === "/") return this.draft().list(id)
-      const address = Address.parse(id)
-      if (address.path.length > 0) throw new Address.InvalidAddress({ text: id, reason: "it is a place inside a cell, and only cells have others below them" })
-      return isView(address.id) ? [] : this.draft().list(id)
-    })
+    return this.durably(() => Reading.list(this.body, id))
   }
 
   below(id: string, page: { readonly after?: string; readonly limit: number }): Effect.Effect<ReadonlyArray<string>, ReadError> {
@@ -182,7 +208,7 @@ export class LiveSpace implements Space {
   watch(text: string): Stream.Stream<Observation, ReadError> {
     return Stream.callback<Observation, ReadError>((queue) =>
       Effect.gen({ self: this }, function*() {
-        const address = yield* Effect.try({ try: () => watchable(text), catch: asReadError })
+        const address = yield* Effect.try({ try: () => Reading.watchable(text), catch: asReadError })
         const { begin, end } = yield* this.durably(() => {
           const first = { beat: this.body.store.head().beat, document: this.body.documents.read(address.key) }
           return this.watchers.add(address, first, (observation) => void EffectQueue.offerUnsafe(queue, observation))
@@ -256,6 +282,7 @@ export class LiveSpace implements Space {
     }
     this.watchers.publish(beat)
     for (const tell of this.listeners) tell(beat.number)
+    this.outbox.add(beat.outgoing)
   }
 
   /** Waits for the receipt of an event that was accepted. */
@@ -286,23 +313,6 @@ export class LiveSpace implements Space {
 
   private captured(id: string): number | undefined {
     return this.body.inbox.flights.get(id)?.captured ?? Receipts.find(this.body.store, id, false)?.beat
-  }
-
-  private read(text: string): Value.Value {
-    const address = Address.parse(text)
-    // Content is there for the outside as soon as it is durable; runs see it from the next capture on.
-    if (address.id.startsWith(CONTENT)) return this.body.store.blob(address.id.slice(CONTENT.length))
-    if (!isView(address.id)) return this.draft().get(text)
-    const label = (name: string): string => this.body.enzymes.label(name)
-    const source = { store: this.body.store, shown: this.body.settings.ledgers, label, receipt: (id: string) => this.find(id) }
-    return Value.at(Ledger.read(source, address.id), address.path)
-  }
-
-  /** A draft that reads committed state and writes nothing. */
-  private draft(): Draft {
-    const { beat, clock } = this.body.store.head()
-    const moment = { beat, now: clock, seed: "", hash: this.body.hash }
-    return new Draft(new Stage(this.body.documents), moment, { run: 0, envelope: reader, serializable: false })
   }
 
   /** Looks when all that can be seen is durable: at once, or after the flush that is to come. */
@@ -352,27 +362,6 @@ export class LiveSpace implements Space {
   }
 }
 
-/** Views are rendered when they are read, so there is no change to hear of. */
-const watchable = (text: string): Address.Address => {
-  const address = Address.parse(text)
-  if (!isView(address.id)) return address
-  throw new Address.InvalidAddress({ text, reason: "it is a view of the journal, which cannot be watched; follow the beats and read it" })
-}
-
-const asRefusal = (error: unknown): SignalError => {
-  if (
-    error instanceof InvalidSignal || error instanceof Address.InvalidAddress || error instanceof Value.InvalidValue ||
-    error instanceof IdReused || error instanceof InboxFull || error instanceof SpaceStopped || error instanceof PersistenceError
-  ) return error
-  throw error
-}
-
-const asControlError = (error: unknown): ControlError => {
-  if (error instanceof Address.InvalidAddress || error instanceof Value.InvalidValue || error instanceof WriteRefused) return error
-  throw error
-}
-
-const asReadError = (error: unknown): ReadError => {
-  if (error instanceof Address.InvalidAddress || error instanceof PersistenceError || error instanceof LinkLoop) return error
-  throw error
-}
+const asRefusal = expected<SignalError>(InvalidSignal, Address.InvalidAddress, Value.InvalidValue, IdReused, InboxFull, SpaceStopped, PersistenceError)
+const asControlError = expected<ControlError>(Address.InvalidAddress, Value.InvalidValue, WriteRefused, DeadAbsent)
+const asReadError = expected<ReadError>(Address.InvalidAddress, PersistenceError, LinkLoop)

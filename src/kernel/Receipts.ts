@@ -86,7 +86,8 @@ export const find = (store: SpaceStore, id: string, isOpen: boolean): Receipt | 
   // A caller may use an id again when it is forgotten; what the journal still has of the time before is another event's.
   const beats = new Set(rows.flatMap(({ beat }) => beat > captured ? [beat] : []))
   const later = [...beats].sort((a, b) => a - b).flatMap((beat) => read(store, beat, id)?.handlings ?? [])
-  const handlings = [...first?.handlings ?? [], ...later]
+  // Of an enzyme that ran anew, sent again from the dead letters, the last handling stands.
+  const handlings = [...new Map([...first?.handlings ?? [], ...later].map((handling) => [handling.enzyme, handling])).values()]
   const status = isOpen ? "pending" : first === undefined ? "pruned" : first.cycle ? "cycle" : statusOf(handlings)
   return { id, status, beat: captured, handlings }
 }

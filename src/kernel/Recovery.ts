@@ -40,8 +40,11 @@ export const recover = (store: SpaceStore, { hash, host, pacemaker, registry, se
   const documents = new Documents(store, settings.limits.residentBytes)
   const inbox = new Inbox(settings.limits, store)
   let number = 0
+  const outgoing: Array<Pending> = []
   for (const row of store.queue()) {
-    inbox.restore(Pending.fromRow(row))
+    const pending = Pending.fromRow(row)
+    if (pending.leaves) outgoing.push(pending)
+    else inbox.restore(pending)
     number = row.seq
   }
   return {
@@ -49,6 +52,7 @@ export const recover = (store: SpaceStore, { hash, host, pacemaker, registry, se
     store,
     documents,
     inbox,
+    outgoing,
     enzymes: registry,
     bindings: bindingsOf(store, documents),
     settings,

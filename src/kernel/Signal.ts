@@ -27,6 +27,21 @@ export interface Signal {
   readonly expected: number | undefined
   /** Names the pair of signal and target. */
   readonly pair: string
+  /** Where it goes, where that is another space. */
+  readonly to?: Passage | undefined
+}
+
+/** Another space, and the wait that a signal has to keep there. */
+export interface Passage {
+  readonly space: string
+  readonly at?: At | undefined
+}
+
+/** Why a signal will never be taken by the space that it goes to. */
+export interface Undelivered {
+  readonly tag: string
+  readonly code: string
+  readonly message: string
 }
 
 /** When a wait is over: at a beat's number, at a moment, or at both. */
@@ -42,7 +57,7 @@ export interface Again {
   /** The id of the enzyme, which it keeps when its key changes. */
   readonly entry?: string | undefined
   readonly attempt: number
-  readonly why: "retry" | "conflict"
+  readonly why: "retry" | "conflict" | "redelivery"
   /** For a conflict: the document that was lost. */
   readonly document: string | undefined
   /** The document whose queue it was the head of when it lost. */
@@ -63,7 +78,7 @@ export interface Again {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (sent: Emission, from: Pick<Signal, "origin" | "depth" | "expected">): Signal => ({
+export const make = (sent: Emission, from: Pick<Signal, "origin" | "depth" | "expected" | "to">): Signal => ({
   id: sent.id,
   signal: sent.signal,
   target: sent.target,
@@ -72,8 +87,17 @@ export const make = (sent: Emission, from: Pick<Signal, "origin" | "depth" | "ex
   origin: from.origin,
   depth: from.depth,
   expected: from.expected,
-  pair: pairOf(sent)
+  pair: pairOf(sent),
+  to: from.to
 })
+
+/**
+ * Where a signal came from, as its id tells.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const originOf = (id: string): Signal["origin"] => id.startsWith("x.") ? "ingress" : id.includes(".") ? "run" : "caller"
 
 /** What a signal costs beside its texts, in characters. */
 const OVERHEAD = 100
@@ -125,16 +149,18 @@ export class Pending {
   readonly signal: Signal
   readonly due: Due | undefined
   readonly again: Again | undefined
+  readonly undelivered: Undelivered | undefined
   /** Whether the store has its row. */
   stored = false
   /** The beat that captured it. */
   beat: number | undefined
 
-  constructor(seq: number, signal: Signal, wait: { readonly due?: Due | undefined; readonly again?: Again | undefined } = {}) {
+  constructor(seq: number, signal: Signal, wait: Pick<Partial<Pending>, "due" | "again" | "undelivered"> = {}) {
     this.seq = seq
     this.signal = signal
     this.due = wait.due
     this.again = wait.again
+    this.undelivered = wait.undelivered
   }
 
   /** By which its row is found: a caller may ask for it, and attempts of one signal belong together. */
@@ -142,11 +168,16 @@ export class Pending {
     return this.again !== undefined || this.signal.origin !== "run" ? this.signal.id : undefined
   }
 
+  /** Whether it is on its way to another space. */
+  get leaves(): boolean {
+    return this.signal.to !== undefined && this.undelivered === undefined
+  }
+
   /** The row's text, made only for what outlives its group. */
   get text(): string {
-    const { depth, event, id, origin, payload, signal, target } = this.signal
-    const { again, due } = this
-    return JSON.stringify({ id, signal, target, payload: payload?.text, event, origin, depth, due, again })
+    const { depth, event, id, origin, payload, signal, target, to } = this.signal
+    const { again, due, undelivered } = this
+    return JSON.stringify({ id, signal, target, payload: payload?.text, event, origin, depth, to, due, again, undelivered })
   }
 
   /** The same attempt under the key that its enzyme has now. */
@@ -159,9 +190,9 @@ export class Pending {
 
   /** The pending signal that a row stands for. */
   static fromRow(row: { readonly seq: number; readonly text: string }): Pending {
-    const { again, due, payload, ...rest } = JSON.parse(row.text)
+    const { again, due, payload, undelivered, ...rest } = JSON.parse(row.text)
     const signal = { ...rest, payload: payload === undefined ? undefined : Codec.decode(payload), expected: expectedBy(rest.id), pair: pairOf(rest) }
-    const pending = new Pending(row.seq, signal, { due, again })
+    const pending = new Pending(row.seq, signal, { due, again, undelivered })
     pending.stored = true
     return pending
   }

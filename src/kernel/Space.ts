@@ -17,10 +17,11 @@ import type { BlobWriter, JournalRow } from "../persistence/Persistence.ts"
 import type { InvalidSignal } from "../stage/Emission.ts"
 import type { NotProvided, SignalRequest } from "../stage/Launch.ts"
 import type { Archive } from "./Archive.ts"
-import type { BeatAborted, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
+import type { DeadLetter, DeadPage, OpenLetter } from "./DeadLetter.ts"
+import type { BeatAborted, DeadAbsent, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
 
 /** A signal from outside. It is always an event, payload or not. */
-export interface PostedSignal extends SignalRequest {
+export interface PostedSignal extends Omit<SignalRequest, "space"> {
   /** The caller's own id: a second delivery with the same one is answered by the first one's receipt. */
   readonly id?: string | undefined
   /** Who sends it; part of what makes a caller's id unique. Default `local`. */
@@ -74,7 +75,8 @@ export interface Observation {
 }
 
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
-export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | SpaceStopped
+export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | DeadAbsent | SpaceStopped
+export type { DeadLetter, DeadPage, OpenLetter }
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
 
 /**
@@ -99,6 +101,12 @@ export interface Space {
   readonly set: (address: string, value: unknown) => Effect.Effect<number, ControlError>
   readonly bind: (cell: string, enzyme: string, options?: { readonly propagate?: boolean }) => Effect.Effect<number, ControlError>
   readonly unbind: (cell: string, enzyme: string) => Effect.Effect<number, ControlError>
+  /** The dead letters after a cursor, a page at a time. */
+  readonly dead: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<DeadPage, ReadError>
+  /** One dead letter with its payload and message; `undefined` where there is none. */
+  readonly letter: (id: string, enzyme: string) => Effect.Effect<OpenLetter | undefined, ReadError>
+  /** Sends a dead letter again, by the next beat: exactly its enzyme runs anew. Answers the beat, when durable. */
+  readonly redeliver: (id: string, enzyme: string) => Effect.Effect<number, ControlError>
   /** Starts a piece of a node module. */
   readonly start: (module: string, inputs: { readonly [name: string]: unknown }) => Effect.Effect<string, NotProvided>
   /** Runs exactly one beat, even an empty one, and answers its number when it is durable. */

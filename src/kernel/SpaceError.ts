@@ -29,6 +29,14 @@ export class WriteRefused extends Schema.TaggedError<WriteRefused>()("WriteRefus
   }
 }
 
+/** There is no dead letter of this handling. */
+export class DeadAbsent extends Schema.TaggedError<DeadAbsent>()("DeadAbsent", { space: Schema.String, id: Schema.String, enzyme: Schema.String }) {
+  readonly code = "dead/absent"
+  override get message() {
+    return `Space "${this.space}" has no dead letter of "${this.id.slice(0, 200)}" by "${this.enzyme.slice(0, 200)}": no such handling failed, or it was sent again already. List the letters there are`
+  }
+}
+
 /** A run returned fatal: the beat was not committed and its number stands. */
 export class BeatAborted extends Schema.TaggedError<BeatAborted>()("BeatAborted", {
   beat: Schema.Int,

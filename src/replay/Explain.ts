@@ -77,9 +77,11 @@ const verdict = (captured: Captured, question: Question): Verdict => {
   return line === undefined ? absent(captured, question) : ended(line, captured)
 }
 
+const reasons = { retry: "after it asked for another", conflict: "after a conflict", redelivery: "sent again from the dead letters" } as const
+
 /** How a run ended. */
 const ended = (line: Journal.RunLine, { pending: { again } }: Captured): Verdict => {
-  const attempt = again === undefined ? "" : ` It was attempt ${again.attempt}, after ${again.why === "retry" ? "it asked for another" : "a conflict"}.`
+  const attempt = again === undefined ? "" : ` It was attempt ${again.attempt}, ${reasons[again.why]}.`
   if (typeof line[2] === "object") return { verdict: "ran", detail: `It took the signal and was well.${attempt}` }
   if (line[2] === "same") return { verdict: "shared", detail: `An equal impulse of this beat had run it already, as run ${line[3]}.` }
   if (line[2] === "conflict") return { verdict: "conflict", detail: `Another run of the beat had written ${line[3]} before it; it runs again.${attempt}` }

@@ -8,6 +8,7 @@ import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import type { Archive } from "../kernel/Archive.ts"
 import type { Control } from "../kernel/Control.ts"
+import * as DeadLetter from "../kernel/DeadLetter.ts"
 import type { Outcome } from "../kernel/Flight.ts"
 import { Flight } from "../kernel/Flight.ts"
 import type { Taken } from "../kernel/Inbox.ts"
@@ -50,6 +51,8 @@ export class RecordedIntake implements Intake {
     return (this.entry!.control ?? []).map((control): Control =>
       control[0] === "bind"
         ? { kind: "bind", change: control[1], answer: nobody }
+        : control[0] === "redeliver"
+        ? { ...DeadLetter.redelivery(this.past.space, control[1], control[2]), answer: nobody }
         : { kind: "set", write: { kind: "set", address: Address.parse(`${control[1]}#${control[2]}`), document: document(control[3][0]) }, answer: nobody }
     )
   }
@@ -64,7 +67,7 @@ export class RecordedIntake implements Intake {
       const flight = byId.get(signal.id) ?? new Flight(signal, again?.captured ?? this.entry!.beat, undefined)
       byId.set(signal.id, flight)
       flights.set(flight, i)
-      if (again === undefined) return { flight, pending: new Signals.Pending(0, signal) }
+      if (again === undefined) return { flight, pending: new Signals.Pending(0, signal, { undelivered: this.undelivered(signal, i) }) }
       flight.open++
       flight.strict++
       const { attempt, captured, enzyme, losses, why } = again
@@ -73,6 +76,13 @@ export class RecordedIntake implements Intake {
     })
     this.flights = flights
     return taken
+  }
+
+  /** Why another space never took a signal, as it was recorded. */
+  private undelivered({ to }: Signal, input: number): Signals.Undelivered | undefined {
+    if (to === undefined) return undefined
+    const [, , , tag, code] = this.entry!.runs.find((line) => line[0] === input)!
+    return { tag: tag as string, code: code as string, message: "" }
   }
 
   /** What the host decided is taken as it was: a run that took too long, or sent more than could wait, and one that aborted the beat before. */
@@ -98,7 +108,11 @@ export class RecordedIntake implements Intake {
   private signal(input: In): Signal {
     if (Array.isArray(input)) {
       const [id, signal, target, ...payload] = input as readonly [string, string | 0, string | 0, unknown?]
-      return sent({ id, signal, target, payload: document(payload[0]) }, id.startsWith("x.") ? "ingress" : "caller")
+      return sent({ id, signal, target, payload: document(payload[0]) }, Signals.originOf(id))
+    }
+    if (typeof input === "object" && "payload" in input) {
+      const { id, payload, signal, target } = input
+      return sent({ id, signal, target, payload: document(payload?.[0]) }, Signals.originOf(id))
     }
     const id = Journal.idOf(input)
     const expected = Signals.expectedBy(id)
@@ -112,8 +126,8 @@ export class RecordedIntake implements Intake {
       const emissions = typeof line[2] === "object" ? (line[3] as ReadonlyArray<Emitted> | undefined) ?? [] : []
       const found = emissions.find((emission) => emission[0] === id)
       if (found === undefined) continue
-      const payload = found.length === 5 ? (found[3] as ReadonlyArray<unknown>)[0] : found[3]
-      return sent({ id, signal: found[1], target: found[2], payload: document(payload) }, "run")
+      const payload = found.length > 4 ? (found[3] as ReadonlyArray<unknown>)[0] : found[3]
+      return sent({ id, signal: found[1], target: found[2], payload: document(payload), space: found[5] === this.past.space ? undefined : found[5] }, "run")
     }
     throw new Error(`No entry of the journal says who sent the signal ${id}`)
   }
@@ -130,9 +144,9 @@ const nobody = (): void => {}
 const document = (value: unknown): Document | undefined => value === undefined ? undefined : Codec.decode(JSON.stringify(value))
 
 const sent = (
-  { id, payload, signal, target }: { readonly id: string; readonly signal: string | 0; readonly target: string | 0; readonly payload: Document | undefined },
+  { id, payload, signal, space, target }: { readonly id: string; readonly signal: string | 0; readonly target: string | 0; readonly payload: Document | undefined; readonly space?: string | undefined },
   origin: Signal["origin"]
 ): Signal => {
   const paths = { signal: signal === 0 ? undefined : signal, target: target === 0 ? undefined : target }
-  return Signals.make({ id, ...paths, payload, at: undefined }, { origin, depth: 0, expected: Signals.expectedBy(id) })
+  return Signals.make({ id, ...paths, payload, at: undefined }, { origin, depth: 0, expected: Signals.expectedBy(id), to: space === undefined ? undefined : { space } })
 }

@@ -85,6 +85,7 @@ export const start = (archive: Archive, from: number, seen?: (work: BeatWork) =>
     get inbox() {
       return new Inbox()
     },
+    outgoing: [],
     enzymes: archive.enzymes,
     bindings,
     settings: archive.settings,

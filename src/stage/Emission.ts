@@ -9,6 +9,7 @@ import * as Schema from "effect/Schema"
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
+import { checkSpaceName } from "../persistence/Persistence.ts"
 import type { At, Emission, SignalRequest } from "./Launch.ts"
 
 /** Furthest that a wait reaches: about 285 years of milliseconds, and as many beats. */
@@ -34,17 +35,28 @@ const CHECKED = 8192
  * @since 0.1.0
  */
 export const make = (id: string, request: SignalRequest, beat: number): Emission => {
-  const { at, payload, signal, target } = request
+  const { at, payload, signal, space, target } = request
   if (signal === undefined && target === undefined) throw refuse("it has neither a signal nor a target; give at least one of the two")
   if (signal !== undefined) checkPath(signal)
   if (at !== undefined) checkWait(at, beat)
+  if (space !== undefined) checkSpace(space, at)
   return {
     id,
     signal,
     target: target === undefined ? undefined : cell(target),
     payload: payload === undefined ? undefined : Document.encode(payload),
-    at
+    at,
+    ...(space === undefined ? {} : { space })
   }
+}
+
+const checkSpace = (space: string, at: At | undefined): void => {
+  try {
+    checkSpaceName(space)
+  } catch (error) {
+    throw refuse((error as Error).message)
+  }
+  if (at !== undefined && "beat" in at) throw refuse(`its at.beat is ${at.beat} and space "${space}" may count its beats apart; give at.beats or at.ms`)
 }
 
 const cell = (text: string): string => {

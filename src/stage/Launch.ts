@@ -36,6 +36,11 @@ export interface SignalRequest {
   readonly target?: string | undefined
   readonly payload?: unknown
   readonly at?: At | undefined
+  /**
+   * The space that it goes to; its own unless given. To another one it leaves when the beat that sent it is durable,
+   * arrives there as an event, and is handled once. A wait counts from its arrival.
+   */
+  readonly space?: string | undefined
 }
 
 /** A signal that a run sends, checked and ready for the beat to number. */
@@ -45,6 +50,8 @@ export interface Emission {
   readonly target: string | undefined
   readonly payload: Document | undefined
   readonly at: At | undefined
+  /** The space that it goes to, where it names one. */
+  readonly space?: string | undefined
 }
 
 /** A binding or its withdrawal, asked for by a run. */

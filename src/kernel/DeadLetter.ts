@@ -1,0 +1,180 @@
+/**
+ * Dead letters: handlings that will never be well by themselves.
+ *
+ * A letter is the cell `/rt/dead/<id>/<enzyme>` and takes the place of the
+ * handling's receipt. Sent again, it is deleted, and its enzyme runs anew for
+ * the event, once; the receipt of that run then stands where the letter did.
+ * (Architecture, section 5, "Retry".)
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import * as Document from "../cell/Document.ts"
+import * as Link from "../cell/Link.ts"
+import * as Name from "../cell/Name.ts"
+import type { Value } from "../cell/Value.ts"
+import type { SpaceStore } from "../persistence/Persistence.ts"
+import { CAPTURE, COMMIT, type Stage } from "../stage/Stage.ts"
+import * as Write from "../stage/Write.ts"
+import type { BeatWork } from "./BeatWork.ts"
+import type { Body } from "./Body.ts"
+import type { Redelivery } from "./Control.ts"
+import type { Handling, Outcome } from "./Flight.ts"
+import * as Signal from "./Signal.ts"
+import { DeadAbsent } from "./SpaceError.ts"
+
+/** The cells that hold the letters. */
+const FOLDER = "/rt/dead"
+
+/** Most letters of one page. */
+export const MAX_PAGE = 1000
+
+/**
+ * A handling that was given up.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DeadLetter {
+  readonly id: string
+  readonly enzyme: string
+  readonly signal?: string
+  readonly target?: string
+  /** The space that did not take the signal, where it was for another one. */
+  readonly space?: string
+  readonly attempt: number
+  /** The beat that gave it up, and the one that captured its event. */
+  readonly beat: number
+  readonly captured: number
+  readonly tag: string
+  readonly code: string
+}
+
+/** A letter with what it was about, and what was said of the failure while the journal knows that. */
+export interface OpenLetter extends DeadLetter {
+  readonly payload: Value
+  readonly message: string | undefined
+}
+
+/** Letters in the order of their cells, and where to go on; `undefined` at the end. */
+export interface DeadPage {
+  readonly letters: ReadonlyArray<DeadLetter>
+  readonly next: string | undefined
+}
+
+/**
+ * Puts a letter and its payload, which may be as large as a document can be, onto the stage.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const put = (stage: Stage, handling: Handling, outcome: Extract<Outcome, { readonly code: string }>): void => {
+  const { attempt, beat, flight: { captured, signal }, key } = handling
+  const place = `${FOLDER}/${signal.id}/${key}`
+  const payload = payloadOf(place)
+  const letter = {
+    attempt,
+    beat,
+    captured,
+    code: outcome.code,
+    enzyme: key,
+    tag: outcome.tag,
+    ...(signal.signal === undefined ? {} : { signal: signal.signal }),
+    ...(signal.target === undefined ? {} : { target: signal.target }),
+    ...(signal.to === undefined ? {} : { space: signal.to.space }),
+    ...(signal.payload === undefined ? {} : { payload: Link.make(payload.text) })
+  }
+  stage.put(Address.make(place), Document.encode(letter), COMMIT)
+  if (signal.payload !== undefined) stage.put(payload, signal.payload, COMMIT)
+}
+
+/**
+ * The letters after a cursor, which is the place of one of them below `/rt/dead`.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const list = (store: SpaceStore, { after, limit }: { readonly after?: string | undefined; readonly limit: number }): DeadPage => {
+  const letters: Array<DeadLetter> = []
+  const most = Math.min(limit, MAX_PAGE)
+  for (let from = after === undefined ? undefined : `${FOLDER}/${after}`; ;) {
+    const keys = store.below(FOLDER, { limit: MAX_PAGE, ...(from === undefined ? {} : { after: from }) })
+    for (const key of keys) {
+      const letter = letterAt(key, store.read(key))
+      if (letter === undefined) continue
+      if (letters.length >= most) return { letters, next: cursor(letters.at(-1)) }
+      letters.push(letter)
+    }
+    if (keys.length < MAX_PAGE) return { letters, next: undefined }
+    from = keys.at(-1)!
+  }
+}
+
+const cursor = (letter: DeadLetter | undefined): string | undefined => letter === undefined ? undefined : `${letter.id}/${letter.enzyme}`
+
+/**
+ * One letter with its payload; `undefined` where there is none.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const find = (store: SpaceStore, id: string, enzyme: string): (DeadLetter & { readonly payload: Value }) | undefined => {
+  const place = placeOf(id, enzyme)
+  const letter = place === undefined ? undefined : letterAt(place, store.read(place))
+  if (letter === undefined) return undefined
+  const payload = store.read(payloadOf(place!).key)
+  return { ...letter, payload: payload === undefined ? undefined : Document.read(Document.decode(payload), []) }
+}
+
+/**
+ * The control input that sends a letter again.
+ *
+ * @throws DeadAbsent
+ * @category constructors
+ * @since 0.1.0
+ */
+export const redelivery = (space: string, id: string, enzyme: string): Omit<Redelivery, "answer"> => {
+  const place = placeOf(id, enzyme)
+  if (place === undefined) throw new DeadAbsent({ space, id, enzyme })
+  return { kind: "redeliver", id, enzyme, write: Write.set(Address.make(place), undefined) }
+}
+
+/**
+ * Takes a letter out of the beat's state, for its handling to run in the next one; answers why not, where it cannot.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const redeliver = ({ enzyme, id, write: { address } }: Redelivery, work: BeatWork, body: Body): DeadAbsent | undefined => {
+  const letter = letterAt(address.key, work.stage.visible(address.key)?.text)
+  if (letter === undefined) return new DeadAbsent({ space: body.space, id, enzyme })
+  const { captured, signal, space, target } = letter
+  const payloadAddress = payloadOf(address.id)
+  const payload = work.stage.visible(payloadAddress.key)
+  work.stage.put(address, undefined, CAPTURE)
+  if (payload !== undefined) work.stage.put(payloadAddress, undefined, CAPTURE)
+  const sent = Signal.make({ id, signal, target, payload, at: undefined }, {
+    origin: Signal.originOf(id),
+    depth: 0,
+    expected: Signal.expectedBy(id),
+    to: space === undefined ? undefined : { space }
+  })
+  // It holds no lane: those behind it have gone on.
+  const again: Signal.Again = { enzyme, attempt: 1, why: "redelivery", document: undefined, losses: 0, captured, lane: undefined, loose: true }
+  const wait = { again, due: { beat: work.moment.beat + 1, moment: undefined } }
+  work.redelivered.push(new Signal.Pending(body.number(), sent, space === undefined ? wait : {}))
+  return undefined
+}
+
+const placeOf = (id: string, enzyme: string): string | undefined =>
+  Name.refusal(id) === undefined && Name.refusal(enzyme) === undefined ? `${FOLDER}/${id}/${enzyme}` : undefined
+
+const payloadOf = (place: string): Address.Address => Address.make(`${place}/payload`)
+
+/** The letter in a cell; `undefined` where that is absent, or holds a letter's payload. */
+const letterAt = (key: string, text: string | undefined): DeadLetter | undefined => {
+  const [, , , id = "", enzyme = "", part] = key.split("/")
+  if (text === undefined || part !== undefined) return undefined
+  const { payload: _, ...letter } = Document.read(Document.decode(text), []) as unknown as DeadLetter & { readonly payload?: unknown }
+  return { ...letter, id, enzyme }
+}

@@ -1,0 +1,67 @@
+/**
+ * Reading: what those outside see of a space's committed state.
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import * as Value from "../cell/Value.ts"
+import { Draft, isView } from "../stage/Draft.ts"
+import * as Envelope from "../stage/Envelope.ts"
+import { Stage } from "../stage/Stage.ts"
+import type { Body } from "./Body.ts"
+import * as Ledger from "./Ledger.ts"
+import type { Receipt } from "./Space.ts"
+
+const CONTENT = "/cas/"
+
+const reader = Envelope.make([], false)
+
+/**
+ * The value at an address: of a document, of content, or of a view that is rendered now.
+ *
+ * @throws InvalidAddress, LinkLoop
+ * @category getters
+ * @since 0.1.0
+ */
+export const read = (body: Body, text: string, receipt: (id: string) => Receipt | undefined): Value.Value => {
+  const address = Address.parse(text)
+  // Content is there for the outside as soon as it is durable; runs see it from the next capture on.
+  if (address.id.startsWith(CONTENT)) return body.store.blob(address.id.slice(CONTENT.length))
+  if (!isView(address.id)) return draft(body).get(text)
+  const label = (name: string): string => body.enzymes.label(name)
+  return Value.at(Ledger.read({ store: body.store, shown: body.settings.ledgers, label, receipt }, address.id), address.path)
+}
+
+/**
+ * The names directly below a cell.
+ *
+ * @throws InvalidAddress
+ * @category getters
+ * @since 0.1.0
+ */
+export const list = (body: Body, id: string): ReadonlyArray<string> => {
+  if (id === "/") return draft(body).list(id)
+  const address = Address.parse(id)
+  if (address.path.length > 0) throw new Address.InvalidAddress({ text: id, reason: "it is a place inside a cell, and only cells have others below them" })
+  return isView(address.id) ? [] : draft(body).list(id)
+}
+
+/**
+ * The address of something that can be watched: views are rendered when they are read, so there is no change to hear of.
+ *
+ * @throws InvalidAddress
+ * @category constructors
+ * @since 0.1.0
+ */
+export const watchable = (text: string): Address.Address => {
+  const address = Address.parse(text)
+  if (!isView(address.id)) return address
+  throw new Address.InvalidAddress({ text, reason: "it is a view of the journal, which cannot be watched; follow the beats and read it" })
+}
+
+/** A draft that reads committed state and writes nothing. */
+const draft = (body: Body): Draft => {
+  const { beat, clock } = body.store.head()
+  const moment = { beat, now: clock, seed: "", hash: body.hash }
+  return new Draft(new Stage(body.documents), moment, { run: 0, envelope: reader, serializable: false })
+}
