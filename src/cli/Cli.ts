@@ -10,6 +10,7 @@ import * as BeatCommand from "./BeatCommand.ts"
 import * as CellCommand from "./CellCommand.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
 import * as DataFolder from "./DataFolder.ts"
+import * as DeadCommand from "./DeadCommand.ts"
 import * as EnzymeCommand from "./EnzymeCommand.ts"
 import * as HistoryCommand from "./HistoryCommand.ts"
 import * as NewCommand from "./NewCommand.ts"
@@ -42,6 +43,7 @@ export const command = Command.make("systole").pipe(
     CellCommand.command,
     BeatCommand.command,
     EnzymeCommand.command,
+    DeadCommand.command,
     HistoryCommand.journal,
     HistoryCommand.replay,
     HistoryCommand.why,

@@ -17,6 +17,7 @@ import * as Beats from "./Beats.ts"
 import * as Blobs from "./Blobs.ts"
 import * as Body from "./Body.ts"
 import * as Cells from "./Cells.ts"
+import * as Dead from "./Dead.ts"
 import * as Guard from "./Guard.ts"
 import * as History from "./History.ts"
 import * as Pages from "./Pages.ts"
@@ -69,6 +70,7 @@ export const make = (services: Services, options: Options): Hono => {
   runtimeRoutes(app, services.kernel)
   signalRoutes(app, services.kernel)
   stateRoutes(app, services, options.closing)
+  Dead.routes(app, (name) => Effect.runPromise(services.kernel.space(name, { create: false })))
   History.routes(app, (name) => Effect.runPromise(services.kernel.space(name, { create: false })))
   for (const [path, page] of Object.entries(options.pages)) app.get(path, () => Pages.send(page, services.kernel))
   return app

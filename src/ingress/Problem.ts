@@ -59,6 +59,7 @@ const statuses: Readonly<Record<string, number>> = {
   "beat/absent": 404,
   "blob/absent": 404,
   "cell/absent": 404,
+  "dead/absent": 404,
   "receipt/absent": 404,
   "route/absent": 404,
   "space/unknown": 404,

@@ -1,0 +1,55 @@
+/**
+ * Dead letters over HTTP: which there are, what one says, and sending it again.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import type { Hono } from "hono"
+import type { Space } from "../kernel/Space.ts"
+import { DeadAbsent } from "../kernel/SpaceError.ts"
+import * as Body from "./Body.ts"
+import { RequestRefused } from "./Problem.ts"
+import * as Wire from "./Wire.ts"
+
+/** Most letters that one answer lists. */
+export const MAX_LISTED = 100
+
+/** The space that a request's path names. */
+type Find = (space: string) => Promise<Space>
+
+const LETTER = "/v1/spaces/:space/dead/:id/:enzyme"
+
+/**
+ * Adds the routes to an application.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const routes = (app: Hono, find: Find): void => {
+  app.get("/v1/spaces/:space/dead", async (c) => {
+    const limit = c.req.query("limit")
+    const after = c.req.query("after")
+    if (after !== undefined && !/^[^/]+\/[^/]+$/.test(after)) {
+      throw new RequestRefused({ code: "query/invalid", reason: `after is ${JSON.stringify(after.slice(0, 200))}. Give it as the answer before gave next: <id>/<enzyme>` })
+    }
+    const space = await find(c.req.param("space"))
+    const page = await Effect.runPromise(space.dead({ after, limit: Math.min(limit === undefined ? 20 : Body.count(limit), MAX_LISTED) }))
+    return answer({ letters: page.letters, next: page.next ?? null })
+  })
+  app.get(LETTER, async (c) => {
+    const { enzyme, id, space: name } = c.req.param()
+    const space = await find(name)
+    const letter = await Effect.runPromise(space.letter(id, enzyme))
+    if (letter === undefined) throw new DeadAbsent({ space: space.name, id, enzyme })
+    return answer({ ...letter, payload: Wire.inline(letter.payload) })
+  })
+  app.post(`${LETTER}/redelivery`, async (c) => {
+    const { enzyme, id, space: name } = c.req.param()
+    const space = await find(name)
+    const beat = await Effect.runPromise(space.redeliver(id, enzyme))
+    const location = `/v1/spaces/${space.name}/receipts/${encodeURIComponent(id)}`
+    return Response.json({ id, enzyme, beat, receipt: location }, { status: 202, headers: { location } })
+  })
+}
+
+const answer = (body: unknown): Response => Response.json(body, { headers: { "cache-control": "no-store" } })
