@@ -1,0 +1,35 @@
+/**
+ * A tournament: rejections that a test can count on.
+ *
+ * Each two of its contenders share a document that both write, so one of them
+ * wins in each beat, in the order in which they came, and each of the others
+ * loses on the document that it shares with that one: contender number n is
+ * rejected n times, and then applied.
+ *
+ * @module
+ */
+import { Effect } from "effect"
+import type { Enzyme, Space, Transaction } from "systole"
+import { enzyme } from "../kernel/Kit.ts"
+
+/** The enzyme of so many contenders, how often each ran, and what each does beside contending. */
+export const make = (count: number, also: (tx: Transaction, n: number, run: number) => void = () => {}): {
+  readonly enzymes: ReadonlyArray<Enzyme.Enzyme>
+  readonly ran: Array<number>
+} => {
+  const ran: Array<number> = Array.from({ length: count }, () => 0)
+  const contend = enzyme("contend", (tx, { params }) => {
+    const n = Number(params["n"])
+    const run = ++ran[n]!
+    for (let other = 0; other < count; other++) {
+      if (other !== n) tx.set(`/data/pair/${Math.min(n, other)}-${Math.max(n, other)}`, n)
+    }
+    tx.increment(`/data/applied/${n}`)
+    also(tx, n, run)
+  }, { query: "/signals/contend/:n" })
+  return { enzymes: [contend], ran }
+}
+
+/** Sends all contenders in order; answers their ids. */
+export const start = (space: Space, count: number) =>
+  Effect.forEach(Array.from({ length: count }, (_, n) => n), (n) => Effect.map(space.signal({ signal: `/signals/contend/${n}`, payload: n }), ({ id }) => id))
