@@ -140,6 +140,21 @@ describe("a signal to another space", () => {
       assert.deepStrictEqual(yield* taken(b), ["x", 1, 2, 3])
     }))
 
+  it.effect("is not overtaken by a smaller one that the receiver has room for", () =>
+    Effect.gen(function*() {
+      const limits = { ...TestKernel.settings.limits, inboxBytes: 400 }
+      const [a, b] = yield* spaces(yield* (yield* Town.make(enzymes)).boot({ limits, tempo: 10 }))
+      yield* b.signal({ signal: "/signals/take", payload: "x" })
+      const large = "l".repeat(250)
+      yield* send(a, large, "small")
+      for (let i = 0; i < 5; i++) {
+        yield* b.step
+        yield* TestClock.adjust(1000)
+        yield* turns()
+      }
+      assert.deepStrictEqual(yield* taken(b), ["x", large, "small"])
+    }))
+
   it.effect("waits while the receiver's disk is broken, and arrives once", () =>
     Effect.gen(function*() {
       const town = yield* Town.make(enzymes)
@@ -234,4 +249,46 @@ describe("a signal to another space", () => {
       assert.deepStrictEqual((yield* b.dead({ limit: 10 })).letters.map(({ code }) => code), ["signal/storm"])
       for (const space of [a, b]) yield* isReplayedEqual(space)
     }))
+
+  for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
+    it.effect(`is handled once and in order, whatever the power and the disks do (life ${seed})`, () =>
+      Effect.gen(function*() {
+        const town = yield* Town.make(enzymes)
+        const settings = { tempo: 10, limits: { ...TestKernel.settings.limits, inboxSignals: 6 } }
+        let kernel = yield* town.boot(settings)
+        let state = seed
+        const roll = (bound: number): number => (state = (state * 48271) % 2147483647) % bound
+        const sent: Array<number> = []
+        const beat = (name: string) => Effect.flatMap(kernel.space(name), (space) => Effect.forkChild(Effect.ignore(space.step), { startImmediately: true }))
+        for (let i = 0; i < 60; i++) {
+          const kind = roll(10)
+          if (kind < 4) {
+            yield* town.release("a")
+            const a = yield* kernel.space("a")
+            yield* a.signal({ signal: "/signals/send", payload: [sent.length, sent.length + 1] })
+            sent.push(sent.length, sent.length + 1)
+            yield* beat("a")
+          } else if (kind < 6) yield* beat(kind === 4 ? "a" : "b")
+          else if (kind === 6) kernel = yield* town.boot(settings)
+          else if (kind === 7) yield* roll(2) === 0 ? town.hold("b") : town.release("b")
+          else if (kind === 8) yield* town.hold("a")
+          else town.breakDisk("b", roll(2) === 0)
+          yield* turns(roll(6))
+          yield* TestClock.adjust(roll(50))
+        }
+        town.breakDisk("b", false)
+        for (const name of ["a", "b"]) yield* town.release(name)
+        kernel = yield* town.boot(settings)
+        for (let i = 0; i < 2 * sent.length + 10; i++) {
+          yield* beat("a")
+          yield* beat("b")
+          yield* TestClock.adjust(1000)
+          yield* turns(4)
+        }
+        const [a, b] = yield* spaces(kernel)
+        assert.deepStrictEqual(yield* taken(b), sent)
+        assert.deepStrictEqual(yield* a.examine(({ store }) => [...store.queue()]), [])
+        for (const space of [a, b]) yield* isReplayedEqual(space)
+      }))
+  }
 })
