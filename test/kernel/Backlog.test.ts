@@ -17,6 +17,7 @@ const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
 const shelf = () => {
   const texts = new Map<number, string>()
   const reads = new Map<number, number>()
+  const asked: Array<string> = []
   const rows: Rows = {
     space: "shop",
     place: "a shelf",
@@ -26,9 +27,12 @@ const shelf = () => {
       reads.set(seq, (reads.get(seq) ?? 0) + 1)
       return [{ seq, text }]
     }),
-    waiting: () => []
+    waiting: (id) => {
+      asked.push(id)
+      return []
+    }
   }
-  return { texts, reads, rows }
+  return { texts, reads, rows, asked }
 }
 
 const pending = (seq: number): Signal.Pending => {
@@ -82,6 +86,54 @@ describe("what waits in memory", () => {
     }
     drain(inbox, 100)
     assert.isAtLeast(reads.size, 94)
+  })
+
+  it("leaves with the beat that takes it, and makes room for others", () => {
+    const { reads, rows } = shelf()
+    const inbox = new Inbox(limits, rows)
+    for (const round of [0, 1, 2]) {
+      for (const n of numbers(limits.captureSignals)) {
+        const each = pending(4 * round + n)
+        each.stored = round > 0
+        inbox.push(each)
+      }
+      assert.lengthOf(drain(inbox, 4), 4)
+    }
+    assert.strictEqual(reads.size, 0)
+  })
+
+  it("is known by its id without the store until it has a row, and the store is asked while there is one", () => {
+    const { asked, rows } = shelf()
+    const inbox = new Inbox(limits, rows)
+    const [first, second] = [pending(0), pending(1)]
+    for (const each of [first, second]) inbox.push(each)
+    const [taken] = inbox.take({ beat: 0, clock: 0 }, limits, lane)
+    for (const each of [first, second]) each.stored = true
+    inbox.waiting.saved([first, second])
+    assert.strictEqual(inbox.waiting.get("x.0.0"), first.signal, "the beat under way has it")
+    assert.isFalse(inbox.waiting.has("x.0.1"))
+    inbox.stay(taken!.flight)
+    assert.isFalse(inbox.waiting.has("x.0.0"))
+    inbox.land(taken!.flight)
+    assert.deepStrictEqual(asked, ["x.0.1", "x.0.0"])
+    drain(inbox, 2)
+    assert.isFalse(inbox.waiting.has("x.0.1"))
+    assert.lengthOf(asked, 2)
+  })
+
+  it("has the flights of as many signals as a beat can take", () => {
+    const { rows } = shelf()
+    const inbox = new Inbox(limits, rows)
+    const again = { enzyme: "e", attempt: 2, why: "retry", document: undefined, losses: 0, captured: 0, lane: undefined, loose: true } as const
+    for (const seq of numbers(20)) {
+      inbox.push(pending(seq))
+      inbox.restore(new Signal.Pending(100 + seq, pending(100 + seq).signal, { due: { beat: 0, moment: undefined }, again }))
+    }
+    for (const beat of numbers(20)) for (const { flight } of inbox.take({ beat, clock: 0 }, limits, lane)) {
+      flight.lane = undefined
+      inbox.stay(flight)
+    }
+    assert.isAtMost(inbox.flights.size, limits.captureSignals)
   })
 
   it("tells of a row that is gone", () => {
