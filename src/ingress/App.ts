@@ -147,9 +147,9 @@ const readable = (kernel: Kernel["Service"], c: Context): Promise<Space> =>
  *
  * A request that `check` throws at makes no space; where there is one, the space itself looks.
  */
-const writable = (kernel: Kernel["Service"], c: Context, check: () => void = () => {}): Promise<Space> => {
+const writable = (kernel: Kernel["Service"], c: Context, check: () => void = () => {}): Space | Promise<Space> => {
   const name = c.req.param("space") ?? ""
-  return Effect.runPromise(kernel.space(name, { create: false }).pipe(
+  return kernel.opened(name) ?? Effect.runPromise(kernel.space(name, { create: false }).pipe(
     Effect.catchIf((error) => error.code === "space/unknown", () => Effect.andThen(Effect.sync(check), kernel.space(name)))
   ))
 }

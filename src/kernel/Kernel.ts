@@ -42,6 +42,8 @@ export interface Registration {
 export class Kernel extends Context.Service<Kernel, {
   /** The space of this name; `create` makes it where there is none. */
   readonly space: (name: string, options?: { readonly create?: boolean }) => Effect.Effect<Space, PersistenceError>
+  /** The space of this name where it is open, which costs nothing to ask. */
+  readonly opened: (name: string) => Space | undefined
   /** The names of all spaces. */
   readonly spaces: Effect.Effect<ReadonlyArray<string>, PersistenceError>
   /** Takes an enzyme in, from the next capture of each space on. */
@@ -97,6 +99,7 @@ export class Kernel extends Context.Service<Kernel, {
 
       return Kernel.of({
         space: (name, options) => find(name, options?.create),
+        opened: (name) => running(open, name),
         spaces: persistence.spaces,
         register: (enzyme, options) => Effect.try({ try: () => registry.register(enzyme, options?.hash), catch: expected(InvalidEnzyme) }),
         unregister: (enzyme) => Effect.try({ try: () => registry.unregister(enzyme), catch: expected(NotRegistered) }),

@@ -18,7 +18,8 @@ interface Settler {
  * @since 0.1.0
  */
 export class Settlers {
-  private readonly byId = new Map<string, Set<Settler>>()
+  /** Most events have one who waits, and then no list. */
+  private readonly byId = new Map<string, Settler | ReadonlyArray<Settler>>()
 
   get size(): number {
     return this.byId.size
@@ -31,25 +32,28 @@ export class Settlers {
   /** Answers how to wait no longer. */
   add(id: string, settled: Settler["settled"], fail?: Settler["fail"]): () => void {
     const settler: Settler = { settled, fail }
-    const settlers = this.byId.get(id) ?? new Set()
-    this.byId.set(id, settlers)
-    settlers.add(settler)
+    const others = this.byId.get(id)
+    this.byId.set(id, others === undefined ? settler : [...listOf(others), settler])
     return () => {
-      settlers.delete(settler)
-      if (settlers.size === 0 && this.byId.get(id) === settlers) this.byId.delete(id)
+      const rest = listOf(this.byId.get(id)).filter((other) => other !== settler)
+      if (rest.length === 0) this.byId.delete(id)
+      else this.byId.set(id, rest)
     }
   }
 
   tell(id: string, receipt: Receipt): void {
     const settlers = this.byId.get(id)
     this.byId.delete(id)
-    for (const { settled } of settlers ?? []) settled(receipt)
+    for (const { settled } of listOf(settlers)) settled(receipt)
   }
 
   /** The space stopped: nobody will be told any more. */
   fail(error: SpaceStopped): void {
-    const all = [...this.byId.values()]
+    const all = [...this.byId.values()].flatMap(listOf)
     this.byId.clear()
-    for (const settlers of all) for (const { fail } of settlers) fail?.(error)
+    for (const { fail } of all) fail?.(error)
   }
 }
+
+const listOf = (settlers: Settler | ReadonlyArray<Settler> | undefined): ReadonlyArray<Settler> =>
+  settlers === undefined ? [] : "settled" in settlers ? [settlers] : settlers
