@@ -11,7 +11,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Layer, Scope } from "effect"
 import type { Space } from "systole"
-import { defaults, Enzyme, Kernel, KernelSettings, Pacemaker, Registry } from "systole"
+import { type Batch, defaults, Enzyme, Kernel, KernelSettings, Pacemaker, Persistence, Registry, type SpaceStore } from "systole"
 import memory from "../../plugins/memory.ts"
 import sqlite from "../../plugins/sqlite.ts"
 import * as HashLayer from "../support/HashLayer.ts"
@@ -40,6 +40,38 @@ const pacemaker = Layer.succeed(Pacemaker, {
   }
 })
 
+/** Beats that were appended, and flushes that carried them. */
+const counts = { beats: 0, flushes: 0 }
+
+/** Counts what a store appends and flushes. */
+const counted = (store: SpaceStore): SpaceStore => {
+  let pending = false
+  return Object.assign(Object.create(store) as SpaceStore, {
+    append: (batch: Batch) => {
+      pending = true
+      if (batch.entry !== undefined) counts.beats++
+      store.append(batch)
+    },
+    flush: Effect.suspend(() => {
+      if (pending) counts.flushes++
+      pending = false
+      return store.flush
+    })
+  })
+}
+
+const counting = Layer.effect(Persistence, Effect.map(Persistence, (inner) => ({
+  spaces: inner.spaces,
+  open: (space, options) => Effect.map(inner.open(space, options), counted)
+})))
+
+/** How many beats a flush carried since it was asked last. */
+const beatsPerFlush = (): number => {
+  const { beats, flushes } = counts
+  Object.assign(counts, { beats: 0, flushes: 0 })
+  return beats / flushes
+}
+
 const folder = mkdtempSync(join(tmpdir(), "systole-bench-"))
 const scope = Scope.makeUnsafe()
 
@@ -47,7 +79,7 @@ const scope = Scope.makeUnsafe()
 const open = (provider: typeof memory, lane: "pair" | "space"): Promise<Space> => {
   const persistence = provider.provides.persistence!({ folder: join(folder, lane), options: {} })
   const layer = Kernel.layer.pipe(
-    Layer.provide(Layer.mergeAll(persistence.pipe(Layer.provide(HashLayer.layer)), HashLayer.layer, pacemaker, Registry.layer)),
+    Layer.provide(Layer.mergeAll(counting.pipe(Layer.provide(persistence), Layer.provide(HashLayer.layer)), HashLayer.layer, pacemaker, Registry.layer)),
     Layer.provide(Layer.succeed(KernelSettings, { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", retention: {}, limits: defaults }))
   )
   return Effect.runPromise(Effect.gen(function*() {
@@ -101,10 +133,12 @@ const contenders = (provider: typeof memory, lane: "pair" | "space") => ({ plain
 
 const bench: Bench = {
   cases: [
-    { name: "memory, 1000 signals a beat", unit: "signals/s", baseline: "plain", contenders: contenders(memory, "pair"), rounds: 60, warm: 40 },
-    { name: "memory, one signal a beat", unit: "beats/s", baseline: "plain", contenders: contenders(memory, "space"), rounds: 60, warm: 40 },
-    { name: "sqlite, 1000 signals a beat", unit: "signals/s", baseline: "plain", contenders: contenders(sqlite, "pair"), rounds: 30, warm: 20 },
-    { name: "sqlite, one signal a beat", unit: "beats/s", baseline: "plain", contenders: contenders(sqlite, "space"), rounds: 30, warm: 20 }
+    { name: "memory, 1000 signals a beat", unit: "signals/s", baseline: "plain", contenders: contenders(memory, "pair"), rounds: 200, warm: 400 },
+    { name: "memory, one signal a beat", unit: "beats/s", baseline: "plain", contenders: contenders(memory, "space"), rounds: 200, warm: 400 },
+    { name: "memory, one signal a beat", unit: "beats/flush", baseline: "plain", contenders: { plain: () => 1, systole: beatsPerFlush }, rounds: 1, warm: 0 },
+    { name: "sqlite, 1000 signals a beat", unit: "signals/s", baseline: "plain", contenders: contenders(sqlite, "pair"), rounds: 80, warm: 160 },
+    { name: "sqlite, one signal a beat", unit: "beats/s", baseline: "plain", contenders: contenders(sqlite, "space"), rounds: 80, warm: 160 },
+    { name: "sqlite, one signal a beat", unit: "beats/flush", baseline: "plain", contenders: { plain: () => 1, systole: beatsPerFlush }, rounds: 1, warm: 0 }
   ],
   note: "The bars are ratios to the plain loop: 0.25 with 1000 signals a beat and 0.075 with one, over the memory store.",
   close: async () => {
