@@ -4,7 +4,19 @@
  * @module
  */
 import { setImmediate } from "node:timers"
+import type { Fetch } from "../cli/Host.ts"
 import type * as Main from "./Main.ts"
+
+/** As much of Bun as is used here. */
+declare const Bun: {
+  readonly serve: (options: {
+    readonly fetch: Fetch
+    readonly hostname: string
+    readonly port: number
+    readonly idleTimeout: number
+    readonly maxRequestBodySize: number
+  }) => { readonly port: number | undefined; readonly stop: (now?: boolean) => Promise<void> }
+}
 
 /**
  * What Bun gives: its own server, and the turn of its loop.
