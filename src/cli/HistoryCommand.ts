@@ -40,6 +40,19 @@ export const journal = Command.make("journal").pipe(
   Command.provide(Client.layer)
 )
 
+/** Beats that one request runs again. */
+const PART = 5000
+
+/** A range, run again part by part until something differs. */
+const inParts = Effect.fnUntraced(function*(space: string, from: number, to: number) {
+  let all: Replayed = { from, to, beats: 0, changed: [], difference: undefined }
+  for (let start = from; start <= to && all.difference === undefined; start += PART) {
+    const part = yield* ask<Replayed>(space, `replay?from=${start}&to=${Math.min(to, start + PART - 1)}`)
+    all = { from, to, beats: all.beats + part.beats, changed: [...new Set([...all.changed, ...part.changed])], difference: part.difference }
+  }
+  return all
+})
+
 const bound = (name: string, description: string) => Flag.Int(name).pipe(Flag.withDescription(description), Flag.optional)
 
 /**
@@ -55,8 +68,8 @@ export const replay = Command.make("replay", {
   json: Output.json
 }, ({ from, json, space, to }) =>
   Effect.gen(function*() {
-    const query = [...Option.toArray(from).map((beat) => `from=${beat}`), ...Option.toArray(to).map((beat) => `to=${beat}`)].join("&")
-    const found = yield* ask<Replayed>(space, `replay?${query}`)
+    const { head } = yield* ask<{ readonly head: number }>(space, "beats?limit=1")
+    const found = yield* inParts(space, Option.getOrElse(from, () => 0), Math.min(head, Option.getOrElse(to, () => head)))
     const { beats, changed, difference } = found
     if (changed.length > 0) yield* Output.note(`not the code that ran then: ${changed.join(", ")}`)
     if (!difference) return yield* Output.data(json, found, `${beats} beats came out the same`)

@@ -2,8 +2,9 @@
  * Who may speak to the runtime: whoever shows the token, or, without one, only
  * programs of this machine that mean to.
  *
- * A server on a loopback address can still be reached by a web page whose name
- * resolves to it; such a request names that page's host.
+ * A server on a loopback address can still be reached by a web page: by one whose
+ * name resolves to it, and then the request names that page's host; or by any
+ * that sends a request across sites, and then the browser says so.
  *
  * @module
  */
@@ -30,8 +31,24 @@ export const make = (rules: Rules, hash: Hash["Service"]): (request: Request) =>
     const expected = hash.hex(`Bearer ${token}`)
     return (request) => sameDigest(hash.hex(normalized(request.headers.get("authorization"))), expected) ? undefined : unauthorized
   }
-  return (request) => !loopback || isLocal(hostOf(request)) ? undefined : foreign(hostOf(request))
+  return (request) => {
+    if (!loopback) return undefined
+    if (!isLocal(hostOf(request))) return foreign(hostOf(request))
+    return isFromElsewhere(request) ? crossSite : undefined
+  }
 }
+
+/** Whether a page of another site sends this, other than by leading its reader here. */
+const isFromElsewhere = ({ headers, method }: Request): boolean => {
+  const origin = headers.get("origin")
+  if (origin !== null) return !URL.canParse(origin) || !isLocal(new URL(origin).host)
+  return headers.get("sec-fetch-site") === "cross-site" && !(method === "GET" && headers.get("sec-fetch-mode") === "navigate")
+}
+
+const crossSite = new RequestRefused({
+  code: "host/refused",
+  reason: "The request comes from a page of another site. Set a token in the configuration, and have that page's own server send it"
+})
 
 const unauthorized = new RequestRefused({
   code: "auth/missing",

@@ -88,6 +88,9 @@ export const put = (stage: Stage, handling: Handling, outcome: Extract<Outcome, 
   if (signal.payload !== undefined) stage.put(payload, signal.payload, COMMIT)
 }
 
+/** A letter's key has an id and an enzyme below the folder; its payload lies one deeper, and is not looked at here. */
+const isLetter = (key: string): boolean => key.slice(FOLDER.length + 1).split("/").length === 2
+
 /**
  * The letters after a cursor, which is the place of one of them below `/rt/dead`.
  *
@@ -100,6 +103,7 @@ export const list = (store: SpaceStore, { after, limit }: { readonly after?: str
   for (let from = after === undefined ? undefined : `${FOLDER}/${after}`; ;) {
     const keys = store.below(FOLDER, { limit: MAX_PAGE, ...(from === undefined ? {} : { after: from }) })
     for (const key of keys) {
+      if (!isLetter(key)) continue
       const letter = letterAt(key, store.read(key))
       if (letter === undefined) continue
       if (letters.length >= most) return { letters, next: cursor(letters.at(-1)) }

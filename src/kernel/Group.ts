@@ -97,6 +97,22 @@ export class Group {
     this.wake()
   }
 
+  /** Looks when all that can be seen is durable: at once, or after the flush that makes it so. */
+  whenDurable(look: () => void, fail: (error: SpaceStopped) => void): void {
+    if (this.failure !== undefined) return fail(this.failure)
+    if (this.isDurable) {
+      try {
+        return look()
+      } catch (error) {
+        const failure = stopped(this.body.space, error)
+        this.stop(failure)
+        return fail(failure)
+      }
+    }
+    // A beat that ended while the flush was under way is not in it.
+    this.await({ open: () => this.beats.length === 0 ? look() : this.whenDurable(look, fail), fail })
+  }
+
   /** Says that there is something to do. */
   wake(): void {
     this.grown++

@@ -113,13 +113,10 @@ export class LiveSpace implements Space, Neighbour {
     if (entered.kind === "known") {
       const { id } = entered
       let cancel = nothing
-      this.group.await({
-        open: () => {
-          accepted?.({ id, beat: this.captured(id), duplicate: true })
-          if (settled !== undefined) cancel = this.land(id, { settled, fail })
-        },
-        fail
-      })
+      this.group.whenDurable(() => {
+        accepted?.({ id, beat: this.captured(id), duplicate: true })
+        if (settled !== undefined) cancel = this.land(id, { settled, fail })
+      }, fail)
       return () => cancel()
     }
     const { pending } = entered
@@ -252,12 +249,13 @@ export class LiveSpace implements Space, Neighbour {
       writer,
       store: (hash) => Effect.callback<void, SpaceStopped | PersistenceError>((resume) => {
         try {
+          // Content that was there already stays in sight of the runs.
+          if (this.body.store.blob(hash) === undefined) this.body.documents.arrive(hash)
           writer.finish(hash)
         } catch (error) {
           if (error instanceof PersistenceError) return resume(Effect.fail(error))
           throw error
         }
-        this.body.documents.arrive(hash)
         this.group.await({ open: () => resume(Effect.void), fail: (error) => resume(Effect.fail(error)) })
       })
     }
@@ -300,8 +298,7 @@ export class LiveSpace implements Space, Neighbour {
       if (receipt !== undefined && receipt.status !== "pending") settled(receipt)
       else cancel = this.settlers.add(id, settled, fail)
     }
-    if (this.group.isDurable) look()
-    else this.group.await({ open: look, fail })
+    this.group.whenDurable(look, fail)
     return () => cancel()
   }
 
@@ -327,8 +324,7 @@ export class LiveSpace implements Space, Neighbour {
           resume(Effect.fail(asReadError(error)))
         }
       }
-      if (this.group.isDurable) look()
-      else this.group.await({ open: look, fail: (error) => resume(Effect.fail(error)) })
+      this.group.whenDurable(look, (error) => resume(Effect.fail(error)))
     })
   }
 

@@ -4,7 +4,8 @@
  *
  * It takes the place of those functions for as long as the process lives, and
  * refuses them while a run has the host to itself; at all other times they work
- * as ever. What a run does after its first wait is not seen. (Architecture,
+ * as ever. What a run does after its first wait is not seen, nor what it does
+ * inside an Effect, which has the beat's own clock and chance. (Architecture,
  * sections 4 and 9.)
  *
  * @module

@@ -11,6 +11,7 @@ import * as Pattern from "../cell/Pattern.ts"
 import type { Archive } from "../kernel/Archive.ts"
 import type { BeatWork } from "../kernel/BeatWork.ts"
 import type { Captured } from "../kernel/Flight.ts"
+import type { Again } from "../kernel/Signal.ts"
 import * as Journal from "../kernel/Journal.ts"
 import type { BindingTable } from "../registry/Bindings.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
@@ -24,7 +25,7 @@ export interface Explanation {
   readonly target: string | undefined
   /**
    * `ran`, `retry`, `dead`, `fatal` and `conflict` tell how its run ended; `shared` that an equal impulse ran for it; the others
-   * why it did not run: `no-match`, `not-bound`, `masked`, `cycle`, `other-attempt`, `not-registered`.
+   * why it did not run: `no-match`, `not-bound`, `masked`, `cycle`, `other-attempt`, `not-registered`, or `unknown` where the beat cannot be run again.
    */
   readonly verdict: string
   readonly detail: string
@@ -54,12 +55,26 @@ export const explain = async (archive: Archive, beat: number, enzyme: string): P
   await rerun.step(row).catch(() => undefined)
   const entry = Journal.parse(row.text)
   const entries = archive.enzymes.all().filter(({ name }) => name === enzyme)
-  const signals = (work?.captured ?? []).map((captured, i): Explanation => {
+  if (work === undefined) return { beat, enzyme, signals: entry.in.map((input, i) => fromEntry(entry, { input, place: i, enzyme })) }
+  const { captured, table } = work
+  const signals = captured.map((captured, i): Explanation => {
     const { id, signal, target } = captured.flight.signal
-    return { id, signal, target, ...verdict(captured, { enzyme, entries, entry, input: i, table: work!.table }) }
+    return { id, signal, target, ...verdict(captured, { enzyme, entries, entry, input: i, table }) }
   })
   return { beat, enzyme, signals }
 }
+
+/** What the entry alone tells of a signal, where its beat cannot be run again. */
+const fromEntry = (entry: Journal.Parsed, { enzyme, input, place }: { readonly input: Journal.In; readonly place: number; readonly enzyme: string }): Explanation => {
+  const line = lineOf(entry, place, enzyme)
+  const told: Verdict = line === undefined
+    ? { verdict: "unknown", detail: "It did not run, and the beat cannot be run again to see why." }
+    : ended(line, undefined)
+  return { id: Journal.idOf(input), signal: undefined, target: undefined, ...told }
+}
+
+const lineOf = (entry: Journal.Parsed, input: number, enzyme: string): Journal.RunLine | undefined =>
+  entry.runs.find(([place, key]) => place === input && (key === enzyme || key.startsWith(`${enzyme}~`)))
 
 interface Question {
   readonly enzyme: string
@@ -73,14 +88,14 @@ interface Question {
 type Verdict = Pick<Explanation, "verdict" | "detail">
 
 const verdict = (captured: Captured, question: Question): Verdict => {
-  const line = question.entry.runs.find(([input, key]) => input === question.input && (key === question.enzyme || key.startsWith(`${question.enzyme}~`)))
-  return line === undefined ? absent(captured, question) : ended(line, captured)
+  const line = lineOf(question.entry, question.input, question.enzyme)
+  return line === undefined ? absent(captured, question) : ended(line, captured.pending.again)
 }
 
 const reasons = { retry: "after it asked for another", conflict: "after a conflict", redelivery: "sent again from the dead letters" } as const
 
 /** How a run ended. */
-const ended = (line: Journal.RunLine, { pending: { again } }: Captured): Verdict => {
+const ended = (line: Journal.RunLine, again: Again | undefined): Verdict => {
   const attempt = again === undefined ? "" : ` It was attempt ${again.attempt}, ${reasons[again.why]}.`
   if (typeof line[2] === "object") return { verdict: "ran", detail: `It took the signal and was well.${attempt}` }
   if (line[2] === "same") return { verdict: "shared", detail: `An equal impulse of this beat had run it already, as run ${line[3]}.` }

@@ -45,9 +45,10 @@ export class Past implements SpaceStore {
     this.catchUp()
   }
 
-  /** Takes back what the space did since: to be called whenever it may have gone on. */
-  catchUp(): void {
+  /** Takes back what the space did since, which may go on while a replayed run waits. */
+  private catchUp(): void {
     const { beat } = this.source.head()
+    if (beat <= this.undone) return
     for (const row of this.source.scanJournal(this.undone + 1, beat)) {
       const entry = Journal.parse(row.text)
       for (const [key, , [was]] of entry.cells) if (!this.texts.has(key)) this.texts.set(key, was === undefined ? undefined : JSON.stringify(was))
@@ -61,10 +62,12 @@ export class Past implements SpaceStore {
   }
 
   read(key: string): string | undefined {
+    this.catchUp()
     return this.texts.has(key) ? this.texts.get(key) : this.source.read(key)
   }
 
   children(scope: string, id: string): ReadonlyArray<string> {
+    this.catchUp()
     const names = new Set(this.source.children(scope, id))
     for (const [key, text] of this.texts) {
       const address = Address.ofKey(key)
@@ -76,21 +79,26 @@ export class Past implements SpaceStore {
   }
 
   below(id: string, page: { readonly after?: string; readonly limit: number }): ReadonlyArray<string> {
-    const keys = new Set<string>()
+    this.catchUp()
+    const keys: Array<string> = []
+    const isGone = (key: string): boolean => this.texts.has(key) && this.texts.get(key) === undefined
+    let end: string | undefined
     for (let after = page.after; ;) {
       const more = this.source.below(id, after === undefined ? { limit: page.limit } : { after, limit: page.limit })
-      for (const key of more) keys.add(key)
+      keys.push(...more.filter((key) => !isGone(key)))
       after = more.at(-1)
-      if (more.length < page.limit || keys.size >= page.limit * 2) break
+      if (more.length < page.limit) break
+      end = after
+      if (keys.length >= page.limit) break
+      end = undefined
     }
-    for (const [key, text] of this.texts) {
-      if (text === undefined) keys.delete(key)
-      else if (Address.isWithin(id, Address.ofKey(key).id) && key !== id && (page.after === undefined || key > page.after)) keys.add(key)
-    }
-    return [...keys].sort().slice(0, page.limit)
+    const isHere = (key: string): boolean => Address.isWithin(id, Address.ofKey(key).id) && Address.ofKey(key).id !== id && (page.after === undefined || key > page.after)
+    for (const [key, text] of this.texts) if (text !== undefined && isHere(key) && (end === undefined || key <= end)) keys.push(key)
+    return [...new Set(keys)].sort().slice(0, page.limit)
   }
 
   blob(hash: string): Uint8Array | undefined {
+    this.catchUp()
     return this.unseen.has(hash) ? undefined : this.source.blob(hash)
   }
 
@@ -143,7 +151,8 @@ export class Past implements SpaceStore {
 
 /** The head as it was before a beat. */
 const before = (source: Archive["store"], from: number): Head => {
-  const row = source.entry(from)
-  if (row === undefined) return { beat: from - 1, clock: 0, hash: "" }
-  return { beat: from - 1, clock: 0, hash: Journal.parse(row.text).prev }
+  const head = source.head()
+  // The beat itself may have been empty, or be trimmed: what counts is the first row from there on.
+  for (const row of source.scanJournal(from, head.beat)) return { beat: from - 1, clock: 0, hash: Journal.parse(row.text).prev }
+  return { ...head, beat: from - 1 }
 }

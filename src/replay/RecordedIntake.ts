@@ -61,7 +61,7 @@ export class RecordedIntake implements Intake {
     const flights = new Map<Flight, number>()
     const byId = new Map<string, Flight>()
     const taken = this.entry!.in.map((input, i): Taken => {
-      const isStorm = this.entry!.runs.some((line) => line[0] === i && line[1] === "storm")
+      const isStorm = this.entry!.runs.some((line) => line[0] === i && line[1] === "storm" && line[4] === "signal/storm")
       const signal = { ...this.signal(input), depth: isStorm ? Infinity : 0 }
       const again = typeof input === "object" && "id" in input ? input : undefined
       const flight = byId.get(signal.id) ?? new Flight(signal, again?.captured ?? this.entry!.beat, undefined)

@@ -21,6 +21,7 @@ import type { Difference } from "./Difference.ts"
 import * as Differences from "./Difference.ts"
 import { Past } from "./Past.ts"
 import { RecordedIntake } from "./RecordedIntake.ts"
+import * as Rows from "./Rows.ts"
 
 /** What a replay found. */
 export interface Replayed {
@@ -48,7 +49,7 @@ export interface Rerun {
  */
 export const replay = async (archive: Archive, from: number, to: number): Promise<Replayed> => {
   const rerun = start(archive, from)
-  const changed = new Set<string>()
+  const changed = new Set(modulesBefore(archive, from))
   let beats = 0
   const last = Math.min(to, archive.store.head().beat)
   for (let beat = from; beat <= last; beat++) {
@@ -98,12 +99,20 @@ export const start = (archive: Archive, from: number, seen?: (work: BeatWork) =>
   const heartbeat = new Heartbeat(body, intake, seen)
   return {
     step: async (row) => {
-      past.catchUp()
       intake.load(Journal.parse(row.text))
       const beat = await heartbeat.step(row.beat)
       return { beat, made: past.made! }
     }
   }
+}
+
+/** The same for the modules that a beat found active. */
+const modulesBefore = (archive: Archive, beat: number): ReadonlyArray<string> => {
+  for (const row of Rows.downFrom(archive, beat)) {
+    const entry = Journal.parse(row.text)
+    if (entry.modules !== undefined) return otherModules(archive, entry)
+  }
+  return []
 }
 
 /** The modules of an entry that are not the ones that are active now. */

@@ -49,6 +49,7 @@ export const verify = ({ hash, store }: Pick<Archive, "hash" | "store">): Verifi
     before = row.hash
     last = row.beat
   }
+  if (last === undefined && head.beat >= 0) return found(head.beat, "the journal holds no entry at all, and the space is at this beat")
   if (last !== undefined && (last !== head.beat || before !== head.hash)) {
     return found(head.beat, `the space is at beat ${head.beat} with the digest ${head.hash}, and the journal ends with beat ${last} and ${before}`)
   }

@@ -19,6 +19,7 @@ import type { JournalRow } from "../persistence/Persistence.ts"
 import { CHILDREN } from "../stage/Children.ts"
 import { CAPTURE } from "../stage/Stage.ts"
 import * as Replay from "./Replay.ts"
+import * as Rows from "./Rows.ts"
 
 /** A signal that led to a value: what it was, who sent it, and in which beat it was handled. */
 export interface Link {
@@ -85,11 +86,10 @@ export const why = async (archive: Archive, text: string): Promise<Reason | unde
 }
 
 /** The newest entry in which what lies at an address changed. */
-const lastWrite = ({ store }: Archive, address: Address.Address): { readonly row: JournalRow; readonly cell: Journal.CellLine } | undefined => {
-  for (let beat = store.head().beat; beat >= 0; beat--) {
-    const row = store.entry(beat)
+const lastWrite = (archive: Archive, address: Address.Address): { readonly row: JournalRow; readonly cell: Journal.CellLine } | undefined => {
+  for (const row of Rows.downFrom(archive, archive.store.head().beat)) {
     // The key stands in the text between quotes, so most entries need not be parsed.
-    if (row === undefined || !row.text.includes(`["${address.key}",`)) continue
+    if (!row.text.includes(`["${address.key}",`)) continue
     const cell = Journal.parse(row.text).cells.find(([key]) => key === address.key)
     if (cell !== undefined && !Values.equals(valueAt(cell[2][0], address), valueAt(cell[3][0], address))) return { row, cell }
   }

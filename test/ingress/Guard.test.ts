@@ -27,6 +27,18 @@ describe("Guard", () => {
     assert.isUndefined(check(request({ authorization: `Bearer ${token}`, host: "shop.example" })))
   })
 
+  it("takes nothing from pages of other sites without a token, but lets their readers come here", () => {
+    const check = Guard.make({ token: undefined, loopback: true }, hash)
+    const sent = (headers: Readonly<Record<string, string>>, method = "POST") =>
+      check(new Request("http://localhost:4200/v1/spaces", { method, headers: { host: "localhost:4200", ...headers } }))?.code
+    assert.strictEqual(sent({ origin: "https://evil.example" }), "host/refused")
+    assert.strictEqual(sent({ origin: "null" }), "host/refused")
+    assert.isUndefined(sent({ origin: "http://localhost:3000" }))
+    assert.isUndefined(sent({}))
+    assert.strictEqual(check({ method: "GET", url: "http://localhost:4200/x", headers: new Headers({ host: "localhost:4200", "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }) } as Request)?.code, "host/refused")
+    assert.isUndefined(check({ method: "GET", url: "http://localhost:4200/x", headers: new Headers({ host: "localhost:4200", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" }) } as Request))
+  })
+
   it("takes only names of this machine without a token", () => {
     const check = Guard.make({ token: undefined, loopback: true }, hash)
     const code = (host: string) => check(request({ host }))?.code

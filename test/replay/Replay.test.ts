@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Random } from "effect"
+import { Effect, Fiber, Random } from "effect"
+import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
-import { explain, Fatal, replay, Retry, type Space, verify, why } from "systole"
+import { explain, Fatal, Kernel, replay, Retry, type Space, verify, why } from "systole"
 import * as Kit from "../kernel/Kit.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
@@ -96,15 +97,78 @@ describe("A replay", () => {
       assert.deepStrictEqual(difference, { beat: 1, enzyme: "leaky", address: "/data/leak", what: "a cell", recorded: "1", replayed: "2" })
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("names modules whose code is another by now", () =>
+  it.effect("names modules whose code is another by now, from whichever beat it begins", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([])
-      const { changed } = yield* space.examine((archive) => replay(archive, 0, 10))
-      assert.deepStrictEqual(changed, [])
+      const kernel = yield* Kernel
+      const [old, changed] = [1, 2].map((value) => Kit.enzyme("m", (tx) => tx.set("/data/m", value)))
+      yield* kernel.register(old!, { hash: "OLD" })
+      const space = yield* kernel.space("test")
+      yield* Kit.steps(space, 2)
+      yield* kernel.unregister(old!)
+      yield* kernel.register(changed!, { hash: "NEW" })
+      for (const from of [0, 1]) {
+        const { changed: names } = yield* space.examine((archive) => replay(archive, from, 1))
+        assert.deepStrictEqual(names, ["m"], `from ${from}`)
+      }
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("may begin at a number that was skipped, and sees only what was there then", () =>
+    Effect.gen(function*() {
+      const gate: Array<() => void> = []
+      const space = yield* TestKernel.space([
+        Kit.enzyme("slow", (tx) => Effect.map(Effect.promise(() => new Promise<void>((open) => gate.push(open))), () => tx.set("/data/seen", tx.get("/data/live") ?? null)), { limitMs: 3_600_000 }),
+        Kit.enzyme("live", (tx) => tx.set("/data/live", 1)),
+        Kit.enzyme("storm", (tx, event) => tx.set("/data/storm", event.payload))
+      ])
+      const first = yield* Effect.forkChild(space.handled({ signal: "/signals/slow", at: { beats: 5 } }), { startImmediately: true })
+      yield* space.handled({ signal: "/signals/storm", payload: 1 })
+      yield* Kit.turns()
+      yield* TestClock.adjust("1 minute")
+      yield* Kit.turns(30)
+      gate.splice(0).forEach((open) => open())
+      yield* Fiber.join(first)
+      const replayed = yield* Effect.forkChild(space.examine((archive) => replay(archive, 2, 1000)), { startImmediately: true })
+      yield* Kit.turns()
+      // The space goes on while the replayed run waits.
+      yield* space.handled({ signal: "/signals/live" })
+      gate.splice(0).forEach((open) => open())
+      const { beats, difference } = yield* Fiber.join(replayed)
+      assert.isUndefined(difference, JSON.stringify(difference))
+      assert.isAtLeast(beats, 1)
+      const whole = yield* Effect.forkChild(space.examine((archive) => replay(archive, 0, 1000)), { startImmediately: true })
+      yield* Kit.turns()
+      gate.splice(0).forEach((open) => open())
+      assert.isUndefined((yield* Fiber.join(whole)).difference)
+    }).pipe(Effect.provide(TestKernel.layer({ pace: "demand", tempo: 100 }))))
+
+  it.effect("keeps content in sight that came in a second time", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space(everything())
+      const upload = Effect.gen(function*() {
+        const { store, writer } = yield* space.content
+        writer.write(bytes)
+        yield* store(hash)
+      })
+      yield* upload
+      for (let i = 0; i < 3; i++) {
+        yield* space.signal({ signal: "/signals/keep", payload: hash })
+        yield* space.step
+        yield* upload
+      }
+      assert.strictEqual(yield* space.get("/data/kept"), 3)
+      for (const from of [0, 1, 2]) assert.isUndefined((yield* space.examine((archive) => replay(archive, from, 10))).difference, `from ${from}`)
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 
 describe("A verification", () => {
+  it.effect("finds a journal that is gone", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      yield* space.step
+      const { fault } = yield* space.examine(({ hash, store }) => verify({ hash, store: { ...store, head: () => store.head(), scanJournal: () => [] } }))
+      assert.strictEqual(fault?.beat, 0)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
   it.effect("finds a journal that was left alone whole, and names the beat of any byte that changed", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space(everything())
