@@ -3,6 +3,7 @@
  *
  * @module
  */
+import * as Bytes from "../cell/Bytes.ts"
 import { RequestRefused } from "./Problem.ts"
 
 /** Most bytes of a JSON body. */
@@ -88,13 +89,7 @@ const bytes = async (request: Request): Promise<Uint8Array> => {
   }
   const parts: Array<Uint8Array> = []
   for await (const chunk of chunks(request, MAX_JSON_BYTES)) parts.push(chunk)
-  const whole = new Uint8Array(parts.reduce((size, part) => size + part.byteLength, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.byteLength
-  }
-  return whole
+  return Bytes.concat(parts)
 }
 
 const tooLarge = (limit: number) =>

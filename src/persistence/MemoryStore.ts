@@ -9,6 +9,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Address from "../cell/Address.ts"
+import * as Bytes from "../cell/Bytes.ts"
 import { attempt, type Backend, checkTurn, type Group } from "./Backend.ts"
 import * as GroupStore from "./GroupStore.ts"
 import * as Journal from "./Journal.ts"
@@ -16,7 +17,6 @@ import { keyOf, parentOf } from "./Overlay.ts"
 import { checkSpaceName, type Head, type JournalRow, Persistence, type QueueRow, type ReceiptRow, type Retention, retention } from "./Persistence.ts"
 import { NoSuchSpace, PersistenceError } from "./PersistenceError.ts"
 import { expired, Pruning, sizeOf } from "./Pruning.ts"
-import { join } from "./Upload.ts"
 
 /** What outlives the handles of a space. */
 class Space {
@@ -123,7 +123,7 @@ class MemoryBackend implements Backend {
   }
 
   readUpload(upload: number): Uint8Array {
-    return join(this.data.uploads.get(upload) ?? [])
+    return Bytes.concat(this.data.uploads.get(upload) ?? [])
   }
 
   dropUpload(upload: number): void {

@@ -9,6 +9,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Address from "../cell/Address.ts"
+import * as Bytes from "../cell/Bytes.ts"
 import { attempt, type Backend, checkTurn, type Content, type Group, PART } from "./Backend.ts"
 import * as GroupStore from "./GroupStore.ts"
 import { IdFilter } from "./IdFilter.ts"
@@ -19,7 +20,6 @@ import { expired, Pruning, sizeOf } from "./Pruning.ts"
 import * as SortKey from "./SortKey.ts"
 import type { SqlDriver, SqlRow, SqlSource, SqlStatement } from "./SqlDriver.ts"
 import * as SqlSchema from "./SqlSchema.ts"
-import { join } from "./Upload.ts"
 
 /** What the row of `meta` says beside the epoch. */
 interface Meta {
@@ -166,7 +166,7 @@ class SqlBackend implements Backend {
   }
 
   private readParts(of: SqlRow): Uint8Array {
-    return join(this.sql.parts.all(...of).map((row) => row[0] as Uint8Array))
+    return Bytes.concat(this.sql.parts.all(...of).map((row) => row[0] as Uint8Array))
   }
 
   private commitCells(group: Group): void {

@@ -63,19 +63,3 @@ export class Upload implements BlobWriter {
     if (!this.open) throw new Error("The content is finished or aborted: begin a new one")
   }
 }
-
-/**
- * The bytes of all parts, one after another.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const join = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    whole.set(part, at)
-    at += part.length
-  }
-  return whole
-}

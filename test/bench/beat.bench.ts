@@ -11,10 +11,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Layer, Scope } from "effect"
 import type { Space } from "systole"
-import { type Batch, defaults, Enzyme, Kernel, KernelSettings, Pacemaker, Persistence, Registry, type SpaceStore } from "systole"
+import { type Batch, defaults, Enzyme, Kernel, KernelSettings, Persistence, Registry, type SpaceStore } from "systole"
 import memory from "../../plugins/memory.ts"
 import sqlite from "../../plugins/sqlite.ts"
 import * as HashLayer from "../support/HashLayer.ts"
+import * as SystemPacemaker from "../support/SystemPacemaker.ts"
 import type { Bench, Round } from "./Bench.ts"
 
 const SIGNALS = 1000
@@ -29,16 +30,6 @@ const count = (lane: "pair" | "space") =>
     writes: ["/data/bench/**"],
     run: (tx, event) => tx.set(event.target!, event.payload)
   })
-
-const pacemaker = Layer.succeed(Pacemaker, {
-  now: Date.now,
-  seed: () => "0123456789abcdef0123456789abcdef",
-  turn: (run) => void setImmediate(run),
-  wake: (at, run) => {
-    const timer = setTimeout(run, Math.max(0, at - Date.now()))
-    return () => clearTimeout(timer)
-  }
-})
 
 /** Beats that were appended, and flushes that carried them. */
 const counts = { beats: 0, flushes: 0 }
@@ -79,7 +70,7 @@ const scope = Scope.makeUnsafe()
 const open = (provider: typeof memory, lane: "pair" | "space"): Promise<Space> => {
   const persistence = provider.provides.persistence!({ folder: join(folder, lane), options: {} })
   const layer = Kernel.layer.pipe(
-    Layer.provide(Layer.mergeAll(counting.pipe(Layer.provide(persistence), Layer.provide(HashLayer.layer)), HashLayer.layer, pacemaker, Registry.layer)),
+    Layer.provide(Layer.mergeAll(counting.pipe(Layer.provide(persistence), Layer.provide(HashLayer.layer)), HashLayer.layer, SystemPacemaker.layer, Registry.layer)),
     Layer.provide(Layer.succeed(KernelSettings, { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", retention: {}, limits: defaults }))
   )
   return Effect.runPromise(Effect.gen(function*() {

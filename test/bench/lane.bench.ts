@@ -12,10 +12,11 @@ import process from "node:process"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { Effect, Layer } from "effect"
-import { defaults, Enzyme, Kernel, KernelSettings, Pacemaker, Registry, type Space } from "systole"
+import { defaults, Enzyme, Kernel, KernelSettings, Registry, type Space } from "systole"
 import memory from "../../plugins/memory.ts"
 import sqlite from "../../plugins/sqlite.ts"
 import * as HashLayer from "../support/HashLayer.ts"
+import * as SystemPacemaker from "../support/SystemPacemaker.ts"
 import type { Bench, Case } from "./Bench.ts"
 
 const EVENTS = Number(process.env["EVENTS"] ?? 1_000_000)
@@ -41,16 +42,6 @@ interface Memory {
   readonly queued: number
   readonly peak: number
 }
-
-const pacemaker = Layer.succeed(Pacemaker, {
-  now: Date.now,
-  seed: () => "0123456789abcdef0123456789abcdef",
-  turn: (run) => void setImmediate(run),
-  wake: (at, run) => {
-    const timer = setTimeout(run, Math.max(0, at - Date.now()))
-    return () => clearTimeout(timer)
-  }
-})
 
 const limits = { ...defaults, inboxSignals: EVENTS + POSTED, inboxBytes: 1024 * EVENTS }
 const settings = { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", retention: { journalBytes: 64 * MIB }, limits } as const
@@ -125,7 +116,7 @@ const live = (provider: typeof memory) =>
   }).pipe(Effect.provide(
     Kernel.layer.pipe(
       Layer.provide(provider.provides.persistence!({ folder, options: {} }).pipe(Layer.provide(HashLayer.layer))),
-      Layer.provide(Layer.mergeAll(HashLayer.layer, pacemaker, Registry.layer)),
+      Layer.provide(Layer.mergeAll(HashLayer.layer, SystemPacemaker.layer, Registry.layer)),
       Layer.provide(Layer.succeed(KernelSettings, settings))
     )
   ))

@@ -3,7 +3,7 @@ import { Effect, Fiber } from "effect"
 import type { PostedSignal, Space } from "systole"
 import { Enzyme, Kernel } from "systole"
 import * as Order from "../../src/registry/Order.ts"
-import * as Dice from "../registry/Dice.ts"
+import * as Dice from "../support/Dice.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 /** An enzyme that returns its label, and counts its runs under `/data/runs`. */

@@ -14,6 +14,7 @@ import { Persistence } from "systole"
 import * as SqliteFolder from "../persistence/SqliteFolder.ts"
 import { type Host, root } from "../scripts/Host.ts"
 import { type Server, start } from "../scripts/Server.ts"
+import * as Dice from "../support/Dice.ts"
 
 /** Those who post at the same time. */
 const CALLERS = 8
@@ -102,15 +103,6 @@ export interface Tally {
   readonly duplicated: number
   /** Whatever else was wrong. */
   readonly faults: ReadonlyArray<string>
-}
-
-/** Numbers from 0 up to a bound, the same for the same seed. */
-const dice = (seed: number) => {
-  let state = seed
-  return (bound: number): number => {
-    state = Math.imul(state, 1_664_525) + 1_013_904_223 | 0
-    return (state >>> 8) % bound
-  }
 }
 
 /** The callers, and what they know. */
@@ -231,7 +223,7 @@ const judge = ({ acknowledged, faults, sent }: Crash, counts: ReadonlyMap<string
 export const run = async ({ host = "node", kills, onRestart, seed }: Plan): Promise<Tally> => {
   const project = mkdtempSync(join(tmpdir(), "systole-crash-"))
   const data = join(project, ".data")
-  const roll = dice(seed)
+  const roll = Dice.make(seed)
   const crash = new Crash()
   try {
     mkdirSync(join(project, "enzymes"))

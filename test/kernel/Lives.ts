@@ -9,6 +9,7 @@ import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import type { Event, PostedSignal, Settings, Space, Transaction } from "systole"
 import { defaults, Fatal, Retry } from "systole"
+import * as Dice from "../support/Dice.ts"
 import { enzyme, turns } from "./Kit.ts"
 import * as Machine from "./Machine.ts"
 
@@ -28,17 +29,6 @@ interface Work {
 const LANES = 3
 
 const turn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
-
-/** Numbers from 0 up to a bound, the same for the same seed (mulberry32). */
-const dice = (seed: number) => {
-  let state = seed
-  return (bound: number): number => {
-    state = state + 0x6d2b79f5 | 0
-    let mixed = Math.imul(state ^ state >>> 15, 1 | state)
-    mixed = mixed + Math.imul(mixed ^ mixed >>> 7, 61 | mixed) ^ mixed
-    return ((mixed ^ mixed >>> 14) >>> 0) % bound
-  }
-}
 
 const perform = (tx: Transaction, { attempt, params, payload }: Event): unknown => {
   const work = payload as Work
@@ -72,7 +62,7 @@ class Life {
   constructor(machine: Machine.Machine, space: Space, birth: { readonly seed: number; readonly settings: Partial<Settings> }) {
     this.machine = machine
     this.space = space
-    this.roll = dice(birth.seed)
+    this.roll = Dice.make(birth.seed)
     this.settings = birth.settings
   }
 

@@ -6,6 +6,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { Address, type Batch, type JournalRow, type Persistence, type PersistenceError, type QueueRow, type ReceiptRow, type SpaceStore } from "systole"
+import * as Dice from "../support/Dice.ts"
 import { beat, cell, inbox, using } from "./Batches.ts"
 
 interface State {
@@ -22,31 +23,17 @@ const copy = (state: State): State => ({
   queue: new Map(state.queue)
 })
 
-/** Numbers from 0 up to a bound, the same for the same seed (mulberry32). */
-const dice = (seed: number) => {
-  let state = seed
-  return (bound: number): number => {
-    state = state + 0x6d2b79f5 | 0
-    let mixed = Math.imul(state ^ state >>> 15, 1 | state)
-    mixed = mixed + Math.imul(mixed ^ mixed >>> 7, 61 | mixed) ^ mixed
-    return ((mixed ^ mixed >>> 14) >>> 0) % bound
-  }
-}
-
-type Dice = ReturnType<typeof dice>
-
 const ids = ["/a", "/a/b", "/a/b/c", "/a/b-c", "/a/\uff21", "/a/\u{1f600}", "/a0", "/b/x", "/b/x/y/z"]
 const scopes = ["", "?scope=user:1", "?scope=session:s"]
 const keys = ids.flatMap((id) => scopes.map((scope) => id + scope))
-const pick = <A>(roll: Dice, from: ReadonlyArray<A>): A => from[roll(from.length)]!
 
-const randomBatch = (roll: Dice, state: State, seq: () => number): Batch => {
+const randomBatch = (roll: Dice.Dice, state: State, seq: () => number): Batch => {
   const last = state.journal.at(-1)?.beat ?? -1
   const number = last + 1 + (roll(4) === 0 ? roll(5) : 0)
   const queued = Array.from({ length: roll(3) }, () => ({ seq: seq(), text: `q${roll(1000)}`, ...roll(2) === 0 ? { id: `id${roll(5)}` } : {} }))
   const waiting = [...state.queue.keys(), ...queued.map((row) => row.seq)]
   const parts = {
-    cells: Array.from({ length: roll(4) }, () => cell(pick(roll, keys), roll(3) === 0 ? undefined : `v${roll(1000)}`)),
+    cells: Array.from({ length: roll(4) }, () => cell(Dice.pick(roll, keys), roll(3) === 0 ? undefined : `v${roll(1000)}`)),
     receipts: Array.from({ length: roll(2) }, () => randomReceipt(roll, number)),
     queued,
     dequeued: waiting.filter(() => roll(3) === 0)
@@ -55,7 +42,7 @@ const randomBatch = (roll: Dice, state: State, seq: () => number): Batch => {
 }
 
 /** Of an even id the row without an enzyme has a digest; an odd one has no such row. */
-const randomReceipt = (roll: Dice, beat: number): ReceiptRow => {
+const randomReceipt = (roll: Dice.Dice, beat: number): ReceiptRow => {
   const n = roll(20)
   return n % 2 === 0 && roll(2) === 0 ? { id: `id${n}`, enzyme: "", beat, digest: `d${roll(1000)}` } : { id: `id${n}`, enzyme: `e${roll(3)}`, beat }
 }
@@ -103,7 +90,7 @@ const byNumber = ([a]: readonly [string, ReceiptRow], [b]: readonly [string, Rec
  */
 export const check = (seed: number, steps: number): Effect.Effect<void, PersistenceError, Persistence> =>
   Effect.gen(function*() {
-    const roll = dice(seed)
+    const roll = Dice.make(seed)
     let next = 0
     let durable = copy({ cells: new Map(), journal: [], receipts: new Map(), queue: new Map() })
     let left = steps

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Binding } from "../../src/registry/Bindings.ts"
 import * as Bindings from "../../src/registry/Bindings.ts"
-import * as Dice from "./Dice.ts"
+import * as Dice from "../support/Dice.ts"
 
 const cells = ["/a", "/a/b", "/a/b/c", "/a/bb", "/a/b/c/d", "/e"]
 const names = ["x", "y", "z"]

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Candidate } from "../../src/registry/Order.ts"
 import * as Order from "../../src/registry/Order.ts"
-import * as Dice from "./Dice.ts"
+import * as Dice from "../support/Dice.ts"
 
 const candidate = (name: string, more: Partial<Candidate> = {}): Candidate =>
   ({ name, before: [], after: [], strength: 1, specificity: 2, order: 0, ...more })

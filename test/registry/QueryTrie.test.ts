@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Pattern from "../../src/cell/Pattern.ts"
 import type { Query } from "../../src/registry/QueryTrie.ts"
 import { QueryTrie } from "../../src/registry/QueryTrie.ts"
-import * as Dice from "./Dice.ts"
+import * as Dice from "../support/Dice.ts"
 
 const segments = ["a", "b", "ab", "ba", "*", ":x", ":y", "**", "**", "a*", "*a", "*b*", "a*b", "b*b", "a*b*", "ab*ba", "**"]
 const names = ["a", "b", "ab", "ba", "aab", "abb", "abba", "bab", "aba", "c"]

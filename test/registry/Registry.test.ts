@@ -9,7 +9,7 @@ import * as Enzyme from "../../src/registry/Enzyme.ts"
 import * as Order from "../../src/registry/Order.ts"
 import type { Entry } from "../../src/registry/Registry.ts"
 import { Enzymes, successor } from "../../src/registry/Registry.ts"
-import * as Dice from "./Dice.ts"
+import * as Dice from "../support/Dice.ts"
 
 const run = (): void => {}
 const enzyme = (name: string, query: string, more: Partial<Enzyme.Definition> = {}) => Enzyme.make({ name, query, run, ...more })

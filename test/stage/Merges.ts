@@ -7,6 +7,7 @@
  * @module
  */
 import { Arbitrary, Schema } from "effect"
+import * as Dice from "../support/Dice.ts"
 
 /** Stands for undefined among values that are compared as texts. */
 export const DELETED = "(deleted)"
@@ -34,7 +35,7 @@ const paths = ["", "/n", "/l", "/l/0", "/l/1", "/l/2", "/o", "/o/p", "/o/q"]
 const places = keys.flatMap((key) => paths.map((path) => path === "" ? key : `${key}#${path}`))
 
 /** Values fit their places; only some indexes lie beyond their array. */
-const valueAt = (place: string, draw: (bound: number) => number): unknown => {
+const valueAt = (place: string, draw: Dice.Dice): unknown => {
   const path = place.split("#")[1] ?? ""
   if (draw(5) === 0) return DELETED
   const o = { p: draw(2), q: draw(2) }
@@ -43,7 +44,7 @@ const valueAt = (place: string, draw: (bound: number) => number): unknown => {
   return path === "/o" ? o : draw(2)
 }
 
-const write = (draw: (bound: number) => number): RandomWrite => {
+const write = (draw: Dice.Dice): RandomWrite => {
   const key = keys[draw(keys.length)]!
   const kind = draw(6)
   if (kind === 0) return { kind: "increment", at: `${key}#/n`, value: 1 + draw(3) }
@@ -53,21 +54,10 @@ const write = (draw: (bound: number) => number): RandomWrite => {
   return { kind: "set", at, value: valueAt(at, draw) }
 }
 
-const some = <A>(draw: (bound: number) => number, bound: number, make: () => A): ReadonlyArray<A> => Array.from({ length: draw(bound) }, make)
-
-/** Numbers from 0 up to a bound, the same for the same seed (mulberry32). */
-const dice = (seed: number) => {
-  let state = seed
-  return (bound: number): number => {
-    state = state + 0x6d2b79f5 | 0
-    let mixed = Math.imul(state ^ state >>> 15, 1 | state)
-    mixed = mixed + Math.imul(mixed ^ mixed >>> 7, 61 | mixed) ^ mixed
-    return ((mixed ^ mixed >>> 14) >>> 0) % bound
-  }
-}
+const some = <A>(draw: Dice.Dice, bound: number, make: () => A): ReadonlyArray<A> => Array.from({ length: draw(bound) }, make)
 
 const build = (seed: number): Script => {
-  const draw = dice(seed)
+  const draw = Dice.make(seed)
   const documents = (chance: number) => Object.fromEntries(keys.filter(() => draw(chance) === 0).map((key) => [key, { l: [7, 8], n: 5, o: { p: 1 } }]))
   return {
     before: documents(2),

@@ -1,0 +1,21 @@
+/**
+ * Bytes that come in parts.
+ *
+ * @module
+ */
+
+/**
+ * The bytes of all parts, one after another.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const concat = (parts: ReadonlyArray<Uint8Array>): Uint8Array<ArrayBuffer> => {
+  const whole = new Uint8Array(parts.reduce((size, part) => size + part.byteLength, 0))
+  let at = 0
+  for (const part of parts) {
+    whole.set(part, at)
+    at += part.byteLength
+  }
+  return whole
+}
