@@ -20,6 +20,7 @@ import * as Cells from "./Cells.ts"
 import * as Dead from "./Dead.ts"
 import * as Guard from "./Guard.ts"
 import * as History from "./History.ts"
+import * as Json from "./Json.ts"
 import * as Pages from "./Pages.ts"
 import * as Posting from "./Posting.ts"
 import * as Problem from "./Problem.ts"
@@ -58,10 +59,10 @@ export const make = (services: Services, options: Options): Hono => {
     return response
   })
   app.notFound((c) => nothing(app, c.req))
-  app.get("/livez", () => Response.json({ status: "live" }))
+  app.get("/livez", () => Json.answer({ status: "live" }))
   app.get("/readyz", async () => {
     await Effect.runPromise(services.kernel.spaces)
-    return Response.json({ status: "ready" })
+    return Json.answer({ status: "ready" })
   })
   app.use(async (c, next) => {
     const refused = refusal(c.req.raw)
@@ -79,15 +80,15 @@ export const make = (services: Services, options: Options): Hono => {
 const runtimeRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
   app.get("/v1/enzymes", async () => {
     const enzymes = await Effect.runPromise(kernel.enzymes)
-    return Response.json({ enzymes: enzymes.map(({ enzyme, hash }) => ({ ...describe(enzyme), hash: hash ?? null })) })
+    return Json.answer({ enzymes: enzymes.map(({ enzyme, hash }) => ({ ...describe(enzyme), hash: hash ?? null })) })
   })
-  app.get("/v1/spaces", async () => Response.json({ spaces: await Effect.runPromise(kernel.spaces) }))
+  app.get("/v1/spaces", async () => Json.answer({ spaces: await Effect.runPromise(kernel.spaces) }))
   app.put("/v1/spaces/:space", async (c) => {
     const name = c.req.param("space")
     const known = (await Effect.runPromise(kernel.spaces)).includes(name)
     const space = await Effect.runPromise(kernel.space(name, { create: true }))
     const location = base(space.name)
-    return Response.json({ space: space.name, created: !known }, { status: known ? 200 : 201, headers: { location } })
+    return Json.answer({ space: space.name, created: !known }, { status: known ? 200 : 201, headers: { location } })
   })
 }
 
@@ -107,7 +108,7 @@ const signalRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
     const seconds = SignalRequest.waitSeconds(c.req.raw.headers.get("prefer"))
     const waits = seconds !== undefined && receipt.status === "pending"
     const last = waits ? await settled(space, id, seconds) : undefined
-    return Response.json(Wire.receipt(last ?? receipt), { headers: { "cache-control": "no-store" } })
+    return Json.answer(Wire.receipt(last ?? receipt), { headers: { "cache-control": "no-store" } })
   })
 }
 

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { ReadError, Space } from "../kernel/Space.ts"
 import * as Body from "./Body.ts"
+import * as Json from "./Json.ts"
 import { RequestRefused } from "./Problem.ts"
 import type { Frame } from "./Sse.ts"
 import * as Wire from "./Wire.ts"
@@ -36,7 +37,7 @@ export const list = async (space: Space, query: { readonly before: string | unde
     const row = await Effect.runPromise(space.journal(beat))
     if (row !== undefined) beats.push({ beat: row.beat, clock: row.clock, hash: row.hash })
   }
-  return Response.json({ head, beats, next: beat < 0 ? null : beat + 1 }, { headers: { "cache-control": "no-store" } })
+  return Json.answer({ head, beats, next: beat < 0 ? null : beat + 1 }, { headers: { "cache-control": "no-store" } })
 }
 
 /**
@@ -74,7 +75,7 @@ export const follow = (space: Space, since: { readonly from: string | undefined;
 export const show = async (space: Space, text: string): Promise<Response> => {
   const beat = Body.count(text)
   const found = await Effect.runPromise(shown(space, beat))
-  if (ledgers.some((ledger) => found[ledger] !== undefined)) return Response.json(found, { headers: { "cache-control": "no-store" } })
+  if (ledgers.some((ledger) => found[ledger] !== undefined)) return Json.answer(found, { headers: { "cache-control": "no-store" } })
   const head = await Effect.runPromise(space.head)
   throw new RequestRefused({ code: "beat/absent", reason: `Space "${space.name}" shows no beat ${beat}; its newest is ${head}. It was empty, is trimmed, or is still to come` })
 }

@@ -8,6 +8,7 @@ import type { Space } from "../kernel/Space.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import type { BlobWriter } from "../persistence/Persistence.ts"
 import * as Body from "./Body.ts"
+import * as Json from "./Json.ts"
 import { RequestRefused } from "./Problem.ts"
 
 /** Most bytes of one content. */
@@ -39,7 +40,7 @@ export const receive = async (space: Space, request: Request, at: { readonly bas
   const { digest, size } = await fill(writer, request, at.hash)
   await Effect.runPromise(store(digest))
   const location = link(at.base, digest)
-  return Response.json({ hash: digest, address: `/cas/${digest}`, size, link: location }, { status: 201, headers: { location } })
+  return Json.answer({ hash: digest, address: `/cas/${digest}`, size, link: location }, { status: 201, headers: { location } })
 }
 
 /**

@@ -14,6 +14,7 @@ import { WriteRefused } from "../kernel/SpaceError.ts"
 import { isView } from "../stage/Draft.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import * as Body from "./Body.ts"
+import * as Json from "./Json.ts"
 import { RequestRefused } from "./Problem.ts"
 import type { Frame } from "./Sse.ts"
 import * as Wire from "./Wire.ts"
@@ -69,12 +70,12 @@ export const address = ({ id, query }: Place): string => {
  * @since 0.1.0
  */
 export const read = async (space: Space, place: Place): Promise<Response> => {
-  if (place.query.has("list")) return Response.json({ names: await Effect.runPromise(space.list(folder(place))) }, fresh)
+  if (place.query.has("list")) return Json.answer({ names: await Effect.runPromise(space.list(folder(place))) }, fresh)
   if (place.query.has("below")) {
     const limit = Math.min(Body.count(place.query.get("limit") ?? String(MAX_LISTED)), MAX_LISTED)
     const after = place.query.get("after")
     const cells = await Effect.runPromise(space.below(folder(place), after === null ? { limit } : { after, limit }))
-    return Response.json({ cells, next: cells.length < limit ? null : cells.at(-1) ?? null }, fresh)
+    return Json.answer({ cells, next: cells.length < limit ? null : cells.at(-1) ?? null }, fresh)
   }
   const text = address(place)
   const value = await Effect.runPromise(space.get(text))
@@ -108,7 +109,7 @@ export const write = async (place: Place, request: Request): Promise<(space: Spa
   const text = address(place)
   if (Envelope.isReserved(place.id)) throw new WriteRefused({ address: text, reason: "it belongs to the runtime. Use the verb that is made for it" })
   const value = Wire.value(await Body.json(request), request.headers.get("content-type"))
-  return async (space) => Response.json({ beat: await Effect.runPromise(space.set(text, value)) })
+  return async (space) => Json.answer({ beat: await Effect.runPromise(space.set(text, value)) })
 }
 
 /**
@@ -118,9 +119,9 @@ export const write = async (place: Place, request: Request): Promise<(space: Spa
  * @since 0.1.0
  */
 export const remove = async (space: Space, place: Place): Promise<Response> =>
-  Response.json({ beat: await Effect.runPromise(space.set(address(place), undefined)) })
+  Json.answer({ beat: await Effect.runPromise(space.set(address(place), undefined)) })
 
-const fresh: ResponseInit = { headers: { "cache-control": "no-store" } }
+const fresh: Json.Init = { headers: { "cache-control": "no-store" } }
 
 /** The cell to look below; `/` is all of the tree. */
 const folder = ({ id }: Place): string => {

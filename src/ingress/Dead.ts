@@ -8,6 +8,7 @@ import type { Hono } from "hono"
 import type { Space } from "../kernel/Space.ts"
 import { DeadAbsent } from "../kernel/SpaceError.ts"
 import * as Body from "./Body.ts"
+import * as Json from "./Json.ts"
 import { RequestRefused } from "./Problem.ts"
 import * as Wire from "./Wire.ts"
 
@@ -48,8 +49,8 @@ export const routes = (app: Hono, find: Find): void => {
     const space = await find(name)
     const beat = await Effect.runPromise(space.redeliver(id, enzyme))
     const location = `/v1/spaces/${space.name}/receipts/${encodeURIComponent(id)}`
-    return Response.json({ id, enzyme, beat, receipt: location }, { status: 202, headers: { location } })
+    return Json.answer({ id, enzyme, beat, receipt: location }, { status: 202, headers: { location } })
   })
 }
 
-const answer = (body: unknown): Response => Response.json(body, { headers: { "cache-control": "no-store" } })
+const answer = (body: unknown): Response => Json.answer(body, { headers: { "cache-control": "no-store" } })

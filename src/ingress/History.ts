@@ -11,6 +11,7 @@ import * as Replay from "../replay/Replay.ts"
 import * as Verify from "../replay/Verify.ts"
 import * as Why from "../replay/Why.ts"
 import * as Body from "./Body.ts"
+import * as Json from "./Json.ts"
 import { RequestRefused } from "./Problem.ts"
 import * as Wire from "./Wire.ts"
 
@@ -66,4 +67,4 @@ const needed = (name: string, value: string | undefined): string => {
   throw new RequestRefused({ code: "query/invalid", reason: `The query has no ${name}. Give it as ?${name}=…` })
 }
 
-const answer = (body: unknown): Response => Response.json(body, { headers: { "cache-control": "no-store" } })
+const answer = (body: unknown): Response => Json.answer(body, { headers: { "cache-control": "no-store" } })

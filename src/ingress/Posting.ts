@@ -11,6 +11,7 @@
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import type { Accepted, PostedSignal, Space } from "../kernel/Space.ts"
+import * as Json from "./Json.ts"
 import * as Wire from "./Wire.ts"
 
 /**
@@ -51,10 +52,10 @@ const link = (space: Space, id: string): string => `/v1/spaces/${space.name}/rec
 
 const taken = (space: Space, accepted: Accepted): Response => {
   const location = link(space, accepted.id)
-  return Response.json({ ...accepted, receipt: location }, { status: 202, headers: { location } })
+  return Json.answer({ ...accepted, receipt: location }, { status: 202, headers: { location } })
 }
 
 const handled = (space: Space, receipt: Wire.ReceiptJson, seconds: number): Response =>
-  Response.json(receipt, {
+  Json.answer(receipt, {
     headers: { location: link(space, receipt.id), "preference-applied": `wait=${seconds}`, "cache-control": "no-store" }
   })
