@@ -44,15 +44,36 @@ export interface Options extends Guard.Rules {
   readonly pages: Readonly<Record<string, Page>>
 }
 
+/** The application: `fetch` answers whoever the guard lets through, by the routes. */
+export interface App {
+  readonly fetch: (request: Request) => Response | Promise<Response>
+  readonly routes: Hono
+}
+
 /**
- * The routes of the runtime.
+ * The application over the runtime's routes.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = (services: Services, options: Options): Hono => {
-  const app = new Hono({ getPath: (request) => getPath(plain(request)) })
+export const make = (services: Services, options: Options): App => {
+  const routes = routesOf(services, options)
   const refusal = Guard.make(options, services.hash)
+  // Before the routes and not among them: Hono runs a route that stands alone without any machinery.
+  const fetch: App["fetch"] = (request) => {
+    const refused = refusal(request)
+    return refused === undefined || probes.has(pathOf(request)) ? routes.fetch(request) : Problem.response(refused)
+  }
+  return { fetch, routes }
+}
+
+/** What may be asked by anyone: whether the server lives, and whether it is ready. */
+const probes: ReadonlySet<string> = new Set(["/livez", "/readyz"])
+
+const pathOf = (request: Request): string => getPath(plain(request))
+
+const routesOf = (services: Services, options: Options): Hono => {
+  const app = new Hono({ getPath: pathOf })
   app.onError((failure) => {
     const response = Problem.response(failure)
     if (response.status === 500) options.onAccident(failure)
@@ -63,10 +84,6 @@ export const make = (services: Services, options: Options): Hono => {
   app.get("/readyz", async () => {
     await Effect.runPromise(services.kernel.spaces)
     return Json.answer({ status: "ready" })
-  })
-  app.use(async (c, next) => {
-    const refused = refusal(c.req.raw)
-    return refused === undefined ? next() : Problem.response(refused)
   })
   runtimeRoutes(app, services.kernel)
   signalRoutes(app, services.kernel)

@@ -25,7 +25,16 @@ export const json = async (request: Request): Promise<unknown> => {
   if (type === null || !isJson(type)) {
     throw new RequestRefused({ code: "body/media-type", reason: `The body's type is ${type ?? "not given"}. Send it with content-type: application/json` })
   }
-  return parse(await bytes(request))
+  // A body whose length the host vouches for is read at once, any other piece by piece.
+  if (checkedLength(request, MAX_JSON_BYTES) === undefined) return parse(await joined(request))
+  let whole: Uint8Array
+  try {
+    whole = new Uint8Array(await request.arrayBuffer())
+  } catch {
+    throw brokenOff()
+  }
+  if (whole.byteLength > MAX_JSON_BYTES) throw tooLarge(MAX_JSON_BYTES)
+  return parse(whole)
 }
 
 /**
@@ -78,15 +87,7 @@ export const count = (text: string): number => {
 
 const isJson = (type: string): boolean => type === "application/json" || /^application\/(?:[a-z0-9.-]+\+)?json\s*(?:;|$)/i.test(type)
 
-/** A body whose length the host vouches for is read at once, any other piece by piece. */
-const bytes = async (request: Request): Promise<Uint8Array> => {
-  if (checkedLength(request, MAX_JSON_BYTES) !== undefined) {
-    const whole = new Uint8Array(await request.arrayBuffer().catch((): never => {
-      throw brokenOff()
-    }))
-    if (whole.byteLength > MAX_JSON_BYTES) throw tooLarge(MAX_JSON_BYTES)
-    return whole
-  }
+const joined = async (request: Request): Promise<Uint8Array> => {
   const parts: Array<Uint8Array> = []
   for await (const chunk of chunks(request, MAX_JSON_BYTES)) parts.push(chunk)
   return Bytes.concat(parts)

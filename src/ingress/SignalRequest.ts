@@ -3,8 +3,6 @@
  *
  * @module
  */
-import * as Exit from "effect/Exit"
-import * as Schema from "effect/Schema"
 import type { PostedSignal } from "../kernel/Space.ts"
 import * as Emission from "../stage/Emission.ts"
 import type { At } from "../stage/Launch.ts"
@@ -18,17 +16,38 @@ const isAt = (value: unknown): value is At => {
   return others.length === 0 && ["beat", "beats", "ms"].includes(kind) && Number.isSafeInteger(amount) && amount >= 0
 }
 
-const AtSchema = Schema.declare(isAt, { expected: "one of { beat }, { beats } and { ms }, with a whole number from 0," })
+interface Field {
+  readonly is: (value: unknown) => boolean
+  readonly expected: string
+}
 
-const Body = Schema.Struct({
-  signal: Schema.optionalKey(Schema.String),
-  target: Schema.optionalKey(Schema.String),
-  payload: Schema.optionalKey(Schema.Unknown),
-  id: Schema.optionalKey(Schema.NonEmptyString),
-  at: Schema.optionalKey(AtSchema)
-})
+const isText = (value: unknown): boolean => typeof value === "string"
 
-const decodeBody = Schema.decodeUnknownExit(Body, { onExcessProperty: "error" })
+/** What a body may hold; a table and no schema, because every signal passes here. */
+const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
+  ["signal", { is: isText, expected: "a string" }],
+  ["target", { is: isText, expected: "a string" }],
+  ["payload", { is: () => true, expected: "any value" }],
+  ["id", { is: (value) => isText(value) && value !== "", expected: "a string that is not empty" }],
+  ["at", { is: isAt, expected: "one of { beat }, { beats } and { ms }, with a whole number from 0" }]
+])
+
+/** @throws RequestRefused */
+const posted = (body: unknown): PostedSignal => {
+  if (typeof body !== "object" || body === null || Array.isArray(body)) throw malformed(`it is ${shown(body)}, and no object`)
+  for (const name in body) {
+    const field = fields.get(name)
+    if (field === undefined) throw malformed(`it has a field ${shown(name)}, which no signal has`)
+    const value = (body as Readonly<Record<string, unknown>>)[name]
+    if (!field.is(value)) throw malformed(`its field "${name}" is ${shown(value)}. Expected ${field.expected}`)
+  }
+  return body
+}
+
+const shown = (value: unknown): string => JSON.stringify(value).slice(0, 100)
+
+const malformed = (detail: string) =>
+  new RequestRefused({ code: "body/malformed", reason: `The body is not a signal: ${detail}. Send { signal, target, payload, id, at } with at least one of the first two` })
 
 /**
  * The signal in a request's body; the header `Idempotency-Key` is another way to give its id.
@@ -38,21 +57,16 @@ const decodeBody = Schema.decodeUnknownExit(Body, { onExcessProperty: "error" })
  * @since 0.1.0
  */
 export const decode = (body: unknown, idempotencyKey: string | null): PostedSignal => {
-  const exit = decodeBody(body)
-  if (Exit.isFailure(exit)) {
-    const first = exit.cause.reasons[0]
-    const detail = first?._tag === "Fail" ? first.error.message.replaceAll(/\s+/g, " ") : "it is no object"
-    throw new RequestRefused({ code: "body/malformed", reason: `The body is not a signal: ${detail}. Send { signal, target, payload, id, at } with at least one of the first two` })
-  }
-  if (idempotencyKey === null) return exit.value
+  const request = posted(body)
+  if (idempotencyKey === null) return request
   const id = unquoted(idempotencyKey.trim())
   if (id === undefined) {
     throw new RequestRefused({ code: "signal/id-malformed", reason: `The header Idempotency-Key says ${idempotencyKey.slice(0, 200)}. Send it once; put a key that holds a comma or a quote between quotes, with \\ before each quote in it` })
   }
-  if (exit.value.id !== undefined && exit.value.id !== id) {
-    throw new RequestRefused({ code: "signal/id-unequal", reason: `The body's id is "${exit.value.id}" and the header Idempotency-Key says "${id}". Give one of them, or both alike` })
+  if (request.id !== undefined && request.id !== id) {
+    throw new RequestRefused({ code: "signal/id-unequal", reason: `The body's id is "${request.id}" and the header Idempotency-Key says "${id}". Give one of them, or both alike` })
   }
-  return { ...exit.value, id }
+  return { ...request, id }
 }
 
 /** Most characters of a caller's id. */

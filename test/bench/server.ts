@@ -111,11 +111,11 @@ await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
   const space = yield* kernel.space("bench", { create: true })
   const rules = { token: undefined, loopback: true, pages: {}, onAccident: (failure: unknown) => console.error(failure), closing: new AbortController().signal }
   const app = App.make({ kernel, hash }, rules)
-  app.get("/stats", () => {
+  app.routes.get("/stats", () => {
     const { system, user } = process.cpuUsage()
     return Response.json({ ...stats, cpuMicros: user + system, rssMiB: Math.round(process.memoryUsage().rss / 1_048_576) })
   })
-  app.post("/chain", (c) => chain(space, c.req.raw))
+  app.routes.post("/chain", (c) => chain(space, c.req.raw))
   yield* Effect.promise(() => serve((request) => app.fetch(request), { host: "127.0.0.1", port: Number(port) }))
   return yield* Effect.never
 })))

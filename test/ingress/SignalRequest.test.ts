@@ -33,7 +33,7 @@ describe("SignalRequest", () => {
 
     it("says how to write when", () => {
       for (const at of [{ ms: -1 }, {}, 5, { ms: 1, beats: 1 }]) {
-        assert.throws(() => SignalRequest.decode({ signal: "/s", at }, null), /: Expected one of { beat }, { beats } and { ms }, with a whole number from 0, .*at \["at"\]/)
+        assert.throws(() => SignalRequest.decode({ signal: "/s", at }, null), /its field "at" is .*\. Expected one of { beat }, { beats } and { ms }, with a whole number from 0\./)
       }
     })
 
