@@ -26,7 +26,7 @@ const PAGE = 64
 export interface StoredIds {
   /** How many there are, about. */
   readonly size: () => number
-  /** At most `limit`, whose numbers come after `after`, in order. */
+  /** Those whose numbers come after `after`, in order, and `limit` at least; fewer where there are no more. */
   readonly page: (after: number, limit: number) => ReadonlyArray<readonly [number: number, id: string]>
 }
 
@@ -110,14 +110,19 @@ export class IdFilter {
       bits.add(id)
       this.cursor = number
     }
-    if (page.length === limit) return
+    if (page.length >= limit) return
     this.whole = bits
     this.next = undefined
   }
 }
 
-/** FNV-1a, by code units. */
-const hashOf = (id: string): number => {
+/**
+ * FNV-1a by code units, well mixed: 32 bits with a sign.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const hashOf = (id: string): number => {
   let hash = 0x811c9dc5
   for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193)
   return spread(hash)

@@ -6,12 +6,12 @@
 import type { SqlDriver } from "./SqlDriver.ts"
 
 /** The version of the tables' format; a store with a newer one is refused. */
-export const FORMAT = 3
+export const FORMAT = 4
 
 /**
  * The tables. `cell` holds its parent's key, so that the names below a document
- * are one range of an index; `caller` holds the receipts with a digest and `receipt`
- * the others, both numbered by age; long texts come last in a row, so that what
+ * are one range of an index; `caller` holds the receipts with a digest, those of a
+ * flush in a row, and `receipt` the others, both numbered by age; long texts come last in a row, so that what
  * stands before them is read without them; `blob` points to `part`, so that
  * finishing an upload moves no bytes; `upload` names those that no blob points to.
  */
@@ -24,8 +24,11 @@ const tables = [
   "CREATE INDEX IF NOT EXISTS cell_parent ON cell (parent, key)",
   `CREATE TABLE IF NOT EXISTS journal (
     beat INTEGER PRIMARY KEY, clock REAL NOT NULL, size INTEGER NOT NULL, hash TEXT NOT NULL, text TEXT NOT NULL) STRICT`,
-  `CREATE TABLE IF NOT EXISTS caller (
-    age INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, digest TEXT NOT NULL, beat INTEGER NOT NULL, clock REAL NOT NULL) STRICT`,
+  "CREATE TABLE IF NOT EXISTS caller (age INTEGER PRIMARY KEY, clock REAL NOT NULL, size INTEGER NOT NULL, text TEXT NOT NULL) STRICT",
+  "CREATE TABLE IF NOT EXISTS caller_index (hash INTEGER NOT NULL, age INTEGER NOT NULL, PRIMARY KEY (hash, age)) STRICT, WITHOUT ROWID",
+  `CREATE TABLE IF NOT EXISTS caller_state (
+    id INTEGER PRIMARY KEY CHECK (id = 1), indexed INTEGER NOT NULL, swept INTEGER NOT NULL,
+    sweep INTEGER, hash INTEGER NOT NULL, age INTEGER NOT NULL) STRICT`,
   `CREATE TABLE IF NOT EXISTS receipt (
     age INTEGER PRIMARY KEY, id TEXT NOT NULL, enzyme TEXT NOT NULL, beat INTEGER NOT NULL, UNIQUE (id, enzyme)) STRICT`,
   "CREATE INDEX IF NOT EXISTS receipt_beat ON receipt (beat)",
@@ -46,6 +49,7 @@ const tables = [
 export const create = (driver: SqlDriver): void => {
   for (const sql of tables) driver.prepare(sql).run()
   driver.prepare("INSERT OR IGNORE INTO meta VALUES (1, ?, 0, -1, 0, '', 0, -1, '')").run(FORMAT)
+  driver.prepare("INSERT OR IGNORE INTO caller_state VALUES (1, 0, 0, NULL, 0, 0)").run()
 }
 
 /**
@@ -81,12 +85,19 @@ export const statements = ({ prepare }: SqlDriver) => ({
   oldestJournal: prepare("SELECT beat, clock, size, hash FROM journal WHERE beat < ? ORDER BY beat LIMIT ?"),
   pruneJournal: prepare("DELETE FROM journal WHERE beat <= ?"),
 
-  caller: prepare("SELECT beat, digest FROM caller WHERE id = ?"),
-  putCaller: prepare("INSERT OR REPLACE INTO caller (id, digest, beat, clock) VALUES (?, ?, ?, ?)"),
-  callerSpan: prepare("SELECT (SELECT max(age) FROM caller) - (SELECT min(age) FROM caller) + 1"),
-  callersAfter: prepare("SELECT age, id FROM caller WHERE age > ? ORDER BY age LIMIT ?"),
-  oldestCallers: prepare("SELECT clock, age FROM caller ORDER BY age LIMIT ?"),
+  callers: prepare("SELECT text FROM caller WHERE age = ?"),
+  addCallers: prepare("INSERT INTO caller VALUES (?, ?, ?, ?)"),
+  callersAfter: prepare("SELECT age, text FROM caller WHERE age > ? ORDER BY age LIMIT 1"),
+  firstCallers: prepare("SELECT min(age) FROM caller"),
+  lastCallers: prepare("SELECT max(age) FROM caller"),
+  oldestCallers: prepare("SELECT clock, size, age FROM caller ORDER BY age LIMIT ?"),
   pruneCallers: prepare("DELETE FROM caller WHERE age <= ?"),
+  indexedAges: prepare("SELECT age FROM caller_index WHERE hash = ? ORDER BY age DESC"),
+  indexedAfter: prepare("SELECT hash, age FROM caller_index WHERE (hash, age) > (?, ?) ORDER BY hash, age LIMIT ?"),
+  addIndexed: prepare("INSERT OR IGNORE INTO caller_index VALUES (?, ?)"),
+  dropIndexed: prepare("DELETE FROM caller_index WHERE hash = ? AND age = ?"),
+  callerState: prepare("SELECT indexed, swept, sweep, hash, age FROM caller_state"),
+  setCallerState: prepare("UPDATE caller_state SET indexed = ?, swept = ?, sweep = ?, hash = ?, age = ?"),
   receipts: prepare("SELECT id, enzyme, beat FROM receipt WHERE id = ?"),
   receiptSpan: prepare("SELECT (SELECT max(age) FROM receipt) - (SELECT min(age) FROM receipt) + 1"),
   receiptsAfter: prepare("SELECT age, id FROM receipt WHERE age > ? ORDER BY age LIMIT ?"),

@@ -12,6 +12,7 @@ import * as Address from "../cell/Address.ts"
 import * as Bytes from "../cell/Bytes.ts"
 import { attempt, type Backend, checkTurn, type Content, type Group, PART } from "./Backend.ts"
 import * as GroupStore from "./GroupStore.ts"
+import { CallerIndex } from "./CallerIndex.ts"
 import { IdFilter } from "./IdFilter.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
 import { checkSpaceName, type Head, type JournalRow, type OpenOptions, Persistence, type QueueRow, type ReceiptRow, retention } from "./Persistence.ts"
@@ -42,6 +43,7 @@ interface JournalAge {
 interface CallerAge {
   readonly age: number
   readonly clock: number
+  readonly size: number
 }
 
 class SqlBackend implements Backend {
@@ -53,8 +55,8 @@ class SqlBackend implements Backend {
   private readonly driver: SqlDriver
   private readonly sql: SqlSchema.Statements
   private readonly pruning: Pruning
-  /** The ids of the receipts with a digest, and of the others. */
-  private readonly callers: IdFilter
+  /** The receipts with a digest, and the ids of the others. */
+  private readonly callers: CallerIndex
   private readonly pointed: IdFilter
   private lastUpload = 0
 
@@ -71,7 +73,7 @@ class SqlBackend implements Backend {
       for (const [epoch, upload] of sql.uploads.all()) dropParts(sql, epoch as number, upload as number)
       return sql
     })
-    this.callers = filterOf(this.sql.callerSpan, this.sql.callersAfter)
+    this.callers = new CallerIndex(this.sql)
     this.pointed = filterOf(this.sql.receiptSpan, this.sql.receiptsAfter)
     const { epoch, head } = readMeta(this.sql)
     this.epoch = epoch
@@ -107,8 +109,8 @@ class SqlBackend implements Backend {
   receipts(id: string): ReadonlyArray<ReceiptRow> {
     const pointed = this.pointed.mayHave(id) ? this.sql.receipts.all(id) : []
     const rows = pointed.map(([id, enzyme, beat]) => ({ id, enzyme, beat }) as ReceiptRow)
-    const caller = this.callers.mayHave(id) ? this.sql.caller.get(id) : undefined
-    if (caller !== undefined) rows.push({ id, enzyme: "", beat: caller[0] as number, digest: caller[1] as string })
+    const caller = this.callers.find(id)
+    if (caller !== undefined) rows.push(caller)
     return rows
   }
 
@@ -180,23 +182,25 @@ class SqlBackend implements Backend {
 
   /** Adds journal and receipts, and returns by how many characters the journal grew. */
   private commitJournal(group: Group): number {
-    const { addJournal, putCaller, putReceipt } = this.sql
+    const { addJournal, putReceipt } = this.sql
     let size = 0
     for (const row of group.journal) {
       addJournal.run(row.beat, row.clock, sizeOf(row), row.hash, row.text)
       size += sizeOf(row)
     }
-    const callers: Array<string> = []
+    const callers: Array<ReceiptRow> = []
     const pointed: Array<string> = []
     for (const [id, rows] of group.receipts) {
-      for (const { beat, digest, enzyme } of rows) {
-        if (digest === undefined) putReceipt.run(id, enzyme, beat)
-        else putCaller.run(id, digest, beat, group.head.clock)
-        const ids = digest === undefined ? pointed : callers
-        ids.push(id)
+      for (const row of rows) {
+        if (row.digest !== undefined) {
+          callers.push(row)
+          continue
+        }
+        putReceipt.run(id, row.enzyme, row.beat)
+        pointed.push(id)
       }
     }
-    this.callers.add(callers)
+    this.callers.add(callers, group.head.clock)
     this.pointed.add(pointed)
     return size
   }
@@ -221,11 +225,11 @@ class SqlBackend implements Backend {
     if (budget === undefined) return meta
     const { beat, clock } = group.head
     const { journalBytes, journalMillis, receiptMillis } = this.pruning.retention
-    const caller = tooOld((limit) => this.sql.oldestCallers.all(limit).map(([clock, age]) => ({ clock, age }) as CallerAge), {
+    const caller = tooOld((limit) => this.sql.oldestCallers.all(limit).map(([clock, size, age]) => ({ clock, size, age }) as CallerAge), {
       cutoff: clock - receiptMillis,
       excess: 0,
       budget,
-      sizeOf: () => 0
+      sizeOf: (row) => row.size
     }).at(-1)
     if (caller !== undefined) this.sql.pruneCallers.run(caller.age)
     const gone = tooOld((limit) => this.sql.oldestJournal.all(beat, limit).map(([beat, clock, size, hash]) => ({ beat, clock, size, hash }) as JournalAge), {
