@@ -7,7 +7,7 @@
 import { spawn } from "node:child_process"
 import { createServer } from "node:net"
 import { join } from "node:path"
-import { environment, node, root } from "../scripts/Host.ts"
+import { command, environment, type Host, node, root } from "../scripts/Host.ts"
 import { run } from "../scripts/Process.ts"
 
 const baseline = join(root, "test", "bench", "baseline")
@@ -56,9 +56,12 @@ export const start = async (commandAt: (port: number) => readonly [string, ...Ar
   }
 }
 
-/** Starts a hand-written baseline: `echo`, `group` or `once`. */
-export const startBaseline = (kind: string, file: string, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
-  start((port) => [node(), join(baseline, "server.mjs"), kind, String(port), file], env)
+/** Starts a hand-written baseline on a host: `echo`, `group` or `once`. */
+export const startBaseline = (kind: string, file: string, { env = {}, host = "node" }: { readonly env?: NodeJS.ProcessEnv; readonly host?: Host } = {}): Promise<Server> =>
+  start((port) => {
+    const [program, ...args] = command(host, join(baseline, "server.mjs"))
+    return [program, ...args, kind, String(port), file]
+  }, env)
 
 /** Puts a URL under load and answers a row for each concurrency. */
 export const load = (url: string, options: Readonly<Record<string, string>>): Promise<ReadonlyArray<Load>> =>

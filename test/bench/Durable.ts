@@ -7,7 +7,6 @@
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import process from "node:process"
 import { command, current, type Host, root } from "../scripts/Host.ts"
 import type { Bench, Case, Round } from "./Bench.ts"
 import type { Server } from "./Contender.ts"
@@ -16,6 +15,9 @@ import { disk, load, start, startBaseline } from "./Contender.ts"
 /** How long one measurement loads a server, and how long it is loaded before the first counts, in milliseconds. */
 const MEASURED = 3000
 const WARM = 3000
+
+/** How long after its load a server's memory is read, in milliseconds. */
+const SETTLED = 5000
 
 /** What is measured, and how. */
 export interface Plan {
@@ -56,13 +58,16 @@ export const bench = async (plan: Plan): Promise<Bench> => {
 }
 
 const pair = async ({ env, folder, host, name }: { readonly name: string; readonly folder: string; readonly env: NodeJS.ProcessEnv; readonly host: Host }) => {
-  const group = await startBaseline("group", join(folder, "group.db"), env)
-  const systole = await start((port) => {
-    const [file, ...args] = command(host, join(root, "test", "bench", "server.ts"))
-    return [file, ...args, String(port), join(folder, "systole")]
-  }, { ...process.env, ...env })
+  const group = await startBaseline("group", join(folder, "group.db"), { env, host })
+  const systole = await startOurs(host, join(folder, "systole"), env)
   return { name, servers: { group, systole } }
 }
+
+const startOurs = (host: Host, folder: string, env: NodeJS.ProcessEnv = {}): Promise<Server> =>
+  start((port) => {
+    const [file, ...args] = command(host, join(root, "test", "bench", "server.ts"))
+    return [file, ...args, String(port), folder]
+  }, env)
 
 interface Setting {
   readonly name: string
@@ -94,6 +99,29 @@ const cases = ({ concurrency, name, plan, servers }: Setting): ReadonlyArray<Cas
       contenders: { group: told("group", figure), systole: told("systole", figure) }
     }))
   ]
+}
+
+/** Resident memory of fresh servers, 5 s after each was under the same load. */
+export const memory = (plan: Plan): Case => {
+  const host = current()
+  const rss = (begin: (folder: string) => Promise<Server>): Round => async () => {
+    const folder = mkdtempSync(join(tmpdir(), "systole-durable-"))
+    const server = await begin(folder)
+    try {
+      for (const concurrency of plan.concurrencies) await measure(server, plan, { concurrency, ms: MEASURED })
+      await new Promise((resolve) => setTimeout(resolve, SETTLED))
+      return (await server.stats()).rssMiB
+    } finally {
+      await server.stop()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+  const contenders = {
+    echo: rss((folder) => startBaseline("echo", join(folder, "unused"), { host })),
+    group: rss((folder) => startBaseline("group", join(folder, "group.db"), { host })),
+    systole: rss((folder) => startOurs(host, join(folder, "systole")))
+  }
+  return { name: `memory ${SETTLED / 1000} s after the load`, unit: "MiB", baseline: "echo", rounds: 1, warm: 0, contenders }
 }
 
 /** Loads a server, and reads its counters before and after. */
