@@ -102,7 +102,7 @@ export class CallerIndex {
       if (this.moving !== undefined) this.move(this.moving, Math.max(SLICE, 2 * part.length))
     }
     this.filter.add(rows.map(({ id }) => id))
-    this.clean(LOOKED_AT + rows.length)
+    this.clean(LOOKED_AT + 4 * rows.length)
   }
 
   private append(rows: ReadonlyArray<ReceiptRow>, clock: number): void {
