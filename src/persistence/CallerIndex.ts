@@ -82,9 +82,9 @@ export class CallerIndex {
 
   /** The newest receipt with this id. */
   find(id: string): ReceiptRow | undefined {
+    if (!this.filter.mayHave(id)) return undefined
     const age = this.fresh.get(id) ?? this.moving?.gathered.get(id)
     if (age !== undefined) return this.read(age, id)
-    if (!this.filter.mayHave(id)) return undefined
     for (const [age] of this.sql.indexedAges.all(hashOf(id))) {
       const row = this.read(age as number, id)
       if (row !== undefined) return row

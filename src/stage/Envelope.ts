@@ -44,8 +44,8 @@ interface Part {
   readonly documents: Pattern.Pattern
   /** The pattern up to its first segment that is not literal. */
   readonly prefix: string
-  /** Whether nothing but `**` follows it. */
-  readonly all: boolean
+  /** What follows it: `**`, so all within it are allowed; `*`, so those directly below; or anything else. */
+  readonly rest: "all" | "children" | "other"
   readonly scope: string | undefined
   readonly path: Address.Path
 }
@@ -87,10 +87,15 @@ const part = (text: string): Part => {
   return {
     documents,
     prefix,
-    all: documents.text === `${prefix}/**` && prefix !== "",
+    rest: restOf(documents.text, prefix),
     scope: question < 0 ? undefined : address.scope,
     path: address.path
   }
+}
+
+const restOf = (text: string, prefix: string): Part["rest"] => {
+  if (prefix === "") return "other"
+  return text === `${prefix}/**` ? "all" : text === `${prefix}/*` ? "children" : "other"
 }
 
 /**
@@ -135,8 +140,10 @@ const allows = (envelope: Envelope, address: Address.Address): boolean => {
 }
 
 /** The literal beginning of a pattern decides most writes, without taking the address apart. */
-const covers = ({ all, documents, path, prefix, scope }: Part, address: Address.Address): boolean => {
-  if (!address.id.startsWith(prefix) || (scope !== undefined && scope !== address.scope)) return false
-  if (path.length > address.path.length || !Address.overlaps(path, address.path)) return false
-  return all ? Address.isWithin(prefix, address.id) : Pattern.matches(documents, address.id.slice(1).split("/"), "exact")
+const covers = ({ documents, path, prefix, rest, scope }: Part, { id, path: at, scope: own }: Address.Address): boolean => {
+  if (!id.startsWith(prefix) || (scope !== undefined && scope !== own)) return false
+  if (path.length > at.length || !Address.overlaps(path, at)) return false
+  if (rest === "all") return Address.isWithin(prefix, id)
+  if (rest === "children") return id.lastIndexOf("/") === prefix.length && id.length > prefix.length + 1
+  return Pattern.matches(documents, id.slice(1).split("/"), "exact")
 }
