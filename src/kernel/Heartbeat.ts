@@ -39,7 +39,6 @@ const outside = Envelope.make(undefined, false)
 export class Heartbeat {
   private readonly body: Body
   private readonly intake: Intake
-
   private readonly observe: ((work: BeatWork) => void) | undefined
 
   /** `observe` is shown each beat's work before it is committed. It changes nothing. */
