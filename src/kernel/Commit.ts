@@ -255,7 +255,8 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     controls: work.done,
     captured: work.captured,
     runs: work.runs,
-    changes
+    changes,
+    made: firsts(settled.blobs, body)
   })
   const dequeued: Array<number> = []
   for (const { pending } of work.captured) if (pending.stored) dequeued.push(pending.seq)
@@ -269,6 +270,10 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
   })
   return text.length
 }
+
+/** The content that no run could see before this beat: the next ones can. */
+const firsts = (blobs: ReadonlyArray<BlobRow>, { documents }: Body): ReadonlyArray<string> =>
+  blobs.length === 0 ? [] : [...new Set(blobs.map(({ hash }) => hash))].filter((hash) => !documents.shows(hash))
 
 /** What the store has taken becomes the state that the next beat starts from. */
 const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => {

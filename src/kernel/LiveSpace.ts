@@ -250,7 +250,7 @@ export class LiveSpace implements Space, Neighbour {
       store: (hash) => Effect.callback<void, SpaceStopped | PersistenceError>((resume) => {
         try {
           // Content that was there already stays in sight of the runs.
-          if (this.body.store.blob(hash) === undefined) this.body.documents.arrive(hash)
+          if (!this.body.store.holds(hash)) this.body.documents.arrive(hash)
           writer.finish(hash)
         } catch (error) {
           if (error instanceof PersistenceError) return resume(Effect.fail(error))

@@ -72,6 +72,7 @@ export interface Backend {
   /** In the order of their numbers. */
   waiting(id: string): ReadonlyArray<QueueRow>
   blob(hash: string): Uint8Array | undefined
+  holds(hash: string): boolean
   /** Begins an upload; its number is used by no other handle. */
   startUpload(): number
   writePart(upload: number, part: number, bytes: Uint8Array): void

@@ -152,6 +152,10 @@ export class GroupStore implements SpaceStore {
     return "bytes" in content ? content.bytes : this.backend.readUpload(content.upload)
   }
 
+  holds(hash: string): boolean {
+    return this.overlay.blobs.has(hash) || this.backend.holds(hash)
+  }
+
   writeBlob(): BlobWriter {
     return new Upload(this.backend, (hash, upload) => {
       this.checkUsable()

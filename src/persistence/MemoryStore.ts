@@ -113,6 +113,10 @@ class MemoryBackend implements Backend {
     return this.data.blobs.get(hash)
   }
 
+  holds(hash: string): boolean {
+    return this.data.blobs.has(hash)
+  }
+
   startUpload(): number {
     this.data.uploads.set(++this.data.lastUpload, [])
     return this.data.lastUpload

@@ -129,6 +129,8 @@ export interface SpaceStore {
   /** The signals that wait under this id, in the order of their numbers. */
   readonly waiting: (id: string) => ReadonlyArray<QueueRow>
   readonly blob: (hash: string) => Uint8Array | undefined
+  /** Whether there is content with this digest; its bytes are not read. */
+  readonly holds: (hash: string) => boolean
   readonly writeBlob: () => BlobWriter
   readonly append: (batch: Batch) => void
   /** After it, all that was appended is durable. A failure is final for this handle. */

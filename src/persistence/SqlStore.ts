@@ -129,6 +129,10 @@ class SqlBackend implements Backend {
     return row === undefined ? undefined : this.readParts(row)
   }
 
+  holds(hash: string): boolean {
+    return this.sql.blob.get(hash) !== undefined
+  }
+
   startUpload(): number {
     return ++this.lastUpload
   }
@@ -202,7 +206,7 @@ class SqlBackend implements Backend {
   }
 
   private commitBlob(hash: string, content: Content): void {
-    if (this.sql.blob.get(hash) !== undefined) {
+    if (this.holds(hash)) {
       if ("upload" in content) this.dropUpload(content.upload)
       return
     }

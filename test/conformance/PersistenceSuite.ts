@@ -152,6 +152,7 @@ const blobs = (test: Test) => {
       assert.isTrue(same(store.blob("big"), bytes))
       assert.isTrue(same(store.blob("empty"), new Uint8Array()))
       assert.isUndefined(store.blob("other"))
+      assert.deepStrictEqual(["big", "empty", "other"].map((hash) => store.holds(hash)), [true, true, false])
     }))
   test("takes content piece by piece, in pieces of any size up to 1 MiB", () =>
     everywhere((store) => {
@@ -171,6 +172,7 @@ const blobs = (test: Test) => {
       assert.isTrue(same(store.blob("by1048576"), bytes))
       assert.isTrue(same(store.blob("by65537"), bytes))
       assert.isTrue(same(store.blob("nothing"), new Uint8Array()))
+      assert.isTrue(store.holds("by65537"))
     }))
   test("keeps the same content once, and forgets what was aborted or not flushed", () =>
     Effect.gen(function*() {
