@@ -14,7 +14,7 @@ import { attempt, type Backend, checkTurn, type Content, type Group, PART } from
 import * as GroupStore from "./GroupStore.ts"
 import { IdFilter } from "./IdFilter.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
-import { checkSpaceName, type Head, type JournalRow, type OpenOptions, Persistence, type QueueRow, type ReceiptRow, retention } from "./Persistence.ts"
+import { type Anchor, checkSpaceName, type Head, type JournalRow, type OpenOptions, Persistence, type QueueRow, type ReceiptRow, retention } from "./Persistence.ts"
 import { NoSuchSpace, PersistenceError, StoreDamaged } from "./PersistenceError.ts"
 import { expired, Pruning, sizeOf } from "./Pruning.ts"
 import * as SortKey from "./SortKey.ts"
@@ -26,8 +26,7 @@ interface Meta {
   readonly epoch: number
   readonly head: Head
   readonly journalSize: number
-  /** The newest journal row that was pruned: what remains is chained to it. */
-  readonly anchor: { readonly beat: number; readonly hash: string }
+  readonly anchor: Anchor
 }
 
 /** What of a journal row says whether it is too old. */
@@ -76,6 +75,10 @@ class SqlBackend implements Backend {
     const { epoch, head } = readMeta(this.sql)
     this.epoch = epoch
     this.head = head
+  }
+
+  anchor(): Anchor {
+    return readMeta(this.sql).anchor
   }
 
   read(key: string): string | undefined {

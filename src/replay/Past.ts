@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Address from "../cell/Address.ts"
 import type { Archive } from "../kernel/Archive.ts"
 import * as Journal from "../kernel/Journal.ts"
-import type { Batch, BlobWriter, Head, JournalRow, SpaceStore } from "../persistence/Persistence.ts"
+import type { Anchor, Batch, BlobWriter, Head, JournalRow, SpaceStore } from "../persistence/Persistence.ts"
 
 /**
  * A store in which beat `from` is the next to come.
@@ -59,6 +59,10 @@ export class Past implements SpaceStore {
 
   head(): Head {
     return this.newest
+  }
+
+  anchor(): Anchor {
+    return this.source.anchor()
   }
 
   read(key: string): string | undefined {
