@@ -292,7 +292,7 @@ const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => 
   for (const flight of settled.landed) inbox.land(flight)
   // Another handling of its event may have ended in this very beat, so it comes after all of those.
   for (const pending of work.redelivered) {
-    if (pending.leaves) continue
+    if (pending.again === undefined) continue
     const flight = inbox.flights.get(pending.signal.id)
     if (flight !== undefined) flight.open++
     inbox.restore(pending)

@@ -96,7 +96,7 @@ const input = ({ pending, flight: { signal } }: Captured): string => {
   if (again !== undefined) {
     return `{"id":"${signal.id}","signal":${path},"target":${target},"enzyme":"${again.enzyme}","attempt":${again.attempt},"why":"${again.why}","losses":${again.losses},"captured":${again.captured}${again.why === "redelivery" ? `,"payload":[${signal.payload?.text ?? ""}]` : ""}}`
   }
-  if (signal.origin === "run") return `"${signal.id}"`
+  if (signal.origin === "run" && !pending.anew) return `"${signal.id}"`
   return signal.payload === undefined ? `["${signal.id}",${path},${target}]` : `["${signal.id}",${path},${target},${signal.payload.text}]`
 }
 

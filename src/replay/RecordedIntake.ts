@@ -61,13 +61,13 @@ export class RecordedIntake implements Intake {
     const flights = new Map<Flight, number>()
     const byId = new Map<string, Flight>()
     const taken = this.entry!.in.map((input, i): Taken => {
-      const isStorm = this.entry!.runs.some((line) => line[0] === i && line[1] === "storm" && line[4] === "signal/storm")
+      const isStorm = this.entry!.runs.some((line) => line[0] === i && line[1] === DeadLetter.STORM.key && line[4] === DeadLetter.STORM.code)
       const signal = { ...this.signal(input), depth: isStorm ? Infinity : 0 }
       const again = typeof input === "object" && "id" in input ? input : undefined
       const flight = byId.get(signal.id) ?? new Flight(signal, again?.captured ?? this.entry!.beat, undefined)
       byId.set(signal.id, flight)
       flights.set(flight, i)
-      if (again === undefined) return { flight, pending: new Signals.Pending(0, signal, { undelivered: this.undelivered(signal, i) }) }
+      if (again === undefined) return { flight, pending: new Signals.Pending(0, signal, { undelivered: this.undelivered(signal, i), anew: typeof input !== "string" }) }
       flight.open++
       flight.strict++
       const { attempt, captured, enzyme, losses, why } = again
