@@ -125,7 +125,7 @@ const merge = (handling: Handling, result: Document.Document | undefined, around
   handling.flight.over.push(handling)
   for (const emission of draft.emissions) {
     const { at, space } = emission
-    const to = space === undefined || space === body.space ? undefined : { space, at }
+    const to = space === undefined || space === body.space ? undefined : Signal.passage(space, at, work.moment.now)
     const signal = Signal.make(emission, { origin: "run", depth: handling.flight.signal.depth + 1, expected: handling.beat + 1, to })
     const due = at === undefined || to !== undefined ? undefined : Signal.due(at, sinceOf(work, body))
     settled.queued.push(new Signal.Pending(body.number(), signal, { due }))

@@ -31,10 +31,16 @@ export interface Signal {
   readonly to?: Passage | undefined
 }
 
-/** Another space, and the wait that a signal has to keep there. */
+/** Another space, and the wait that a signal has to keep there, however often it is handed over. */
 export interface Passage {
   readonly space: string
-  readonly at?: At | undefined
+  readonly wait?: Wait | undefined
+}
+
+/** A wait, and the clock of the beat that asked for it, from which its time counts. */
+export interface Wait {
+  readonly at: At
+  readonly since: number
 }
 
 /** Why a signal will never be taken by the space that it goes to. */
@@ -90,6 +96,14 @@ export const make = (sent: Emission, from: Pick<Signal, "origin" | "depth" | "ex
   pair: pairOf(sent),
   to: from.to
 })
+
+/**
+ * The way to another space, as a beat with this clock asks for it.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const passage = (space: string, at: At | undefined, since: number): Passage => at === undefined ? { space } : { space, wait: { at, since } }
 
 /**
  * Where a signal came from, as its id tells.
