@@ -136,6 +136,23 @@ describe("what waits in memory", () => {
     assert.isAtMost(inbox.flights.size, limits.captureSignals)
   })
 
+  it("tells of a row that has another's number, or says nothing of a signal", () => {
+    for (const [row, told] of [[{ seq: 7, text: pending(7).text }, /number 4 is gone/], [{ seq: 4, text: "{" }, /number 4 is no signal/]] as const) {
+      const inbox = new Inbox(limits, { ...shelf().rows, queued: () => [row] })
+      for (const each of numbers(6).map(pending)) {
+        each.stored = true
+        inbox.push(each)
+      }
+      try {
+        drain(inbox, 6)
+        assert.fail("it took the other row")
+      } catch (error) {
+        assert.strictEqual((error as { readonly code?: string }).code, "store/damaged")
+        assert.match((error as Error).message, told)
+      }
+    }
+  })
+
   it("tells of a row that is gone", () => {
     const { rows } = shelf()
     const inbox = new Inbox(limits, rows)
