@@ -69,6 +69,8 @@ export class LiveSpace implements Space, Neighbour {
     })
     this.entrance = new Entrance(body)
     this.outbox = new Outbox(body, { reach: around.reach, group: this.group })
+    // A store that is damaged may stop the space at once, which tells all its parts.
+    this.outbox.begin()
   }
 
   /** Why it stopped, where it did. */

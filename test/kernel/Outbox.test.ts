@@ -140,6 +140,29 @@ describe("a signal to another space", () => {
       assert.deepStrictEqual(yield* taken(b), ["x", 1, 2, 3])
     }))
 
+  it.effect("waits in the store, and arrives in order all the same, though the window in memory is small and the power goes", () =>
+    Effect.gen(function*() {
+      const settings = { limits: { ...TestKernel.settings.limits, captureSignals: 4 } }
+      const town = yield* Town.make(enzymes)
+      const items = Array.from({ length: 50 }, (_, i) => i)
+      const [a] = yield* spaces(yield* town.boot(settings))
+      yield* town.hold("b")
+      yield* send(a, ...items)
+      yield* turns()
+      const kernel = yield* town.boot(settings)
+      yield* town.release("b")
+      const again = yield* kernel.space("a")
+      yield* send(again, 50, 51)
+      const b = yield* kernel.space("b")
+      for (let i = 0; i < 60; i++) {
+        yield* b.step
+        yield* turns(2)
+      }
+      assert.deepStrictEqual(yield* taken(b), [...items, 50, 51])
+      assert.deepStrictEqual(yield* again.examine(({ store }) => [...store.queue()]), [])
+      for (const space of [again, b]) yield* isReplayedEqual(space)
+    }))
+
   it.effect("is not overtaken by a smaller one that the receiver has room for", () =>
     Effect.gen(function*() {
       const limits = { ...TestKernel.settings.limits, inboxBytes: 400 }
