@@ -6,11 +6,11 @@
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Binding } from "../registry/Bindings.ts"
 import type { Enzymes } from "../registry/Registry.ts"
+import type { Departures } from "./Departures.ts"
 import type { Documents } from "./Documents.ts"
 import type { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
 import type { RunHost } from "./Run.ts"
-import type { Pending } from "./Signal.ts"
 
 /**
  * What a space is made of.
@@ -23,8 +23,8 @@ export interface Body {
   readonly store: SpaceStore
   readonly documents: Documents
   readonly inbox: Inbox
-  /** Signals to other spaces that the store kept. */
-  readonly outgoing: ReadonlyArray<Pending>
+  /** Signals to other spaces. */
+  readonly departures: Departures
   readonly enzymes: Enzymes
   /** The bindings put at run time, by cell. */
   readonly bindings: Map<string, ReadonlyArray<Binding>>

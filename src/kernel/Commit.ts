@@ -125,7 +125,7 @@ const merge = (handling: Handling, result: Document.Document | undefined, around
   handling.flight.over.push(handling)
   for (const emission of draft.emissions) {
     const { at, space } = emission
-    const to = space === undefined || space === body.space ? undefined : { space, at }
+    const to = space === undefined || space === body.space ? undefined : Signal.passage(space, at, work.moment.now)
     const signal = Signal.make(emission, { origin: "run", depth: handling.flight.signal.depth + 1, expected: handling.beat + 1, to })
     const due = at === undefined || to !== undefined ? undefined : Signal.due(at, sinceOf(work, body))
     settled.queued.push(new Signal.Pending(body.number(), signal, { due }))
@@ -255,7 +255,8 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     controls: work.done,
     captured: work.captured,
     runs: work.runs,
-    changes
+    changes,
+    made: firsts(settled.blobs, body)
   })
   const dequeued: Array<number> = []
   for (const { pending } of work.captured) if (pending.stored) dequeued.push(pending.seq)
@@ -269,6 +270,10 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
   })
   return text.length
 }
+
+/** The content that no run could see before this beat: the next ones can. */
+const firsts = (blobs: ReadonlyArray<BlobRow>, { documents }: Body): ReadonlyArray<string> =>
+  blobs.length === 0 ? [] : [...new Set(blobs.map(({ hash }) => hash))].filter((hash) => !documents.shows(hash))
 
 /** What the store has taken becomes the state that the next beat starts from. */
 const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => {
@@ -287,7 +292,7 @@ const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => 
   for (const flight of settled.landed) inbox.land(flight)
   // Another handling of its event may have ended in this very beat, so it comes after all of those.
   for (const pending of work.redelivered) {
-    if (pending.leaves) continue
+    if (pending.again === undefined) continue
     const flight = inbox.flights.get(pending.signal.id)
     if (flight !== undefined) flight.open++
     inbox.restore(pending)

@@ -3,7 +3,9 @@
  *
  * A letter is the cell `/rt/dead/<id>/<enzyme>` and takes the place of the
  * handling's receipt. Sent again, it is deleted, and its enzyme runs anew for
- * the event, once; the receipt of that run then stands where the letter did.
+ * the event, once; the receipt of that run then stands where the letter did. A
+ * signal that no enzyme was asked to take, because the chain that led to it was
+ * too long, is sent again as a signal, at the beginning of a chain of its own.
  * (Architecture, section 5, "Retry".)
  *
  * @module
@@ -26,6 +28,9 @@ import { DeadAbsent } from "./SpaceError.ts"
 /** The cells that hold the letters. */
 const FOLDER = "/rt/dead"
 
+/** Stands for the enzyme in the letter of a signal whose chain was too long. */
+export const STORM = { key: "storm", code: "signal/storm" } as const
+
 /** Most letters of one page. */
 export const MAX_PAGE = 1000
 
@@ -42,6 +47,8 @@ export interface DeadLetter {
   readonly target?: string
   /** The space that did not take the signal, where it was for another one. */
   readonly space?: string
+  /** How long it has to wait there. */
+  readonly wait?: Signal.Wait
   readonly attempt: number
   /** The beat that gave it up, and the one that captured its event. */
   readonly beat: number
@@ -82,6 +89,7 @@ export const put = (stage: Stage, handling: Handling, outcome: Extract<Outcome, 
     ...(signal.signal === undefined ? {} : { signal: signal.signal }),
     ...(signal.target === undefined ? {} : { target: signal.target }),
     ...(signal.to === undefined ? {} : { space: signal.to.space }),
+    ...(signal.to?.wait === undefined ? {} : { wait: { at: { ...signal.to.wait.at }, since: signal.to.wait.since } }),
     ...(signal.payload === undefined ? {} : { payload: Link.make(payload.text) })
   }
   stage.put(Address.make(place), Document.encode(letter), COMMIT)
@@ -144,7 +152,7 @@ export const redelivery = (space: string, id: string, enzyme: string): Omit<Rede
 }
 
 /**
- * Takes a letter out of the beat's state, for its handling to run in the next one; answers why not, where it cannot.
+ * Takes a letter out of the beat's state, for its handling, or all that take its signal, to run in the next one; answers why not, where it cannot.
  *
  * @category combinators
  * @since 0.1.0
@@ -152,7 +160,7 @@ export const redelivery = (space: string, id: string, enzyme: string): Omit<Rede
 export const redeliver = ({ enzyme, id, write: { address } }: Redelivery, work: BeatWork, body: Body): DeadAbsent | undefined => {
   const letter = letterAt(address.key, work.stage.visible(address.key)?.text)
   if (letter === undefined) return new DeadAbsent({ space: body.space, id, enzyme })
-  const { captured, signal, space, target } = letter
+  const { signal, space, target, wait } = letter
   const payloadAddress = payloadOf(address.id)
   const payload = work.stage.visible(payloadAddress.key)
   work.stage.put(address, undefined, CAPTURE)
@@ -161,14 +169,19 @@ export const redeliver = ({ enzyme, id, write: { address } }: Redelivery, work: 
     origin: Signal.originOf(id),
     depth: 0,
     expected: Signal.expectedBy(id),
-    to: space === undefined ? undefined : { space }
+    to: space === undefined ? undefined : { space, wait }
   })
-  // It holds no lane: those behind it have gone on.
-  const again: Signal.Again = { enzyme, attempt: 1, why: "redelivery", document: undefined, losses: 0, captured, lane: undefined, loose: true }
-  const wait = { again, due: { beat: work.moment.beat + 1, moment: undefined } }
-  work.redelivered.push(new Signal.Pending(body.number(), sent, space === undefined ? wait : {}))
+  work.redelivered.push(new Signal.Pending(body.number(), sent, isStorm(letter) ? { anew: true } : space === undefined ? handlingOf(letter, work) : {}))
   return undefined
 }
+
+/** The handling alone. It holds no lane: those behind it have gone on. */
+const handlingOf = ({ captured, enzyme }: DeadLetter, { moment }: BeatWork): Pick<Signal.Pending, "again" | "due"> => ({
+  again: { enzyme, attempt: 1, why: "redelivery", document: undefined, losses: 0, captured, lane: undefined, loose: true },
+  due: { beat: moment.beat + 1, moment: undefined }
+})
+
+const isStorm = ({ code, enzyme }: DeadLetter): boolean => enzyme === STORM.key && code === STORM.code
 
 const placeOf = (id: string, enzyme: string): string | undefined =>
   Name.refusal(id) === undefined && Name.refusal(enzyme) === undefined ? `${FOLDER}/${id}/${enzyme}` : undefined

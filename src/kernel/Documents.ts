@@ -69,6 +69,11 @@ export class Documents implements Committed {
     return this.arrived.has(hash) ? undefined : this.ask(() => this.store.blob(hash))
   }
 
+  /** Whether runs see content with this digest. */
+  shows(hash: string): boolean {
+    return !this.arrived.has(hash) && this.ask(() => this.store.holds(hash))
+  }
+
   /** Content came in: runs see it from the next capture on. */
   arrive(hash: string): void {
     this.arrived.add(hash)

@@ -21,6 +21,16 @@ export type Entered =
   | { readonly kind: "new"; readonly pending: Signal.Pending }
   | { readonly kind: "known"; readonly id: string }
 
+/** What is known of a signal beside what it asks for. */
+interface Sender {
+  /** Under which it is known here, and as its sender gave it; without the first, one is minted. */
+  readonly id: string | undefined
+  readonly given: string
+  readonly depth: number
+  /** The clock from which its wait counts; that of its arrival unless given. */
+  readonly since?: number | undefined
+}
+
 /** Most characters of a caller's id. */
 const MAX_ID = 512
 
@@ -61,10 +71,10 @@ export class Entrance {
    */
   arrive(from: string, { depth, id, payload, signal, target, to }: Signal.Signal): Entered {
     const own = this.body.hash(JSON.stringify([from, "space", id, this.body.space])).slice(0, 32)
-    return this.take({ id, signal, target, payload, at: to?.at }, { id: own, given: id, depth })
+    return this.take({ id, signal, target, payload, at: to?.wait?.at }, { id: own, given: id, depth, since: to?.wait?.since })
   }
 
-  private take(sent: Launch.Emission, { depth, given, id: known }: { readonly id: string | undefined; readonly given: string; readonly depth: number }): Entered {
+  private take(sent: Launch.Emission, { depth, given, id: known, since }: Sender): Entered {
     const { body } = this
     const { inbox, settings: { limits, tempo } } = body
     const head = body.store.head()
@@ -73,7 +83,7 @@ export class Entrance {
     if (limit !== undefined) throw new InboxFull({ space: body.space, limit })
     const from = known === undefined ? { origin: "ingress", expected: head.beat + 1 } as const : { origin: "caller", expected: undefined } as const
     const signal = Signal.make({ ...sent, id: known ?? this.mint(head.beat + 1) }, { ...from, depth })
-    const due = sent.at === undefined ? undefined : Signal.due(sent.at, { beat: head.beat, clock: body.host.now(), tempo })
+    const due = sent.at === undefined ? undefined : Signal.due(sent.at, { beat: head.beat, clock: since ?? body.host.now(), tempo })
     return { kind: "new", pending: new Signal.Pending(body.number(), signal, { due }) }
   }
 

@@ -39,7 +39,6 @@ const outside = Envelope.make(undefined, false)
 export class Heartbeat {
   private readonly body: Body
   private readonly intake: Intake
-
   private readonly observe: ((work: BeatWork) => void) | undefined
 
   /** `observe` is shown each beat's work before it is committed. It changes nothing. */
@@ -119,7 +118,7 @@ export class Heartbeat {
       else if (pending.undelivered !== undefined) {
         captured.handlings.push(work.assign(flight, { key: `space:${signal.to!.space}`, outcome: { kind: "dead", ...pending.undelivered } }))
       } else if (signal.depth > this.body.settings.limits.hops) {
-        captured.handlings.push(work.assign(flight, { key: "storm", outcome: storm(signal.depth) }))
+        captured.handlings.push(work.assign(flight, { key: DeadLetter.STORM.key, outcome: storm(signal.depth) }))
       } else {
         if (!signal.event && first === undefined) firsts.set(signal.pair, captured)
         for (let i = 0; i < resolution.entries.length; i++) {
@@ -196,6 +195,6 @@ const gone = (key: string): Outcome => ({
 const storm = (depth: number): Outcome => ({
   kind: "dead",
   tag: "SignalStorm",
-  code: "signal/storm",
-  message: `The signal is number ${depth} in a chain of signals. Let the chain end, or raise the limit on hops`
+  code: DeadLetter.STORM.code,
+  message: `The signal is number ${depth} in a chain of signals. Let the chain end, or raise the limit on hops, and send it again`
 })

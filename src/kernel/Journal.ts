@@ -37,6 +37,8 @@ export interface Facts {
   readonly captured: ReadonlyArray<Captured>
   readonly runs: ReadonlyArray<Handling>
   readonly changes: ReadonlyArray<Staged>
+  /** Digests of content that the runs made and that was not in sight before. */
+  readonly made: ReadonlyArray<string>
 }
 
 /** An enzyme that came from a module, with the module's digest. */
@@ -74,7 +76,9 @@ export const entry = (facts: Facts): string => {
   }
   text += `],"runs":[${runs}],"cells":[`
   for (let i = 0; i < facts.changes.length; i++) text += i === 0 ? cell(facts.changes[i]!) : `,${cell(facts.changes[i]!)}`
-  text += "]}"
+  text += "]"
+  if (facts.made.length > 0) text += `,"made":${JSON.stringify(facts.made)}`
+  text += "}"
   const messages = asides(facts.runs)
   return messages === undefined ? text : `${text}\n${messages}`
 }
@@ -92,7 +96,7 @@ const input = ({ pending, flight: { signal } }: Captured): string => {
   if (again !== undefined) {
     return `{"id":"${signal.id}","signal":${path},"target":${target},"enzyme":"${again.enzyme}","attempt":${again.attempt},"why":"${again.why}","losses":${again.losses},"captured":${again.captured}${again.why === "redelivery" ? `,"payload":[${signal.payload?.text ?? ""}]` : ""}}`
   }
-  if (signal.origin === "run") return `"${signal.id}"`
+  if (signal.origin === "run" && !pending.anew) return `"${signal.id}"`
   return signal.payload === undefined ? `["${signal.id}",${path},${target}]` : `["${signal.id}",${path},${target},${signal.payload.text}]`
 }
 
@@ -176,6 +180,7 @@ export interface Parsed {
   readonly in: ReadonlyArray<In>
   readonly runs: ReadonlyArray<RunLine>
   readonly cells: ReadonlyArray<CellLine>
+  readonly made?: ReadonlyArray<string>
   readonly messages: ReadonlyMap<number, string>
 }
 

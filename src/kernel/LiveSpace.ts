@@ -69,6 +69,8 @@ export class LiveSpace implements Space, Neighbour {
     })
     this.entrance = new Entrance(body)
     this.outbox = new Outbox(body, { reach: around.reach, group: this.group })
+    // A store that is damaged may stop the space at once, which tells all its parts.
+    this.outbox.begin()
   }
 
   /** Why it stopped, where it did. */
@@ -250,7 +252,7 @@ export class LiveSpace implements Space, Neighbour {
       store: (hash) => Effect.callback<void, SpaceStopped | PersistenceError>((resume) => {
         try {
           // Content that was there already stays in sight of the runs.
-          if (this.body.store.blob(hash) === undefined) this.body.documents.arrive(hash)
+          if (!this.body.store.holds(hash)) this.body.documents.arrive(hash)
           writer.finish(hash)
         } catch (error) {
           if (error instanceof PersistenceError) return resume(Effect.fail(error))

@@ -6,7 +6,7 @@
  * event of its own, whose id is a digest of the sender and the signal's id, so
  * that a second delivery after a crash is found out there. Those for one space
  * arrive in the order in which they were sent; where it cannot take them, they
- * are sent again after a wait. (Architecture, section 5, "Lineage".)
+ * are sent again after a wait. What waits is mostly in the store. (Architecture, section 5, "Lineage".)
  *
  * @module
  */
@@ -16,9 +16,8 @@ import * as Exit from "effect/Exit"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { Body } from "./Body.ts"
 import type { Group } from "./Group.ts"
-import { Queue } from "./Queue.ts"
 import * as Run from "./Run.ts"
-import { Pending, size, type Undelivered } from "./Signal.ts"
+import { Pending, type Undelivered } from "./Signal.ts"
 import { SpaceStopped } from "./SpaceError.ts"
 
 /** A space that takes what another one sends. */
@@ -36,17 +35,13 @@ interface Around {
   readonly group: Pick<Group, "await" | "stop">
 }
 
-/** Most signals that are handed over at a time. */
-const BATCH = 256
-
 /** What no later attempt can mend. */
 const hopeless: ReadonlySet<unknown> = new Set(["space/unknown", "space/name", "signal/id-reused", "signal/invalid"])
 
 /** The way to one space. */
 interface Road {
   readonly space: string
-  readonly queue: Queue<Pending>
-  state: "still" | "sending" | "waiting"
+  state: "sending" | "waiting"
   /** Attempts that failed in a row. */
   failures: number
   disarm: () => void
@@ -70,19 +65,12 @@ export class Outbox {
   constructor(body: Body, around: Around) {
     this.body = body
     this.around = around
-    this.add(body.outgoing)
   }
 
   /** Takes in what is durable here and is to be handed over. */
   add(outgoing: ReadonlyArray<Pending>): void {
-    for (const pending of outgoing) {
-      const { space } = pending.signal.to!
-      const road = this.roads.get(space) ?? { space, queue: new Queue<Pending>(), state: "still", failures: 0, disarm: nothing }
-      this.roads.set(space, road)
-      road.queue.push(pending)
-      this.count(pending, 1)
-    }
-    if (outgoing.length > 0) for (const road of this.roads.values()) if (road.state === "still") this.send(road)
+    for (const pending of outgoing) this.body.departures.add(pending)
+    if (outgoing.length > 0) this.begin()
   }
 
   /** Calls back when nothing is being handed over: at once, or later. What waits for another attempt does not count. */
@@ -103,15 +91,35 @@ export class Outbox {
     this.tellQuiet()
   }
 
+  /** Sets out to each space that something waits for, and that nothing is on its way to. */
+  begin(): void {
+    for (const space of this.body.departures.spaces) {
+      if (this.roads.has(space)) continue
+      const road: Road = { space, state: "sending", failures: 0, disarm: nothing }
+      this.roads.set(space, road)
+      this.send(road)
+    }
+  }
+
   private send(road: Road): void {
     road.state = "sending"
     Effect.runFork(this.around.reach(road.space)).addObserver((exit) => {
       if (this.stopped) return
-      const batch: Array<Pending> = []
-      while (batch.length < BATCH && road.queue.size > 0) batch.push(road.queue.shift()!)
-      if (Exit.isSuccess(exit)) void this.hand(batch, exit.value).then((answers) => this.settle(road, batch, answers))
-      else this.settle(road, batch, Array.from(batch, () => Cause.squash(exit.cause)))
+      this.safely(() => {
+        const batch = this.body.departures.next(road.space)
+        if (Exit.isSuccess(exit)) void this.hand(batch, exit.value).then((answers) => this.settle(road, batch, answers))
+        else this.settle(road, batch, Array.from(batch, () => Cause.squash(exit.cause)))
+      })
     })
+  }
+
+  /** What the store refuses stops the space. */
+  private safely(run: () => void): void {
+    try {
+      run()
+    } catch (error) {
+      this.around.group.stop(new SpaceStopped({ space: this.body.space, reason: (error as Error).message }))
+    }
   }
 
   /** Hands signals over, in order, up to the first that is not taken; answers what became of those: `undefined` where it was accepted. */
@@ -140,40 +148,36 @@ export class Outbox {
     if (this.stopped) return
     const over: Array<Pending> = []
     const undelivered: Array<Pending> = []
-    const left: Array<Pending> = []
     let failed = false
     batch.forEach((pending, i) => {
       const error = answers[i]
       const isHopeless = hopeless.has((error as { readonly code?: unknown } | undefined)?.code)
       if (error !== undefined && !isHopeless) failed = true
-      if (failed || i >= answers.length) return void left.push(pending)
+      if (failed || i >= answers.length) return
       over.push(pending)
       if (isHopeless) undelivered.push(new Pending(this.body.number(), pending.signal, { undelivered: failureOf(error) }))
     })
-    road.queue.prepend(left)
-    try {
-      if (over.length > 0) this.leave(over, undelivered)
-    } catch (error) {
-      return this.around.group.stop(new SpaceStopped({ space: this.body.space, reason: (error as Error).message }))
-    }
-    this.goOn(road, failed)
+    this.safely(() => {
+      if (over.length > 0) this.leave(road.space, over, undelivered)
+      this.goOn(road, failed)
+    })
   }
 
   private goOn(road: Road, failed: boolean): void {
     if (failed) this.wait(road)
     else {
       road.failures = 0
-      if (road.queue.size > 0) return this.send(road)
+      if (this.body.departures.has(road.space)) return this.send(road)
       this.roads.delete(road.space)
     }
     if (this.isQuiet) this.tellQuiet()
   }
 
   /** Removes the rows of what is over here; those that will never be delivered come back, for the next beat to put them with the dead letters. */
-  private leave(over: ReadonlyArray<Pending>, undelivered: ReadonlyArray<Pending>): void {
-    const { inbox, store } = this.body
+  private leave(space: string, over: ReadonlyArray<Pending>, undelivered: ReadonlyArray<Pending>): void {
+    const { departures, inbox, store } = this.body
     store.append({ entry: undefined, cells: [], receipts: [], queued: undelivered, dequeued: over.map(({ seq }) => seq), blobs: [] })
-    for (const pending of over) this.count(pending, -1)
+    departures.over(space, over)
     for (const pending of undelivered) {
       pending.stored = true
       inbox.push(pending)
@@ -194,13 +198,6 @@ export class Outbox {
 
   private tellQuiet(): void {
     for (const run of this.quiet.splice(0)) run()
-  }
-
-  /** What waits here counts like all that runs sent and is not over. */
-  private count({ signal }: Pending, sign: 1 | -1): void {
-    const { backlog } = this.body.inbox
-    backlog.signals += sign
-    backlog.bytes += sign * size(signal)
   }
 }
 

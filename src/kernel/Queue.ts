@@ -37,6 +37,11 @@ export class Queue<A> {
     return this.items[this.front]
   }
 
+  /** The next items, at most so many; they stay. */
+  first(count: number): ReadonlyArray<A> {
+    return this.items.slice(this.front, this.front + count) as ReadonlyArray<A>
+  }
+
   shift(): A | undefined {
     if (this.front === this.items.length) return undefined
     const item = this.items[this.front]

@@ -10,6 +10,7 @@ import type { Binding } from "../registry/Bindings.ts"
 import * as Bindings from "../registry/Bindings.ts"
 import type { Registry } from "../registry/Registry.ts"
 import type { Body } from "./Body.ts"
+import { Departures } from "./Departures.ts"
 import { Documents } from "./Documents.ts"
 import { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
@@ -40,10 +41,10 @@ export const recover = (store: SpaceStore, { hash, host, pacemaker, registry, se
   const documents = new Documents(store, settings.limits.residentBytes)
   const inbox = new Inbox(settings.limits, store)
   let number = 0
-  const outgoing: Array<Pending> = []
+  const departures = new Departures(settings.limits, store, inbox.backlog)
   for (const row of store.queue()) {
     const pending = Pending.fromRow(row)
-    if (pending.leaves) outgoing.push(pending)
+    if (pending.leaves) departures.add(pending)
     else inbox.restore(pending)
     number = row.seq
   }
@@ -52,7 +53,7 @@ export const recover = (store: SpaceStore, { hash, host, pacemaker, registry, se
     store,
     documents,
     inbox,
-    outgoing,
+    departures,
     enzymes: registry,
     bindings: bindingsOf(store, documents),
     settings,

@@ -31,10 +31,16 @@ export interface Signal {
   readonly to?: Passage | undefined
 }
 
-/** Another space, and the wait that a signal has to keep there. */
+/** Another space, and the wait that a signal has to keep there, however often it is handed over. */
 export interface Passage {
   readonly space: string
-  readonly at?: At | undefined
+  readonly wait?: Wait | undefined
+}
+
+/** A wait, and the clock of the beat that asked for it, from which its time counts. */
+export interface Wait {
+  readonly at: At
+  readonly since: number
 }
 
 /** Why a signal will never be taken by the space that it goes to. */
@@ -90,6 +96,14 @@ export const make = (sent: Emission, from: Pick<Signal, "origin" | "depth" | "ex
   pair: pairOf(sent),
   to: from.to
 })
+
+/**
+ * The way to another space, as a beat with this clock asks for it.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const passage = (space: string, at: At | undefined, since: number): Passage => at === undefined ? { space } : { space, wait: { at, since } }
 
 /**
  * Where a signal came from, as its id tells.
@@ -150,22 +164,25 @@ export class Pending {
   readonly due: Due | undefined
   readonly again: Again | undefined
   readonly undelivered: Undelivered | undefined
+  /** Whether it was sent again from the dead letters, to be taken as if for the first time. */
+  readonly anew: boolean
   /** Whether the store has its row. */
   stored = false
   /** The beat that captured it. */
   beat: number | undefined
 
-  constructor(seq: number, signal: Signal, wait: Pick<Partial<Pending>, "due" | "again" | "undelivered"> = {}) {
+  constructor(seq: number, signal: Signal, wait: Pick<Partial<Pending>, "due" | "again" | "undelivered" | "anew"> = {}) {
     this.seq = seq
     this.signal = signal
     this.due = wait.due
     this.again = wait.again
     this.undelivered = wait.undelivered
+    this.anew = wait.anew ?? false
   }
 
   /** By which its row is found: a caller may ask for it, and attempts of one signal belong together. */
   get id(): string | undefined {
-    return this.again !== undefined || this.signal.origin !== "run" ? this.signal.id : undefined
+    return this.again !== undefined || this.anew || this.signal.origin !== "run" ? this.signal.id : undefined
   }
 
   /** Whether it is on its way to another space. */
@@ -176,8 +193,8 @@ export class Pending {
   /** The row's text, made only for what outlives its group. */
   get text(): string {
     const { depth, event, id, origin, payload, signal, target, to } = this.signal
-    const { again, due, undelivered } = this
-    return JSON.stringify({ id, signal, target, payload: payload?.text, event, origin, depth, to, due, again, undelivered })
+    const { again, anew, due, undelivered } = this
+    return JSON.stringify({ id, signal, target, payload: payload?.text, event, origin, depth, to, due, again, undelivered, anew: anew || undefined })
   }
 
   /** The same attempt under the key that its enzyme has now. */
@@ -190,9 +207,9 @@ export class Pending {
 
   /** The pending signal that a row stands for. */
   static fromRow(row: { readonly seq: number; readonly text: string }): Pending {
-    const { again, due, payload, undelivered, ...rest } = JSON.parse(row.text)
+    const { again, anew, due, payload, undelivered, ...rest } = JSON.parse(row.text)
     const signal = { ...rest, payload: payload === undefined ? undefined : Codec.decode(payload), expected: expectedBy(rest.id), pair: pairOf(rest) }
-    const pending = new Pending(row.seq, signal, { due, again, undelivered })
+    const pending = new Pending(row.seq, signal, { due, again, undelivered, anew })
     pending.stored = true
     return pending
   }

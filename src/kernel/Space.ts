@@ -105,7 +105,7 @@ export interface Space {
   readonly dead: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<DeadPage, ReadError>
   /** One dead letter with its payload and message; `undefined` where there is none. */
   readonly letter: (id: string, enzyme: string) => Effect.Effect<OpenLetter | undefined, ReadError>
-  /** Sends a dead letter again, by the next beat: exactly its enzyme runs anew. Answers the beat, when durable. */
+  /** Sends a dead letter again, by the next beat: exactly its enzyme runs anew, or, where its chain was too long, all that take the signal. Answers the beat, when durable. */
   readonly redeliver: (id: string, enzyme: string) => Effect.Effect<number, ControlError>
   /** Starts a piece of a node module. */
   readonly start: (module: string, inputs: { readonly [name: string]: unknown }) => Effect.Effect<string, NotProvided>

@@ -67,8 +67,7 @@ export class Waiting {
   at(seq: number): Pending {
     const known = this.resident.get(seq)
     if (known !== undefined) return known
-    const text = this.ahead.get(seq) ?? this.fetch(seq)
-    const pending = Pending.fromRow({ seq, text })
+    const pending = this.revive(seq, this.ahead.get(seq) ?? this.fetch(seq))
     if (this.hasRoom) this.keep(pending)
     return pending
   }
@@ -126,10 +125,18 @@ export class Waiting {
   private fetch(seq: number): string {
     const limit = seq > this.read && seq <= this.read + NEAR ? AHEAD : 1
     const rows = this.rows?.queued(seq, limit) ?? []
-    if (rows.length === 0) throw this.damaged(seq)
+    if (rows[0]?.seq !== seq) throw this.damaged(seq, "gone")
     this.read = rows.at(-1)!.seq
     if (limit > 1) this.ahead = new Map(rows.map((row) => [row.seq, row.text]))
     return rows[0]!.text
+  }
+
+  private revive(seq: number, text: string): Pending {
+    try {
+      return Pending.fromRow({ seq, text })
+    } catch {
+      throw this.damaged(seq, "no signal")
+    }
   }
 
   private get hasRoom(): boolean {
@@ -149,8 +156,8 @@ export class Waiting {
     if (this.resident.delete(pending.seq)) this.bytes -= size(pending.signal)
   }
 
-  private damaged(seq: number): PersistenceError {
+  private damaged(seq: number, what: string): PersistenceError {
     const { place = "memory", space = "" } = this.rows ?? {}
-    return new PersistenceError({ reason: new StoreDamaged({ space, place, detail: `the signal that waits as number ${seq} is gone` }) })
+    return new PersistenceError({ reason: new StoreDamaged({ space, place, detail: `the signal that waits as number ${seq} is ${what}` }) })
   }
 }

@@ -8,7 +8,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { CellRow, Head, JournalRow, QueueRow, ReceiptRow } from "./Persistence.ts"
+import type { Anchor, CellRow, Head, JournalRow, QueueRow, ReceiptRow } from "./Persistence.ts"
 import { BeatConflict, PersistenceError, StaleWriter } from "./PersistenceError.ts"
 
 /** Most bytes of one part of a blob. */
@@ -57,6 +57,7 @@ export interface Backend {
   readonly epoch: number
   readonly place: string
   readonly head: Head
+  anchor(): Anchor
   read(key: string): string | undefined
   /** The names of the documents directly below, in code-unit order. */
   children(scope: string, id: string): ReadonlyArray<string>
@@ -72,6 +73,7 @@ export interface Backend {
   /** In the order of their numbers. */
   waiting(id: string): ReadonlyArray<QueueRow>
   blob(hash: string): Uint8Array | undefined
+  holds(hash: string): boolean
   /** Begins an upload; its number is used by no other handle. */
   startUpload(): number
   writePart(upload: number, part: number, bytes: Uint8Array): void

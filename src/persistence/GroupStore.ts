@@ -13,7 +13,7 @@ import * as Address from "../cell/Address.ts"
 import { attempt, type Backend } from "./Backend.ts"
 import * as Journal from "./Journal.ts"
 import { keyOf, Overlay } from "./Overlay.ts"
-import type { Batch, BlobWriter, Head, JournalRow, QueueRow, ReceiptRow, SpaceStore } from "./Persistence.ts"
+import type { Anchor, Batch, BlobWriter, Head, JournalRow, QueueRow, ReceiptRow, SpaceStore } from "./Persistence.ts"
 import { BeatConflict, PersistenceError, StoreUnavailable } from "./PersistenceError.ts"
 import { Upload } from "./Upload.ts"
 
@@ -50,6 +50,10 @@ export class GroupStore implements SpaceStore {
 
   head(): Head {
     return this.overlay.head
+  }
+
+  anchor(): Anchor {
+    return this.backend.anchor()
   }
 
   read(key: string): string | undefined {
@@ -150,6 +154,10 @@ export class GroupStore implements SpaceStore {
     const content = this.overlay.blobs.get(hash)
     if (content === undefined) return this.backend.blob(hash)
     return "bytes" in content ? content.bytes : this.backend.readUpload(content.upload)
+  }
+
+  holds(hash: string): boolean {
+    return this.overlay.blobs.has(hash) || this.backend.holds(hash)
   }
 
   writeBlob(): BlobWriter {

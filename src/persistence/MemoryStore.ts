@@ -14,7 +14,7 @@ import { attempt, type Backend, checkTurn, type Group } from "./Backend.ts"
 import * as GroupStore from "./GroupStore.ts"
 import * as Journal from "./Journal.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
-import { checkSpaceName, type Head, type JournalRow, Persistence, type QueueRow, type ReceiptRow, type Retention, retention } from "./Persistence.ts"
+import { type Anchor, checkSpaceName, type Head, type JournalRow, Persistence, type QueueRow, type ReceiptRow, type Retention, retention } from "./Persistence.ts"
 import { NoSuchSpace, PersistenceError } from "./PersistenceError.ts"
 import { expired, Pruning, sizeOf } from "./Pruning.ts"
 
@@ -28,6 +28,7 @@ class Space {
   keys: ReadonlyArray<string> | undefined
   readonly journal: Array<JournalRow> = []
   journalSize = 0
+  anchor: Anchor = { beat: -1, hash: "" }
   /** By the signal's id. */
   readonly receipts = new Map<string, ReadonlyArray<ReceiptRow>>()
   /** The ids with a digest and the clock of the group that wrote it last, in the order of age. */
@@ -60,6 +61,10 @@ class MemoryBackend implements Backend {
     this.head = data.head
     this.pruning = new Pruning(kept)
     data.uploads.clear()
+  }
+
+  anchor(): Anchor {
+    return this.data.anchor
   }
 
   read(key: string): string | undefined {
@@ -111,6 +116,10 @@ class MemoryBackend implements Backend {
 
   blob(hash: string): Uint8Array | undefined {
     return this.data.blobs.get(hash)
+  }
+
+  holds(hash: string): boolean {
+    return this.data.blobs.has(hash)
   }
 
   startUpload(): number {
@@ -221,6 +230,7 @@ class MemoryBackend implements Backend {
       sizeOf
     })
     for (const row of data.journal.splice(0, count)) {
+      data.anchor = { beat: row.beat, hash: row.hash }
       data.journalSize -= sizeOf(row)
       for (const id of data.pointers.get(row.beat) ?? []) this.dropReceipts(id, ({ beat, digest }) => beat !== row.beat || digest !== undefined)
       data.pointers.delete(row.beat)

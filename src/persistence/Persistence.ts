@@ -81,6 +81,12 @@ export interface Head {
   readonly hash: string
 }
 
+/** The newest row that pruning took from the journal; `beat` is -1 and `hash` empty before it took any. */
+export interface Anchor {
+  readonly beat: number
+  readonly hash: string
+}
+
 /** Receives content of unknown length, piece by piece. */
 export interface BlobWriter {
   /** Takes at most 1 MiB. */
@@ -112,6 +118,8 @@ export interface SpaceStore {
   /** Where the data lies, for messages. */
   readonly place: string
   readonly head: () => Head
+  /** What the oldest journal row that is left is chained to. */
+  readonly anchor: () => Anchor
   /** The text of the document with this key. */
   readonly read: (key: string) => string | undefined
   /** The names directly below `id` in `scope`, in code-unit order. */
@@ -129,6 +137,8 @@ export interface SpaceStore {
   /** The signals that wait under this id, in the order of their numbers. */
   readonly waiting: (id: string) => ReadonlyArray<QueueRow>
   readonly blob: (hash: string) => Uint8Array | undefined
+  /** Whether there is content with this digest; its bytes are not read. */
+  readonly holds: (hash: string) => boolean
   readonly writeBlob: () => BlobWriter
   readonly append: (batch: Batch) => void
   /** After it, all that was appended is durable. A failure is final for this handle. */

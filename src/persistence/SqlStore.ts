@@ -15,7 +15,7 @@ import * as GroupStore from "./GroupStore.ts"
 import { CallerIndex } from "./CallerIndex.ts"
 import { IdFilter } from "./IdFilter.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
-import { checkSpaceName, type Head, type JournalRow, type OpenOptions, Persistence, type QueueRow, type ReceiptRow, retention } from "./Persistence.ts"
+import { type Anchor, checkSpaceName, type Head, type JournalRow, type OpenOptions, Persistence, type QueueRow, type ReceiptRow, retention } from "./Persistence.ts"
 import { NoSuchSpace, PersistenceError, StoreDamaged } from "./PersistenceError.ts"
 import { expired, Pruning, sizeOf } from "./Pruning.ts"
 import * as SortKey from "./SortKey.ts"
@@ -27,8 +27,7 @@ interface Meta {
   readonly epoch: number
   readonly head: Head
   readonly journalSize: number
-  /** The newest journal row that was pruned: what remains is chained to it. */
-  readonly anchor: { readonly beat: number; readonly hash: string }
+  readonly anchor: Anchor
 }
 
 /** What of a journal row says whether it is too old. */
@@ -80,6 +79,10 @@ class SqlBackend implements Backend {
     this.head = head
   }
 
+  anchor(): Anchor {
+    return readMeta(this.sql).anchor
+  }
+
   read(key: string): string | undefined {
     return this.sql.cell.get(SortKey.encode(key))?.[0] as string | undefined
   }
@@ -129,6 +132,10 @@ class SqlBackend implements Backend {
   blob(hash: string): Uint8Array | undefined {
     const row = this.sql.blob.get(hash)
     return row === undefined ? undefined : this.readParts(row)
+  }
+
+  holds(hash: string): boolean {
+    return this.sql.blob.get(hash) !== undefined
   }
 
   startUpload(): number {
@@ -206,7 +213,7 @@ class SqlBackend implements Backend {
   }
 
   private commitBlob(hash: string, content: Content): void {
-    if (this.sql.blob.get(hash) !== undefined) {
+    if (this.holds(hash)) {
       if ("upload" in content) this.dropUpload(content.upload)
       return
     }

@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Address from "../cell/Address.ts"
 import type { Archive } from "../kernel/Archive.ts"
 import * as Journal from "../kernel/Journal.ts"
-import type { Batch, BlobWriter, Head, JournalRow, SpaceStore } from "../persistence/Persistence.ts"
+import type { Anchor, Batch, BlobWriter, Head, JournalRow, SpaceStore } from "../persistence/Persistence.ts"
 
 /**
  * A store in which beat `from` is the next to come.
@@ -29,7 +29,7 @@ export class Past implements SpaceStore {
   private readonly source: Archive["store"]
   /** Documents that differ from the present: as they were, and later as the replay made them. */
   private readonly texts = new Map<string, string | undefined>()
-  /** Content that no beat had captured yet. */
+  /** Content that no beat had captured or made yet. */
   private readonly unseen = new Set<string>()
   private newest: Head
   /** The beat up to which the present is taken back. */
@@ -52,13 +52,17 @@ export class Past implements SpaceStore {
     for (const row of this.source.scanJournal(this.undone + 1, beat)) {
       const entry = Journal.parse(row.text)
       for (const [key, , [was]] of entry.cells) if (!this.texts.has(key)) this.texts.set(key, was === undefined ? undefined : JSON.stringify(was))
-      for (const hash of entry.content ?? []) this.unseen.add(hash)
+      for (const hash of [...entry.content ?? [], ...entry.made ?? []]) this.unseen.add(hash)
     }
     this.undone = beat
   }
 
   head(): Head {
     return this.newest
+  }
+
+  anchor(): Anchor {
+    return this.source.anchor()
   }
 
   read(key: string): string | undefined {
@@ -102,13 +106,19 @@ export class Past implements SpaceStore {
     return this.unseen.has(hash) ? undefined : this.source.blob(hash)
   }
 
+  holds(hash: string): boolean {
+    this.catchUp()
+    return !this.unseen.has(hash) && this.source.holds(hash)
+  }
+
   /** From now on runs see this content. */
   see(hashes: ReadonlyArray<string>): void {
     for (const hash of hashes) this.unseen.delete(hash)
   }
 
-  append({ cells, entry }: Batch): void {
+  append({ blobs, cells, entry }: Batch): void {
     if (entry === undefined) return
+    this.see(blobs.map(({ hash }) => hash))
     for (const { address, text } of cells) this.texts.set(address.key, text)
     this.newest = { beat: entry.beat, clock: entry.clock, hash: entry.hash }
     this.made = entry

@@ -61,13 +61,13 @@ export class RecordedIntake implements Intake {
     const flights = new Map<Flight, number>()
     const byId = new Map<string, Flight>()
     const taken = this.entry!.in.map((input, i): Taken => {
-      const isStorm = this.entry!.runs.some((line) => line[0] === i && line[1] === "storm" && line[4] === "signal/storm")
+      const isStorm = this.entry!.runs.some((line) => line[0] === i && line[1] === DeadLetter.STORM.key && line[4] === DeadLetter.STORM.code)
       const signal = { ...this.signal(input), depth: isStorm ? Infinity : 0 }
       const again = typeof input === "object" && "id" in input ? input : undefined
       const flight = byId.get(signal.id) ?? new Flight(signal, again?.captured ?? this.entry!.beat, undefined)
       byId.set(signal.id, flight)
       flights.set(flight, i)
-      if (again === undefined) return { flight, pending: new Signals.Pending(0, signal, { undelivered: this.undelivered(signal, i) }) }
+      if (again === undefined) return { flight, pending: new Signals.Pending(0, signal, { undelivered: this.undelivered(signal, i), anew: typeof input !== "string" }) }
       flight.open++
       flight.strict++
       const { attempt, captured, enzyme, losses, why } = again
@@ -122,12 +122,15 @@ export class RecordedIntake implements Intake {
 
   /** A signal that a run sent, from the entry of the beat that sent it. */
   private emitted(id: string): Signal {
-    for (const line of this.entryOf(Number(id.split(".")[0])).runs) {
+    const { clock, runs } = this.entryOf(Number(id.split(".")[0]))
+    for (const line of runs) {
       const emissions = typeof line[2] === "object" ? (line[3] as ReadonlyArray<Emitted> | undefined) ?? [] : []
       const found = emissions.find((emission) => emission[0] === id)
       if (found === undefined) continue
       const payload = found.length > 4 ? (found[3] as ReadonlyArray<unknown>)[0] : found[3]
-      return sent({ id, signal: found[1], target: found[2], payload: document(payload), space: found[5] === this.past.space ? undefined : found[5] }, "run")
+      const [, signal, target, , at = 0, space] = found
+      const to = space === undefined || space === this.past.space ? undefined : Signals.passage(space, at === 0 ? undefined : at, clock)
+      return sent({ id, signal, target, payload: document(payload), to }, "run")
     }
     throw new Error(`No entry of the journal says who sent the signal ${id}`)
   }
@@ -144,9 +147,9 @@ const nobody = (): void => {}
 const document = (value: unknown): Document | undefined => value === undefined ? undefined : Codec.decode(JSON.stringify(value))
 
 const sent = (
-  { id, payload, signal, space, target }: { readonly id: string; readonly signal: string | 0; readonly target: string | 0; readonly payload: Document | undefined; readonly space?: string | undefined },
+  { id, payload, signal, target, to }: { readonly id: string; readonly signal: string | 0; readonly target: string | 0; readonly payload: Document | undefined; readonly to?: Signals.Passage | undefined },
   origin: Signal["origin"]
 ): Signal => {
   const paths = { signal: signal === 0 ? undefined : signal, target: target === 0 ? undefined : target }
-  return Signals.make({ id, ...paths, payload, at: undefined }, { origin, depth: 0, expected: Signals.expectedBy(id), to: space === undefined ? undefined : { space } })
+  return Signals.make({ id, ...paths, payload, at: undefined }, { origin, depth: 0, expected: Signals.expectedBy(id), to })
 }

@@ -11,6 +11,7 @@ import type { Archive } from "../kernel/Archive.ts"
 import type { Body } from "../kernel/Body.ts"
 import type { BeatWork } from "../kernel/BeatWork.ts"
 import type { Beat } from "../kernel/Commit.ts"
+import { Departures } from "../kernel/Departures.ts"
 import { Documents } from "../kernel/Documents.ts"
 import { Heartbeat } from "../kernel/Heartbeat.ts"
 import { Inbox } from "../kernel/Inbox.ts"
@@ -86,7 +87,7 @@ export const start = (archive: Archive, from: number, seen?: (work: BeatWork) =>
     get inbox() {
       return new Inbox()
     },
-    outgoing: [],
+    departures: new Departures(archive.settings.limits),
     enzymes: archive.enzymes,
     bindings,
     settings: archive.settings,

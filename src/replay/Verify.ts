@@ -2,12 +2,14 @@
  * Verification: whether the journal is what the runtime wrote.
  *
  * Each entry's digest is that of its text, and each text holds the digest of the
- * entry before. (Architecture, section 9.)
+ * entry before; the oldest holds that of the anchor, which is the newest that
+ * pruning took. (Architecture, section 9.)
  *
  * @module
  */
 import type { Archive } from "../kernel/Archive.ts"
 import * as Journal from "../kernel/Journal.ts"
+import type { Anchor } from "../persistence/Persistence.ts"
 
 /** What is wrong with the journal. */
 export interface Fault {
@@ -36,7 +38,7 @@ export const verify = ({ hash, store }: Pick<Archive, "hash" | "store">): Verifi
   let first: number | undefined
   let last: number | undefined
   let entries = 0
-  let before: string | undefined
+  let before: Anchor = store.anchor()
   const found = (beat: number, reason: string): Verification => ({ first, last, entries, fault: { beat, reason } })
   for (const row of store.scanJournal(0, head.beat)) {
     first ??= row.beat
@@ -45,16 +47,18 @@ export const verify = ({ hash, store }: Pick<Archive, "hash" | "store">): Verifi
     if (digest !== row.hash) return found(row.beat, `its text has the digest ${digest}, and ${row.hash} was written beside it`)
     const entry = parse(row.text)
     if (entry === undefined || entry.beat !== row.beat) return found(row.beat, "its text is not the entry of this beat")
-    if (before !== undefined && entry.prev !== before) return found(row.beat, `it follows an entry with the digest ${entry.prev}, and the one before it has ${before}`)
-    before = row.hash
+    if (entry.prev !== before.hash) return found(row.beat, `it follows an entry with the digest ${entry.prev}, and ${named(before)}`)
+    before = row
     last = row.beat
   }
   if (last === undefined && head.beat >= 0) return found(head.beat, "the journal holds no entry at all, and the space is at this beat")
-  if (last !== undefined && (last !== head.beat || before !== head.hash)) {
-    return found(head.beat, `the space is at beat ${head.beat} with the digest ${head.hash}, and the journal ends with beat ${last} and ${before}`)
+  if (last !== undefined && (last !== head.beat || before.hash !== head.hash)) {
+    return found(head.beat, `the space is at beat ${head.beat} with the digest ${head.hash}, and the journal ends with beat ${last} and ${before.hash}`)
   }
   return { first, last, entries, fault: undefined }
 }
+
+const named = ({ beat, hash }: Anchor): string => beat < 0 ? "nothing was ever before it" : `beat ${beat}, the one before it, has ${hash}`
 
 const parse = (text: string): Journal.Parsed | undefined => {
   try {

@@ -41,7 +41,7 @@ const MAX_EMISSIONS = 10_000
 /** Most bindings and withdrawals of one run. */
 const MAX_BINDINGS = 10_000
 
-/** Most characters that one run adds to the journal: what it sends, binds and returns, and its documents as they were and as they are. */
+/** Most characters that one run adds to the journal: what it sends, binds and returns, the digests of its content, and its documents as they were and as they are. */
 const MAX_SIZE = 16 * 1_048_576
 
 /**
@@ -218,6 +218,7 @@ export class Draft implements Transaction {
       if (total > MAX_BLOB) throw new TransactionRefused({ reason: `${total} bytes of content in one run are more than the limit of ${MAX_BLOB}` })
       const hash = this.moment.hash(bytes)
       if (!this.blobs.has(hash)) {
+        this.launch(hash.length)
         this.blobs.set(hash, bytes.slice())
         this.kept = total
       }

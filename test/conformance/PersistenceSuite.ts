@@ -152,6 +152,7 @@ const blobs = (test: Test) => {
       assert.isTrue(same(store.blob("big"), bytes))
       assert.isTrue(same(store.blob("empty"), new Uint8Array()))
       assert.isUndefined(store.blob("other"))
+      assert.deepStrictEqual(["big", "empty", "other"].map((hash) => store.holds(hash)), [true, true, false])
     }))
   test("takes content piece by piece, in pieces of any size up to 1 MiB", () =>
     everywhere((store) => {
@@ -171,6 +172,7 @@ const blobs = (test: Test) => {
       assert.isTrue(same(store.blob("by1048576"), bytes))
       assert.isTrue(same(store.blob("by65537"), bytes))
       assert.isTrue(same(store.blob("nothing"), new Uint8Array()))
+      assert.isTrue(store.holds("by65537"))
     }))
   test("keeps the same content once, and forgets what was aborted or not flushed", () =>
     Effect.gen(function*() {
@@ -214,6 +216,7 @@ const durability = (test: Test) => {
         Effect.sync(() => {
           assert.deepStrictEqual([store.head().beat, store.read("/a"), store.read("/b"), store.children("space", "/")], [0, "0", undefined, ["a"]])
           assert.deepStrictEqual([[...store.queue()].length, store.receipts("x").length, store.entry(1)], [1, 0, undefined])
+          assert.deepStrictEqual(store.anchor(), { beat: -1, hash: "" })
         }))
     }))
   test("writes nothing when a group cannot be written whole, and ends the handle", () =>
@@ -296,6 +299,7 @@ const retained = (test: Test) => {
           assert.isAtLeast(beats.length, 500)
           assert.isAtMost(beats.length, 500 + 256)
           assert.isUndefined(store.entry(0))
+          assert.deepStrictEqual(store.anchor(), { beat: beats[0]! - 1, hash: `hash${beats[0]! - 1}` })
           const receipts = Array.from({ length: 2000 }, (_, n) => store.receipts(`caller${n}`).length)
           assert.strictEqual(receipts.lastIndexOf(0), receipts.indexOf(1) - 1)
           assert.isAtLeast(2000 - receipts.indexOf(1), 200)
@@ -303,6 +307,7 @@ const retained = (test: Test) => {
           yield* write(store, at(5000, 5000 * day, "far ahead"))
           for (let n = 5001; n < 5600; n++) yield* write(store, at(n, 5000 * day, "far ahead"))
           assert.strictEqual(kept(store)[0], 5000)
+          assert.deepStrictEqual(store.anchor(), { beat: 1999, hash: "hash1999" })
         }), options)
     }))
   test("keeps each receipt without a digest exactly as long as the journal row that it points to", () =>

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { Kernel, Retry, type Space } from "systole"
+import { Document, Kernel, Retry, type Space } from "systole"
+import { Departures } from "../../src/kernel/Departures.ts"
 import { Inbox } from "../../src/kernel/Inbox.ts"
 import * as Signal from "../../src/kernel/Signal.ts"
 import type { Rows } from "../../src/kernel/Waiting.ts"
@@ -136,6 +137,23 @@ describe("what waits in memory", () => {
     assert.isAtMost(inbox.flights.size, limits.captureSignals)
   })
 
+  it("tells of a row that has another's number, or says nothing of a signal", () => {
+    for (const [row, told] of [[{ seq: 7, text: pending(7).text }, /number 4 is gone/], [{ seq: 4, text: "{" }, /number 4 is no signal/]] as const) {
+      const inbox = new Inbox(limits, { ...shelf().rows, queued: () => [row] })
+      for (const each of numbers(6).map(pending)) {
+        each.stored = true
+        inbox.push(each)
+      }
+      try {
+        drain(inbox, 6)
+        assert.fail("it took the other row")
+      } catch (error) {
+        assert.strictEqual((error as { readonly code?: string }).code, "store/damaged")
+        assert.match((error as Error).message, told)
+      }
+    }
+  })
+
   it("tells of a row that is gone", () => {
     const { rows } = shelf()
     const inbox = new Inbox(limits, rows)
@@ -144,6 +162,50 @@ describe("what waits in memory", () => {
       inbox.push(each)
     }
     assert.throws(() => drain(inbox, 6), /space "shop" at a shelf cannot be read: the signal that waits as number 4 is gone/)
+  })
+})
+
+describe("what waits to leave for other spaces", () => {
+  const leaving = (seq: number, space: string, payload?: string): Signal.Pending => {
+    const sent = { id: `0.0.${seq}`, signal: "/signals/s", target: undefined, payload: payload === undefined ? undefined : Document.encode(payload), at: undefined }
+    return new Signal.Pending(seq, Signal.make(sent, { origin: "run", depth: 1, expected: 1, to: { space } }))
+  }
+
+  it("is as much in memory as a beat can take, leaves space by space in order, and the rest is read from its rows", () => {
+    const { reads, rows, texts } = shelf()
+    const departures = new Departures(limits, rows)
+    for (const seq of numbers(1000)) {
+      const each = leaving(seq, seq % 3 === 0 ? "b" : "c")
+      texts.set(seq, each.text)
+      each.stored = true
+      departures.add(each)
+    }
+    assert.strictEqual(reads.size, 0)
+    const left: Record<string, Array<number>> = { b: [], c: [] }
+    for (const space of ["b", "c"]) {
+      while (departures.has(space)) {
+        const batch = departures.next(space)
+        assert.isAtMost(batch.length, limits.captureSignals)
+        // Only some of them are taken; the others come again.
+        const over = batch.slice(0, 3)
+        departures.over(space, over)
+        left[space]!.push(...over.map(({ seq }) => seq))
+      }
+    }
+    assert.deepStrictEqual(left, { b: numbers(1000).filter((n) => n % 3 === 0), c: numbers(1000).filter((n) => n % 3 !== 0) })
+    assert.isAtLeast(reads.size, 1000 - limits.captureSignals)
+    assert.deepStrictEqual(departures.spaces, [])
+  })
+
+  it("leaves in parts of no more characters than a beat can take, and one at a time where it is larger", () => {
+    const departures = new Departures({ captureSignals: 100, captureBytes: 3000 })
+    for (const [seq, length] of [1000, 1000, 1000, 9000, 10].entries()) departures.add(leaving(seq, "b", "x".repeat(length)))
+    const sizes: Array<number> = []
+    for (let batch = departures.next("b"); batch.length > 0; batch = departures.next("b")) {
+      sizes.push(batch.length)
+      departures.over("b", batch)
+    }
+    assert.deepStrictEqual(sizes, [2, 1, 1, 1])
   })
 })
 

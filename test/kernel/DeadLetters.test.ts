@@ -142,6 +142,50 @@ describe("dead letters", () => {
       }
     }))
 
+  it.effect("of a chain that was too long run as what they are: with every enzyme that takes the signal, and a chain of their own before them", () =>
+    Effect.gen(function*() {
+      const hops = 3
+      const machine = yield* Machine.make
+      const enzymes = [
+        enzyme("loop", (tx, { payload }) => {
+          tx.increment("/data/loops")
+          if (tx.get("/data/mended") === undefined) tx.signal({ signal: "/signals/loop", ...payload === undefined ? {} : { payload } })
+        }),
+        enzyme("witness", (tx) => tx.increment("/data/seen"), { query: "/signals/loop" })
+      ]
+      const settings = { limits: { ...TestKernel.settings.limits, hops } }
+      for (const payload of [undefined, { n: 1 }]) {
+        let space = yield* machine.boot(enzymes, settings)
+        const before = Number((yield* space.get("/data/loops")) ?? 0)
+        yield* space.signal({ signal: "/signals/loop", payload })
+        yield* steps(space, hops + 3)
+        const { letters: [first] } = yield* space.dead({ limit: 10 })
+        assert.deepInclude(first, { code: "signal/storm", signal: "/signals/loop" })
+        yield* controlled(space, space.redeliver(first!.id, first!.enzyme))
+        assert.deepStrictEqual((yield* space.dead({ limit: 10 })).letters, [])
+        space = yield* machine.boot(enzymes, settings)
+        yield* steps(space, hops + 3)
+        // As many hops as the first time, and the next letter is of the last of them.
+        assert.strictEqual(yield* space.get("/data/loops"), before + 2 * (hops + 1))
+        const { letters: [second, ...others] } = yield* space.dead({ limit: 10 })
+        assert.deepInclude(second, { code: "signal/storm" })
+        assert.notStrictEqual(second!.id, first!.id)
+        assert.deepStrictEqual(others, [])
+        if (payload !== undefined) assert.deepInclude(yield* space.receipt(first!.id), { status: "handled" })
+        yield* mended(space, space.redeliver(second!.id, second!.enzyme))
+        yield* steps(space, 3)
+        assert.deepStrictEqual((yield* space.dead({ limit: 10 })).letters, [])
+        assert.strictEqual(yield* space.get("/data/loops"), before + 2 * (hops + 1) + 1)
+        assert.strictEqual(yield* space.get("/data/seen"), yield* space.get("/data/loops"))
+        if (payload !== undefined) {
+          const receipt = yield* space.receipt(second!.id)
+          assert.deepStrictEqual([receipt?.status, receipt?.handlings.map(({ enzyme }) => enzyme)], ["handled", ["loop", "witness"]])
+        }
+        yield* isReplayedEqual(space)
+        yield* controlled(space, space.set("/data/mended", undefined))
+      }
+    }))
+
   it.effect("that were sent again run once, whenever the space is opened again", () =>
     Effect.gen(function*() {
       const made = breakable()

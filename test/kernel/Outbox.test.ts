@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { type Kernel, replay, type Space, verify } from "systole"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -140,6 +140,29 @@ describe("a signal to another space", () => {
       assert.deepStrictEqual(yield* taken(b), ["x", 1, 2, 3])
     }))
 
+  it.effect("waits in the store, and arrives in order all the same, though the window in memory is small and the power goes", () =>
+    Effect.gen(function*() {
+      const settings = { limits: { ...TestKernel.settings.limits, captureSignals: 4 } }
+      const town = yield* Town.make(enzymes)
+      const items = Array.from({ length: 50 }, (_, i) => i)
+      const [a] = yield* spaces(yield* town.boot(settings))
+      yield* town.hold("b")
+      yield* send(a, ...items)
+      yield* turns()
+      const kernel = yield* town.boot(settings)
+      yield* town.release("b")
+      const again = yield* kernel.space("a")
+      yield* send(again, 50, 51)
+      const b = yield* kernel.space("b")
+      for (let i = 0; i < 60; i++) {
+        yield* b.step
+        yield* turns(2)
+      }
+      assert.deepStrictEqual(yield* taken(b), [...items, 50, 51])
+      assert.deepStrictEqual(yield* again.examine(({ store }) => [...store.queue()]), [])
+      for (const space of [again, b]) yield* isReplayedEqual(space)
+    }))
+
   it.effect("is not overtaken by a smaller one that the receiver has room for", () =>
     Effect.gen(function*() {
       const limits = { ...TestKernel.settings.limits, inboxBytes: 400 }
@@ -193,6 +216,34 @@ describe("a signal to another space", () => {
       for (const space of [a, b]) yield* isReplayedEqual(space)
     }))
 
+  it.effect("keeps its wait in the dead letters: sent again from there, it is due when it would have been", () =>
+    Effect.gen(function*() {
+      for (const passed of [400, 2000]) {
+        const town = yield* Town.make([
+          enzyme("late", (tx) => tx.signal({ signal: "/signals/take", space: "b", payload: "late", at: { ms: 1000 } })),
+          enzyme("take", (tx) => tx.append("/data/taken", [tx.now]))
+        ])
+        const kernel = yield* town.boot({ create: "explicit" })
+        const a = yield* kernel.space("a", { create: true })
+        const start = yield* Clock.currentTimeMillis
+        yield* a.signal({ signal: "/signals/late" })
+        yield* a.step
+        yield* turns()
+        yield* a.step
+        const { letters: [letter] } = yield* a.dead({ limit: 10 })
+        const b = yield* kernel.space("b", { create: true })
+        yield* TestClock.adjust(passed)
+        yield* controlled(a, a.redeliver(letter!.id, letter!.enzyme))
+        yield* turns()
+        yield* b.step
+        assert.deepStrictEqual(yield* b.get("/data/taken"), passed < 1000 ? undefined : [[start + passed]])
+        yield* TestClock.adjust(1000)
+        yield* b.step
+        assert.lengthOf((yield* b.get("/data/taken")) as ReadonlyArray<unknown>, 1)
+        for (const space of [a, b]) yield* isReplayedEqual(space)
+      }
+    }))
+
   it.effect("that was given up stays given up when the space is opened again before the beat", () =>
     Effect.gen(function*() {
       const town = yield* Town.make(enzymes)
@@ -238,6 +289,49 @@ describe("a signal to another space", () => {
       assert.strictEqual(yield* b.get("/data/taken"), 6)
       for (const space of [a, b]) yield* isReplayedEqual(space)
     }))
+
+  for (const [name, at] of [["milliseconds", { ms: 1000 }], ["beats", { beats: 4 }]] as const) {
+    it.effect(`keeps its wait in ${name} when it is delivered again after a crash, before or after the receiver had it, and runs once`, () =>
+      Effect.gen(function*() {
+        for (const crash of ["before", "between", "after"] as const) {
+          const town = yield* Town.make([
+            enzyme("late", (tx) => tx.signal({ signal: "/signals/take", space: "b", payload: "late", at })),
+            enzyme("take", (tx) => tx.append("/data/taken", [tx.beat, tx.now]))
+          ])
+          const settings = { tempo: 250 }
+          const start = yield* Clock.currentTimeMillis
+          const [a, b] = yield* spaces(yield* town.boot(settings))
+          yield* town.hold("b")
+          yield* a.signal({ signal: "/signals/late" })
+          yield* a.step
+          yield* turns()
+          if (crash !== "before") {
+            yield* town.hold("a")
+            yield* town.release("b")
+            yield* turns()
+          }
+          if (crash === "after") yield* steps(b, 2)
+          yield* TestClock.adjust(300)
+          const kernel = yield* town.boot(settings)
+          yield* town.release("a")
+          yield* town.release("b")
+          yield* kernel.space("a")
+          yield* turns()
+          const there = yield* kernel.space("b")
+          while ((yield* there.head) < 3) {
+            yield* there.step
+            assert.deepStrictEqual(yield* taken(there), [], crash)
+          }
+          yield* TestClock.adjust(699)
+          yield* steps(there, 1)
+          assert.deepStrictEqual(yield* taken(there), [], crash)
+          yield* TestClock.adjust(1)
+          yield* steps(there, 2)
+          assert.deepStrictEqual(yield* there.get("/data/taken"), [[5, start + 1000]], crash)
+          yield* isReplayedEqual(there)
+        }
+      }))
+  }
 
   it.effect("carries its depth: a chain between two spaces ends at the limit on hops", () =>
     Effect.gen(function*() {

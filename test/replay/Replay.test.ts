@@ -165,7 +165,7 @@ describe("A verification", () => {
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* space.step
-      const { fault } = yield* space.examine(({ hash, store }) => verify({ hash, store: { ...store, head: () => store.head(), scanJournal: () => [] } }))
+      const { fault } = yield* space.examine(({ hash, store }) => verify({ hash, store: { ...store, anchor: () => store.anchor(), head: () => store.head(), scanJournal: () => [] } }))
       assert.strictEqual(fault?.beat, 0)
     }).pipe(Effect.provide(TestKernel.layer())))
 

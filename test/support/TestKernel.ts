@@ -4,7 +4,7 @@
  * @module
  */
 import { Effect, Layer } from "effect"
-import type { Enzyme, Settings, Space, Value } from "systole"
+import type { Enzyme, Persistence, Settings, Space, Value } from "systole"
 import { defaults, Kernel, KernelSettings, MemoryStore, Registry } from "systole"
 import * as HashLayer from "./HashLayer.ts"
 import * as TestPacemaker from "./TestPacemaker.ts"
@@ -19,10 +19,10 @@ export const settings: Settings = {
   limits: defaults
 }
 
-/** A kernel over memory. What was flushed outlives the space's handles as long as the layer. */
-export const layer = (changed: Partial<Settings> = {}) =>
+/** A kernel over memory, or another persistence. What was flushed outlives the space's handles as long as the layer. */
+export const layer = <E = never>(changed: Partial<Settings> = {}, persistence: Layer.Layer<Persistence, E> = MemoryStore.layer) =>
   Kernel.layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(MemoryStore.layer, HashLayer.layer, TestPacemaker.layer, Registry.layer)),
+    Layer.provideMerge(Layer.mergeAll(persistence, HashLayer.layer, TestPacemaker.layer, Registry.layer)),
     Layer.provideMerge(Layer.succeed(KernelSettings, { ...settings, ...changed }))
   )
 

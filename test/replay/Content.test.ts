@@ -1,0 +1,86 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { createHash } from "node:crypto"
+import { MemoryStore, replay, type Space } from "systole"
+import * as Kit from "../kernel/Kit.ts"
+import * as SqliteFolder from "../persistence/SqliteFolder.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+const bytes = new Uint8Array([1, 2, 3])
+const hash = createHash("sha256").update(bytes).digest("hex")
+
+/** One enzyme makes content, one looks whether it is there; both by its digest alone. */
+const enzymes = [
+  Kit.enzyme("make", (tx) => tx.blob(bytes)),
+  Kit.enzyme("look", (tx) => tx.append("/data/seen", (tx.get(`/cas/${hash}`) as Uint8Array | undefined)?.length ?? null)),
+  Kit.enzyme("lose", (tx, event) => {
+    tx.set("/data/ring", event.id)
+    tx.blob(bytes)
+  })
+]
+
+const beat = (space: Space, ...names: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    for (const name of names) yield* space.signal({ signal: `/signals/${name}` })
+    return yield* space.step
+  })
+
+const upload = Effect.fnUntraced(function*(space: Space) {
+  const { store, writer } = yield* space.content
+  writer.write(bytes)
+  yield* store(hash)
+})
+
+const isReplayedEqual = Effect.fnUntraced(function*(space: Space) {
+  const head = yield* space.head
+  for (let from = 0; from <= head; from++) {
+    const { difference } = yield* space.examine((archive) => replay(archive, from, head))
+    assert.isUndefined(difference, `from ${from}: ${JSON.stringify(difference)}`)
+  }
+})
+
+for (const [name, persistence] of [["memory", MemoryStore.layer], ["SQLite", SqliteFolder.layer]] as const) {
+  describe(`Content that a run makes, in ${name}`, () => {
+    it.effect("is not there before in a replay, from whichever beat it begins", () =>
+      Effect.gen(function*() {
+        const space = yield* TestKernel.space(enzymes)
+        for (const names of [["look"], ["look", "make"], ["look"], ["make", "look"], ["look"]]) yield* beat(space, ...names)
+        assert.deepStrictEqual(yield* space.get("/data/seen"), [null, null, 3, 3, 3])
+        yield* isReplayedEqual(space)
+      }).pipe(Effect.provide(TestKernel.layer({}, persistence))))
+
+    it.effect("is dated by the first beat that keeps it: in the hashed part of its entry, once", () =>
+      Effect.gen(function*() {
+        const space = yield* TestKernel.space(enzymes)
+        yield* beat(space, "make", "make")
+        yield* beat(space, "make", "look")
+        const made = yield* Effect.forEach([0, 1], (beat) => Effect.map(space.journal(beat), (row) => JSON.parse(row!.text.split("\n")[0]!).made))
+        assert.deepStrictEqual(made, [[hash], undefined])
+      }).pipe(Effect.provide(TestKernel.layer({}, persistence))))
+
+    it.effect("and that is uploaded as well is seen from the same beat on in a replay as then", () =>
+      Effect.gen(function*() {
+        const space = yield* TestKernel.space(enzymes)
+        yield* beat(space, "look")
+        yield* space.signal({ signal: "/signals/look" })
+        yield* space.signal({ signal: "/signals/make" })
+        yield* upload(space)
+        yield* space.step
+        yield* beat(space, "look")
+        yield* upload(space)
+        yield* beat(space, "look", "make")
+        assert.deepStrictEqual(yield* space.get("/data/seen"), [null, 3, 3, 3])
+        yield* isReplayedEqual(space)
+      }).pipe(Effect.provide(TestKernel.layer({}, persistence))))
+
+    it.effect("is not kept, nor dated, where the run loses a conflict", () =>
+      Effect.gen(function*() {
+        const space = yield* TestKernel.space([...enzymes, Kit.enzyme("first", (tx) => tx.set("/data/ring", "first"), { query: "/signals/lose", before: ["lose"] })])
+        yield* beat(space, "lose")
+        yield* beat(space, "look")
+        yield* beat(space, "look")
+        assert.deepStrictEqual(yield* space.get("/data/seen"), [null, 3])
+        yield* isReplayedEqual(space)
+      }).pipe(Effect.provide(TestKernel.layer({}, persistence))))
+  })
+}

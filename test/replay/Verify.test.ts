@@ -1,0 +1,90 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { createHash } from "node:crypto"
+import { DatabaseSync } from "node:sqlite"
+import { join } from "node:path"
+import { Kernel, type JournalRow, MemoryStore, type Space, verify } from "systole"
+import * as Kit from "../kernel/Kit.ts"
+import * as SqliteFolder from "../persistence/SqliteFolder.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+type Archive = Parameters<Parameters<Space["examine"]>[0]>[0]
+
+const digest = (text: string) => createHash("sha256").update(text.split("\n")[0]!).digest("hex")
+
+/** Lets the space beat until the retention has let go of some rows; answers the oldest beat that is left. */
+const pruned = Effect.fnUntraced(function*(space: Space) {
+  for (let i = 0; i < 700; i++) yield* space.step
+  const { first } = yield* space.examine(verify)
+  assert.isAbove(first!, 0)
+  return first!
+})
+
+const settings = { retention: { journalBytes: 30_000 } }
+
+/** The archive with another journal, whose newest row is the head. */
+const over = (archive: Archive, rows: ReadonlyArray<JournalRow>): Archive => {
+  const head = { ...archive.store.head(), hash: rows.at(-1)!.hash }
+  const changed: Partial<Archive["store"]> = { head: () => head, scanJournal: (from, to) => rows.filter(({ beat }) => beat >= from && beat <= to) }
+  return { ...archive, store: new Proxy(archive.store, { get: (store, key) => Reflect.get(changed, key) ?? Reflect.get(store, key).bind?.(store) ?? Reflect.get(store, key) }) }
+}
+
+for (const [name, persistence] of [["memory", MemoryStore.layer], ["SQLite", SqliteFolder.layer]] as const) {
+  describe(`A verification of what pruning left, in ${name}`, () => {
+    it.effect("holds, and begins with the oldest row there is", () =>
+      Effect.gen(function*() {
+        const space = yield* TestKernel.space([])
+        const first = yield* pruned(space)
+        const found = yield* space.examine(verify)
+        assert.deepStrictEqual([found.fault, found.first, found.last, found.entries], [undefined, first, 699, 700 - first])
+      }).pipe(Effect.provide(TestKernel.layer(settings, persistence))))
+
+    it.effect("names the oldest row where more is gone than was pruned", () =>
+      Effect.gen(function*() {
+        const space = yield* TestKernel.space([])
+        const first = yield* pruned(space)
+        const { fault } = yield* space.examine((archive) => verify(over(archive, [...archive.store.scanJournal(first + 3, 699)])))
+        assert.strictEqual(fault?.beat, first + 3)
+        assert.include(fault?.reason, `beat ${first - 1}`)
+      }).pipe(Effect.provide(TestKernel.layer(settings, persistence))))
+
+    it.effect("names the oldest row where it follows another one than was pruned, though all that come after it fit", () =>
+      Effect.gen(function*() {
+        const space = yield* TestKernel.space([])
+        const first = yield* pruned(space)
+        const { fault } = yield* space.examine((archive) => {
+          let prev = "f".repeat(64)
+          const forged = Array.from(archive.store.scanJournal(first, 699), (row) => {
+            const text = row.text.replace(/"prev":"[^"]*"/, `"prev":"${prev}"`)
+            prev = digest(text)
+            return { ...row, text, hash: prev }
+          })
+          return verify(over(archive, forged))
+        })
+        assert.strictEqual(fault?.beat, first)
+      }).pipe(Effect.provide(TestKernel.layer(settings, persistence))))
+  })
+}
+
+describe("A verification", () => {
+  it.effect("finds that the first rows are gone of a journal that was never pruned", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      yield* Kit.steps(space, 5)
+      const { fault } = yield* space.examine((archive) => verify(over(archive, [...archive.store.scanJournal(2, 4)])))
+      assert.strictEqual(fault?.beat, 2)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("finds that somebody deleted the oldest rows in the file", () =>
+    Effect.gen(function*() {
+      const folder = yield* SqliteFolder.folder
+      const life = <A, E>(body: (space: Space) => Effect.Effect<A, E>) =>
+        Effect.scoped(Effect.flatMap(Kernel, (kernel) => Effect.flatMap(kernel.space("cut"), body))).pipe(Effect.provide(TestKernel.layer({}, SqliteFolder.layerIn(folder)), { local: true }))
+      yield* life((space) => Kit.steps(space, 5))
+      const database = new DatabaseSync(join(folder, "cut.sqlite"))
+      database.exec("DELETE FROM journal WHERE beat < 3")
+      database.close()
+      const { fault } = yield* life((space) => space.examine(verify))
+      assert.strictEqual(fault?.beat, 3)
+    }))
+})
