@@ -27,7 +27,7 @@ const flushOf = (flush: number, model: Model, roll: Dice.Dice): ReadonlyArray<Re
     return row
   })
 
-const check = (store: SpaceStore, model: Model, flush: number, roll: Dice.Dice): void => {
+const check = (store: SpaceStore, { flush, model, roll }: { readonly flush: number; readonly model: Model; readonly roll: Dice.Dice }): void => {
   for (let i = 0; i < 25 && model.size > 0; i++) {
     const id = idOf(roll(model.size))
     const known = model.get(id)!
@@ -48,10 +48,10 @@ describe("CallerIndex", () => {
           const end = Math.min(FLUSHES, flush + 1 + roll(40))
           yield* using("shop", (store) =>
             Effect.gen(function*() {
-              check(store, model, flush - 1, roll)
+              check(store, { flush: flush - 1, model, roll })
               for (; flush < end; flush++) {
                 yield* write(store, beat(flush, { receipts: flushOf(flush, model, roll) }))
-                check(store, model, flush, roll)
+                check(store, { flush, model, roll })
               }
             }), options).pipe(Effect.provide(SqliteFolder.layerIn(folder)))
         }
