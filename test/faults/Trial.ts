@@ -8,6 +8,7 @@ import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { createHash } from "node:crypto"
 import type { PersistenceError, PostedSignal, Settings, Space } from "systole"
 import { defaults, Kernel, KernelSettings, Pacemaker, Persistence, Registry, replay, verify } from "systole"
+import type { Archive } from "../../src/kernel/Archive.ts"
 import * as Journal from "../../src/kernel/Journal.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import { type Counts, type Fault, Faults, tearStatements } from "./FaultyStore.ts"
@@ -66,6 +67,15 @@ class Life {
     const space = await this.drain()
     this.faults.disarm()
     return space
+  }
+
+  /** Looks back at a space, which takes turns. */
+  async examine<A>(space: Space, look: (archive: Archive) => A | Promise<A>): Promise<A> {
+    const seen = Effect.runPromise(space.examine(look))
+    let isOver = false
+    void seen.finally(() => { isOver = true }).catch(() => undefined)
+    while (!isOver) await this.world.rest()
+    return seen
   }
 
   async end(): Promise<void> {
@@ -188,18 +198,17 @@ const endingOf = async (space: Space, id: string | undefined, cells: string): Pr
 }
 
 /** The cells as they are, and what the journal has them be. */
-const cellsOf = (space: Space): Promise<{ readonly cells: Map<string, string>; readonly journaled: Map<string, string>; readonly queued: number }> =>
-  Effect.runPromise(space.examine(({ store }) => {
-    const cells = new Map(store.below("/", { limit: 100_000 }).map((key) => [key, store.read(key)!]))
-    const journaled = new Map<string, string>()
-    for (const row of store.scanJournal(0, Infinity)) {
-      for (const [key, , , after] of Journal.parse(row.text).cells) {
-        if (after.length === 0) journaled.delete(key)
-        else journaled.set(key, JSON.stringify(after[0]))
-      }
+const cellsOf = ({ store }: Archive): { readonly cells: Map<string, string>; readonly journaled: Map<string, string>; readonly queued: number } => {
+  const cells = new Map(store.below("/", { limit: 100_000 }).map((key) => [key, store.read(key)!]))
+  const journaled = new Map<string, string>()
+  for (const row of store.scanJournal(0, Infinity)) {
+    for (const [key, , , after] of Journal.parse(row.text).cells) {
+      if (after.length === 0) journaled.delete(key)
+      else journaled.set(key, JSON.stringify(after[0]))
     }
-    return { cells, journaled, queued: [...store.queue()].length }
-  }))
+  }
+  return { cells, journaled, queued: [...store.queue()].length }
+}
 
 const DONE = "/data/done/"
 
@@ -207,11 +216,11 @@ const DONE = "/data/done/"
 const accountOf = async (life: Life, space: Space): Promise<Account> => {
   const { faults, sent, wrong } = life
   const counts = { ...faults.counts }
-  const { fault } = await Effect.runPromise(space.examine(verify))
+  const { fault } = await life.examine(space, verify)
   if (fault !== undefined) wrong.push(`the journal does not hold at beat ${fault.beat}: ${fault.reason}`)
-  const { difference } = await Effect.runPromise(space.examine((archive) => replay(archive, 0, Infinity)))
+  const { difference } = await life.examine(space, (archive) => replay(archive, 0, Infinity))
   if (difference !== undefined) wrong.push(`the replay differs: ${JSON.stringify(difference)}`)
-  const { cells, journaled, queued } = await cellsOf(space)
+  const { cells, journaled, queued } = await life.examine(space, cellsOf)
   if (queued > 0) wrong.push(`${queued} signals wait for ever`)
   for (const key of new Set([...cells.keys(), ...journaled.keys()])) {
     if (cells.get(key) !== journaled.get(key)) wrong.push(`${key} is ${cells.get(key)}, and the journal has ${journaled.get(key)}`)
