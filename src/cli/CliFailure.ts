@@ -19,6 +19,8 @@ export const exits = {
   unreachable: 4,
   /** It is accepted, and not done in the time that was waited. */
   pending: 5,
+  /** What is asked for cannot be run again: its code is not there, or its journal is not any more. */
+  impossible: 6,
   /** The journal is not what was written, or a beat does not come out the same. */
   differs: 7
 } as const
@@ -58,4 +60,4 @@ export const exitOf = (code: string): number => {
 }
 
 const usage = new Set(["address/invalid", "config/invalid", "module/broken", "query/invalid", "signal/invalid", "space/name"])
-const unreachable = new Set(["inbox/full", "server/running", "server/unreachable", "space/stopped", "store/locked", "watch/full"])
+const unreachable = new Set(["history/busy", "inbox/full", "server/running", "server/unreachable", "space/stopped", "store/locked", "watch/full"])

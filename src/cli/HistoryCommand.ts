@@ -40,18 +40,19 @@ export const journal = Command.make("journal").pipe(
   Command.provide(Client.layer)
 )
 
-/** Beats that one request runs again. */
-const PART = 5000
-
-/** A range, run again part by part until something differs. */
-const inParts = Effect.fnUntraced(function*(space: string, from: number, to: number) {
-  let all: Replayed = { from, to, beats: 0, changed: [], difference: undefined }
-  for (let start = from; start <= to && all.difference === undefined; start += PART) {
-    const part = yield* ask<Replayed>(space, `replay?from=${start}&to=${Math.min(to, start + PART - 1)}`)
-    all = { from, to, beats: all.beats + part.beats, changed: [...new Set([...all.changed, ...part.changed])], difference: part.difference }
+/** A range, run again part by part, as much as the server does at a time, until something keeps it from going on. */
+const inParts = Effect.fnUntraced(function*(space: string, range: { readonly from: number | undefined; readonly to: number | undefined }) {
+  const query = (from: number | undefined): string => Object.entries({ from, to: range.to }).flatMap(([name, value]) => value === undefined ? [] : [`${name}=${value}`]).join("&")
+  let all = yield* ask<Wired>(space, `replay?${query(range.from)}`)
+  while (typeof all.next === "number") {
+    const part: Wired = yield* ask<Wired>(space, `replay?${query(all.next)}`)
+    all = { ...part, from: all.from, beats: all.beats + part.beats, changed: [...new Set([...all.changed, ...part.changed])] }
   }
   return all
 })
+
+/** A replay as JSON says it. */
+type Wired = Omit<Replayed, "next"> & { readonly next?: number | null }
 
 const bound = (name: string, description: string) => Flag.Int(name).pipe(Flag.withDescription(description), Flag.optional)
 
@@ -68,10 +69,13 @@ export const replay = Command.make("replay", {
   json: Output.json
 }, ({ from, json, space, to }) =>
   Effect.gen(function*() {
-    const { head } = yield* ask<{ readonly head: number }>(space, "beats?limit=1")
-    const found = yield* inParts(space, Option.getOrElse(from, () => 0), Math.min(head, Option.getOrElse(to, () => head)))
-    const { beats, changed, difference } = found
+    const found = yield* inParts(space, { from: Option.getOrUndefined(from), to: Option.getOrUndefined(to) })
+    const { beats, changed, difference, impossible } = found
     if (changed.length > 0) yield* Output.note(`not the code that ran then: ${changed.join(", ")}`)
+    if (impossible) {
+      yield* Output.data(json, found, `${beats} beats were run again; beat ${impossible.beat} cannot be: ${impossible.reason}`)
+      return yield* new CliFailure({ exit: exits.impossible, code: impossible.code, message: `Beat ${impossible.beat} of space "${space}" cannot be run again: ${impossible.reason}` })
+    }
     if (!difference) return yield* Output.data(json, found, `${beats} beats came out the same`)
     const who = difference.enzyme === undefined ? "" : ` of enzyme "${difference.enzyme}"`
     const where = difference.address === undefined ? "" : ` at ${difference.address}`

@@ -69,6 +69,7 @@ const statuses: Readonly<Record<string, number>> = {
   "body/too-large": 413,
   "body/media-type": 415,
   "signal/id-reused": 422,
+  "history/busy": 429,
   "inbox/full": 429,
   "watch/full": 429,
   "space/stopped": 503,

@@ -20,4 +20,6 @@ export interface Archive {
   readonly settings: Settings
   readonly hash: (data: string | Uint8Array) => string
   readonly host: RunHost
+  /** Asked between two pieces of work, each of one journal row at most: what it answers is to be waited for. Throws where nobody wants the answer any more. */
+  readonly rest: () => Promise<void> | undefined
 }

@@ -43,6 +43,10 @@ export interface Limits {
   readonly backoffBeats: number
   /** Characters of documents that are kept in memory. */
   readonly residentBytes: number
+  /** Beats that one request runs again; where it ends, the next one goes on. */
+  readonly replayBeats: number
+  /** Characters of documents that a look back holds as they were. What takes more cannot be run again. */
+  readonly pastBytes: number
 }
 
 /**
@@ -83,7 +87,9 @@ export const defaults: Limits = {
   groupTurns: 3,
   hops: 10_000,
   backoffBeats: 64,
-  residentBytes: 64 * 1_048_576
+  residentBytes: 64 * 1_048_576,
+  replayBeats: 10_000,
+  pastBytes: 256 * 1_048_576
 }
 
 /**

@@ -22,6 +22,7 @@ import type { Beat } from "./Commit.ts"
 import type { Answer, Control } from "./Control.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import { expected } from "./Expected.ts"
+import { Examination } from "./Examination.ts"
 import { Entrance, type Entered } from "./Entrance.ts"
 import { Group } from "./Group.ts"
 import { type Neighbour, Outbox, type Reach } from "./Outbox.ts"
@@ -30,7 +31,7 @@ import * as Receipts from "./Receipts.ts"
 import { Settlers } from "./Settlers.ts"
 import type { Accepted, ControlError, DeadPage, Observation, OpenLetter, PostedSignal, PostHears, ReadError, Receipt, SignalError, Space } from "./Space.ts"
 import type { Pending } from "./Signal.ts"
-import { DeadAbsent, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
+import { DeadAbsent, type HistoryBusy, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
 import { Watchers } from "./Watchers.ts"
 
 /** Values that a slow observer may lag behind before older ones are dropped. */
@@ -50,6 +51,7 @@ export class LiveSpace implements Space, Neighbour {
   private readonly group: Group
   private readonly entrance: Entrance
   private readonly outbox: Outbox
+  private readonly examination: Examination
   private readonly settlers = new Settlers()
   private readonly watchers = new Watchers()
   private readonly listeners = new Set<(beat: number) => void>()
@@ -68,6 +70,7 @@ export class LiveSpace implements Space, Neighbour {
       }
     })
     this.entrance = new Entrance(body)
+    this.examination = new Examination(body, around.turn)
     this.outbox = new Outbox(body, { reach: around.reach, group: this.group })
     // A store that is damaged may stop the space at once, which tells all its parts.
     this.outbox.begin()
@@ -267,9 +270,8 @@ export class LiveSpace implements Space, Neighbour {
     return this.durably(() => this.body.store.blob(hash))
   }
 
-  examine<A>(look: (archive: Archive) => A | Promise<A>): Effect.Effect<A, ReadError> {
-    const { enzymes, hash, host, settings, store } = this.body
-    return Effect.flatMap(this.durably(() => ({ store, enzymes, settings, hash, host })), (archive) => Effect.promise(async () => look(archive)))
+  examine<A>(look: (archive: Archive) => A | Promise<A>): Effect.Effect<A, ReadError | HistoryBusy> {
+    return Effect.andThen(this.durably(nothing), this.examination.run(look, asReadError))
   }
 
   /** Tells who waits for it that a beat is durable. */

@@ -18,7 +18,7 @@ import type { InvalidSignal } from "../stage/Emission.ts"
 import type { NotProvided, SignalRequest } from "../stage/Launch.ts"
 import type { Archive } from "./Archive.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "./DeadLetter.ts"
-import type { BeatAborted, DeadAbsent, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
+import type { BeatAborted, DeadAbsent, HistoryBusy, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
 
 /** A signal from outside. It is always an event, payload or not. */
 export interface PostedSignal extends Omit<SignalRequest, "space"> {
@@ -126,8 +126,8 @@ export interface Space {
   /** The number of the newest beat that is durable; -1 before the first. */
   readonly head: Effect.Effect<number>
   readonly journal: (beat: number) => Effect.Effect<JournalRow | undefined, ReadError>
-  /** Looks back at what is durable: to verify, replay or explain it. */
-  readonly examine: <A>(look: (archive: Archive) => A | Promise<A>) => Effect.Effect<A, ReadError>
+  /** Looks back at what is durable: to verify, replay or explain it. One at a time, and in turns with the beats. */
+  readonly examine: <A>(look: (archive: Archive) => A | Promise<A>) => Effect.Effect<A, ReadError | HistoryBusy>
   /** Beats as they become durable, from now on. */
   readonly beats: Stream.Stream<number>
   /** Receives content for `/cas/<sha256>`; `store` makes it durable. */

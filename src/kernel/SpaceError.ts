@@ -21,6 +21,14 @@ export class InboxFull extends Schema.TaggedError<InboxFull>()("InboxFull", { sp
   }
 }
 
+/** Somebody looks back at the space already. */
+export class HistoryBusy extends Schema.TaggedError<HistoryBusy>()("HistoryBusy", { space: Schema.String }) {
+  readonly code = "history/busy"
+  override get message() {
+    return `Space "${this.space}" is being verified, replayed or explained for somebody else, which is done for one at a time. Ask again in a moment`
+  }
+}
+
 /** A write from outside is refused. */
 export class WriteRefused extends Schema.TaggedError<WriteRefused>()("WriteRefused", { address: Schema.String, reason: Schema.String }) {
   readonly code = "cell/refused"

@@ -64,7 +64,9 @@ const Definition = Schema.Struct({
     groupTurns: Schema.optionalKey(count),
     hops: Schema.optionalKey(count),
     backoffBeats: Schema.optionalKey(count),
-    residentBytes: Schema.optionalKey(count)
+    residentBytes: Schema.optionalKey(count),
+    replayBeats: Schema.optionalKey(count),
+    pastBytes: Schema.optionalKey(count)
   }))
 })
 

@@ -9,7 +9,6 @@
 import * as Address from "../cell/Address.ts"
 import * as Pattern from "../cell/Pattern.ts"
 import type { Archive } from "../kernel/Archive.ts"
-import type { BeatWork } from "../kernel/BeatWork.ts"
 import type { Captured } from "../kernel/Flight.ts"
 import type { Again } from "../kernel/Signal.ts"
 import * as Journal from "../kernel/Journal.ts"
@@ -48,11 +47,7 @@ export interface Explained {
 export const explain = async (archive: Archive, beat: number, enzyme: string): Promise<Explained | undefined> => {
   const row = archive.store.entry(beat)
   if (row === undefined) return undefined
-  let work: BeatWork | undefined
-  const rerun = Replay.start(archive, beat, (seen) => {
-    work = seen
-  })
-  await rerun.step(row).catch(() => undefined)
+  const work = await Replay.observe(archive, row)
   const entry = Journal.parse(row.text)
   const entries = archive.enzymes.all().filter(({ name }) => name === enzyme)
   if (work === undefined) return { beat, enzyme, signals: entry.in.map((input, i) => fromEntry(entry, { input, place: i, enzyme })) }

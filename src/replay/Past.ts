@@ -13,6 +13,7 @@ import * as Address from "../cell/Address.ts"
 import type { Archive } from "../kernel/Archive.ts"
 import * as Journal from "../kernel/Journal.ts"
 import type { Anchor, Batch, BlobWriter, Head, JournalRow, SpaceStore } from "../persistence/Persistence.ts"
+import { NotReplayable } from "./NotReplayable.ts"
 
 /**
  * A store in which beat `from` is the next to come.
@@ -27,34 +28,77 @@ export class Past implements SpaceStore {
   /** What the newest step of the replay made. */
   made: JournalRow | undefined
   private readonly source: Archive["store"]
+  private readonly limit: number
   /** Documents that differ from the present: as they were, and later as the replay made them. */
   private readonly texts = new Map<string, string | undefined>()
+  /** Characters of these. */
+  private size = 0
   /** Content that no beat had captured or made yet. */
   private readonly unseen = new Set<string>()
   private newest: Head
   /** The beat up to which the present is taken back. */
   private undone: number
 
-  constructor(source: Archive["store"], from: number) {
+  /** The past of a space before a beat. */
+  static async before(archive: Archive, from: number): Promise<Past> {
+    const past = new Past(archive.store, { from, limit: archive.settings.limits.pastBytes })
+    await past.takeBack(archive)
+    return past
+  }
+
+  private constructor(source: Archive["store"], { from, limit }: { readonly from: number; readonly limit: number }) {
     this.space = source.space
     this.epoch = source.epoch
     this.place = source.place
     this.source = source
+    this.limit = limit
     this.undone = from - 1
     this.newest = before(source, from)
-    this.catchUp()
   }
 
-  /** Takes back what the space did since, which may go on while a replayed run waits. */
-  private catchUp(): void {
-    const { beat } = this.source.head()
-    if (beat <= this.undone) return
-    for (const row of this.source.scanJournal(this.undone + 1, beat)) {
-      const entry = Journal.parse(row.text)
-      for (const [key, , [was]] of entry.cells) if (!this.texts.has(key)) this.texts.set(key, was === undefined ? undefined : JSON.stringify(was))
-      for (const hash of [...entry.content ?? [], ...entry.made ?? []]) this.unseen.add(hash)
+  /** Takes back what the space did since, in turns with what it goes on to do. */
+  private async takeBack({ rest }: Archive): Promise<void> {
+    while (this.undone < this.source.head().beat) {
+      for (const row of this.since()) {
+        this.undo(row)
+        const pause = rest()
+        if (pause !== undefined) await pause
+      }
     }
+  }
+
+  /** Takes back what the space did while a replayed run waited. */
+  private catchUp(): void {
+    if (this.undone < this.source.head().beat) for (const row of this.since()) this.undo(row)
+  }
+
+  private *since(): Iterable<JournalRow> {
+    const { beat } = this.source.head()
+    this.checkKept()
+    yield* this.source.scanJournal(this.undone + 1, beat)
     this.undone = beat
+  }
+
+  /** What changed documents that are not yet taken back has to be known. */
+  private checkKept(): void {
+    const { beat } = this.source.anchor()
+    if (beat <= this.undone) return
+    throw new NotReplayable({ beat: this.undone + 1, code: "replay/pruned", reason: `the journal is pruned up to beat ${beat}. Begin with a later one` })
+  }
+
+  private undo(row: JournalRow): void {
+    this.checkKept()
+    const entry = Journal.parse(row.text)
+    for (const [key, , [was]] of entry.cells) if (!this.texts.has(key)) this.keep(key, was === undefined ? undefined : JSON.stringify(was))
+    for (const hash of [...entry.content ?? [], ...entry.made ?? []]) this.unseen.add(hash)
+    this.undone = row.beat
+  }
+
+  private keep(key: string, text: string | undefined): void {
+    this.size += key.length + (text?.length ?? 0) - (this.texts.get(key)?.length ?? 0)
+    this.texts.set(key, text)
+    if (this.size <= this.limit) return
+    throw new NotReplayable({ beat: this.newest.beat + 1, code: "replay/size", reason: `more than ${this.limit} characters of documents changed since. Begin with a later beat, or raise the limit pastBytes` })
   }
 
   head(): Head {
@@ -119,7 +163,7 @@ export class Past implements SpaceStore {
   append({ blobs, cells, entry }: Batch): void {
     if (entry === undefined) return
     this.see(blobs.map(({ hash }) => hash))
-    for (const { address, text } of cells) this.texts.set(address.key, text)
+    for (const { address, text } of cells) this.keep(address.key, text)
     this.newest = { beat: entry.beat, clock: entry.clock, hash: entry.hash }
     this.made = entry
   }

@@ -17,6 +17,7 @@ import type { Emitted, In, Parsed } from "../kernel/Journal.ts"
 import * as Journal from "../kernel/Journal.ts"
 import type { Signal } from "../kernel/Signal.ts"
 import * as Signals from "../kernel/Signal.ts"
+import { NotReplayable } from "./NotReplayable.ts"
 import type { Past } from "./Past.ts"
 
 /**
@@ -117,7 +118,13 @@ export class RecordedIntake implements Intake {
     const id = Journal.idOf(input)
     const expected = Signals.expectedBy(id)
     if (typeof input === "string" || (expected !== undefined && !id.startsWith("x."))) return this.emitted(id)
-    return this.signal(this.entryOf((input as { readonly captured: number }).captured).in.find((other) => Journal.idOf(other) === id && Array.isArray(other))!)
+    const captured = this.entryOf((input as { readonly captured: number }).captured).in.find((other) => Journal.idOf(other) === id && Array.isArray(other))
+    if (captured === undefined) throw this.impossible("replay/journal", `no entry says what the signal ${id} was. Verify the journal`)
+    return this.signal(captured)
+  }
+
+  private impossible(code: NotReplayable["code"], reason: string): NotReplayable {
+    return new NotReplayable({ beat: this.entry!.beat, code, reason })
   }
 
   /** A signal that a run sent, from the entry of the beat that sent it. */
@@ -132,12 +139,12 @@ export class RecordedIntake implements Intake {
       const to = space === undefined || space === this.past.space ? undefined : Signals.passage(space, at === 0 ? undefined : at, clock)
       return sent({ id, signal, target, payload: document(payload), to }, "run")
     }
-    throw new Error(`No entry of the journal says who sent the signal ${id}`)
+    throw this.impossible("replay/journal", `no entry says who sent the signal ${id}. Verify the journal`)
   }
 
   private entryOf(beat: number): Parsed {
     const row = this.archive.store.entry(beat)
-    if (row === undefined) throw new Error(`The journal does not hold beat ${beat} any more, which sent a signal of this one`)
+    if (row === undefined) throw this.impossible("replay/pruned", `beat ${beat}, which tells of a signal of this one, is pruned. Begin with a later one`)
     return Journal.parse(row.text)
   }
 }

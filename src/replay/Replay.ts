@@ -17,64 +17,115 @@ import { Heartbeat } from "../kernel/Heartbeat.ts"
 import { Inbox } from "../kernel/Inbox.ts"
 import * as Journal from "../kernel/Journal.ts"
 import * as Recovery from "../kernel/Recovery.ts"
+import { BeatAborted } from "../kernel/SpaceError.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
+import { Code } from "./Code.ts"
 import type { Difference } from "./Difference.ts"
 import * as Differences from "./Difference.ts"
+import { NotReplayable } from "./NotReplayable.ts"
 import { Past } from "./Past.ts"
 import { RecordedIntake } from "./RecordedIntake.ts"
-import * as Rows from "./Rows.ts"
 
 /** What a replay found. */
 export interface Replayed {
+  /** The first and the last beat of what was run again. */
   readonly from: number
   readonly to: number
   /** How many beats were run again. */
   readonly beats: number
+  /** Where to go on, where that was as much as one request may; `undefined` at the end. */
+  readonly next: number | undefined
   /** Modules whose digest is another one than that which the journal names: their code may differ. */
   readonly changed: ReadonlyArray<string>
   /** Where the replay first differs; nowhere where every entry came out the same. */
   readonly difference: Difference | undefined
+  /** Where it could not go on: the code that ran is not there, or the journal is not any more. */
+  readonly impossible: Impossible | undefined
 }
 
+/** Why a beat cannot be run again. */
+export type Impossible = Pick<NotReplayable, "beat" | "code" | "reason">
+
 /** A replay under way: one beat after the other. */
-export interface Rerun {
+interface Rerun {
   /** Runs the beat of an entry, and gives what it did and the entry that it made. */
   readonly step: (row: JournalRow) => Promise<{ readonly beat: Beat; readonly made: JournalRow }>
 }
 
 /**
- * Runs the beats from `from` to `to` again, as far as the journal holds them.
+ * Runs the beats from `from`, or from the oldest there is, to `to` again, or as many as one request may.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const replay = async (archive: Archive, from: number, to: number): Promise<Replayed> => {
-  const rerun = start(archive, from)
-  const changed = new Set(modulesBefore(archive, from))
-  let beats = 0
+export const replay = async (archive: Archive, from: number | undefined, to: number): Promise<Replayed> => {
+  const { limits: { replayBeats } } = archive.settings
+  const start = from ?? archive.store.anchor().beat + 1
   const last = Math.min(to, archive.store.head().beat)
-  for (let beat = from; beat <= last; beat++) {
-    const row = archive.store.entry(beat)
-    // Numbers of empty beats are skipped, and the oldest may be trimmed.
-    if (row === undefined) continue
-    const entry = Journal.parse(row.text)
-    for (const name of otherModules(archive, entry)) changed.add(name)
-    const outcome = await rerun.step(row).catch((error: unknown) => ({ error }))
-    beats++
-    const difference = "error" in outcome ? Differences.failed(row.beat, outcome.error) : Differences.between(row, outcome.made)
-    if (difference !== undefined) return { from, to: last, beats, changed: [...changed], difference }
+  const code = await Code.before(archive, start)
+  let beats = 0
+  const found = (end: number, rest: Partial<Replayed> = {}): Replayed =>
+    ({ from: start, to: end, beats, next: undefined, changed: [...code.changed], difference: undefined, impossible: undefined, ...rest })
+  try {
+    const rerun = await begin(archive, start)
+    for (const row of archive.store.scanJournal(start, last)) {
+      const pause = archive.rest()
+      if (pause !== undefined) await pause
+      if (beats === replayBeats) return found(row.beat - 1, { next: row.beat })
+      const entry = Journal.parse(row.text)
+      code.see(entry)
+      const difference = await differs(rerun, row)
+      beats++
+      if (difference === undefined) continue
+      const missing = code.missing(entry)
+      return found(last, missing.length === 0 ? { difference } : { impossible: withoutCode(row.beat, missing) })
+    }
+  } catch (error) {
+    if (error instanceof NotReplayable) return found(last, { impossible: { beat: error.beat, code: error.code, reason: error.reason } })
+    throw error
   }
-  return { from, to: last, beats, changed: [...changed], difference: undefined }
+  return found(last)
 }
 
+/** A beat that is aborted was not, or it would not be in the journal. */
+const differs = async (rerun: Rerun, row: JournalRow): Promise<Difference | undefined> => {
+  try {
+    const { made } = await rerun.step(row)
+    return Differences.between(row, made)
+  } catch (error) {
+    if (error instanceof BeatAborted) return Differences.failed(row.beat, error)
+    throw error
+  }
+}
+
+const withoutCode = (beat: number, names: ReadonlyArray<string>): Impossible => ({
+  beat,
+  code: "replay/code",
+  reason: `it did not come out the same, and what ran then is not what runs now: ${names.join(", ")}. Bring back the code of then`
+})
+
 /**
- * A replay that begins with the state before a beat.
+ * What a beat did, seen by running it once more; `undefined` where that is not possible any more.
  *
- * @category constructors
+ * @category combinators
  * @since 0.1.0
  */
-export const start = (archive: Archive, from: number, seen?: (work: BeatWork) => void): Rerun => {
-  const past = new Past(archive.store, from)
+export const observe = async (archive: Archive, row: JournalRow): Promise<BeatWork | undefined> => {
+  let seen: BeatWork | undefined
+  try {
+    const rerun = await begin(archive, row.beat, (work) => {
+      seen = work
+    })
+    await rerun.step(row)
+  } catch (error) {
+    if (!(error instanceof NotReplayable || error instanceof BeatAborted)) throw error
+  }
+  return seen
+}
+
+/** A replay that begins with the state before a beat. */
+const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => void): Promise<Rerun> => {
+  const past = await Past.before(archive, from)
   const documents = new Documents(past, archive.settings.limits.residentBytes)
   const bindings = Recovery.bindingsOf(past, documents)
   const intake = new RecordedIntake(archive, past)
@@ -105,19 +156,4 @@ export const start = (archive: Archive, from: number, seen?: (work: BeatWork) =>
       return { beat, made: past.made! }
     }
   }
-}
-
-/** The same for the modules that a beat found active. */
-const modulesBefore = (archive: Archive, beat: number): ReadonlyArray<string> => {
-  for (const row of Rows.downFrom(archive, beat)) {
-    const entry = Journal.parse(row.text)
-    if (entry.modules !== undefined) return otherModules(archive, entry)
-  }
-  return []
-}
-
-/** The modules of an entry that are not the ones that are active now. */
-const otherModules = ({ enzymes }: Archive, { modules = [] }: Journal.Parsed): ReadonlyArray<string> => {
-  const now = new Map(enzymes.modules())
-  return modules.flatMap(([name, hash]) => now.get(name) === hash ? [] : [name])
 }

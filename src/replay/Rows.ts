@@ -2,7 +2,8 @@
  * Rows of the journal, the newest first.
  *
  * Numbers of empty beats are skipped, so there may be far fewer rows than
- * numbers; they are asked for in windows that grow while nothing is found.
+ * numbers; they are asked for in windows that grow while nothing is found, and
+ * shrink before anything is read, so that few rows are in memory at a time.
  *
  * @module
  */
@@ -23,9 +24,18 @@ export function* downFrom({ store }: Pick<Archive, "store">, beat: number): Gene
   let to = beat
   while (to >= 0) {
     const from = Math.max(0, to - window + 1)
-    const rows = [...store.scanJournal(from, to)]
+    if (window > WINDOW && holdsAny(store, from, to)) {
+      window /= 4
+      continue
+    }
+    const rows = window > WINDOW ? [] : [...store.scanJournal(from, to)]
     yield* rows.reverse()
     if (rows.length === 0) window *= 4
     to = from - 1
   }
+}
+
+const holdsAny = (store: Archive["store"], from: number, to: number): boolean => {
+  for (const _ of store.scanJournal(from, to)) return true
+  return false
 }

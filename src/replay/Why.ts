@@ -71,12 +71,12 @@ const MAX_CHAIN = 1000
  */
 export const why = async (archive: Archive, text: string): Promise<Reason | undefined> => {
   const address = Address.parse(text)
-  const found = lastWrite(archive, address)
+  const found = await lastWrite(archive, address)
   if (found === undefined) return undefined
   const { cell, row } = found
   const entry = Journal.parse(row.text)
   const runs = Journal.ownRuns(entry)
-  const work = await rerun(archive, row)
+  const work = await Replay.observe(archive, row)
   const writers = ([cell[1]].flat() as ReadonlyArray<number>).filter((run) => run < 0 || touches(work, run, address)).map((run): Writer => {
     const line = runs[run]
     if (line === undefined) return { by: run === CAPTURE ? "capture" : "commit", reads: [], chain: [] }
@@ -86,8 +86,10 @@ export const why = async (archive: Archive, text: string): Promise<Reason | unde
 }
 
 /** The newest entry in which what lies at an address changed. */
-const lastWrite = (archive: Archive, address: Address.Address): { readonly row: JournalRow; readonly cell: Journal.CellLine } | undefined => {
+const lastWrite = async (archive: Archive, address: Address.Address): Promise<{ readonly row: JournalRow; readonly cell: Journal.CellLine } | undefined> => {
   for (const row of Rows.downFrom(archive, archive.store.head().beat)) {
+    const pause = archive.rest()
+    if (pause !== undefined) await pause
     // The key stands in the text between quotes, so most entries need not be parsed.
     if (!row.text.includes(`["${address.key}",`)) continue
     const cell = Journal.parse(row.text).cells.find(([key]) => key === address.key)
@@ -98,16 +100,6 @@ const lastWrite = (archive: Archive, address: Address.Address): { readonly row: 
 
 const valueAt = (value: unknown, address: Address.Address): Value =>
   value === undefined ? undefined : Document.read(Document.decode(JSON.stringify(value)), address.path)
-
-/** What the beat of an entry did, seen by running it once more; `undefined` where that is not possible any more. */
-const rerun = async (archive: Archive, row: JournalRow): Promise<BeatWork | undefined> => {
-  let seen: BeatWork | undefined
-  const past = Replay.start(archive, row.beat, (work) => {
-    seen = work
-  })
-  await past.step(row).catch(() => undefined)
-  return seen
-}
 
 /** Whether a run wrote at an address, as far as its writes are known. */
 const touches = (work: BeatWork | undefined, run: number, address: Address.Address): boolean => {

@@ -43,6 +43,9 @@ interface Sent {
   tries: number
 }
 
+/** A look back at a space. */
+type Look<A> = (archive: Parameters<Parameters<Space["examine"]>[0]>[0]) => A | Promise<A>
+
 /** One life of a space, from its first signal until nothing waits any more. */
 class Life {
   readonly wrong: Array<string> = []
@@ -66,6 +69,16 @@ class Life {
     const space = await this.drain()
     this.faults.disarm()
     return space
+  }
+
+  /** Looks back, and gives the turns that it rests for. */
+  async examine<A>(space: Space, look: Look<A>): Promise<A> {
+    let isOver = false
+    const looking = Effect.runPromise(space.examine(look)).finally(() => {
+      isOver = true
+    })
+    while (!isOver) await this.world.rest()
+    return looking
   }
 
   async end(): Promise<void> {
@@ -188,8 +201,8 @@ const endingOf = async (space: Space, id: string | undefined, cells: string): Pr
 }
 
 /** The cells as they are, and what the journal has them be. */
-const cellsOf = (space: Space): Promise<{ readonly cells: Map<string, string>; readonly journaled: Map<string, string>; readonly queued: number }> =>
-  Effect.runPromise(space.examine(({ store }) => {
+const cellsOf = (life: Life, space: Space): Promise<{ readonly cells: Map<string, string>; readonly journaled: Map<string, string>; readonly queued: number }> =>
+  life.examine(space, ({ store }) => {
     const cells = new Map(store.below("/", { limit: 100_000 }).map((key) => [key, store.read(key)!]))
     const journaled = new Map<string, string>()
     for (const row of store.scanJournal(0, Infinity)) {
@@ -199,7 +212,7 @@ const cellsOf = (space: Space): Promise<{ readonly cells: Map<string, string>; r
       }
     }
     return { cells, journaled, queued: [...store.queue()].length }
-  }))
+  })
 
 const DONE = "/data/done/"
 
@@ -207,11 +220,12 @@ const DONE = "/data/done/"
 const accountOf = async (life: Life, space: Space): Promise<Account> => {
   const { faults, sent, wrong } = life
   const counts = { ...faults.counts }
-  const { fault } = await Effect.runPromise(space.examine(verify))
+  const { fault } = await life.examine(space, verify)
   if (fault !== undefined) wrong.push(`the journal does not hold at beat ${fault.beat}: ${fault.reason}`)
-  const { difference } = await Effect.runPromise(space.examine((archive) => replay(archive, 0, Infinity)))
+  const { difference, impossible } = await life.examine(space, (archive) => replay(archive, 0, Infinity))
   if (difference !== undefined) wrong.push(`the replay differs: ${JSON.stringify(difference)}`)
-  const { cells, journaled, queued } = await cellsOf(space)
+  if (impossible !== undefined) wrong.push(`it cannot be replayed: ${JSON.stringify(impossible)}`)
+  const { cells, journaled, queued } = await cellsOf(life, space)
   if (queued > 0) wrong.push(`${queued} signals wait for ever`)
   for (const key of new Set([...cells.keys(), ...journaled.keys()])) {
     if (cells.get(key) !== journaled.get(key)) wrong.push(`${key} is ${cells.get(key)}, and the journal has ${journaled.get(key)}`)

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Enzyme } from "systole"
+import { turns } from "../kernel/Kit.ts"
 import { served } from "./Served.ts"
 
 const count = Enzyme.make({ name: "count", query: "/signals/count", run: (tx, event) => tx.set("/data/count", { by: event.payload, before: tx.get("/data/count") ?? null }) })
@@ -23,6 +24,20 @@ describe("The history of a space over HTTP", () => {
     assert.deepStrictEqual([why.value, why.before, why.writers[0]?.by], [2, 1, "count"])
     const explained = (await ask(`${space}/explain?beat=1&enzyme=count`)).body as { readonly signals: ReadonlyArray<{ readonly verdict: string }> }
     assert.deepStrictEqual(explained.signals.map(({ verdict }) => verdict), ["ran"])
+  })
+
+  test("is looked at by one at a time, and for as long as somebody waits", async ({ accidents, ask, fetch, post }) => {
+    for (let i = 0; i < 200; i++) await post(`${space}/signals`, { signal: "/signals/count", payload: i }, { prefer: "wait=5" })
+    const leaving = new AbortController()
+    const first = fetch(`${space}/replay`, { signal: leaving.signal })
+    const second = await ask(`${space}/journal/verification`)
+    assert.deepStrictEqual([second.status, (second.body as { readonly code: string }).code, second.headers.get("retry-after")], [429, "history/busy", "1"])
+    leaving.abort()
+    await first
+    await Effect.runPromise(turns(4))
+    const third = await ask(`${space}/journal/verification`)
+    assert.strictEqual((third.body as { readonly entries: number }).entries, 200)
+    assert.deepStrictEqual(accidents, [])
   })
 
   test("refuses what it cannot look at", async ({ ask, post }) => {

@@ -41,6 +41,7 @@ const project = () => {
       const { status, stderr, stdout } = spawnSync(file, [...rest, ...args], { cwd: folder, env: environment(), encoding: "utf8" })
       return { code: status, text: stdout + stderr }
     },
+    withdraw: () => rmSync(join(folder, "enzymes", "all.ts")),
     remove: () => rmSync(folder, { recursive: true, force: true })
   }
 }
@@ -59,6 +60,21 @@ describe("A journal written on one host", () => {
         assert.include(replayed.text, "came out the same")
         assert.strictEqual(run(host, "journal", "verify", "home").code, 0)
       }
+    } finally {
+      remove()
+    }
+  })
+
+  it("cannot be replayed without the code that ran, and exit 6 says so", { timeout: 60_000 }, () => {
+    const { remove, run, withdraw } = project()
+    try {
+      run("node", "signal", "home", "--signal", "/signals/measure/a", "--wait", "10")
+      withdraw()
+      const replayed = run("node", "replay", "home")
+      assert.strictEqual(replayed.code, 6, replayed.text)
+      assert.include(replayed.text, "replay/code")
+      assert.include(replayed.text, "measure")
+      assert.strictEqual(run("node", "journal", "verify", "home").code, 0)
     } finally {
       remove()
     }

@@ -165,7 +165,7 @@ describe("A verification", () => {
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* space.step
-      const { fault } = yield* space.examine(({ hash, store }) => verify({ hash, store: { ...store, anchor: () => store.anchor(), head: () => store.head(), scanJournal: () => [] } }))
+      const { fault } = yield* space.examine(({ hash, rest, store }) => verify({ hash, rest, store: { ...store, anchor: () => store.anchor(), head: () => store.head(), scanJournal: () => [] } }))
       assert.strictEqual(fault?.beat, 0)
     }).pipe(Effect.provide(TestKernel.layer())))
 
@@ -179,12 +179,12 @@ describe("A verification", () => {
       for (const beat of [0, 3, 7]) {
         const text = (yield* space.journal(beat))!.text.split("\n")[0]!
         for (const at of [5, Math.floor(text.length / 2), text.length - 2]) {
-          const fault = yield* space.examine((archive) => {
+          const fault = yield* space.examine(async (archive) => {
             const changed = text.slice(0, at) + (text[at] === "x" ? "y" : "x") + text.slice(at + 1)
             const scanJournal = function*(from: number, to: number) {
               for (const row of archive.store.scanJournal(from, to)) yield row.beat === beat ? { ...row, text: changed } : row
             }
-            return verify({ ...archive, store: new Proxy(archive.store, { get: (store, key) => key === "scanJournal" ? scanJournal : Reflect.get(store, key).bind?.(store) ?? Reflect.get(store, key) }) }).fault
+            return (await verify({ ...archive, store: new Proxy(archive.store, { get: (store, key) => key === "scanJournal" ? scanJournal : Reflect.get(store, key).bind?.(store) ?? Reflect.get(store, key) }) })).fault
           })
           assert.strictEqual(fault?.beat, beat)
         }

@@ -39,6 +39,22 @@ for (const [name, persistence] of [["memory", MemoryStore.layer], ["SQLite", Sql
         assert.deepStrictEqual([found.fault, found.first, found.last, found.entries], [undefined, first, 699, 700 - first])
       }).pipe(Effect.provide(TestKernel.layer(settings, persistence))))
 
+    it.effect("holds where pruning goes on meanwhile", () =>
+      Effect.gen(function*() {
+        const space = yield* TestKernel.space([])
+        const first = yield* pruned(space)
+        const found = yield* space.examine(async (archive) => {
+          let rests = 0
+          const beats = async () => {
+            for (let i = 0; i < 300; i++) await Effect.runPromise(space.step)
+          }
+          const found = await verify({ ...archive, rest: () => ++rests === 70 ? beats() : undefined })
+          assert.isAbove(archive.store.anchor().beat, first + 100)
+          return found
+        })
+        assert.isUndefined(found.fault, found.fault?.reason)
+      }).pipe(Effect.provide(TestKernel.layer(settings, persistence))))
+
     it.effect("names the oldest row where more is gone than was pruned", () =>
       Effect.gen(function*() {
         const space = yield* TestKernel.space([])

@@ -1,0 +1,67 @@
+/**
+ * The code of a replay: whether what runs now is what ran then.
+ *
+ * @module
+ */
+import type { Archive } from "../kernel/Archive.ts"
+import * as Journal from "../kernel/Journal.ts"
+import * as Rows from "./Rows.ts"
+
+/** Characters of an entry in which its modules begin, where it names them. */
+const HEADER = 400
+
+/**
+ * The modules that the journal names, beat by beat, beside those that are active now.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Code {
+  /** Modules that were another one's code in a beat that was looked at. */
+  readonly changed = new Set<string>()
+  private readonly enzymes: Archive["enzymes"]
+  private then: ReadonlyArray<Journal.Module> | undefined
+
+  private constructor(enzymes: Archive["enzymes"]) {
+    this.enzymes = enzymes
+  }
+
+  /** The code that a beat found active. */
+  static async before(archive: Archive, beat: number): Promise<Code> {
+    const code = new Code(archive.enzymes)
+    for (const row of Rows.downFrom(archive, beat - 1)) {
+      const pause = archive.rest()
+      if (pause !== undefined) await pause
+      if (!row.text.slice(0, HEADER).includes('"modules":')) continue
+      code.see(Journal.parse(row.text))
+      break
+    }
+    return code
+  }
+
+  /** Goes on to the beat of an entry. */
+  see({ modules }: Journal.Parsed): void {
+    this.then = modules ?? this.then
+    if (modules !== undefined) for (const name of this.others()) this.changed.add(name)
+  }
+
+  /** Why a beat cannot come out as it did: the names of what ran in it, or would run now, and is not what it was. */
+  missing(entry: Journal.Parsed): ReadonlyArray<string> {
+    const keys = new Set(this.enzymes.all().map(({ key }) => key))
+    const gone = Journal.ownRuns(entry).flatMap((line) => isRun(line) && !keys.has(line[1]) ? [line[1]] : [])
+    const now = new Set(this.then?.map(([name]) => name))
+    const added = this.then === undefined ? [] : this.enzymes.modules().flatMap(([name]) => now.has(name) ? [] : [name])
+    return [...new Set([...gone, ...this.others(), ...added])]
+  }
+
+  /** The modules of then whose code is another now, or is gone. */
+  private others(): ReadonlyArray<string> {
+    const now = new Map(this.enzymes.modules())
+    return (this.then ?? []).flatMap(([name, hash]) => now.get(name) === hash ? [] : [name])
+  }
+}
+
+/** Outcomes that the runtime settled without running anything. */
+const settled: ReadonlySet<unknown> = new Set(["enzyme/gone", "signal/storm"])
+
+const isRun = (line: Journal.RunLine): boolean => !settled.has(line[4]) && !line[1].startsWith("space:")

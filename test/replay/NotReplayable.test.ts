@@ -1,0 +1,79 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { explain, Kernel, replay, verify, why } from "systole"
+import * as Kit from "../kernel/Kit.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+const version = (value: number) => Kit.enzyme("m", (tx) => tx.set("/data/m", value))
+
+describe("A replay", () => {
+  it.effect("cannot begin with what is pruned, and begins with the oldest beat there is unless told otherwise", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([version(1)])
+      for (let i = 0; i < 700; i++) yield* space.step
+      const { first } = yield* space.examine(verify)
+      const { difference, impossible } = yield* space.examine((archive) => replay(archive, 0, Infinity))
+      assert.deepStrictEqual([difference, impossible?.code, impossible?.beat], [undefined, "replay/pruned", 0])
+      assert.include(impossible?.reason, `beat ${first! - 1}`)
+      const whole = yield* space.examine((archive) => replay(archive, undefined, Infinity))
+      assert.deepStrictEqual([whole.impossible, whole.difference, whole.from, whole.to, whole.beats], [undefined, undefined, first, 699, 700 - first!])
+    }).pipe(Effect.provide(TestKernel.layer({ retention: { journalBytes: 30_000 } }))))
+
+  it.effect("cannot go on where an entry needs another one that is pruned", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([Kit.enzyme("start", (tx) => tx.signal({ signal: "/signals/late", at: { beat: 650 } })), Kit.enzyme("late", (tx) => tx.set("/data/late", 1))])
+      yield* space.signal({ signal: "/signals/start" })
+      for (let i = 0; i < 700; i++) yield* space.step
+      const { difference, impossible } = yield* space.examine((archive) => replay(archive, undefined, Infinity))
+      assert.deepStrictEqual([difference, impossible?.code, impossible?.beat], [undefined, "replay/pruned", 650])
+      const reason = yield* space.examine((archive) => why(archive, "/data/late"))
+      assert.deepStrictEqual([reason?.beat, reason?.writers.map(({ by, reads }) => [by, reads])], [650, [["late", []]]])
+      const explained = yield* space.examine((archive) => explain(archive, 650, "start"))
+      assert.strictEqual(explained?.signals[0]?.verdict, "unknown")
+    }).pipe(Effect.provide(TestKernel.layer({ retention: { journalBytes: 30_000 } }))))
+
+  it.effect("tells that code is gone or another one, where a beat does not come out the same for it, and a difference where it is the same code", () =>
+    Effect.gen(function*() {
+      const kernel = yield* Kernel
+      const [old, changed] = [version(1), version(2)]
+      yield* kernel.register(old, { hash: "OLD" })
+      const space = yield* kernel.space("test")
+      yield* space.signal({ signal: "/signals/m" })
+      yield* space.step
+      const replayed = Effect.suspend(() => space.examine((archive) => replay(archive, 0, 0)))
+      assert.isUndefined((yield* replayed).impossible)
+      yield* kernel.unregister(old)
+      const gone = yield* replayed
+      assert.deepStrictEqual([gone.difference, gone.impossible?.code, gone.impossible?.beat], [undefined, "replay/code", 0])
+      assert.include(gone.impossible?.reason, ": m.")
+      yield* kernel.register(changed, { hash: "NEW" })
+      assert.strictEqual((yield* replayed).impossible?.code, "replay/code")
+      yield* kernel.unregister(changed)
+      yield* kernel.register(changed, { hash: "OLD" })
+      const differs = yield* replayed
+      assert.deepStrictEqual([differs.impossible, differs.difference?.address], [undefined, "/data/m"])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("tells that an enzyme without a module is gone", () =>
+    Effect.gen(function*() {
+      const kernel = yield* Kernel
+      const only = version(1)
+      const space = yield* TestKernel.space([only])
+      yield* space.signal({ signal: "/signals/m" })
+      yield* space.step
+      yield* kernel.unregister(only)
+      assert.strictEqual((yield* space.examine((archive) => replay(archive, 0, 0))).impossible?.code, "replay/code")
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("cannot hold more of the past than the limit", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([Kit.enzyme("fill", (tx) => tx.set(`/data/${tx.beat % 10}`, `${tx.beat}`.padStart(300, "x")))])
+      for (let i = 0; i < 20; i++) {
+        yield* space.signal({ signal: "/signals/fill" })
+        yield* space.step
+      }
+      const { difference, impossible } = yield* space.examine((archive) => replay(archive, 10, Infinity))
+      assert.deepStrictEqual([difference, impossible?.code], [undefined, "replay/size"])
+      assert.isUndefined((yield* space.examine((archive) => replay(archive, 17, Infinity))).impossible)
+    }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, pastBytes: 2000 } }))))
+})

@@ -1,0 +1,86 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { explain, replay, type Space, verify, why } from "systole"
+import * as Kit from "../kernel/Kit.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+const BEATS = 400
+
+/** A space with a long history, which counts how often its enzyme ran. */
+const old = Effect.gen(function*() {
+  const runs = { count: 0 }
+  const space = yield* TestKernel.space([
+    Kit.enzyme("count", (tx) => {
+      runs.count++
+      tx.increment("/data/count")
+    }),
+    Kit.enzyme("first", (tx) => tx.set("/data/first", 1))
+  ])
+  yield* space.signal({ signal: "/signals/first" })
+  yield* space.step
+  for (let i = 0; i < BEATS; i++) {
+    yield* space.signal({ signal: "/signals/count" })
+    yield* space.step
+  }
+  return { space, runs }
+})
+
+type Look = Parameters<Space["examine"]>[0]
+
+const looks: Readonly<Record<string, Look>> = {
+  verify,
+  replay: (archive) => replay(archive, 0, Infinity),
+  why: (archive) => why(archive, "/data/first"),
+  explain: (archive) => explain(archive, 1, "count")
+}
+
+describe("A look back", () => {
+  for (const [name, look] of Object.entries(looks)) {
+    it.effect(`lets the space beat meanwhile (${name})`, () =>
+      Effect.gen(function*() {
+        const { space } = yield* old
+        const order: Array<string> = []
+        const looking = yield* Effect.forkChild(Effect.tap(space.examine(look), () => Effect.sync(() => order.push("looked"))), { startImmediately: true })
+        yield* Kit.turns(1)
+        yield* space.step
+        order.push("beat")
+        yield* Fiber.join(looking)
+        assert.deepStrictEqual(order, ["beat", "looked"])
+      }).pipe(Effect.provide(TestKernel.layer())))
+  }
+
+  it.effect("is refused while there is another, and not when that is over", () =>
+    Effect.gen(function*() {
+      const { space } = yield* old
+      const looking = yield* Effect.forkChild(space.examine(verify), { startImmediately: true })
+      assert.strictEqual((yield* Effect.flip(space.examine(verify))).code, "history/busy")
+      yield* Fiber.join(looking)
+      assert.isUndefined((yield* space.examine(verify)).fault)
+      assert.strictEqual((yield* Effect.flip(space.examine((archive) => why(archive, "nowhere")))).code, "address/invalid")
+      assert.isUndefined((yield* space.examine(verify)).fault)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("ends when nobody waits for it any more", () =>
+    Effect.gen(function*() {
+      const { runs, space } = yield* old
+      const looking = yield* Effect.forkChild(space.examine((archive) => replay(archive, 0, Infinity)), { startImmediately: true })
+      while (runs.count === BEATS) yield* Kit.turns(1)
+      yield* Fiber.interrupt(looking)
+      yield* Kit.turns(30)
+      assert.isBelow(runs.count, 2 * BEATS)
+      assert.isUndefined((yield* space.examine(verify)).fault)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("runs as many beats again as one request may, and says where to go on", () =>
+    Effect.gen(function*() {
+      const { space } = yield* old
+      const parts: Array<unknown> = []
+      for (let from: number | undefined = 0; from !== undefined;) {
+        const part: { readonly beats: number; readonly to: number; readonly next: number | undefined; readonly difference: unknown } = yield* space.examine((archive) => replay(archive, from, Infinity))
+        assert.isUndefined(part.difference)
+        parts.push([part.beats, part.to])
+        from = part.next
+      }
+      assert.deepStrictEqual(parts, [[150, 149], [150, 299], [101, 400]])
+    }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, replayBeats: 150 } }))))
+})
