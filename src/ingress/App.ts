@@ -36,7 +36,7 @@ export interface Services {
 
 /** How it is served. */
 export interface Options extends Guard.Rules {
-  /** Told of each failure that no one expects; those outside hear only that there was one. */
+  /** Told once of each failure of which those outside hear little: one that no one expects, and one of a store or a space. */
   readonly onAccident: (failure: unknown) => void
   /** Aborted when the server closes: no stream outlives it. */
   readonly closing: AbortSignal
@@ -53,10 +53,10 @@ export interface Options extends Guard.Rules {
 export const make = (services: Services, options: Options): Hono => {
   const app = new Hono({ getPath: (request) => getPath(plain(request)) })
   const refusal = Guard.make(options, services.hash)
+  const tell = teller(options)
   app.onError((failure) => {
-    const response = Problem.response(failure)
-    if (response.status === 500) options.onAccident(failure)
-    return response
+    tell(failure)
+    return Problem.response(failure)
   })
   app.notFound((c) => nothing(app, c.req))
   app.get("/livez", () => Json.answer({ status: "live" }))
@@ -70,11 +70,24 @@ export const make = (services: Services, options: Options): Hono => {
   })
   runtimeRoutes(app, services.kernel)
   signalRoutes(app, services.kernel)
-  stateRoutes(app, services, options.closing)
+  stateRoutes(app, services, Sse.make(options.closing, tell))
   Dead.routes(app, (name) => Effect.runPromise(services.kernel.space(name, { create: false })))
   History.routes(app, (name) => Effect.runPromise(services.kernel.space(name, { create: false })))
   for (const [path, page] of Object.entries(options.pages)) app.get(path, () => Pages.send(page, services.kernel))
   return app
+}
+
+/** Tells of failures to the inside. Of a space that stops, all who wait for it hear by the same one. */
+const teller = ({ onAccident }: Options) => {
+  const told = new WeakSet<object>()
+  return (failure: unknown): void => {
+    if (Problem.of(failure).status < 500) return
+    if (typeof failure === "object" && failure !== null) {
+      if (told.has(failure)) return
+      told.add(failure)
+    }
+    onAccident(failure)
+  }
 }
 
 const runtimeRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
@@ -112,8 +125,7 @@ const signalRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
   })
 }
 
-const stateRoutes = (app: Hono, { hash, kernel }: Services, closing: AbortSignal): void => {
-  const stream = Sse.make(closing)
+const stateRoutes = (app: Hono, { hash, kernel }: Services, stream: ReturnType<typeof Sse.make>): void => {
   app.get("/v1/spaces/:space/cells/*", async (c) => {
     const place = Cells.place(c.req.url)
     const space = await readable(kernel, c)

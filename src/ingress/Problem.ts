@@ -3,7 +3,8 @@
  *
  * Each expected failure carries a stable code; the table gives the status of
  * each code, and what is not in it is an accident, of which nothing is told but
- * that it happened. (RFC 9457.)
+ * that it happened. What a host says of its files and databases stays inside as
+ * well: a store in trouble is told of in words of our own. (RFC 9457.)
  *
  * @module
  */
@@ -42,6 +43,16 @@ export class RequestRefused extends Schema.TaggedError<RequestRefused>()("Reques
   }
 }
 
+/** What is told of trouble with a store, for which nobody outside can do anything but come again. */
+const troubles: Readonly<Record<string, (space: string) => string>> = {
+  "space/stopped": (space) => `Space ${space} stopped, and opens again from what is durable. Send the request again`,
+  "store/conflict": (space) => `Space ${space} is at another beat than its writer knew, and opens anew. Send the request again`,
+  "store/damaged": (space) => `What is stored of space ${space} cannot be read. The log of the runtime says why; until that is mended the space cannot be used`,
+  "store/locked": (space) => `The store of space ${space} is held by another process. Go through the server that it belongs to, or send the request again when that has ended`,
+  "store/stale": (space) => `Space ${space} was opened somewhere else since, and opens anew. Send the request again`,
+  "store/unavailable": (space) => `The store of space ${space} failed, and the log of the runtime says how. What was acknowledged is safe; send the request again later`
+}
+
 const statuses: Readonly<Record<string, number>> = {
   "address/invalid": 400,
   "body/malformed": 400,
@@ -72,12 +83,7 @@ const statuses: Readonly<Record<string, number>> = {
   "history/busy": 429,
   "inbox/full": 429,
   "watch/full": 429,
-  "space/stopped": 503,
-  "store/conflict": 503,
-  "store/damaged": 503,
-  "store/locked": 503,
-  "store/stale": 503,
-  "store/unavailable": 503
+  ...Object.fromEntries(Object.keys(troubles).map((code) => [code, 503]))
 }
 
 const titles: Readonly<Record<number, string>> = {
@@ -121,7 +127,14 @@ export const of = (failure: unknown): Problem => {
   if (code === undefined || status === undefined) {
     return { type: "about:blank", title: titles[500]!, status: 500, detail: "The runtime failed at this request; its log says how", code: "internal" }
   }
-  return { type: "about:blank", title: titles[status]!, status, detail: (failure as Error).message, code }
+  const detail = troubles[code]?.(JSON.stringify(spaceOf(failure))) ?? (failure as Error).message
+  return { type: "about:blank", title: titles[status]!, status, detail, code }
+}
+
+/** The space that a store or a space itself is in trouble with; empty where it is none in particular. */
+const spaceOf = (failure: unknown): string => {
+  const { reason, space } = failure as { readonly space?: string; readonly reason?: { readonly space?: string } }
+  return space ?? reason?.space ?? ""
 }
 
 /**

@@ -22,12 +22,12 @@ export const MAX_STREAMS = 1024
 const ALIVE = "15 seconds"
 
 /**
- * Answers with streams, counts those that are open, and ends them all when the server closes.
+ * Answers with streams, tells of those that fail, counts those that are open, and ends them all when the server closes.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = (closing: AbortSignal) => {
+export const make = (closing: AbortSignal, tell: (failure: unknown) => void = () => {}) => {
   let open = 0
   const ends = new Set<() => void>()
   closing.addEventListener("abort", () => ends.forEach((end) => end()), { once: true })
@@ -44,7 +44,10 @@ export const make = (closing: AbortSignal) => {
     const counted = Effect.acquireRelease(Effect.sync(() => open++), () => Effect.sync(() => open--))
     const texts = frames.pipe(
       Stream.map(({ data, event, id }) => `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`),
-      Stream.catch((failure) => Stream.succeed(`event: problem\ndata: ${JSON.stringify(Problem.of(failure))}\n\n`)),
+      Stream.catch((failure) => {
+        tell(failure)
+        return Stream.succeed(`event: problem\ndata: ${JSON.stringify(Problem.of(failure))}\n\n`)
+      }),
       Stream.merge(Stream.map(Stream.tick(ALIVE), () => ": alive\n\n"), { haltStrategy: "left" }),
       Stream.interruptWhen(closed),
       Stream.encodeText,

@@ -15,7 +15,9 @@ import { fileURLToPath } from "node:url"
 import * as Cli from "../cli/Cli.ts"
 import { CliFailure, exits, from } from "../cli/CliFailure.ts"
 import { type Fetch, Host } from "../cli/Host.ts"
+import { SpaceStopped } from "../kernel/SpaceError.ts"
 import type { Config } from "../loader/Config.ts"
+import { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as HostPacemaker from "./HostPacemaker.ts"
 import * as Project from "./Project.ts"
 
@@ -57,13 +59,16 @@ export const run = (platform: Platform): void => {
   )
 }
 
-/** Tells of a failure that no one expects: in one line, and with its stack to who looks for it. */
+/** Tells of a failure that no one expects, or of trouble with a store: in one line, and with its stack to who looks for it. */
 const tell = (failure: unknown): void => {
+  if (failure instanceof PersistenceError || failure instanceof SpaceStopped) return console.error(`trouble: ${oneLine(failure.message)} (${failure.code})`)
   if (failure instanceof Error && process.env["SYSTOLE_DEBUG"] === undefined) {
-    return console.error(`accident: ${`${failure.name}: ${failure.message}`.replaceAll(/\s+/g, " ").slice(0, MAX_TOLD)} (SYSTOLE_DEBUG=1 shows where)`)
+    return console.error(`accident: ${oneLine(`${failure.name}: ${failure.message}`)} (SYSTOLE_DEBUG=1 shows where)`)
   }
   console.error("accident:", failure)
 }
+
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").slice(0, MAX_TOLD)
 
 /** The exit code is what the command line succeeds with; being told to stop is no failure. */
 const teardown = <E, A>(exit: Exit.Exit<E, A>, onExit: (code: number) => void): void => {

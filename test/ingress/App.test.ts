@@ -313,13 +313,17 @@ describe("App", () => {
           }
         })))
 
-    it.live("answers 503 when a space stopped, and 500 without a word about an accident", () =>
+    it.live("answers 503 in its own words when a space stopped and has the log told how, once, and 500 without a word about an accident", () =>
       Effect.gen(function*() {
+        const trouble = new SpaceStopped({ space: "shop", reason: "SQLite said no" })
         const failing = (error: unknown) => served({ kernel: (kernel) => ({ ...kernel, spaces: error instanceof SpaceStopped ? Effect.fail(error as never) : Effect.die(error) }) })
-        const stopped = yield* failing(new SpaceStopped({ space: "shop", reason: "its store failed" }))
+        const stopped = yield* failing(trouble)
         const answer = yield* Effect.promise(() => stopped.ask("/readyz"))
         assert.deepStrictEqual(problem(answer), [503, "space/stopped"])
         assert.strictEqual(answer.headers.get("retry-after"), "1")
+        assert.notInclude(JSON.stringify(answer.body), "SQLite")
+        yield* Effect.promise(() => stopped.ask("/readyz"))
+        assert.deepStrictEqual(stopped.accidents, [trouble])
         const accident = new TypeError("secret")
         const dying = yield* failing(accident)
         const silent = yield* Effect.promise(() => dying.ask("/readyz"))

@@ -32,9 +32,25 @@ describe("Problem", () => {
     assert.strictEqual(response.status, status)
     assert.strictEqual(response.headers.get("content-type"), "application/problem+json")
     assert.strictEqual(problem.status, status)
-    assert.strictEqual(problem.detail, failure.message)
+    assert.isTrue(problem.detail === failure.message || status === 503)
     assert.strictEqual(problem.code, (failure as Error & { readonly code: string }).code)
     assert.isAbove(problem.title.length, 0)
+  })
+
+  it("tells of a store or a space in trouble in our own words only", () => {
+    const foreign = ["/var/lib", "disk I/O error", "SQLITE"]
+    const said = foreign.join(" ")
+    const reasons: ReadonlyArray<PersistenceError["reason"]> = [
+      new PersistenceErrors.StoreLocked({ space: "shop", place: said }),
+      new PersistenceErrors.StoreDamaged({ space: "shop", place: said, detail: said }),
+      new PersistenceErrors.StoreUnavailable({ space: "shop", place: said, detail: said })
+    ]
+    for (const failure of [new SpaceStopped({ space: "shop", reason: said }), ...reasons.map(store)]) {
+      const { detail, status } = Problem.of(failure)
+      assert.strictEqual(status, 503)
+      assert.include(detail, '"shop"')
+      for (const word of foreign) assert.notInclude(detail, word)
+    }
   })
 
   it("says when to come again where that helps", () => {
