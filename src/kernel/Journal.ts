@@ -20,6 +20,9 @@ import type { Control } from "./Control.ts"
 import type { Captured, Handling } from "./Flight.ts"
 import type { Again } from "./Signal.ts"
 
+/** Where content lies. */
+const CONTENT = "/cas/"
+
 /** What an entry is made of. */
 export interface Facts {
   readonly beat: number
@@ -56,7 +59,7 @@ export const entry = (facts: Facts): string => {
   let text = `{"v":1,"beat":${facts.beat},"prev":"${facts.prev}","clock":${facts.clock},"seed":"${facts.seed}"`
   if (facts.activated > 0) text += `,"activated":${facts.activated}`
   if (facts.modules.length > 0) text += `,"modules":${JSON.stringify(facts.modules)}`
-  if (facts.content.length > 0) text += `,"content":${JSON.stringify(facts.content)}`
+  if (facts.content.length > 0) text += `,"content":${addresses(facts.content)}`
   if (facts.controls.length > 0) text += `,"control":[${facts.controls.map(control).join(",")}]`
   text += ',"in":['
   let runs = ""
@@ -77,11 +80,14 @@ export const entry = (facts: Facts): string => {
   text += `],"runs":[${runs}],"cells":[`
   for (let i = 0; i < facts.changes.length; i++) text += i === 0 ? cell(facts.changes[i]!) : `,${cell(facts.changes[i]!)}`
   text += "]"
-  if (facts.made.length > 0) text += `,"made":${JSON.stringify(facts.made)}`
+  if (facts.made.length > 0) text += `,"made":${addresses(facts.made)}`
   text += "}"
   const messages = asides(facts.runs)
   return messages === undefined ? text : `${text}\n${messages}`
 }
+
+/** Content by its addresses: a store keeps what a row that is kept names so. */
+const addresses = (hashes: ReadonlyArray<string>): string => JSON.stringify(hashes.map((hash) => CONTENT + hash))
 
 /** What of a row's text is hashed. */
 export const hashed = (text: string): string => {
@@ -181,6 +187,7 @@ export interface Parsed {
   readonly runs: ReadonlyArray<RunLine>
   readonly cells: ReadonlyArray<CellLine>
   readonly made?: ReadonlyArray<string>
+  /** What is said of runs that failed, by their numbers. */
   readonly messages: ReadonlyMap<number, string>
 }
 
@@ -193,8 +200,12 @@ export interface Parsed {
 export const parse = (text: string): Parsed => {
   const line = hashed(text)
   const aside = text.length > line.length ? JSON.parse(text.slice(line.length + 1)) as { readonly messages: ReadonlyArray<readonly [number, string]> } : undefined
-  return { ...JSON.parse(line), messages: new Map(aside?.messages) }
+  const entry = JSON.parse(line) as Parsed
+  const { content, made } = entry
+  return { ...entry, ...(content && { content: content.map(digest) }), ...(made && { made: made.map(digest) }), messages: new Map(aside?.messages) }
 }
+
+const digest = (address: string): string => address.slice(CONTENT.length)
 
 /** Whether a document's text changed. */
 export const isChange = (before: Document | undefined, after: Document | undefined): boolean => before?.text !== after?.text

@@ -49,7 +49,8 @@ const Definition = Schema.Struct({
   retention: Schema.optionalKey(Schema.Struct({
     journalMillis: Schema.optionalKey(count),
     journalBytes: Schema.optionalKey(count),
-    receiptMillis: Schema.optionalKey(count)
+    receiptMillis: Schema.optionalKey(count),
+    contentMillis: Schema.optionalKey(count)
   })),
   limits: Schema.optionalKey(Schema.Struct({
     inboxSignals: Schema.optionalKey(count),

@@ -13,6 +13,8 @@ import * as Bytes from "../cell/Bytes.ts"
 import { attempt, type Backend, checkTurn, type Group } from "./Backend.ts"
 import * as GroupStore from "./GroupStore.ts"
 import * as Journal from "./Journal.ts"
+import { MemoryContent } from "./MemoryContent.ts"
+import * as Mention from "./Mention.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
 import { type Anchor, checkSpaceName, type Head, type JournalRow, Persistence, type QueueRow, type ReceiptRow, type Retention, retention } from "./Persistence.ts"
 import { NoSuchSpace, PersistenceError } from "./PersistenceError.ts"
@@ -40,7 +42,7 @@ class Space {
   readonly waiting = new Map<string, Set<number>>()
   /** All numbers of the queue in order, made when they are asked for. */
   numbers: ReadonlyArray<number> | undefined
-  readonly blobs = new Map<string, Uint8Array>()
+  readonly content = new MemoryContent()
   readonly uploads = new Map<number, Array<Uint8Array>>()
   lastUpload = 0
 }
@@ -115,11 +117,11 @@ class MemoryBackend implements Backend {
   }
 
   blob(hash: string): Uint8Array | undefined {
-    return this.data.blobs.get(hash)
+    return this.data.content.get(hash)
   }
 
   holds(hash: string): boolean {
-    return this.data.blobs.has(hash)
+    return this.data.content.has(hash)
   }
 
   startUpload(): number {
@@ -152,9 +154,10 @@ class MemoryBackend implements Backend {
     this.commitReceipts(group)
     this.commitQueue(group.dequeued, queued)
     for (const [hash, content] of group.blobs) {
-      if (!data.blobs.has(hash)) data.blobs.set(hash, "bytes" in content ? content.bytes.slice() : this.readUpload(content.upload))
+      data.content.put(hash, () => "bytes" in content ? content.bytes.slice() : this.readUpload(content.upload))
       if ("upload" in content) this.dropUpload(content.upload)
     }
+    data.content.date(group.journal, group.head.clock + this.pruning.retention.contentMillis)
     data.head = group.head
     this.prune(group)
   }
@@ -165,6 +168,7 @@ class MemoryBackend implements Backend {
     const { cells, names } = this.data
     for (const [key, { address, text }] of group.cells) {
       const known = cells.has(key)
+      this.data.content.hold(key, text)
       if (text !== undefined) cells.set(key, text)
       if (known === (text !== undefined)) continue
       this.data.keys = undefined
@@ -183,6 +187,7 @@ class MemoryBackend implements Backend {
     const { data } = this
     if (dequeued.size > 0 || queued.length > 0) data.numbers = undefined
     for (const seq of dequeued) {
+      data.content.hold(Mention.waiting(seq), undefined)
       const id = data.queue.get(seq)?.id
       data.queue.delete(seq)
       const rest = id === undefined ? undefined : data.waiting.get(id)
@@ -191,6 +196,7 @@ class MemoryBackend implements Backend {
     }
     for (const row of queued) {
       data.queue.set(row.seq, row)
+      data.content.hold(Mention.waiting(row.seq), row.text)
       if (row.id !== undefined && data.waiting.get(row.id)?.add(row.seq) === undefined) data.waiting.set(row.id, new Set([row.seq]))
     }
   }
@@ -222,7 +228,7 @@ class MemoryBackend implements Backend {
     const budget = pruning.budget(group)
     if (budget === undefined) return
     const { clock } = group.head
-    const { journalBytes, journalMillis, receiptMillis } = pruning.retention
+    const { contentMillis, journalBytes, journalMillis, receiptMillis } = pruning.retention
     const count = expired(data.journal, {
       cutoff: clock - journalMillis,
       excess: data.journalSize - journalBytes,
@@ -241,6 +247,7 @@ class MemoryBackend implements Backend {
       data.callers.delete(id)
       this.dropReceipts(id, ({ digest }) => digest === undefined)
     }
+    if (data.content.collect({ clock, millis: contentMillis, anchor: data.anchor.beat, limit: budget.rows })) pruning.lookAgain()
   }
 }
 

@@ -53,7 +53,7 @@ export interface QueueRow {
   readonly text: string
 }
 
-/** Content that is kept by the digest of its bytes. */
+/** Content that is kept by the digest of its bytes, as long as a document, a signal that waits or a journal row holds its address, `/cas/<digest>`, and for a while after it came. */
 export interface BlobRow {
   readonly hash: string
   readonly bytes: Uint8Array
@@ -153,13 +153,16 @@ export interface Retention {
   readonly journalBytes: number
   /** Age of receipt rows with a digest, in milliseconds. Default 7 days. */
   readonly receiptMillis: number
+  /** How long content is kept that nothing mentions any more, or not yet, in milliseconds. Default 24 hours. */
+  readonly contentMillis: number
 }
 
 /** What is kept unless the configuration says otherwise. */
 export const retention: Retention = {
   journalMillis: 30 * 86_400_000,
   journalBytes: 1_073_741_824,
-  receiptMillis: 7 * 86_400_000
+  receiptMillis: 7 * 86_400_000,
+  contentMillis: 86_400_000
 }
 
 export interface OpenOptions {

@@ -37,13 +37,18 @@ export class Pruning {
 
   /** What may go after `group`. To ask for a budget is to spend it. */
   budget(group: Group): Budget | undefined {
-    this.rows += group.journal.length + group.receipts.size
+    this.rows += group.journal.length + group.receipts.size + group.blobs.size
     for (const row of group.journal) this.size += sizeOf(row)
     if (this.rows < ROWS && this.size < SIZE) return undefined
     const budget = { rows: 2 * Math.max(this.rows, ROWS), size: 2 * Math.max(this.size, SIZE) }
     this.rows = 0
     this.size = 0
     return budget
+  }
+
+  /** There was more to let go of than goes at once: the next group has a budget, too. */
+  lookAgain(): void {
+    this.rows = ROWS
   }
 }
 

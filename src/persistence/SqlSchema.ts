@@ -13,7 +13,9 @@ export const FORMAT = 4
  * are one range of an index; `caller` holds the receipts with a digest, those of a
  * flush in a row, and `receipt` the others, both numbered by age; long texts come last in a row, so that what
  * stands before them is read without them; `blob` points to `part`, so that
- * finishing an upload moves no bytes; `upload` names those that no blob points to.
+ * finishing an upload moves no bytes, and knows the newest beat that mentions it
+ * and when it is to be looked at; `mention` has what the documents and the queue
+ * mention of content; `upload` names those parts that no blob points to.
  */
 const tables = [
   `CREATE TABLE IF NOT EXISTS meta (
@@ -34,7 +36,11 @@ const tables = [
   "CREATE INDEX IF NOT EXISTS receipt_beat ON receipt (beat)",
   "CREATE TABLE IF NOT EXISTS queue (seq INTEGER PRIMARY KEY, id TEXT, text TEXT NOT NULL) STRICT",
   "CREATE INDEX IF NOT EXISTS queue_id ON queue (id) WHERE id IS NOT NULL",
-  "CREATE TABLE IF NOT EXISTS blob (hash TEXT PRIMARY KEY, epoch INTEGER NOT NULL, upload INTEGER NOT NULL) STRICT, WITHOUT ROWID",
+  `CREATE TABLE IF NOT EXISTS blob (
+    hash TEXT PRIMARY KEY, epoch INTEGER NOT NULL, upload INTEGER NOT NULL, beat INTEGER NOT NULL, due REAL) STRICT, WITHOUT ROWID`,
+  "CREATE INDEX IF NOT EXISTS blob_due ON blob (due)",
+  "CREATE TABLE IF NOT EXISTS mention (age INTEGER PRIMARY KEY, holder TEXT NOT NULL, hash TEXT NOT NULL, UNIQUE (holder, hash)) STRICT",
+  "CREATE INDEX IF NOT EXISTS mention_hash ON mention (hash)",
   `CREATE TABLE IF NOT EXISTS part (
     epoch INTEGER NOT NULL, upload INTEGER NOT NULL, part INTEGER NOT NULL, bytes BLOB NOT NULL, UNIQUE (epoch, upload, part)) STRICT`,
   "CREATE TABLE IF NOT EXISTS upload (epoch INTEGER NOT NULL, upload INTEGER NOT NULL, PRIMARY KEY (epoch, upload)) STRICT, WITHOUT ROWID"
@@ -110,7 +116,19 @@ export const statements = ({ prepare }: SqlDriver) => ({
   dequeue: prepare("DELETE FROM queue WHERE seq = ?"),
 
   blob: prepare("SELECT epoch, upload FROM blob WHERE hash = ?"),
-  addBlob: prepare("INSERT INTO blob VALUES (?, ?, ?)"),
+  addBlob: prepare("INSERT INTO blob VALUES (?, ?, ?, -1, NULL)"),
+  renewBlob: prepare("UPDATE blob SET due = NULL WHERE hash = ?"),
+  dateBlobs: prepare("UPDATE blob SET due = ? WHERE due IS NULL"),
+  keepBlob: prepare("UPDATE blob SET beat = ? WHERE hash = ?"),
+  dueBlobs: prepare("SELECT hash, epoch, upload, beat FROM blob WHERE due <= ? ORDER BY due LIMIT ?"),
+  putOff: prepare("UPDATE blob SET due = ? WHERE hash = ?"),
+  dropBlob: prepare("DELETE FROM blob WHERE hash = ?"),
+  countParts: prepare("SELECT count(*) FROM part WHERE epoch = ? AND upload = ?"),
+  mentioned: prepare("SELECT 1 FROM mention WHERE hash = ? LIMIT 1"),
+  addMention: prepare("INSERT INTO mention (holder, hash) VALUES (?, ?)"),
+  dropMentions: prepare("DELETE FROM mention WHERE holder = ?"),
+  mentionSpan: prepare("SELECT (SELECT max(age) FROM mention) - (SELECT min(age) FROM mention) + 1"),
+  mentionsAfter: prepare("SELECT age, holder FROM mention WHERE age > ? ORDER BY age LIMIT ?"),
   parts: prepare("SELECT bytes FROM part WHERE epoch = ? AND upload = ? ORDER BY part"),
   addPart: prepare("INSERT INTO part VALUES (?, ?, ?, ?)"),
   dropParts: prepare("DELETE FROM part WHERE epoch = ? AND upload = ?"),

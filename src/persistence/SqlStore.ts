@@ -14,11 +14,13 @@ import { attempt, type Backend, checkTurn, type Content, type Group, PART } from
 import * as GroupStore from "./GroupStore.ts"
 import { CallerIndex } from "./CallerIndex.ts"
 import { IdFilter } from "./IdFilter.ts"
+import * as Mention from "./Mention.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
 import { type Anchor, checkSpaceName, type Head, type JournalRow, type OpenOptions, Persistence, type QueueRow, type ReceiptRow, retention } from "./Persistence.ts"
 import { NoSuchSpace, PersistenceError, StoreDamaged } from "./PersistenceError.ts"
 import { expired, Pruning, sizeOf } from "./Pruning.ts"
 import * as SortKey from "./SortKey.ts"
+import { SqlContent } from "./SqlContent.ts"
 import type { SqlDriver, SqlRow, SqlSource, SqlStatement } from "./SqlDriver.ts"
 import * as SqlSchema from "./SqlSchema.ts"
 
@@ -57,6 +59,7 @@ class SqlBackend implements Backend {
   /** The receipts with a digest, and the ids of the others. */
   private readonly callers: CallerIndex
   private readonly pointed: IdFilter
+  private readonly content: SqlContent
   private lastUpload = 0
 
   constructor(space: string, driver: SqlDriver, options: OpenOptions) {
@@ -73,6 +76,7 @@ class SqlBackend implements Backend {
       return sql
     })
     this.callers = new CallerIndex(this.sql)
+    this.content = new SqlContent(this.sql)
     this.pointed = filterOf(this.sql.receiptSpan, this.sql.receiptsAfter)
     const { epoch, head } = readMeta(this.sql)
     this.epoch = epoch
@@ -161,9 +165,9 @@ class SqlBackend implements Backend {
       checkTurn(this, group, { epoch: meta.epoch, beat: meta.head.beat, hash: meta.head.hash })
       this.commitCells(group)
       const journalSize = meta.journalSize + this.commitJournal(group)
-      for (const seq of group.dequeued) this.sql.dequeue.run(seq)
-      for (const [seq, row] of group.queued) this.sql.enqueue.run(seq, row.id ?? null, row.text)
+      this.commitQueue(group)
       for (const [hash, content] of group.blobs) this.commitBlob(hash, content)
+      this.content.date(group.journal, group.head.clock + this.pruning.retention.contentMillis)
       const after = this.prune(group, { ...meta, journalSize })
       const { beat, clock, hash } = group.head
       this.sql.setMeta.run(beat, clock, hash, after.journalSize, after.anchor.beat, after.anchor.hash)
@@ -182,6 +186,7 @@ class SqlBackend implements Backend {
     const { deleteCell, putCell } = this.sql
     for (const [key, { address, text }] of group.cells) {
       const stored = SortKey.encode(key)
+      this.content.hold(key, text)
       if (text === undefined) deleteCell.run(stored)
       else putCell.run(stored, SortKey.encode(parentOf(address)), text)
     }
@@ -212,8 +217,21 @@ class SqlBackend implements Backend {
     return size
   }
 
+  private commitQueue(group: Group): void {
+    for (const seq of group.dequeued) {
+      this.content.hold(Mention.waiting(seq), undefined)
+      this.sql.dequeue.run(seq)
+    }
+    for (const [seq, { id, text }] of group.queued) {
+      this.content.hold(Mention.waiting(seq), text)
+      this.sql.enqueue.run(seq, id ?? null, text)
+    }
+  }
+
   private commitBlob(hash: string, content: Content): void {
+    this.content.came()
     if (this.holds(hash)) {
+      this.sql.renewBlob.run(hash)
       if ("upload" in content) this.dropUpload(content.upload)
       return
     }
@@ -231,7 +249,7 @@ class SqlBackend implements Backend {
     const budget = this.pruning.budget(group)
     if (budget === undefined) return meta
     const { beat, clock } = group.head
-    const { journalBytes, journalMillis, receiptMillis } = this.pruning.retention
+    const { contentMillis, journalBytes, journalMillis, receiptMillis } = this.pruning.retention
     const caller = tooOld((limit) => this.sql.oldestCallers.all(limit).map(([clock, size, age]) => ({ clock, size, age }) as CallerAge), {
       cutoff: clock - receiptMillis,
       excess: 0,
@@ -245,8 +263,9 @@ class SqlBackend implements Backend {
       budget,
       sizeOf: (row) => row.size
     })
-    const anchor = gone.at(-1)
-    if (anchor === undefined) return meta
+    const anchor = gone.at(-1) ?? meta.anchor
+    if (this.content.collect({ clock, millis: contentMillis, anchor: anchor.beat, limit: budget.rows })) this.pruning.lookAgain()
+    if (gone.length === 0) return meta
     this.sql.pruneJournal.run(anchor.beat)
     this.sql.pruneReceipts.run(anchor.beat)
     return { ...meta, journalSize: meta.journalSize - gone.reduce((sum, row) => sum + row.size, 0), anchor }

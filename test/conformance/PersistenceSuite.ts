@@ -8,6 +8,7 @@ import { Effect, Exit, Layer } from "effect"
 import { Persistence, type PersistenceError, type SpaceStore } from "systole"
 import { beat, cell, inbox, reason, thrown, using, write } from "../persistence/Batches.ts"
 import * as Model from "../persistence/StoreModel.ts"
+import { content } from "./ContentSuite.ts"
 import { queue } from "./QueueSuite.ts"
 import { everywhere, mixed, type Test } from "./StoreTest.ts"
 
@@ -20,6 +21,7 @@ export const suite = (name: string, layer: Layer.Layer<Persistence, PersistenceE
     describe("receipts", () => receipts(test))
     describe("queue", () => queue(test))
     describe("blobs", () => blobs(test))
+    describe("content", () => content(test))
     describe("durability", () => durability(test))
     describe("writers", () => writers(test))
     describe("retention", () => retained(test))

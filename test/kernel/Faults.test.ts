@@ -135,7 +135,7 @@ describe("A run that waits", () => {
       yield* space.signal({ signal: "/signals/look" })
       yield* space.step
       assert.deepStrictEqual(seen.slice(2), [bytes, bytes])
-      assert.include((yield* space.journal(1))?.text, `"content":["${hashOf(bytes)}"]`)
+      assert.include((yield* space.journal(1))?.text, `"content":["/cas/${hashOf(bytes)}"]`)
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("is journaled with the module that it ran, whatever became active meanwhile", () =>

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { type Duration, Effect } from "effect"
+import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
 import { MemoryStore, replay, type Space } from "systole"
 import * as Kit from "../kernel/Kit.ts"
@@ -39,7 +40,41 @@ const isReplayedEqual = Effect.fnUntraced(function*(space: Space) {
   }
 })
 
-for (const [name, persistence] of [["memory", MemoryStore.layer], ["SQLite", SqliteFolder.layer]] as const) {
+const persistences = [["memory", MemoryStore.layer], ["SQLite", SqliteFolder.layer]] as const
+
+/** So much that the store looks for what is too old. */
+const pass = Effect.fnUntraced(function*(space: Space, time: Duration.Input) {
+  yield* TestClock.adjust(time)
+  for (let i = 0; i < 600; i++) yield* space.step
+})
+
+for (const [name, persistence] of persistences) {
+  describe(`Content, in ${name}`, () => {
+    it.effect("stays while a document, a signal that waits or a kept beat names it, can be replayed as long, and is let go of after that", () =>
+      Effect.gen(function*() {
+        const address = `/cas/${hash}`
+        const space = yield* TestKernel.space([...enzymes, Kit.enzyme("put", (tx, event) => tx.set("/data/put", event.payload))])
+        yield* upload(space)
+        yield* space.signal({ signal: "/signals/put", payload: { address }, at: { ms: 40 * 3_600_000 } })
+        yield* space.step
+        yield* pass(space, "39 hours")
+        assert.isDefined(yield* space.blob(hash), "the signal waits")
+        yield* pass(space, "10 hours")
+        assert.deepStrictEqual(yield* space.get("/data/put"), { address })
+        yield* pass(space, "49 hours")
+        assert.isDefined(yield* space.blob(hash), "the document has it")
+        yield* Kit.controlled(space, space.set("/data/put", null))
+        yield* beat(space, "look")
+        assert.deepStrictEqual(yield* space.get("/data/seen"), [3])
+        const { difference, impossible } = yield* space.examine((archive) => replay(archive, undefined, Infinity))
+        assert.deepStrictEqual([difference, impossible], [undefined, undefined])
+        for (let i = 0; i < 2; i++) yield* pass(space, "25 hours")
+        assert.isUndefined(yield* space.blob(hash))
+      }).pipe(Effect.provide(TestKernel.layer({ retention: { journalMillis: 3_600_000 } }, persistence))))
+  })
+}
+
+for (const [name, persistence] of persistences) {
   describe(`Content that a run makes, in ${name}`, () => {
     it.effect("is not there before in a replay, from whichever beat it begins", () =>
       Effect.gen(function*() {
@@ -55,7 +90,7 @@ for (const [name, persistence] of [["memory", MemoryStore.layer], ["SQLite", Sql
         yield* beat(space, "make", "make")
         yield* beat(space, "make", "look")
         const made = yield* Effect.forEach([0, 1], (beat) => Effect.map(space.journal(beat), (row) => JSON.parse(row!.text.split("\n")[0]!).made))
-        assert.deepStrictEqual(made, [[hash], undefined])
+        assert.deepStrictEqual(made, [[`/cas/${hash}`], undefined])
       }).pipe(Effect.provide(TestKernel.layer({}, persistence))))
 
     it.effect("and that is uploaded as well is seen from the same beat on in a replay as then", () =>

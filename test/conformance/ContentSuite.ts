@@ -1,0 +1,236 @@
+/**
+ * The part of the contract of persistence that says which content is kept, and
+ * which is let go of.
+ *
+ * @module
+ */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { createHash } from "node:crypto"
+import type { Batch, SpaceStore } from "systole"
+import { cell, inbox, using, write } from "../persistence/Batches.ts"
+import * as Dice from "../support/Dice.ts"
+import type { Test } from "./StoreTest.ts"
+
+const hour = 3_600_000
+
+/** Beats are kept for four hours, content for a day. */
+const options = { create: true, retention: { journalMillis: 4 * hour, contentMillis: 24 * hour } }
+
+const bytesOf = (name: string) => new TextEncoder().encode(name)
+const hashOf = (name: string) => createHash("sha256").update(name).digest("hex")
+const at = (name: string) => `"/cas/${hashOf(name)}"`
+
+/** Beats of one store, a given number of hours after the first. */
+const beats = (store: SpaceStore) => {
+  let last = store.head().beat
+  const beat = (hours: number, parts: Partial<Batch> = {}, text = "{}"): Batch =>
+    inbox({ entry: { beat: ++last, clock: hours * hour, text, hash: `hash${last}` }, ...parts })
+  return {
+    beat,
+    /** So much as has the store look for what is too old. */
+    pass: (hours: number) =>
+      Effect.gen(function*() {
+        for (let i = 0; i < 3; i++) yield* write(store, ...Array.from({ length: 200 }, () => beat(hours)))
+      })
+  }
+}
+
+const upload = (store: SpaceStore, name: string): void => {
+  const writer = store.writeBlob()
+  writer.write(bytesOf(name))
+  writer.finish(hashOf(name))
+}
+
+const kept = (store: SpaceStore, ...names: ReadonlyArray<string>) => names.filter((name) => store.holds(hashOf(name)))
+
+/** What the contract says of content that nothing holds. */
+export const content = (test: Test) => {
+  test("lets go of content that nothing mentions, not before its time and not at once for ever", () =>
+    using("shop", (store) =>
+      Effect.gen(function*() {
+        const { beat, pass } = beats(store)
+        upload(store, "uploaded")
+        yield* write(store, beat(0, { blobs: [{ hash: hashOf("made"), bytes: bytesOf("made") }] }))
+        yield* pass(23)
+        assert.deepStrictEqual(kept(store, "uploaded", "made"), ["uploaded", "made"])
+        yield* pass(25)
+        assert.deepStrictEqual(kept(store, "uploaded", "made"), [])
+        assert.isUndefined(store.blob(hashOf("made")))
+        upload(store, "made")
+        yield* write(store, beat(26))
+        assert.deepStrictEqual(store.blob(hashOf("made")), bytesOf("made"))
+        yield* pass(49)
+        assert.deepStrictEqual(kept(store, "made"), ["made"])
+      }), options))
+
+  test("keeps what a document, a signal that waits or a beat that is kept mentions, as long as it does", () =>
+    using("shop", (store) =>
+      Effect.gen(function*() {
+        const { beat, pass } = beats(store)
+        const names = ["cell", "signal", "beat", "nothing"]
+        for (const name of names) upload(store, name)
+        const holders = { cells: [cell("/data/a", `{"at":${at("cell")}}`)], queued: [{ seq: 7, id: "q", text: `{"payload":${at("signal")}}` }] }
+        yield* write(store, beat(0, holders))
+        yield* pass(48)
+        assert.deepStrictEqual(kept(store, ...names), ["cell", "signal"])
+        upload(store, "beat")
+        yield* write(store, beat(49))
+        yield* write(store, beat(73, {}, `{"said":${at("beat")}}`))
+        yield* pass(75)
+        assert.deepStrictEqual(kept(store, ...names), ["cell", "signal", "beat"])
+        yield* write(store, beat(75, { cells: [cell("/data/a", `{"at":${at("beat")}}`), cell("/data/b", at("cell"))], dequeued: [7] }))
+        yield* pass(125)
+        assert.deepStrictEqual(kept(store, ...names), ["cell", "beat"])
+        yield* write(store, beat(126, { cells: [cell("/data/a", undefined), cell("/data/b", "1")] }))
+        yield* pass(175)
+        assert.deepStrictEqual(kept(store, ...names), [])
+      }), options))
+
+  test("counts the time of content from the first beat after it came, and anew when it comes again", () =>
+    using("shop", (store) =>
+      Effect.gen(function*() {
+        const { beat, pass } = beats(store)
+        yield* write(store, beat(0))
+        upload(store, "late")
+        upload(store, "again")
+        yield* store.flush
+        yield* pass(100)
+        assert.deepStrictEqual(kept(store, "late", "again"), ["late", "again"])
+        upload(store, "again")
+        yield* store.flush
+        yield* write(store, beat(120))
+        yield* pass(130)
+        assert.deepStrictEqual(kept(store, "late", "again"), ["again"])
+      }), options))
+
+  test("keeps what is mentioned before it comes, and what two mention until both are gone, through a reopening", () =>
+    Effect.gen(function*() {
+      yield* using("shop", (store) => write(store, beats(store).beat(0, { cells: ["/data/a", "/data/b"].map((key) => cell(key, at("early"))) })), options)
+      yield* using("shop", (store) =>
+        Effect.gen(function*() {
+          upload(store, "early")
+          yield* beats(store).pass(30)
+        }), options)
+      yield* using("shop", (store) =>
+        Effect.gen(function*() {
+          const { beat, pass } = beats(store)
+          yield* write(store, beat(31, { cells: [cell("/data/a", undefined)] }))
+          yield* pass(90)
+          assert.deepStrictEqual(kept(store, "early"), ["early"])
+          yield* write(store, beat(91, { cells: [cell("/data/b", undefined)] }))
+          yield* pass(150)
+          assert.deepStrictEqual(kept(store, "early"), [])
+        }), options)
+    }))
+
+  test("drops large content a few parts at a time", () =>
+    using("shop", (store) =>
+      Effect.gen(function*() {
+        const { beat, pass } = beats(store)
+        const names = Array.from({ length: 5 }, (_, i) => `large${i}`)
+        const part = new Uint8Array(1_048_576)
+        for (const name of names) {
+          const writer = store.writeBlob()
+          for (let i = 0; i < 33; i++) writer.write(part)
+          writer.finish(hashOf(name))
+        }
+        yield* write(store, beat(0))
+        yield* write(store, ...Array.from({ length: 300 }, () => beat(25)))
+        assert.lengthOf(kept(store, ...names), 3)
+        yield* write(store, beat(25))
+        assert.lengthOf(kept(store, ...names), 1)
+        yield* pass(26)
+        assert.deepStrictEqual(kept(store, ...names), [])
+      }), { create: true, retention: { ...options.retention, journalBytes: 1 } }))
+
+  for (const seed of [1, 2, 3, 4, 5, 6]) test(`never lets go of what is held, and lets go of all else in the end (seed ${seed})`, () => model(seed))
+}
+
+/** What holds content by the plainest account. */
+interface Held {
+  readonly cells: Map<string, ReadonlyArray<string>>
+  readonly queue: Map<number, ReadonlyArray<string>>
+  /** By the beat's number. */
+  readonly journal: Map<number, ReadonlyArray<string>>
+  /** When it came last: `undefined` before a beat. */
+  readonly came: Map<string, number | undefined>
+}
+
+const names = ["a", "b", "c", "d", "e"]
+
+const model = (seed: number) =>
+  Effect.gen(function*() {
+    const roll = Dice.make(seed)
+    const held: Held = { cells: new Map(), queue: new Map(), journal: new Map(), came: new Map() }
+    let hours = 0
+    for (let life = 0; life < 4; life++) {
+      yield* using("model", (store) =>
+        Effect.gen(function*() {
+          const { beat } = beats(store)
+          for (let step = 0; step < 12; step++) {
+            hours += roll(16)
+            yield* write(store, ...randomGroup(roll, { store, held, hours, beat }), ...Array.from({ length: 256 }, () => beat(hours)))
+            expectHeld(store, held, hours)
+          }
+        }), options)
+    }
+    yield* using("model", (store) =>
+      Effect.gen(function*() {
+        const { beat, pass } = beats(store)
+        yield* write(store, beat(hours, { cells: [...held.cells.keys()].map((key) => cell(key, undefined)), dequeued: [...held.queue.keys()] }))
+        for (const days of [2, 4, 6]) yield* pass(hours + days * 24)
+        assert.deepStrictEqual(kept(store, ...names), [])
+      }), options)
+  })
+
+interface Scene {
+  readonly store: SpaceStore
+  readonly held: Held
+  readonly hours: number
+  readonly beat: (hours: number, parts?: Partial<Batch>, text?: string) => Batch
+}
+
+/** One group: content comes, documents and signals come and go, and beats tell of it. */
+const randomGroup = (roll: Dice.Dice, { beat, held, hours, store }: Scene): ReadonlyArray<Batch> => {
+  const some = () => names.filter(() => roll(4) === 0)
+  const text = (named: ReadonlyArray<string>) => `[${named.map(at).join()}]`
+  for (const name of some()) {
+    upload(store, name)
+    held.came.set(name, hours)
+  }
+  return Array.from({ length: 1 + roll(3) }, () => {
+    const [key, seq] = [`/data/${roll(4)}`, held.queue.size + 1000 * roll(1000)]
+    const [written, waiting, told] = [some(), some(), some()]
+    const dequeued = [...held.queue.keys()].filter(() => roll(2) === 0)
+    for (const gone of dequeued) held.queue.delete(gone)
+    if (roll(3) === 0) held.cells.delete(key)
+    else held.cells.set(key, written)
+    const isNew = !held.queue.has(seq) && !dequeued.includes(seq)
+    if (isNew) held.queue.set(seq, waiting)
+    const batch = beat(hours, {
+      cells: [cell(key, held.cells.has(key) ? text(written) : undefined)],
+      queued: isNew ? [{ seq, text: text(waiting) }] : [],
+      dequeued
+    }, text(told))
+    held.journal.set(batch.entry!.beat, told)
+    return batch
+  })
+}
+
+const expectHeld = (store: SpaceStore, held: Held, hours: number): void => {
+  const { beat } = store.anchor()
+  const mentioned = new Set([
+    ...[...held.cells.values(), ...held.queue.values()].flat(),
+    ...[...held.journal].flatMap(([number, told]) => number > beat ? told : [])
+  ])
+  for (const [name, came] of held.came) {
+    const isKept = store.holds(hashOf(name))
+    if (!isKept) {
+      // Where it is gone it has to come again before anybody can hold it.
+      held.came.delete(name)
+      assert.isFalse(mentioned.has(name), `${name} is mentioned at hour ${hours}`)
+      assert.isTrue(came! + 24 <= hours, `${name} came at hour ${came} and it is ${hours}`)
+    } else assert.deepStrictEqual(store.blob(hashOf(name)), bytesOf(name))
+  }
+}
