@@ -45,13 +45,18 @@ export class Code {
     if (modules !== undefined) for (const name of this.others()) this.changed.add(name)
   }
 
-  /** Why a beat cannot come out as it did: the names of what ran in it, or would run now, and is not what it was. */
-  missing(entry: Journal.Parsed): ReadonlyArray<string> {
+  /**
+   * Why a beat does not come out as it did, where that is for its code: the names of what ran in it, then or now, and is
+   * not what it was. `made` is the entry that the replay made, where it made one.
+   */
+  missing(entry: Journal.Parsed, made: Journal.Parsed | undefined): ReadonlyArray<string> {
+    const lines = [...Journal.ownRuns(entry), ...made === undefined ? [] : Journal.ownRuns(made)].filter(isRun)
     const keys = new Set(this.enzymes.all().map(({ key }) => key))
-    const gone = Journal.ownRuns(entry).flatMap((line) => isRun(line) && !keys.has(line[1]) ? [line[1]] : [])
-    const now = new Set(this.then?.map(([name]) => name))
-    const added = this.then === undefined ? [] : this.enzymes.modules().flatMap(([name]) => now.has(name) ? [] : [name])
-    return [...new Set([...gone, ...this.others(), ...added])]
+    const gone = lines.flatMap((line) => keys.has(line[1]) ? [] : [line[1]])
+    const ran = new Set(lines.map((line) => line[1].split("~")[0]!))
+    const then = new Set(this.then?.map(([name]) => name))
+    const added = this.then === undefined ? [] : this.enzymes.modules().flatMap(([name]) => then.has(name) ? [] : [name])
+    return [...new Set([...gone, ...[...this.others(), ...added].filter((name) => ran.has(name))])]
   }
 
   /** The modules of then whose code is another now, or is gone. */

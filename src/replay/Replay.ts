@@ -74,10 +74,10 @@ export const replay = async (archive: Archive, from: number | undefined, to: num
       if (beats === replayBeats) return found(row.beat - 1, { next: row.beat })
       const entry = Journal.parse(row.text)
       code.see(entry)
-      const difference = await differs(rerun, row)
+      const { difference, made } = await compared(rerun, row)
       beats++
       if (difference === undefined) continue
-      const missing = code.missing(entry)
+      const missing = code.missing(entry, made)
       return found(last, missing.length === 0 ? { difference } : { impossible: withoutCode(row.beat, missing) })
     }
   } catch (error) {
@@ -88,12 +88,13 @@ export const replay = async (archive: Archive, from: number | undefined, to: num
 }
 
 /** A beat that is aborted was not, or it would not be in the journal. */
-const differs = async (rerun: Rerun, row: JournalRow): Promise<Difference | undefined> => {
+const compared = async (rerun: Rerun, row: JournalRow): Promise<{ readonly difference: Difference | undefined; readonly made?: Journal.Parsed }> => {
   try {
     const { made } = await rerun.step(row)
-    return Differences.between(row, made)
+    const difference = Differences.between(row, made)
+    return difference === undefined ? { difference } : { difference, made: Journal.parse(made.text) }
   } catch (error) {
-    if (error instanceof BeatAborted) return Differences.failed(row.beat, error)
+    if (error instanceof BeatAborted) return { difference: Differences.failed(row.beat, error) }
     throw error
   }
 }

@@ -77,11 +77,13 @@ export const why = async (archive: Archive, text: string): Promise<Reason | unde
   const entry = Journal.parse(row.text)
   const runs = Journal.ownRuns(entry)
   const work = await Replay.observe(archive, row)
-  const writers = ([cell[1]].flat() as ReadonlyArray<number>).filter((run) => run < 0 || touches(work, run, address)).map((run): Writer => {
+  const writers: Array<Writer> = []
+  for (const run of [cell[1]].flat() as ReadonlyArray<number>) {
+    if (run >= 0 && !touches(work, run, address)) continue
     const line = runs[run]
-    if (line === undefined) return { by: run === CAPTURE ? "capture" : "commit", reads: [], chain: [] }
-    return { by: line[1], reads: readsOf(work, run), chain: chainOf(archive, entry, entry.in[line[0]]!) }
-  })
+    if (line === undefined) writers.push({ by: run === CAPTURE ? "capture" : "commit", reads: [], chain: [] })
+    else writers.push({ by: line[1], reads: readsOf(work, run), chain: await chainOf(archive, entry, entry.in[line[0]]!) })
+  }
   return { address: address.text, value: valueAt(cell[3][0], address), before: valueAt(cell[2][0], address), beat: row.beat, writers }
 }
 
@@ -116,10 +118,12 @@ const readsOf = (work: BeatWork | undefined, run: number): ReadonlyArray<Seen> =
 }
 
 /** The signals that led to a handling, the newest first. */
-const chainOf = ({ store }: Archive, entry: Journal.Parsed, input: Journal.In): ReadonlyArray<Link> => {
+const chainOf = async ({ rest, store }: Archive, entry: Journal.Parsed, input: Journal.In): Promise<ReadonlyArray<Link>> => {
   const chain: Array<Link> = []
   let [here, current]: [Journal.Parsed, Journal.In] = [entry, input]
   for (let depth = 0; depth < MAX_CHAIN; depth++) {
+    const pause = rest()
+    if (pause !== undefined) await pause
     const id = Journal.idOf(current)
     const sender = Number(id.split(".")[0])
     const row = Number.isSafeInteger(sender) && id.includes(".") ? store.entry(sender) : undefined

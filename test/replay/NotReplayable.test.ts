@@ -54,6 +54,37 @@ describe("A replay", () => {
       assert.deepStrictEqual([differs.impossible, differs.difference?.address], [undefined, "/data/m"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
+  it.effect("tells a difference as that, though other code came, went or changed since that had no part in the beat", () =>
+    Effect.gen(function*() {
+      const kernel = yield* Kernel
+      let outside = 0
+      const leaky = Kit.enzyme("leaky", (tx) => tx.set("/data/leak", ++outside))
+      const [old, changed, added] = [version(1), version(2), Kit.enzyme("added", () => undefined)]
+      yield* kernel.register(leaky, { hash: "LEAKY" })
+      yield* kernel.register(old, { hash: "OLD" })
+      const space = yield* kernel.space("test")
+      yield* space.signal({ signal: "/signals/leaky" })
+      yield* space.step
+      yield* kernel.unregister(old)
+      yield* kernel.register(changed, { hash: "NEW" })
+      yield* kernel.register(added, { hash: "ADDED" })
+      const { changed: names, difference, impossible } = yield* space.examine((archive) => replay(archive, 0, 0))
+      assert.deepStrictEqual([impossible, difference?.enzyme, difference?.address, names], [undefined, "leaky", "/data/leak", ["m"]])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("tells that code came that takes a signal of then", () =>
+    Effect.gen(function*() {
+      const kernel = yield* Kernel
+      yield* kernel.register(version(1), { hash: "OLD" })
+      const space = yield* kernel.space("test")
+      yield* space.signal({ signal: "/signals/m" })
+      yield* space.step
+      yield* kernel.register(Kit.enzyme("late", (tx) => tx.set("/data/late", 1), { query: "/signals/m" }), { hash: "LATE" })
+      const { difference, impossible } = yield* space.examine((archive) => replay(archive, 0, 0))
+      assert.deepStrictEqual([difference, impossible?.code], [undefined, "replay/code"])
+      assert.include(impossible?.reason, "late")
+    }).pipe(Effect.provide(TestKernel.layer())))
+
   it.effect("tells that an enzyme without a module is gone", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
