@@ -70,7 +70,8 @@ export const make = (services: Services, options: Options): App => {
 /** What may be asked by anyone: whether the server lives, and whether it is ready. */
 const probes: ReadonlySet<string> = new Set(["/livez", "/readyz"])
 
-const pathOf = (request: Request): string => getPath(plain(request))
+/** The path of a request, without the dot segments that clients and most hosts take away before anyone sees them, and Deno does not. */
+const pathOf = ({ url }: Request): string => getPath({ url: /\/(?:\.|%2e)/i.test(url) ? new URL(url).href : url } as Request)
 
 const routesOf = (services: Services, options: Options): Hono => {
   const app = new Hono({ getPath: pathOf })
@@ -187,10 +188,6 @@ const writable = (kernel: Kernel["Service"], c: Context, check: () => void = () 
 /** Hono answers HEAD through GET and drops the body: a stream would never be read, and never end. */
 const wantsStream = (c: Context): boolean =>
   c.req.raw.method === "GET" && c.req.raw.headers.get("accept")?.includes("text/event-stream") === true
-
-/** A request without dot segments in its path: clients and most hosts take them away before anyone sees them, Deno does not. */
-const plain = (request: Request): Request =>
-  /\/(?:\.|%2e)/i.test(request.url) ? new Request(new URL(request.url), { method: request.method }) : request
 
 /** Why nothing answers: there is no such path, or not for this method. */
 const nothing = (app: Hono, { method, path }: { readonly method: string; readonly path: string }): Response => {

@@ -39,6 +39,8 @@ const PAGE = 1000
  */
 export const recover = (store: SpaceStore, { hash, host, pacemaker, registry, settings }: Parts): Body => {
   const documents = new Documents(store, settings.limits.residentBytes)
+  // What came before the end of the process that was and after its last beat: the next beat dates it.
+  for (const hash of store.undated()) documents.arrive(hash)
   const inbox = new Inbox(settings.limits, store)
   let number = 0
   const departures = new Departures(settings.limits, store, inbox.backlog)

@@ -74,6 +74,7 @@ export interface Backend {
   waiting(id: string): ReadonlyArray<QueueRow>
   blob(hash: string): Uint8Array | undefined
   holds(hash: string): boolean
+  undated(): ReadonlyArray<string>
   /** Begins an upload; its number is used by no other handle. */
   startUpload(): number
   writePart(upload: number, part: number, bytes: Uint8Array): void

@@ -73,7 +73,8 @@ export class CallerIndex {
     this.indexed = indexed
     this.swept = swept
     this.sweep = to === null ? undefined : { to, hash, age }
-    this.newest = Math.max((sql.lastCallers.get()?.[0] ?? 0) as number, indexed)
+    // An age is given once, even where all rows are pruned: a sweep under way takes older ones for gone.
+    this.newest = Math.max((sql.lastCallers.get()?.[0] ?? 0) as number, indexed, swept, to ?? 0)
     this.filter = new IdFilter({ size: () => this.newest - this.oldest(), page: (after, limit) => this.page(after, limit) })
     for (let page = this.page(indexed, ROW); page.length > 0; page = this.page(page.at(-1)![0], ROW)) {
       for (const [age, id] of page) this.fresh.set(id, age)

@@ -160,6 +160,10 @@ export class GroupStore implements SpaceStore {
     return this.overlay.blobs.has(hash) || this.backend.holds(hash)
   }
 
+  undated(): ReadonlyArray<string> {
+    return this.backend.undated()
+  }
+
   writeBlob(): BlobWriter {
     return new Upload(this.backend, (hash, upload) => {
       this.checkUsable()

@@ -37,6 +37,11 @@ export class MemoryContent {
     return this.blobs.has(hash)
   }
 
+  /** What came after the newest beat, and is named by none before. */
+  fresh(): ReadonlyArray<string> {
+    return [...this.undated].filter((hash) => this.blobs.get(hash)?.beat === -1)
+  }
+
   /** Content came, or came once more. */
   put(hash: string, bytes: () => Uint8Array): void {
     if (!this.blobs.has(hash)) this.blobs.set(hash, { bytes: bytes(), beat: -1 })

@@ -124,6 +124,10 @@ class MemoryBackend implements Backend {
     return this.data.content.has(hash)
   }
 
+  undated(): ReadonlyArray<string> {
+    return this.data.content.fresh()
+  }
+
   startUpload(): number {
     this.data.uploads.set(++this.data.lastUpload, [])
     return this.data.lastUpload

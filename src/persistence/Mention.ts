@@ -2,7 +2,8 @@
  * Mentions: which content a stored text holds on to.
  *
  * Content is kept as long as its address, `/cas/<digest>`, stands in a document,
- * in a signal that waits, or in a journal row that is kept; and it is kept for a
+ * in a signal that waits, or in a journal row that was written since the content
+ * came and is kept; and it is kept for a
  * while after it came, in which whoever brought it can say where it belongs. All
  * else is collected. What a text names is noted when the text is written, so
  * that whether content is held is one look, and nothing is scanned for it.

@@ -53,7 +53,7 @@ export interface QueueRow {
   readonly text: string
 }
 
-/** Content that is kept by the digest of its bytes, as long as a document, a signal that waits or a journal row holds its address, `/cas/<digest>`, and for a while after it came. */
+/** Content that is kept by the digest of its bytes, as long as a document, a signal that waits or a journal row that was written since it came holds its address, `/cas/<digest>`, and for a while after it came. */
 export interface BlobRow {
   readonly hash: string
   readonly bytes: Uint8Array
@@ -139,6 +139,8 @@ export interface SpaceStore {
   readonly blob: (hash: string) => Uint8Array | undefined
   /** Whether there is content with this digest; its bytes are not read. */
   readonly holds: (hash: string) => boolean
+  /** Content that came after the newest beat, as of the last flush: no journal row names it yet. */
+  readonly undated: () => ReadonlyArray<string>
   readonly writeBlob: () => BlobWriter
   readonly append: (batch: Batch) => void
   /** After it, all that was appended is durable. A failure is final for this handle. */

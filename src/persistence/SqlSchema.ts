@@ -117,6 +117,7 @@ export const statements = ({ prepare }: SqlDriver) => ({
 
   blob: prepare("SELECT epoch, upload FROM blob WHERE hash = ?"),
   addBlob: prepare("INSERT INTO blob VALUES (?, ?, ?, -1, NULL)"),
+  undatedBlobs: prepare("SELECT hash FROM blob WHERE due IS NULL AND beat = -1"),
   renewBlob: prepare("UPDATE blob SET due = NULL WHERE hash = ?"),
   dateBlobs: prepare("UPDATE blob SET due = ? WHERE due IS NULL"),
   keepBlob: prepare("UPDATE blob SET beat = ? WHERE hash = ?"),

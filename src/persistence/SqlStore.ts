@@ -142,6 +142,10 @@ class SqlBackend implements Backend {
     return this.sql.blob.get(hash) !== undefined
   }
 
+  undated(): ReadonlyArray<string> {
+    return this.sql.undatedBlobs.all().map((row) => row[0] as string)
+  }
+
   startUpload(): number {
     return ++this.lastUpload
   }

@@ -13,7 +13,7 @@ import * as Schema from "effect/Schema"
  */
 export class NotReplayable extends Schema.TaggedError<NotReplayable>()("NotReplayable", {
   beat: Schema.Int,
-  code: Schema.Literals(["replay/code", "replay/pruned", "replay/size", "replay/journal"]),
+  code: Schema.Literals(["replay/code", "replay/pruned", "replay/size", "replay/journal", "replay/content", "replay/time"]),
   reason: Schema.String
 }) {
   override get message() {

@@ -50,7 +50,12 @@ export type Impossible = Pick<NotReplayable, "beat" | "code" | "reason">
 interface Rerun {
   /** Runs the beat of an entry, and gives what it did and the entry that it made. */
   readonly step: (row: JournalRow) => Promise<{ readonly beat: Beat; readonly made: JournalRow }>
+  /** Why the newest beat may have come out otherwise with the same code, where that may be. */
+  readonly excuse: () => Pick<Impossible, "code" | "reason"> | undefined
 }
+
+/** How many times as long as a run was given it is given in a replay, which shares the host with beats that go on. */
+const PATIENCE = 60
 
 /**
  * Runs the beats from `from`, or from the oldest there is, to `to` again, or as many as one request may.
@@ -64,6 +69,7 @@ export const replay = async (archive: Archive, from: number | undefined, to: num
   const last = Math.min(to, archive.store.head().beat)
   const code = await Code.before(archive, start)
   let beats = 0
+  let before: { readonly beat: number; readonly hash: string } | undefined
   const found = (end: number, rest: Partial<Replayed> = {}): Replayed =>
     ({ from: start, to: end, beats, next: undefined, changed: [...code.changed], difference: undefined, impossible: undefined, ...rest })
   try {
@@ -73,19 +79,28 @@ export const replay = async (archive: Archive, from: number | undefined, to: num
       if (pause !== undefined) await pause
       if (beats === replayBeats) return found(row.beat - 1, { next: row.beat })
       const entry = Journal.parse(row.text)
+      // Pruning goes on meanwhile, and the rows that it took would be passed over.
+      if (before !== undefined && entry.prev !== before.hash) throw prunedAfter(before.beat)
+      before = row
       code.see(entry)
       const { difference, made } = await compared(rerun, row)
       beats++
       if (difference === undefined) continue
       const missing = code.missing(entry, made)
-      return found(last, missing.length === 0 ? { difference } : { impossible: withoutCode(row.beat, missing) })
+      if (missing.length > 0) return found(last, { impossible: withoutCode(row.beat, missing) })
+      const excuse = rerun.excuse()
+      return found(last, excuse === undefined ? { difference } : { impossible: { beat: row.beat, ...excuse } })
     }
+    if (before !== undefined && before.beat < Math.min(last, archive.store.anchor().beat)) throw prunedAfter(before.beat)
   } catch (error) {
     if (error instanceof NotReplayable) return found(last, { impossible: { beat: error.beat, code: error.code, reason: error.reason } })
     throw error
   }
   return found(last)
 }
+
+const prunedAfter = (beat: number): NotReplayable =>
+  new NotReplayable({ beat: beat + 1, code: "replay/pruned", reason: "the journal was pruned while it was replayed. Begin with a later one" })
 
 /** A beat that is aborted was not, or it would not be in the journal. */
 const compared = async (rerun: Rerun, row: JournalRow): Promise<{ readonly difference: Difference | undefined; readonly made?: Journal.Parsed }> => {
@@ -131,6 +146,12 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
   const bindings = Recovery.bindingsOf(past, documents)
   const intake = new RecordedIntake(archive, past)
   let number = 0
+  let isLate = false
+  const { host } = archive
+  const late = (run: () => void) => (): void => {
+    isLate = true
+    run()
+  }
   const body: Body = {
     space: past.space,
     store: past,
@@ -145,16 +166,23 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     settings: archive.settings,
     hash: archive.hash,
     seed: () => "",
-    host: archive.host,
+    host: { ...host, wake: (at, run) => host.wake(host.now() + PATIENCE * (at - host.now()), late(run)) },
     number: () => ++number
   }
   archive.enzymes.activate()
   const heartbeat = new Heartbeat(body, intake, seen)
   return {
     step: async (row) => {
+      past.absent = undefined
+      isLate = false
       intake.load(Journal.parse(row.text))
       const beat = await heartbeat.step(row.beat)
       return { beat, made: past.made! }
+    },
+    excuse: () => {
+      if (isLate) return { code: "replay/time", reason: `a run took ${PATIENCE} times as long as it may. Replay it where there is less to do` }
+      if (past.absent === undefined) return undefined
+      return { code: "replay/content", reason: `a run asks for ${past.absent}, which is not kept any more or never was. Bring the content back` }
     }
   }
 }

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import * as Guard from "../../src/ingress/Guard.ts"
+import { served } from "./Served.ts"
 
 const hash = {
   hex: (data: string | Uint8Array) => createHash("sha256").update(data).digest("hex"),
@@ -53,4 +55,19 @@ describe("Guard", () => {
   it("leaves names alone where the server is reached from elsewhere", () => {
     assert.isUndefined(Guard.make({ token: undefined, loopback: false }, hash)(request({ host: "shop.example" })))
   })
+
+  it.effect("stands before every path and method, whatever is in the URL", () =>
+    Effect.gen(function*() {
+      const { accidents, app } = yield* served({ config: { token: "a-token-of-some-length" } })
+      for (const method of ["GET", "TRACE", "CONNECT", "PROPFIND"]) {
+        for (const path of ["/v1/spaces", "/v1/.", "/v1/spaces?x=/.", "/livez/%2e%2e/v1/spaces", "//livez"]) {
+          const url = `http://localhost${path}`
+          // As hosts give it: no `Request` can be made for some of these methods.
+          const request = Object.create(new Request("http://localhost"), { url: { value: url }, method: { value: method } }) as Request
+          Object.defineProperty(request, "headers", { value: new Headers() })
+          assert.strictEqual((yield* Effect.promise(async () => app.fetch(request))).status, 401, `${method} ${path}`)
+        }
+      }
+      assert.deepStrictEqual(accidents, [])
+    }).pipe(Effect.scoped))
 })

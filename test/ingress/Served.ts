@@ -47,7 +47,7 @@ export const served = (setting: Setting = {}) =>
     }
     const send = (method: string) => (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
       ask(path, { method, body: JSON.stringify(body), headers: { "content-type": "application/json", ...headers } })
-    return { kernel, accidents, close: () => closing.abort(), fetch, ask, post: send("POST"), put: send("PUT") }
+    return { kernel, accidents, close: () => closing.abort(), app, fetch, ask, post: send("POST"), put: send("PUT") }
   })
 
 const count = Enzyme.make({

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { Effect } from "effect"
-import type { ReceiptRow, SpaceStore } from "systole"
+import type { PersistenceError, ReceiptRow, SpaceStore } from "systole"
 import * as Dice from "../support/Dice.ts"
 import { beat, using, write } from "./Batches.ts"
 import * as SqliteFolder from "./SqliteFolder.ts"
@@ -36,7 +36,43 @@ const check = (store: SpaceStore, { flush, model, roll }: { readonly flush: numb
   }
 }
 
+/** Many beats without a caller, in which the store lets go of what is too old. */
+const quiet = (store: SpaceStore, clock: number) =>
+  Effect.suspend(() => {
+    const { beat: head } = store.head()
+    return write(store, ...Array.from({ length: 300 }, (_, i) => at(head + 1 + i, clock, [])))
+  })
+
+const at = (number: number, clock: number, ids: ReadonlyArray<number>) => {
+  const batch = beat(number, { receipts: ids.map((n) => ({ id: idOf(n), enzyme: "", beat: number, digest: "d" })) })
+  return { ...batch, entry: { ...batch.entry!, clock } }
+}
+
+const thousand = (from: number): ReadonlyArray<number> => Array.from({ length: 1000 }, (_, i) => from + i)
+
 describe("CallerIndex", () => {
+  it.effect("calls no id free that came after all older ones were let go of, and the store was opened again", () =>
+    Effect.gen(function*() {
+      const folder = yield* SqliteFolder.folder
+      const life = <A>(body: (store: SpaceStore) => Effect.Effect<A, PersistenceError>) =>
+        using("shop", body, { create: true, retention: { receiptMillis: 1000, journalMillis: 1000 } }).pipe(Effect.provide(SqliteFolder.layerIn(folder)))
+      const many = (store: SpaceStore, { clock, from, thousands }: { readonly clock: number; readonly from: number; readonly thousands: number }) =>
+        Effect.gen(function*() {
+          for (let i = 0; i < thousands; i++) yield* write(store, at(store.head().beat + 1, clock, thousand(from + 1000 * i)))
+        })
+      yield* life((store) => Effect.gen(function*() {
+        yield* many(store, { clock: 0, from: 0, thousands: 200 })
+        for (let i = 0; i < 10; i++) yield* quiet(store, 10_000)
+        yield* write(store, at(store.head().beat + 1, 10_000, [200_000]))
+        for (let i = 0; i < 2; i++) yield* quiet(store, 20_000)
+      }))
+      const free = yield* life((store) => Effect.gen(function*() {
+        yield* many(store, { clock: 20_000, from: 300_000, thousands: 40 })
+        return Array.from({ length: 4000 }, (_, i) => 300_000 + 10 * i).filter((n) => store.receipts(idOf(n)).length === 0)
+      }))
+      assert.lengthOf(free, 0)
+    }).pipe(Effect.scoped), 60_000)
+
   for (const seed of [1, 2]) {
     it.effect(`finds what was written last under an id, reopened at random, and forgets in time (seed ${seed})`, () =>
       Effect.gen(function*() {

@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
 import { MemoryStore, replay, type Space } from "systole"
 import * as Kit from "../kernel/Kit.ts"
+import * as Town from "../kernel/Town.ts"
 import * as SqliteFolder from "../persistence/SqliteFolder.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
@@ -73,6 +74,54 @@ for (const [name, persistence] of persistences) {
       }).pipe(Effect.provide(TestKernel.layer({ retention: { journalMillis: 3_600_000 } }, persistence))))
   })
 }
+
+for (const [name, persistence] of persistences) {
+  describe(`Content that nothing names by its address, in ${name}`, () => {
+    it.effect("is let go of, and a beat that read it can then not be run again", () =>
+      Effect.gen(function*() {
+        const space = yield* TestKernel.space(enzymes)
+        yield* upload(space)
+        yield* space.step
+        yield* pass(space, "23 hours")
+        yield* TestClock.adjust("50 minutes")
+        yield* beat(space, "look")
+        assert.deepStrictEqual(yield* space.get("/data/seen"), [3])
+        yield* pass(space, "15 minutes")
+        const { difference, impossible } = yield* space.examine((archive) => replay(archive, undefined, Infinity))
+        assert.deepStrictEqual([difference, impossible?.code], [undefined, "replay/content"])
+      }).pipe(Effect.provide(TestKernel.layer({ retention: { journalMillis: 3_600_000 } }, persistence))))
+  })
+}
+
+describe("Content that came before the end of a process, and after its last beat", () => {
+  it.effect("is dated by the first beat of the next one", () =>
+    Effect.gen(function*() {
+      const town = yield* Town.make(enzymes)
+      const space = yield* (yield* town.boot()).space("a")
+      yield* beat(space, "look")
+      yield* upload(space)
+      const again = yield* (yield* town.boot()).space("a")
+      yield* beat(again, "look")
+      yield* beat(again, "look")
+      assert.deepStrictEqual(yield* again.get("/data/seen"), [null, 3, 3])
+      yield* isReplayedEqual(again)
+    }))
+
+  it.effect("stays as long as a beat names it", () =>
+    Effect.gen(function*() {
+      const town = yield* Town.make([Kit.enzyme("put", () => undefined)])
+      const retention = { journalMillis: 720 * 3_600_000 }
+      const space = yield* (yield* town.boot({ retention })).space("a")
+      yield* space.signal({ signal: "/signals/put", payload: { at: `/cas/${hash}` } })
+      yield* space.step
+      yield* upload(space)
+      const again = yield* (yield* town.boot({ retention })).space("a")
+      yield* again.step
+      yield* pass(again, "25 hours")
+      assert.include((yield* again.journal(0))!.text, hash)
+      assert.isDefined(yield* again.blob(hash))
+    }))
+})
 
 for (const [name, persistence] of persistences) {
   describe(`Content that a run makes, in ${name}`, () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { explain, Kernel, replay, verify, why } from "systole"
 import * as Kit from "../kernel/Kit.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -18,6 +18,22 @@ describe("A replay", () => {
       const whole = yield* space.examine((archive) => replay(archive, undefined, Infinity))
       assert.deepStrictEqual([whole.impossible, whole.difference, whole.from, whole.to, whole.beats], [undefined, undefined, first, 699, 700 - first!])
     }).pipe(Effect.provide(TestKernel.layer({ retention: { journalBytes: 30_000 } }))))
+
+  for (const steps of [500, 700, 900]) {
+    it.effect(`cannot go on where pruning overtakes it (${steps} beats meanwhile)`, () =>
+      Effect.gen(function*() {
+        const space = yield* TestKernel.space([Kit.enzyme("count", (tx) => tx.increment("/data/count"))])
+        for (let i = 0; i < 900; i++) {
+          yield* space.signal({ signal: "/signals/count" })
+          yield* space.step
+        }
+        const looking = yield* Effect.forkChild(space.examine((archive) => replay(archive, undefined, Infinity)), { startImmediately: true })
+        yield* Kit.turns(12)
+        for (let i = 0; i < steps; i++) yield* space.step
+        const { difference, impossible } = yield* Fiber.join(looking)
+        assert.deepStrictEqual([difference, impossible?.code], [undefined, "replay/pruned"])
+      }).pipe(Effect.provide(TestKernel.layer({ retention: { journalBytes: 150_000 } }))))
+  }
 
   it.effect("cannot go on where an entry needs another one that is pruned", () =>
     Effect.gen(function*() {

@@ -71,6 +71,33 @@ describe("A look back", () => {
       assert.isUndefined((yield* space.examine(verify)).fault)
     }).pipe(Effect.provide(TestKernel.layer())))
 
+  it.effect("comes to an end though the space beats all the while", () =>
+    Effect.gen(function*() {
+      const TOTAL = 20_000
+      const space = yield* TestKernel.space([Kit.enzyme("count", (tx) => tx.increment("/data/count"))])
+      yield* Effect.forkChild(Effect.forEach(Array.from({ length: TOTAL }), () => space.signal({ signal: "/signals/count" }), { concurrency: "unbounded", discard: true }), { startImmediately: true })
+      yield* Kit.turns(20)
+      const before = yield* space.head
+      const explained = yield* space.examine((archive) => explain(archive, 0, "count"))
+      assert.lengthOf(explained!.signals, 1)
+      assert.isBelow((yield* space.head) - before, TOTAL / 4)
+    }).pipe(Effect.provide(TestKernel.layer({ pace: "demand" }))), 60_000)
+
+  it.live("gives a run more time than it had, for it shares the host with beats", () =>
+    Effect.gen(function*() {
+      let millis = 1
+      const space = yield* TestKernel.space([Kit.enzyme("slow", async (tx) => {
+        await new Promise((resolve) => setTimeout(resolve, millis))
+        tx.set("/data/slow", 1)
+      }, { limitMs: 40 })])
+      yield* space.signal({ signal: "/signals/slow" })
+      yield* space.step
+      assert.strictEqual(yield* space.get("/data/slow"), 1)
+      millis = 80
+      const { difference, impossible } = yield* space.examine((archive) => replay(archive, 0, Infinity))
+      assert.deepStrictEqual([difference, impossible], [undefined, undefined])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
   it.effect("runs as many beats again as one request may, and says where to go on", () =>
     Effect.gen(function*() {
       const { space } = yield* old
