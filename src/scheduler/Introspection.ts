@@ -58,10 +58,19 @@ export const view = (node: Node, graph: Graph): NodeView => {
     parent: node.parent?.definition.name,
     outputs: graph.outputsOf(node).map(({ key }) => key),
     reads,
-    causes: node.run?.causes() ?? [],
+    causes: causesOf(node),
     runs: node.run?.runs ?? 0,
     eligibleAt: eligibleAt(node),
     streak: node.gate?.streak ?? 0,
     error: error instanceof Error ? error.message : error === undefined ? undefined : String(error)
   }
+}
+
+/** The addresses whose changes are the reasons for a node's next run, or for the one that is under way. */
+export const causesOf = (node: Node): ReadonlyArray<string> => {
+  const found = new Set<string>()
+  for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) {
+    if (edge.cause > (node.run?.since ?? Number.POSITIVE_INFINITY)) found.add(textOf(edge.location))
+  }
+  return [...found]
 }

@@ -59,7 +59,7 @@ export class Invalidation {
   }
 
   private encoded(root: Location, value: unknown, source: Node | undefined): boolean {
-    return this.replaced(root, value === undefined ? undefined : Codec.encode(value), { node: source })
+    return this.replaced(root, value === undefined ? undefined : Codec.derive(value), { node: source })
   }
 
   /** A document became another one, whoever wrote it. */

@@ -22,6 +22,9 @@ export interface Ground {
   readonly children: (scope: string, id: string) => ReadonlyArray<string>
 }
 
+/** Longest list of changes that is written over rather than let go of. */
+const KEPT = 256
+
 /** Strings up to this length need no look at the limit of a document. */
 const SHORT = 4096
 
@@ -34,8 +37,11 @@ const SHORT = 4096
 export class Locations {
   private readonly roots = new Map<string, Location>()
   private readonly ground: Ground
-  /** Documents that changed since {@link settled}, in the order of their first change. */
+  /** Documents that changed since {@link settled}, in the order of their first change, and what plain ones held before it. */
   readonly changed: Array<Location> = []
+  readonly before: Array<Value.Value> = []
+  /** How many there are; what lies behind is left over. */
+  changes = 0
   /** Counts what was settled: a location that changed since then bears this number. */
   private age = 0
   /** How many locations are lists of children, which the creation of documents can change. */
@@ -152,9 +158,10 @@ export class Locations {
   /** Names directly below a cell. */
   children(scope: string, id: string): ReadonlyArray<string> {
     const names = this.ground.children(scope, id)
-    if (this.changed.length === 0) return names
+    if (this.changes === 0) return names
     let own: Set<string> | undefined
-    for (const root of this.changed) {
+    for (let i = 0; i < this.changes; i++) {
+      const root = this.changed[i]!
       const address = Address.ofKey(root.key)
       if (address.scope !== scope || Address.parent(address.id) !== id) continue
       own ??= new Set(names)
@@ -194,23 +201,20 @@ export class Locations {
 
   /** Notes what a document was, once until {@link settled}. */
   touch(root: Location): void {
-    const extra = extraOf(root)
-    if (extra.touched === this.age) return
-    extra.touched = this.age
-    extra.before = root.value
-    extra.beforeDocument = extra.document
-    this.changed.push(root)
+    if (root.touched === this.age) return
+    root.touched = this.age
+    const { changes } = this
+    this.changed[changes] = root
+    this.before[changes] = root.value
+    this.changes = changes + 1
   }
 
   /** All that changed is committed: what comes next is a change of its own. */
   settled(limit = Number.POSITIVE_INFINITY): void {
     this.age++
-    // Only what changed of late keeps what it was; a list that was long once is let go of.
-    for (const root of this.changed) {
-      root.extra!.before = undefined
-      root.extra!.beforeDocument = undefined
-    }
-    this.changed.length = 0
+    // A long list is let go of, so that it keeps nothing; a short one is written over.
+    if (this.changes > KEPT) this.changed.length = this.before.length = 0
+    this.changes = 0
     if (this.resident > limit) this.unload()
   }
 

@@ -101,6 +101,8 @@ export class Location {
   mark = 0
   firstReader: Edge | undefined = undefined
   lastReader: Edge | undefined = undefined
+  /** When it was changed last, as the locations count. */
+  touched = -1
   /** The one node whose output this document is. */
   writer: Node | undefined = undefined
   extra: Extra | undefined = undefined
@@ -114,10 +116,6 @@ export class Location {
 export class Extra {
   /** The document as it is stored, where it was given or made. */
   document: Document | undefined = undefined
-  /** The pass or transaction that changed it last, and what it was before. */
-  touched = -1
-  before: Value = undefined
-  beforeDocument: Document | undefined = undefined
   /** Parts of this document that are read by themselves. */
   parts: Array<Location> | undefined = undefined
   /** Of a part: the document that it belongs to, and where. */

@@ -13,7 +13,7 @@ import type { Definition } from "./Definition.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { type Depth, type Edge, INVALID, isLive, NEVER_RAN, type Node, UNSETTLED } from "./Node.ts"
-import { NodeRun } from "./Runner.ts"
+import { type Environment, NodeRun } from "./Runner.ts"
 import type { Queue } from "./Queue.ts"
 
 /** One place that was read. */
@@ -72,10 +72,10 @@ export const observe = (node: Node, hash: string | undefined): Observation | und
 /**
  * Gives a node that was just registered what was observed of it; answers whether it fits. Nothing is read and nothing runs.
  */
-export const resume = (node: Node, kept: Observation, around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly hash: string | undefined }): boolean => {
+export const resume = (node: Node, kept: Observation, around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment; readonly hash: string | undefined }): boolean => {
   const { gates, graph, hash, queue } = around
   if (kept.v !== 1 || kept.fingerprint !== fingerprint(node.definition, hash) || (node.flags & NEVER_RAN) === 0) return false
-  const run = new NodeRun(node)
+  const run = new NodeRun(node, around.environment)
   node.run = run
   run.since = graph.clock
   const isInvalid = kept.status === "invalid"

@@ -19,7 +19,7 @@ import type { Startable } from "../stage/Transaction.ts"
 import type { Definition } from "./Definition.ts"
 import type { Graph } from "./Graph.ts"
 import type { Invalidation } from "./Invalidation.ts"
-import { keysOf, textOf } from "./Locations.ts"
+import { keysOf, type Locations, textOf } from "./Locations.ts"
 import { NodeTransaction } from "./NodeTransaction.ts"
 import { COVERED, type Depth, DROPPED, type Edge, type Location, type Node, READY, rootOf, RUNNING, UNSETTLED } from "./Node.ts"
 
@@ -33,22 +33,23 @@ export interface Environment {
   /** Brings a node and all above it up to date; answers whether the reader has to begin again. */
   readonly ensure: (writer: Node) => boolean
   readonly start: (parent: Node, definition: Definition) => void
-  /** A run is over; `children` are the nodes that the run before it created. */
-  readonly finished: (node: Node, children: ReadonlySet<string> | undefined) => void
+  /** A run is over that failed, saw something, or follows one that created `children`. */
+  readonly finished: (run: NodeRun, children: ReadonlySet<string> | undefined) => void
   moment: Moment
 }
 
 /** The run that is under way. There is one at a time in the process, whichever graph it belongs to: those it stands in wait. */
 const current: {
-  environment: Environment | undefined
-  node: Node | undefined
+  simple: NodeRun | undefined
+  /** The same instead, once it wrote beside its output: from then on no read is a simple one. */
+  writing: NodeRun | undefined
   /** The edge that the run is expected to read next, and the one that it read last. */
   cursor: Edge | undefined
   last: Edge | undefined
   /** The run's own number. */
   number: number
   depth: number
-} = { environment: undefined, node: undefined, cursor: undefined, last: undefined, number: 0, depth: 0 }
+} = { simple: undefined, writing: undefined, cursor: undefined, last: undefined, number: 0, depth: 0 }
 
 let numbers = 0
 
@@ -82,10 +83,18 @@ export class NodeRun extends NodeTransaction {
   /** While it waits for a run within: the edge it read last. */
   private last: Edge | undefined = undefined
   private refusal: unknown = undefined
+  private readonly environment: Environment
+  private readonly graph: Graph
+  private readonly locations: Locations
+  /** What the run before the one that is under way started. */
+  private abandoned: Set<string> | undefined = undefined
 
-  constructor(node: Node) {
+  constructor(node: Node, environment: Environment) {
     super()
     this.node = node
+    this.environment = environment
+    this.graph = environment.graph
+    this.locations = environment.graph.locations
   }
 
   override get beat(): number {
@@ -97,16 +106,19 @@ export class NodeRun extends NodeTransaction {
   }
 
   override get(place: string | Cell): Value.Value {
-    if (current.node !== this.node) throw over()
-    const { locations } = current.environment!.graph
+    const { locations } = this
     const location = typeof place === "string" ? locations.named(place) : place.home === locations ? place.found as Location : locations.of(place)
-    const edge = current.cursor
-    if (edge !== undefined && edge.location === location && (location.flags & READY) !== 0) {
-      current.cursor = edge.nextRead
-      current.last = edge
-      location.mark = current.number
-      return location.value
+    if (current.simple === this && (location.flags & READY) !== 0) {
+      const edge = current.cursor
+      if (edge !== undefined && edge.location === location) {
+        current.cursor = edge.nextRead
+        current.last = edge
+        location.mark = current.number
+        return location.value
+      }
+      if (location.mark === current.number) return location.value
     }
+    this.alive()
     return this.read((location.flags & DROPPED) === 0 ? location : locations.at(addressOf(place)), 0)
   }
 
@@ -121,7 +133,7 @@ export class NodeRun extends NodeTransaction {
   }
 
   override start(definition: Startable | string): string {
-    if (current.node !== this.node) throw over()
+    this.alive()
     if (typeof definition === "string") throw this.refuse(new NotProvided({ verb: `tx.start("${definition}")`, service: "node modules by name" }))
     try {
       this.environment.start(this.node, definition as Definition)
@@ -135,7 +147,7 @@ export class NodeRun extends NodeTransaction {
 
   /** Whether the run that is under way has read along an edge: only then does a change there concern it. */
   hasRead(edge: Edge): boolean {
-    const last = current.node === this.node ? current.last : this.last
+    const last = this.isCurrent ? current.last : this.last
     if (last === undefined) return false
     for (let read = this.node.reads; read !== undefined; read = read.nextRead) {
       if (read === edge) return true
@@ -144,77 +156,93 @@ export class NodeRun extends NodeTransaction {
     return false
   }
 
-  /** The addresses whose changes are the reasons for the next run. */
-  causes(): ReadonlyArray<string> {
-    const found = new Set<string>()
-    for (let edge = this.node.reads; edge !== undefined; edge = edge.nextRead) {
-      if (edge.cause > this.since) found.add(textOf(edge.location))
-    }
-    return [...found]
+  /** Runs the node once. Answers false where it has to begin again, because what it reads stands too deep. */
+  perform(): boolean {
+    if (current.simple !== undefined || current.writing !== undefined) return this.within(current.simple ?? current.writing!)
+    const { clock } = this.graph
+    const value = this.execute()
+    current.simple = undefined
+    current.writing = undefined
+    return value !== AGAIN && this.conclude(value as Value.Value, clock)
   }
 
-  /**
-   * Runs the node once. Answers false where it has to begin again, because what it reads stands too deep.
-   */
-  perform(environment: Environment): boolean {
-    const { node } = this
-    const { cursor, depth, environment: around, last, node: outer, number } = current
-    if (outer !== undefined) outer.run!.last = last
-    const wasUnsettled = node.flags & UNSETTLED
-    const since = environment.graph.clock
-    const children = this.children
-    this.children = undefined
-    this.error = undefined
-    node.flags = (node.flags & ~UNSETTLED) | RUNNING
-    current.environment = environment
-    current.node = node
-    current.cursor = node.reads
-    current.last = undefined
-    current.number = ++numbers
-    current.depth = depth + 1
-    let value: Value.Value | void
-    let isAgain = false
-    try {
-      value = node.definition.run(this)
-    } catch (error) {
-      this.fail(error)
-    }
-    this.refusal ??= this.draft?.refusal
-    if (this.refusal !== undefined) {
-      isAgain = this.refusal === AGAIN
-      if (!isAgain) this.error = this.refusal
-      this.refusal = undefined
-    }
-    if (!isAgain) this.forget()
-    node.flags &= ~RUNNING
-    current.environment = around
-    current.node = outer
+  /** Runs the node while another run waits. */
+  private within(outer: NodeRun): boolean {
+    const { cursor, last, number, simple, writing } = current
+    const { clock } = this.graph
+    outer.last = last
+    current.depth++
+    current.writing = undefined
+    const value = this.execute()
+    current.depth--
+    current.simple = simple
+    current.writing = writing
     current.cursor = cursor
     current.last = last
     current.number = number
-    current.depth = depth
-    if (isAgain) {
-      this.draft = undefined
-      this.children = children
-      node.flags |= wasUnsettled
-      return false
+    return value !== AGAIN && this.conclude(value as Value.Value, clock)
+  }
+
+  private execute(): Value.Value | typeof AGAIN {
+    const { node } = this
+    const { flags } = node
+    node.flags = (flags & ~UNSETTLED) | RUNNING
+    if (this.children !== undefined) {
+      this.abandoned = this.children
+      this.children = undefined
     }
-    this.since = since
-    this.runs++
-    if (this.error === undefined) this.commit(environment, value as Value.Value)
+    if (this.error !== undefined) this.error = undefined
+    current.simple = this
+    current.cursor = node.reads
+    current.last = undefined
+    current.number = ++numbers
+    let value: Value.Value
+    try {
+      value = node.definition.run(this) as Value.Value
+    } catch (error) {
+      this.error = error instanceof Error ? error : new NodeThrew(error)
+    }
+    const isAgain = (this.refusal !== undefined || this.draft !== undefined) && this.refused()
+    if (current.cursor !== undefined && !isAgain) this.forget()
+    node.flags &= ~RUNNING
+    if (!isAgain) return value
     this.draft = undefined
-    environment.finished(node, children)
+    this.children = this.abandoned
+    node.flags |= flags & UNSETTLED
+    return AGAIN
+  }
+
+  /** What the run made is published, when its read set is in place. */
+  private conclude(value: Value.Value, clock: number): boolean {
+    const { environment, node } = this
+    this.since = clock
+    this.runs++
+    if (this.error === undefined) this.commit(value)
+    if (this.draft !== undefined) this.draft = undefined
+    if (node.output !== undefined && this.error === undefined && this.abandoned === undefined) return true
+    const { abandoned } = this
+    this.abandoned = undefined
+    environment.finished(this, abandoned)
     return true
   }
 
+  /** What was refused is the run's error, caught or not; answers whether the run has to begin again. */
+  private refused(): boolean {
+    const refusal = this.refusal ?? this.draft?.refusal
+    this.refusal = undefined
+    if (refusal === undefined || refusal === AGAIN) return refusal === AGAIN
+    this.error = refusal
+    return false
+  }
+
   /** Publishes what the run made, when its read set is in place. */
-  private commit({ graph, invalidation }: Environment, value: Value.Value): void {
-    const { draft, node } = this
+  private commit(value: Value.Value): void {
+    const { draft, environment: { graph, invalidation }, node } = this
     try {
-      if (node.output !== undefined) {
-        if (isPromise(value)) throw new TransactionRefused({ reason: `node "${node.definition.name}" returned a promise; a node reads and derives at once, and waits for nothing` })
-        invalidation.derived(node.output, value, node)
-      } else this.seen = value
+      if (node.output === undefined) this.seen = value
+      else if (typeof value === "object" && isPromise(value)) {
+        throw new TransactionRefused({ reason: `node "${node.definition.name}" returned a promise; a node reads and derives at once, and waits for nothing` })
+      } else invalidation.derived(node.output, value, node)
     } catch (error) {
       this.error = error
       return
@@ -222,10 +250,6 @@ export class NodeRun extends NodeTransaction {
     const own = draft?.own
     if (own === undefined) return
     for (let i = 0; i < own.keys.length; i++) invalidation.replaced(graph.locations.root(own.keys[i]!), own.documents[i], { node })
-  }
-
-  private fail(error: unknown): void {
-    this.error = error instanceof Error ? error : new NodeThrew(error)
   }
 
   /** Lets go of what the last run read and this one did not. */
@@ -237,15 +261,19 @@ export class NodeRun extends NodeTransaction {
     for (let edge: Edge | undefined = rest; edge !== undefined; edge = edge.nextRead) this.environment.graph.unlink(edge)
   }
 
-  private get environment(): Environment {
-    if (current.node !== this.node) throw over()
-    return current.environment!
+  private get isCurrent(): boolean {
+    return current.simple === this || current.writing === this
+  }
+
+  /** The transaction is the node's for as long as its run. */
+  private alive(): void {
+    if (!this.isCurrent) throw over()
   }
 
   /** A read that is not the next of the last run, or not of a value that can be handed out as it stands. */
   private read(location: Location, hops: number): Value.Value {
     if (this.refusal === AGAIN) throw AGAIN
-    const { locations } = current.environment!.graph
+    const { locations } = this
     const root = rootOf(location)
     if (this.draft?.own?.has(root.key) === true) return this.readOwn(location)
     if (isView(root.key)) throw this.refuse(new TransactionRefused({ reason: `${root.key} is a view for the outside that runs cannot read` }))
@@ -275,8 +303,8 @@ export class NodeRun extends NodeTransaction {
   }
 
   private look(address: Address.Address, depth: Depth): Value.Value {
-    if (current.node !== this.node) throw over()
-    return this.read(this.environment.graph.locations.at(address, depth), 0)
+    this.alive()
+    return this.read(this.locations.at(address, depth), 0)
   }
 
   /** Puts a location at this place of the read set, where it does not stand there already. */
@@ -299,7 +327,7 @@ export class NodeRun extends NodeTransaction {
 
   /** A read of something new: whoever writes it is brought up to date first, and then the edge is there. */
   private reach(location: Location): void {
-    const { ensure, graph } = current.environment!
+    const { ensure, graph } = this.environment
     let isAgain = false
     for (const writer of graph.writersOf(location)) {
       if (writer === this.node) continue
@@ -317,7 +345,7 @@ export class NodeRun extends NodeTransaction {
 
   /** Runs the materializers that may write what is about to be read and have to run. */
   private promote(location: Location): void {
-    const { ensure, graph } = current.environment!
+    const { ensure, graph } = this.environment
     for (const writer of graph.covering(location)) {
       if (writer !== this.node && (writer.flags & RUNNING) === 0 && current.depth < MAX_NESTING) ensure(writer)
     }
@@ -332,9 +360,9 @@ export class NodeRun extends NodeTransaction {
 
   /** The draft of what the node writes beside its output; from now on reads look there first. */
   protected override writing(): Draft {
-    if (current.node !== this.node) throw over()
+    this.alive()
     if (this.draft !== undefined) return this.draft
-    const { graph: { locations }, moment } = this.environment
+    const { environment: { moment }, locations } = this
     const view = {
       committed: { read: (key: string) => locations.document(locations.root(key)), children: locations.children.bind(locations), blob: () => undefined },
       visible: (key: string) => locations.document(locations.root(key)),
@@ -343,12 +371,14 @@ export class NodeRun extends NodeTransaction {
     const { envelope } = this.node.definition
     const draft = new Draft(view, moment, { run: current.number, envelope, serializable: false })
     this.draft = draft
+    current.simple = undefined
+    current.writing = this
     return draft
   }
 
   /** A refusal outlives a catch. */
   protected override refuse(error: unknown): unknown {
-    if (current.node !== this.node) return over()
+    if (!this.isCurrent) return over()
     this.refusal ??= error
     return error
   }

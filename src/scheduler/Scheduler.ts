@@ -25,7 +25,7 @@ import * as Persistence from "./Persistence.ts"
 import type { Observation } from "./Persistence.ts"
 import { Queue } from "./Queue.ts"
 import { Registry } from "./Registry.ts"
-import type { Environment } from "./Runner.ts"
+import type { Environment, NodeRun } from "./Runner.ts"
 import { Settle, type Settled } from "./Settle.ts"
 
 /** What a node's run came to. */
@@ -81,7 +81,7 @@ export class Scheduler {
       invalidation: this.invalidation,
       ensure: (node) => this.settling.ensure(node),
       start: (parent, definition) => this.create(parent, definition),
-      finished: (node, children) => this.finish(node, children),
+      finished: (run, children) => this.finish(run, children),
       moment: zero
     }
     this.settling = new Settle({ graph, gates, queue, environment: this.environment })
@@ -103,7 +103,7 @@ export class Scheduler {
    */
   resume(definition: Definition, kept: Observation | undefined, hash?: string): Node {
     const node = this.registry.register(definition)
-    if (kept !== undefined) Persistence.resume(node, kept, { graph: this.graph, gates: this.gates, queue: this.queue, hash })
+    if (kept !== undefined) Persistence.resume(node, kept, { graph: this.graph, gates: this.gates, queue: this.queue, environment: this.environment, hash })
     return node
   }
 
@@ -210,10 +210,14 @@ export class Scheduler {
   }
 
   private deliver(): void {
-    for (const node of this.takeSeen()) {
-      const { deliver, name } = node.definition
-      void deliver!(node.run!.seen, { beat: this.environment.moment.beat, key: name })
+    const { beat } = this.environment.moment
+    const { seen } = this
+    for (let i = 0; i < seen.length; i++) {
+      const { definition: { deliver, name }, run } = seen[i]!
+      run!.isSeen = false
+      void deliver!(run!.seen, { beat, key: name })
     }
+    this.seen.length = 0
   }
 
   /** A node's run created another one, or found it there from an earlier run. */
@@ -230,10 +234,10 @@ export class Scheduler {
   }
 
   /** A run is over: what it saw is to be told, and what it created no more goes. */
-  private finish(node: Node, before: ReadonlySet<string> | undefined): void {
-    const run = node.run!
+  private finish(run: NodeRun, before: ReadonlySet<string> | undefined): void {
+    const { node } = run
     if (run.error !== undefined) this.failures.push({ node, error: run.error })
-    else if (node.definition.deliver !== undefined && !run.isSeen) {
+    else if (!run.isSeen && node.definition.deliver !== undefined) {
       run.isSeen = true
       this.seen.push(node)
     }

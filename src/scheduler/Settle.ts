@@ -11,7 +11,7 @@
 import type { Gates } from "./Gates.ts"
 import { eligibleAt, PASS_RUN_BUDGET } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
-import { type Edge, GATED, isLive, MATERIALIZER, type Node, PROVISIONAL, QUEUED, REMOVED, RUNNING, UNSETTLED, WALKED } from "./Node.ts"
+import { type Edge, GATED, isLive, MATERIALIZER, NEVER_RAN, type Node, PROVISIONAL, QUEUED, REMOVED, RUNNING, UNSETTLED, WALKED } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 import { type Environment, NodeRun } from "./Runner.ts"
 
@@ -85,23 +85,24 @@ export class Settle {
 
   /** A node's turn: it may have been removed, run or put off since it was queued. */
   private turn(node: Node): void {
-    if ((node.flags & UNSETTLED) === 0 || (node.flags & REMOVED) !== 0 || !isLive(node)) return
-    if (!this.gates.isOpen(node)) return this.gates.hold(node)
-    if (this.isParentFirst(node)) return
+    const { flags } = node
+    if ((flags & UNSETTLED) === 0 || (flags & REMOVED) !== 0 || !isLive(node)) return
+    if (node.gate !== undefined && !this.gates.isOpen(node)) return this.gates.hold(node)
+    if (node.parent !== undefined && this.isParentFirst(node)) return
     if (this.isSpent(node)) return this.gates.backOff(node)
-    if (node.definition.reads.length > 0 && node.reads === undefined) this.prepare(node)
-    if ((node.flags & UNSETTLED) === 0) return
+    if ((flags & NEVER_RAN) !== 0 && node.definition.reads.length > 0 && !this.prepared(node)) return
     // Where it has to begin again, what it waits for was queued, below its new level.
     if (!this.run(node)) this.queue.push(node)
   }
 
   /** What a node that never ran is going to read is up to date before. */
-  private prepare(node: Node): void {
+  private prepared(node: Node): boolean {
     for (const text of node.definition.reads) {
       for (const writer of this.graph.writersOf(this.graph.locations.named(text))) {
         if (writer !== node) this.pull(writer)
       }
     }
+    return (node.flags & UNSETTLED) !== 0
   }
 
   private isSpent(node: Node): boolean {
@@ -110,8 +111,8 @@ export class Settle {
   }
 
   private run(node: Node): boolean {
-    const run = node.run ??= new NodeRun(node)
-    if (!run.perform(this.environment)) return false
+    const run = node.run ??= new NodeRun(node, this.environment)
+    if (!run.perform()) return false
     this.runs++
     if (run.pass === this.pass) run.passRuns++
     else {

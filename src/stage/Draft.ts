@@ -22,7 +22,7 @@ import * as Envelope from "./Envelope.ts"
 import type { BindingChange, Emission, SignalRequest } from "./Launch.ts"
 import { NotProvided } from "./Launch.ts"
 import * as Emitted from "./Emission.ts"
-import type { Transaction } from "./Transaction.ts"
+import type { Startable, Transaction } from "./Transaction.ts"
 import { Own } from "./Own.ts"
 import * as Write from "./Write.ts"
 import { lengthOf } from "./Write.ts"
@@ -251,7 +251,7 @@ export class Draft implements Transaction {
     this.binding(cell, { enzyme, propagate: true, tombstone: true })
   }
 
-  start(): string {
+  start(_node: Startable | string, _inputs?: { readonly [name: string]: unknown }): string {
     throw this.refuse(new NotProvided({ verb: "tx.start", service: "Scheduler" }))
   }
 

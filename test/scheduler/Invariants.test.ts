@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Scheduler as Engine } from "systole"
 import { Computation, Effect, Scheduler } from "systole"
+import { causesOf } from "../../src/scheduler/Introspection.ts"
 import type { NodeRun } from "../../src/scheduler/Runner.ts"
 import * as Dice from "../support/Dice.ts"
 import * as Model from "./Model.ts"
@@ -182,7 +183,7 @@ describe("Invariants of the scheduler", () => {
       model.onRun = (spec, tx) => {
         const run = tx as unknown as NodeRun
         assert.strictEqual(run.node.definition.name, spec.name)
-        const causes = run.causes()
+        const causes = causesOf(run.node)
         if (spec.runs === 0) return assert.isEmpty(causes)
         const changed = spec.log.filter((read) => Model.differs(model, [read])).map(([, address]) => address)
         assert.isNotEmpty(causes, `${spec.name}, seed ${seed}`)
