@@ -9,7 +9,9 @@ import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Binding } from "../registry/Bindings.ts"
 import * as Bindings from "../registry/Bindings.ts"
 import type { Registry } from "../registry/Registry.ts"
-import type { Body } from "./Body.ts"
+import type { Modules } from "../scheduler/Modules.ts"
+import type { LiveBody } from "./Body.ts"
+import { Derived } from "./Derived.ts"
 import { Documents } from "./Documents.ts"
 import { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
@@ -20,6 +22,7 @@ import { Pending } from "./Signal.ts"
 /** What the spaces of a kernel share. */
 export interface Parts {
   readonly registry: Registry["Service"]
+  readonly nodes: Modules
   readonly settings: Settings
   readonly hash: Hash["Service"]
   readonly pacemaker: Pacemaker["Service"]
@@ -36,7 +39,7 @@ const PAGE = 1000
  * @category constructors
  * @since 0.1.0
  */
-export const recover = (store: SpaceStore, { hash, host, pacemaker, registry, settings }: Parts): Body => {
+export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, registry, settings }: Parts): LiveBody => {
   const documents = new Documents(store, settings.limits.residentBytes)
   const inbox = new Inbox(settings.limits, store)
   let number = 0
@@ -54,6 +57,8 @@ export const recover = (store: SpaceStore, { hash, host, pacemaker, registry, se
     inbox,
     outgoing,
     enzymes: registry,
+    nodes,
+    derivation: new Derived(nodes, { committed: documents, limit: settings.limits.residentBytes }),
     bindings: bindingsOf(store, documents),
     settings,
     hash: hash.hex,

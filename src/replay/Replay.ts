@@ -20,6 +20,7 @@ import type { JournalRow } from "../persistence/Persistence.ts"
 import type { Difference } from "./Difference.ts"
 import * as Differences from "./Difference.ts"
 import { Past } from "./Past.ts"
+import { RecordedDerivation } from "./RecordedDerivation.ts"
 import { RecordedIntake } from "./RecordedIntake.ts"
 import * as Rows from "./Rows.ts"
 
@@ -77,6 +78,7 @@ export const start = (archive: Archive, from: number, seen?: (work: BeatWork) =>
   const documents = new Documents(past, archive.settings.limits.residentBytes)
   const bindings = Recovery.bindingsOf(past, documents)
   const intake = new RecordedIntake(archive, past)
+  const derivation = new RecordedDerivation(archive)
   let number = 0
   const body: Body = {
     space: past.space,
@@ -88,6 +90,7 @@ export const start = (archive: Archive, from: number, seen?: (work: BeatWork) =>
     },
     outgoing: [],
     enzymes: archive.enzymes,
+    derivation,
     bindings,
     settings: archive.settings,
     hash: archive.hash,
@@ -99,7 +102,9 @@ export const start = (archive: Archive, from: number, seen?: (work: BeatWork) =>
   const heartbeat = new Heartbeat(body, intake, seen)
   return {
     step: async (row) => {
-      intake.load(Journal.parse(row.text))
+      const entry = Journal.parse(row.text)
+      intake.load(entry)
+      derivation.load(entry)
       const beat = await heartbeat.step(row.beat)
       return { beat, made: past.made! }
     }
@@ -116,7 +121,7 @@ const modulesBefore = (archive: Archive, beat: number): ReadonlyArray<string> =>
 }
 
 /** The modules of an entry that are not the ones that are active now. */
-const otherModules = ({ enzymes }: Archive, { modules = [] }: Journal.Parsed): ReadonlyArray<string> => {
-  const now = new Map(enzymes.modules())
+const otherModules = ({ enzymes, nodes }: Archive, { modules = [] }: Journal.Parsed): ReadonlyArray<string> => {
+  const now = new Map([...enzymes.modules(), ...nodes.modules()])
   return modules.flatMap(([name, hash]) => now.get(name) === hash ? [] : [name])
 }

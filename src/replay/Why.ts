@@ -17,6 +17,7 @@ import type { BeatWork } from "../kernel/BeatWork.ts"
 import * as Journal from "../kernel/Journal.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
 import { CHILDREN } from "../stage/Children.ts"
+import type { Draft } from "../stage/Draft.ts"
 import { CAPTURE } from "../stage/Stage.ts"
 import * as Replay from "./Replay.ts"
 import * as Rows from "./Rows.ts"
@@ -40,7 +41,7 @@ export interface Seen {
 
 /** One of those who wrote a value. */
 export interface Writer {
-  /** An enzyme, `capture` for a write from outside, `commit` for the runtime itself. */
+  /** An enzyme or a node, `capture` for a write from outside, `commit` for the runtime itself. */
   readonly by: string
   /** What the run read before, as far as its beat can be run again. */
   readonly reads: ReadonlyArray<Seen>
@@ -79,6 +80,8 @@ export const why = async (archive: Archive, text: string): Promise<Reason | unde
   const work = await rerun(archive, row)
   const writers = ([cell[1]].flat() as ReadonlyArray<number>).filter((run) => run < 0 || touches(work, run, address)).map((run): Writer => {
     const line = runs[run]
+    const node = run < runs.length ? undefined : entry.nodes?.[run - runs.length]
+    if (node !== undefined) return { by: node[0], reads: seenBy(work?.nodeDrafts[run - runs.length]), chain: [] }
     if (line === undefined) return { by: run === CAPTURE ? "capture" : "commit", reads: [], chain: [] }
     return { by: line[1], reads: readsOf(work, run), chain: chainOf(archive, entry, entry.in[line[0]]!) }
   })
@@ -116,7 +119,10 @@ const touches = (work: BeatWork | undefined, run: number, address: Address.Addre
 }
 
 const readsOf = (work: BeatWork | undefined, run: number): ReadonlyArray<Seen> => {
-  const draft = work?.runs[run]?.draft
+  return seenBy(work?.runs[run]?.draft)
+}
+
+const seenBy = (draft: Draft | undefined): ReadonlyArray<Seen> => {
   return draft === undefined ? [] : draft.readAddresses.map((address, i) => {
     const document = draft.readDocuments[i]
     return { address: address.text, value: document === CHILDREN ? "(the names below)" : Document.read(document, address.path) }

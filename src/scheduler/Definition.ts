@@ -108,3 +108,14 @@ const checked = <A>(name: string, field: string, check: () => A): A => {
     throw new InvalidNode({ name, reason: `in its ${field}, ${(error as Error).message}` })
   }
 }
+
+/** A node threw something that is no error. */
+export class NodeThrew extends Error {
+  constructor(thrown: unknown) {
+    super(`A node threw ${typeof thrown === "string" ? JSON.stringify(thrown) : String(thrown)}, which is no Error`)
+  }
+}
+
+/** Whether a run returned what it would have to wait for. */
+export const isPromise = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function"

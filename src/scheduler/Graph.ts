@@ -294,7 +294,8 @@ export class Graph {
     )
   }
 
-  get isCyclic(): boolean {
-    return this.backs > 0
+  /** Whether a materializer may write at an address. */
+  isCovered(address: Address.Address): boolean {
+    return this.materializers.length > 0 && this.materializers.some(({ definition: { envelope } }) => Envelope.touches(envelope, address))
   }
 }

@@ -52,11 +52,11 @@ export abstract class NodeTransaction implements Transaction {
   }
 
   random(): number {
-    return this.writing().random()
+    throw this.forbidden("draws no chance")
   }
 
   id(): string {
-    return this.writing().id()
+    throw this.forbidden("mints no ids")
   }
 
   signal(): string {

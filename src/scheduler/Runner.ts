@@ -16,7 +16,7 @@ import type * as Value from "../cell/Value.ts"
 import { Draft, isView, type Moment, TransactionRefused } from "../stage/Draft.ts"
 import { NotProvided } from "../stage/Launch.ts"
 import type { Startable } from "../stage/Transaction.ts"
-import type { Definition } from "./Definition.ts"
+import { type Definition, isPromise, NodeThrew } from "./Definition.ts"
 import type { Graph } from "./Graph.ts"
 import type { Invalidation } from "./Invalidation.ts"
 import { keysOf, type Locations, textOf } from "./Locations.ts"
@@ -36,6 +36,8 @@ export interface Environment {
   /** A run is over that failed, saw something, or follows one that created `children`. */
   readonly finished: (run: NodeRun, children: ReadonlySet<string> | undefined) => void
   moment: Moment
+  /** Told of each run that ends, where somebody listens. */
+  told: ((run: NodeRun, keys: ReadonlyArray<string>) => void) | undefined
 }
 
 /** The run that is under way. There is one at a time in the process, whichever graph it belongs to: those it stands in wait. */
@@ -218,6 +220,7 @@ export class NodeRun extends NodeTransaction {
     this.since = clock
     this.runs++
     if (this.error === undefined) this.commit(value)
+    if (environment.told !== undefined) environment.told(this, this.error === undefined ? this.draft?.own?.keys ?? nothing : nothing)
     if (this.draft !== undefined) this.draft = undefined
     if (node.output !== undefined && this.error === undefined && this.abandoned === undefined) return true
     const { abandoned } = this
@@ -369,7 +372,7 @@ export class NodeRun extends NodeTransaction {
       children: locations.children.bind(locations)
     }
     const { envelope } = this.node.definition
-    const draft = new Draft(view, moment, { run: current.number, envelope, serializable: false })
+    const draft = new Draft(view, moment, { run: 0, envelope, serializable: false })
     this.draft = draft
     current.simple = undefined
     current.writing = this
@@ -384,15 +387,7 @@ export class NodeRun extends NodeTransaction {
   }
 }
 
+const nothing: ReadonlyArray<string> = []
+
 /** The transaction of a run that is over, or of one that waits. */
 const over = () => new TransactionRefused({ reason: "the run is over" })
-
-/** A node threw something that is no error. */
-class NodeThrew extends Error {
-  constructor(thrown: unknown) {
-    super(`A node threw ${typeof thrown === "string" ? JSON.stringify(thrown) : String(thrown)}, which is no Error`)
-  }
-}
-
-const isPromise = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function"

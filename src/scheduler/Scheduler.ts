@@ -10,6 +10,7 @@
  */
 import * as Address from "../cell/Address.ts"
 import { addressOf, type Cell } from "../cell/Cell.ts"
+import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Values from "../cell/Value.ts"
@@ -19,8 +20,8 @@ import { Gates } from "./Gates.ts"
 import { Graph } from "./Graph.ts"
 import * as Introspection from "./Introspection.ts"
 import { Invalidation } from "./Invalidation.ts"
-import type { Ground } from "./Locations.ts"
-import { isLive, type Location, type Node } from "./Node.ts"
+import { adopt, type Ground } from "./Locations.ts"
+import { COVERED, type Depth, INVALID, isLive, LOADED, type Location, type Node, REMOVED } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
 import type { Observation } from "./Persistence.ts"
 import { Queue } from "./Queue.ts"
@@ -82,7 +83,8 @@ export class Scheduler {
       ensure: (node) => this.settling.ensure(node),
       start: (parent, definition) => this.create(parent, definition),
       finished: (run, children) => this.finish(run, children),
-      moment: zero
+      moment: zero,
+      told: undefined
     }
     this.settling = new Settle({ graph, gates, queue, environment: this.environment })
   }
@@ -108,7 +110,7 @@ export class Scheduler {
   }
 
   /** What is to be kept of a node, so that it can be resumed; `undefined` where it never ran. */
-  observe(name: string, hash?: string): Observation | undefined {
+  observation(name: string, hash?: string): Observation | undefined {
     const node = this.registry.get(name)
     return node === undefined ? undefined : Persistence.observe(node, hash)
   }
@@ -135,6 +137,42 @@ export class Scheduler {
       ? value === undefined ? undefined : Codec.encode(value)
       : Codec.write(locations.document(root), path, value)
     this.invalidation.replaced(root, document, { group: options.group })
+  }
+
+  /** A document changed below: what beat and handlings make of it comes in here. Nobody who reads nothing of it is looked for. */
+  change(key: string, before: Document | undefined, after: Document | undefined): void {
+    const { locations } = this.graph
+    let root = locations.known(key)
+    if (root === undefined) {
+      if (locations.listings === 0 || (before === undefined) === (after === undefined)) return
+      root = locations.root(key)
+    }
+    if ((root.flags & LOADED) === 0) adopt(root, before)
+    this.invalidation.replaced(root, after, {})
+  }
+
+  /** Takes back what changed since the last commit, and what ran: documents are what `committed` says, and who ran has to run again. */
+  revert(committed: (key: string) => Document | undefined, ran: ReadonlyArray<Node>): void {
+    const { locations } = this.graph
+    for (let i = 0, { changes } = locations; i < changes; i++) {
+      const root = locations.changed[i]!
+      this.invalidation.replaced(root, committed(root.key), {})
+    }
+    for (const node of ran) {
+      if ((node.flags & REMOVED) !== 0) continue
+      node.flags |= INVALID
+      if (isLive(node)) this.queue.push(node)
+    }
+    locations.settled()
+  }
+
+  /** Has each run told, with the documents that it wrote beside its output, as it ends. */
+  observe(told: (run: NodeRun, keys: ReadonlyArray<string>) => void): void {
+    this.environment.told = told
+  }
+
+  get isRunnable(): boolean {
+    return this.settling.isRunnable
   }
 
   /** Runs all that has to run at this moment, in milliseconds since 1970, and tells effects what they saw. */
@@ -165,7 +203,7 @@ export class Scheduler {
     let address = addressOf(place)
     this.settling.begin()
     for (let hops = 0; ; hops++) {
-      this.demand(locations.at(address))
+      this.reach(locations.at(address))
       const whole = locations.whole(locations.root(address.key))
       const linked = Link.along(whole, address.path)
       if (linked === undefined) return address.path.length === 0 ? whole : Values.at(whole, address.path)
@@ -175,7 +213,16 @@ export class Scheduler {
   }
 
   /** Brings all that writes a place up to date. Answers when a gate opens that keeps it from being so. */
-  demand(location: Location): number | undefined {
+  demand(address: Address.Address, depth: Depth = "deep"): number | undefined {
+    const { locations } = this.graph
+    const root = locations.known(address.key)
+    // Most of what handlings read is derived by nobody.
+    if (depth === "deep" && (root === undefined || (root.writer === undefined && (root.flags & COVERED) === 0)) && !this.graph.isCovered(address)) return undefined
+    this.settling.begin()
+    return this.reach(locations.at(address, depth))
+  }
+
+  private reach(location: Location): number | undefined {
     let until: number | undefined
     for (const writer of [...this.graph.writersOf(location), ...this.graph.covering(location)]) {
       const held = this.settling.pull(writer)

@@ -161,7 +161,7 @@ describe("Invariants of the scheduler", () => {
         const value = scheduler.graph.locations.whole(scheduler.graph.locations.root(key))
         twin.set(key, value)
       }
-      for (const { name } of scheduler.snapshot()) twin.resume(model.define(model.specs.get(name)!), scheduler.observe(name))
+      for (const { name } of scheduler.snapshot()) twin.resume(model.define(model.specs.get(name)!), scheduler.observation(name))
       assert.deepStrictEqual(twin.snapshot().map(({ name, reads, status }) => ({ name, reads, status })), scheduler.snapshot().map(({ name, reads, status }) => ({ name, reads, status })), `seed ${seed}`)
       for (let round = 0; round < ROUNDS; round++) {
         ran.alive.length = ran.resumed.length = 0
