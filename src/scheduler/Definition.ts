@@ -46,6 +46,18 @@ export interface Definition {
 }
 
 /**
+ * Whether a module's export is a node, made by `Computation.make`, `Effect.make` or `Materializer.make`.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const is = (value: unknown): value is Definition => {
+  if (typeof value !== "object" || value === null) return false
+  const { _tag, envelope, run } = value as { readonly _tag?: unknown; readonly envelope?: unknown; readonly run?: unknown }
+  return (_tag === "Computation" || _tag === "Effect" || _tag === "Materializer") && typeof envelope === "object" && typeof run === "function"
+}
+
+/**
  * A node cannot be taken.
  *
  * @category errors
