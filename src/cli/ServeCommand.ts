@@ -61,7 +61,7 @@ const serve = Effect.fn("ServeCommand.serve")(function*(config: Config, { isLive
   if (isLive) yield* Effect.forkScoped(Stream.runForEach(reloads, (found) => tell(found, json)), { startImmediately: true })
   yield* Output.data(json, { url, pid: host.pid, ...report(found) }, [
     ...Output.table(found.enzymes.map(({ enzyme: { name, query }, file }) => [name, query === "" ? "(every signal)" : query, file])),
-    `${found.enzymes.length} enzymes, ${found.broken.length} broken modules`,
+    `${found.enzymes.length} enzymes, ${found.nodes.length === 0 ? "" : `${found.nodes.length} nodes, `}${found.broken.length} broken modules`,
     `listening at ${url}`
   ])
   yield* wake((space, error) => Output.note(`space "${space}" does not wake: ${error instanceof Error ? error.message : String(error)}`))

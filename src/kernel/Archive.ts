@@ -5,6 +5,7 @@
  */
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Enzymes } from "../registry/Registry.ts"
+import type { Modules } from "../scheduler/Modules.ts"
 import type { Settings } from "./Limits.ts"
 import type { RunHost } from "./Run.ts"
 
@@ -17,6 +18,7 @@ import type { RunHost } from "./Run.ts"
 export interface Archive {
   readonly store: Omit<SpaceStore, "append" | "flush" | "writeBlob">
   readonly enzymes: Enzymes
+  readonly nodes: Modules
   readonly settings: Settings
   readonly hash: (data: string | Uint8Array) => string
   readonly host: RunHost

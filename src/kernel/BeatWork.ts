@@ -8,10 +8,10 @@ import type { Address } from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import * as Bindings from "../registry/Bindings.ts"
 import type { Entry } from "../registry/Registry.ts"
-import type { Diagnostic } from "../diagnostic/Diagnostic.ts"
-import type { Moment } from "../stage/Draft.ts"
+import * as Diagnostic from "../diagnostic/Diagnostic.ts"
+import type { Draft, Moment } from "../stage/Draft.ts"
 import type { BindingChange } from "../stage/Launch.ts"
-import type { Stage } from "../stage/Stage.ts"
+import { COMMIT, type Stage } from "../stage/Stage.ts"
 import type { Answer, Control } from "./Control.ts"
 import type { Captured, Flight, Handling, Outcome } from "./Flight.ts"
 import type { Taken } from "./Inbox.ts"
@@ -56,7 +56,10 @@ export class BeatWork {
   readonly captured: Array<Captured> = []
   /** The agenda: all runs of the beat, in order. */
   readonly runs: Array<Handling> = []
-  readonly diagnostics: Array<Diagnostic> = []
+  readonly diagnostics: Array<Diagnostic.Diagnostic> = []
+  private diagnosed = 0
+  /** The transactions of nodes that a replay ran, by their lines. */
+  readonly nodeDrafts: Array<Draft> = []
   /** What was sent again from the dead letters. */
   readonly redelivered: Array<Pending> = []
   /** What is to be said once the beat is durable. */
@@ -106,6 +109,13 @@ export class BeatWork {
       this.bindings.set(cell, bindings)
       this.stage.put(address, document, writer)
     }
+  }
+
+  /** Tells of a fact that went wrong, in a cell of its own. */
+  diagnose(fact: Diagnostic.Diagnostic): void {
+    const { beat } = this.moment
+    const index = this.diagnosed++
+    this.stage.put(Diagnostic.address(beat, index), Document.encode(Diagnostic.toValue(fact, beat)), COMMIT)
   }
 
   /** Puts a run on the agenda. */

@@ -5,8 +5,11 @@
  */
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Binding } from "../registry/Bindings.ts"
+import type { Modules } from "../scheduler/Modules.ts"
 import type { Enzymes } from "../registry/Registry.ts"
 import type { Departures } from "./Departures.ts"
+import type { Derivation } from "./Derivation.ts"
+import type { Derived } from "./Derived.ts"
 import type { Documents } from "./Documents.ts"
 import type { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
@@ -26,6 +29,8 @@ export interface Body {
   /** Signals to other spaces. */
   readonly departures: Departures
   readonly enzymes: Enzymes
+  /** What is derived from its cells. */
+  readonly derivation: Derivation
   /** The bindings put at run time, by cell. */
   readonly bindings: Map<string, ReadonlyArray<Binding>>
   readonly settings: Settings
@@ -35,4 +40,16 @@ export interface Body {
   readonly host: RunHost
   /** The number of the next thing that waits. */
   readonly number: () => number
+}
+
+/**
+ * The body of a space that is alive.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface LiveBody extends Body {
+  readonly derivation: Derived
+  /** The node modules of the runtime. */
+  readonly nodes: Modules
 }

@@ -7,16 +7,15 @@
  *
  * @module
  */
-import * as Document from "../cell/Document.ts"
-import * as Diagnostic from "../diagnostic/Diagnostic.ts"
+import type * as Document from "../cell/Document.ts"
 import type { BlobRow, ReceiptRow } from "../persistence/Persistence.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import { TransactionRefused } from "../stage/Draft.ts"
 import type { Staged } from "../stage/Stage.ts"
-import { COMMIT } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Answer } from "./Control.ts"
 import type { Body } from "./Body.ts"
+import type { Delivery } from "./Derivation.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import type { Flight, Handling, Outcome } from "./Flight.ts"
 import * as Journal from "./Journal.ts"
@@ -36,6 +35,8 @@ export interface Beat {
   /** Signals to other spaces. */
   readonly outgoing: ReadonlyArray<Signal.Pending>
   readonly answers: ReadonlyArray<Answer>
+  /** What effects saw. */
+  readonly deliveries: ReadonlyArray<Delivery>
 }
 
 /** What the outcomes of a beat leave to be done. */
@@ -66,9 +67,12 @@ export const commit = (work: BeatWork, body: Body): Beat => {
   for (const handling of work.runs) conclude(handling, { work, body, settled })
   for (const flight of flights) settleFlight(flight, { work, body, settled })
   report(work)
+  body.derivation.settle(work)
+  if (body.documents.failure !== undefined) throw body.documents.failure
   const changes = [...work.stage.documents.values()].filter((staged) => Journal.isChange(staged.before, staged.after))
   const size = append(work, body, { settled, changes })
   apply(work, body, { settled, changes })
+  const deliveries = body.derivation.committed()
   return {
     number: work.moment.beat,
     clock: work.moment.now,
@@ -76,7 +80,8 @@ export const commit = (work: BeatWork, body: Body): Beat => {
     changes,
     landed: settled.landed,
     outgoing: settled.queued.filter(({ leaves }) => leaves),
-    answers: work.answers
+    answers: work.answers,
+    deliveries
   }
 }
 
@@ -230,10 +235,7 @@ const report = (work: BeatWork): void => {
       subject: signal.signal ?? signal.target ?? signal.id
     })
   }
-  work.diagnostics.forEach((diagnostic, i) => {
-    const { beat } = work.moment
-    work.stage.put(Diagnostic.address(beat, i), Document.encode(Diagnostic.toValue(diagnostic, beat)), COMMIT)
-  })
+  for (const diagnostic of work.diagnostics) work.diagnose(diagnostic)
 }
 
 interface Made {
@@ -255,6 +257,8 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     controls: work.done,
     captured: work.captured,
     runs: work.runs,
+    nodes: body.derivation.lines,
+    restless: body.derivation.restless,
     changes,
     made: firsts(settled.blobs, body)
   })

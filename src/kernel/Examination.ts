@@ -10,7 +10,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { Archive } from "./Archive.ts"
-import type { Body } from "./Body.ts"
+import type { LiveBody } from "./Body.ts"
 import { HistoryBusy } from "./SpaceError.ts"
 
 /** Nobody waits for the answer any more. */
@@ -23,11 +23,11 @@ class CalledOff extends Error {}
  * @since 0.1.0
  */
 export class Examination {
-  private readonly body: Body
+  private readonly body: LiveBody
   private readonly turn: (run: () => void) => void
   private busy = false
 
-  constructor(body: Body, turn: (run: () => void) => void) {
+  constructor(body: LiveBody, turn: (run: () => void) => void) {
     this.body = body
     this.turn = turn
   }
@@ -52,8 +52,8 @@ export class Examination {
   }
 
   private archive(signal: AbortSignal): Archive {
-    const { enzymes, hash, host, settings, store } = this.body
-    return { store, enzymes, settings, hash, host, rest: this.rests(signal) }
+    const { enzymes, hash, host, nodes, settings, store } = this.body
+    return { store, enzymes, nodes, settings, hash, host, rest: this.rests(signal) }
   }
 
   /** Counts the work between two turns. */

@@ -12,7 +12,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import type { Body } from "./Body.ts"
+import type { LiveBody } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
 import { Heartbeat } from "./Heartbeat.ts"
 import { LiveIntake } from "./Intake.ts"
@@ -43,7 +43,7 @@ export interface Listener {
 export class Group {
   /** The newest durable beat. */
   durable: number
-  private readonly body: Body
+  private readonly body: LiveBody
   private readonly heartbeat: Heartbeat
   private readonly listener: Listener
   private readonly turn: (run: () => void) => void
@@ -68,7 +68,7 @@ export class Group {
   private disarm: (() => void) | undefined
   private failure: SpaceStopped | undefined
 
-  constructor(body: Body, turn: (run: () => void) => void, listener: Listener) {
+  constructor(body: LiveBody, turn: (run: () => void) => void, listener: Listener) {
     this.body = body
     this.turn = turn
     this.listener = listener
@@ -241,7 +241,7 @@ export class Group {
     if (this.steppers.length > 0) return number
     if (settings.pace === "manual") return undefined
     const now = this.body.host.now()
-    if (inbox.isRunnable({ beat: number, clock: now })) return number
+    if (inbox.isRunnable({ beat: number, clock: now }) || this.body.derivation.isRunnable(now)) return number
     const due = inbox.waits.next({ beat: head.beat, clock: Math.max(head.clock, head.beat < 0 ? this.opened : 0), tempo: settings.tempo })
     return due !== undefined && due.moment <= now ? Math.max(number, due.beat ?? 0) : undefined
   }
@@ -327,7 +327,8 @@ export class Group {
     }
     if (settings.pace === "manual") return
     const due = inbox.waits.next({ beat: head.beat, clock: Math.max(head.clock, head.beat < 0 ? this.opened : 0), tempo: settings.tempo })
-    if (due !== undefined) this.disarm = this.body.host.wake(due.moment, () => this.begin())
+    const moment = Math.min(due?.moment ?? Infinity, this.body.derivation.nextDue ?? Infinity)
+    if (moment < Infinity) this.disarm = this.body.host.wake(moment, () => this.begin())
   }
 }
 

@@ -69,6 +69,7 @@ export class Heartbeat {
     const resolve = this.memo(work)
     work.taken = this.intake.take(begun, resolve)
     this.arrange(work, resolve)
+    this.body.derivation.begin(work)
     return work
   }
 
@@ -143,6 +144,7 @@ export class Heartbeat {
       const handling = work.runs[i]!
       if (handling.outcome !== undefined) continue
       const entry = handling.entry!
+      this.body.derivation.before(handling.run)
       handling.draft = new Draft(work.stage, work.moment, {
         run: handling.run,
         envelope: entry.envelope,
@@ -165,6 +167,7 @@ export class Heartbeat {
     this.checkStore()
     handling.outcome = outcome
     if (outcome.kind !== "fatal") return
+    this.body.derivation.abort()
     this.intake.putBack(work.taken, work.begun, { signal: handling.flight.signal, key: handling.key, outcome })
     const { signal, target } = handling.flight.signal
     throw new BeatAborted({ beat: work.moment.beat, enzyme: handling.key, signal: signal ?? target ?? "", reason: outcome.message })

@@ -8,7 +8,7 @@
  * @module
  */
 import type { Resolution } from "../registry/Registry.ts"
-import type { Body } from "./Body.ts"
+import type { LiveBody } from "./Body.ts"
 import type { Control } from "./Control.ts"
 import type { Flight, Outcome } from "./Flight.ts"
 import type { Start, Taken } from "./Inbox.ts"
@@ -61,28 +61,28 @@ export interface Intake {
  * @since 0.1.0
  */
 export class LiveIntake implements Intake {
-  private readonly body: Body
+  private readonly body: LiveBody
   /** The version of the registry that the newest beat worked with, and the one that this beat works with. */
   private known = 0
   private version = 0
   /** Handlings that aborted this beat's input before. */
   private aborted: ReadonlyArray<Aborted> = []
 
-  constructor(body: Body) {
+  constructor(body: LiveBody) {
     this.body = body
   }
 
   begin(beat: number): Begun {
-    const { documents, enzymes, host, seed, store } = this.body
+    const { documents, enzymes, host, nodes, seed, store } = this.body
     enzymes.activate()
-    this.version = enzymes.version
+    this.version = enzymes.version + nodes.changes.length
     const activated = this.version - this.known
     return {
       beat,
       clock: Math.max(host.now(), store.head().clock),
       seed: seed(),
       activated,
-      modules: activated === 0 ? [] : enzymes.modules(),
+      modules: activated === 0 ? [] : [...enzymes.modules(), ...nodes.modules()],
       content: documents.capture()
     }
   }

@@ -17,6 +17,7 @@ import { pointer } from "../cell/Address.ts"
 import type { At, BindingChange, Emission } from "../stage/Launch.ts"
 import type { Staged } from "../stage/Stage.ts"
 import type { Control } from "./Control.ts"
+import type { NodeLine } from "./Derivation.ts"
 import type { Captured, Handling } from "./Flight.ts"
 import type { Again } from "./Signal.ts"
 
@@ -39,6 +40,9 @@ export interface Facts {
   readonly controls: ReadonlyArray<Control>
   readonly captured: ReadonlyArray<Captured>
   readonly runs: ReadonlyArray<Handling>
+  readonly nodes: ReadonlyArray<NodeLine>
+  /** Nodes that do not come to rest, when that begins. */
+  readonly restless: ReadonlyArray<string>
   readonly changes: ReadonlyArray<Staged>
   /** Digests of content that the runs made and that was not in sight before. */
   readonly made: ReadonlyArray<string>
@@ -77,12 +81,15 @@ export const entry = (facts: Facts): string => {
       runs += runs === "" ? line : `,${line}`
     }
   }
-  text += `],"runs":[${runs}],"cells":[`
+  text += `],"runs":[${runs}]`
+  if (facts.nodes.length > 0) text += `,"nodes":[${facts.nodes.map(node).join(",")}]`
+  if (facts.restless.length > 0) text += `,"restless":${JSON.stringify(facts.restless)}`
+  text += ',"cells":['
   for (let i = 0; i < facts.changes.length; i++) text += i === 0 ? cell(facts.changes[i]!) : `,${cell(facts.changes[i]!)}`
   text += "]"
   if (facts.made.length > 0) text += `,"made":${addresses(facts.made)}`
   text += "}"
-  const messages = asides(facts.runs)
+  const messages = asides(facts)
   return messages === undefined ? text : `${text}\n${messages}`
 }
 
@@ -135,12 +142,21 @@ const control = (control: Control): string => {
   return `["set",${JSON.stringify(address.key)},${JSON.stringify(pointer(address.path))},[${document?.text ?? ""}]]`
 }
 
-/** The messages of the runs that failed, by their places in the agenda. */
-const asides = (runs: ReadonlyArray<Handling>): string | undefined => {
+const node = ({ at, error, name, parent }: NodeLine): string => {
+  const head = `["${name}",${at}`
+  if (error !== undefined) return `${head},${parent === undefined ? 0 : `"${parent}"`},"${error.tag}","${error.code}"]`
+  return parent === undefined ? `${head}]` : `${head},"${parent}"]`
+}
+
+/** The messages of the runs that failed, by their places in the agenda; those of nodes behind them. */
+const asides = ({ nodes, runs }: Facts): string | undefined => {
   let messages: Array<readonly [run: number, message: string]> | undefined
   for (const { outcome, run } of runs) {
     if (outcome !== undefined && outcome.kind !== "ok" && outcome.kind !== "conflict") (messages ??= []).push([run, outcome.message])
   }
+  nodes.forEach(({ error }, i) => {
+    if (error !== undefined) (messages ??= []).push([runs.length + i, error.message])
+  })
   return messages === undefined ? undefined : JSON.stringify({ messages })
 }
 
@@ -160,6 +176,9 @@ export type RunLine =
   | readonly [input: number, enzyme: string, outcome: "same", run: number]
   | readonly [input: number, enzyme: "", outcome: "cycle", names: ReadonlyArray<string>]
   | readonly [input: number, enzyme: string, outcome: "retry" | "dead" | "fatal", tag: string, code: string]
+
+/** One run of a node: its name, the place in the agenda of the handling that asked for it or -1, the node that started it or 0, and how it failed. */
+export type NodeRunLine = readonly [name: string, at: number, parent?: string | 0, tag?: string, code?: string]
 
 /** One document that changed: who wrote it, and its value before and after. */
 export type CellLine = readonly [key: string, writers: number | ReadonlyArray<number>, before: readonly [unknown?], after: readonly [unknown?]]
@@ -185,6 +204,8 @@ export interface Parsed {
   readonly control?: ReadonlyArray<ControlLine>
   readonly in: ReadonlyArray<In>
   readonly runs: ReadonlyArray<RunLine>
+  readonly nodes?: ReadonlyArray<NodeRunLine>
+  readonly restless?: ReadonlyArray<string>
   readonly cells: ReadonlyArray<CellLine>
   readonly made?: ReadonlyArray<string>
   /** What is said of runs that failed, by their numbers. */

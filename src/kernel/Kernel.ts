@@ -14,6 +14,8 @@ import { Persistence } from "../persistence/Persistence.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
 import { InvalidEnzyme } from "../registry/Enzyme.ts"
+import { type Definition as NodeDefinition, InvalidNode } from "../scheduler/Definition.ts"
+import { Modules } from "../scheduler/Modules.ts"
 import { NotRegistered, Registry } from "../registry/Registry.ts"
 import { expected } from "./Expected.ts"
 import { KernelSettings } from "./Limits.ts"
@@ -46,9 +48,9 @@ export class Kernel extends Context.Service<Kernel, {
   readonly opened: (name: string) => Space | undefined
   /** The names of all spaces. */
   readonly spaces: Effect.Effect<ReadonlyArray<string>, PersistenceError>
-  /** Takes an enzyme in, from the next capture of each space on. */
-  readonly register: (enzyme: Enzyme, options?: { readonly hash?: string }) => Effect.Effect<void, InvalidEnzyme>
-  readonly unregister: (enzyme: Enzyme) => Effect.Effect<void, NotRegistered>
+  /** Takes an enzyme or a node in, from the next capture of each space on. */
+  readonly register: (module: Enzyme | NodeDefinition, options?: { readonly hash?: string | undefined }) => Effect.Effect<void, InvalidEnzyme | InvalidNode>
+  readonly unregister: (module: Enzyme | NodeDefinition) => Effect.Effect<void, NotRegistered>
   readonly enzymes: Effect.Effect<ReadonlyArray<Registration>>
 }>()("systole/kernel/Kernel") {
   static readonly layer: Layer.Layer<Kernel, never, Persistence | Hash | Pacemaker | Registry> = Layer.effect(
@@ -62,7 +64,8 @@ export class Kernel extends Context.Service<Kernel, {
       const scope = yield* Effect.scope
       const open = new Map<string, LiveSpace>()
       const opening = yield* Semaphore.make(1)
-      const parts: Recovery.Parts = { registry, settings, hash, pacemaker, host: { now: pacemaker.now, wake: pacemaker.wake, watch: yield* RunWatch } }
+      const nodes = new Modules()
+      const parts: Recovery.Parts = { registry, nodes, settings, hash, pacemaker, host: { now: pacemaker.now, wake: pacemaker.wake, watch: yield* RunWatch } }
 
       const start = Effect.fn("Kernel.open")(function*(name: string, create: boolean): Effect.fn.Return<LiveSpace, PersistenceError> {
         const known = running(open, name)
@@ -93,6 +96,10 @@ export class Kernel extends Context.Service<Kernel, {
         return known !== undefined ? Effect.succeed(known) : Semaphore.withPermits(opening, 1)(start(name, create))
       }
 
+      const wake = (): void => {
+        for (const space of open.values()) space.wake()
+      }
+
       yield* Effect.addFinalizer(() => Effect.sync(() => {
         for (const space of open.values()) space.close("the runtime is closing")
       }))
@@ -101,8 +108,7 @@ export class Kernel extends Context.Service<Kernel, {
         space: (name, options) => find(name, options?.create),
         opened: (name) => running(open, name),
         spaces: persistence.spaces,
-        register: (enzyme, options) => Effect.try({ try: () => registry.register(enzyme, options?.hash), catch: expected(InvalidEnzyme) }),
-        unregister: (enzyme) => Effect.try({ try: () => registry.unregister(enzyme), catch: expected(NotRegistered) }),
+        ...registrar({ registry, nodes, wake }),
         enzymes: Effect.sync(() => registry.all().map(({ enzyme, hash }) => ({ enzyme, hash })))
       })
     })
@@ -113,3 +119,27 @@ const running = (open: ReadonlyMap<string, LiveSpace>, name: string): LiveSpace 
   const space = open.get(name)
   return space?.error === undefined ? space : undefined
 }
+
+/** Takes modules in and out; a node may have something to do in a space that is still. */
+const registrar = ({ nodes, registry, wake }: {
+  readonly registry: Registry["Service"]
+  readonly nodes: Modules
+  readonly wake: () => void
+}): Pick<Kernel["Service"], "register" | "unregister"> => ({
+  register: (module, options) => Effect.try({
+    try: () => {
+      if (module._tag === "Enzyme") return registry.register(module, options?.hash)
+      nodes.register(module, options?.hash)
+      wake()
+    },
+    catch: expected<InvalidEnzyme | InvalidNode>(InvalidEnzyme, InvalidNode)
+  }),
+  unregister: (module) => Effect.try({
+    try: () => {
+      if (module._tag === "Enzyme") return registry.unregister(module)
+      if (!nodes.unregister(module)) throw new NotRegistered({ name: module.name })
+      wake()
+    },
+    catch: expected(NotRegistered)
+  })
+})

@@ -17,10 +17,11 @@ import * as Envelope from "../stage/Envelope.ts"
 import { NotProvided } from "../stage/Launch.ts"
 import * as Write from "../stage/Write.ts"
 import type { Archive } from "./Archive.ts"
-import type { Body } from "./Body.ts"
+import type { LiveBody } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
 import type { Answer, Control } from "./Control.ts"
 import * as DeadLetter from "./DeadLetter.ts"
+import { Deliveries } from "./Deliveries.ts"
 import { expected } from "./Expected.ts"
 import { Examination } from "./Examination.ts"
 import { Entrance, type Entered } from "./Entrance.ts"
@@ -47,7 +48,7 @@ const nothing = (): void => {}
  */
 export class LiveSpace implements Space, Neighbour {
   readonly name: string
-  private readonly body: Body
+  private readonly body: LiveBody
   private readonly group: Group
   private readonly entrance: Entrance
   private readonly outbox: Outbox
@@ -56,8 +57,9 @@ export class LiveSpace implements Space, Neighbour {
   private readonly watchers = new Watchers()
   private readonly listeners = new Set<(beat: number) => void>()
   private readonly ends = new Set<(error: SpaceStopped) => void>()
+  private readonly deliveries = new Deliveries()
 
-  constructor(body: Body, around: { readonly turn: (run: () => void) => void; readonly reach: Reach; readonly stopped: () => void }) {
+  constructor(body: LiveBody, around: { readonly turn: (run: () => void) => void; readonly reach: Reach; readonly stopped: () => void }) {
     this.name = body.space
     this.body = body
     this.group = new Group(body, around.turn, {
@@ -79,6 +81,11 @@ export class LiveSpace implements Space, Neighbour {
   /** Why it stopped, where it did. */
   get error(): SpaceStopped | undefined {
     return this.group.error
+  }
+
+  /** Says that there may be something to do. */
+  wake(): void {
+    this.group.wake()
   }
 
   close(reason: string): void {
@@ -189,7 +196,7 @@ export class LiveSpace implements Space, Neighbour {
 
   readonly idle: Space["idle"] = Effect.callback((resume) => {
     const look = (): void => this.group.idle({
-      open: () => this.outbox.isQuiet ? resume(Effect.void) : this.outbox.whenQuiet(look),
+      open: () => !this.outbox.isQuiet ? this.outbox.whenQuiet(look) : !this.deliveries.isQuiet ? this.deliveries.whenQuiet(look) : resume(Effect.void),
       fail: (error) => resume(Effect.fail(error))
     })
     look()
@@ -211,6 +218,9 @@ export class LiveSpace implements Space, Neighbour {
     return Stream.callback<Observation, ReadError>((queue) =>
       Effect.gen({ self: this }, function*() {
         const address = yield* Effect.try({ try: () => Reading.watchable(text), catch: asReadError })
+        const unwatch = this.body.derivation.watch(address)
+        yield* Effect.addFinalizer(() => Effect.sync(unwatch))
+        this.group.wake()
         const { begin, end } = yield* this.durably(() => {
           const first = { beat: this.body.store.head().beat, document: this.body.documents.read(address.key) }
           return this.watchers.add(address, first, (observation) => void EffectQueue.offerUnsafe(queue, observation))
@@ -221,8 +231,13 @@ export class LiveSpace implements Space, Neighbour {
       }), { bufferSize: LAG, strategy: "sliding" })
   }
 
-  pull(address: string): Effect.Effect<Value.Value, ReadError> {
-    return this.get(address)
+  pull(text: string): Effect.Effect<Value.Value, ReadError> {
+    const reached = Effect.flatMap(Effect.try({ try: () => Reading.watchable(text), catch: asReadError }), (address) =>
+      Effect.callback<void>((resume) => {
+        if (!this.body.derivation.want(address, () => resume(Effect.void))) return resume(Effect.void)
+        this.group.wake()
+      }))
+    return Effect.andThen(Effect.raceFirst(reached, Effect.flatMap(this.ended, Effect.fail)), this.get(text))
   }
 
   readonly head: Space["head"] = Effect.sync(() => this.group.durable)
@@ -283,6 +298,7 @@ export class LiveSpace implements Space, Neighbour {
       }
     }
     this.watchers.publish(beat)
+    for (const delivery of beat.deliveries) this.deliveries.tell(delivery)
     for (const tell of this.listeners) tell(beat.number)
     this.outbox.add(beat.outgoing)
   }

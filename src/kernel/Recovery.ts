@@ -9,8 +9,10 @@ import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Binding } from "../registry/Bindings.ts"
 import * as Bindings from "../registry/Bindings.ts"
 import type { Registry } from "../registry/Registry.ts"
-import type { Body } from "./Body.ts"
+import type { Modules } from "../scheduler/Modules.ts"
+import type { LiveBody } from "./Body.ts"
 import { Departures } from "./Departures.ts"
+import { Derived } from "./Derived.ts"
 import { Documents } from "./Documents.ts"
 import { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
@@ -21,6 +23,7 @@ import { Pending } from "./Signal.ts"
 /** What the spaces of a kernel share. */
 export interface Parts {
   readonly registry: Registry["Service"]
+  readonly nodes: Modules
   readonly settings: Settings
   readonly hash: Hash["Service"]
   readonly pacemaker: Pacemaker["Service"]
@@ -37,7 +40,7 @@ const PAGE = 1000
  * @category constructors
  * @since 0.1.0
  */
-export const recover = (store: SpaceStore, { hash, host, pacemaker, registry, settings }: Parts): Body => {
+export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, registry, settings }: Parts): LiveBody => {
   const documents = new Documents(store, settings.limits.residentBytes)
   // What came before the end of the process that was and after its last beat: the next beat dates it.
   for (const hash of store.undated()) documents.arrive(hash)
@@ -57,6 +60,8 @@ export const recover = (store: SpaceStore, { hash, host, pacemaker, registry, se
     inbox,
     departures,
     enzymes: registry,
+    nodes,
+    derivation: new Derived(nodes, { committed: documents, limit: settings.limits.residentBytes }),
     bindings: bindingsOf(store, documents),
     settings,
     hash: hash.hex,

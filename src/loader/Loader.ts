@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { Kernel } from "../kernel/Kernel.ts"
 import * as Enzyme from "../registry/Enzyme.ts"
+import * as Node from "../scheduler/Definition.ts"
 import { InvalidConfig } from "./Config.ts"
 import { type LoadedModule, ModuleBroken, ModuleHost } from "./ModuleHost.ts"
 import * as Plugin from "./Plugin.ts"
@@ -31,6 +32,13 @@ export interface FoundEnzyme {
   readonly enzyme: Enzyme.Enzyme
 }
 
+/** A reactive node and the module it came from. */
+export interface FoundNode {
+  readonly file: string
+  readonly hash: string
+  readonly node: Node.Definition
+}
+
 /** A plugin and the module it came from. */
 export interface FoundPlugin {
   readonly file: string
@@ -46,6 +54,7 @@ export interface FoundPlugin {
  */
 export interface Found {
   readonly enzymes: ReadonlyArray<FoundEnzyme>
+  readonly nodes: ReadonlyArray<FoundNode>
   readonly plugins: ReadonlyArray<FoundPlugin>
   readonly broken: ReadonlyArray<ModuleBroken>
 }
@@ -53,7 +62,7 @@ export interface Found {
 /** Folders that are looked into without being named, and so may be absent. */
 const conventional = new Set(["enzymes", "plugins"])
 
-const none: Found = { enzymes: [], plugins: [], broken: [] }
+const none: Found = { enzymes: [], nodes: [], plugins: [], broken: [] }
 
 /** Most modules of one folder; a folder with more is not one of modules. */
 const MAX_MODULES = 10_000
@@ -73,7 +82,7 @@ export const load = Effect.fn("Loader.load")(function*(sources: Sources): Effect
 })
 
 /**
- * Registers all enzymes that were found; those that the kernel refuses join the broken ones.
+ * Registers all enzymes and nodes that were found; those that the kernel refuses join the broken ones.
  *
  * @category combinators
  * @since 0.1.0
@@ -87,7 +96,13 @@ export const register = Effect.fn("Loader.register")(function*(found: Found): Ef
     if (Result.isSuccess(result)) enzymes.push(item)
     else refused.push(new ModuleBroken({ file: item.file, reason: result.failure.message }))
   }
-  return { ...found, enzymes, broken: [...found.broken, ...refused] }
+  const nodes: Array<FoundNode> = []
+  for (const item of found.nodes) {
+    const result = yield* Effect.result(kernel.register(item.node, { hash: item.hash }))
+    if (Result.isSuccess(result)) nodes.push(item)
+    else refused.push(new ModuleBroken({ file: item.file, reason: result.failure.message }))
+  }
+  return { ...found, enzymes, nodes, broken: [...found.broken, ...refused] }
 })
 
 /**
@@ -104,9 +119,16 @@ export const reload = Effect.fn("Loader.reload")(function*(before: Found, source
   const broken = new Set(now.broken.map(({ file }) => file))
   const isSame = (a: FoundEnzyme, b: FoundEnzyme) => a.file === b.file && a.hash === b.hash && a.enzyme.name === b.enzyme.name
   const kept = before.enzymes.filter((old) => broken.has(old.file) || now.enzymes.some((item) => isSame(item, old)))
+  const isSameNode = (a: FoundNode, b: FoundNode) => a.file === b.file && a.hash === b.hash && a.node.name === b.node.name
+  const keptNodes = before.nodes.filter((old) => broken.has(old.file) || now.nodes.some((item) => isSameNode(item, old)))
   for (const { enzyme } of before.enzymes.filter((old) => !kept.includes(old))) yield* Effect.ignore(kernel.unregister(enzyme))
-  const swapped = yield* register({ ...now, enzymes: now.enzymes.filter((item) => !kept.some((old) => isSame(old, item))) })
-  return { ...swapped, enzymes: [...kept, ...swapped.enzymes] }
+  for (const { node } of before.nodes.filter((old) => !keptNodes.includes(old))) yield* Effect.ignore(kernel.unregister(node))
+  const swapped = yield* register({
+    ...now,
+    enzymes: now.enzymes.filter((item) => !kept.some((old) => isSame(old, item))),
+    nodes: now.nodes.filter((item) => !keptNodes.some((old) => isSameNode(old, item)))
+  })
+  return { ...swapped, enzymes: [...kept, ...swapped.enzymes], nodes: [...keptNodes, ...swapped.nodes] }
 })
 
 /**
@@ -138,7 +160,7 @@ export const persistence = (found: Found, name: string): Effect.Effect<NonNullab
 export const isModule = (name: string): boolean => /^[^_.].*\.(?:ts|js|mjs)$/.test(name) && !/\.(?:test|spec|d)\.[a-z]+$/.test(name)
 
 /**
- * What a module's default export brings: an enzyme or a plugin, or an array of enzymes.
+ * What a module's default export brings: an enzyme, a node or a plugin, or an array of enzymes and nodes.
  *
  * @category constructors
  * @since 0.1.0
@@ -150,14 +172,20 @@ export const decode = (loaded: LoadedModule): Result.Result<Found, ModuleBroken>
   try {
     const plugin = Plugin.is(module) ? Plugin.make(withoutTag(module)) : undefined
     const exported: ReadonlyArray<unknown> = plugin !== undefined ? plugin.enzymes : Array.isArray(module) ? module : [module]
-    const enzymes = exported.map((item) => asEnzyme(item))
-    const wary = loaded.hostImports.length > 0 && plugin === undefined ? enzymes.find((enzyme) => !enzyme.trusted) : undefined
+    const nodes = exported.filter(Node.is)
+    const enzymes = exported.filter((item) => !Node.is(item)).map((item) => asEnzyme(item))
+    const isWary = loaded.hostImports.length > 0 && plugin === undefined
+    if (isWary && nodes.length > 0) {
+      return refuse(`it imports ${loaded.hostImports.join(", ")}, which runs on this host alone, and node "${nodes[0]!.name}" has to derive the same on every host. Derive from cells alone`)
+    }
+    const wary = isWary ? enzymes.find((enzyme) => !enzyme.trusted) : undefined
     if (wary !== undefined) {
       const imported = loaded.hostImports.join(", ")
       return refuse(`it imports ${imported}, which runs on this host alone, and enzyme "${wary.name}" is not marked trusted. Use the transaction instead, or set trusted: true`)
     }
     return Result.succeed({
       enzymes: enzymes.map((enzyme) => ({ file, hash, enzyme })),
+      nodes: nodes.map((node) => ({ file, hash, node })),
       plugins: plugin === undefined ? [] : [{ file, hash, plugin }],
       broken: []
     })
@@ -167,7 +195,7 @@ export const decode = (loaded: LoadedModule): Result.Result<Found, ModuleBroken>
 }
 
 const asEnzyme = (exported: unknown): Enzyme.Enzyme => {
-  if (typeof exported !== "object" || exported === null) throw new Error(`it exports a value of type ${typeof exported}. Export what Enzyme.make or Plugin.make returns`)
+  if (typeof exported !== "object" || exported === null) throw new Error(`it exports a value of type ${typeof exported}. Export what Enzyme.make, Computation.make, Effect.make, Materializer.make or Plugin.make returns`)
   return Enzyme.make((Enzyme.is(exported) ? withoutTag(exported) : exported) as Enzyme.Definition)
 }
 
@@ -197,6 +225,7 @@ const loadModule = Effect.fnUntraced(function*(file: string): Effect.fn.Return<F
 
 const merge = (parts: ReadonlyArray<Found>): Found => ({
   enzymes: parts.flatMap((part) => part.enzymes),
+  nodes: parts.flatMap((part) => part.nodes),
   plugins: parts.flatMap((part) => part.plugins),
   broken: parts.flatMap((part) => part.broken)
 })

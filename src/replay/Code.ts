@@ -19,16 +19,16 @@ const HEADER = 400
 export class Code {
   /** Modules that were another one's code in a beat that was looked at. */
   readonly changed = new Set<string>()
-  private readonly enzymes: Archive["enzymes"]
+  private readonly archive: Pick<Archive, "enzymes" | "nodes">
   private then: ReadonlyArray<Journal.Module> | undefined
 
-  private constructor(enzymes: Archive["enzymes"]) {
-    this.enzymes = enzymes
+  private constructor(archive: Pick<Archive, "enzymes" | "nodes">) {
+    this.archive = archive
   }
 
   /** The code that a beat found active. */
   static async before(archive: Archive, beat: number): Promise<Code> {
-    const code = new Code(archive.enzymes)
+    const code = new Code(archive)
     for (const row of Rows.downFrom(archive, beat - 1)) {
       const pause = archive.rest()
       if (pause !== undefined) await pause
@@ -51,17 +51,21 @@ export class Code {
    */
   missing(entry: Journal.Parsed, made: Journal.Parsed | undefined): ReadonlyArray<string> {
     const lines = [...Journal.ownRuns(entry), ...made === undefined ? [] : Journal.ownRuns(made)].filter(isRun)
-    const keys = new Set(this.enzymes.all().map(({ key }) => key))
+    const keys = new Set(this.archive.enzymes.all().map(({ key }) => key))
     const gone = lines.flatMap((line) => keys.has(line[1]) ? [] : [line[1]])
-    const ran = new Set(lines.map((line) => line[1].split("~")[0]!))
+    const ran = new Set([...lines.map((line) => line[1].split("~")[0]!), ...[entry, made].flatMap((each) => each?.nodes?.map(([name]) => name) ?? [])])
     const then = new Set(this.then?.map(([name]) => name))
-    const added = this.then === undefined ? [] : this.enzymes.modules().flatMap(([name]) => then.has(name) ? [] : [name])
+    const added = this.then === undefined ? [] : this.active().flatMap(([name]) => then.has(name) ? [] : [name])
     return [...new Set([...gone, ...[...this.others(), ...added].filter((name) => ran.has(name))])]
+  }
+
+  private active(): ReadonlyArray<readonly [name: string, hash: string]> {
+    return [...this.archive.enzymes.modules(), ...this.archive.nodes.modules()]
   }
 
   /** The modules of then whose code is another now, or is gone. */
   private others(): ReadonlyArray<string> {
-    const now = new Map(this.enzymes.modules())
+    const now = new Map(this.active())
     return (this.then ?? []).flatMap(([name, hash]) => now.get(name) === hash ? [] : [name])
   }
 }

@@ -24,6 +24,7 @@ import type { Difference } from "./Difference.ts"
 import * as Differences from "./Difference.ts"
 import { NotReplayable } from "./NotReplayable.ts"
 import { Past } from "./Past.ts"
+import { RecordedDerivation } from "./RecordedDerivation.ts"
 import { RecordedIntake } from "./RecordedIntake.ts"
 
 /** What a replay found. */
@@ -145,6 +146,7 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
   const documents = new Documents(past, archive.settings.limits.residentBytes)
   const bindings = Recovery.bindingsOf(past, documents)
   const intake = new RecordedIntake(archive, past)
+  const derivation = new RecordedDerivation(archive)
   let number = 0
   let isLate = false
   const { host } = archive
@@ -162,6 +164,7 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     },
     departures: new Departures(archive.settings.limits),
     enzymes: archive.enzymes,
+    derivation,
     bindings,
     settings: archive.settings,
     hash: archive.hash,
@@ -175,7 +178,9 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     step: async (row) => {
       past.absent = undefined
       isLate = false
-      intake.load(Journal.parse(row.text))
+      const entry = Journal.parse(row.text)
+      intake.load(entry)
+      derivation.load(entry)
       const beat = await heartbeat.step(row.beat)
       return { beat, made: past.made! }
     },

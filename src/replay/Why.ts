@@ -17,6 +17,7 @@ import type { BeatWork } from "../kernel/BeatWork.ts"
 import * as Journal from "../kernel/Journal.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
 import { CHILDREN } from "../stage/Children.ts"
+import type { Draft } from "../stage/Draft.ts"
 import { CAPTURE } from "../stage/Stage.ts"
 import * as Replay from "./Replay.ts"
 import * as Rows from "./Rows.ts"
@@ -40,7 +41,7 @@ export interface Seen {
 
 /** One of those who wrote a value. */
 export interface Writer {
-  /** An enzyme, `capture` for a write from outside, `commit` for the runtime itself. */
+  /** An enzyme or a node, `capture` for a write from outside, `commit` for the runtime itself. */
   readonly by: string
   /** What the run read before, as far as its beat can be run again. */
   readonly reads: ReadonlyArray<Seen>
@@ -81,7 +82,9 @@ export const why = async (archive: Archive, text: string): Promise<Reason | unde
   for (const run of [cell[1]].flat() as ReadonlyArray<number>) {
     if (run >= 0 && !touches(work, run, address)) continue
     const line = runs[run]
-    if (line === undefined) writers.push({ by: run === CAPTURE ? "capture" : "commit", reads: [], chain: [] })
+    const node = run < runs.length ? undefined : entry.nodes?.[run - runs.length]
+    if (node !== undefined) writers.push({ by: node[0], reads: seenBy(work?.nodeDrafts[run - runs.length]), chain: [] })
+    else if (line === undefined) writers.push({ by: run === CAPTURE ? "capture" : "commit", reads: [], chain: [] })
     else writers.push({ by: line[1], reads: readsOf(work, run), chain: await chainOf(archive, entry, entry.in[line[0]]!) })
   }
   return { address: address.text, value: valueAt(cell[3][0], address), before: valueAt(cell[2][0], address), beat: row.beat, writers }
@@ -110,7 +113,10 @@ const touches = (work: BeatWork | undefined, run: number, address: Address.Addre
 }
 
 const readsOf = (work: BeatWork | undefined, run: number): ReadonlyArray<Seen> => {
-  const draft = work?.runs[run]?.draft
+  return seenBy(work?.runs[run]?.draft)
+}
+
+const seenBy = (draft: Draft | undefined): ReadonlyArray<Seen> => {
   return draft === undefined ? [] : draft.readAddresses.map((address, i) => {
     const document = draft.readDocuments[i]
     return { address: address.text, value: document === CHILDREN ? "(the names below)" : Document.read(document, address.path) }

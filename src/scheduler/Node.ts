@@ -1,47 +1,160 @@
 /**
- * Nodes: the reactive modules, as their authors define them.
+ * The records of the graph: nodes, the locations that they read and write, and
+ * the edges between them.
  *
- * A computation derives one cell from others; a materializer writes into an
- * envelope; an effect watches, and delivers what it saw once that is durable.
- * (Seed 002, section 4; architecture, section 6.)
+ * All that the scheduler knows of a node stands in its record. A location is
+ * made once for each place that is read or written, so that two reads of the
+ * same place compare one pointer; the edges of a node, in the order of its reads,
+ * are its read set and the log of its last run at once. (Seed 002, section 4.1.)
  *
  * @module
  */
+import type { Path } from "../cell/Address.ts"
+import type { Document } from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
-import type { Transaction } from "../stage/Transaction.ts"
+import type { Definition } from "./Definition.ts"
+import type { Gate } from "./Gates.ts"
+import type { NodeRun } from "./Runner.ts"
 
-/** What the definitions of all nodes share. */
-interface NodeDefinition {
-  readonly name: string
-  /** Addresses that order the first run and are loaded before it. */
-  readonly reads?: ReadonlyArray<string>
-  /** Milliseconds of quiet before a run. */
-  readonly debounce?: number
-  /** Milliseconds from one run to the next. */
-  readonly throttle?: number
+/** What a node is and how it stands: bits of `Node.flags`. A node that is neither invalid nor never ran is clean. */
+export const EFFECT = 1
+export const MATERIALIZER = 2
+/** A value that it read changed since its last run. */
+export const INVALID = 4
+export const NEVER_RAN = 8
+/** Stands in the queue. */
+export const QUEUED = 16
+export const RUNNING = 32
+/** Waits for its gate to open. */
+export const GATED = 64
+export const REMOVED = 128
+/** Live because a live node created it, until it has run. */
+export const PROVISIONAL = 256
+/** On the way of the walk that brings a closure up to date. */
+export const WALKED = 512
+
+export const UNSETTLED = INVALID | NEVER_RAN
+/** Demand that needs no reader. */
+export const ROOT = EFFECT | MATERIALIZER | PROVISIONAL
+
+/**
+ * One unit of scheduling.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Node {
+  definition: Definition
+  flags: number
+  /** One above the highest writer that it reads, edges that close a cycle aside. */
+  level = 0
+  /** When its name was registered first: smaller runs earlier. */
+  readonly ordinal: number
+  /** How many edges lead from its outputs to live readers. */
+  liveRefs = 0
+  /** Its read set, in the order of its reads. */
+  reads: Edge | undefined = undefined
+  /** The document that a computation derives. */
+  output: Location | undefined = undefined
+  nextQueued: Node | undefined = undefined
+  parent: Node | undefined = undefined
+  gate: Gate | undefined = undefined
+  /** What its runs keep; made for the first one. */
+  run: NodeRun | undefined = undefined
+  /** The change up to which it and all above it were found up to date. */
+  checked = -1
+
+  constructor(definition: Definition, ordinal: number, flags: number) {
+    this.definition = definition
+    this.ordinal = ordinal
+    this.flags = flags
+  }
 }
 
-/** Derives one cell. Running it again on the same reads has to produce the same value. */
-export interface Computation<Result extends Value = Value> extends NodeDefinition {
-  readonly _tag: "Computation"
-  readonly output: string
-  /** Further cells that it writes, all known in advance. */
-  readonly writes?: ReadonlyArray<string>
-  readonly run: (tx: Transaction) => Result
+/** Whether demand reaches a node. */
+export const isLive = (node: Node): boolean => node.liveRefs > 0 || (node.flags & ROOT) !== 0
+
+/** Whether its value can be handed out as it stands: it is loaded, plain, no link, and no materializer may be behind it. */
+export const READY = 1
+/** The document holds what readers decode afresh. */
+export const RICH = 2
+export const LOADED = 4
+/** A materializer may write here. */
+export const COVERED = 8
+/** Nobody read it any more, so it hears of no changes; the place has another location now, or none. */
+export const DROPPED = 16
+
+/** What of a document is read. */
+export type Depth = "deep" | "shallow" | "children"
+
+/**
+ * One place: a document, or a part of one that is read by itself.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Location {
+  readonly key: string
+  value: Value = undefined
+  flags = 0
+  /** The run that read it last, by number: a second read in a run costs no edge. */
+  mark = 0
+  firstReader: Edge | undefined = undefined
+  lastReader: Edge | undefined = undefined
+  /** When it was changed last, as the locations count. */
+  touched = -1
+  /** The one node whose output this document is. */
+  writer: Node | undefined = undefined
+  extra: Extra | undefined = undefined
+
+  constructor(key: string) {
+    this.key = key
+  }
 }
 
-/** Reads in the beat, delivers after it is durable. */
-export interface Effect<Seen extends Value = Value> extends NodeDefinition {
-  readonly _tag: "Effect"
-  readonly read: (tx: Transaction) => Seen
-  readonly deliver: (value: Seen, at: { readonly beat: number; readonly key: string }) => void | Promise<void>
-  /** Deliver right after the pass, before the beat is durable. */
-  readonly speculative?: boolean
+/** What few locations need. */
+export class Extra {
+  /** The document as it is stored, where it was given or made. */
+  document: Document | undefined = undefined
+  /** Parts of this document that are read by themselves. */
+  parts: Array<Location> | undefined = undefined
+  /** Of a part: the document that it belongs to, and where. */
+  root: Location | undefined = undefined
+  path: Path | undefined = undefined
+  depth: Depth = "deep"
+  /** Materializers that may write here, while `coveredAt` is the graph's count of them. */
+  covering: ReadonlyArray<Node> | undefined = undefined
+  coveredAt = -1
+  /** Of a list of names: the writers of documents in it, while `belowAt` is the graph's count of writers. */
+  below: ReadonlyArray<Node> = []
+  belowAt = -1
 }
 
-/** Writes cells that it chooses itself, inside its envelope. */
-export interface Materializer extends NodeDefinition {
-  readonly _tag: "Materializer"
-  readonly writes: ReadonlyArray<string>
-  readonly run: (tx: Transaction) => void
+export const extraOf = (location: Location): Extra => location.extra ??= new Extra()
+
+/** The document that a location is, or is a part of. */
+export const rootOf = (location: Location): Location => location.extra?.root ?? location
+
+/**
+ * One place that a node reads.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Edge {
+  readonly reader: Node
+  readonly location: Location
+  nextRead: Edge | undefined
+  nextReader: Edge | undefined = undefined
+  previousReader: Edge | undefined = undefined
+  /** The change that was the newest reason to run again, by number. */
+  cause = -1
+  /** Whether it closes a cycle, and so does not raise its reader above the writer. */
+  back = false
+
+  constructor(reader: Node, location: Location, nextRead: Edge | undefined) {
+    this.reader = reader
+    this.location = location
+    this.nextRead = nextRead
+  }
 }

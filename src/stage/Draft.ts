@@ -11,6 +11,7 @@
 import * as Schema from "effect/Schema"
 import * as Address from "../cell/Address.ts"
 import * as Binding from "./Binding.ts"
+import { addressOf, type Cell } from "../cell/Cell.ts"
 import * as Document from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Name from "../cell/Name.ts"
@@ -21,7 +22,7 @@ import * as Envelope from "./Envelope.ts"
 import type { BindingChange, Emission, SignalRequest } from "./Launch.ts"
 import { NotProvided } from "./Launch.ts"
 import * as Emitted from "./Emission.ts"
-import type { Transaction } from "./Transaction.ts"
+import type { Startable, Transaction } from "./Transaction.ts"
 import { Own } from "./Own.ts"
 import * as Write from "./Write.ts"
 import { lengthOf } from "./Write.ts"
@@ -153,11 +154,16 @@ export class Draft implements Transaction {
     return `${this.beat}.${this.run}.${this.minted++}`
   }
 
-  get(text: string): Value.Value {
+  get(place: string | Cell): Value.Value {
     this.alive()
-    const address = Address.parse(text)
+    const address = addressOf(place)
     if (address.id.charCodeAt(1) === 114) this.refuseView(address)
     return this.read(address, 0)
+  }
+
+  keys(place: string | Cell): ReadonlyArray<string> | undefined {
+    const value = this.get(place)
+    return Value.isContainer(value) ? Object.keys(value) : undefined
   }
 
   list(id: string): ReadonlyArray<string> {
@@ -170,10 +176,10 @@ export class Draft implements Transaction {
     return this.own === undefined ? names : adjusted(names, { scope: address.scope, id: address.id, own: this.own })
   }
 
-  set(text: string, value: unknown): void {
+  set(place: string | Cell, value: unknown): void {
     this.alive()
     try {
-      this.write(Write.set(this.settle(Address.parse(text), value === undefined || Link.is(value)), value))
+      this.write(Write.set(this.settle(addressOf(place), value === undefined || Link.is(value)), value))
     } catch (error) {
       throw this.refuse(error)
     }
@@ -185,29 +191,29 @@ export class Draft implements Transaction {
     this.write({ kind: "set", address: this.settle(address, itself), document })
   }
 
-  merge(text: string, fields: { readonly [key: string]: unknown }): void {
+  merge(place: string | Cell, fields: { readonly [key: string]: unknown }): void {
     this.guarded(() => {
-      const address = this.settle(Address.parse(text), false)
+      const address = this.settle(addressOf(place), false)
       for (const key of Object.keys(fields)) this.write(Write.set(Address.into(address, [key]), fields[key]))
     })
   }
 
-  append(text: string, ...items: ReadonlyArray<unknown>): void {
+  append(place: string | Cell, ...items: ReadonlyArray<unknown>): void {
     this.guarded(() => {
       const canonical = Value.canonical(items).value as ReadonlyArray<Value.Value>
-      this.write({ kind: "append", address: this.settle(Address.parse(text), false), items: canonical })
+      this.write({ kind: "append", address: this.settle(addressOf(place), false), items: canonical })
     })
   }
 
-  increment(text: string, by = 1): void {
+  increment(place: string | Cell, by = 1): void {
     this.guarded(() => {
-      if (!Number.isFinite(by)) throw new Value.InvalidValue({ at: text, reason: `increment by ${by}, which is not a finite number` })
-      this.write({ kind: "increment", address: this.settle(Address.parse(text), false), by })
+      if (!Number.isFinite(by)) throw new Value.InvalidValue({ at: addressOf(place).text, reason: `increment by ${by}, which is not a finite number` })
+      this.write({ kind: "increment", address: this.settle(addressOf(place), false), by })
     })
   }
 
-  delete(text: string): void {
-    this.set(text, undefined)
+  delete(place: string | Cell): void {
+    this.set(place, undefined)
   }
 
   blob(bytes: Uint8Array): string {
@@ -246,7 +252,7 @@ export class Draft implements Transaction {
     this.binding(cell, { enzyme, propagate: true, tombstone: true })
   }
 
-  start(_module: string, _inputs: { readonly [name: string]: unknown }): string {
+  start(_node: Startable | string, _inputs?: { readonly [name: string]: unknown }): string {
     throw this.refuse(new NotProvided({ verb: "tx.start", service: "Scheduler" }))
   }
 

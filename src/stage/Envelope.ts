@@ -147,3 +147,31 @@ const covers = ({ documents, path, prefix, rest, scope }: Part, { id, path: at, 
   if (rest === "children") return id.lastIndexOf("/") === prefix.length && id.length > prefix.length + 1
   return Pattern.matches(documents, id.slice(1).split("/"), "exact")
 }
+
+/**
+ * Whether a write inside the envelope could change what lies at an address.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const touches = ({ parts }: Envelope, address: Address.Address): boolean =>
+  parts === undefined || parts.some(({ documents, path, prefix, scope }) =>
+    address.id.startsWith(prefix) && (scope === undefined || scope === address.scope) && Address.overlaps(path, address.path) &&
+    Pattern.matches(documents, address.id.slice(1).split("/"), "exact")
+  )
+
+/**
+ * Whether a write inside the envelope could create or delete a document directly below a cell.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const touchesBelow = ({ parts }: Envelope, { id, scope: own }: Address.Address): boolean =>
+  parts === undefined || parts.some(({ documents, prefix, scope }) => {
+    if (scope !== undefined && scope !== own) return false
+    const names = id === "/" ? [] : id.slice(1).split("/")
+    const literal = prefix.split("/").slice(1)
+    const shared = Math.min(names.length, literal.length)
+    for (let i = 0; i < shared; i++) if (names[i] !== literal[i]) return false
+    return documents.text.includes("**") || documents.segments.length === names.length + 1
+  })

@@ -62,6 +62,8 @@ export interface Conflict {
 export class Stage implements View {
   readonly committed: Committed
   readonly documents = new Map<string, Staged>()
+  /** Told where a run is about to read, so that what is derived there is up to date; nobody is, where nothing is derived. */
+  derive: ((address: Address.Address, depth: "deep" | "children") => void) | undefined
   /** The documents that the capture wrote; `undefined` while it wrote none, which is the usual case. */
   private captured: Own | undefined
   private size = 0
@@ -72,11 +74,13 @@ export class Stage implements View {
 
   /** What runs of this beat see of a document. */
   visible(key: string): Document | undefined {
+    if (this.derive !== undefined) this.derive(Address.ofKey(key), "deep")
     return this.captured !== undefined && this.captured.has(key) ? this.captured.get(key) : this.committed.read(key)
   }
 
   /** The names below a cell that runs of this beat see. */
   children(scope: string, id: string): ReadonlyArray<string> {
+    if (this.derive !== undefined) this.derive(Address.make(id, { scope }), "children")
     const names = this.committed.children(scope, id)
     return this.captured === undefined ? names : adjusted(names, { scope, id, own: this.captured })
   }
@@ -97,6 +101,25 @@ export class Stage implements View {
       staged.after = after
       staged.writers.push(writer)
     }
+  }
+
+  /** What was derived before a run reads it: seen by that run and the later ones, like what was captured. */
+  gate(address: Address.Address, after: Document | undefined, writer: number): void {
+    (this.captured ??= new Own()).set(address.key, after)
+    this.put(address, after, writer)
+  }
+
+  /** The names below a cell, as the beat has left them so far. */
+  merged(scope: string, id: string): ReadonlyArray<string> {
+    const names = this.committed.children(scope, id)
+    if (this.documents.size === 0) return names
+    const set = new Set(names)
+    for (const { address, after } of this.documents.values()) {
+      if (address.scope !== scope || Address.parent(address.id) !== id) continue
+      if (after === undefined) set.delete(Address.name(address.id))
+      else set.add(Address.name(address.id))
+    }
+    return [...set].sort()
   }
 
   /** Takes room in the beat for so many characters; not where that is more than is left. */

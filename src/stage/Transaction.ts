@@ -8,13 +8,21 @@
  *
  * @module
  */
+import type { Cell } from "../cell/Cell.ts"
 import type { Value } from "../cell/Value.ts"
 import type { Io, Operations, Rendezvous, SignalRequest } from "./Launch.ts"
+
+/** What a run may start: a node, defined with `Computation.make`, `Effect.make` or `Materializer.make`. */
+export interface Startable {
+  readonly _tag: "Computation" | "Effect" | "Materializer"
+  readonly name: string
+}
 
 /**
  * What a run is given to read and write its space.
  *
- * Addresses are texts such as `/data/orders/17` or `/data/orders/17#/status`.
+ * Addresses are texts such as `/data/orders/17` or `/data/orders/17#/status`, or
+ * cells made of them once.
  * Each method throws a tagged error with a stable code when it is asked for what
  * it must refuse; a refused write aborts the run, even when the error is caught.
  *
@@ -45,18 +53,20 @@ export interface Transaction {
   /** An id that no other call in this space returns. The same in every replay. */
   id(): string
   /** The value at an address; `undefined` where there is none. Follows links. */
-  readonly get: (address: string) => Value
+  readonly get: (address: string | Cell) => Value
+  /** The keys of the object at an address, or the indexes of the array; `undefined` where there is neither. What they hold is not looked at. */
+  readonly keys: (address: string | Cell) => ReadonlyArray<string> | undefined
   /** The names of the documents directly below a cell, in code-unit order. */
   readonly list: (id: string) => ReadonlyArray<string>
   /** Writes a value; `undefined` deletes. The value's objects and arrays are frozen. */
-  readonly set: (address: string, value: unknown) => void
+  readonly set: (address: string | Cell, value: unknown) => void
   /** Writes each of the fields given, and leaves the others. */
-  readonly merge: (address: string, fields: { readonly [key: string]: unknown }) => void
+  readonly merge: (address: string | Cell, fields: { readonly [key: string]: unknown }) => void
   /** Adds items at the end of an array; in agenda order when several runs do. */
-  readonly append: (address: string, ...items: ReadonlyArray<unknown>) => void
+  readonly append: (address: string | Cell, ...items: ReadonlyArray<unknown>) => void
   /** Adds to a number, from 0 where there is none. Runs that increment never conflict. */
-  readonly increment: (address: string, by?: number) => void
-  readonly delete: (address: string) => void
+  readonly increment: (address: string | Cell, by?: number) => void
+  readonly delete: (address: string | Cell) => void
   /** Keeps content by its digest and returns its address, `/cas/<sha256>`, where `get` finds the bytes. */
   readonly blob: (bytes: Uint8Array) => string
   /** Sends a signal for the next beat, or for a later one. Returns its id. */
@@ -65,8 +75,8 @@ export interface Transaction {
   readonly bind: (cell: string, enzyme: string, options?: { readonly propagate?: boolean }) => void
   /** Withdraws a name here, and hides what the cells above bind. */
   readonly unbind: (cell: string, enzyme: string) => void
-  /** Starts a piece of a node module. */
-  readonly start: (module: string, inputs: { readonly [name: string]: unknown }) => string
+  /** Starts a node of its own, which lives until a later run of the same node does not start it; or a piece of a node module, by the module's name. Returns its name. */
+  readonly start: (node: Startable | string, inputs?: { readonly [name: string]: unknown }) => string
   readonly op: Operations
   readonly rv: Rendezvous
   readonly io: Io

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
-import { Enzyme } from "systole"
+import { Computation, Enzyme } from "systole"
 import * as Loader from "../../src/loader/Loader.ts"
 import * as ManifestModules from "../../src/main/ManifestModules.ts"
 
@@ -35,6 +35,13 @@ describe("Loader", () => {
       assert.deepStrictEqual(names(enzyme), ["count"])
       assert.deepStrictEqual(names(raw), ["raw"])
       assert.deepStrictEqual(names([enzyme, raw]), ["count", "raw"])
+    })
+
+    it("takes nodes beside enzymes, and none that would not derive the same on every host", () => {
+      const node = Computation.make({ name: "double", output: "/data/double", run: (tx) => Number(tx.get("/data/one")) * 2 })
+      const found = Result.getOrThrow(Loader.decode(loaded([enzyme, node])))
+      assert.deepStrictEqual([found.enzymes.length, found.nodes.map((found) => found.node.name)], [1, ["double"]])
+      assert.include(refusalOf(node, ["node:fs"]), "node:fs")
     })
 
     it("takes a plugin with its enzymes", () => {

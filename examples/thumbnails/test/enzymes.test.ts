@@ -22,9 +22,9 @@ const makeSpace = () => {
     return address
   }
   const tx: Partial<Transaction> = {
-    get: (address) => cells.get(address),
-    set: (address, value) => void cells.set(address, value as Value),
-    merge: (address, fields) => void cells.set(address, { ...cells.get(address) as object, ...fields } as Value),
+    get: (address) => cells.get(String(address)),
+    set: (address, value) => void cells.set(String(address), value as Value),
+    merge: (address, fields) => void cells.set(String(address), { ...cells.get(String(address)) as object, ...fields } as Value),
     blob: keep,
     signal: (request) => {
       signals.push(request)

@@ -1,0 +1,243 @@
+/**
+ * Derived cells of a live space: its scheduler within the beat.
+ *
+ * Before a handling reads what a node derives, that is brought up to date over
+ * the state that the handling sees; after the merge the pass makes all that is
+ * demanded consistent with it, in the same batch. A space without nodes has no
+ * scheduler, and asks nothing. (Architecture, sections 1.1 and 6.)
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import type { Document } from "../cell/Document.ts"
+import * as EffectNode from "../scheduler/Effect.ts"
+import type { ModuleChange, Modules } from "../scheduler/Modules.ts"
+import type { Location, Node } from "../scheduler/Node.ts"
+import { Scheduler } from "../scheduler/Scheduler.ts"
+import type { Committed } from "../stage/Draft.ts"
+import type { Stage } from "../stage/Stage.ts"
+import type { BeatWork } from "./BeatWork.ts"
+import type { Delivery, Derivation, NodeLine } from "./Derivation.ts"
+import * as Derivations from "./Derivation.ts"
+import { MAX_ROUNDS, PASS, writerOf } from "./Derivation.ts"
+import * as Run from "./Run.ts"
+
+const noLines: ReadonlyArray<NodeLine> = []
+const nothing: ReadonlyArray<Delivery> = []
+
+/** Nodes that watch for somebody outside have names that no module can have. */
+const WATCH = "watch/"
+
+/**
+ * The derived cells of one space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Derived implements Derivation {
+  private readonly modules: Modules
+  private readonly committedState: Committed
+  private readonly limit: number
+  private scheduler: Scheduler | undefined
+  /** How far the space has come in the changes of modules. */
+  private known = 0
+  private watches = 0
+  private stage: Stage | undefined
+  private work: BeatWork | undefined
+  private at = PASS
+  private written = new Map<string, number>()
+  private ran = new Set<Node>()
+  lines: Array<NodeLine> = noLines as Array<NodeLine>
+  restless: ReadonlyArray<string> = []
+  /** Places that somebody outside wants up to date. */
+  private wanted: Array<{ readonly address: Address.Address; readonly reached: () => void }> = []
+
+  constructor(modules: Modules, around: { readonly committed: Committed; readonly limit: number }) {
+    this.modules = modules
+    this.committedState = around.committed
+    this.limit = around.limit
+  }
+
+  /** Whether a beat has something to derive that nothing else calls for. */
+  isRunnable(now: number): boolean {
+    if (this.wanted.length > 0) return true
+    for (let i = this.known; i < this.modules.changes.length; i++) {
+      const { module } = this.modules.changes[i]!
+      if (module !== undefined && module.definition._tag !== "Computation") return true
+    }
+    if (this.scheduler === undefined) return false
+    const due = this.scheduler.nextDue
+    return this.scheduler.isRunnable || (due !== undefined && due <= now)
+  }
+
+  /** When the earliest gate opens that holds back a demanded run, in milliseconds since 1970. */
+  get nextDue(): number | undefined {
+    return this.scheduler?.nextDue
+  }
+
+  /** Demand for a place from outside; answers how to end it. */
+  watch(address: Address.Address): () => void {
+    const name = `${WATCH}${this.watches++}`
+    const watch = EffectNode.make({ name: "watch", read: (tx) => tx.get(address.text), deliver: () => {}, noDebounce: true })
+    this.engine.register({ ...watch, name })
+    return () => void this.engine.remove(name)
+  }
+
+  /** Has the next beat bring a place up to date, where it is derived and may not be so. */
+  want(address: Address.Address, reached: () => void): boolean {
+    if (this.scheduler === undefined && this.known === this.modules.changes.length) return false
+    this.wanted.push({ address, reached })
+    return true
+  }
+
+  begin(work: BeatWork): void {
+    const { changes } = this.modules
+    if (this.known < changes.length) this.activate(changes)
+    if (this.scheduler === undefined) return
+    this.work = work
+    this.stage = work.stage
+    this.lines = []
+    this.scheduler.open(work.moment.now, work.moment)
+    for (const { address, after, before } of work.stage.documents.values()) this.scheduler.change(address.key, before, after)
+    work.stage.derive = (address, depth) => this.gate(address, depth)
+  }
+
+  before(run: number): void {
+    this.at = run
+  }
+
+  settle(work: BeatWork): void {
+    const { scheduler } = this
+    if (scheduler === undefined) return
+    work.stage.derive = undefined
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      this.at = PASS - round
+      for (const { address, after, before } of work.stage.documents.values()) scheduler.change(address.key, before, after)
+      const { restless } = scheduler.settling.settle()
+      for (const { address } of this.wanted) scheduler.demand(address)
+      this.stageChanges()
+      const failed = this.report(work)
+      const tired = round === 0 && this.tire(work, restless)
+      if (!failed && !tired) break
+    }
+  }
+
+  committed(): ReadonlyArray<Delivery> {
+    const { scheduler, stage } = this
+    if (scheduler === undefined || stage === undefined) return nothing
+    const { beat } = this.work!.moment
+    const seen = scheduler.takeSeen()
+    this.end()
+    scheduler.graph.locations.settled(this.limit)
+    const { wanted } = this
+    if (wanted.length > 0) {
+      this.wanted = []
+      for (const { reached } of wanted) reached()
+    }
+    if (seen.length === 0) return nothing
+    return seen.flatMap(({ definition, run }) => definition.name.startsWith(WATCH) ? [] : [{ definition, value: run!.seen, beat }])
+  }
+
+  abort(): void {
+    const { scheduler } = this
+    if (scheduler === undefined) return
+    const ran = [...this.ran]
+    this.end()
+    scheduler.takeSeen()
+    scheduler.takeFailures()
+    scheduler.revert((key) => this.committedState.read(key), ran)
+  }
+
+  private end(): void {
+    this.work = undefined
+    this.stage = undefined
+    this.lines = noLines as Array<NodeLine>
+    this.restless = []
+    this.written.clear()
+    this.ran.clear()
+  }
+
+  /** Takes in what was registered and withdrawn since the last beat. */
+  private activate(changes: ReadonlyArray<ModuleChange>): void {
+    const { engine } = this
+    for (; this.known < changes.length; this.known++) {
+      const { module, name } = changes[this.known]!
+      engine.remove(name)
+      if (module !== undefined) engine.register(module.definition)
+    }
+  }
+
+  private get engine(): Scheduler {
+    if (this.scheduler !== undefined) return this.scheduler
+    const scheduler = new Scheduler({
+      read: (key) => this.read(key),
+      children: (scope, id) => this.stage === undefined ? this.committedState.children(scope, id) : this.stage.merged(scope, id)
+    })
+    scheduler.observe((run, keys) => this.note(run.node, run.error, keys))
+    return this.scheduler = scheduler
+  }
+
+  /** What is committed, with what the beat has made of it so far. */
+  private read(key: string): Document | undefined {
+    const staged = this.stage?.documents.get(key)
+    return staged === undefined ? this.committedState.read(key) : staged.after
+  }
+
+  /** A handling reads here: what is derived is brought up to date over what it sees. */
+  private gate(address: Address.Address, depth: "deep" | "children"): void {
+    this.scheduler!.demand(address, depth)
+    if (this.scheduler!.graph.locations.changes > 0) this.stageChanges()
+  }
+
+  private note(node: Node, error: unknown, keys: ReadonlyArray<string>): void {
+    this.ran.add(node)
+    const { name } = node.definition
+    if (name.startsWith(WATCH)) return
+    for (const key of keys) this.written.set(key, this.lines.length)
+    if (node.output !== undefined) this.written.set(node.output.key, this.lines.length)
+    this.lines.push({ name, at: this.at, parent: lineage(node), error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error)) })
+  }
+
+  /** What nodes made of documents joins the beat: of handlings that read after it, and of the batch. */
+  private stageChanges(): void {
+    const { scheduler, work } = this
+    const { locations } = scheduler!.graph
+    for (let i = 0; i < locations.changes; i++) this.stageChange(locations.changed[i]!, work!)
+  }
+
+  private stageChange(root: Location, work: BeatWork): void {
+    const line = this.written.get(root.key)
+    if (line === undefined) return
+    const document = this.scheduler!.graph.locations.document(root)
+    if (document?.text === this.read(root.key)?.text) return
+    const address = Address.ofKey(root.key)
+    if (this.at < 0) work.stage.put(address, document, writerOf(work, line))
+    else work.stage.gate(address, document, writerOf(work, line))
+  }
+
+  /** Failures and nodes that do not come to rest become diagnostics; answers whether there were any. */
+  private report(work: BeatWork): boolean {
+    const failures = this.scheduler!.takeFailures()
+    for (const { error, node } of failures) {
+      const failed = Derivations.errorOf(Run.failure(error))
+      work.diagnose(Derivations.failure(node.definition.name, node.output?.key, failed?.code ?? "run/failed"))
+    }
+    return failures.length > 0
+  }
+
+  /** Nodes that do not come to rest, when that begins. */
+  private tire(work: BeatWork, restless: ReadonlyArray<Node>): boolean {
+    const fresh = restless.filter(({ gate }) => gate!.streak === 1).sort((a, b) => a.ordinal - b.ordinal)
+    if (fresh.length === 0) return false
+    this.restless = fresh.map(({ definition: { name } }) => name)
+    work.diagnose(Derivations.restlessness(this.restless, fresh[0]!.output?.key))
+    return true
+  }
+}
+
+/** The nodes that started a node, outermost first. */
+const lineage = ({ parent }: Node): string | undefined => {
+  if (parent === undefined) return undefined
+  const above = lineage(parent)
+  return above === undefined ? parent.definition.name : `${above}/${parent.definition.name}`
+}

@@ -1,0 +1,56 @@
+/**
+ * Computations: nodes that derive one cell from others.
+ *
+ * @module
+ */
+import type { Value } from "../cell/Value.ts"
+import type { Transaction } from "../stage/Transaction.ts"
+import type { Common, Definition } from "./Definition.ts"
+import { callable, common, document, envelope } from "./Definition.ts"
+
+/** What an author gives to define a computation. */
+export interface ComputationDefinition extends Common {
+  /** The cell that it derives: whatever `run` returns. No other node may have it as its output. */
+  readonly output: string
+  /** Further cells that it writes, all known in advance. */
+  readonly writes?: ReadonlyArray<string> | undefined
+  /** Running it again on the same reads has to produce the same values. `undefined` deletes the cell. */
+  readonly run: (tx: Transaction) => Value
+}
+
+/**
+ * A computation: it runs when somebody looks at what it derives, and something that it read changed.
+ *
+ * @throws InvalidNode
+ * @example A total that is never stale
+ * ```ts
+ * import { Computation } from "systole"
+ *
+ * const total = Computation.make({
+ *   name: "total",
+ *   output: "/data/total",
+ *   run: (tx) => tx.list("/data/orders").reduce((sum, id) => sum + Number(tx.get(`/data/orders/${id}#/price`)), 0)
+ * })
+ * if (total.output !== "/data/total") throw new Error("no output")
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (definition: ComputationDefinition): Definition => {
+  const base = common(definition)
+  const { name } = base
+  const output = document(name, "output", definition.output)
+  const writes = (definition.writes ?? []).map((text) => document(name, "writes", text))
+  return {
+    _tag: "Computation",
+    ...base,
+    output,
+    writes,
+    envelope: envelope(name, writes),
+    run: callable(name, "run", definition.run),
+    deliver: undefined,
+    speculative: false,
+    autoDebounce: false
+  }
+}

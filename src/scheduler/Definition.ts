@@ -1,0 +1,133 @@
+/**
+ * Definitions: what computations, effects and materializers have in common, and
+ * how each is checked before it is taken.
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+import * as Address from "../cell/Address.ts"
+import * as Name from "../cell/Name.ts"
+import type { Value } from "../cell/Value.ts"
+import * as Envelope from "../stage/Envelope.ts"
+import type { Transaction } from "../stage/Transaction.ts"
+
+/** What the definitions of all nodes share. */
+export interface Common {
+  /** Names it in its space: letters, digits, `_`, `.`, `:` and `-`. */
+  readonly name: string
+  /** Addresses that it is going to read: they order its first run, and are brought up to date before it. */
+  readonly reads?: ReadonlyArray<string> | undefined
+  /** Milliseconds of quiet before a run. */
+  readonly debounce?: number | undefined
+  /** Milliseconds from one run to the next. */
+  readonly throttle?: number | undefined
+  /** Changes that were made under the same group do not invalidate it. */
+  readonly changeGroup?: string | undefined
+}
+
+/** A node as the scheduler takes it: checked, and with every field there. */
+export interface Definition {
+  readonly _tag: "Computation" | "Effect" | "Materializer"
+  readonly name: string
+  readonly reads: ReadonlyArray<string>
+  readonly debounce: number
+  readonly throttle: number
+  readonly changeGroup: string | undefined
+  /** The document that a computation derives. */
+  readonly output: string | undefined
+  /** The further documents that it writes, or the envelope of a materializer. */
+  readonly writes: ReadonlyArray<string>
+  readonly envelope: Envelope.Envelope
+  readonly run: (tx: Transaction) => Value | void
+  readonly deliver: ((value: Value, at: { readonly beat: number; readonly key: string }) => void | Promise<void>) | undefined
+  readonly speculative: boolean
+  /** Whether the scheduler may give it a debounce of its own accord. */
+  readonly autoDebounce: boolean
+}
+
+/**
+ * Whether a module's export is a node, made by `Computation.make`, `Effect.make` or `Materializer.make`.
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const is = (value: unknown): value is Definition => {
+  if (typeof value !== "object" || value === null) return false
+  const { _tag, envelope, run } = value as { readonly _tag?: unknown; readonly envelope?: unknown; readonly run?: unknown }
+  return (_tag === "Computation" || _tag === "Effect" || _tag === "Materializer") && typeof envelope === "object" && typeof run === "function"
+}
+
+/**
+ * A node cannot be taken.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidNode extends Schema.TaggedError<InvalidNode>()("InvalidNode", { name: Schema.String, reason: Schema.String }) {
+  readonly code = "node/invalid"
+  override get message() {
+    return `Node "${this.name}" is refused: ${this.reason}`
+  }
+}
+
+/** Longest debounce and throttle, in milliseconds: a day. */
+const MAX_WAIT = 86_400_000
+
+const namePattern = /^[A-Za-z0-9_.:-]{1,128}$/
+
+/** The envelope of what writes nothing by itself. */
+const nothing = Envelope.make([], false)
+
+/** The fields that every definition has, checked. */
+export const common = (given: Common): Pick<Definition, "name" | "reads" | "debounce" | "throttle" | "changeGroup"> => {
+  const { changeGroup, debounce = 0, name, reads = [], throttle = 0 } = given
+  if (typeof name !== "string" || !namePattern.test(name) || Name.refusal(name) !== undefined) {
+    throw new InvalidNode({ name: String(name), reason: "its name is not 1 to 128 letters, digits, _, ., : or -; give it one" })
+  }
+  for (const [field, wait] of [["debounce", debounce], ["throttle", throttle]] as const) {
+    if (!Number.isInteger(wait) || wait < 0 || wait > MAX_WAIT) {
+      throw new InvalidNode({ name, reason: `its ${field} is ${String(wait)}; give whole milliseconds from 0 to ${MAX_WAIT}` })
+    }
+  }
+  for (const address of reads) checked(name, "reads", () => Address.parse(address))
+  return { name, reads, debounce, throttle, changeGroup }
+}
+
+/** The key of a document that a node writes, and that has to be a whole one. */
+export const document = (name: string, field: string, text: string): string =>
+  checked(name, field, () => {
+    const address = Address.parse(text)
+    if (address.path.length > 0) throw new InvalidNode({ name, reason: `its ${field} ${text} is a place inside a cell; a node writes whole cells` })
+    if (Envelope.isReserved(address.id)) throw new InvalidNode({ name, reason: `its ${field} ${text} belongs to the runtime; write elsewhere` })
+    return address.key
+  })
+
+/** The envelope that a node declares; undeclared, it writes nothing. */
+export const envelope = (name: string, writes: ReadonlyArray<string>): Envelope.Envelope =>
+  writes.length === 0 ? nothing : checked(name, "writes", () => Envelope.make(writes, false))
+
+/** The function of this name, or an error that says that it is wanting. */
+export const callable = <F>(name: string, field: string, given: F): F => {
+  if (typeof given !== "function") throw new InvalidNode({ name, reason: `its ${field} is not a function` })
+  return given
+}
+
+const checked = <A>(name: string, field: string, check: () => A): A => {
+  try {
+    return check()
+  } catch (error) {
+    if (error instanceof InvalidNode) throw error
+    throw new InvalidNode({ name, reason: `in its ${field}, ${(error as Error).message}` })
+  }
+}
+
+/** A node threw something that is no error. */
+export class NodeThrew extends Error {
+  constructor(thrown: unknown) {
+    super(`A node threw ${typeof thrown === "string" ? JSON.stringify(thrown) : String(thrown)}, which is no Error`)
+  }
+}
+
+/** Whether a run returned what it would have to wait for. */
+export const isPromise = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function"

@@ -1,0 +1,57 @@
+/**
+ * Effects: nodes that watch, and deliver what they saw.
+ *
+ * @module
+ */
+import type { Value } from "../cell/Value.ts"
+import type { Transaction } from "../stage/Transaction.ts"
+import type { Common, Definition } from "./Definition.ts"
+import { callable, common, envelope } from "./Definition.ts"
+
+/** What an author gives to define an effect. */
+export interface EffectDefinition<Seen extends Value> extends Common {
+  /** What it watches; it writes nothing. All that it reads is kept up to date for it. */
+  readonly read: (tx: Transaction) => Seen
+  /** Told what was seen once that is durable, in order, at most once, and never in a replay. */
+  readonly deliver: (value: Seen, at: { readonly beat: number; readonly key: string }) => void | Promise<void>
+  /** Deliver right after the pass, before the beat is durable. */
+  readonly speculative?: boolean | undefined
+  /** Never give it a debounce because its runs take long. */
+  readonly noDebounce?: boolean | undefined
+}
+
+/**
+ * An effect. What has to reach the outside at least once is a request to the reactor instead.
+ *
+ * @throws InvalidNode
+ * @example Telling of each new total
+ * ```ts
+ * import { Effect } from "systole"
+ *
+ * const told: Array<number> = []
+ * const teller = Effect.make({
+ *   name: "teller",
+ *   read: (tx) => Number(tx.get("/data/total")),
+ *   deliver: (total) => void told.push(total)
+ * })
+ * if (teller._tag !== "Effect") throw new Error("no effect")
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <Seen extends Value>(definition: EffectDefinition<Seen>): Definition => {
+  const base = common(definition)
+  const { name } = base
+  return {
+    _tag: "Effect",
+    ...base,
+    output: undefined,
+    writes: [],
+    envelope: envelope(name, []),
+    run: callable(name, "read", definition.read),
+    deliver: callable(name, "deliver", definition.deliver) as Definition["deliver"],
+    speculative: definition.speculative === true,
+    autoDebounce: definition.noDebounce !== true
+  }
+}

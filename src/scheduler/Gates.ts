@@ -1,0 +1,195 @@
+/**
+ * Gates: when a node may run next.
+ *
+ * Debounce, throttle and backoff are three moments of one gate, and the latest of
+ * them counts. The clock is handed in by the beat; there is one wake, for the
+ * earliest gate that holds back a run that is demanded. (Seed 002, section 8;
+ * semantics, sections 7.1 and 7.9.)
+ *
+ * @module
+ */
+import { Heap } from "../cell/Heap.ts"
+import { EFFECT, GATED, isLive, NEVER_RAN, type Node, PROVISIONAL, REMOVED, UNSETTLED } from "./Node.ts"
+import type { Queue } from "./Queue.ts"
+
+/** First and longest wait of a node that does not come to rest, in milliseconds; each in a row doubles it. */
+export const BACKOFF_BASE = 250
+export const BACKOFF_MAX = 2000
+
+/** Runs of a node in one pass before it is put off. */
+export const PASS_RUN_BUDGET = 10
+
+/** An effect whose runs take this long on average, after so many of them, is given this debounce. All but the count in milliseconds. */
+const AUTO_RUNS = 3
+const AUTO_MEAN = 50
+const AUTO_DEBOUNCE = 100
+
+/**
+ * The gate of one node. Moments are in milliseconds since 1970; 0 holds nothing back.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Gate {
+  debounce: number
+  throttle: number
+  debouncedUntil: number
+  throttledUntil: number
+  backoffUntil: number
+  /** Passes in a row in which the node did not come to rest. */
+  streak: number
+  /** Runs that were measured, and how long they took together. */
+  measured: number
+  spent: number
+}
+
+/** A node that waits, and the moment it was put down for. */
+interface Wait {
+  readonly at: number
+  readonly node: Node
+}
+
+/**
+ * The gates of one graph.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Gates {
+  /** The beat's clock. */
+  now = 0
+  private readonly queue: Queue
+  private readonly waits = new Heap<Wait>((a, b) => a.at - b.at || a.node.ordinal - b.node.ordinal)
+  private readonly restless = new Set<Node>()
+
+  constructor(queue: Queue) {
+    this.queue = queue
+  }
+
+  /** Sets a node's debounce and throttle, in milliseconds; 0 clears. What waits already may be let go earlier, never later. */
+  set(node: Node, { debounce, throttle }: { readonly debounce?: number | undefined; readonly throttle?: number | undefined }): void {
+    if (node.gate === undefined && !debounce && !throttle) return
+    const gate = gateOf(node)
+    if (debounce !== undefined) {
+      if (gate.debouncedUntil > 0) gate.debouncedUntil = debounce === 0 ? 0 : Math.min(gate.debouncedUntil, gate.debouncedUntil - gate.debounce + debounce)
+      gate.debounce = debounce
+    }
+    if (throttle !== undefined) {
+      if (gate.throttledUntil > 0) gate.throttledUntil = throttle === 0 ? 0 : Math.min(gate.throttledUntil, gate.throttledUntil - gate.throttle + throttle)
+      gate.throttle = throttle
+    }
+    if ((node.flags & GATED) !== 0) this.waits.push({ at: eligibleAt(node), node })
+  }
+
+  /** Gives a node the gate that it had in another process. */
+  restore(node: Node, kept: Pick<Gate, "throttledUntil" | "debouncedUntil" | "backoffUntil" | "streak">): void {
+    const { backoffUntil, debouncedUntil, streak, throttledUntil } = kept
+    Object.assign(gateOf(node), { backoffUntil, debouncedUntil, streak, throttledUntil })
+    if (streak > 0) this.restless.add(node)
+  }
+
+  /** A value that the node read changed, or it is to run for the first time: quiet begins anew. */
+  disturb(node: Node): void {
+    const gate = node.gate!
+    if (gate.debounce === 0) return
+    // A computation that never ran has nothing to show yet, so its first run does not wait, unless its creator's demand carries it.
+    if ((node.flags & NEVER_RAN) !== 0 && (node.flags & (EFFECT | PROVISIONAL)) === 0) return
+    gate.debouncedUntil = this.now + gate.debounce
+  }
+
+  isOpen(node: Node): boolean {
+    return node.gate === undefined || eligibleAt(node) <= this.now
+  }
+
+  /** Puts a node down until its gate opens. */
+  hold(node: Node): void {
+    if ((node.flags & GATED) !== 0) return
+    node.flags |= GATED
+    this.waits.push({ at: eligibleAt(node), node })
+  }
+
+  /** Lets go of all whose gates are open now. */
+  open(now: number): void {
+    this.now = now
+    for (let wait = this.waits.peek(); wait !== undefined && wait.at <= now; wait = this.waits.peek()) {
+      this.waits.pop()
+      const { node } = wait
+      if ((node.flags & GATED) === 0) continue
+      const at = eligibleAt(node)
+      if (at > now) {
+        this.waits.push({ at, node })
+        continue
+      }
+      node.flags &= ~GATED
+      if (isWaiting(node)) this.queue.push(node)
+    }
+  }
+
+  /** When the earliest gate opens that holds back a demanded run; `undefined` where none does. */
+  get nextDue(): number | undefined {
+    for (let wait = this.waits.peek(); wait !== undefined; wait = this.waits.peek()) {
+      const { at, node } = wait
+      if ((node.flags & GATED) !== 0 && isWaiting(node) && eligibleAt(node) === at) return at
+      this.waits.pop()
+      if ((node.flags & GATED) === 0) continue
+      if (isWaiting(node)) this.waits.push({ at: eligibleAt(node), node })
+      // Whoever demands it later puts it down again.
+      else node.flags &= ~GATED
+    }
+    return undefined
+  }
+
+  /** A run is over: the next one waits for its throttle. */
+  ran(node: Node): void {
+    const gate = node.gate!
+    gate.debouncedUntil = 0
+    if (gate.throttle > 0) gate.throttledUntil = this.now + gate.throttle
+  }
+
+  /** A node used up its runs of this pass and is not at rest: it waits, longer each time in a row. */
+  backOff(node: Node): void {
+    const gate = gateOf(node)
+    gate.backoffUntil = this.now + Math.min(BACKOFF_BASE * 2 ** gate.streak, BACKOFF_MAX)
+    gate.streak++
+    this.restless.add(node)
+    this.hold(node)
+  }
+
+  /** The pass is over: whoever came to rest is no longer counted. Answers who did not. */
+  rest(): ReadonlyArray<Node> {
+    if (this.restless.size === 0) return none
+    const left: Array<Node> = []
+    for (const node of this.restless) {
+      if ((node.flags & REMOVED) === 0 && (node.flags & UNSETTLED) !== 0) {
+        left.push(node)
+        continue
+      }
+      this.restless.delete(node)
+      const gate = node.gate!
+      gate.backoffUntil = 0
+      gate.streak = 0
+    }
+    return left
+  }
+
+  /** How long a run of an effect took, in milliseconds of the host. One that is slow time after time is debounced. */
+  measure(node: Node, spent: number): void {
+    if (!node.definition.autoDebounce || (node.gate?.debounce ?? 0) > 0) return
+    const gate = gateOf(node)
+    gate.measured++
+    gate.spent += spent
+    if (gate.measured >= AUTO_RUNS && gate.spent / gate.measured >= AUTO_MEAN) gate.debounce = AUTO_DEBOUNCE
+  }
+}
+
+const none: ReadonlyArray<Node> = []
+
+/** Whether a node would run if its gate were open. */
+const isWaiting = (node: Node): boolean => (node.flags & REMOVED) === 0 && (node.flags & UNSETTLED) !== 0 && isLive(node)
+
+/** When a node's gate opens. */
+export const eligibleAt = ({ gate }: Node): number =>
+  gate === undefined ? 0 : Math.max(gate.debouncedUntil, gate.throttledUntil, gate.backoffUntil)
+
+const gateOf = (node: Node): Gate =>
+  node.gate ??= { debounce: 0, throttle: 0, debouncedUntil: 0, throttledUntil: 0, backoffUntil: 0, streak: 0, measured: 0, spent: 0 }

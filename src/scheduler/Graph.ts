@@ -1,0 +1,301 @@
+/**
+ * The graph: who reads what, who writes it, and whom demand reaches.
+ *
+ * Levels rise along edges, except where an edge closes a cycle; such an edge is
+ * marked, and only while there is one does a withdrawal recount a region. Counts are kept
+ * as edges come and go, and equal what counting all of them anew would give.
+ * (Seed 002, sections 5 and 6; semantics, section 7.5.)
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import * as Envelope from "../stage/Envelope.ts"
+import type { Ground } from "./Locations.ts"
+import { Locations } from "./Locations.ts"
+import { COVERED, Edge, extraOf, isLive, type Location, type Node, READY, ROOT, rootOf, UNSETTLED } from "./Node.ts"
+import type { Queue } from "./Queue.ts"
+
+const nobody: ReadonlyArray<Node> = []
+
+/**
+ * Locations, nodes, and the edges between them.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Graph {
+  readonly locations: Locations
+  private readonly queue: Queue
+  /** Counts changes, so that what was found up to date stays so until the next. */
+  clock = 0
+  /** Edges that close a cycle. */
+  private backs = 0
+  private readonly materializers: Array<Node> = []
+  /** Count how often materializers and writers came or went. */
+  private coverage = 0
+  private writers = 0
+
+  constructor(ground: Ground, queue: Queue) {
+    this.locations = new Locations(ground)
+    this.queue = queue
+    this.locations.created = (location) => this.markCovered(location)
+  }
+
+  /** Makes a node the writer of a document; readers that are there already give it their demand. */
+  addWriter(node: Node, location: Location): void {
+    location.writer = node
+    this.clock++
+    this.writers++
+    for (const edge of this.edgesTo(location)) {
+      if (edge.reader === node) continue
+      this.raise(node, edge)
+      if (isLive(edge.reader)) this.grant(node)
+    }
+  }
+
+  removeWriter(location: Location): void {
+    this.clock++
+    this.writers++
+    location.writer = undefined
+    for (const edge of this.edgesTo(location)) {
+      if (!edge.back || edge.location.extra?.depth === "children") continue
+      edge.back = false
+      this.backs--
+    }
+  }
+
+  /** Adds an edge between the edge read before and the next one. */
+  link(reader: Node, location: Location, { after, before }: { readonly after: Edge | undefined; readonly before: Edge | undefined }): Edge {
+    const edge = new Edge(reader, location, before)
+    if (after === undefined) reader.reads = edge
+    else after.nextRead = edge
+    const last = location.lastReader
+    edge.previousReader = last
+    if (last === undefined) location.firstReader = edge
+    else last.nextReader = edge
+    location.lastReader = edge
+    if (location.extra?.depth === "children") {
+      for (const writer of this.writersBelow(location)) this.join(writer, edge)
+    } else {
+      const { writer } = rootOf(location)
+      if (writer !== undefined) this.join(writer, edge)
+    }
+    return edge
+  }
+
+  private join(writer: Node, edge: Edge): void {
+    if (writer === edge.reader) return
+    this.raise(writer, edge)
+    if (isLive(edge.reader)) this.grant(writer)
+  }
+
+  /** Takes an edge out of its location's readers; the reader's own list is the caller's business. */
+  unlink(edge: Edge): void {
+    const { location, nextReader, previousReader, reader } = edge
+    if (previousReader === undefined) location.firstReader = nextReader
+    else previousReader.nextReader = nextReader
+    if (nextReader === undefined) location.lastReader = previousReader
+    else nextReader.previousReader = previousReader
+    const wasCyclic = this.backs > 0
+    if (edge.back) this.backs--
+    if (isLive(reader)) {
+      if (location.extra?.depth === "children") {
+        for (const writer of this.writersBelow(location)) if (writer !== reader) this.withdraw(writer, wasCyclic)
+      } else {
+        const { writer } = rootOf(location)
+        if (writer !== undefined && writer !== reader) this.withdraw(writer, wasCyclic)
+      }
+    }
+    if (location.firstReader === undefined && location.extra?.root !== undefined) this.locations.drop(location)
+  }
+
+  /** The nodes whose outputs decide what a location holds. */
+  writersOf(location: Location): ReadonlyArray<Node> {
+    if (location.extra?.depth === "children") return this.writersBelow(location)
+    const { writer } = rootOf(location)
+    return writer === undefined ? nobody : [writer]
+  }
+
+  /** The writers of the documents directly below a cell; looked for again when writers came or went. */
+  private writersBelow(location: Location): ReadonlyArray<Node> {
+    const extra = location.extra!
+    if (extra.belowAt === this.writers) return extra.below
+    const { id, scope } = Address.ofKey(location.key)
+    const found: Array<Node> = []
+    for (const root of this.locations.values()) {
+      if (root.writer === undefined) continue
+      const address = Address.ofKey(root.key)
+      if (address.scope === scope && Address.parent(address.id) === id) found.push(root.writer)
+    }
+    extra.below = found
+    extra.belowAt = this.writers
+    return found
+  }
+
+  /** Lifts the reader of an edge above the writer, and all that stand on it; an edge that closes a cycle lifts nobody. */
+  private raise(writer: Node, edge: Edge): void {
+    const { reader } = edge
+    if (reader.level > writer.level) return
+    const lifted: Array<Node> = [reader]
+    reader.level = writer.level + 1
+    for (let node = lifted.pop(); node !== undefined; node = lifted.pop()) {
+      for (const next of this.readersOf(node)) {
+        if (next.back || next.reader === node || next.reader.level > node.level) continue
+        if (next.reader === writer && !edge.back) {
+          edge.back = true
+          this.backs++
+        }
+        if (next === edge && edge.back) continue
+        next.reader.level = node.level + 1
+        lifted.push(next.reader)
+      }
+    }
+  }
+
+  /** The edges from a node's outputs to whoever reads them. */
+  *readersOf(node: Node): Generator<Edge> {
+    for (const location of this.outputsOf(node)) yield* this.edgesTo(location)
+  }
+
+  /** The edges of all who read a document, a part of it, or the list of names in which it stands. */
+  *edgesTo(root: Location): Generator<Edge> {
+    for (let edge = root.firstReader; edge !== undefined; edge = edge.nextReader) yield edge
+    for (const part of root.extra?.parts ?? []) {
+      if (part.extra!.depth === "children") continue
+      for (let edge = part.firstReader; edge !== undefined; edge = edge.nextReader) yield edge
+    }
+    if (this.locations.listings === 0) return
+    const listing = this.locations.listing(root)
+    for (let edge = listing?.firstReader; edge !== undefined; edge = edge.nextReader) yield edge
+  }
+
+  /** The documents that a node alone writes. */
+  outputsOf(node: Node): ReadonlyArray<Location> {
+    if (node.output === undefined) return []
+    const { writes } = node.definition
+    return writes.length === 0 ? [node.output] : [node.output, ...writes.map((key) => this.locations.root(key))]
+  }
+
+  /** One more live reader. A node that becomes live demands what it read, and runs if it has to. */
+  grant(writer: Node): void {
+    if (isLive(writer)) writer.liveRefs++
+    else {
+      writer.liveRefs++
+      this.activate(writer)
+    }
+  }
+
+  /** A node became live: it runs if it has to, and its writers gain a reader each. */
+  activate(start: Node): void {
+    const active: Array<Node> = [start]
+    const above: Array<Node> = []
+    for (let node = active.pop(); node !== undefined; node = active.pop()) {
+      if ((node.flags & UNSETTLED) !== 0) this.queue.push(node)
+      this.upstream(node, above)
+      for (let writer = above.pop(); writer !== undefined; writer = above.pop()) {
+        if (!isLive(writer)) active.push(writer)
+        writer.liveRefs++
+      }
+    }
+  }
+
+  /** One live reader less. */
+  private withdraw(writer: Node, isCyclic: boolean): void {
+    writer.liveRefs--
+    if (isCyclic) this.recount(writer)
+    else if (!isLive(writer)) this.deactivate(writer)
+  }
+
+  /** A root gave up its own demand: it lives on only by what reads it. */
+  release(node: Node): void {
+    if (isLive(node) && this.backs === 0) return
+    if (this.backs > 0) this.recount(node)
+    else this.deactivate(node)
+  }
+
+  private deactivate(start: Node): void {
+    const passive: Array<Node> = [start]
+    const above: Array<Node> = []
+    for (let node = passive.pop(); node !== undefined; node = passive.pop()) {
+      this.upstream(node, above)
+      for (let writer = above.pop(); writer !== undefined; writer = above.pop()) {
+        writer.liveRefs--
+        if (!isLive(writer)) passive.push(writer)
+      }
+    }
+  }
+
+  private upstream(node: Node, into: Array<Node>): void {
+    for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) {
+      for (const writer of this.writersOf(edge.location)) if (writer !== node) into.push(writer)
+    }
+  }
+
+  /** Counts a node and all above it anew, from what is live without them: a cycle must not keep itself alive. */
+  private recount(start: Node): void {
+    const region = new Set<Node>([start])
+    for (const node of region) {
+      const above: Array<Node> = []
+      this.upstream(node, above)
+      for (const writer of above) region.add(writer)
+    }
+    const live: Array<Node> = []
+    for (const node of region) node.liveRefs = 0
+    for (const node of region) {
+      for (const edge of this.readersOf(node)) {
+        if (edge.reader !== node && !region.has(edge.reader) && isLive(edge.reader)) node.liveRefs++
+      }
+      if (isLive(node)) live.push(node)
+    }
+    // Whoever is live by itself demands in turn.
+    for (let node = live.pop(); node !== undefined; node = live.pop()) {
+      const above: Array<Node> = []
+      this.upstream(node, above)
+      for (const writer of above) {
+        if (writer.liveRefs++ === 0 && (writer.flags & ROOT) === 0) live.push(writer)
+      }
+    }
+  }
+
+  /** Takes a materializer in: what its envelope holds is looked at before it is read. */
+  cover(node: Node): void {
+    this.materializers.push(node)
+    this.recover()
+  }
+
+  uncover(node: Node): void {
+    this.materializers.splice(this.materializers.indexOf(node), 1)
+    this.recover()
+  }
+
+  private recover(): void {
+    this.coverage++
+    this.clock++
+    for (const root of this.locations.values()) {
+      this.markCovered(root)
+      for (const part of root.extra?.parts ?? []) this.markCovered(part)
+    }
+  }
+
+  private markCovered(location: Location): void {
+    if (this.materializers.length > 0 && this.covering(location).length > 0) location.flags = (location.flags | COVERED) & ~READY
+    else if ((location.flags & COVERED) !== 0) location.flags &= ~(COVERED | READY)
+  }
+
+  /** The materializers that may write what a location holds. */
+  covering(location: Location): ReadonlyArray<Node> {
+    if (this.materializers.length === 0) return nobody
+    const extra = extraOf(location)
+    if (extra.coveredAt === this.coverage) return extra.covering!
+    const address = Address.into(Address.ofKey(location.key), extra.path ?? [])
+    extra.coveredAt = this.coverage
+    return extra.covering = this.materializers.filter(({ definition: { envelope } }) =>
+      extra.depth === "children" ? Envelope.touchesBelow(envelope, address) : Envelope.touches(envelope, address)
+    )
+  }
+
+  /** Whether a materializer may write at an address. */
+  isCovered(address: Address.Address): boolean {
+    return this.materializers.length > 0 && this.materializers.some(({ definition: { envelope } }) => Envelope.touches(envelope, address))
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Invalidation: from a change to the nodes that have to hear of it.
+ *
+ * There is one channel. Whatever changes a document, a run of a node, a handler,
+ * a foreign space or a revert, comes through here, and only a node that read a
+ * value which differs now becomes invalid. (Seed 002, P1, P2 and section 6.1;
+ * semantics, sections 7.3 and 7.4.)
+ *
+ * @module
+ */
+import type { Document } from "../cell/Document.ts"
+import * as Codec from "../cell/Document.ts"
+import * as Change from "../cell/Change.ts"
+import * as Value from "../cell/Value.ts"
+import type { Gates } from "./Gates.ts"
+import type { Graph } from "./Graph.ts"
+import { adopt, derive } from "./Locations.ts"
+import { type Edge, GATED, INVALID, isLive, type Location, LOADED, type Node, READY, RICH, RUNNING } from "./Node.ts"
+import type { Queue } from "./Queue.ts"
+
+/** Who made a change, so that it does not hear of it itself. */
+export interface Source {
+  readonly node?: Node | undefined
+  readonly group?: string | undefined
+}
+
+/**
+ * Turns changes of documents into invalid nodes.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Invalidation {
+  private readonly graph: Graph
+  private readonly gates: Gates
+  private readonly queue: Queue
+  private group: string | undefined
+
+  constructor(around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue }) {
+    this.graph = around.graph
+    this.gates = around.gates
+    this.queue = around.queue
+  }
+
+  /**
+   * A node derived its output. Equal values change nothing, and what is there stays as it is.
+   *
+   * @throws InvalidValue
+   */
+  derived(root: Location, value: unknown, source: Node | undefined): boolean {
+    const { locations } = this.graph
+    if ((root.flags & (LOADED | RICH)) !== LOADED || typeof value === "object") return this.encoded(root, value, source)
+    const before = root.value
+    if (Object.is(before, value) || (before === 0 && value === 0)) return false
+    locations.touch(root)
+    derive(root, value)
+    this.tell(root, before, source)
+    return true
+  }
+
+  private encoded(root: Location, value: unknown, source: Node | undefined): boolean {
+    return this.replaced(root, value === undefined ? undefined : Codec.derive(value), { node: source })
+  }
+
+  /** A document became another one, whoever wrote it. */
+  replaced(root: Location, document: Document | undefined, source: Source): boolean {
+    const { locations } = this.graph
+    const before = locations.whole(root)
+    const after = Codec.read(document, [])
+    if (Value.equals(before, after)) return false
+    locations.touch(root)
+    adopt(root, document)
+    this.group = source.group
+    this.tell(root, before, source.node)
+    this.group = undefined
+    return true
+  }
+
+  /** Tells whoever read what differs now. */
+  private tell(root: Location, before: Value.Value, source: Node | undefined): void {
+    this.graph.clock++
+    for (let edge = root.firstReader; edge !== undefined; edge = edge.nextReader) {
+      if (edge.reader !== source) this.reach(edge)
+    }
+    const { extra } = root
+    if (extra?.parts !== undefined) this.tellParts(root, extra.parts, { before, source })
+    const { locations } = this.graph
+    if (locations.listings > 0 && (before === undefined) !== (root.value === undefined && (root.flags & RICH) === 0)) this.tellListing(root, source)
+  }
+
+  private tellParts(root: Location, parts: ReadonlyArray<Location>, { before, source }: { readonly before: Value.Value; readonly source: Node | undefined }): void {
+    const after = this.graph.locations.whole(root)
+    for (const part of parts) {
+      const { depth, path } = part.extra!
+      if (depth === "children") continue
+      part.flags &= ~READY
+      if (!Change.triggers({ path: path!, shallow: depth === "shallow" }, { path: [], before, after })) continue
+      for (let edge = part.firstReader; edge !== undefined; edge = edge.nextReader) {
+        if (edge.reader !== source) this.reach(edge)
+      }
+    }
+  }
+
+  /** A document came to be or went away. */
+  private tellListing(root: Location, source: Node | undefined): void {
+    const listing = this.graph.locations.listing(root)
+    if (listing === undefined) return
+    listing.flags &= ~READY
+    for (let edge = listing.firstReader; edge !== undefined; edge = edge.nextReader) {
+      if (edge.reader !== source) this.reach(edge)
+    }
+  }
+
+  private reach(edge: Edge): void {
+    const node = edge.reader
+    if (this.group !== undefined && node.definition.changeGroup === this.group) return
+    const { flags } = node
+    if ((flags & RUNNING) !== 0 && !node.run!.hasRead(edge)) return
+    edge.cause = this.graph.clock
+    node.flags = flags | INVALID
+    if (node.gate !== undefined) this.gates.disturb(node)
+    if ((flags & GATED) === 0 && isLive(node)) this.queue.push(node)
+  }
+}

@@ -1,0 +1,272 @@
+/**
+ * Locations: every place that nodes read or write, each made once.
+ *
+ * A location holds the value that runs see: what is committed, with what the
+ * beat makes of it. What was changed is listed with what it was before, once per
+ * beat, for the journal and for taking it back. (Seed 002, P1; architecture,
+ * section 3.)
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import type { Cell } from "../cell/Cell.ts"
+import type { Document } from "../cell/Document.ts"
+import * as Codec from "../cell/Document.ts"
+import * as Link from "../cell/Link.ts"
+import * as Value from "../cell/Value.ts"
+import { COVERED, type Depth, DROPPED, extraOf, LOADED, Location, READY, RICH } from "./Node.ts"
+
+/** State below the graph: what is committed, with what the beat has made of it so far. */
+export interface Ground {
+  readonly read: (key: string) => Document | undefined
+  readonly children: (scope: string, id: string) => ReadonlyArray<string>
+}
+
+/** Longest list of changes that is written over rather than let go of. */
+const KEPT = 256
+
+/** Strings up to this length need no look at the limit of a document. */
+const SHORT = 4096
+
+/**
+ * The locations of one graph.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Locations {
+  private readonly roots = new Map<string, Location>()
+  private readonly ground: Ground
+  /** Documents that changed since {@link settled}, in the order of their first change, and what plain ones held before it. */
+  readonly changed: Array<Location> = []
+  readonly before: Array<Value.Value> = []
+  /** How many there are; what lies behind is left over. */
+  changes = 0
+  /** Counts what was settled: a location that changed since then bears this number. */
+  private age = 0
+  /** How many locations are lists of children, which the creation of documents can change. */
+  listings = 0
+  /** Told of each location that is made. */
+  created: ((location: Location) => void) | undefined
+  /** Characters of documents that were loaded from the ground. */
+  private resident = 0
+  private readonly loaded: Array<Location> = []
+
+  constructor(ground: Ground) {
+    this.ground = ground
+  }
+
+  /** The location of a document, where somebody read or wrote it. */
+  known(key: string): Location | undefined {
+    return this.roots.get(key)
+  }
+
+  get size(): number {
+    return this.roots.size
+  }
+
+  values(): IterableIterator<Location> {
+    return this.roots.values()
+  }
+
+  root(key: string): Location {
+    let location = this.roots.get(key)
+    if (location === undefined) {
+      location = new Location(key)
+      this.roots.set(key, location)
+      this.created?.(location)
+    }
+    return location
+  }
+
+  /** The location that a text names. Texts of whole documents of the space are their keys. */
+  named(text: string): Location {
+    return this.roots.get(text) ?? this.at(Address.parse(text))
+  }
+
+  /** The location that a cell stands for, which it remembers. */
+  of(cell: Cell): Location {
+    const location = this.at(cell.address)
+    cell.home = this
+    cell.found = location
+    return location
+  }
+
+  /** The location of a cell that was looked up here before. */
+  fresh(cell: Cell): Location {
+    const location = cell.found as Location
+    return (location.flags & DROPPED) === 0 ? location : this.of(cell)
+  }
+
+  at(address: Address.Address, depth: Depth = "deep"): Location {
+    const root = this.root(address.key)
+    return address.path.length === 0 && depth === "deep" ? root : this.part(root, address.path, depth)
+  }
+
+  /** A part of a document that is read by itself. */
+  part(root: Location, path: Address.Path, depth: Depth): Location {
+    if (path.length === 0 && depth === "deep") return root
+    const extra = extraOf(root)
+    extra.parts ??= []
+    for (const part of extra.parts) {
+      if (part.extra!.depth === depth && samePath(part.extra!.path!, path)) return part
+    }
+    const part = new Location(root.key)
+    const own = extraOf(part)
+    own.root = root
+    own.path = path
+    own.depth = depth
+    extra.parts.push(part)
+    this.created?.(part)
+    if (depth === "children") this.listings++
+    return part
+  }
+
+  /** The list of names in which a document stands, where somebody reads it. */
+  listing(root: Location): Location | undefined {
+    const address = Address.ofKey(root.key)
+    const above = this.roots.get(Address.make(Address.parent(address.id), { scope: address.scope }).key)
+    return above?.extra?.parts?.find((part) => part.extra!.depth === "children")
+  }
+
+  /** Lets go of a part that nobody reads any more. */
+  drop(part: Location): void {
+    const { depth, root } = part.extra!
+    if (part.firstReader !== undefined || root === undefined) return
+    const parts = root.extra!.parts!
+    const place = parts.indexOf(part)
+    if (place < 0) return
+    parts.splice(place, 1)
+    part.flags = DROPPED
+    if (depth === "children") this.listings--
+  }
+
+  /** What a document holds; rich ones are decoded afresh. */
+  whole(root: Location): Value.Value {
+    if ((root.flags & LOADED) === 0) this.load(root)
+    return (root.flags & RICH) === 0 ? root.value : Codec.read(root.extra!.document, [])
+  }
+
+  /** A document in its stored form. */
+  document(root: Location): Document | undefined {
+    if ((root.flags & LOADED) === 0) this.load(root)
+    const document = root.extra?.document
+    if (document !== undefined || root.value === undefined) return document
+    return extraOf(root).document = Codec.encode(root.value)
+  }
+
+  /** Names directly below a cell. */
+  children(scope: string, id: string): ReadonlyArray<string> {
+    const names = this.ground.children(scope, id)
+    if (this.changes === 0) return names
+    let own: Set<string> | undefined
+    for (let i = 0; i < this.changes; i++) {
+      const root = this.changed[i]!
+      const address = Address.ofKey(root.key)
+      if (address.scope !== scope || Address.parent(address.id) !== id) continue
+      own ??= new Set(names)
+      if (this.exists(root)) own.add(Address.name(address.id))
+      else own.delete(Address.name(address.id))
+    }
+    return own === undefined ? names : [...own].sort()
+  }
+
+  exists(root: Location): boolean {
+    return (root.flags & RICH) !== 0 || root.value !== undefined
+  }
+
+  private load(root: Location): void {
+    const document = this.ground.read(root.key)
+    adopt(root, document)
+    if (document === undefined) return
+    this.loaded.push(root)
+    this.resident += document.size
+  }
+
+  /** Takes in the value of a part, so that reads find it. */
+  refresh(part: Location): void {
+    const { depth, path, root } = part.extra!
+    if (depth === "children") {
+      const { id, scope } = Address.ofKey(part.key)
+      part.value = Object.freeze([...this.children(scope, id)])
+      part.flags |= READY
+      return
+    }
+    const whole = this.whole(root!)
+    const inside = Value.at(whole, path!)
+    part.value = depth === "shallow" ? keysOf(inside) : inside
+    const isPlain = (root!.flags & RICH) === 0 && Link.along(whole, path!) === undefined
+    part.flags = isPlain ? part.flags | READY : part.flags & ~READY
+  }
+
+  /** Notes what a document was, once until {@link settled}. */
+  touch(root: Location): void {
+    if (root.touched === this.age) return
+    root.touched = this.age
+    const { changes } = this
+    this.changed[changes] = root
+    this.before[changes] = root.value
+    this.changes = changes + 1
+  }
+
+  /** All that changed is committed: what comes next is a change of its own. */
+  settled(limit = Number.POSITIVE_INFINITY): void {
+    this.age++
+    // A long list is let go of, so that it keeps nothing; a short one is written over.
+    if (this.changes > KEPT) this.changed.length = this.before.length = 0
+    this.changes = 0
+    if (this.resident > limit) this.unload()
+  }
+
+  /** Lets go of the documents that were loaded: the ground has them. */
+  private unload(): void {
+    for (const root of this.loaded) {
+      root.value = undefined
+      root.flags &= ~(READY | LOADED | RICH)
+      if (root.extra === undefined) continue
+      root.extra.document = undefined
+      for (const part of root.extra.parts ?? []) {
+        if (part.extra!.depth === "children") continue
+        part.value = undefined
+        part.flags &= ~READY
+      }
+    }
+    this.loaded.length = 0
+    this.resident = 0
+  }
+}
+
+const samePath = (a: Address.Path, b: Address.Path): boolean => {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}
+
+/** What a shallow read shows: the keys of an object, the indexes of an array, nothing of what holds no others. */
+export const keysOf = (value: Value.Value): ReadonlyArray<string> | undefined =>
+  Value.isContainer(value) && !Link.is(value) ? Object.freeze(Object.keys(value)) : undefined
+
+/** Gives a document's location its value. */
+export const adopt = (root: Location, document: Document | undefined): void => {
+  const isRich = document !== undefined && document.plain === undefined
+  root.value = document?.plain
+  const ready = isRich || (root.flags & COVERED) !== 0 || Link.is(root.value) ? 0 : READY
+  root.flags = (root.flags & COVERED) | LOADED | (isRich ? RICH : 0) | ready
+  if (root.extra !== undefined || document !== undefined) extraOf(root).document = document
+}
+
+/** Gives a document's location a value that was derived, in canonical form; primitive ones need no stored form until somebody asks. */
+export const derive = (root: Location, value: unknown): void => {
+  if (typeof value === "number" ? Number.isFinite(value) : typeof value === "boolean" || value === null || (typeof value === "string" && value.length < SHORT)) {
+    root.value = (value === 0 ? 0 : value) as Value.Value
+    root.flags = (root.flags & COVERED) | LOADED | ((root.flags & COVERED) === 0 ? READY : 0)
+    if (root.extra !== undefined) root.extra.document = undefined
+  } else adopt(root, value === undefined ? undefined : Codec.encode(value))
+}
+
+/** A place as a text. */
+export const textOf = (location: Location): string => {
+  const { depth, path } = location.extra ?? {}
+  const text = Address.into(Address.ofKey(location.key), path ?? []).text
+  return depth === "children" ? `${text}/*` : text
+}

@@ -1,0 +1,57 @@
+/**
+ * Materializers: nodes that write cells which they choose themselves.
+ *
+ * @module
+ */
+import type { Transaction } from "../stage/Transaction.ts"
+import type { Common, Definition } from "./Definition.ts"
+import { callable, common, envelope, InvalidNode } from "./Definition.ts"
+
+/** What an author gives to define a materializer. */
+export interface MaterializerDefinition extends Common {
+  /** The envelope: patterns of the cells that it may write. */
+  readonly writes: ReadonlyArray<string>
+  /** Running it again on the same reads has to make the same writes. */
+  readonly run: (tx: Transaction) => void
+}
+
+/**
+ * A materializer: it runs whenever something that it read changed, after all else is done, or before whatever reads inside its envelope.
+ *
+ * @throws InvalidNode
+ * @example An index beside the documents
+ * ```ts
+ * import { Materializer } from "systole"
+ *
+ * const byColour = Materializer.make({
+ *   name: "by-colour",
+ *   writes: ["/data/colours/*"],
+ *   run: (tx) => {
+ *     for (const id of tx.list("/data/cars")) tx.set(`/data/colours/${tx.get(`/data/cars/${id}#/colour`)}`, id)
+ *   }
+ * })
+ * if (byColour.writes.length !== 1) throw new Error("no envelope")
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (definition: MaterializerDefinition): Definition => {
+  const base = common(definition)
+  const { name } = base
+  const { writes } = definition
+  if (!Array.isArray(writes) || writes.length === 0) {
+    throw new InvalidNode({ name, reason: "it declares no writes, so it could write nothing; name the cells, such as /data/index/*" })
+  }
+  return {
+    _tag: "Materializer",
+    ...base,
+    output: undefined,
+    writes,
+    envelope: envelope(name, writes),
+    run: callable(name, "run", definition.run),
+    deliver: undefined,
+    speculative: false,
+    autoDebounce: false
+  }
+}

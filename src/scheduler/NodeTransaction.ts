@@ -1,0 +1,90 @@
+/**
+ * What the transaction of a node lets it do beside reading: it writes within its
+ * surface, and launches nothing.
+ *
+ * @module
+ */
+import type { Cell } from "../cell/Cell.ts"
+import type { Value } from "../cell/Value.ts"
+import { type Draft, TransactionRefused } from "../stage/Draft.ts"
+import type { Startable, Transaction } from "../stage/Transaction.ts"
+
+/**
+ * The verbs of a node's transaction that are the same in every run.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export abstract class NodeTransaction implements Transaction {
+  abstract readonly beat: number
+  abstract readonly now: number
+  abstract get(place: string | Cell): Value
+  abstract keys(place: string | Cell): ReadonlyArray<string> | undefined
+  abstract list(id: string): ReadonlyArray<string>
+  abstract start(definition: Startable | string): string
+  /** The draft that holds what the run writes. */
+  protected abstract writing(): Draft
+  /** Notes a refusal, so that no catch swallows it. */
+  protected abstract refuse(error: unknown): unknown
+
+  set(place: string | Cell, value: unknown): void {
+    this.writing().set(place, value)
+  }
+
+  merge(place: string | Cell, fields: { readonly [key: string]: unknown }): void {
+    this.writing().merge(place, fields)
+  }
+
+  append(place: string | Cell, ...items: ReadonlyArray<unknown>): void {
+    this.writing().append(place, ...items)
+  }
+
+  increment(place: string | Cell, by?: number): void {
+    this.writing().increment(place, by)
+  }
+
+  delete(place: string | Cell): void {
+    this.writing().delete(place)
+  }
+
+  blob(): string {
+    throw this.forbidden("keeps no content")
+  }
+
+  random(): number {
+    throw this.forbidden("draws no chance")
+  }
+
+  id(): string {
+    throw this.forbidden("mints no ids")
+  }
+
+  signal(): string {
+    throw this.forbidden("sends no signals")
+  }
+
+  bind(): void {
+    throw this.forbidden("binds no enzymes")
+  }
+
+  unbind(): void {
+    throw this.forbidden("unbinds no enzymes")
+  }
+
+  get op(): never {
+    throw this.forbidden("starts no operations")
+  }
+
+  get rv(): never {
+    throw this.forbidden("spawns no rendezvous")
+  }
+
+  get io(): never {
+    throw this.forbidden("sends no requests")
+  }
+
+  /** What may not happen as often as a node may run. */
+  private forbidden(what: string): unknown {
+    return this.refuse(new TransactionRefused({ reason: `a node ${what}, because it may run any number of times; have a handler do it` }))
+  }
+}

@@ -1,0 +1,92 @@
+/**
+ * Observations: what outlives the process of a node.
+ *
+ * An observation holds what a node read in its newest run, whether that still
+ * holds, and its gate. A node that is registered with one runs no sooner than one
+ * that stayed alive would have; one whose definition is another, or that has none, begins
+ * anew. (Seed 002, section 9; semantics, section 7.13.)
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import type { Definition } from "./Definition.ts"
+import type { Gates } from "./Gates.ts"
+import type { Graph } from "./Graph.ts"
+import { type Depth, type Edge, INVALID, isLive, NEVER_RAN, type Node, UNSETTLED } from "./Node.ts"
+import { type Environment, NodeRun } from "./Runner.ts"
+import type { Queue } from "./Queue.ts"
+
+/** One place that was read. */
+export type ObservedRead = readonly [address: string, depth: Depth]
+
+/**
+ * What is kept of one node.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Observation {
+  readonly v: 1
+  readonly name: string
+  /** What the node is: kind, output, writes and the digest of its module. Another one begins anew. */
+  readonly fingerprint: string
+  readonly status: "clean" | "invalid"
+  readonly reads: ReadonlyArray<ObservedRead>
+  /** The reads that made it invalid, by their places in the list. */
+  readonly causes: ReadonlyArray<number>
+  readonly throttledUntil: number
+  readonly debouncedUntil: number
+  readonly backoffUntil: number
+  readonly streak: number
+}
+
+/** What tells one version of a node from another; `hash` is the digest of its module. */
+export const fingerprint = ({ _tag, output, writes }: Definition, hash: string | undefined): string =>
+  [_tag, output ?? "", ...writes, hash ?? ""].join(" ")
+
+/** What is to be kept of a node; `undefined` for one that has no completed run. */
+export const observe = (node: Node, hash: string | undefined): Observation | undefined => {
+  const { flags, gate, run } = node
+  if (run === undefined || (flags & NEVER_RAN) !== 0) return undefined
+  const reads: Array<ObservedRead> = []
+  const causes: Array<number> = []
+  for (let edge: Edge | undefined = node.reads; edge !== undefined; edge = edge.nextRead) {
+    const { depth = "deep", path = [] } = edge.location.extra ?? {}
+    if (edge.cause > run.since) causes.push(reads.length)
+    reads.push([Address.into(Address.ofKey(edge.location.key), path).text, depth])
+  }
+  return {
+    v: 1,
+    name: node.definition.name,
+    fingerprint: fingerprint(node.definition, hash),
+    status: (flags & INVALID) === 0 ? "clean" : "invalid",
+    reads,
+    causes,
+    throttledUntil: gate?.throttledUntil ?? 0,
+    debouncedUntil: gate?.debouncedUntil ?? 0,
+    backoffUntil: gate?.backoffUntil ?? 0,
+    streak: gate?.streak ?? 0
+  }
+}
+
+/**
+ * Gives a node that was just registered what was observed of it; answers whether it fits. Nothing is read and nothing runs.
+ */
+export const resume = (node: Node, kept: Observation, around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment; readonly hash: string | undefined }): boolean => {
+  const { gates, graph, hash, queue } = around
+  if (kept.v !== 1 || kept.fingerprint !== fingerprint(node.definition, hash) || (node.flags & NEVER_RAN) === 0) return false
+  const run = new NodeRun(node, around.environment)
+  node.run = run
+  run.since = graph.clock
+  const isInvalid = kept.status === "invalid"
+  node.flags = (node.flags & ~UNSETTLED) | (isInvalid ? INVALID : 0)
+  let after: Edge | undefined
+  kept.reads.forEach(([text, depth], i) => {
+    after = graph.link(node, graph.locations.at(Address.parse(text), depth), { after, before: undefined })
+    if (kept.causes.includes(i)) after.cause = graph.clock + 1
+  })
+  if (isInvalid) graph.clock++
+  if (kept.throttledUntil + kept.debouncedUntil + kept.backoffUntil > 0) gates.restore(node, kept)
+  if (isInvalid && isLive(node)) queue.push(node)
+  return true
+}

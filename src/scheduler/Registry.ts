@@ -1,0 +1,126 @@
+/**
+ * The registry of nodes: their records, by name.
+ *
+ * To register a node reads nothing and runs nothing; a node that nobody demands
+ * costs its record. A name keeps its ordinal when it is registered again, so
+ * that a new version of a module takes its predecessor's turn. (Seed 002, sections 4.4 and 12.)
+ *
+ * @module
+ */
+import type { Definition } from "./Definition.ts"
+import { InvalidNode } from "./Definition.ts"
+import type { Gates } from "./Gates.ts"
+import type { Graph } from "./Graph.ts"
+import { EFFECT, type Edge, isLive, MATERIALIZER, NEVER_RAN, Node, REMOVED, UNSETTLED } from "./Node.ts"
+import type { Queue } from "./Queue.ts"
+
+const kinds = { Computation: 0, Effect: EFFECT, Materializer: MATERIALIZER } as const
+
+/**
+ * The nodes of one graph.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Registry {
+  private readonly nodes = new Map<string, Node>()
+  /** The ordinals of names whose nodes were removed. */
+  private readonly retired = new Map<string, number>()
+  private ordinals = 0
+  private readonly graph: Graph
+  private readonly gates: Gates
+  private readonly queue: Queue
+
+  constructor(around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue }) {
+    this.graph = around.graph
+    this.gates = around.gates
+    this.queue = around.queue
+  }
+
+  get size(): number {
+    return this.nodes.size
+  }
+
+  get(name: string): Node | undefined {
+    return this.nodes.get(name)
+  }
+
+  values(): IterableIterator<Node> {
+    return this.nodes.values()
+  }
+
+  /**
+   * Takes a node in. A computation of this name that is there already becomes the effect that is given, and the other way round is refused.
+   *
+   * @throws InvalidNode
+   */
+  register(definition: Definition, parent?: Node): Node {
+    const { name } = definition
+    const known = this.nodes.get(name)
+    if (known !== undefined) return this.promote(known, definition)
+    const outputs = this.outputsOf(definition)
+    const ordinal = this.retired.get(name) ?? this.ordinals++
+    this.retired.delete(name)
+    const node = new Node(definition, ordinal, kinds[definition._tag] | NEVER_RAN)
+    node.parent = parent
+    this.nodes.set(name, node)
+    node.output = outputs[0]
+    for (const location of outputs) this.graph.addWriter(node, location)
+    if (definition._tag === "Materializer") this.graph.cover(node)
+    if (definition.debounce > 0 || definition.throttle > 0) {
+      this.gates.set(node, definition)
+      this.gates.disturb(node)
+    }
+    if (isLive(node)) this.queue.push(node)
+    return node
+  }
+
+  /** Lets a node go, and those that its runs created. Its output stays as it is. */
+  remove(node: Node): void {
+    if ((node.flags & REMOVED) !== 0) return
+    node.flags |= REMOVED
+    this.nodes.delete(node.definition.name)
+    this.retired.set(node.definition.name, node.ordinal)
+    for (const name of node.run?.children ?? []) {
+      const child = this.nodes.get(name)
+      if (child?.parent === node) this.remove(child)
+    }
+    if (node.definition._tag === "Materializer") this.graph.uncover(node)
+    for (const location of this.graph.outputsOf(node)) this.graph.removeWriter(location)
+    for (let edge: Edge | undefined = node.reads; edge !== undefined; edge = edge.nextRead) this.graph.unlink(edge)
+    node.reads = undefined
+    node.liveRefs = 0
+  }
+
+  /** Somebody watches what a computation did: from now on it is an effect. */
+  private promote(node: Node, definition: Definition): Node {
+    const { _tag, name } = node.definition
+    if (_tag === definition._tag) {
+      node.definition = definition
+      return node
+    }
+    if (_tag !== "Computation" || definition._tag !== "Effect") {
+      throw new InvalidNode({ name, reason: `there is a ${_tag} of this name, which cannot become a ${definition._tag}; give the new one another name` })
+    }
+    const wasLive = isLive(node)
+    for (const location of this.graph.outputsOf(node)) this.graph.removeWriter(location)
+    node.output = undefined
+    node.liveRefs = 0
+    node.definition = definition
+    node.flags |= EFFECT
+    if (!wasLive) this.graph.activate(node)
+    if ((node.flags & UNSETTLED) !== 0) this.queue.push(node)
+    return node
+  }
+
+  private outputsOf({ name, output, writes, _tag }: Definition) {
+    if (_tag !== "Computation") return []
+    const keys = [output!, ...writes]
+    return keys.map((key) => {
+      const location = this.graph.locations.root(key)
+      const { writer } = location
+      if (writer !== undefined) throw new InvalidNode({ name, reason: `${key} is written by node "${writer.definition.name}" already; a cell has one writer, so derive another` })
+      return location
+    })
+  }
+}

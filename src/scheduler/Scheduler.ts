@@ -1,0 +1,297 @@
+/**
+ * The scheduler: derived cells that are consistent with their inputs whenever
+ * somebody looks.
+ *
+ * It composes its parts and holds no state of its own. Whoever drives it hands
+ * in the clock and the changes; a beat does, and so does a program that wants
+ * the same graph in memory alone. (Seed 002, sections 12 and 13.)
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import { addressOf, type Cell } from "../cell/Cell.ts"
+import type { Document } from "../cell/Document.ts"
+import * as Codec from "../cell/Document.ts"
+import * as Link from "../cell/Link.ts"
+import * as Values from "../cell/Value.ts"
+import type { Moment } from "../stage/Draft.ts"
+import { type Definition, InvalidNode } from "./Definition.ts"
+import { Gates } from "./Gates.ts"
+import { Graph } from "./Graph.ts"
+import * as Introspection from "./Introspection.ts"
+import { Invalidation } from "./Invalidation.ts"
+import { adopt, type Ground } from "./Locations.ts"
+import { COVERED, type Depth, INVALID, isLive, LOADED, type Location, type Node, REMOVED } from "./Node.ts"
+import * as Persistence from "./Persistence.ts"
+import type { Observation } from "./Persistence.ts"
+import { Queue } from "./Queue.ts"
+import { Registry } from "./Registry.ts"
+import type { Environment, NodeRun } from "./Runner.ts"
+import { Settle, type Settled } from "./Settle.ts"
+
+/** What a node's run came to. */
+export interface Finished {
+  readonly node: Node
+  readonly error: unknown
+}
+
+/** State that is nowhere but in the graph itself. */
+const memory: Ground = { read: () => undefined, children: () => [] }
+
+const zero: Moment = { beat: 0, now: 0, seed: "0".repeat(32), hash: () => "" }
+
+/**
+ * One graph of nodes.
+ *
+ * @example A graph in memory
+ * ```ts
+ * import { Computation, Scheduler } from "systole"
+ *
+ * const scheduler = new Scheduler()
+ * scheduler.register(Computation.make({ name: "double", output: "/double", run: (tx) => Number(tx.get("/one")) * 2 }))
+ * scheduler.set("/one", 21)
+ * if (scheduler.pull("/double") !== 42) throw new Error("stale")
+ * ```
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class Scheduler {
+  readonly graph: Graph
+  readonly registry: Registry
+  readonly gates: Gates
+  readonly invalidation: Invalidation
+  readonly settling: Settle
+  private readonly queue: Queue
+  private readonly environment: Environment
+  /** Effects that saw something since the last delivery, in the order in which they ran. */
+  private seen: Array<Node> = []
+  private failures: Array<Finished> = []
+
+  constructor(ground: Ground = memory) {
+    const queue = new Queue()
+    this.queue = queue
+    this.graph = new Graph(ground, queue)
+    const { graph } = this
+    this.gates = new Gates(queue)
+    const { gates } = this
+    this.invalidation = new Invalidation({ graph, gates, queue })
+    this.registry = new Registry({ graph, gates, queue })
+    this.environment = {
+      graph,
+      invalidation: this.invalidation,
+      ensure: (node) => this.settling.ensure(node),
+      start: (parent, definition) => this.create(parent, definition),
+      finished: (run, children) => this.finish(run, children),
+      moment: zero,
+      told: undefined
+    }
+    this.settling = new Settle({ graph, gates, queue, environment: this.environment })
+  }
+
+  /**
+   * Takes a node in. Nothing is read and nothing runs.
+   *
+   * @throws InvalidNode
+   */
+  register(definition: Definition): Node {
+    return this.registry.register(definition)
+  }
+
+  /**
+   * Takes a node in as it was observed in an earlier process, where that still fits; else anew. Nothing is read and nothing runs.
+   *
+   * @throws InvalidNode
+   */
+  resume(definition: Definition, kept: Observation | undefined, hash?: string): Node {
+    const node = this.registry.register(definition)
+    if (kept !== undefined) Persistence.resume(node, kept, { graph: this.graph, gates: this.gates, queue: this.queue, environment: this.environment, hash })
+    return node
+  }
+
+  /** What is to be kept of a node, so that it can be resumed; `undefined` where it never ran. */
+  observation(name: string, hash?: string): Observation | undefined {
+    const node = this.registry.get(name)
+    return node === undefined ? undefined : Persistence.observe(node, hash)
+  }
+
+  /** Lets the node of this name go; answers whether there was one. */
+  remove(name: string): boolean {
+    const node = this.registry.get(name)
+    if (node !== undefined) this.registry.remove(node)
+    return node !== undefined
+  }
+
+  /** Writes a cell from outside; whoever read what differs now becomes invalid. */
+  set(place: string | Cell, value: unknown, options: { readonly group?: string } = {}): void {
+    const { locations } = this.graph
+    const root = typeof place !== "string" && place.home === locations && place.address.path.length === 0
+      ? locations.fresh(place)
+      : locations.root(addressOf(place).key)
+    const { path } = addressOf(place)
+    if (path.length === 0 && options.group === undefined) {
+      this.invalidation.derived(root, value, undefined)
+      return
+    }
+    const document = path.length === 0
+      ? value === undefined ? undefined : Codec.encode(value)
+      : Codec.write(locations.document(root), path, value)
+    this.invalidation.replaced(root, document, { group: options.group })
+  }
+
+  /** A document changed below: what beat and handlings make of it comes in here. Nobody who reads nothing of it is looked for. */
+  change(key: string, before: Document | undefined, after: Document | undefined): void {
+    const { locations } = this.graph
+    let root = locations.known(key)
+    if (root === undefined) {
+      if (locations.listings === 0 || (before === undefined) === (after === undefined)) return
+      root = locations.root(key)
+    }
+    if ((root.flags & LOADED) === 0) adopt(root, before)
+    this.invalidation.replaced(root, after, {})
+  }
+
+  /** Takes back what changed since the last commit, and what ran: documents are what `committed` says, and who ran has to run again. */
+  revert(committed: (key: string) => Document | undefined, ran: ReadonlyArray<Node>): void {
+    const { locations } = this.graph
+    for (let i = 0, { changes } = locations; i < changes; i++) {
+      const root = locations.changed[i]!
+      this.invalidation.replaced(root, committed(root.key), {})
+    }
+    for (const node of ran) {
+      if ((node.flags & REMOVED) !== 0) continue
+      node.flags |= INVALID
+      if (isLive(node)) this.queue.push(node)
+    }
+    locations.settled()
+  }
+
+  /** Has each run told, with the documents that it wrote beside its output, as it ends. */
+  observe(told: (run: NodeRun, keys: ReadonlyArray<string>) => void): void {
+    this.environment.told = told
+  }
+
+  get isRunnable(): boolean {
+    return this.settling.isRunnable
+  }
+
+  /** Runs all that has to run at this moment, in milliseconds since 1970, and tells effects what they saw. */
+  settle(now = this.gates.now): Settled {
+    this.open(now)
+    const settled = this.settling.settle()
+    this.graph.locations.settled()
+    if (this.seen.length > 0) this.deliver()
+    return settled
+  }
+
+  /** Goes on to another moment: gates whose time has come open. */
+  open(now: number, moment?: Moment): void {
+    if (now !== this.gates.now) {
+      this.graph.clock++
+      this.gates.open(now)
+    }
+    if (moment !== undefined) this.environment.moment = moment
+  }
+
+  /**
+   * What a cell holds when all that it is derived from is up to date; what a gate holds back stays as it was.
+   *
+   * @throws InvalidAddress, LinkLoop
+   */
+  pull(place: string | Cell): Values.Value {
+    const { locations } = this.graph
+    let address = addressOf(place)
+    this.settling.begin()
+    for (let hops = 0; ; hops++) {
+      this.reach(locations.at(address))
+      const whole = locations.whole(locations.root(address.key))
+      const linked = Link.along(whole, address.path)
+      if (linked === undefined) return address.path.length === 0 ? whole : Values.at(whole, address.path)
+      if (hops >= Link.MAX_HOPS) throw new Link.LinkLoop({ address: addressOf(place).text })
+      address = Address.into(Link.target(linked.link), address.path.slice(linked.depth))
+    }
+  }
+
+  /** Brings all that writes a place up to date. Answers when a gate opens that keeps it from being so. */
+  demand(address: Address.Address, depth: Depth = "deep"): number | undefined {
+    const { locations } = this.graph
+    const root = locations.known(address.key)
+    // Most of what handlings read is derived by nobody.
+    if (depth === "deep" && (root === undefined || (root.writer === undefined && (root.flags & COVERED) === 0)) && !this.graph.isCovered(address)) return undefined
+    this.settling.begin()
+    return this.reach(locations.at(address, depth))
+  }
+
+  private reach(location: Location): number | undefined {
+    let until: number | undefined
+    for (const writer of [...this.graph.writersOf(location), ...this.graph.covering(location)]) {
+      const held = this.settling.pull(writer)
+      if (held !== undefined) until = Math.min(until ?? held, held)
+    }
+    return until
+  }
+
+  /** When the earliest gate opens that holds back a run that is demanded. */
+  get nextDue(): number | undefined {
+    return this.gates.nextDue
+  }
+
+  /** The effects that saw something since this was asked last, in order; each once, with what it saw last. */
+  takeSeen(): ReadonlyArray<Node> {
+    const { seen } = this
+    if (seen.length === 0) return seen
+    this.seen = []
+    for (const node of seen) node.run!.isSeen = false
+    return seen
+  }
+
+  /** The runs that failed since this was asked last. */
+  takeFailures(): ReadonlyArray<Finished> {
+    const { failures } = this
+    if (failures.length > 0) this.failures = []
+    return failures
+  }
+
+  snapshot(): ReadonlyArray<Introspection.NodeView> {
+    return Introspection.snapshot(this.registry, this.graph)
+  }
+
+  private deliver(): void {
+    const { beat } = this.environment.moment
+    const { seen } = this
+    for (let i = 0; i < seen.length; i++) {
+      const { definition: { deliver, name }, run } = seen[i]!
+      run!.isSeen = false
+      void deliver!(run!.seen, { beat, key: name })
+    }
+    this.seen.length = 0
+  }
+
+  /** A node's run created another one, or found it there from an earlier run. */
+  private create(parent: Node, definition: Definition): void {
+    const known = this.registry.get(definition.name)
+    if (known !== undefined && known.parent !== parent) {
+      const { name } = definition
+      throw new InvalidNode({ name, reason: `"${parent.definition.name}" starts it and it is there already, started by "${known.parent?.definition.name ?? "a module"}"; give it a name of its own` })
+    }
+    const node = this.registry.register(definition, parent)
+    if (known !== undefined || isLive(node) || !isLive(parent)) return
+    this.settling.provide(node)
+    this.graph.activate(node)
+  }
+
+  /** A run is over: what it saw is to be told, and what it created no more goes. */
+  private finish(run: NodeRun, before: ReadonlySet<string> | undefined): void {
+    const { node } = run
+    if (run.error !== undefined) this.failures.push({ node, error: run.error })
+    else if (!run.isSeen && node.definition.deliver !== undefined) {
+      run.isSeen = true
+      this.seen.push(node)
+    }
+    if (before === undefined || run.error !== undefined) return
+    for (const name of before) {
+      const child = this.registry.get(name)
+      if (run.children?.has(name) !== true && child?.parent === node) this.registry.remove(child)
+    }
+  }
+}

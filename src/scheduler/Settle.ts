@@ -1,0 +1,232 @@
+/**
+ * Settle: the pass that runs what is invalid and demanded, until nothing is.
+ *
+ * Whatever a run reads is up to date when it reads it: writers stand on lower
+ * levels and ran before, and what does not stand below is brought up to date first,
+ * as a run within the run. A node that does not come to rest is put off, never forced.
+ * (Seed 002, section 7; architecture, section 6.)
+ *
+ * @module
+ */
+import type { Gates } from "./Gates.ts"
+import { eligibleAt, PASS_RUN_BUDGET } from "./Gates.ts"
+import type { Graph } from "./Graph.ts"
+import { type Edge, GATED, isLive, MATERIALIZER, NEVER_RAN, type Node, PROVISIONAL, QUEUED, REMOVED, RUNNING, UNSETTLED, WALKED } from "./Node.ts"
+import type { Queue } from "./Queue.ts"
+import { type Environment, NodeRun } from "./Runner.ts"
+
+/** A node on the way of a walk, and how far its writers were walked. */
+interface Step {
+  readonly node: Node
+  writers: ReadonlyArray<Node>
+  next: number
+}
+
+/** What a pass left undone. */
+export interface Settled {
+  /** Nodes that did not come to rest, by ordinal. */
+  readonly restless: ReadonlyArray<Node>
+  /** How many runs it took. */
+  readonly runs: number
+}
+
+/**
+ * Runs passes over one graph.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Settle {
+  private readonly graph: Graph
+  private readonly gates: Gates
+  private readonly queue: Queue
+  private readonly environment: Environment
+  /** Counts passes. */
+  private pass = 0
+  private runs = 0
+  /** Live because their creator was, until they have run and the pass is over. */
+  private provisional: Array<Node> = []
+
+  constructor(around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment }) {
+    this.graph = around.graph
+    this.gates = around.gates
+    this.queue = around.queue
+    this.environment = around.environment
+  }
+
+  /** Runs all that is invalid, demanded and not held back. */
+  settle(): Settled {
+    this.pass++
+    this.runs = 0
+    for (let node = this.queue.pop(); node !== undefined; node = this.queue.pop()) this.turn(node)
+    this.expire()
+    return { restless: this.gates.rest(), runs: this.runs }
+  }
+
+  /**
+   * Brings a node and all above it up to date, demanded or not. Answers when its gate opens, where one holds it back.
+   */
+  pull(node: Node): number | undefined {
+    // What stands too deep is reached from what was met, some levels further each time.
+    while (this.ensure(node)) continue
+    return this.blocked(node)
+  }
+
+  /** Begins a beat's work: whatever ran before counts no more against the budget. */
+  begin(): void {
+    this.pass++
+  }
+
+  /** A node that a live one created is demanded until it has run. */
+  provide(node: Node): void {
+    node.flags |= PROVISIONAL
+    this.provisional.push(node)
+  }
+
+  /** A node's turn: it may have been removed, run or put off since it was queued. */
+  private turn(node: Node): void {
+    const { flags } = node
+    if ((flags & UNSETTLED) === 0 || (flags & REMOVED) !== 0 || !isLive(node)) return
+    if (node.gate !== undefined && !this.gates.isOpen(node)) return this.gates.hold(node)
+    if (node.parent !== undefined && this.isParentFirst(node)) return
+    if (this.isSpent(node)) return this.gates.backOff(node)
+    if ((flags & NEVER_RAN) !== 0 && node.definition.reads.length > 0 && !this.prepared(node)) return
+    // Where it has to begin again, what it waits for was queued, below its new level.
+    if (!this.run(node)) this.queue.push(node)
+  }
+
+  /** What a node that never ran is going to read is up to date before. */
+  private prepared(node: Node): boolean {
+    for (const text of node.definition.reads) {
+      for (const writer of this.graph.writersOf(this.graph.locations.named(text))) {
+        if (writer !== node) this.pull(writer)
+      }
+    }
+    return (node.flags & UNSETTLED) !== 0
+  }
+
+  private isSpent(node: Node): boolean {
+    const { run } = node
+    return run !== undefined && run.pass === this.pass && run.passRuns >= PASS_RUN_BUDGET
+  }
+
+  private run(node: Node): boolean {
+    const run = node.run ??= new NodeRun(node, this.environment)
+    if (!run.perform()) return false
+    this.runs++
+    if (run.pass === this.pass) run.passRuns++
+    else {
+      run.pass = this.pass
+      run.passRuns = 1
+    }
+    if (node.gate !== undefined) this.gates.ran(node)
+    return true
+  }
+
+  /** Lets a parent that has to run go before its child, which it may remove; unless it reads what the child derives. */
+  private isParentFirst(node: Node): boolean {
+    const { parent } = node
+    if (parent === undefined || (parent.flags & QUEUED) === 0 || parent.level < node.level) return false
+    if (this.dependsOn(parent, node)) return false
+    node.level = parent.level + 1
+    this.queue.push(node)
+    return true
+  }
+
+  private dependsOn(reader: Node, writer: Node): boolean {
+    const seen = new Set<Node>([reader])
+    for (const node of seen) {
+      if (node === writer) return true
+      if (node.level < writer.level) continue
+      for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) {
+        for (const above of this.graph.writersOf(edge.location)) seen.add(above)
+      }
+    }
+    return false
+  }
+
+  /**
+   * Brings a node and all above it up to date. Answers true where the nesting got too deep: whoever reads has to begin again.
+   *
+   * The walk keeps its own stack, so that long chains take no room on the host's.
+   */
+  readonly ensure = (start: Node): boolean => {
+    if (start.checked === this.graph.clock && (start.flags & UNSETTLED) === 0) return false
+    const steps: Array<Step> = []
+    this.enter(start, steps)
+    let isAgain = false
+    for (let step = steps.at(-1); step !== undefined; step = steps.at(-1)) {
+      const writer = isAgain ? undefined : step.writers[step.next++]
+      if (writer !== undefined) {
+        this.enter(writer, steps)
+        continue
+      }
+      steps.pop()
+      const { node } = step
+      node.flags &= ~WALKED
+      if (isAgain) continue
+      if ((node.flags & UNSETTLED) !== 0 && this.gates.isOpen(node) && !this.isSpent(node)) isAgain = !this.run(node)
+      if (!isAgain) node.checked = this.graph.clock
+    }
+    return isAgain
+  }
+
+  private enter(node: Node, steps: Array<Step>): void {
+    const { flags } = node
+    if ((flags & (WALKED | RUNNING | REMOVED)) !== 0) return
+    if (node.checked === this.graph.clock && (flags & UNSETTLED) === 0) return
+    node.flags |= WALKED
+    steps.push({ node, writers: this.writersAbove(node), next: 0 })
+  }
+
+  /** The writers of what a node read, or of what it says that it is going to read. */
+  private writersAbove(node: Node): ReadonlyArray<Node> {
+    const found: Array<Node> = []
+    for (let edge: Edge | undefined = node.reads; edge !== undefined; edge = edge.nextRead) this.addWriters(edge.location, found)
+    if (node.reads === undefined) for (const text of node.definition.reads) this.addWriters(this.graph.locations.named(text), found)
+    return found
+  }
+
+  private addWriters(location: Parameters<Graph["writersOf"]>[0], found: Array<Node>): void {
+    for (const writer of this.graph.writersOf(location)) found.push(writer)
+    for (const writer of this.graph.covering(location)) found.push(writer)
+  }
+
+  /** When the latest gate opens that keeps a node or one above it from being up to date. */
+  private blocked(start: Node): number | undefined {
+    if (start.checked === this.graph.clock && (start.flags & UNSETTLED) === 0 && this.gates.nextDue === undefined) return undefined
+    let until: number | undefined
+    const seen = new Set<Node>([start])
+    for (const node of seen) {
+      if ((node.flags & UNSETTLED) !== 0 && !this.gates.isOpen(node)) until = Math.min(until ?? Infinity, eligibleAt(node))
+      for (const writer of this.writersAbove(node)) seen.add(writer)
+    }
+    return until
+  }
+
+  /** The pass is over: who was created in it and has run lives on only by its readers. */
+  private expire(): void {
+    if (this.provisional.length === 0) return
+    const kept: Array<Node> = []
+    for (const node of this.provisional) {
+      if ((node.flags & REMOVED) !== 0) continue
+      if ((node.run?.runs ?? 0) === 0) {
+        kept.push(node)
+        continue
+      }
+      node.flags &= ~PROVISIONAL
+      this.graph.release(node)
+    }
+    this.provisional = kept
+  }
+
+  /** Whether anything is to be done now. */
+  get isRunnable(): boolean {
+    return !this.queue.isEmpty
+  }
+
+  /** Whether a node waits for its gate. */
+  isWaiting(node: Node): boolean {
+    return (node.flags & GATED) !== 0 && (node.flags & MATERIALIZER) === 0
+  }
+}

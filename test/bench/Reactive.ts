@@ -1,0 +1,144 @@
+/**
+ * What the contenders of the reactive bench have in common: sources, computed
+ * values, effects and batches.
+ *
+ * @module
+ */
+import * as alien from "alien-signals"
+import * as preact from "@preact/signals-core"
+import * as mobx from "mobx"
+import type { Value } from "systole"
+import { Cell, Computation, Effect, Scheduler } from "systole"
+
+/** Reads within a computed value or an effect. For us it is the node's transaction itself. */
+export interface Reader<Source> {
+  readonly get: (source: Source) => unknown
+}
+
+/** One contender. What it makes is kept until it is thrown away whole. */
+export interface Library<Source> {
+  readonly source: (value: number) => Source
+  readonly computed: (run: (reader: Reader<Source>) => unknown) => Source
+  readonly effect: (run: (reader: Reader<Source>) => void) => void
+  readonly write: (source: Source, value: number) => void
+  /** Writes what `run` writes, and has all effects told when it returns. */
+  readonly batch: (run: () => void) => void
+  /** The runs that the engine counted itself, where it counts them: each of them a transaction. */
+  readonly transactions?: () => number
+}
+
+type Signal = (() => unknown) & ((value: number) => void)
+
+const makeAlien = (): Library<Signal> => {
+  const reader = { get: (source: Signal) => source() }
+  return {
+    source: (value) => alien.signal<number>(value) as unknown as Signal,
+    computed: (run) => alien.computed(() => run(reader)) as unknown as Signal,
+    effect: (run) => void alien.effect(() => run(reader)),
+    write: (source, value) => source(value),
+    batch: (run) => {
+      alien.startBatch()
+      run()
+      alien.endBatch()
+    }
+  }
+}
+
+const makePreact = (): Library<preact.Signal<unknown>> => {
+  const reader = { get: (source: preact.Signal<unknown>) => source.value }
+  return {
+    source: (value) => preact.signal<unknown>(value),
+    computed: (run) => preact.computed(() => run(reader)) as preact.Signal<unknown>,
+    effect: (run) => void preact.effect(() => run(reader)),
+    write: (source, value) => {
+      source.value = value
+    },
+    batch: (run) => preact.batch(run)
+  }
+}
+
+/** What we use of solid-js; its build for browsers is asked for by its file, because that for servers does not react. */
+interface Solid {
+  readonly createSignal: (value: unknown) => [get: () => unknown, set: (value: unknown) => void]
+  readonly createMemo: (run: () => unknown) => () => unknown
+  readonly createRoot: <A>(run: () => A) => A
+  readonly createRenderEffect: (run: () => void) => void
+  readonly batch: (run: () => void) => void
+}
+
+interface SolidSource {
+  readonly get: () => unknown
+  readonly set: ((value: unknown) => void) | undefined
+}
+
+const solidFile = new URL("../../node_modules/solid-js/dist/solid.js", import.meta.url).href
+
+const makeSolid = async (): Promise<Library<SolidSource>> => {
+  const solid = await import(solidFile) as Solid
+  const reader = { get: (source: SolidSource) => source.get() }
+  return {
+    source: (value) => {
+      const [get, set] = solid.createSignal(value)
+      return { get, set }
+    },
+    computed: (run) => ({ get: solid.createRoot(() => solid.createMemo(() => run(reader))), set: undefined }),
+    effect: (run) => solid.createRoot(() => solid.createRenderEffect(() => run(reader))),
+    write: (source, value) => source.set!(value),
+    batch: solid.batch
+  }
+}
+
+interface Box {
+  readonly get: () => unknown
+}
+
+const makeMobx = (): Library<Box> => {
+  const reader = { get: (source: Box) => source.get() }
+  return {
+    source: (value) => mobx.observable.box(value, { deep: false }),
+    computed: (run) => mobx.computed(() => run(reader)),
+    effect: (run) => void mobx.autorun(() => run(reader)),
+    write: (source, value) => (source as ReturnType<typeof mobx.observable.box>).set(value),
+    batch: (run) => mobx.runInAction(run)
+  }
+}
+
+const nothing = (): void => {}
+
+/** Our engine in memory, through what the package exports: every node runs in a transaction of its own. */
+const makeSystole = (): Library<Cell.Cell> => {
+  const scheduler = new Scheduler()
+  let made = 0
+  return {
+    source: (value) => {
+      const cell = Cell.make(`/s/${made++}`)
+      scheduler.set(cell, value)
+      return cell
+    },
+    computed: (run) => {
+      const output = `/c/${made++}`
+      scheduler.register(Computation.make({ name: `c${made}`, output, run: run as (tx: Reader<Cell.Cell>) => Value }))
+      return Cell.make(output)
+    },
+    effect: (run) => {
+      scheduler.register(Effect.make({ name: `e${made++}`, read: run as unknown as (tx: Reader<Cell.Cell>) => Value, deliver: nothing }))
+      scheduler.settle()
+    },
+    write: (source, value) => scheduler.set(source, value),
+    batch: (run) => {
+      run()
+      scheduler.settle()
+    },
+    transactions: () => scheduler.snapshot().reduce((sum, { runs }) => sum + runs, 0)
+  }
+}
+
+/** The contenders by name; `control` is the baseline once more. */
+export const libraries: Readonly<Record<string, () => Library<any> | Promise<Library<any>>>> = {
+  alien: makeAlien,
+  control: makeAlien,
+  systole: makeSystole,
+  preact: makePreact,
+  solid: makeSolid,
+  mobx: makeMobx
+}

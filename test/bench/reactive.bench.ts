@@ -1,0 +1,195 @@
+/**
+ * The scheduler against the signal libraries, on the shapes that those measure
+ * themselves by; and what it costs to have many nodes that nobody looks at.
+ *
+ * All contenders run in one process and take turns. Each shape's sums, effects and
+ * computed values have to be the same with all of them, or there are no figures. Our nodes run
+ * in transactions, with causes, budgets and before-images; journal and labels are off.
+ */
+import { Cell, Computation, Effect, Scheduler } from "systole"
+import type { Bench, Case, Round } from "./Bench.ts"
+import { quantile } from "./Bench.ts"
+import { libraries } from "./Reactive.ts"
+import type { Shape, shapes as Shapes } from "./ReactiveShapes.ts"
+
+const names = Object.keys(libraries)
+
+/** Each contender's own copy of the shapes. */
+const copies = new Map(await Promise.all(names.map(async (name) =>
+  [name, (await import(`./ReactiveShapes.ts?${name}`) as { readonly shapes: typeof Shapes }).shapes] as const
+)))
+
+/** What each contender came to, by shape. */
+const built = new Map<string, Map<string, { readonly shape: Shape; readonly transactions: (() => number) | undefined }>>()
+
+const elapsed = (work: () => void): number => {
+  const began = performance.now()
+  work()
+  return performance.now() - began
+}
+
+const round = (kase: string, name: string): Round => async () => {
+  const shapes = built.get(kase) ?? new Map()
+  built.set(kase, shapes)
+  let own = shapes.get(name)
+  if (own === undefined) {
+    const library = await libraries[name]!()
+    own = { shape: copies.get(name)![kase]!.build(library), transactions: library.transactions }
+    shapes.set(name, own)
+  }
+  return elapsed(own.shape.run)
+}
+
+/** mobx overflows the stack here. */
+const isTooDeep = (kase: string, name: string): boolean => name === "mobx" && kase === "cellx 2500"
+
+const shapeCases: ReadonlyArray<Case> = Object.entries(copies.get("alien")!).map(([kase, { group }]): Case => ({
+  name: `${group}: ${kase}`,
+  unit: "ms",
+  baseline: "alien",
+  contenders: Object.fromEntries(names.filter((name) => !isTooDeep(kase, name)).map((name) => [name, round(kase, name)])),
+  rounds: 15,
+  warm: 5
+}))
+
+/** Who runs a live value whose inputs changed before whoever read it last time. */
+const eager = new Set(["systole", "solid"])
+
+/** Throws where a contender came to something else than the baseline. */
+const compare = (): void => {
+  for (const [kase, shapes] of built) {
+    const base = shapes.get("alien")!.shape
+    const isEager = copies.get("alien")![kase]!.eager === true
+    for (const [name, { shape }] of shapes) {
+      if (shape.tally() !== base.tally()) throw new Error(`${kase}: ${name} came to ${shape.tally()}, and alien to ${base.tally()}`)
+      if (shape.computed() !== base.computed() && !(isEager && eager.has(name))) {
+        throw new Error(`${kase}: ${name} computed ${shape.computed()} values, and alien ${base.computed()}`)
+      }
+    }
+  }
+}
+
+const nothing = (): void => {}
+
+/** Computations over one source each, and a few of them watched. */
+const dormant = (count: number, { every, readers }: { readonly every: number; readonly readers: number }) => {
+  const scheduler = new Scheduler()
+  for (let i = 0; i < count; i++) {
+    const source = `/s/${Math.floor(i / readers)}`
+    scheduler.register(Computation.make({ name: `c${i}`, output: `/c/${i}`, run: (tx) => Number(tx.get(source) ?? 0) + i }))
+    scheduler.pull(`/c/${i}`)
+    if (every > 0 && i % every === 0) scheduler.register(Effect.make({ name: `e${i}`, read: (tx) => tx.get(`/c/${i}`), deliver: nothing }))
+  }
+  scheduler.settle()
+  return scheduler
+}
+
+const collect = (globalThis as { readonly gc?: () => void }).gc ?? nothing
+
+const million: ReadonlyArray<Case> = [{
+  name: "1,000,000 dormant computations registered, with what the scheduler adds to their definitions",
+  unit: "s",
+  baseline: "systole",
+  rounds: 1,
+  warm: 0,
+  contenders: {
+    systole: () => {
+      const definitions = Array.from({ length: 1_000_000 }, (_, i) => Computation.make({ name: `c${i}`, output: `/c/${i}`, run: () => 1 }))
+      collect()
+      const before = process.memoryUsage().heapUsed
+      const scheduler = new Scheduler()
+      const time = elapsed(() => definitions.forEach((definition) => scheduler.register(definition)))
+      collect()
+      const bytes = (process.memoryUsage().heapUsed - before) / definitions.length
+      process.stderr.write(`  ${bytes.toFixed(0)} bytes each${collect === nothing ? ", garbage included: run with --expose-gc" : ""}\n`)
+      return time / 1000
+    }
+  }
+}]
+
+const rare = (): Case => {
+  let scheduler: Scheduler | undefined
+  let value = 0
+  return {
+    name: "10 cells changed under 100,000 computations, 1 % of them live",
+    unit: "µs",
+    baseline: "systole",
+    rounds: 5,
+    warm: 2,
+    contenders: {
+      systole: () => {
+        scheduler ??= dormant(100_000, { every: 100, readers: 20 })
+        const engine = scheduler
+        return quantile(Array.from({ length: 200 }, () => {
+          value++
+          return 1000 * elapsed(() => {
+            for (let i = 0; i < 10; i++) engine.set(`/s/${(value * 37 + i * 101) % 5000}`, value)
+            engine.settle()
+          })
+        }), 0.5)
+      }
+    }
+  }
+}
+
+const idle = (): Case => {
+  const engines = new Map<number, { readonly scheduler: Scheduler; readonly cell: Cell.Cell }>()
+  let value = 0
+  const change = (count: number): Round => () => {
+    const { cell, scheduler } = engines.get(count) ?? { scheduler: dormant(count, { every: 0, readers: 20 }), cell: Cell.make("/watched") }
+    if (!engines.has(count)) scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get(cell), deliver: nothing }))
+    engines.set(count, { scheduler, cell })
+    return 1000 * elapsed(() => {
+      for (let i = 0; i < 1000; i++) {
+        scheduler.set(cell, ++value)
+        scheduler.settle()
+      }
+    })
+  }
+  return {
+    name: "one change beside idle computations",
+    unit: "ns",
+    baseline: "1000 idle",
+    rounds: 9,
+    warm: 3,
+    contenders: { "1000 idle": change(1000), "100000 idle": change(100_000), "1000000 idle": change(1_000_000) }
+  }
+}
+
+const unchanged = (): Case => {
+  const scheduler = new Scheduler()
+  const cells = Array.from({ length: 1000 }, (_, i) => Cell.make(`/s/${i}`))
+  const turn = Cell.make("/turn")
+  scheduler.register(Effect.make({
+    name: "reader",
+    read: (tx) => {
+      let sum = Number(tx.get(turn) ?? 0)
+      for (const cell of cells) sum += tx.get(cell) as number
+      return sum
+    },
+    deliver: nothing
+  }))
+  cells.forEach((cell, i) => scheduler.set(cell, i))
+  let value = 0
+  return {
+    name: "a read of an unchanged read set",
+    unit: "ns",
+    baseline: "systole",
+    contenders: {
+      systole: () => 1_000_000 / 200 / cells.length * elapsed(() => {
+        for (let i = 0; i < 200; i++) {
+          scheduler.set(turn, ++value)
+          scheduler.settle()
+        }
+      })
+    }
+  }
+}
+
+const bench: Bench = {
+  cases: [...shapeCases, unchanged(), rare(), idle(), ...million],
+  note: "Ratios are of times: below 1 is faster than alien-signals. All came to the same sums, effects and computed values.",
+  close: compare
+}
+
+export default bench

@@ -1,0 +1,175 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect as Fx } from "effect"
+import type { NodeDefinition, Space, Value } from "systole"
+import { Computation, Effect, Fatal, Kernel, Materializer, replay, why } from "systole"
+import * as TestKernel from "../support/TestKernel.ts"
+import { enzyme, steps } from "./Kit.ts"
+
+const total = Computation.make({
+  name: "total",
+  output: "/data/total",
+  run: (tx) => tx.list("/data/orders").reduce((sum, id) => sum + Number(tx.get(`/data/orders/${id}#/price`)), 0)
+})
+
+const add = enzyme("add", (tx, { payload, params }) => tx.set(`/data/orders/${params["id"]}`, { price: payload }), { query: "/signals/order/:id" })
+
+const register = (...nodes: ReadonlyArray<NodeDefinition>) => Fx.gen(function*() {
+  const kernel = yield* Kernel
+  for (const node of nodes) yield* kernel.register(node)
+})
+
+const order = (space: Space, id: string, price: number) => space.signal({ signal: `/signals/order/${id}`, payload: price })
+
+/** That every beat of the space runs again to the same entry, from the first and from each other one. */
+const replays = (space: Space) => Fx.gen(function*() {
+  const head = yield* space.head
+  for (let from = 0; from <= head; from++) {
+    const { difference } = yield* space.examine((archive) => replay(archive, from, head))
+    assert.isUndefined(difference, `from ${from}: ${JSON.stringify(difference)}`)
+  }
+})
+
+describe("Derived", () => {
+  it.effect("brings what is demanded up to date in the beat of the change, in the same batch, and delivers it once it is durable", () =>
+    Fx.gen(function*() {
+      const told: Array<Value> = []
+      yield* register(total, Effect.make({ name: "teller", read: (tx) => tx.get("/data/total"), deliver: (value, { beat, key }) => void told.push([value, beat, key]) }))
+      const space = yield* TestKernel.space([add])
+      yield* order(space, "a", 5)
+      yield* space.step
+      assert.strictEqual(yield* space.get("/data/total"), 5)
+      yield* order(space, "b", 7)
+      yield* space.step
+      assert.strictEqual(yield* space.get("/data/total"), 12)
+      assert.deepStrictEqual(told, [[5, 0, "teller"], [12, 1, "teller"]])
+      yield* space.step
+      assert.lengthOf(told, 2)
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("shows a handler what is derived from the newest state, demanded or not, and computes it once for all of the beat", () =>
+    Fx.gen(function*() {
+      let runs = 0
+      const counted = Computation.make({ name: "counted", output: "/data/total", run: (tx) => (runs++, total.run(tx) as Value) })
+      yield* register(counted)
+      const seen: Array<Value> = []
+      const look = enzyme("look", (tx) => void seen.push(tx.get("/data/total")), { query: "/signals/look/:n" })
+      const space = yield* TestKernel.space([add, look])
+      yield* order(space, "a", 5)
+      yield* space.step
+      assert.strictEqual(runs, 0)
+      yield* space.set("/data/orders/b", { price: 7 }).pipe(Fx.forkChild)
+      yield* space.signal({ signal: "/signals/look/1" })
+      yield* space.signal({ signal: "/signals/look/2" })
+      yield* space.step
+      assert.deepStrictEqual(seen, [12, 12])
+      assert.strictEqual(runs, 1)
+      assert.strictEqual(yield* space.get("/data/total"), 12)
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("shows no handler what another one of the beat wrote", () =>
+    Fx.gen(function*() {
+      yield* register(total)
+      const seen: Array<Value> = []
+      const both = enzyme("both", (tx, { params }) => {
+        tx.set(`/data/orders/${params["n"]}`, { price: 1 })
+        seen.push(tx.get("/data/total"))
+      }, { query: "/signals/both/:n" })
+      const space = yield* TestKernel.space([both])
+      for (const n of [1, 2]) yield* space.signal({ signal: `/signals/both/${n}` })
+      yield* space.step
+      assert.deepStrictEqual(seen, [0, 0])
+      assert.strictEqual(yield* space.pull("/data/total").pipe(Fx.zipWith(space.step, (value) => value, { concurrent: true })), 2)
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("tells of a node that fails, keeps what it derived, and runs it when its inputs change", () =>
+    Fx.gen(function*() {
+      yield* register(
+        Computation.make({ name: "root", output: "/data/root", run: (tx) => {
+          const value = Number(tx.get("/data/x"))
+          if (value < 0) throw new RangeError("negative")
+          return Math.sqrt(value)
+        } }),
+        Effect.make({ name: "watch", read: (tx) => tx.get("/data/root"), deliver: () => {} })
+      )
+      const put = enzyme("put", (tx, { payload }) => tx.set("/data/x", payload), { query: "/signals/put" })
+      const space = yield* TestKernel.space([put])
+      for (const x of [4, -1, 9]) {
+        yield* space.signal({ signal: "/signals/put", payload: x })
+        yield* space.step
+        assert.strictEqual(yield* space.get("/data/root"), x === 9 ? 3 : 2)
+      }
+      const [diagnostic, ...others] = yield* TestKernel.diagnostics(space)
+      assert.lengthOf(others, 0)
+      assert.strictEqual(diagnostic!["topic"], "node/failed")
+      assert.strictEqual(diagnostic!["origin"], "root")
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("says why: the node that derived a value, and what it read", () =>
+    Fx.gen(function*() {
+      yield* register(total, Effect.make({ name: "watch", read: (tx) => tx.get("/data/total"), deliver: () => {} }))
+      const space = yield* TestKernel.space([add])
+      yield* order(space, "a", 5)
+      yield* space.step
+      const reason = yield* space.examine((archive) => why(archive, "/data/total"))
+      assert.strictEqual(reason?.value, 5)
+      assert.deepStrictEqual(reason!.writers.map(({ by }) => by), ["total"])
+      assert.deepStrictEqual(reason!.writers[0]!.reads, [{ address: "/data/orders", value: "(the names below)" }, { address: "/data/orders/a#/price", value: 5 }])
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("forgets what an aborted beat derived", () =>
+    Fx.gen(function*() {
+      let isFatal = true
+      yield* register(total, Effect.make({ name: "watch", read: (tx) => tx.get("/data/total"), deliver: () => {} }))
+      const die = enzyme("die", (tx) => {
+        tx.get("/data/total")
+        return isFatal ? new Fatal({ reason: "out of order" }) : undefined
+      }, { query: "/signals/die" })
+      const space = yield* TestKernel.space([add, die])
+      yield* order(space, "a", 5)
+      yield* space.step
+      yield* space.set("/data/orders/b", { price: 7 }).pipe(Fx.forkChild)
+      yield* space.signal({ signal: "/signals/die" })
+      yield* Fx.flip(space.step)
+      isFatal = false
+      assert.strictEqual(yield* space.get("/data/total"), 5)
+      yield* space.step
+      assert.strictEqual(yield* space.get("/data/total"), 12)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("writes a materializer's cells into the same batch, and runs the nodes that nodes start", () =>
+    Fx.gen(function*() {
+      yield* register(
+        Materializer.make({
+          name: "byPrice",
+          writes: ["/data/prices/*"],
+          run: (tx) => {
+            for (const id of tx.list("/data/orders")) tx.set(`/data/prices/${tx.get(`/data/orders/${id}#/price`)}`, id)
+          }
+        }),
+        Effect.make({
+          name: "parent",
+          read: (tx) => {
+            for (const id of tx.list("/data/orders")) {
+              tx.start(Computation.make({ name: `double-${id}`, output: `/data/double/${id}`, run: (tx) => Number(tx.get(`/data/orders/${id}#/price`)) * 2 }))
+            }
+            return null
+          },
+          deliver: () => {}
+        })
+      )
+      const space = yield* TestKernel.space([add])
+      yield* order(space, "a", 5)
+      yield* order(space, "b", 6)
+      yield* space.step
+      assert.deepStrictEqual(yield* space.list("/data/prices"), ["5", "6"])
+      assert.strictEqual(yield* space.get("/data/double/b"), 12)
+      yield* order(space, "c", 7)
+      yield* steps(space, 2)
+      assert.strictEqual(yield* space.get("/data/double/c"), 14)
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+})
