@@ -6,6 +6,7 @@
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Enzymes } from "../registry/Registry.ts"
 import type { Settings } from "./Limits.ts"
+import type { Recall } from "./Recall.ts"
 import type { RunHost } from "./Run.ts"
 
 /**
@@ -20,6 +21,7 @@ export interface Archive {
   readonly settings: Settings
   readonly hash: (data: string | Uint8Array) => string
   readonly host: RunHost
+  readonly recall: Recall
   /** Asked between two pieces of work, each of one journal row at most: what it answers is to be waited for. Throws where nobody wants the answer any more. */
   readonly rest: () => Promise<void> | undefined
 }

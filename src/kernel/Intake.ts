@@ -12,17 +12,16 @@ import type { Body } from "./Body.ts"
 import type { Control } from "./Control.ts"
 import type { Flight, Outcome } from "./Flight.ts"
 import type { Start, Taken } from "./Inbox.ts"
-import type { Module } from "./Journal.ts"
+import type { Activation } from "./Modules.ts"
+import * as Modules from "./Modules.ts"
 import type { Signal } from "./Signal.ts"
 
 /** What a beat begins with. */
-export interface Begun extends Start {
+export interface Begun extends Start, Activation {
   /** 32 hexadecimal digits. */
   readonly seed: string
   /** How many registrations and withdrawals took effect since the beat before. */
   readonly activated: number
-  /** The modules that are active, where that changed. */
-  readonly modules: ReadonlyArray<Module>
   /** Content that runs can see for the first time. */
   readonly content: ReadonlyArray<string>
 }
@@ -82,8 +81,8 @@ export class LiveIntake implements Intake {
       clock: Math.max(host.now(), store.head().clock),
       seed: seed(),
       activated,
-      modules: activated === 0 ? [] : enzymes.modules(),
-      content: documents.capture()
+      content: documents.capture(),
+      ...activated === 0 ? Modules.unchanged : Modules.activation(enzymes, documents)
     }
   }
 

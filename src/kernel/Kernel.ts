@@ -14,11 +14,12 @@ import { Persistence } from "../persistence/Persistence.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
 import { InvalidEnzyme } from "../registry/Enzyme.ts"
-import { NotRegistered, Registry } from "../registry/Registry.ts"
+import { type Code, NotRegistered, Registry } from "../registry/Registry.ts"
 import { expected } from "./Expected.ts"
 import { KernelSettings } from "./Limits.ts"
 import { LiveSpace } from "./LiveSpace.ts"
 import { Pacemaker } from "./Pacemaker.ts"
+import { Recall } from "./Recall.ts"
 import * as Recovery from "./Recovery.ts"
 import { RunWatch } from "./RunWatch.ts"
 import type { Space } from "./Space.ts"
@@ -46,8 +47,8 @@ export class Kernel extends Context.Service<Kernel, {
   readonly opened: (name: string) => Space | undefined
   /** The names of all spaces. */
   readonly spaces: Effect.Effect<ReadonlyArray<string>, PersistenceError>
-  /** Takes an enzyme in, from the next capture of each space on. */
-  readonly register: (enzyme: Enzyme, options?: { readonly hash?: string }) => Effect.Effect<void, InvalidEnzyme>
+  /** Takes an enzyme in, from the next capture of each space on; `code` is the module it came from. */
+  readonly register: (enzyme: Enzyme, code?: Code) => Effect.Effect<void, InvalidEnzyme>
   readonly unregister: (enzyme: Enzyme) => Effect.Effect<void, NotRegistered>
   readonly enzymes: Effect.Effect<ReadonlyArray<Registration>>
 }>()("systole/kernel/Kernel") {
@@ -62,7 +63,7 @@ export class Kernel extends Context.Service<Kernel, {
       const scope = yield* Effect.scope
       const open = new Map<string, LiveSpace>()
       const opening = yield* Semaphore.make(1)
-      const parts: Recovery.Parts = { registry, settings, hash, pacemaker, host: { now: pacemaker.now, wake: pacemaker.wake, watch: yield* RunWatch } }
+      const parts: Recovery.Parts = { registry, settings, hash, pacemaker, recall: yield* Recall, host: { now: pacemaker.now, wake: pacemaker.wake, watch: yield* RunWatch } }
 
       const start = Effect.fn("Kernel.open")(function*(name: string, create: boolean): Effect.fn.Return<LiveSpace, PersistenceError> {
         const known = running(open, name)
@@ -101,9 +102,9 @@ export class Kernel extends Context.Service<Kernel, {
         space: (name, options) => find(name, options?.create),
         opened: (name) => running(open, name),
         spaces: persistence.spaces,
-        register: (enzyme, options) => Effect.try({ try: () => registry.register(enzyme, options?.hash), catch: expected(InvalidEnzyme) }),
+        register: (enzyme, code) => Effect.try({ try: () => registry.register(enzyme, code), catch: expected(InvalidEnzyme) }),
         unregister: (enzyme) => Effect.try({ try: () => registry.unregister(enzyme), catch: expected(NotRegistered) }),
-        enzymes: Effect.sync(() => registry.all().map(({ enzyme, hash }) => ({ enzyme, hash })))
+        enzymes: Effect.sync(() => registry.all().map(({ code, enzyme }) => ({ enzyme, hash: code?.hash })))
       })
     })
   )

@@ -15,6 +15,7 @@ import { Documents } from "./Documents.ts"
 import { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
 import type { Pacemaker } from "./Pacemaker.ts"
+import type { Recall } from "./Recall.ts"
 import type { RunHost } from "./Run.ts"
 import { Pending } from "./Signal.ts"
 
@@ -25,6 +26,7 @@ export interface Parts {
   readonly hash: Hash["Service"]
   readonly pacemaker: Pacemaker["Service"]
   readonly host: RunHost
+  readonly recall: Recall
 }
 
 /** Keys that are asked for at a time. */
@@ -37,7 +39,7 @@ const PAGE = 1000
  * @category constructors
  * @since 0.1.0
  */
-export const recover = (store: SpaceStore, { hash, host, pacemaker, registry, settings }: Parts): Body => {
+export const recover = (store: SpaceStore, { hash, host, pacemaker, recall, registry, settings }: Parts): Body => {
   const documents = new Documents(store, settings.limits.residentBytes)
   const inbox = new Inbox(settings.limits, store)
   let number = 0
@@ -60,6 +62,7 @@ export const recover = (store: SpaceStore, { hash, host, pacemaker, registry, se
     hash: hash.hex,
     seed: pacemaker.seed,
     host,
+    recall,
     number: () => ++number
   }
 }

@@ -8,8 +8,10 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { Kernel } from "../kernel/Kernel.ts"
+import { Recall } from "../kernel/Recall.ts"
 import * as Enzyme from "../registry/Enzyme.ts"
 import { InvalidConfig } from "./Config.ts"
 import { type LoadedModule, ModuleBroken, ModuleHost } from "./ModuleHost.ts"
@@ -28,6 +30,7 @@ export interface Sources {
 export interface FoundEnzyme {
   readonly file: string
   readonly hash: string
+  readonly text: string | undefined
   readonly enzyme: Enzyme.Enzyme
 }
 
@@ -83,7 +86,7 @@ export const register = Effect.fn("Loader.register")(function*(found: Found): Ef
   const refused: Array<ModuleBroken> = []
   const enzymes: Array<FoundEnzyme> = []
   for (const item of found.enzymes) {
-    const result = yield* Effect.result(kernel.register(item.enzyme, { hash: item.hash }))
+    const result = yield* Effect.result(kernel.register(item.enzyme, { hash: item.hash, text: item.text }))
     if (Result.isSuccess(result)) enzymes.push(item)
     else refused.push(new ModuleBroken({ file: item.file, reason: result.failure.message }))
   }
@@ -108,6 +111,23 @@ export const reload = Effect.fn("Loader.reload")(function*(before: Found, source
   const swapped = yield* register({ ...now, enzymes: now.enzymes.filter((item) => !kept.some((old) => isSame(old, item))) })
   return { ...swapped, enzymes: [...kept, ...swapped.enzymes] }
 })
+
+/**
+ * Brings modules back from their texts, for those who look back.
+ *
+ * A module was let run when it was loaded from its file, so what it imports of the host is not looked at once more.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const recall: Layer.Layer<never, never, ModuleHost> = Layer.effect(
+  Recall,
+  ModuleHost.useSync((host): Recall => (hash, text) =>
+    Effect.runPromise(Effect.map(Effect.result(host.recall(hash, text)), (loaded) => {
+      const found = Result.flatMap(loaded, decode)
+      return Result.isSuccess(found) ? found.success.enzymes.map(({ enzyme }) => enzyme) : found.failure.reason
+    })))
+)
 
 /**
  * The plugin that provides persistence.
@@ -144,7 +164,7 @@ export const isModule = (name: string): boolean => /^[^_.].*\.(?:ts|js|mjs)$/.te
  * @since 0.1.0
  */
 export const decode = (loaded: LoadedModule): Result.Result<Found, ModuleBroken> => {
-  const { file, hash, module } = loaded
+  const { file, hash, module, text } = loaded
   const refuse = (reason: string) => Result.fail(new ModuleBroken({ file, reason }))
   if (module === undefined) return refuse("it has no default export. Write: export default Enzyme.make({ … })")
   try {
@@ -157,7 +177,7 @@ export const decode = (loaded: LoadedModule): Result.Result<Found, ModuleBroken>
       return refuse(`it imports ${imported}, which runs on this host alone, and enzyme "${wary.name}" is not marked trusted. Use the transaction instead, or set trusted: true`)
     }
     return Result.succeed({
-      enzymes: enzymes.map((enzyme) => ({ file, hash, enzyme })),
+      enzymes: enzymes.map((enzyme) => ({ file, hash, text, enzyme })),
       plugins: plugin === undefined ? [] : [{ file, hash, plugin }],
       broken: []
     })

@@ -6,7 +6,7 @@ import * as ManifestModules from "../../src/main/ManifestModules.ts"
 
 const enzyme = Enzyme.make({ name: "count", query: "/signals/count", run: () => 1 })
 const plugin = (name: string, provides = {}) => ({ _tag: "Plugin", name, version: "1.0.0", provides, enzymes: [] })
-const loaded = (module: unknown, hostImports: ReadonlyArray<string> = []) => ({ file: "enzymes/a.ts", hash: "h", module, hostImports })
+const loaded = (module: unknown, hostImports: ReadonlyArray<string> = []) => ({ file: "enzymes/a.ts", hash: "h", module, text: "t", hostImports })
 
 const load = (modules: Readonly<Record<string, unknown>>, sources: Partial<Loader.Sources> = {}) =>
   Loader.load({ enzymes: ["enzymes"], plugins: ["plugins"], required: [], ...sources }).pipe(
