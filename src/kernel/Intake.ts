@@ -64,6 +64,8 @@ export class LiveIntake implements Intake {
   /** The version of the registry that the newest beat worked with, and the one that this beat works with. */
   private known = 0
   private version = 0
+  /** Whether a beat was committed since the space was opened, before which other modules may have been active. */
+  private opened = false
   /** Handlings that aborted this beat's input before. */
   private aborted: ReadonlyArray<Aborted> = []
 
@@ -82,7 +84,7 @@ export class LiveIntake implements Intake {
       seed: seed(),
       activated,
       content: documents.capture(),
-      ...activated === 0 ? Modules.unchanged : Modules.activation(enzymes, documents)
+      ...this.opened && activated === 0 ? Modules.unchanged : Modules.activation(enzymes, documents)
     }
   }
 
@@ -106,6 +108,7 @@ export class LiveIntake implements Intake {
 
   committed(): void {
     this.known = this.version
+    this.opened = true
     this.aborted = []
   }
 }

@@ -101,24 +101,22 @@ export class Code {
 
   /** The enzymes of one name, from the modules that run now and from texts that are kept. */
   private async find(name: string, digests: ReadonlyArray<string>, live: ReadonlyArray<Entry>): Promise<ReadonlyArray<Found> | string> {
-    const found: Array<Found> = []
-    const seen = new Map<string, number>()
-    for (const digest of digests) {
-      // A module may bring several enzymes of one name.
-      const nth = seen.get(digest) ?? 0
-      seen.set(digest, nth + 1)
-      const running = live.filter(({ code }) => code!.hash === digest)[nth]
-      if (running !== undefined) {
-        found.push(running)
+    const left = new Map<string, Array<Found>>()
+    for (const digest of new Set(digests)) {
+      // A module may bring several enzymes of one name; which they were is known where all of them ran.
+      const count = digests.filter((other) => other === digest).length
+      const running = live.filter(({ code }) => code!.hash === digest)
+      if (running.length === count) {
+        left.set(digest, running)
         continue
       }
       const module = await this.recall(digest)
       if (typeof module === "string") return module
-      const enzyme = module.filter((enzyme) => enzyme.name === name)[nth]
-      if (enzyme === undefined) return `text /cas/${digest} makes no such enzyme`
-      found.push({ enzyme, code: { hash: digest } })
+      const enzymes = module.filter((enzyme) => enzyme.name === name)
+      if (enzymes.length !== count) return `text /cas/${digest} makes ${enzymes.length} of this name, and there were ${count}`
+      left.set(digest, enzymes.map((enzyme) => ({ enzyme, code: { hash: digest } })))
     }
-    return found
+    return digests.map((digest) => left.get(digest)!.shift()!)
   }
 
   private async recall(digest: string): Promise<ReadonlyArray<Enzyme> | string> {
