@@ -61,6 +61,9 @@ const none: Found = { enzymes: [], plugins: [], broken: [] }
 /** Most modules of one folder; a folder with more is not one of modules. */
 const MAX_MODULES = 10_000
 
+/** How long somebody who looks back waits for a module. */
+const PATIENCE = "10 seconds"
+
 /**
  * Loads all modules of a project. What is broken is reported and stops nothing.
  *
@@ -122,11 +125,16 @@ export const reload = Effect.fn("Loader.reload")(function*(before: Found, source
  */
 export const recall: Layer.Layer<never, never, ModuleHost> = Layer.effect(
   Recall,
-  ModuleHost.useSync((host): Recall => (hash, text) =>
-    Effect.runPromise(Effect.map(Effect.result(host.recall(hash, text)), (loaded) => {
-      const found = Result.flatMap(loaded, decode)
-      return Result.isSuccess(found) ? found.success.enzymes.map(({ enzyme }) => enzyme) : found.failure.reason
-    })))
+  Effect.gen(function*() {
+    const host = yield* ModuleHost
+    const run = Effect.runPromiseWith(yield* Effect.context<never>())
+    return (hash, text) =>
+      run(host.recall(hash, text).pipe(
+        Effect.timeoutOrElse({ duration: PATIENCE, orElse: () => Effect.fail(new ModuleBroken({ file: hash, reason: `it takes longer than ${PATIENCE} to load` })) }),
+        Effect.flatMap((loaded) => Effect.fromResult(decode(loaded))),
+        Effect.match({ onFailure: ({ reason }) => reason, onSuccess: ({ enzymes }) => enzymes.map(({ enzyme }) => enzyme) })
+      ))
+  })
 )
 
 /**

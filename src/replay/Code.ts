@@ -82,12 +82,12 @@ export class Code {
 
   /** Makes the registry of then: of what is there, as far as it is. */
   private async gather(): Promise<void> {
-    const live = this.archive.enzymes.all()
+    const live = Map.groupBy(this.archive.enzymes.all(), ({ code, name }) => code === undefined ? "" : name)
     this.absent = new Map()
     const enzymes = this.archive.enzymes.fresh()
-    for (const { code, enzyme } of live) if (code === undefined) enzymes.register(enzyme)
+    for (const { enzyme } of live.get("") ?? []) enzymes.register(enzyme)
     for (const { digests, name } of this.active.values()) {
-      const mine = live.filter((entry) => entry.name === name && entry.code !== undefined)
+      const mine = live.get(name) ?? []
       const found = await this.find(name, digests, mine)
       const reason = typeof found === "string" ? found : registered(enzymes, found)
       if (reason === undefined) continue

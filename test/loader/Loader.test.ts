@@ -1,7 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Result } from "effect"
+import { Effect, Fiber, Layer, Result, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { Enzyme } from "systole"
+import { Recall } from "../../src/kernel/Recall.ts"
 import * as Loader from "../../src/loader/Loader.ts"
+import { ModuleBroken, ModuleHost } from "../../src/loader/ModuleHost.ts"
 import * as ManifestModules from "../../src/main/ManifestModules.ts"
 
 const enzyme = Enzyme.make({ name: "count", query: "/signals/count", run: () => 1 })
@@ -92,6 +95,32 @@ describe("Loader", () => {
         assert.deepStrictEqual(alone.plugins.map((item) => item.file), ["systole/plugins/store"])
         const replaced = yield* load({ ...own, "plugins/mine.ts": plugin("store") }, { required: ["store"] })
         assert.deepStrictEqual(replaced.plugins.map((item) => item.file), ["plugins/mine.ts"])
+      }))
+  })
+
+  describe("recall", () => {
+    /** What the host's answer to a text becomes. */
+    const recalled = (answer: ReturnType<ModuleHost["Service"]["recall"]>) =>
+      Effect.provide(Effect.gen(function*() {
+        const recall = yield* Recall
+        return yield* Effect.promise(() => recall("h", "t"))
+      }), Loader.recall.pipe(Layer.provide(Layer.mock(ModuleHost, { changes: Stream.empty, recall: () => answer }))))
+
+    const names = (found: ReadonlyArray<{ readonly name: string }> | string) => typeof found === "string" ? found : found.map(({ name }) => name)
+
+    it.effect("gives a module's enzymes, a plugin's too", () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(names(yield* recalled(Effect.succeed(loaded([enzyme, { name: "x", query: "", run: () => 1 }])))), ["count", "x"])
+        assert.deepStrictEqual(names(yield* recalled(Effect.succeed(loaded({ ...plugin("extra"), enzymes: [enzyme] })))), ["count"])
+      }))
+
+    it.effect("says why it cannot", () =>
+      Effect.gen(function*() {
+        assert.strictEqual(yield* recalled(Effect.fail(new ModuleBroken({ file: "f", reason: "no luck" }))), "no luck")
+        assert.include(yield* recalled(Effect.succeed(loaded(7))), "type number")
+        const waiting = yield* Effect.forkChild(recalled(Effect.never), { startImmediately: true })
+        yield* TestClock.adjust("10 seconds")
+        assert.include(yield* Fiber.join(waiting), "longer than 10 seconds")
       }))
   })
 
