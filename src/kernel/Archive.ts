@@ -7,6 +7,7 @@ import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Enzymes } from "../registry/Registry.ts"
 import type { Modules } from "../scheduler/Modules.ts"
 import type { Settings } from "./Limits.ts"
+import type { Recall } from "./Recall.ts"
 import type { RunHost } from "./Run.ts"
 
 /**
@@ -22,6 +23,7 @@ export interface Archive {
   readonly settings: Settings
   readonly hash: (data: string | Uint8Array) => string
   readonly host: RunHost
+  readonly recall: Recall
   /** Asked between two pieces of work, each of one journal row at most: what it answers is to be waited for. Throws where nobody wants the answer any more. */
   readonly rest: () => Promise<void> | undefined
 }

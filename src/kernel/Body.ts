@@ -13,6 +13,7 @@ import type { Derived } from "./Derived.ts"
 import type { Documents } from "./Documents.ts"
 import type { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
+import type { Recall } from "./Recall.ts"
 import type { RunHost } from "./Run.ts"
 
 /**
@@ -38,6 +39,8 @@ export interface Body {
   /** Draws a beat's seed. */
   readonly seed: () => string
   readonly host: RunHost
+  /** Brings back code that ran once, for those who look back. */
+  readonly recall: Recall
   /** The number of the next thing that waits. */
   readonly number: () => number
 }

@@ -62,7 +62,7 @@ const FAILURE = 4096
  * @since 0.1.0
  */
 export const commit = (work: BeatWork, body: Body): Beat => {
-  const settled: Settled = { queued: [...work.redelivered], receipts: [], blobs: [], landed: [], staying: [] }
+  const settled: Settled = { queued: [...work.redelivered], receipts: [], blobs: [...work.begun.texts], landed: [], staying: [] }
   const flights = taken(work)
   for (const handling of work.runs) conclude(handling, { work, body, settled })
   for (const flight of flights) settleFlight(flight, { work, body, settled })
@@ -251,7 +251,6 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     clock: now,
     seed,
     prev: body.store.head().hash,
-    modules: work.begun.modules,
     content: work.begun.content,
     activated: work.begun.activated,
     controls: work.done,

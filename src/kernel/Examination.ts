@@ -52,8 +52,8 @@ export class Examination {
   }
 
   private archive(signal: AbortSignal): Archive {
-    const { enzymes, hash, host, nodes, settings, store } = this.body
-    return { store, enzymes, nodes, settings, hash, host, rest: this.rests(signal) }
+    const { enzymes, hash, host, nodes, recall, settings, store } = this.body
+    return { store, enzymes, nodes, settings, hash, host, recall, rest: this.rests(signal) }
   }
 
   /** Counts the work between two turns. */

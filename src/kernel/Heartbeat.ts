@@ -21,6 +21,7 @@ import * as Control from "./Control.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import type { Captured, Handling, Outcome } from "./Flight.ts"
 import type { Intake } from "./Intake.ts"
+import * as Modules from "./Modules.ts"
 import * as Run from "./Run.ts"
 import type { Again, Signal } from "./Signal.ts"
 import { BeatAborted } from "./SpaceError.ts"
@@ -64,6 +65,7 @@ export class Heartbeat {
     const { bindings, documents, hash } = this.body
     const begun = this.intake.begin(number)
     const work = new BeatWork(new Stage(documents), begun, { bound: bindings, hash })
+    Modules.put(begun.modules, work.stage)
     this.captureControls(work)
     this.checkStore()
     const resolve = this.memo(work)

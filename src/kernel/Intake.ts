@@ -12,17 +12,16 @@ import type { LiveBody } from "./Body.ts"
 import type { Control } from "./Control.ts"
 import type { Flight, Outcome } from "./Flight.ts"
 import type { Start, Taken } from "./Inbox.ts"
-import type { Module } from "./Journal.ts"
+import type { Activation } from "./Modules.ts"
+import * as Modules from "./Modules.ts"
 import type { Signal } from "./Signal.ts"
 
 /** What a beat begins with. */
-export interface Begun extends Start {
+export interface Begun extends Start, Activation {
   /** 32 hexadecimal digits. */
   readonly seed: string
   /** How many registrations and withdrawals took effect since the beat before. */
   readonly activated: number
-  /** The modules that are active, where that changed. */
-  readonly modules: ReadonlyArray<Module>
   /** Content that runs can see for the first time. */
   readonly content: ReadonlyArray<string>
 }
@@ -65,6 +64,8 @@ export class LiveIntake implements Intake {
   /** The version of the registry that the newest beat worked with, and the one that this beat works with. */
   private known = 0
   private version = 0
+  /** Whether a beat was committed since the space was opened, before which other modules may have been active. */
+  private opened = false
   /** Handlings that aborted this beat's input before. */
   private aborted: ReadonlyArray<Aborted> = []
 
@@ -82,8 +83,8 @@ export class LiveIntake implements Intake {
       clock: Math.max(host.now(), store.head().clock),
       seed: seed(),
       activated,
-      modules: activated === 0 ? [] : [...enzymes.modules(), ...nodes.modules()],
-      content: documents.capture()
+      content: documents.capture(),
+      ...this.opened && activated === 0 ? Modules.unchanged : Modules.activation({ enzymes, nodes }, documents)
     }
   }
 
@@ -107,6 +108,7 @@ export class LiveIntake implements Intake {
 
   committed(): void {
     this.known = this.version
+    this.opened = true
     this.aborted = []
   }
 }

@@ -19,6 +19,7 @@ import type { Staged } from "../stage/Stage.ts"
 import type { Control } from "./Control.ts"
 import type { NodeLine } from "./Derivation.ts"
 import type { Captured, Handling } from "./Flight.ts"
+import * as Modules from "./Modules.ts"
 import type { Again } from "./Signal.ts"
 
 /** Where content lies. */
@@ -31,8 +32,6 @@ export interface Facts {
   readonly seed: string
   /** The digest of the entry before; empty for the first. */
   readonly prev: string
-  /** The modules that are active, where that changed since the entry before. */
-  readonly modules: ReadonlyArray<Module>
   /** How many registrations and withdrawals took effect with this beat. */
   readonly activated: number
   /** Digests of content that came in since the entry before. */
@@ -44,12 +43,9 @@ export interface Facts {
   /** Nodes that do not come to rest, when that begins. */
   readonly restless: ReadonlyArray<string>
   readonly changes: ReadonlyArray<Staged>
-  /** Digests of content that the runs made and that was not in sight before. */
+  /** Digests of content that the beat made, the texts of modules among it, and that was not in sight before. */
   readonly made: ReadonlyArray<string>
 }
-
-/** An enzyme that came from a module, with the module's digest. */
-export type Module = readonly [name: string, hash: string]
 
 /**
  * The text of an entry.
@@ -62,7 +58,6 @@ export type Module = readonly [name: string, hash: string]
 export const entry = (facts: Facts): string => {
   let text = `{"v":1,"beat":${facts.beat},"prev":"${facts.prev}","clock":${facts.clock},"seed":"${facts.seed}"`
   if (facts.activated > 0) text += `,"activated":${facts.activated}`
-  if (facts.modules.length > 0) text += `,"modules":${JSON.stringify(facts.modules)}`
   if (facts.content.length > 0) text += `,"content":${addresses(facts.content)}`
   if (facts.controls.length > 0) text += `,"control":[${facts.controls.map(control).join(",")}]`
   text += ',"in":['
@@ -199,7 +194,6 @@ export interface Parsed {
   readonly clock: number
   readonly seed: string
   readonly activated?: number
-  readonly modules?: ReadonlyArray<Module>
   readonly content?: ReadonlyArray<string>
   readonly control?: ReadonlyArray<ControlLine>
   readonly in: ReadonlyArray<In>
@@ -227,6 +221,10 @@ export const parse = (text: string): Parsed => {
 }
 
 const digest = (address: string): string => address.slice(CONTENT.length)
+
+/** What became active in an entry's beat: its capture wrote the cells that say so. */
+export const modules = (entry: Parsed): ReadonlyArray<Modules.Module> =>
+  entry.cells.flatMap(([key, , , [after]]) => Modules.fromCell(key, after) ?? [])
 
 /** Whether a document's text changed. */
 export const isChange = (before: Document | undefined, after: Document | undefined): boolean => before?.text !== after?.text

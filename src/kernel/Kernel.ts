@@ -16,11 +16,12 @@ import type { Enzyme } from "../registry/Enzyme.ts"
 import { InvalidEnzyme } from "../registry/Enzyme.ts"
 import { type Definition as NodeDefinition, InvalidNode } from "../scheduler/Definition.ts"
 import { Modules } from "../scheduler/Modules.ts"
-import { NotRegistered, Registry } from "../registry/Registry.ts"
+import { type Code, NotRegistered, Registry } from "../registry/Registry.ts"
 import { expected } from "./Expected.ts"
 import { KernelSettings } from "./Limits.ts"
 import { LiveSpace } from "./LiveSpace.ts"
 import { Pacemaker } from "./Pacemaker.ts"
+import { Recall } from "./Recall.ts"
 import * as Recovery from "./Recovery.ts"
 import { RunWatch } from "./RunWatch.ts"
 import type { Space } from "./Space.ts"
@@ -48,8 +49,8 @@ export class Kernel extends Context.Service<Kernel, {
   readonly opened: (name: string) => Space | undefined
   /** The names of all spaces. */
   readonly spaces: Effect.Effect<ReadonlyArray<string>, PersistenceError>
-  /** Takes an enzyme or a node in, from the next capture of each space on. */
-  readonly register: (module: Enzyme | NodeDefinition, options?: { readonly hash?: string | undefined }) => Effect.Effect<void, InvalidEnzyme | InvalidNode>
+  /** Takes an enzyme or a node in, from the next capture of each space on; `code` is the module it came from. */
+  readonly register: (module: Enzyme | NodeDefinition, code?: Code) => Effect.Effect<void, InvalidEnzyme | InvalidNode>
   readonly unregister: (module: Enzyme | NodeDefinition) => Effect.Effect<void, NotRegistered>
   readonly enzymes: Effect.Effect<ReadonlyArray<Registration>>
 }>()("systole/kernel/Kernel") {
@@ -65,7 +66,8 @@ export class Kernel extends Context.Service<Kernel, {
       const open = new Map<string, LiveSpace>()
       const opening = yield* Semaphore.make(1)
       const nodes = new Modules()
-      const parts: Recovery.Parts = { registry, nodes, settings, hash, pacemaker, host: { now: pacemaker.now, wake: pacemaker.wake, watch: yield* RunWatch } }
+      const host = { now: pacemaker.now, wake: pacemaker.wake, watch: yield* RunWatch }
+      const parts: Recovery.Parts = { registry, nodes, settings, hash, pacemaker, recall: yield* Recall, host }
 
       const start = Effect.fn("Kernel.open")(function*(name: string, create: boolean): Effect.fn.Return<LiveSpace, PersistenceError> {
         const known = running(open, name)
@@ -109,7 +111,7 @@ export class Kernel extends Context.Service<Kernel, {
         opened: (name) => running(open, name),
         spaces: persistence.spaces,
         ...registrar({ registry, nodes, wake }),
-        enzymes: Effect.sync(() => registry.all().map(({ enzyme, hash }) => ({ enzyme, hash })))
+        enzymes: Effect.sync(() => registry.all().map(({ code, enzyme }) => ({ enzyme, hash: code?.hash })))
       })
     })
   )
@@ -126,10 +128,10 @@ const registrar = ({ nodes, registry, wake }: {
   readonly nodes: Modules
   readonly wake: () => void
 }): Pick<Kernel["Service"], "register" | "unregister"> => ({
-  register: (module, options) => Effect.try({
+  register: (module, code) => Effect.try({
     try: () => {
-      if (module._tag === "Enzyme") return registry.register(module, options?.hash)
-      nodes.register(module, options?.hash)
+      if (module._tag === "Enzyme") return registry.register(module, code)
+      nodes.register(module, code)
       wake()
     },
     catch: expected<InvalidEnzyme | InvalidNode>(InvalidEnzyme, InvalidNode)

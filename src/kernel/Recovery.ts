@@ -17,6 +17,7 @@ import { Documents } from "./Documents.ts"
 import { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
 import type { Pacemaker } from "./Pacemaker.ts"
+import type { Recall } from "./Recall.ts"
 import type { RunHost } from "./Run.ts"
 import { Pending } from "./Signal.ts"
 
@@ -28,6 +29,7 @@ export interface Parts {
   readonly hash: Hash["Service"]
   readonly pacemaker: Pacemaker["Service"]
   readonly host: RunHost
+  readonly recall: Recall
 }
 
 /** Keys that are asked for at a time. */
@@ -40,7 +42,7 @@ const PAGE = 1000
  * @category constructors
  * @since 0.1.0
  */
-export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, registry, settings }: Parts): LiveBody => {
+export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recall, registry, settings }: Parts): LiveBody => {
   const documents = new Documents(store, settings.limits.residentBytes)
   // What came before the end of the process that was and after its last beat: the next beat dates it.
   for (const hash of store.undated()) documents.arrive(hash)
@@ -67,6 +69,7 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, regis
     hash: hash.hex,
     seed: pacemaker.seed,
     host,
+    recall,
     number: () => ++number
   }
 }

@@ -8,8 +8,10 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { Kernel } from "../kernel/Kernel.ts"
+import { Recall } from "../kernel/Recall.ts"
 import * as Enzyme from "../registry/Enzyme.ts"
 import * as Node from "../scheduler/Definition.ts"
 import { InvalidConfig } from "./Config.ts"
@@ -29,6 +31,7 @@ export interface Sources {
 export interface FoundEnzyme {
   readonly file: string
   readonly hash: string
+  readonly text: string | undefined
   readonly enzyme: Enzyme.Enzyme
 }
 
@@ -36,6 +39,7 @@ export interface FoundEnzyme {
 export interface FoundNode {
   readonly file: string
   readonly hash: string
+  readonly text: string | undefined
   readonly node: Node.Definition
 }
 
@@ -67,6 +71,9 @@ const none: Found = { enzymes: [], nodes: [], plugins: [], broken: [] }
 /** Most modules of one folder; a folder with more is not one of modules. */
 const MAX_MODULES = 10_000
 
+/** How long somebody who looks back waits for a module. */
+const PATIENCE = "10 seconds"
+
 /**
  * Loads all modules of a project. What is broken is reported and stops nothing.
  *
@@ -92,13 +99,13 @@ export const register = Effect.fn("Loader.register")(function*(found: Found): Ef
   const refused: Array<ModuleBroken> = []
   const enzymes: Array<FoundEnzyme> = []
   for (const item of found.enzymes) {
-    const result = yield* Effect.result(kernel.register(item.enzyme, { hash: item.hash }))
+    const result = yield* Effect.result(kernel.register(item.enzyme, { hash: item.hash, text: item.text }))
     if (Result.isSuccess(result)) enzymes.push(item)
     else refused.push(new ModuleBroken({ file: item.file, reason: result.failure.message }))
   }
   const nodes: Array<FoundNode> = []
   for (const item of found.nodes) {
-    const result = yield* Effect.result(kernel.register(item.node, { hash: item.hash }))
+    const result = yield* Effect.result(kernel.register(item.node, { hash: item.hash, text: item.text }))
     if (Result.isSuccess(result)) nodes.push(item)
     else refused.push(new ModuleBroken({ file: item.file, reason: result.failure.message }))
   }
@@ -130,6 +137,28 @@ export const reload = Effect.fn("Loader.reload")(function*(before: Found, source
   })
   return { ...swapped, enzymes: [...kept, ...swapped.enzymes], nodes: [...keptNodes, ...swapped.nodes] }
 })
+
+/**
+ * Brings modules back from their texts, for those who look back.
+ *
+ * A module was let run when it was loaded from its file, so what it imports of the host is not looked at once more.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const recall: Layer.Layer<never, never, ModuleHost> = Layer.effect(
+  Recall,
+  Effect.gen(function*() {
+    const host = yield* ModuleHost
+    const run = Effect.runPromiseWith(yield* Effect.context<never>())
+    return (hash, text) =>
+      run(host.recall(hash, text).pipe(
+        Effect.timeoutOrElse({ duration: PATIENCE, orElse: () => Effect.fail(new ModuleBroken({ file: hash, reason: `it takes longer than ${PATIENCE} to load` })) }),
+        Effect.flatMap((loaded) => Effect.fromResult(decode(loaded))),
+        Effect.match({ onFailure: ({ reason }) => reason, onSuccess: ({ enzymes, nodes }) => ({ enzymes: enzymes.map(({ enzyme }) => enzyme), nodes: nodes.map(({ node }) => node) }) })
+      ))
+  })
+)
 
 /**
  * The plugin that provides persistence.
@@ -166,7 +195,7 @@ export const isModule = (name: string): boolean => /^[^_.].*\.(?:ts|js|mjs)$/.te
  * @since 0.1.0
  */
 export const decode = (loaded: LoadedModule): Result.Result<Found, ModuleBroken> => {
-  const { file, hash, module } = loaded
+  const { file, hash, module, text } = loaded
   const refuse = (reason: string) => Result.fail(new ModuleBroken({ file, reason }))
   if (module === undefined) return refuse("it has no default export. Write: export default Enzyme.make({ … })")
   try {
@@ -184,8 +213,8 @@ export const decode = (loaded: LoadedModule): Result.Result<Found, ModuleBroken>
       return refuse(`it imports ${imported}, which runs on this host alone, and enzyme "${wary.name}" is not marked trusted. Use the transaction instead, or set trusted: true`)
     }
     return Result.succeed({
-      enzymes: enzymes.map((enzyme) => ({ file, hash, enzyme })),
-      nodes: nodes.map((node) => ({ file, hash, node })),
+      enzymes: enzymes.map((enzyme) => ({ file, hash, text, enzyme })),
+      nodes: nodes.map((node) => ({ file, hash, text, node })),
       plugins: plugin === undefined ? [] : [{ file, hash, plugin }],
       broken: []
     })

@@ -25,6 +25,8 @@ export interface LoadedModule {
   readonly module: unknown
   /** The SHA-256 of the module together with all of the project's files that it imports. */
   readonly hash: string
+  /** What was hashed, where the host can import it again. */
+  readonly text: string | undefined
   /** The host's own modules that it imports, such as `node:fs`. */
   readonly hostImports: ReadonlyArray<string>
 }
@@ -56,6 +58,8 @@ export class ModuleHost extends Context.Service<ModuleHost, {
   readonly files: (folder: string) => Effect.Effect<ReadonlyArray<string> | undefined, ModuleBroken>
   /** Imports a file of the project, or one of the runtime's own modules such as `systole/plugins/sqlite`. */
   readonly load: (file: string) => Effect.Effect<LoadedModule, ModuleBroken>
+  /** Imports a module from a text that {@link LoadedModule} gave once, under its hash. */
+  readonly recall: (hash: string, text: string) => Effect.Effect<LoadedModule, ModuleBroken>
   /** Tells, now and then, that files which were asked for may have changed. */
   readonly changes: Stream.Stream<void>
 }>()("systole/loader/ModuleHost") {}

@@ -3,14 +3,16 @@
  *
  * Packages stay outside the bundle. Its text names them by marks in place of
  * locations, so that the hash is the same wherever the project lies; only the
- * text that is imported names the places. `systole` and `effect` are the
- * running runtime's own, so that modules share one instance with it.
+ * text that is imported names the places. A mark says all that it takes to find
+ * its package again, so that a text can be imported long after it was made.
+ * `systole` and `effect` are the running runtime's own, so that modules share
+ * one instance with it.
  *
  * @module
  */
 import * as Esbuild from "esbuild"
 import { builtinModules } from "node:module"
-import { basename, dirname, resolve } from "node:path"
+import { basename, dirname, relative, resolve, sep } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
 
 /**
@@ -31,6 +33,8 @@ export interface Bundle {
 }
 
 const MARK = "systole-import:"
+const marks = /"systole-import:([^"\\\n]+)"/g
+const markParts = /^(.*?)(?: by ([a-z-]+) from (.*))?$/
 const extension = import.meta.url.endsWith(".ts") ? ".ts" : ".js"
 const runtimeFolder = dirname(fileURLToPath(import.meta.url))
 const ownModule = /^systole(?:\/(plugins\/[a-z0-9_-]+))?$/
@@ -49,13 +53,13 @@ export const ownFile = (name: string): string | undefined => {
 }
 
 /**
- * Bundles the module in a file. Rejects with the place and the reason where it cannot.
+ * Bundles the module in a file of the project in a folder. Rejects with the place and the reason where it cannot.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = async (file: string): Promise<Bundle> => {
-  const imports = new Imports()
+export const make = async (file: string, root: string): Promise<Bundle> => {
+  const imports = new Imports(root)
   const result = await Esbuild.build({
     absWorkingDir: dirname(file),
     entryPoints: [basename(file)],
@@ -72,7 +76,34 @@ export const make = async (file: string): Promise<Bundle> => {
   })
   const text = result.outputFiles[0]!.text
   const files = Object.keys(result.metafile.inputs).map((input) => resolve(dirname(file), input))
-  return { text, located: imports.locate(text), hostImports: [...imports.host].sort(), files }
+  return { text, located: placed(text, imports.places), hostImports: [...imports.host].sort(), files }
+}
+
+/**
+ * A bundle's text with packages where they lie for the project in a folder now. Rejects where one is not there.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const locate = async (text: string, root: string): Promise<string> => {
+  const named = new Set(Array.from(text.matchAll(marks), ([, mark]) => mark!))
+  const places = new Map<string, string>()
+  const plugin: Esbuild.Plugin = {
+    name: "systole",
+    setup: (build) => {
+      build.onStart(async () => {
+        for (const mark of named) {
+          const [, name = "", kind, from] = markParts.exec(mark)!
+          const found = await find(build, name, kind === undefined ? { ...usual, from: root } : { kind: kind as Esbuild.ImportKind, from: resolve(root, from!) })
+          if (found.file === undefined) return { errors: found.errors }
+          places.set(MARK + mark, pathToFileURL(found.file).href)
+        }
+        return undefined
+      })
+    }
+  }
+  if (named.size > 0) await Esbuild.build({ stdin: { contents: "" }, write: false, platform: "node", logLevel: "silent", absWorkingDir: root, plugins: [plugin] })
+  return placed(text, places)
 }
 
 /**
@@ -88,44 +119,70 @@ export const explain = (error: unknown): string => {
   return location === null ? first.text : `${location.file}:${location.line}:${location.column + 1}: ${first.text}`
 }
 
+/** From where a package is imported, and by what. */
+interface Whence {
+  readonly kind: Esbuild.ImportKind
+  readonly from: string
+}
+
+/** How a package is imported where its mark does not say otherwise: from the project's folder. */
+const usual: Pick<Whence, "kind"> = { kind: "import-statement" }
+
+/** Keeps from asking oneself. */
+const asked = {}
+
+/** The file that a name stands for. */
+const find = async (build: Esbuild.PluginBuild, name: string, { from, kind }: Whence): Promise<{ readonly file: string | undefined; readonly errors: Array<Esbuild.Message> }> => {
+  const own = ownFile(name)
+  if (own !== undefined) return { file: own, errors: [] }
+  const resolveDir = /^effect(?:\/|$)/.test(name) ? runtimeFolder : from
+  const { errors, path } = await build.resolve(name, { kind, resolveDir, pluginData: asked })
+  return { file: errors.length > 0 ? undefined : path, errors }
+}
+
+/** A text with each mark replaced by the place it stands for. */
+const placed = (text: string, places: ReadonlyMap<string, string>): string => {
+  let located = text
+  for (const [mark, place] of places) located = located.replaceAll(`"${mark}"`, JSON.stringify(place))
+  return located
+}
+
 /** The imports of one bundle that lead out of it. */
 class Imports {
   readonly host = new Set<string>()
-  readonly #places = new Map<string, string>()
+  /** The place that each mark stands for. */
+  readonly places = new Map<string, string>()
+  readonly #root: string
+
+  constructor(root: string) {
+    this.#root = root
+  }
 
   readonly plugin: Esbuild.Plugin = {
     name: "systole",
     setup: (build) => {
       build.onResolve({ filter: /^[^./]/ }, async (args) => {
-        if (args.kind === "entry-point" || args.pluginData === this) return undefined
+        if (args.kind === "entry-point" || args.pluginData === asked) return undefined
         const builtin = builtins.has(args.path) ? `node:${args.path}` : args.path
         if (/^(?:node|bun|deno):|^bun$/.test(builtin)) {
           this.host.add(builtin)
           return { path: builtin, external: true }
         }
-        const own = ownFile(args.path)
-        if (own !== undefined) return this.#outside(args.path, own)
-        const resolveDir = /^effect(?:\/|$)/.test(args.path) ? runtimeFolder : args.resolveDir
-        const found = await build.resolve(args.path, { kind: args.kind, importer: args.importer, resolveDir, pluginData: this })
-        if (found.errors.length > 0) return { errors: found.errors }
-        return /[\\/]node_modules[\\/]/.test(found.path) ? this.#outside(args.path, found.path) : { path: found.path }
+        const whence = { kind: args.kind, from: args.resolveDir }
+        const { errors, file } = await find(build, args.path, whence)
+        if (file === undefined) return { errors }
+        const isOutside = ownFile(args.path) !== undefined || /[\\/]node_modules[\\/]/.test(file)
+        if (!isOutside) return { path: file }
+        const mark = MARK + await this.#mark(build, args.path, { ...whence, file })
+        this.places.set(mark, pathToFileURL(file).href)
+        return { path: mark, external: true }
       })
     }
   }
 
-  /** The text with each mark replaced by the place it stands for. */
-  locate(text: string): string {
-    let located = text
-    for (const [mark, place] of this.#places) located = located.replaceAll(`"${mark}"`, JSON.stringify(place))
-    return located
-  }
-
-  /** One mark for each name and place: two folders may hold two versions of a package. */
-  #outside(name: string, file: string): Esbuild.OnResolveResult {
-    const place = pathToFileURL(file).href
-    let mark = MARK + name
-    while ((this.#places.get(mark) ?? place) !== place) mark += "+"
-    this.#places.set(mark, place)
-    return { path: mark, external: true }
+  /** The name alone, where that leads to the same file from the project's folder; two folders may hold two versions of a package. */
+  async #mark(build: Esbuild.PluginBuild, name: string, { file, from, kind }: Whence & { readonly file: string }): Promise<string> {
+    const plain = await find(build, name, { ...usual, from: this.#root })
+    return plain.file === file ? name : `${name} by ${kind} from ${relative(this.#root, from).split(sep).join("/")}`
   }
 }

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
+import { randomUUID } from "node:crypto"
 import { existsSync, type FSWatcher, watch } from "node:fs"
 import { mkdir, readdir, rename, stat, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
@@ -20,6 +21,9 @@ import { Hash } from "../persistence/Hash.ts"
 /** The project's folder for imported bundles. */
 const FOLDER = join(".systole", "modules")
 
+/** How many old modules a process brings back: hosts never let go of any. */
+const MAX_RECALLED = 1000
+
 /**
  * The modules of the project in a folder.
  *
@@ -29,9 +33,11 @@ const FOLDER = join(".systole", "modules")
 export const layer = (root: string): Layer.Layer<ModuleHost, never, Hash> =>
   Layer.effect(ModuleHost, Effect.map(Hash, (hash) => {
     const sight = new Sight()
+    const recalled = new Set<string>()
     return ModuleHost.of({
       files: (folder) => attempt(folder, () => list(join(root, folder), sight)),
       load: (file) => attempt(file, () => load({ root, hash, sight }, file)),
+      recall: (digest, text) => attempt(`/cas/${digest}`, () => recall({ root, recalled }, digest, text)),
       changes: sight.changes
     })
   }))
@@ -64,23 +70,40 @@ const load = async ({ hash, root, sight }: Site, file: string): Promise<LoadedMo
   await stat(path).catch(() => {
     throw new ModuleBroken({ file, reason: "there is no such file" })
   })
-  const bundle = await Bundle.make(path).catch((error: unknown) => {
+  const bundle = await Bundle.make(path, root).catch((error: unknown) => {
     throw new ModuleBroken({ file, reason: Bundle.explain(error) })
   })
   for (const input of bundle.files) sight.add(dirname(input))
   const digest = hash.hex(bundle.text)
-  const place = await keep(root, digest, bundle.located)
+  const module = await bring(file, await keep(root, digest, bundle.located))
+  return { file, module, hash: digest, text: bundle.text, hostImports: bundle.hostImports }
+}
+
+/** Imports a bundle's text once more, from the same place, with its packages where they lie now. */
+const recall = async ({ recalled, root }: { readonly root: string; readonly recalled: Set<string> }, digest: string, text: string): Promise<LoadedModule> => {
+  const file = `/cas/${digest}`
+  if (recalled.add(digest).size > MAX_RECALLED) {
+    throw new ModuleBroken({ file, reason: `this process has brought back ${MAX_RECALLED} modules and lets go of none. Start another` })
+  }
+  const Bundle = await import("./Bundle.ts")
+  const located = await Bundle.locate(text, root).catch((error: unknown) => {
+    throw new ModuleBroken({ file, reason: Bundle.explain(error) })
+  })
+  return { file, module: await bring(file, await keep(root, digest, located)), hash: digest, text, hostImports: [] }
+}
+
+const bring = async (file: string, place: string): Promise<unknown> => {
   const imported = await import(/* @vite-ignore */ pathToFileURL(place).href).catch((error: unknown) => {
     throw new ModuleBroken({ file, reason: `it fails while it is loaded: ${describe(error)}` })
   }) as { readonly default?: unknown }
-  return { file, module: imported.default, hash: digest, hostImports: bundle.hostImports }
+  return imported.default
 }
 
 /** Writes a bundle beside its place and moves it there, so that another process never imports half of one. */
 const keep = async (root: string, digest: string, text: string): Promise<string> => {
   const folder = join(root, FOLDER)
   const place = join(folder, `${digest}.mjs`)
-  const draft = `${place}.${process.pid}`
+  const draft = `${place}.${randomUUID()}`
   await mkdir(folder, { recursive: true })
   await writeFile(draft, text)
   await rename(draft, place)

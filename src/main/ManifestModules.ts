@@ -32,7 +32,8 @@ export const layer = (manifest: Manifest): Layer.Layer<ModuleHost> =>
     load: (file) => {
       const entry = Object.hasOwn(manifest, file) ? manifest[file] : undefined
       if (entry === undefined) return Effect.fail(new ModuleBroken({ file, reason: "the manifest does not hold it" }))
-      return Effect.succeed({ file, module: entry.module, hash: entry.hash, hostImports: [] })
+      return Effect.succeed({ file, module: entry.module, hash: entry.hash, text: undefined, hostImports: [] })
     },
+    recall: (hash) => Effect.fail(new ModuleBroken({ file: `/cas/${hash}`, reason: "this host imports nothing while it runs" })),
     changes: Stream.empty
   })

@@ -94,7 +94,8 @@ export const open = Effect.fn("Project.open")(function*(
     try: () => persistence({ folder: resolve(root, config.data), options }),
     catch: (error) => new Config.InvalidConfig({ reason: error instanceof Error ? error.message : String(error) })
   })
-  const runtime = Runtime.layer(config, Layer.merge(store, pacemaker)).pipe(Layer.provideMerge(HostHash.layer))
+  const past = Layer.provide(Loader.recall, Layer.succeedContext(host))
+  const runtime = Runtime.layer(config, Layer.merge(store, pacemaker)).pipe(Layer.provide(past), Layer.provideMerge(HostHash.layer))
   const context = yield* Layer.build(config.check === true ? Layer.provide(runtime, DevWatch.layer) : runtime)
   const registered = yield* Loader.register(found).pipe(Effect.provideContext(context))
   const kernel = Context.get(context, Kernel)

@@ -38,6 +38,14 @@ export class NotRegistered extends Schema.TaggedError<NotRegistered>()("NotRegis
   }
 }
 
+/** The module that an enzyme came from. */
+export interface Code {
+  /** The digest of its text. */
+  readonly hash: string
+  /** Its text, where that can be brought back later. */
+  readonly text?: string | undefined
+}
+
 /**
  * An active enzyme.
  *
@@ -54,8 +62,8 @@ export interface Entry extends Candidate {
   readonly mode: Pattern.Mode
   readonly lane: Lane
   readonly envelope: Envelope.Envelope
-  /** The digest of the module it came from, where it came from one. */
-  readonly hash: string | undefined
+  /** The module it came from, where it came from one. */
+  readonly code: Code | undefined
 }
 
 export type Lane = Enzyme["lane"]
@@ -105,7 +113,7 @@ export class Enzymes {
    *
    * @throws InvalidEnzyme
    */
-  register(enzyme: Enzyme, hash?: string): void {
+  register(enzyme: Enzyme, code?: Code): void {
     const refuse = (reason: string) => new InvalidEnzyme({ name: enzyme.name, reason })
     const system = this.grants.has(enzyme.name)
     const naming = system ? undefined : Envelope.naming(enzyme.writes ?? [])
@@ -115,7 +123,7 @@ export class Enzymes {
     if (rival !== undefined && (enzyme.exclusive || rival.exclusive)) {
       throw refuse(`the query ${enzyme.query} is exclusive, and "${rival.name}" is there already; withdraw one of the two`)
     }
-    this.waiting.push({ add: this.entry(enzyme, hash, system) })
+    this.waiting.push({ add: this.entry(enzyme, code, system) })
     push(this.byQuery, enzyme.query, enzyme)
   }
 
@@ -149,13 +157,18 @@ export class Enzymes {
   /** All enzymes that are active or waiting to be and were not withdrawn, in the order of their registration. */
   all(): ReadonlyArray<Entry> {
     const withdrawn = new Set(this.waiting.flatMap((change) => "remove" in change ? [change.remove] : []))
-    const active = [...this.byName.values()].flat().filter((entry) => !withdrawn.has(entry)).sort((a, b) => a.order - b.order)
+    const active = this.active().filter((entry) => !withdrawn.has(entry)).toSorted((a, b) => a.order - b.order)
     return [...active, ...this.waiting.flatMap((change) => "add" in change ? [change.add] : [])]
   }
 
-  /** The active enzymes that came from modules, with the modules' digests. */
-  modules(): ReadonlyArray<readonly [name: string, hash: string]> {
-    return [...this.byName.values()].flat().flatMap(({ hash, name }) => hash === undefined ? [] : [[name, hash] as const])
+  /** The active enzymes by their names, those of one name in the order of their activation. */
+  active(): ReadonlyArray<Entry> {
+    return [...this.byName.values()].flat()
+  }
+
+  /** A registry of other enzymes, under the same grants. */
+  fresh(): Enzymes {
+    return new Enzymes(this.grants)
   }
 
   /** What the ledger shows for an enzyme: its label, or the name where it is not active any more. */
@@ -191,7 +204,7 @@ export class Enzymes {
     return found
   }
 
-  private entry(enzyme: Enzyme, hash: string | undefined, system: boolean): Entry {
+  private entry(enzyme: Enzyme, code: Code | undefined, system: boolean): Entry {
     const pattern = Pattern.parse(enzyme.query)
     return {
       enzyme,
@@ -207,7 +220,7 @@ export class Enzymes {
       mode: enzyme.match,
       lane: enzyme.lane,
       envelope: Envelope.make(enzyme.writes, system),
-      hash
+      code
     }
   }
 

@@ -1,72 +1,188 @@
 /**
- * The code of a replay: whether what runs now is what ran then.
+ * The code of a replay: enzymes and nodes as they were in a beat.
+ *
+ * A module that runs now serves where its digest is the one of then; any other
+ * comes from its text, which the store keeps as long as a beat that ran it. Where
+ * that cannot be brought back, what runs now under its name has to do. Enzymes and
+ * nodes that came from no module are those of now. Nothing that is gathered here takes
+ * part in a live beat. (Architecture, section 4.)
  *
  * @module
  */
 import type { Archive } from "../kernel/Archive.ts"
+import type { Documents } from "../kernel/Documents.ts"
 import * as Journal from "../kernel/Journal.ts"
-import * as Rows from "./Rows.ts"
+import * as Modules from "../kernel/Modules.ts"
+import type { Recalled } from "../kernel/Recall.ts"
+import type { Enzyme } from "../registry/Enzyme.ts"
+import { InvalidEnzyme } from "../registry/Enzyme.ts"
+import type { Code as Origin, Enzymes, Entry } from "../registry/Registry.ts"
+import type { Definition } from "../scheduler/Definition.ts"
+import type { Past } from "./Past.ts"
 
-/** Characters of an entry in which its modules begin, where it names them. */
-const HEADER = 400
+/** What stands for the node of a name. */
+const ofNode = (name: string): string => `node ${name}`
+
+/** An enzyme of then, and its module. */
+type Found = Pick<Entry, "enzyme" | "code">
 
 /**
- * The modules that the journal names, beat by beat, beside those that are active now.
+ * The enzymes and nodes that were active, beat by beat.
  *
  * @category models
  * @since 0.1.0
  */
 export class Code {
-  /** Modules that were another one's code in a beat that was looked at. */
-  readonly changed = new Set<string>()
-  private readonly archive: Pick<Archive, "enzymes" | "nodes">
-  private then: ReadonlyArray<Journal.Module> | undefined
+  /** Those of the newest beat that was looked at. */
+  enzymes: Enzymes
+  /** Modules whose place another one's code took in a beat that was looked at, because theirs is not to be had. */
+  readonly replaced = new Set<string>()
+  private readonly archive: Archive
+  private readonly active: Map<string, Modules.Module>
+  /** What was brought back, or why it was not, by the digest of its text. */
+  private readonly recalled = new Map<string, Recalled | string>()
+  /** Nodes that came from modules, by their names. */
+  private nodes = new Map<string, Definition>()
+  /** What of then is not to be had, and why, by the names of its enzymes and nodes. */
+  private absent = new Map<string, string>()
 
-  private constructor(archive: Pick<Archive, "enzymes" | "nodes">) {
+  private constructor(archive: Archive, active: Map<string, Modules.Module>) {
     this.archive = archive
+    this.active = active
+    this.enzymes = archive.enzymes
   }
 
-  /** The code that a beat found active. */
-  static async before(archive: Archive, beat: number): Promise<Code> {
-    const code = new Code(archive)
-    for (const row of Rows.downFrom(archive, beat - 1)) {
-      const pause = archive.rest()
-      if (pause !== undefined) await pause
-      if (!row.text.slice(0, HEADER).includes('"modules":')) continue
-      code.see(Journal.parse(row.text))
-      break
-    }
+  /** The code that the first beat of a replay found active. */
+  static async before(archive: Archive, past: Past, documents: Documents): Promise<Code> {
+    const code = new Code(archive, Modules.named(past, documents))
+    await code.gather()
     return code
   }
 
   /** Goes on to the beat of an entry. */
-  see({ modules }: Journal.Parsed): void {
-    this.then = modules ?? this.then
-    if (modules !== undefined) for (const name of this.others()) this.changed.add(name)
+  async see(entry: Journal.Parsed): Promise<void> {
+    const modules = Journal.modules(entry)
+    if (modules.length === 0) return
+    for (const module of modules) {
+      if (module.digests.length === 0) this.active.delete(module.name)
+      else this.active.set(module.name, module)
+    }
+    await this.gather()
   }
 
   /**
-   * Why a beat does not come out as it did, where that is for its code: the names of what ran in it, then or now, and is
-   * not what it was. `made` is the entry that the replay made, where it made one.
+   * Why a beat does not come out as it did, where that is for its code: what ran in it, then or now, and is not to be had
+   * as it was. `made` is the entry that the replay made, where it made one.
    */
   missing(entry: Journal.Parsed, made: Journal.Parsed | undefined): ReadonlyArray<string> {
     const lines = [...Journal.ownRuns(entry), ...made === undefined ? [] : Journal.ownRuns(made)].filter(isRun)
-    const keys = new Set(this.archive.enzymes.all().map(({ key }) => key))
-    const gone = lines.flatMap((line) => keys.has(line[1]) ? [] : [line[1]])
-    const ran = new Set([...lines.map((line) => line[1].split("~")[0]!), ...[entry, made].flatMap((each) => each?.nodes?.map(([name]) => name) ?? [])])
-    const then = new Set(this.then?.map(([name]) => name))
-    const added = this.then === undefined ? [] : this.active().flatMap(([name]) => then.has(name) ? [] : [name])
-    return [...new Set([...gone, ...[...this.others(), ...added].filter((name) => ran.has(name))])]
+    const here = new Set(this.enzymes.active().map(({ name }) => name))
+    const missing = new Set<string>()
+    for (const line of lines) {
+      const name = line[1].split("~")[0]!
+      const reason = this.absent.get(name)
+      if (reason !== undefined) missing.add(`${name}, whose ${reason}`)
+      else if (!here.has(name)) missing.add(`${name}, which is not registered`)
+    }
+    for (const [name] of [...entry.nodes ?? [], ...made?.nodes ?? []]) {
+      const reason = this.absent.get(ofNode(name))
+      if (reason !== undefined) missing.add(`${ofNode(name)}, whose ${reason}`)
+    }
+    return [...missing]
   }
 
-  private active(): ReadonlyArray<readonly [name: string, hash: string]> {
-    return [...this.archive.enzymes.modules(), ...this.archive.nodes.modules()]
+  /** The node of this name in the newest beat that was looked at. */
+  node(name: string): Definition | undefined {
+    const live = this.archive.nodes.get(name)
+    return this.nodes.get(name) ?? (live?.code === undefined ? live?.definition : undefined)
   }
 
-  /** The modules of then whose code is another now, or is gone. */
-  private others(): ReadonlyArray<string> {
-    const now = new Map(this.active())
-    return (this.then ?? []).flatMap(([name, hash]) => now.get(name) === hash ? [] : [name])
+  /** Makes the registry of then: of what is there, as far as it is. */
+  private async gather(): Promise<void> {
+    const live = Map.groupBy(this.archive.enzymes.all(), ({ code, name }) => code === undefined ? "" : name)
+    this.absent = new Map()
+    const enzymes = this.archive.enzymes.fresh()
+    for (const { enzyme } of live.get("") ?? []) enzymes.register(enzyme)
+    this.nodes = new Map()
+    for (const module of this.active.values()) {
+      const { digests, name } = module
+      const node = Modules.nodeOf(module)
+      if (node !== undefined) {
+        await this.gatherNode(node, digests[0]!)
+        continue
+      }
+      const mine = live.get(name) ?? []
+      const found = await this.find(name, digests, mine)
+      const reason = typeof found === "string" ? found : registered(enzymes, found)
+      if (reason === undefined) continue
+      this.absent.set(name, reason)
+      this.replaced.add(name)
+      registered(enzymes, mine)
+    }
+    enzymes.activate()
+    this.enzymes = enzymes
+  }
+
+  private async gatherNode(name: string, digest: string): Promise<void> {
+    const live = this.archive.nodes.get(name)
+    if (live?.code?.hash === digest) return void this.nodes.set(name, live.definition)
+    const module = await this.recall(digest)
+    const found = typeof module === "string" ? undefined : module.nodes.find((node) => node.name === name)
+    const definition = found ?? live?.definition
+    if (definition !== undefined) this.nodes.set(name, definition)
+    if (found !== undefined) return
+    this.absent.set(ofNode(name), typeof module === "string" ? module : `text /cas/${digest} makes no node of this name`)
+    this.replaced.add(name)
+  }
+
+  /** The enzymes of one name, from the modules that run now and from texts that are kept. */
+  private async find(name: string, digests: ReadonlyArray<string>, live: ReadonlyArray<Entry>): Promise<ReadonlyArray<Found> | string> {
+    const left = new Map<string, Array<Found>>()
+    for (const digest of new Set(digests)) {
+      // A module may bring several enzymes of one name; which they were is known where all of them ran.
+      const count = digests.filter((other) => other === digest).length
+      const running = live.filter(({ code }) => code!.hash === digest)
+      if (running.length === count) {
+        left.set(digest, running)
+        continue
+      }
+      const module = await this.recall(digest)
+      if (typeof module === "string") return module
+      const enzymes = module.enzymes.filter((enzyme) => enzyme.name === name)
+      if (enzymes.length !== count) return `text /cas/${digest} makes ${enzymes.length} of this name, and there were ${count}`
+      left.set(digest, enzymes.map((enzyme) => ({ enzyme, code: { hash: digest } })))
+    }
+    return digests.map((digest) => left.get(digest)!.shift()!)
+  }
+
+  private async recall(digest: string): Promise<Recalled | string> {
+    const known = this.recalled.get(digest)
+    if (known !== undefined) return known
+    const module = await this.bring(digest)
+    this.recalled.set(digest, module)
+    return module
+  }
+
+  private async bring(digest: string): Promise<Recalled | string> {
+    const { hash, recall, rest, store } = this.archive
+    const pause = rest()
+    if (pause !== undefined) await pause
+    const bytes = store.blob(digest)
+    if (bytes === undefined) return `text /cas/${digest} is not kept`
+    if (hash(bytes) !== digest) return `text /cas/${digest} is not what was kept: its digest is another`
+    const module = await recall(digest, new TextDecoder().decode(bytes))
+    return typeof module === "string" ? `text /cas/${digest} cannot be loaded: ${module}` : module
+  }
+}
+
+/** Takes enzymes in; answers why not, where one of them is refused today. */
+const registered = (enzymes: Enzymes, found: ReadonlyArray<{ readonly enzyme: Enzyme; readonly code: Origin | undefined }>): string | undefined => {
+  try {
+    for (const { code, enzyme } of found) enzymes.register(enzyme, code)
+    return undefined
+  } catch (error) {
+    if (error instanceof InvalidEnzyme) return `code is refused today: ${error.reason}`
+    throw error
   }
 }
 

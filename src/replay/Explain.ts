@@ -47,11 +47,11 @@ export interface Explained {
 export const explain = async (archive: Archive, beat: number, enzyme: string): Promise<Explained | undefined> => {
   const row = archive.store.entry(beat)
   if (row === undefined) return undefined
-  const work = await Replay.observe(archive, row)
+  const observed = await Replay.observe(archive, row)
   const entry = Journal.parse(row.text)
-  const entries = archive.enzymes.all().filter(({ name }) => name === enzyme)
-  if (work === undefined) return { beat, enzyme, signals: entry.in.map((input, i) => fromEntry(entry, { input, place: i, enzyme })) }
-  const { captured, table } = work
+  if (observed === undefined) return { beat, enzyme, signals: entry.in.map((input, i) => fromEntry(entry, { input, place: i, enzyme })) }
+  const { enzymes, work: { captured, table } } = observed
+  const entries = enzymes.active().filter(({ name }) => name === enzyme)
   const signals = captured.map((captured, i): Explanation => {
     const { id, signal, target } = captured.flight.signal
     return { id, signal, target, ...verdict(captured, { enzyme, entries, entry, input: i, table }) }

@@ -11,7 +11,6 @@ import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Value from "../cell/Value.ts"
-import type { Archive } from "../kernel/Archive.ts"
 import type { BeatWork } from "../kernel/BeatWork.ts"
 import type { Delivery, Derivation, NodeLine } from "../kernel/Derivation.ts"
 import * as Derivations from "../kernel/Derivation.ts"
@@ -20,6 +19,8 @@ import * as Run from "../kernel/Run.ts"
 import type { Definition } from "../scheduler/Definition.ts"
 import { Draft, TransactionRefused, type View } from "../stage/Draft.ts"
 import type { Startable } from "../stage/Transaction.ts"
+import type { Code } from "./Code.ts"
+import { NotReplayable } from "./NotReplayable.ts"
 
 /** What a node made of a document, before it joins the stage. */
 interface Made {
@@ -34,7 +35,7 @@ interface Made {
  * @since 0.1.0
  */
 export class RecordedDerivation implements Derivation {
-  private readonly archive: Archive
+  private readonly code: Pick<Code, "node">
   private recorded: ReadonlyArray<NodeRunLine> = []
   restless: ReadonlyArray<string> = []
   private work: BeatWork | undefined
@@ -42,8 +43,8 @@ export class RecordedDerivation implements Derivation {
   private readonly children = new Map<string, Definition>()
   lines: Array<NodeLine> = []
 
-  constructor(archive: Archive) {
-    this.archive = archive
+  constructor(code: Pick<Code, "node">) {
+    this.code = code
   }
 
   /** The entry whose beat is to run next. */
@@ -68,7 +69,7 @@ export class RecordedDerivation implements Derivation {
       const failed = this.runAll(Derivations.PASS - round)
       for (const [key, { document, line }] of this.take()) work.stage.put(Address.ofKey(key), document, Derivations.writerOf(work, line))
       for (const { line, name } of failed) work.diagnose(Derivations.failure(name, this.definitionOf(line)?.output, line.error!.code))
-      if (round === 0 && this.restless.length > 0) work.diagnose(Derivations.restlessness(this.restless, this.archive.nodes.get(this.restless[0]!)?.definition.output))
+      if (round === 0 && this.restless.length > 0) work.diagnose(Derivations.restlessness(this.restless, this.code.node(this.restless[0]!)?.output))
     }
   }
 
@@ -93,7 +94,7 @@ export class RecordedDerivation implements Derivation {
 
   private run(line: NodeLine): NodeLine {
     const definition = this.definitionOf(line)
-    if (definition === undefined) throw new Error(`Node "${line.name}" ran, and is not registered any more`)
+    if (definition === undefined) throw new NotReplayable({ beat: this.work!.moment.beat, code: "replay/code", reason: `node "${line.name}" ran in it and is not registered. Bring back its code` })
     const draft = new NodeDraft(this.view, this.work!.moment, { run: Derivations.writerOf(this.work!, this.lines.length), envelope: definition.envelope, serializable: false })
     this.work!.nodeDrafts.push(draft)
     let error: unknown
@@ -151,7 +152,7 @@ export class RecordedDerivation implements Derivation {
 
   /** A module's node; or one that another started, which is run aside to say what it starts. */
   private definitionOf({ name, parent }: Pick<NodeLine, "name" | "parent">): Definition | undefined {
-    if (parent === undefined) return this.archive.nodes.get(name)?.definition
+    if (parent === undefined) return this.code.node(name)
     const known = this.children.get(name)
     if (known !== undefined) return known
     const slash = parent.lastIndexOf("/")

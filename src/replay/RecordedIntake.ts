@@ -43,9 +43,13 @@ export class RecordedIntake implements Intake {
   }
 
   begin(beat: number): Begun {
-    const { activated = 0, clock, content = [], modules = [], seed } = this.entry!
+    const { activated = 0, clock, content = [], made = [], seed } = this.entry!
     this.past.see(content)
-    return { beat, clock, seed, activated, modules, content }
+    const modules = Journal.modules(this.entry!)
+    const digests = new Set(modules.flatMap(({ digests }) => digests))
+    // Their bytes are in the store that the past looks at.
+    const texts = made.filter((hash) => digests.has(hash)).map((hash) => ({ hash, bytes: none }))
+    return { beat, clock, seed, activated, modules, texts, content }
   }
 
   controls(): ReadonlyArray<Control> {
@@ -150,6 +154,7 @@ export class RecordedIntake implements Intake {
 }
 
 const nobody = (): void => {}
+const none = new Uint8Array()
 
 const document = (value: unknown): Document | undefined => value === undefined ? undefined : Codec.decode(JSON.stringify(value))
 

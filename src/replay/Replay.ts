@@ -19,6 +19,7 @@ import * as Journal from "../kernel/Journal.ts"
 import * as Recovery from "../kernel/Recovery.ts"
 import { BeatAborted } from "../kernel/SpaceError.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
+import type { Enzymes } from "../registry/Registry.ts"
 import { Code } from "./Code.ts"
 import type { Difference } from "./Difference.ts"
 import * as Differences from "./Difference.ts"
@@ -36,7 +37,7 @@ export interface Replayed {
   readonly beats: number
   /** Where to go on, where that was as much as one request may; `undefined` at the end. */
   readonly next: number | undefined
-  /** Modules whose digest is another one than that which the journal names: their code may differ. */
+  /** Modules that the journal names and whose code is not to be had: what runs now ran in their place. */
   readonly changed: ReadonlyArray<string>
   /** Where the replay first differs; nowhere where every entry came out the same. */
   readonly difference: Difference | undefined
@@ -49,8 +50,10 @@ export type Impossible = Pick<NotReplayable, "beat" | "code" | "reason">
 
 /** A replay under way: one beat after the other. */
 interface Rerun {
+  /** The code that its newest beat ran with. */
+  readonly code: Code
   /** Runs the beat of an entry, and gives what it did and the entry that it made. */
-  readonly step: (row: JournalRow) => Promise<{ readonly beat: Beat; readonly made: JournalRow }>
+  readonly step: (row: JournalRow, entry: Journal.Parsed) => Promise<{ readonly beat: Beat; readonly made: JournalRow }>
   /** Why the newest beat may have come out otherwise with the same code, where that may be. */
   readonly excuse: () => Pick<Impossible, "code" | "reason"> | undefined
 }
@@ -68,13 +71,14 @@ export const replay = async (archive: Archive, from: number | undefined, to: num
   const { limits: { replayBeats } } = archive.settings
   const start = from ?? archive.store.anchor().beat + 1
   const last = Math.min(to, archive.store.head().beat)
-  const code = await Code.before(archive, start)
   let beats = 0
   let before: { readonly beat: number; readonly hash: string } | undefined
+  let code: Code | undefined
   const found = (end: number, rest: Partial<Replayed> = {}): Replayed =>
-    ({ from: start, to: end, beats, next: undefined, changed: [...code.changed], difference: undefined, impossible: undefined, ...rest })
+    ({ from: start, to: end, beats, next: undefined, changed: [...code?.replaced ?? []], difference: undefined, impossible: undefined, ...rest })
   try {
     const rerun = await begin(archive, start)
+    code = rerun.code
     for (const row of archive.store.scanJournal(start, last)) {
       const pause = archive.rest()
       if (pause !== undefined) await pause
@@ -83,8 +87,7 @@ export const replay = async (archive: Archive, from: number | undefined, to: num
       // Pruning goes on meanwhile, and the rows that it took would be passed over.
       if (before !== undefined && entry.prev !== before.hash) throw prunedAfter(before.beat)
       before = row
-      code.see(entry)
-      const { difference, made } = await compared(rerun, row)
+      const { difference, made } = await compared(rerun, row, entry)
       beats++
       if (difference === undefined) continue
       const missing = code.missing(entry, made)
@@ -104,9 +107,9 @@ const prunedAfter = (beat: number): NotReplayable =>
   new NotReplayable({ beat: beat + 1, code: "replay/pruned", reason: "the journal was pruned while it was replayed. Begin with a later one" })
 
 /** A beat that is aborted was not, or it would not be in the journal. */
-const compared = async (rerun: Rerun, row: JournalRow): Promise<{ readonly difference: Difference | undefined; readonly made?: Journal.Parsed }> => {
+const compared = async (rerun: Rerun, row: JournalRow, entry: Journal.Parsed): Promise<{ readonly difference: Difference | undefined; readonly made?: Journal.Parsed }> => {
   try {
-    const { made } = await rerun.step(row)
+    const { made } = await rerun.step(row, entry)
     const difference = Differences.between(row, made)
     return difference === undefined ? { difference } : { difference, made: Journal.parse(made.text) }
   } catch (error) {
@@ -118,8 +121,14 @@ const compared = async (rerun: Rerun, row: JournalRow): Promise<{ readonly diffe
 const withoutCode = (beat: number, names: ReadonlyArray<string>): Impossible => ({
   beat,
   code: "replay/code",
-  reason: `it did not come out the same, and what ran then is not what runs now: ${names.join(", ")}. Bring back the code of then`
+  reason: `it did not come out the same, and code that ran then is not to be had: ${names.join("; ")}. Bring it back`
 })
+
+/** A beat as it is seen when it runs once more, and the enzymes that were active in it. */
+export interface Observed {
+  readonly work: BeatWork
+  readonly enzymes: Enzymes
+}
 
 /**
  * What a beat did, seen by running it once more; `undefined` where that is not possible any more.
@@ -127,17 +136,21 @@ const withoutCode = (beat: number, names: ReadonlyArray<string>): Impossible => 
  * @category combinators
  * @since 0.1.0
  */
-export const observe = async (archive: Archive, row: JournalRow): Promise<BeatWork | undefined> => {
-  let seen: BeatWork | undefined
+export const observe = async (archive: Archive, row: JournalRow): Promise<Observed | undefined> => {
+  let work: BeatWork | undefined
   try {
-    const rerun = await begin(archive, row.beat, (work) => {
-      seen = work
+    const entry = Journal.parse(row.text)
+    const rerun = await begin(archive, row.beat, (seen) => {
+      work = seen
     })
-    await rerun.step(row)
+    const { difference, made } = await compared(rerun, row, entry)
+    // What other code did tells nothing of what was done then.
+    if (work === undefined || (difference !== undefined && rerun.code.missing(entry, made).length > 0)) return undefined
+    return { work, enzymes: rerun.code.enzymes }
   } catch (error) {
-    if (!(error instanceof NotReplayable || error instanceof BeatAborted)) throw error
+    if (error instanceof NotReplayable) return undefined
+    throw error
   }
-  return seen
 }
 
 /** A replay that begins with the state before a beat. */
@@ -146,7 +159,8 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
   const documents = new Documents(past, archive.settings.limits.residentBytes)
   const bindings = Recovery.bindingsOf(past, documents)
   const intake = new RecordedIntake(archive, past)
-  const derivation = new RecordedDerivation(archive)
+  const code = await Code.before(archive, past, documents)
+  const derivation = new RecordedDerivation(code)
   let number = 0
   let isLate = false
   const { host } = archive
@@ -163,22 +177,25 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
       return new Inbox()
     },
     departures: new Departures(archive.settings.limits),
-    enzymes: archive.enzymes,
+    get enzymes() {
+      return code.enzymes
+    },
     derivation,
     bindings,
     settings: archive.settings,
     hash: archive.hash,
     seed: () => "",
     host: { ...host, wake: (at, run) => host.wake(host.now() + PATIENCE * (at - host.now()), late(run)) },
+    recall: archive.recall,
     number: () => ++number
   }
-  archive.enzymes.activate()
   const heartbeat = new Heartbeat(body, intake, seen)
   return {
-    step: async (row) => {
+    code,
+    step: async (row, entry) => {
       past.absent = undefined
       isLate = false
-      const entry = Journal.parse(row.text)
+      await code.see(entry)
       intake.load(entry)
       derivation.load(entry)
       const beat = await heartbeat.step(row.beat)

@@ -77,7 +77,7 @@ export const why = async (archive: Archive, text: string): Promise<Reason | unde
   const { cell, row } = found
   const entry = Journal.parse(row.text)
   const runs = Journal.ownRuns(entry)
-  const work = await Replay.observe(archive, row)
+  const work = (await Replay.observe(archive, row))?.work
   const writers: Array<Writer> = []
   for (const run of [cell[1]].flat() as ReadonlyArray<number>) {
     if (run >= 0 && !touches(work, run, address)) continue

@@ -4,13 +4,14 @@
  *
  * @module
  */
+import type { Code } from "../registry/Registry.ts"
 import type { Definition } from "./Definition.ts"
 import { InvalidNode } from "./Definition.ts"
 
-/** A node with the digest of the module it came from. */
+/** A node with the module it came from, where it came from one. */
 export interface NodeModule {
   readonly definition: Definition
-  readonly hash: string | undefined
+  readonly code: Code | undefined
 }
 
 /** A name that was given a definition, or lost it. */
@@ -39,17 +40,12 @@ export class Modules {
     return [...this.active.values()]
   }
 
-  /** The active nodes that came from modules, with the modules' digests. */
-  modules(): ReadonlyArray<readonly [name: string, hash: string]> {
-    return [...this.active].flatMap(([name, { hash }]) => hash === undefined ? [] : [[name, hash] as const])
-  }
-
   /**
    * Takes a node in, from the next capture of each space on.
    *
    * @throws InvalidNode
    */
-  register(definition: Definition, hash?: string): void {
+  register(definition: Definition, code?: Code): void {
     const { name } = definition
     if (this.active.has(name)) throw new InvalidNode({ name, reason: "there is a node of this name already; withdraw it first, or give this one another name" })
     const outputs = outputsOf(definition)
@@ -58,7 +54,7 @@ export class Modules {
       if (writer !== undefined) throw new InvalidNode({ name, reason: `${output} is written by node "${writer}" already; a cell has one writer, so derive another` })
     }
     for (const output of outputs) this.outputs.set(output, name)
-    const module = { definition, hash }
+    const module = { definition, code }
     this.active.set(name, module)
     this.changes.push({ name, module })
   }

@@ -177,8 +177,7 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
       assert.strictEqual((await run("cell", "get", "shop", "/data/greeted/ann")).code, 3)
     })
 
-    test("swaps a module when its file or one that it imports changes, and keeps what ran when the new one is broken", {
-      "systole.config.ts": inMemory,
+    test("swaps a module when its file or one that it imports changes, keeps what ran when the new one is broken, and runs old beats again with what ran then", {
       "word.ts": "export const word = 'one'\n",
       "enzymes/say.ts": "import { word } from '../word.ts'\nexport default { name: 'say', query: '/signals/say', run: () => word }\n"
     }, async ({ json, root, serve, write }) => {
@@ -200,7 +199,13 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
       assert.deepStrictEqual(await said(), ["three"])
       rmSync(join(root, "enzymes", "say.ts"))
       assert.deepStrictEqual((await reloaded()).enzymes, [])
+      const replayed = async () => {
+        const { beats, changed, difference = null, impossible = null } = await json("replay", "shop") as Readonly<Record<string, unknown>>
+        return [Number(beats) >= 4, changed, difference, impossible]
+      }
+      assert.deepStrictEqual(await replayed(), [true, [], null, null])
       await stop("SIGTERM")
+      assert.deepStrictEqual(await replayed(), [true, [], null, null])
     })
 
     test("opens the data itself when the server was killed, and finds what was acknowledged", project, async ({ json, root, serve }) => {

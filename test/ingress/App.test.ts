@@ -52,7 +52,7 @@ describe("App", () => {
     test("lists the names directly below, and all cells below by pages", async ({ ask, put }) => {
       for (const id of ["a", "b", "b/c"]) await put(`${cells}/data/${id}`, 1)
       assert.deepStrictEqual((await ask(`${cells}/data?list`)).body, { names: ["a", "b"] })
-      assert.deepStrictEqual((await ask(`${cells}/?below`)).body, { cells: ["/data/a", "/data/b", "/data/b/c"], next: null })
+      assert.deepStrictEqual((await ask(`${cells}/?below`)).body, { cells: ["/data/a", "/data/b", "/data/b/c", "/sys/code/broken", "/sys/code/count"], next: null })
       assert.deepStrictEqual((await ask(`${cells}/data?below&limit=2`)).body, { cells: ["/data/a", "/data/b"], next: "/data/b" })
       assert.deepStrictEqual((await ask(`${cells}/data?below&limit=2&after=/data/b`)).body, { cells: ["/data/b/c"], next: null })
       assert.deepStrictEqual(problem(await ask(`${cells}/data?below&limit=many`)), [400, "query/invalid"])

@@ -155,8 +155,8 @@ describe("A run that waits", () => {
       yield* Deferred.succeed(gate, undefined)
       yield* Fiber.join(step)
       yield* a.step
-      assert.include((yield* a.journal(0))?.text, `"modules":[["m","OLD"]]`)
-      assert.include((yield* a.journal(1))?.text, `"modules":[["m","NEW"]]`)
+      assert.include((yield* a.journal(0))?.text, `["/sys/code/m",-1,[],[["/cas/OLD"]]]`)
+      assert.include((yield* a.journal(1))?.text, `["/sys/code/m",-1,[["/cas/OLD"]],[["/cas/NEW"]]]`)
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 

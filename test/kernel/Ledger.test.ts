@@ -159,6 +159,11 @@ describe("the journal", () => {
       yield* kernel.register(enzyme("m", () => undefined), { hash: "b".repeat(64) })
       yield* space.step
       const texts = yield* Effect.forEach([0, 1, 2], (beat) => Effect.map(space.journal(beat), (row) => row!.text))
-      assert.deepStrictEqual(texts.map((text) => (JSON.parse(text) as { readonly modules?: unknown }).modules), [[["m", "a".repeat(64)]], undefined, [["m", "b".repeat(64)]]])
+      const [a, b] = ["a", "b"].map((digit) => [`/cas/${digit.repeat(64)}`])
+      assert.deepStrictEqual(texts.map((text) => (JSON.parse(text) as { readonly cells: unknown }).cells), [
+        [["/sys/code/m", -1, [], [a]]],
+        [],
+        [["/sys/code/m", -1, [a], [b]]]
+      ])
     }).pipe(Effect.provide(TestKernel.layer())))
 })

@@ -1,12 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Result } from "effect"
+import { Effect, Fiber, Layer, Result, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { Computation, Enzyme } from "systole"
+import { Recall, type Recalled } from "../../src/kernel/Recall.ts"
 import * as Loader from "../../src/loader/Loader.ts"
+import { ModuleBroken, ModuleHost } from "../../src/loader/ModuleHost.ts"
 import * as ManifestModules from "../../src/main/ManifestModules.ts"
 
 const enzyme = Enzyme.make({ name: "count", query: "/signals/count", run: () => 1 })
 const plugin = (name: string, provides = {}) => ({ _tag: "Plugin", name, version: "1.0.0", provides, enzymes: [] })
-const loaded = (module: unknown, hostImports: ReadonlyArray<string> = []) => ({ file: "enzymes/a.ts", hash: "h", module, hostImports })
+const loaded = (module: unknown, hostImports: ReadonlyArray<string> = []) => ({ file: "enzymes/a.ts", hash: "h", module, text: "t", hostImports })
 
 const load = (modules: Readonly<Record<string, unknown>>, sources: Partial<Loader.Sources> = {}) =>
   Loader.load({ enzymes: ["enzymes"], plugins: ["plugins"], required: [], ...sources }).pipe(
@@ -99,6 +102,34 @@ describe("Loader", () => {
         assert.deepStrictEqual(alone.plugins.map((item) => item.file), ["systole/plugins/store"])
         const replaced = yield* load({ ...own, "plugins/mine.ts": plugin("store") }, { required: ["store"] })
         assert.deepStrictEqual(replaced.plugins.map((item) => item.file), ["plugins/mine.ts"])
+      }))
+  })
+
+  describe("recall", () => {
+    /** What the host's answer to a text becomes. */
+    const recalled = (answer: ReturnType<ModuleHost["Service"]["recall"]>) =>
+      Effect.provide(Effect.gen(function*() {
+        const recall = yield* Recall
+        return yield* Effect.promise(() => recall("h", "t"))
+      }), Loader.recall.pipe(Layer.provide(Layer.mock(ModuleHost, { changes: Stream.empty, recall: () => answer }))))
+
+    const names = (found: Recalled | string) => typeof found === "string" ? found : [...found.enzymes, ...found.nodes].map(({ name }) => name)
+
+    it.effect("gives a module's enzymes and nodes, a plugin's too", () =>
+      Effect.gen(function*() {
+        assert.deepStrictEqual(names(yield* recalled(Effect.succeed(loaded([enzyme, { name: "x", query: "", run: () => 1 }])))), ["count", "x"])
+        assert.deepStrictEqual(names(yield* recalled(Effect.succeed(loaded({ ...plugin("extra"), enzymes: [enzyme] })))), ["count"])
+        const double = Computation.make({ name: "double", output: "/data/double", run: (tx) => Number(tx.get("/data/one")) * 2 })
+        assert.deepStrictEqual(names(yield* recalled(Effect.succeed(loaded(double)))), ["double"])
+      }))
+
+    it.effect("says why it cannot", () =>
+      Effect.gen(function*() {
+        assert.strictEqual(yield* recalled(Effect.fail(new ModuleBroken({ file: "f", reason: "no luck" }))), "no luck")
+        assert.include(yield* recalled(Effect.succeed(loaded(7))), "type number")
+        const waiting = yield* Effect.forkChild(recalled(Effect.never), { startImmediately: true })
+        yield* TestClock.adjust("10 seconds")
+        assert.include(yield* Fiber.join(waiting), "longer than 10 seconds")
       }))
   })
 

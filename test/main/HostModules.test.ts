@@ -103,6 +103,28 @@ describe("HostModules", () => {
       assert.deepStrictEqual((yield* load(root, "enzymes/a.ts")).module, ["inner", "outer"])
     }))
 
+  it.effect("brings a module back from its text alone, with the packages where they lie for the project", () =>
+    Effect.gen(function*() {
+      const files = {
+        ...lib,
+        "node_modules/greeting/package.json": `{ "name": "greeting", "type": "module", "exports": "./index.js" }`,
+        "node_modules/greeting/index.js": "export const greeting = 'outer'\n",
+        "enzymes/node_modules/greeting/package.json": `{ "name": "greeting", "type": "module", "exports": "./index.js" }`,
+        "enzymes/node_modules/greeting/index.js": "export const greeting = 'inner'\n",
+        "shared.ts": "export { greeting } from 'greeting'\n",
+        "enzymes/a.ts": "import { Enzyme } from 'systole'\nimport * as Schema from 'effect/Schema'\nimport { sep } from 'node:path'\nimport { answer } from '../lib/answer.ts'\nimport { greeting } from 'greeting'\nimport * as shared from '../shared.ts'\nexport default { greeting, shared: shared.greeting, answer, sep, Enzyme, Schema }\n"
+      }
+      const here = yield* load(yield* project(files), "enzymes/a.ts")
+      const root = yield* project({ ...files, "lib/answer.ts": "", "shared.ts": "", "enzymes/a.ts": "" })
+      const there = yield* within(root, ModuleHost.use((host) => host.recall(here.hash, here.text!)))
+      assert.deepStrictEqual([there.module, there.hash, there.text], [here.module, here.hash, here.text])
+      assert.deepStrictEqual((there.module as Readonly<Record<string, unknown>>).greeting, "inner")
+      rmSync(join(root, "enzymes", "node_modules"), { recursive: true })
+      rmSync(join(root, "node_modules"), { recursive: true })
+      const error = yield* Effect.flip(within(root, ModuleHost.use((host) => host.recall(here.hash, here.text!))))
+      assert.include(error.message, "greeting")
+    }))
+
   it.effect("keeps one bundle for each hash", () =>
     Effect.gen(function*() {
       const root = yield* project({ ...lib, "enzymes/good.ts": good })

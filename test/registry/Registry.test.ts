@@ -126,13 +126,13 @@ describe("Enzymes", () => {
     assert.deepStrictEqual([registry.label("a"), registry.label("b")], ["An enzyme", "b"])
   })
 
-  it("lists the modules of what is active, with their digests", () => {
+  it("lists what is active, with the modules that it came from", () => {
     const registry = new Enzymes(new Set())
-    registry.register(enzyme("a", "/s"), "abc")
+    registry.register(enzyme("a", "/s"), { hash: "abc" })
     registry.register(enzyme("b", "/s"))
-    assert.deepStrictEqual(registry.modules(), [])
+    assert.deepStrictEqual(registry.active(), [])
     registry.activate()
-    assert.deepStrictEqual(registry.modules(), [["a", "abc"]])
+    assert.deepStrictEqual(registry.active().map(({ code, name }) => [name, code?.hash]), [["a", "abc"], ["b", undefined]])
   })
 
   it("takes for each bound name the best of those that match, however much is bound", () => {

@@ -1,14 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import type { Host } from "../scripts/Host.ts"
 import { command, environment, root } from "../scripts/Host.ts"
 import { spawnSync } from "node:child_process"
 
 const hosts: ReadonlyArray<Host> = ["node", "deno", "bun"]
 
-const enzymes = `import * as Effect from "effect/Effect"
+const enzymes = (unit: string) => `import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import { Enzyme } from "systole"
 
@@ -20,6 +21,7 @@ export default [
       tx.set("/data/measured/" + tx.id(), { what: event.params.what, chance: tx.random(), root: Math.sqrt(tx.now), third: 1 / 3, big: 10n ** 20n, at: new Date(tx.now), text: "é\\u{1F600}" })
       tx.increment("/data/count")
       tx.signal({ signal: "/signals/derive", payload: new Map([["count", tx.get("/data/count")]]) })
+      tx.set("/data/newest", ["${unit}", tx.get("/data/scale/${unit}") ?? 1])
       return tx.list("/data/measured")
     }
   }),
@@ -33,7 +35,8 @@ export default [
 const project = () => {
   const folder = mkdtempSync(join(tmpdir(), "systole-hosts-"))
   mkdirSync(join(folder, "enzymes"))
-  writeFileSync(join(folder, "enzymes", "all.ts"), enzymes)
+  const write = (unit: string) => writeFileSync(join(folder, "enzymes", "all.ts"), enzymes(unit))
+  write("metres")
   writeFileSync(join(folder, "systole.config.ts"), `export default { spaces: { create: "on-demand" } }\n`)
   return {
     run: (host: Host, ...args: ReadonlyArray<string>) => {
@@ -41,7 +44,15 @@ const project = () => {
       const { status, stderr, stdout } = spawnSync(file, [...rest, ...args], { cwd: folder, env: environment(), encoding: "utf8" })
       return { code: status, text: stdout + stderr }
     },
+    write,
     withdraw: () => rmSync(join(folder, "enzymes", "all.ts")),
+    /** Changes the store of the space, which nothing has open. */
+    tamper: (sql: string) => {
+      const file = readdirSync(join(folder, ".data"), { recursive: true, encoding: "utf8" }).find((name) => name.includes("home") && /\.(?:db|sqlite)$/.test(name))!
+      const database = new DatabaseSync(join(folder, ".data", file))
+      database.exec(sql)
+      database.close()
+    },
     remove: () => rmSync(folder, { recursive: true, force: true })
   }
 }
@@ -65,16 +76,41 @@ describe("A journal written on one host", () => {
     }
   })
 
+  it("replays and is explained with the code of then on every other, whatever became of the files", { timeout: 120_000 }, () => {
+    const { remove, run, withdraw, write } = project()
+    try {
+      for (const writer of hosts) {
+        write(`${writer}_miles`)
+        run(writer, "signal", "home", "--signal", "/signals/measure/a", "--wait", "10")
+      }
+      withdraw()
+      for (const host of hosts) {
+        const replayed = run(host, "replay", "home")
+        assert.strictEqual(replayed.code, 0, `${host}: ${replayed.text}`)
+        assert.notInclude(replayed.text, "not the code that ran then")
+        const why = run(host, "why", "home", "/data/newest")
+        assert.include(why.text, "read /data/scale/bun_miles", why.text)
+      }
+      assert.include(run("node", "explain", "home", "0", "derive").text, `"/signals/derive" does not match`)
+    } finally {
+      remove()
+    }
+  })
+
   it("cannot be replayed without the code that ran, and exit 6 says so", { timeout: 60_000 }, () => {
-    const { remove, run, withdraw } = project()
+    const { remove, run, tamper, withdraw } = project()
     try {
       run("node", "signal", "home", "--signal", "/signals/measure/a", "--wait", "10")
       withdraw()
-      const replayed = run("node", "replay", "home")
-      assert.strictEqual(replayed.code, 6, replayed.text)
-      assert.include(replayed.text, "replay/code")
-      assert.include(replayed.text, "measure")
-      assert.strictEqual(run("node", "journal", "verify", "home").code, 0)
+      for (const [sql, reason] of [["UPDATE part SET bytes = CAST('export default []' AS BLOB)", "is not what was kept"], ["DELETE FROM part; DELETE FROM blob", "is not kept"]] as const) {
+        tamper(sql)
+        const replayed = run("node", "replay", "home")
+        assert.strictEqual(replayed.code, 6, replayed.text)
+        assert.include(replayed.text, "replay/code")
+        assert.include(replayed.text, "measure, whose text /cas/")
+        assert.include(replayed.text, reason)
+        assert.strictEqual(run("node", "journal", "verify", "home").code, 0)
+      }
     } finally {
       remove()
     }

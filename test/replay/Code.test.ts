@@ -1,0 +1,248 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { TestClock } from "effect/testing"
+import { createHash } from "node:crypto"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { type Enzyme, explain, Kernel, MemoryStore, replay, type Space, why } from "systole"
+import { Recall } from "../../src/kernel/Recall.ts"
+import * as Loader from "../../src/loader/Loader.ts"
+import * as HostHash from "../../src/main/HostHash.ts"
+import * as HostModules from "../../src/main/HostModules.ts"
+import * as ManifestModules from "../../src/main/ManifestModules.ts"
+import * as Kit from "../kernel/Kit.ts"
+import * as SqliteFolder from "../persistence/SqliteFolder.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+const digest = (text: string): string => createHash("sha256").update(text).digest("hex")
+
+const whole = (space: Space) => space.examine((archive) => replay(archive, undefined, Infinity))
+
+const isReplayedEqual = Effect.fnUntraced(function*(space: Space) {
+  const head = yield* space.head
+  for (let from = 0; from <= head; from++) {
+    const { changed, difference, impossible } = yield* space.examine((archive) => replay(archive, from, head))
+    assert.deepStrictEqual([difference, impossible, changed], [undefined, undefined, []], `from ${from}`)
+  }
+})
+
+const beat = (space: Space, ...names: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    for (const name of names) yield* space.signal({ signal: `/signals/${name}` })
+    return yield* space.step
+  })
+
+/** A file of two enzymes: one reads a cell of its version's own, one takes a signal of its own. */
+const source = (version: string) => `import { Enzyme } from "systole"
+import { mark } from "../lib/mark.ts"
+export default [
+  Enzyme.make({ name: "copy", query: "/signals/copy", run: (tx) => tx.set("/data/copy", [mark, "${version}", tx.get("/data/${version}")]) }),
+  Enzyme.make({ name: "take", query: "/signals/take_${version}", run: (tx) => tx.append("/data/taken", ["${version}", tx.get("/data/of_${version}") ?? 0]) })
+]
+`
+
+const write = (root: string, version: string): void => {
+  for (const [file, text] of [["enzymes/m.ts", source(version)], ["lib/mark.ts", `export const mark: string = "of ${version}"\n`]] as const) {
+    mkdirSync(dirname(join(root, file)), { recursive: true })
+    writeFileSync(join(root, file), text)
+  }
+}
+
+const sources = { enzymes: ["enzymes"], plugins: [], required: [] }
+
+/** A runtime that loads its modules from a folder and keeps its spaces there, until the scope of the effect closes. */
+const life = <A, E>(root: string, effect: Effect.Effect<A, E, Layer.Success<ReturnType<typeof TestKernel.layer>> | Layer.Success<ReturnType<typeof HostModules.layer>>>) =>
+  Effect.provide(effect, Layer.fresh(
+    TestKernel.layer({}, SqliteFolder.layerIn(join(root, "data"))).pipe(
+      Layer.provide(Loader.recall),
+      Layer.provideMerge(HostModules.layer(root).pipe(Layer.provide(HostHash.layer)))
+    )
+  ))
+
+describe("A replay of beats in which other files ran", () => {
+  it.live("comes out the same, and explains them as they were, in the same process and in one that never saw them", () =>
+    Effect.gen(function*() {
+      const root = yield* SqliteFolder.folder
+      yield* life(root, Effect.gen(function*() {
+        const kernel = yield* Kernel
+        const space = yield* kernel.space("test")
+        let found: Loader.Found = { enzymes: [], nodes: [], plugins: [], broken: [] }
+        yield* beat(space, "copy")
+        for (const version of ["a", "b", "c"]) {
+          write(root, version)
+          found = yield* Loader.reload(found, sources)
+          assert.deepStrictEqual(found.broken, [])
+          yield* beat(space, "copy", "take_a", "take_b")
+          yield* beat(space, "copy")
+        }
+        yield* beat(space)
+        assert.deepStrictEqual([yield* space.get("/data/copy"), yield* space.get("/data/taken")], [["of c", "c", undefined], [["a", 0], ["b", 0]]])
+        yield* isReplayedEqual(space)
+        assert.deepStrictEqual((yield* kernel.enzymes).map(({ hash }) => hash), found.enzymes.map(({ hash }) => hash))
+      }))
+      yield* life(root, Effect.gen(function*() {
+        yield* Loader.register(yield* Loader.load(sources))
+        const space = yield* Effect.flatMap(Kernel, (kernel) => kernel.space("test"))
+        yield* isReplayedEqual(space)
+        const taken = yield* space.examine((archive) => why(archive, "/data/taken"))
+        assert.deepStrictEqual([taken?.beat, taken?.writers.map(({ by, reads }) => [by, reads.map(({ address }) => address)])], [3, [["take", ["/data/of_b"]]]])
+        const explained = yield* space.examine((archive) => explain(archive, 1, "take"))
+        assert.deepStrictEqual(explained?.signals.map(({ verdict }) => verdict), ["no-match", "ran", "no-match"])
+        assert.include(explained?.signals[2]?.detail, "/signals/take_a")
+        assert.strictEqual((yield* space.examine((archive) => explain(archive, 0, "take")))?.signals[0]?.verdict, "not-registered")
+      }))
+    }))
+})
+
+/** An enzyme as if it came from a module with this text. */
+const module = (text: string, enzyme: Enzyme.Enzyme = Kit.enzyme("m", (tx) => tx.set("/data/m", [text, tx.get(`/data/${text}`)]))) =>
+  ({ enzyme, code: { hash: digest(text), text } })
+
+const swap = Effect.fnUntraced(function*(before: ReturnType<typeof module> | undefined, after: ReturnType<typeof module> | undefined) {
+  const kernel = yield* Kernel
+  if (before !== undefined) yield* kernel.unregister(before.enzyme)
+  if (after !== undefined) yield* kernel.register(after.enzyme, after.code)
+})
+
+const [one, two] = [module("one"), module("two")]
+
+/** Brings back what is asked for by its text. */
+const recalling = (...modules: ReadonlyArray<ReturnType<typeof module>>) =>
+  Layer.succeed(Recall, (hash, text) => Promise.resolve({ enzymes: modules.flatMap(({ code, enzyme }) => code.text === text && code.hash === hash ? [enzyme] : []), nodes: [] }))
+
+const persistences = [["memory", MemoryStore.layer], ["SQLite", SqliteFolder.layer]] as const
+
+for (const [name, persistence] of persistences) {
+  describe(`The text of a module, in ${name}`, () => {
+    it.effect("is kept with the first beat that names it, and costs others nothing", () =>
+      Effect.gen(function*() {
+        yield* swap(undefined, one)
+        const space = yield* TestKernel.space([])
+        assert.isUndefined(yield* space.blob(one.code.hash))
+        yield* beat(space, "m")
+        assert.strictEqual(new TextDecoder().decode(yield* space.blob(one.code.hash)), "one")
+        yield* beat(space, "m")
+        yield* swap(one, two)
+        yield* beat(space, "m")
+        yield* swap(two, one)
+        yield* beat(space, "m")
+        const named = yield* Effect.forEach([0, 1, 2, 3], (beat) => Effect.map(space.journal(beat), (row) => [row!.text.includes("/sys/code"), row!.text.includes(`"made"`)]))
+        assert.deepStrictEqual(named, [[true, true], [false, false], [true, true], [true, false]])
+        yield* isReplayedEqual(space)
+      }).pipe(Effect.provide(TestKernel.layer({}, persistence).pipe(Layer.provide(recalling(one, two))))))
+
+    it.effect("stays as long as it runs and as a beat that ran it is kept, and is let go of after that", () =>
+      Effect.gen(function*() {
+        yield* swap(undefined, one)
+        const space = yield* TestKernel.space([])
+        const pass = Effect.fnUntraced(function*(hours: number) {
+          yield* TestClock.adjust(`${hours} hours`)
+          for (let i = 0; i < 600; i++) yield* space.step
+        })
+        const hasCode = Effect.fnUntraced(function*(when: string, expected: Array<boolean>) {
+          const held = yield* Effect.forEach([one, two], ({ code }) => Effect.map(space.blob(code.hash), (bytes) => bytes !== undefined))
+          assert.deepStrictEqual(held, expected, when)
+          const { difference, impossible } = yield* whole(space)
+          assert.deepStrictEqual([difference, impossible], [undefined, undefined], when)
+        })
+        yield* beat(space, "m")
+        for (let i = 0; i < 2; i++) yield* pass(60)
+        assert.isUndefined(yield* space.journal(0))
+        yield* beat(space, "m")
+        yield* hasCode("the beat that named it is pruned, and it runs on", [true, false])
+        yield* swap(one, two)
+        yield* beat(space, "m")
+        yield* pass(2)
+        yield* hasCode("another took its place, and its beats are kept", [true, true])
+        for (let i = 0; i < 2; i++) yield* pass(60)
+        yield* beat(space, "m")
+        yield* hasCode("no beat that ran it is left", [false, true])
+      }).pipe(Effect.provide(TestKernel.layer({ retention: { journalMillis: 48 * 3_600_000, contentMillis: 3_600_000 } }, persistence).pipe(Layer.provide(recalling(one, two))))))
+
+    it.effect("is content like any other to runs: from the next beat on, in a replay too", () =>
+      Effect.gen(function*() {
+        yield* swap(undefined, one)
+        const space = yield* TestKernel.space([Kit.enzyme("look", (tx) => tx.append("/data/seen", (tx.get(`/cas/${one.code.hash}`) as Uint8Array | undefined)?.length ?? null))])
+        yield* beat(space, "look")
+        yield* beat(space, "look")
+        assert.deepStrictEqual(yield* space.get("/data/seen"), [null, 3])
+        yield* isReplayedEqual(space)
+      }).pipe(Effect.provide(TestKernel.layer({}, persistence))))
+  })
+}
+
+describe("A replay of beats in which other modules ran", () => {
+  /** Beat 0 ran `one`, which is gone by now. */
+  const past = Effect.fnUntraced(function*(now: ReturnType<typeof module> | undefined) {
+    yield* swap(undefined, one)
+    const space = yield* TestKernel.space([])
+    yield* beat(space, "m")
+    yield* swap(one, now)
+    yield* beat(space)
+    return space
+  })
+
+  it.effect("knows which ran, though none runs now, or did then", () =>
+    Effect.gen(function*() {
+      const space = yield* past(undefined)
+      assert.isUndefined(yield* space.get("/sys/code/m"))
+      yield* beat(space, "m")
+      yield* isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(recalling(one))))))
+
+  it.live("knows that none runs since the space was opened without any", () =>
+    Effect.gen(function*() {
+      const folder = yield* SqliteFolder.folder
+      const runtime = () => Layer.fresh(TestKernel.layer({}, SqliteFolder.layerIn(folder)).pipe(Layer.provide(recalling(one))))
+      yield* Effect.provide(past(one), runtime())
+      yield* Effect.gen(function*() {
+        const space = yield* TestKernel.space([])
+        yield* beat(space, "m")
+        yield* isReplayedEqual(space)
+      }).pipe(Effect.provide(runtime()))
+    }))
+
+  it.effect("keeps apart what shares a name", () =>
+    Effect.gen(function*() {
+      const kernel = yield* Kernel
+      const mark = (by: string) => Kit.enzyme("m", (tx) => tx.append("/data/marks", by), { query: "/signals/m" })
+      const old = ["first", "second"].map((by) => module("both", mark(by)))
+      for (const { code, enzyme } of old) yield* kernel.register(enzyme, code)
+      const space = yield* TestKernel.space([])
+      yield* beat(space, "m")
+      yield* swap(old[0], module("alone", mark("other")))
+      yield* beat(space, "m")
+      assert.deepStrictEqual(yield* space.get("/data/marks"), ["first", "second", "second", "other"])
+      yield* isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(Layer.succeed(Recall, () =>
+      Promise.resolve({ enzymes: ["first", "second"].map((by) => Kit.enzyme("m", (tx) => tx.append("/data/marks", by), { query: "/signals/m" })), nodes: [] })))))))
+
+  it.effect("refuses a text whose digest is another", () =>
+    Effect.gen(function*() {
+      const space = yield* past(two)
+      const { difference, impossible } = yield* space.examine((archive) =>
+        replay({ ...archive, store: Object.assign(Object.create(archive.store), { blob: () => new TextEncoder().encode("evil") }) }, 0, 0))
+      assert.deepStrictEqual([difference, impossible?.code], [undefined, "replay/code"])
+      assert.include(impossible?.reason, `m, whose text /cas/${one.code.hash} is not what was kept`)
+    }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(recalling(one))))))
+
+  it.effect("says what is missing where nothing can be imported, and tells no reads of other code", () =>
+    Effect.gen(function*() {
+      const space = yield* past(two)
+      const { changed, impossible } = yield* whole(space)
+      assert.deepStrictEqual([impossible?.code, impossible?.beat, changed], ["replay/code", 0, ["m"]])
+      assert.include(impossible?.reason, "imports nothing while it runs")
+      const reason = yield* space.examine((archive) => why(archive, "/data/m"))
+      assert.deepStrictEqual(reason?.writers.map(({ by, reads }) => [by, reads]), [["m", []]])
+    }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(Loader.recall), Layer.provide(ManifestModules.layer({}))))))
+
+  it.effect("goes around code that cannot be had where that had no part in the beat", () =>
+    Effect.gen(function*() {
+      yield* swap(undefined, one)
+      const space = yield* TestKernel.space([Kit.enzyme("other", (tx) => tx.set("/data/other", 1))])
+      yield* beat(space, "other")
+      yield* swap(one, two)
+      const { changed, difference, impossible } = yield* whole(space)
+      assert.deepStrictEqual([difference, impossible, changed], [undefined, undefined, ["m"]])
+    }).pipe(Effect.provide(TestKernel.layer())))
+})
