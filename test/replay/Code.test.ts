@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { type Enzyme, explain, Kernel, MemoryStore, replay, type Space, why } from "systole"
+import { Computation, type Enzyme, explain, Kernel, MemoryStore, replay, type Space, why } from "systole"
 import { Recall } from "../../src/kernel/Recall.ts"
 import * as Loader from "../../src/loader/Loader.ts"
 import * as HostHash from "../../src/main/HostHash.ts"
@@ -111,6 +111,42 @@ const recalling = (...modules: ReadonlyArray<ReturnType<typeof module>>) =>
   Layer.succeed(Recall, (hash, text) => Promise.resolve({ enzymes: modules.flatMap(({ code, enzyme }) => code.text === text && code.hash === hash ? [enzyme] : []), nodes: [] }))
 
 const persistences = [["memory", MemoryStore.layer], ["SQLite", SqliteFolder.layer]] as const
+
+/** A node that derives by another factor in each version, under the code of that. */
+const scaled = (factor: number) => {
+  const text = `times ${factor}`
+  return { node: Computation.make({ name: "scaled", output: "/data/scaled", run: (tx) => Number(tx.get("/data/one") ?? 0) * factor }), code: { hash: digest(text), text } }
+}
+
+describe("A replay of beats in which another node ran", () => {
+  const [doubled, tripled] = [scaled(2), scaled(3)]
+  const counted = Kit.enzyme("count", (tx) => tx.increment("/data/one"))
+  const lived = Effect.gen(function*() {
+    const kernel = yield* Kernel
+    const space = yield* TestKernel.space([counted])
+    yield* kernel.register(doubled.node, doubled.code)
+    const watching = yield* Effect.forkChild(Stream.runDrain(space.watch("/data/scaled")), { startImmediately: true })
+    for (let i = 0; i < 2; i++) yield* beat(space, "count")
+    const before = yield* space.get("/data/scaled")
+    yield* kernel.unregister(doubled.node)
+    yield* kernel.register(tripled.node, tripled.code)
+    yield* beat(space, "count")
+    assert.deepStrictEqual([before, yield* space.get("/data/scaled")], [4, 9])
+    yield* Fiber.interrupt(watching)
+    return space
+  })
+  const recalled = (nodes: ReadonlyArray<typeof doubled.node>) => Layer.succeed(Recall, () => Promise.resolve({ enzymes: [], nodes }))
+
+  it.effect("derives with the node of then", () =>
+    Effect.flatMap(lived, isReplayedEqual).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(recalled([doubled.node]))))))
+
+  it.effect("tells that it cannot without its code", () =>
+    Effect.gen(function*() {
+      const { difference, impossible } = yield* whole(yield* lived)
+      assert.deepStrictEqual([difference, impossible?.code], [undefined, "replay/code"])
+      assert.include(impossible?.reason, "node scaled")
+    }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(recalled([]))))))
+})
 
 for (const [name, persistence] of persistences) {
   describe(`The text of a module, in ${name}`, () => {
