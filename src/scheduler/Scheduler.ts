@@ -277,6 +277,7 @@ export class Scheduler {
     const node = this.registry.register(definition, parent)
     if (known !== undefined || isLive(node) || !isLive(parent)) return
     this.settling.provide(node)
+    if (node.gate !== undefined) this.gates.disturb(node)
     this.graph.activate(node)
   }
 
