@@ -41,7 +41,7 @@ describe("G: invalidation, liveness, demand", () => {
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* Graph.open(
-        log.computation("slow", "/data/slow", (tx) => number(tx.get("/data/x")), { throttle: 1000 }),
+        log.computation("slow", { output: "/data/slow", throttle: 1000 }, (tx) => number(tx.get("/data/x"))),
         log.effect("watch", (tx) => tx.get("/data/slow"))
       )
       yield* Graph.put(space, ["/data/x", 1])
@@ -185,7 +185,7 @@ describe("G: invalidation, liveness, demand", () => {
   it.effect("G20 a child whose first run waits for its debounce runs once when that is over", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
-      const child = log.computation("child", "/data/child", (tx) => tx.get("/data/x"), { debounce: 100 })
+      const child = log.computation("child", { output: "/data/child", debounce: 100 }, (tx) => tx.get("/data/x"))
       const space = yield* Graph.open(log.effect("parent", (tx) => tx.start(child)))
       yield* space.step
       assert.deepStrictEqual(log.take(), { parent: 1 })

@@ -28,8 +28,9 @@ export class Log {
     return runs
   }
 
-  computation(name: string, output: string, run: (tx: Transaction) => Value, more: Partial<Computation.ComputationDefinition> = {}): NodeDefinition {
-    return Computation.make({ name, output, ...more, run: (tx) => (this.ran(name), run(tx)) })
+  computation(name: string, output: string | Omit<Computation.ComputationDefinition, "name" | "run">, run: (tx: Transaction) => Value): NodeDefinition {
+    const rest = typeof output === "string" ? { output } : output
+    return Computation.make({ ...rest, name, run: (tx) => (this.ran(name), run(tx)) })
   }
 
   effect(name: string, read: (tx: Transaction) => Value, more: Partial<Effect.EffectDefinition<Value>> = {}): NodeDefinition {
@@ -43,8 +44,9 @@ export class Log {
     })
   }
 
-  materializer(name: string, writes: ReadonlyArray<string>, run: (tx: Transaction) => void, more: Partial<Materializer.MaterializerDefinition> = {}): NodeDefinition {
-    return Materializer.make({ name, writes, ...more, run: (tx) => (this.ran(name), run(tx)) })
+  materializer(name: string, writes: ReadonlyArray<string> | Omit<Materializer.MaterializerDefinition, "name" | "run">, run: (tx: Transaction) => void): NodeDefinition {
+    const rest = "writes" in writes ? writes : { writes }
+    return Materializer.make({ ...rest, name, run: (tx) => (this.ran(name), run(tx)) })
   }
 }
 

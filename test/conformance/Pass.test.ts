@@ -51,7 +51,7 @@ describe("H: pass, ordering, convergence", () => {
         const name = (n: number) => `${declared ? "declared" : "silent"}${n}`
         // Registered from the end, so that each meets writers that never ran.
         const chain = Array.from({ length }, (_, i) => length - i).map((n) =>
-          log.computation(name(n), `/data/${name(n)}`, (tx) => number(tx.get(`/data/${name(n - 1)}`)) + 1, declared ? { reads: [`/data/${name(n - 1)}`] } : {})
+          log.computation(name(n), { output: `/data/${name(n)}`, reads: declared ? [`/data/${name(n - 1)}`] : [] }, (tx) => number(tx.get(`/data/${name(n - 1)}`)) + 1)
         )
         const space = yield* Graph.open(log.effect(`watch${declared}`, (tx) => tx.get(`/data/${name(length)}`)), ...chain)
         yield* Graph.put(space, [`/data/${name(0)}`, 100])
@@ -142,7 +142,7 @@ describe("H: pass, ordering, convergence", () => {
 })
 
 describe("I: materializers", () => {
-  const index = (log: Graph.Log, more = {}) => log.materializer("index", ["/data/index/*"], (tx) => tx.set("/data/index/x", tx.get("/data/x")), more)
+  const index = (log: Graph.Log, more = {}) => log.materializer("index", { writes: ["/data/index/*"], ...more }, (tx) => tx.set("/data/index/x", tx.get("/data/x")))
 
   it.effect("I1 a materializer runs though nobody reads what it writes", () =>
     Fx.gen(function*() {
