@@ -172,7 +172,7 @@ export class Outbox {
   /** Removes the rows of what is over here; those that will never be delivered come back, for the next beat to put them with the dead letters. */
   private leave(over: ReadonlyArray<Pending>, undelivered: ReadonlyArray<Pending>): void {
     const { inbox, store } = this.body
-    store.append({ entry: undefined, cells: [], receipts: [], queued: undelivered, dequeued: over.map(({ seq }) => seq), blobs: [] })
+    store.append({ entry: undefined, cells: [], receipts: [], queued: undelivered, dequeued: over.map(({ seq }) => seq), blobs: [], observations: [] })
     for (const pending of over) this.count(pending, -1)
     for (const pending of undelivered) {
       pending.stored = true

@@ -14,7 +14,7 @@ import { attempt, type Backend, checkTurn, type Group } from "./Backend.ts"
 import * as GroupStore from "./GroupStore.ts"
 import * as Journal from "./Journal.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
-import { checkSpaceName, type Head, type JournalRow, Persistence, type QueueRow, type ReceiptRow, type Retention, retention } from "./Persistence.ts"
+import { checkSpaceName, type Head, type JournalRow, type ObservationRow, Persistence, type QueueRow, type ReceiptRow, type Retention, retention } from "./Persistence.ts"
 import { NoSuchSpace, PersistenceError } from "./PersistenceError.ts"
 import { expired, Pruning, sizeOf } from "./Pruning.ts"
 
@@ -40,6 +40,7 @@ class Space {
   /** All numbers of the queue in order, made when they are asked for. */
   numbers: ReadonlyArray<number> | undefined
   readonly blobs = new Map<string, Uint8Array>()
+  readonly observations = new Map<string, ObservationRow>()
   readonly uploads = new Map<number, Array<Uint8Array>>()
   lastUpload = 0
 }
@@ -109,6 +110,10 @@ class MemoryBackend implements Backend {
     return Array.from(this.data.waiting.get(id) ?? [], (seq) => this.data.queue.get(seq)!)
   }
 
+  observations(): Array<ObservationRow> {
+    return [...this.data.observations.values()]
+  }
+
   blob(hash: string): Uint8Array | undefined {
     return this.data.blobs.get(hash)
   }
@@ -142,6 +147,10 @@ class MemoryBackend implements Backend {
     }
     this.commitReceipts(group)
     this.commitQueue(group.dequeued, queued)
+    for (const [node, row] of group.observations) {
+      if (row.text === undefined) data.observations.delete(node)
+      else data.observations.set(node, row)
+    }
     for (const [hash, content] of group.blobs) {
       if (!data.blobs.has(hash)) data.blobs.set(hash, "bytes" in content ? content.bytes.slice() : this.readUpload(content.upload))
       if ("upload" in content) this.dropUpload(content.upload)

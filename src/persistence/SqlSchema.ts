@@ -6,7 +6,7 @@
 import type { SqlDriver } from "./SqlDriver.ts"
 
 /** The version of the tables' format; a store with a newer one is refused. */
-export const FORMAT = 3
+export const FORMAT = 4
 
 /**
  * The tables. `cell` holds its parent's key, so that the names below a document
@@ -31,6 +31,7 @@ const tables = [
   "CREATE INDEX IF NOT EXISTS receipt_beat ON receipt (beat)",
   "CREATE TABLE IF NOT EXISTS queue (seq INTEGER PRIMARY KEY, id TEXT, text TEXT NOT NULL) STRICT",
   "CREATE INDEX IF NOT EXISTS queue_id ON queue (id) WHERE id IS NOT NULL",
+  "CREATE TABLE IF NOT EXISTS observation (node TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOUT ROWID",
   "CREATE TABLE IF NOT EXISTS blob (hash TEXT PRIMARY KEY, epoch INTEGER NOT NULL, upload INTEGER NOT NULL) STRICT, WITHOUT ROWID",
   `CREATE TABLE IF NOT EXISTS part (
     epoch INTEGER NOT NULL, upload INTEGER NOT NULL, part INTEGER NOT NULL, bytes BLOB NOT NULL, UNIQUE (epoch, upload, part)) STRICT`,
@@ -97,6 +98,10 @@ export const statements = ({ prepare }: SqlDriver) => ({
   waiting: prepare("SELECT seq, text FROM queue WHERE id = ? ORDER BY seq"),
   enqueue: prepare("INSERT OR REPLACE INTO queue VALUES (?, ?, ?)"),
   dequeue: prepare("DELETE FROM queue WHERE seq = ?"),
+
+  observations: prepare("SELECT node, text FROM observation"),
+  putObservation: prepare("INSERT OR REPLACE INTO observation VALUES (?, ?)"),
+  dropObservation: prepare("DELETE FROM observation WHERE node = ?"),
 
   blob: prepare("SELECT epoch, upload FROM blob WHERE hash = ?"),
   addBlob: prepare("INSERT INTO blob VALUES (?, ?, ?)"),

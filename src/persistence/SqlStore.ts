@@ -14,7 +14,7 @@ import { attempt, type Backend, checkTurn, type Content, type Group, PART } from
 import * as GroupStore from "./GroupStore.ts"
 import { IdFilter } from "./IdFilter.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
-import { checkSpaceName, type Head, type JournalRow, type OpenOptions, Persistence, type QueueRow, type ReceiptRow, retention } from "./Persistence.ts"
+import { checkSpaceName, type Head, type JournalRow, type ObservationRow, type OpenOptions, Persistence, type QueueRow, type ReceiptRow, retention } from "./Persistence.ts"
 import { NoSuchSpace, PersistenceError, StoreDamaged } from "./PersistenceError.ts"
 import { expired, Pruning, sizeOf } from "./Pruning.ts"
 import * as SortKey from "./SortKey.ts"
@@ -124,6 +124,10 @@ class SqlBackend implements Backend {
     return this.sql.waiting.all(id).map(asQueueRow)
   }
 
+  observations(): Array<ObservationRow> {
+    return this.sql.observations.all().map(([node, text]) => ({ node, text }) as ObservationRow)
+  }
+
   blob(hash: string): Uint8Array | undefined {
     const row = this.sql.blob.get(hash)
     return row === undefined ? undefined : this.readParts(row)
@@ -154,6 +158,10 @@ class SqlBackend implements Backend {
       const journalSize = meta.journalSize + this.commitJournal(group)
       for (const seq of group.dequeued) this.sql.dequeue.run(seq)
       for (const [seq, row] of group.queued) this.sql.enqueue.run(seq, row.id ?? null, row.text)
+      for (const [node, { text }] of group.observations) {
+        if (text === undefined) this.sql.dropObservation.run(node)
+        else this.sql.putObservation.run(node, text)
+      }
       for (const [hash, content] of group.blobs) this.commitBlob(hash, content)
       const after = this.prune(group, { ...meta, journalSize })
       const { beat, clock, hash } = group.head

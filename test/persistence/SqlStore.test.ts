@@ -95,10 +95,10 @@ describe("SqlStore over node:sqlite, when a file is not as it should be", () => 
   inFolder("refuses a store of a newer format", (folder) =>
     Effect.gen(function*() {
       yield* open
-      one(fileOf(folder), "UPDATE meta SET format = 4 RETURNING format")
+      one(fileOf(folder), "UPDATE meta SET format = 5 RETURNING format")
       const failed = yield* refused
       assert.strictEqual(failed.code, "store/damaged")
-      assert.include(failed.message, "format 4")
+      assert.include(failed.message, "format 5")
       assert.strictEqual(one(fileOf(folder), "SELECT epoch FROM meta").epoch, 1)
     }))
 
