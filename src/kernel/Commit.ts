@@ -15,7 +15,7 @@ import type { Staged } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Answer } from "./Control.ts"
 import type { Body } from "./Body.ts"
-import type { Delivery } from "./Derivation.ts"
+import { type Delivery, GATED } from "./Derivation.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import type { Flight, Handling, Outcome } from "./Flight.ts"
 import * as Journal from "./Journal.ts"
@@ -111,6 +111,7 @@ const settle = (handling: Handling, around: Surroundings): void => {
   const size = FAILURE + (flight.signal.payload?.text.length ?? 0)
   if (canWait && !around.work.stage.take(size)) return lose(handling, undefined, around)
   if (outcome.kind === "retry") {
+    if (outcome.code === GATED) return park(handling, outcome.until, around)
     if (handling.attempt < (handling.entry?.enzyme.retry.attempts ?? 1)) return repeat(handling, around)
   }
   bury(handling, outcome, around.work)
@@ -156,6 +157,13 @@ const repeat = (handling: Handling, around: Surroundings): void => {
   const beats = Math.min(2 ** (handling.attempt - 1), backoffBeats)
   const due = Signal.due({ beats }, sinceOf(around.work, around.body))
   again(handling, around, { why: "retry", document: undefined, losses: 0, attempt: handling.attempt + 1, due })
+}
+
+/** What a run reads waits for a gate: it runs when that opens, and it is the same attempt. */
+const park = (handling: Handling, until: number | undefined, around: Surroundings): void => {
+  const { now } = around.work.moment
+  const due = Signal.due({ ms: Math.max(0, (until ?? now) - now) }, sinceOf(around.work, around.body))
+  again(handling, around, { why: "retry", document: undefined, losses: 0, attempt: handling.attempt, due })
 }
 
 const again = (
@@ -269,7 +277,8 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     receipts: settled.receipts,
     queued: settled.queued,
     dequeued,
-    blobs: settled.blobs
+    blobs: settled.blobs,
+    observations: body.derivation.observations()
   })
   return text.length
 }

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import type { ObservationRow } from "../persistence/Persistence.ts"
 import type { Diagnostic } from "../diagnostic/Diagnostic.ts"
 import type { Definition } from "../scheduler/Definition.ts"
 import type { Value } from "../cell/Value.ts"
@@ -50,8 +51,12 @@ export interface Derivation {
   readonly begin: (work: BeatWork) => void
   /** A handling is about to run. */
   readonly before: (run: number) => void
+  /** What becomes of the handling that ran where it read what a gate holds back; `undefined` for one that did not. */
+  readonly parked: () => Outcome | undefined
   /** All is merged: derived cells become consistent with it, and join the stage. */
   readonly settle: (work: BeatWork) => void
+  /** What is to be kept of the nodes that ran or that changes reached. */
+  readonly observations: () => ReadonlyArray<ObservationRow>
   /** The beat is in the store. Answers what is to be delivered when it is durable. */
   readonly committed: () => ReadonlyArray<Delivery>
   /** The beat leaves no trace. */
@@ -60,6 +65,9 @@ export interface Derivation {
 
 /** The number by which the journal names a run of a node as a writer: behind all runs of the agenda. */
 export const writerOf = (work: BeatWork, line: number): number => work.runs.length + line
+
+/** The code of the outcome of a handling that waits for a gate. */
+export const GATED = "node/gated"
 
 /** What a line says of a run that failed. */
 export const errorOf = (outcome: Outcome | undefined): NodeLine["error"] =>

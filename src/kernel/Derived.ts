@@ -11,12 +11,16 @@
 import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import * as EffectNode from "../scheduler/Effect.ts"
-import type { ModuleChange, Modules } from "../scheduler/Modules.ts"
+import type { ObservationRow } from "../persistence/Persistence.ts"
+import { fingerprint } from "../scheduler/Persistence.ts"
+import { Kept } from "./Kept.ts"
+import type { ModuleChange, Modules, NodeModule } from "../scheduler/Modules.ts"
 import type { Location, Node } from "../scheduler/Node.ts"
 import { Scheduler } from "../scheduler/Scheduler.ts"
 import type { Committed } from "../stage/Draft.ts"
 import type { Stage } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
+import type { Outcome } from "./Flight.ts"
 import type { Delivery, Derivation, NodeLine } from "./Derivation.ts"
 import * as Derivations from "./Derivation.ts"
 import { MAX_ROUNDS, PASS, writerOf } from "./Derivation.ts"
@@ -24,6 +28,7 @@ import * as Run from "./Run.ts"
 
 const noLines: ReadonlyArray<NodeLine> = []
 const nothing: ReadonlyArray<Delivery> = []
+const noRows: ReadonlyArray<ObservationRow> = []
 
 /** Nodes that watch for somebody outside have names that no module can have. */
 const WATCH = "watch/"
@@ -38,6 +43,7 @@ export class Derived implements Derivation {
   private readonly modules: Modules
   private readonly committedState: Committed
   private readonly limit: number
+  private readonly kept: Kept
   private scheduler: Scheduler | undefined
   /** How far the space has come in the changes of modules. */
   private known = 0
@@ -45,14 +51,19 @@ export class Derived implements Derivation {
   private stage: Stage | undefined
   private work: BeatWork | undefined
   private at = PASS
+  /** When the gate opens that holds back what the handling under way read. */
+  private heldUntil: number | undefined
   private written = new Map<string, number>()
   private ran = new Set<Node>()
   lines: Array<NodeLine> = noLines as Array<NodeLine>
   restless: ReadonlyArray<string> = []
   /** Places that somebody outside wants up to date. */
+  /** Rows of nodes that were withdrawn. */
+  private gone: Array<ObservationRow> = []
   private wanted: Array<{ readonly address: Address.Address; readonly reached: () => void }> = []
 
-  constructor(modules: Modules, around: { readonly committed: Committed; readonly limit: number }) {
+  constructor(modules: Modules, around: { readonly committed: Committed; readonly limit: number; readonly kept: ReadonlyArray<ObservationRow> }) {
+    this.kept = new Kept(around.kept)
     this.modules = modules
     this.committedState = around.committed
     this.limit = around.limit
@@ -63,7 +74,7 @@ export class Derived implements Derivation {
     if (this.wanted.length > 0) return true
     for (let i = this.known; i < this.modules.changes.length; i++) {
       const { module } = this.modules.changes[i]!
-      if (module !== undefined && module.definition._tag !== "Computation") return true
+      if (module !== undefined && module.definition._tag !== "Computation" && !this.isAtRest(module)) return true
     }
     if (this.scheduler === undefined) return false
     const due = this.scheduler.nextDue
@@ -104,10 +115,18 @@ export class Derived implements Derivation {
 
   before(run: number): void {
     this.at = run
+    this.heldUntil = undefined
+  }
+
+  parked(): Outcome | undefined {
+    const { heldUntil } = this
+    if (heldUntil === undefined) return undefined
+    return { kind: "retry", tag: "Gated", code: Derivations.GATED, message: "What the run reads is derived by a node whose gate is closed. It runs when the gate opens", until: heldUntil }
   }
 
   settle(work: BeatWork): void {
     const { scheduler } = this
+    if (this.kept.size > 0) this.kept.mark(work.stage.documents.values())
     if (scheduler === undefined) return
     work.stage.derive = undefined
     for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -122,12 +141,27 @@ export class Derived implements Derivation {
     }
   }
 
+  observations(): ReadonlyArray<ObservationRow> {
+    const { scheduler } = this
+    if (scheduler === undefined) return this.kept.size === 0 ? noRows : [...this.kept.rows()]
+    const marked = scheduler.invalidation.marked ?? []
+    const rows: Array<ObservationRow> = [...this.gone, ...this.kept.rows()]
+    for (const node of new Set([...this.ran, ...marked])) {
+      const { name } = node.definition
+      if (name.startsWith(WATCH) || scheduler.registry.get(name) !== node) continue
+      const kept = scheduler.observation(name, this.modules.get(name)?.code?.hash)
+      rows.push({ node: name, text: kept === undefined ? undefined : JSON.stringify(kept) })
+    }
+    return rows
+  }
+
   committed(): ReadonlyArray<Delivery> {
     const { scheduler, stage } = this
     if (scheduler === undefined || stage === undefined) return nothing
     const { beat } = this.work!.moment
     const seen = scheduler.takeSeen()
     this.end()
+    this.gone = []
     scheduler.graph.locations.settled(this.limit)
     const { wanted } = this
     if (wanted.length > 0) {
@@ -153,6 +187,7 @@ export class Derived implements Derivation {
     this.stage = undefined
     this.lines = noLines as Array<NodeLine>
     this.restless = []
+    this.scheduler!.invalidation.marked = []
     this.written.clear()
     this.ran.clear()
   }
@@ -162,9 +197,15 @@ export class Derived implements Derivation {
     const { engine } = this
     for (; this.known < changes.length; this.known++) {
       const { module, name } = changes[this.known]!
-      engine.remove(name)
-      if (module !== undefined) engine.register(module.definition)
+      if (engine.remove(name)) this.gone.push({ node: name, text: undefined })
+      if (module !== undefined) engine.resume(module.definition, this.kept.take(name), module.code?.hash)
     }
+  }
+
+  /** Whether a module's node comes back as it was, with nothing to do. */
+  private isAtRest({ code, definition }: NodeModule): boolean {
+    const kept = this.kept.get(definition.name)
+    return kept !== undefined && kept.status === "clean" && !kept.creates && kept.fingerprint === fingerprint(definition, code?.hash)
   }
 
   private get engine(): Scheduler {
@@ -173,6 +214,8 @@ export class Derived implements Derivation {
       read: (key) => this.read(key),
       children: (scope, id) => this.stage === undefined ? this.committedState.children(scope, id) : this.stage.merged(scope, id)
     })
+    scheduler.invalidation.marked = []
+    scheduler.kept = (name) => this.kept.take(name)
     scheduler.observe((run, keys) => this.note(run.node, run.error, keys))
     return this.scheduler = scheduler
   }
@@ -185,7 +228,8 @@ export class Derived implements Derivation {
 
   /** A handling reads here: what is derived is brought up to date over what it sees. */
   private gate(address: Address.Address, depth: "deep" | "children"): void {
-    this.scheduler!.demand(address, depth)
+    const until = this.scheduler!.demand(address, depth)
+    if (until !== undefined) this.heldUntil = Math.min(this.heldUntil ?? until, until)
     if (this.scheduler!.graph.locations.changes > 0) this.stageChanges()
   }
 

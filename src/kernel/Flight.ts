@@ -19,7 +19,14 @@ import { size } from "./Signal.ts"
  */
 export type Outcome =
   | { readonly kind: "ok"; readonly result: Document | undefined }
-  | { readonly kind: "retry" | "dead" | "fatal"; readonly tag: string; readonly code: string; readonly message: string }
+  | {
+    readonly kind: "retry" | "dead" | "fatal"
+    readonly tag: string
+    readonly code: string
+    readonly message: string
+    /** When the run can be tried again, in milliseconds since 1970, where a gate holds back what it reads. */
+    readonly until?: number | undefined
+  }
   | { readonly kind: "conflict"; readonly document: string }
 
 /**

@@ -274,7 +274,7 @@ export class Group {
 
   private save(unsaved: ReadonlyArray<Pending>): void {
     if (unsaved.length === 0) return
-    this.body.store.append({ entry: undefined, cells: [], receipts: [], queued: unsaved, dequeued: [], blobs: [] })
+    this.body.store.append({ entry: undefined, cells: [], receipts: [], queued: unsaved, dequeued: [], blobs: [], observations: [] })
     for (const pending of unsaved) pending.stored = true
     this.body.inbox.waiting.saved(unsaved)
   }

@@ -144,9 +144,9 @@ export class Heartbeat {
   private compute(work: BeatWork, from: number): Promise<void> | undefined {
     for (let i = from; i < work.runs.length; i++) {
       const handling = work.runs[i]!
+      this.body.derivation.before(handling.run)
       if (handling.outcome !== undefined) continue
       const entry = handling.entry!
-      this.body.derivation.before(handling.run)
       handling.draft = new Draft(work.stage, work.moment, {
         run: handling.run,
         envelope: entry.envelope,
@@ -167,7 +167,9 @@ export class Heartbeat {
   /** A fatal outcome aborts the beat: nothing of it is kept, and its input waits for the next. */
   private conclude(work: BeatWork, handling: Handling, outcome: Outcome): void {
     this.checkStore()
-    handling.outcome = outcome
+    // What a run made of a stale value is worth nothing, however it ended.
+    handling.outcome = this.body.derivation.parked() ?? outcome
+    if (handling.outcome.kind === "retry") return
     if (outcome.kind !== "fatal") return
     this.body.derivation.abort()
     this.intake.putBack(work.taken, work.begun, { signal: handling.flight.signal, key: handling.key, outcome })

@@ -176,7 +176,7 @@ export class Outbox {
   /** Removes the rows of what is over here; those that will never be delivered come back, for the next beat to put them with the dead letters. */
   private leave(space: string, over: ReadonlyArray<Pending>, undelivered: ReadonlyArray<Pending>): void {
     const { departures, inbox, store } = this.body
-    store.append({ entry: undefined, cells: [], receipts: [], queued: undelivered, dequeued: over.map(({ seq }) => seq), blobs: [] })
+    store.append({ entry: undefined, cells: [], receipts: [], queued: undelivered, dequeued: over.map(({ seq }) => seq), blobs: [], observations: [] })
     departures.over(space, over)
     for (const pending of undelivered) {
       pending.stored = true

@@ -63,7 +63,7 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
     departures,
     enzymes: registry,
     nodes,
-    derivation: new Derived(nodes, { committed: documents, limit: settings.limits.residentBytes }),
+    derivation: new Derived(nodes, { committed: documents, limit: settings.limits.residentBytes, kept: store.observations() }),
     bindings: bindingsOf(store, documents),
     settings,
     hash: hash.hex,

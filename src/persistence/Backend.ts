@@ -8,7 +8,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { Anchor, CellRow, Head, JournalRow, QueueRow, ReceiptRow } from "./Persistence.ts"
+import type { Anchor, CellRow, Head, JournalRow, ObservationRow, QueueRow, ReceiptRow } from "./Persistence.ts"
 import { BeatConflict, PersistenceError, StaleWriter } from "./PersistenceError.ts"
 
 /** Most bytes of one part of a blob. */
@@ -44,6 +44,7 @@ export interface Group {
   /** Numbers that were queued before this group. */
   readonly dequeued: ReadonlySet<number>
   readonly blobs: ReadonlyMap<string, Content>
+  readonly observations: ReadonlyMap<string, ObservationRow>
 }
 
 /**
@@ -72,6 +73,8 @@ export interface Backend {
   queued(seq: number, limit: number): ReadonlyArray<QueueRow>
   /** In the order of their numbers. */
   waiting(id: string): ReadonlyArray<QueueRow>
+  /** Those that have a text. */
+  observations(): Array<ObservationRow>
   blob(hash: string): Uint8Array | undefined
   holds(hash: string): boolean
   undated(): ReadonlyArray<string>

@@ -13,7 +13,7 @@ import * as Address from "../cell/Address.ts"
 import { attempt, type Backend } from "./Backend.ts"
 import * as Journal from "./Journal.ts"
 import { keyOf, Overlay } from "./Overlay.ts"
-import type { Anchor, Batch, BlobWriter, Head, JournalRow, QueueRow, ReceiptRow, SpaceStore } from "./Persistence.ts"
+import type { Anchor, Batch, BlobWriter, Head, JournalRow, ObservationRow, QueueRow, ReceiptRow, SpaceStore } from "./Persistence.ts"
 import { BeatConflict, PersistenceError, StoreUnavailable } from "./PersistenceError.ts"
 import { Upload } from "./Upload.ts"
 
@@ -148,6 +148,13 @@ export class GroupStore implements SpaceStore {
     const { dequeued } = this.overlay
     const stored = this.backend.waiting(id).filter((row) => !dequeued.has(row.seq))
     return [...stored, ...this.overlay.waiting(id)].sort((a, b) => a.seq - b.seq)
+  }
+
+  observations(): ReadonlyArray<ObservationRow> {
+    const { observations } = this.overlay
+    const rows = this.backend.observations().filter(({ node }) => !observations.has(node))
+    for (const row of observations.values()) if (row.text !== undefined) rows.push(row)
+    return rows.sort((a, b) => a.node < b.node ? -1 : 1)
   }
 
   blob(hash: string): Uint8Array | undefined {

@@ -16,7 +16,7 @@ import * as Journal from "./Journal.ts"
 import { MemoryContent } from "./MemoryContent.ts"
 import * as Mention from "./Mention.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
-import { type Anchor, checkSpaceName, type Head, type JournalRow, Persistence, type QueueRow, type ReceiptRow, type Retention, retention } from "./Persistence.ts"
+import { type Anchor, checkSpaceName, type Head, type JournalRow, type ObservationRow, Persistence, type QueueRow, type ReceiptRow, type Retention, retention } from "./Persistence.ts"
 import { NoSuchSpace, PersistenceError } from "./PersistenceError.ts"
 import { expired, Pruning, sizeOf } from "./Pruning.ts"
 
@@ -43,6 +43,7 @@ class Space {
   /** All numbers of the queue in order, made when they are asked for. */
   numbers: ReadonlyArray<number> | undefined
   readonly content = new MemoryContent()
+  readonly observations = new Map<string, ObservationRow>()
   readonly uploads = new Map<number, Array<Uint8Array>>()
   lastUpload = 0
 }
@@ -116,6 +117,10 @@ class MemoryBackend implements Backend {
     return Array.from(this.data.waiting.get(id) ?? [], (seq) => this.data.queue.get(seq)!)
   }
 
+  observations(): Array<ObservationRow> {
+    return [...this.data.observations.values()]
+  }
+
   blob(hash: string): Uint8Array | undefined {
     return this.data.content.get(hash)
   }
@@ -157,6 +162,10 @@ class MemoryBackend implements Backend {
     }
     this.commitReceipts(group)
     this.commitQueue(group.dequeued, queued)
+    for (const [node, row] of group.observations) {
+      if (row.text === undefined) data.observations.delete(node)
+      else data.observations.set(node, row)
+    }
     for (const [hash, content] of group.blobs) {
       data.content.put(hash, () => "bytes" in content ? content.bytes.slice() : this.readUpload(content.upload))
       if ("upload" in content) this.dropUpload(content.upload)

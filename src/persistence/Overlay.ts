@@ -9,7 +9,7 @@
  */
 import * as Address from "../cell/Address.ts"
 import type { Content, Group } from "./Backend.ts"
-import type { Batch, CellRow, Head, JournalRow, QueueRow, ReceiptRow } from "./Persistence.ts"
+import type { Batch, CellRow, Head, JournalRow, ObservationRow, QueueRow, ReceiptRow } from "./Persistence.ts"
 
 /**
  * What was appended since the last flush.
@@ -28,6 +28,7 @@ export class Overlay implements Group {
   readonly queued = new Map<number, QueueRow>()
   readonly dequeued = new Set<number>()
   readonly blobs = new Map<string, Content>()
+  readonly observations = new Map<string, ObservationRow>()
   /** The documents of `cells` in the order they came, of which the first `indexed` are filed below their parents. */
   private readonly touched: Array<Address.Address> = []
   private readonly byParent = new Map<string, Array<Address.Address>>()
@@ -57,6 +58,7 @@ export class Overlay implements Group {
     }
     for (const seq of batch.dequeued) if (!this.queued.delete(seq)) this.dequeued.add(seq)
     for (const { bytes, hash } of batch.blobs) this.blobs.set(hash, { bytes })
+    for (const row of batch.observations) this.observations.set(row.node, row)
     const { entry } = batch
     if (entry === undefined) return
     this.journal.push(entry)
@@ -100,7 +102,7 @@ export class Overlay implements Group {
     this.indexed = 0
     this.named.length = 0
     this.filed = 0
-    for (const each of [this.cells, this.receipts, this.queued, this.dequeued, this.blobs, this.byParent, this.byId]) if (each.size > 0) each.clear()
+    for (const each of [this.cells, this.receipts, this.queued, this.dequeued, this.blobs, this.observations, this.byParent, this.byId]) if (each.size > 0) each.clear()
   }
 
   private addReceipt(row: ReceiptRow): void {

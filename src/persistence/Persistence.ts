@@ -59,6 +59,12 @@ export interface BlobRow {
   readonly bytes: Uint8Array
 }
 
+/** What is kept of a reactive node, outside the cell tree; no text takes it away. */
+export interface ObservationRow {
+  readonly node: string
+  readonly text: string | undefined
+}
+
 /**
  * What one beat makes visible, or, without `entry`, what the inbox keeps between beats.
  *
@@ -72,6 +78,7 @@ export interface Batch {
   readonly queued: ReadonlyArray<QueueRow>
   readonly dequeued: ReadonlyArray<number>
   readonly blobs: ReadonlyArray<BlobRow>
+  readonly observations: ReadonlyArray<ObservationRow>
 }
 
 /** The newest beat of a store; `beat` is -1 and `hash` empty before the first. */
@@ -136,6 +143,8 @@ export interface SpaceStore {
   readonly queued: (seq: number, limit: number) => ReadonlyArray<QueueRow>
   /** The signals that wait under this id, in the order of their numbers. */
   readonly waiting: (id: string) => ReadonlyArray<QueueRow>
+  /** What is kept of nodes, each once, in the code-unit order of their names. */
+  readonly observations: () => ReadonlyArray<ObservationRow>
   readonly blob: (hash: string) => Uint8Array | undefined
   /** Whether there is content with this digest; its bytes are not read. */
   readonly holds: (hash: string) => boolean

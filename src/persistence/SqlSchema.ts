@@ -41,6 +41,7 @@ const tables = [
   "CREATE INDEX IF NOT EXISTS blob_due ON blob (due)",
   "CREATE TABLE IF NOT EXISTS mention (age INTEGER PRIMARY KEY, holder TEXT NOT NULL, hash TEXT NOT NULL, UNIQUE (holder, hash)) STRICT",
   "CREATE INDEX IF NOT EXISTS mention_hash ON mention (hash)",
+  "CREATE TABLE IF NOT EXISTS observation (node TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOUT ROWID",
   `CREATE TABLE IF NOT EXISTS part (
     epoch INTEGER NOT NULL, upload INTEGER NOT NULL, part INTEGER NOT NULL, bytes BLOB NOT NULL, UNIQUE (epoch, upload, part)) STRICT`,
   "CREATE TABLE IF NOT EXISTS upload (epoch INTEGER NOT NULL, upload INTEGER NOT NULL, PRIMARY KEY (epoch, upload)) STRICT, WITHOUT ROWID"
@@ -114,6 +115,10 @@ export const statements = ({ prepare }: SqlDriver) => ({
   waiting: prepare("SELECT seq, text FROM queue WHERE id = ? ORDER BY seq"),
   enqueue: prepare("INSERT OR REPLACE INTO queue VALUES (?, ?, ?)"),
   dequeue: prepare("DELETE FROM queue WHERE seq = ?"),
+
+  observations: prepare("SELECT node, text FROM observation"),
+  putObservation: prepare("INSERT OR REPLACE INTO observation VALUES (?, ?)"),
+  dropObservation: prepare("DELETE FROM observation WHERE node = ?"),
 
   blob: prepare("SELECT epoch, upload FROM blob WHERE hash = ?"),
   addBlob: prepare("INSERT INTO blob VALUES (?, ?, ?, -1, NULL)"),

@@ -16,7 +16,7 @@ import { CallerIndex } from "./CallerIndex.ts"
 import { IdFilter } from "./IdFilter.ts"
 import * as Mention from "./Mention.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
-import { type Anchor, checkSpaceName, type Head, type JournalRow, type OpenOptions, Persistence, type QueueRow, type ReceiptRow, retention } from "./Persistence.ts"
+import { type Anchor, checkSpaceName, type Head, type JournalRow, type ObservationRow, type OpenOptions, Persistence, type QueueRow, type ReceiptRow, retention } from "./Persistence.ts"
 import { NoSuchSpace, PersistenceError, StoreDamaged } from "./PersistenceError.ts"
 import { expired, Pruning, sizeOf } from "./Pruning.ts"
 import * as SortKey from "./SortKey.ts"
@@ -133,6 +133,10 @@ class SqlBackend implements Backend {
     return this.sql.waiting.all(id).map(asQueueRow)
   }
 
+  observations(): Array<ObservationRow> {
+    return this.sql.observations.all().map(([node, text]) => ({ node, text }) as ObservationRow)
+  }
+
   blob(hash: string): Uint8Array | undefined {
     const row = this.sql.blob.get(hash)
     return row === undefined ? undefined : this.readParts(row)
@@ -170,6 +174,10 @@ class SqlBackend implements Backend {
       this.commitCells(group)
       const journalSize = meta.journalSize + this.commitJournal(group)
       this.commitQueue(group)
+      for (const [node, { text }] of group.observations) {
+        if (text === undefined) this.sql.dropObservation.run(node)
+        else this.sql.putObservation.run(node, text)
+      }
       for (const [hash, content] of group.blobs) this.commitBlob(hash, content)
       this.content.date(group.journal, group.head.clock + this.pruning.retention.contentMillis)
       const after = this.prune(group, { ...meta, journalSize })

@@ -205,6 +205,10 @@ export class Past implements SpaceStore {
     return []
   }
 
+  observations(): [] {
+    return []
+  }
+
   writeBlob(): BlobWriter {
     throw new Error("content is not written in the past")
   }

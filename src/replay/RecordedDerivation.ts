@@ -64,6 +64,10 @@ export class RecordedDerivation implements Derivation {
     for (const [key, { document, line }] of this.take()) this.work!.stage.gate(Address.ofKey(key), document, Derivations.writerOf(this.work!, line))
   }
 
+  parked(): undefined {
+    return undefined
+  }
+
   settle(work: BeatWork): void {
     for (let round = 0; round < Derivations.MAX_ROUNDS; round++) {
       const failed = this.runAll(Derivations.PASS - round)
@@ -71,6 +75,10 @@ export class RecordedDerivation implements Derivation {
       for (const { line, name } of failed) work.diagnose(Derivations.failure(name, this.definitionOf(line)?.output, line.error!.code))
       if (round === 0 && this.restless.length > 0) work.diagnose(Derivations.restlessness(this.restless, this.code.node(this.restless[0]!)?.output))
     }
+  }
+
+  observations(): [] {
+    return []
   }
 
   committed(): ReadonlyArray<Delivery> {

@@ -8,6 +8,7 @@ import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import type { Archive } from "../kernel/Archive.ts"
 import type { Control } from "../kernel/Control.ts"
+import { GATED } from "../kernel/Derivation.ts"
 import * as DeadLetter from "../kernel/DeadLetter.ts"
 import type { Outcome } from "../kernel/Flight.ts"
 import { Flight } from "../kernel/Flight.ts"
@@ -96,7 +97,7 @@ export class RecordedIntake implements Intake {
     for (const [i, enzyme, kind, tag, code] of this.entry!.runs) {
       if (i !== input || enzyme !== key) continue
       if (kind === "fatal") return { kind, tag: tag as string, code: code as string, message: "" }
-      if (code === "run/timeout" || code === "backlog/full") return { kind: "retry", tag: tag as string, code, message: "" }
+      if (code === "run/timeout" || code === "backlog/full" || code === GATED) return { kind: "retry", tag: tag as string, code, message: "" }
     }
     return undefined
   }

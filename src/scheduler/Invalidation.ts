@@ -35,6 +35,8 @@ export class Invalidation {
   private readonly gates: Gates
   private readonly queue: Queue
   private group: string | undefined
+  /** Takes down the clean nodes that became invalid, where somebody keeps them. */
+  marked: Array<Node> | undefined
 
   constructor(around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue }) {
     this.graph = around.graph
@@ -118,6 +120,7 @@ export class Invalidation {
     if ((flags & RUNNING) !== 0 && !node.run!.hasRead(edge)) return
     edge.cause = this.graph.clock
     node.flags = flags | INVALID
+    if (this.marked !== undefined && (flags & INVALID) === 0) this.marked.push(node)
     if (node.gate !== undefined) this.gates.disturb(node)
     if ((flags & GATED) === 0 && isLive(node)) this.queue.push(node)
   }

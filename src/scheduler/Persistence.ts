@@ -31,6 +31,8 @@ export interface Observation {
   /** What the node is: kind, output, writes and the digest of its module. Another one begins anew. */
   readonly fingerprint: string
   readonly status: "clean" | "invalid"
+  /** Whether its runs start other nodes: it always runs when it comes back, so that those do, too. */
+  readonly creates: boolean
   readonly reads: ReadonlyArray<ObservedRead>
   /** The reads that made it invalid, by their places in the list. */
   readonly causes: ReadonlyArray<number>
@@ -60,6 +62,7 @@ export const observe = (node: Node, hash: string | undefined): Observation | und
     name: node.definition.name,
     fingerprint: fingerprint(node.definition, hash),
     status: (flags & INVALID) === 0 ? "clean" : "invalid",
+    creates: run.children !== undefined,
     reads,
     causes,
     throttledUntil: gate?.throttledUntil ?? 0,
@@ -74,7 +77,7 @@ export const observe = (node: Node, hash: string | undefined): Observation | und
  */
 export const resume = (node: Node, kept: Observation, around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment; readonly hash: string | undefined }): boolean => {
   const { gates, graph, hash, queue } = around
-  if (kept.v !== 1 || kept.fingerprint !== fingerprint(node.definition, hash) || (node.flags & NEVER_RAN) === 0) return false
+  if (kept.creates || kept.v !== 1 || kept.fingerprint !== fingerprint(node.definition, hash) || (node.flags & NEVER_RAN) === 0) return false
   const run = new NodeRun(node, around.environment)
   node.run = run
   run.since = graph.clock

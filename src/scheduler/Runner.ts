@@ -280,8 +280,8 @@ export class NodeRun extends NodeTransaction {
     const root = rootOf(location)
     if (this.draft?.own?.has(root.key) === true) return this.readOwn(location)
     if (isView(root.key)) throw this.refuse(new TransactionRefused({ reason: `${root.key} is a view for the outside that runs cannot read` }))
-    if (location.mark !== current.number) this.register(location)
     if ((location.flags & COVERED) !== 0) this.promote(location)
+    if (location.mark !== current.number) this.register(location)
     if ((location.flags & READY) !== 0) return location.value
     const { depth, path } = location.extra ?? { depth: "deep", path: undefined }
     if (depth === "children") {

@@ -21,7 +21,7 @@ import { Graph } from "./Graph.ts"
 import * as Introspection from "./Introspection.ts"
 import { Invalidation } from "./Invalidation.ts"
 import { adopt, type Ground } from "./Locations.ts"
-import { COVERED, type Depth, INVALID, isLive, LOADED, type Location, type Node, REMOVED } from "./Node.ts"
+import { COVERED, type Depth, INVALID, isLive, LOADED, type Location, NEVER_RAN, type Node, REMOVED } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
 import type { Observation } from "./Persistence.ts"
 import { Queue } from "./Queue.ts"
@@ -64,6 +64,8 @@ export class Scheduler {
   readonly settling: Settle
   private readonly queue: Queue
   private readonly environment: Environment
+  /** Asked for what is kept of a node that a run starts. */
+  kept: ((name: string) => Observation | undefined) | undefined
   /** Effects that saw something since the last delivery, in the order in which they ran. */
   private seen: Array<Node> = []
   private failures: Array<Finished> = []
@@ -275,8 +277,12 @@ export class Scheduler {
       throw new InvalidNode({ name, reason: `"${parent.definition.name}" starts it and it is there already, started by "${known.parent?.definition.name ?? "a module"}"; give it a name of its own` })
     }
     const node = this.registry.register(definition, parent)
+    const kept = known === undefined ? this.kept?.(definition.name) : undefined
+    if (kept !== undefined) Persistence.resume(node, kept, { graph: this.graph, gates: this.gates, queue: this.queue, environment: this.environment, hash: undefined })
+    if ((node.flags & NEVER_RAN) === 0) return
     if (known !== undefined || isLive(node) || !isLive(parent)) return
     this.settling.provide(node)
+    if (node.gate !== undefined) this.gates.disturb(node)
     this.graph.activate(node)
   }
 

@@ -44,6 +44,8 @@ export class Settle {
   /** Counts passes. */
   private pass = 0
   private runs = 0
+  /** Counts what walks could not bring up to date: what stands below is not either, though nothing else is to be done for it. */
+  private held = 0
   /** Live because their creator was, until they have run and the pass is over. */
   private provisional: Array<Node> = []
 
@@ -155,6 +157,7 @@ export class Settle {
     const steps: Array<Step> = []
     this.enter(start, steps)
     let isAgain = false
+    const { held } = this
     for (let step = steps.at(-1); step !== undefined; step = steps.at(-1)) {
       const writer = isAgain ? undefined : step.writers[step.next++]
       if (writer !== undefined) {
@@ -166,7 +169,8 @@ export class Settle {
       node.flags &= ~WALKED
       if (isAgain) continue
       if ((node.flags & UNSETTLED) !== 0 && this.gates.isOpen(node) && !this.isSpent(node)) isAgain = !this.run(node)
-      if (!isAgain) node.checked = this.graph.clock
+      if ((node.flags & UNSETTLED) !== 0) this.held++
+      if (!isAgain && this.held === held) node.checked = this.graph.clock
     }
     return isAgain
   }
@@ -194,7 +198,7 @@ export class Settle {
 
   /** When the latest gate opens that keeps a node or one above it from being up to date. */
   private blocked(start: Node): number | undefined {
-    if (start.checked === this.graph.clock && (start.flags & UNSETTLED) === 0 && this.gates.nextDue === undefined) return undefined
+    if (start.checked === this.graph.clock && (start.flags & UNSETTLED) === 0) return undefined
     let until: number | undefined
     const seen = new Set<Node>([start])
     for (const node of seen) {

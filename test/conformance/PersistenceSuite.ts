@@ -20,6 +20,7 @@ export const suite = (name: string, layer: Layer.Layer<Persistence, PersistenceE
     describe("reads", () => reads(test))
     describe("receipts", () => receipts(test))
     describe("queue", () => queue(test))
+    describe("observations", () => observations(test))
     describe("blobs", () => blobs(test))
     describe("content", () => content(test))
     describe("durability", () => durability(test))
@@ -145,6 +146,15 @@ const receipts = (test: Test) => {
       assert.deepStrictEqual(store.receipts("x"), [{ id: "x", enzyme: "", beat: 0, digest: "e" }, { id: "x", enzyme: "a", beat: 1 }])
       assert.deepStrictEqual(store.receipts("y"), [{ id: "y", enzyme: "", beat: 0, digest: "d" }])
     }))
+}
+
+const observations = (test: Test) => {
+  const row = (node: string, text: string | undefined = `{"of":"${node}"}`) => ({ node, text })
+  test("keeps what is observed of nodes, the newest of each, until it is taken away", () =>
+    mixed({
+      before: beat(0, { observations: [row("b"), row("a", "1"), row("c")] }),
+      after: beat(1, { observations: [row("a", "2"), { node: "c", text: undefined }, { node: "none", text: undefined }] })
+    }, (store) => assert.deepStrictEqual(store.observations(), [row("a", "2"), row("b")])))
 }
 
 const blobs = (test: Test) => {

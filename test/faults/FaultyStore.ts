@@ -164,7 +164,8 @@ const tear = (store: SpaceStore): void =>
       }
     }],
     dequeued: [],
-    blobs: []
+    blobs: [],
+    observations: []
   })
 
 const failure = (space: string) => new PersistenceError({ reason: new StoreUnavailable({ space, place: "a broken disk", detail: "as the test asked" }) })

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
+import { TestClock } from "effect/testing"
 import type { NodeDefinition, Space, Value } from "systole"
 import { Computation, Effect, Fatal, Kernel, Materializer, replay, why } from "systole"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -118,6 +119,36 @@ describe("Derived", () => {
       assert.strictEqual(reason?.value, 5)
       assert.deepStrictEqual(reason!.writers.map(({ by }) => by), ["total"])
       assert.deepStrictEqual(reason!.writers[0]!.reads, [{ address: "/data/orders", value: "(the names below)" }, { address: "/data/orders/a#/price", value: 5 }])
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("has a handler wait for a gate that holds back what it reads, and its lane with it", () =>
+    Fx.gen(function*() {
+      const seen: Array<Value> = []
+      yield* register(
+        Computation.make({ name: "slow", output: "/data/slow", throttle: 100, run: (tx) => tx.get("/data/x") }),
+        Effect.make({ name: "watch", read: (tx) => tx.get("/data/slow"), deliver: () => {} })
+      )
+      const put = enzyme("put", (tx, { payload }) => tx.set("/data/x", payload))
+      const look = enzyme("look", (tx, { payload }) => {
+        try {
+          seen.push([payload as Value, tx.get("/data/slow")])
+        } finally {
+          tx.append("/data/looked", payload)
+        }
+      })
+      const space = yield* TestKernel.space([put, look])
+      for (const x of [1, 2]) {
+        yield* space.signal({ signal: "/signals/put", payload: x })
+        yield* space.step
+      }
+      for (const n of [1, 2]) yield* space.signal({ signal: "/signals/look", payload: n })
+      yield* steps(space, 3)
+      assert.isUndefined(yield* space.get("/data/looked"))
+      yield* TestClock.adjust(100)
+      yield* steps(space, 3)
+      assert.deepStrictEqual(yield* space.get("/data/looked"), [1, 2])
+      assert.deepStrictEqual(seen.slice(-2), [[1, 2], [2, 2]])
+      yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it.effect("forgets what an aborted beat derived", () =>

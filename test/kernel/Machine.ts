@@ -5,7 +5,7 @@
  * @module
  */
 import { Context, Deferred, Effect, Latch, Layer, type Scope } from "effect"
-import type { Enzyme, Settings, Space } from "systole"
+import type { Enzyme, NodeDefinition, Settings, Space } from "systole"
 import { Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Registry, StoreUnavailable } from "systole"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -14,7 +14,7 @@ import * as TestPacemaker from "../support/TestPacemaker.ts"
 /** One store, and how to start and stop what runs over it. */
 export interface Machine {
   /** Starts a kernel over what is durable. One that ran before is fenced off, as by a power cut. */
-  readonly boot: (enzymes: ReadonlyArray<Enzyme.Enzyme>, settings?: Partial<Settings>) => Effect.Effect<Space, PersistenceError>
+  readonly boot: (modules: ReadonlyArray<Enzyme.Enzyme | NodeDefinition>, settings?: Partial<Settings>) => Effect.Effect<Space, PersistenceError>
   /** The space as the newest kernel gives it: opened again where it had stopped. */
   readonly open: Effect.Effect<Space, PersistenceError>
   /** Lets no flush end. */
@@ -63,7 +63,7 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
         })
       })
   }
-  const boot: Machine["boot"] = Effect.fn("Machine.boot")(function*(enzymes, settings = {}) {
+  const boot: Machine["boot"] = Effect.fn("Machine.boot")(function*(modules, settings = {}) {
     const layer = Layer.fresh(Kernel.layer.pipe(
       Layer.provide(Layer.succeed(Persistence, wrapped)),
       Layer.provide(Layer.succeedContext(context)),
@@ -71,7 +71,7 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
       Layer.provide(Layer.succeed(KernelSettings, { ...TestKernel.settings, ...settings }))
     ))
     const kernel = Context.get(yield* Layer.buildWithScope(layer, scope), Kernel)
-    for (const enzyme of enzymes) yield* Effect.orDie(kernel.register(enzyme))
+    for (const module of modules) yield* Effect.orDie(kernel.register(module))
     newest = kernel
     return yield* kernel.space("machine")
   })

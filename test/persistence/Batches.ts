@@ -10,7 +10,7 @@ import { Address, type Batch, type CellRow, type OpenOptions, Persistence, type 
 export const cell = (key: string, text: string | undefined): CellRow => ({ address: Address.parse(key), text })
 
 /** What the inbox keeps between beats. */
-export const inbox = (parts: Partial<Batch>): Batch => ({ entry: undefined, cells: [], receipts: [], queued: [], dequeued: [], blobs: [], ...parts })
+export const inbox = (parts: Partial<Batch>): Batch => ({ entry: undefined, cells: [], receipts: [], queued: [], dequeued: [], blobs: [], observations: [], ...parts })
 
 /** The batch of a beat, its clock a second for each number. */
 export const beat = (number: number, parts: Partial<Batch> = {}): Batch =>

@@ -1,0 +1,110 @@
+/**
+ * What is kept of nodes that are not registered yet.
+ *
+ * A space opens with the observations of its nodes, and each node takes its own
+ * when its module is registered. What changes until then marks those that read
+ * it, so that none is taken for clean that is not. (Seed 002, section 9.2.)
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import * as Change from "../cell/Change.ts"
+import * as Document from "../cell/Document.ts"
+import type { ObservationRow } from "../persistence/Persistence.ts"
+import type { Observation } from "../scheduler/Persistence.ts"
+import type { Staged } from "../stage/Stage.ts"
+
+/** A place that an observation read, by its place in the list. */
+interface Read {
+  readonly name: string
+  readonly place: number
+}
+
+/**
+ * Observations that no node has taken.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Kept {
+  private readonly byName = new Map<string, Observation>()
+  /** Who read a document or the names below it. */
+  private readonly byKey = new Map<string, Array<Read>>()
+  private readonly byFolder = new Map<string, Array<Read>>()
+  /** Names whose observations changed since they were asked for. */
+  private readonly marked = new Set<string>()
+
+  constructor(rows: Iterable<ObservationRow>) {
+    for (const { node, text } of rows) {
+      const kept = parse(text)
+      if (kept === undefined) continue
+      this.byName.set(node, kept)
+      kept.reads.forEach(([text, depth], place) => {
+        const { key } = Address.parse(text)
+        const index = depth === "children" ? this.byFolder : this.byKey
+        const reads = index.get(key)
+        if (reads === undefined) index.set(key, [{ name: node, place }])
+        else reads.push({ name: node, place })
+      })
+    }
+  }
+
+  get size(): number {
+    return this.byName.size
+  }
+
+  get(name: string): Observation | undefined {
+    return this.byName.get(name)
+  }
+
+  /** Hands an observation over: from now on its node keeps itself. */
+  take(name: string): Observation | undefined {
+    const kept = this.byName.get(name)
+    this.byName.delete(name)
+    return kept
+  }
+
+  /** Marks who read what a beat changed. */
+  mark(changes: Iterable<Staged>): void {
+    for (const { address, after, before } of changes) {
+      const step = { path: [], before: Document.read(before, []), after: Document.read(after, []) }
+      for (const { name, place } of this.byKey.get(address.key) ?? []) {
+        const [text, depth] = this.byName.get(name)?.reads[place] ?? []
+        if (text !== undefined && Change.triggers({ path: Address.parse(text).path, shallow: depth === "shallow" }, step)) this.invalidate(name, place)
+      }
+      if ((before === undefined) === (after === undefined)) continue
+      const folder = Address.make(Address.parent(address.id), { scope: address.scope }).key
+      for (const { name, place } of this.byFolder.get(folder) ?? []) this.invalidate(name, place)
+    }
+  }
+
+  /** The rows that changed since this was asked last. */
+  *rows(): Generator<ObservationRow> {
+    for (const node of this.marked) {
+      const kept = this.byName.get(node)
+      if (kept !== undefined) yield { node, text: JSON.stringify(kept) }
+    }
+    this.marked.clear()
+  }
+
+  private invalidate(name: string, place: number): void {
+    const kept = this.byName.get(name)
+    if (kept === undefined) return
+    const causes = kept.causes.includes(place) ? kept.causes : [...kept.causes, place]
+    this.byName.set(name, { ...kept, status: "invalid", causes })
+    this.marked.add(name)
+  }
+}
+
+/** A row that cannot be read is as good as none: its node begins anew. */
+const parse = (text: string | undefined): Observation | undefined => {
+  if (text === undefined) return undefined
+  try {
+    const kept = JSON.parse(text) as Observation
+    if (kept.v !== 1 || !Array.isArray(kept.reads) || !Array.isArray(kept.causes)) return undefined
+    for (const [address] of kept.reads) Address.parse(address)
+    return kept
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,327 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect as Fx } from "effect"
+import { TestClock } from "effect/testing"
+import type { Value } from "systole"
+import { Computation, Effect, Scheduler } from "systole"
+import * as TestKernel from "../support/TestKernel.ts"
+import * as Graph from "./Graph.ts"
+
+const number = (value: Value): number => Number(value ?? 0)
+const viewOf = (scheduler: Scheduler, name: string) => scheduler.snapshot().find((node) => node.name === name)!
+
+describe("G: invalidation, liveness, demand", () => {
+  it.effect("G1, G4 an equal output goes no further: what reads it does not run", () =>
+    Fx.gen(function*() {
+      const log = new Graph.Log()
+      const space = yield* Graph.open(
+        log.computation("parity", "/data/parity", (tx) => number(tx.get("/data/x")) % 2),
+        log.computation("middle", "/data/middle", (tx) => number(tx.get("/data/parity")) + 1),
+        log.effect("watch", (tx) => tx.get("/data/middle"))
+      )
+      yield* Graph.put(space, ["/data/x", 0])
+      log.take()
+      for (const x of [2, 4, 6]) yield* Graph.put(space, ["/data/x", x])
+      assert.deepStrictEqual(log.take(), { parity: 3 })
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("G2 each output that differs runs the effect once", () =>
+    Fx.gen(function*() {
+      const log = new Graph.Log()
+      const space = yield* Graph.open(
+        log.computation("double", "/data/double", (tx) => number(tx.get("/data/x")) * 2),
+        log.effect("watch", (tx) => tx.get("/data/double"))
+      )
+      yield* space.step
+      log.take()
+      for (const x of [1, 2, 3]) yield* Graph.put(space, ["/data/x", x])
+      assert.deepStrictEqual(log.take(), { double: 3, watch: 3 })
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("G3 while a gate holds the writer, its clean readers stay clean", () =>
+    Fx.gen(function*() {
+      const log = new Graph.Log()
+      const space = yield* Graph.open(
+        log.computation("slow", { output: "/data/slow", throttle: 1000 }, (tx) => number(tx.get("/data/x"))),
+        log.effect("watch", (tx) => tx.get("/data/slow"))
+      )
+      yield* Graph.put(space, ["/data/x", 1])
+      log.take()
+      yield* Graph.put(space, ["/data/x", 2])
+      assert.deepStrictEqual(log.take(), {})
+      yield* TestClock.adjust(1000)
+      yield* space.step
+      assert.deepStrictEqual(log.take(), { slow: 1, watch: 1 })
+      assert.strictEqual(log.seen["watch"], 2)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it("G7 a subscriber does not hear of changes of its own group, and does of others", () => {
+    const log = new Graph.Log()
+    const scheduler = new Scheduler()
+    scheduler.register(log.effect("editor", (tx) => tx.get("/text"), { changeGroup: "editor" }))
+    scheduler.settle()
+    log.take()
+    scheduler.set("/text", "mine", { group: "editor" })
+    scheduler.settle()
+    assert.deepStrictEqual(log.take(), {})
+    scheduler.set("/text", "theirs", { group: "other" })
+    scheduler.settle()
+    assert.deepStrictEqual(log.take(), { editor: 1 })
+  })
+
+  it("G8 what a node is not told of is no cause, and what it is told of is one", () => {
+    const scheduler = new Scheduler()
+    scheduler.register(Computation.make({ name: "c", output: "/c", writes: ["/beside"], changeGroup: "g", run: (tx) => {
+      tx.set("/beside", tx.get("/x") ?? 0)
+      return [tx.get("/x") ?? 0, tx.get("/beside") ?? 0]
+    } }))
+    scheduler.pull("/c")
+    assert.deepStrictEqual(viewOf(scheduler, "c").causes, [])
+    scheduler.set("/x", 1, { group: "g" })
+    assert.deepStrictEqual(viewOf(scheduler, "c").causes, [])
+    scheduler.set("/x", 2)
+    assert.deepStrictEqual(viewOf(scheduler, "c").causes, ["/x"])
+  })
+
+  it("G9 causes that differ in scope or path stay apart, and repeats are one", () => {
+    const scheduler = new Scheduler()
+    scheduler.register(Computation.make({ name: "c", output: "/c", run: (tx) =>
+      ["/x#/a/b", "/x#/a~1b", "/x?scope=user:u#/a/b"].map((address) => tx.get(address) ?? null) }))
+    scheduler.pull("/c")
+    for (const n of [1, 2]) {
+      scheduler.set("/x", { a: { b: n }, "a/b": n })
+      scheduler.set("/x?scope=user:u", { a: { b: n } })
+    }
+    assert.deepStrictEqual(viewOf(scheduler, "c").causes, ["/x#/a/b", "/x#/a~1b", "/x?scope=user:u#/a/b"])
+  })
+
+  it("G10 a node that was withdrawn comes back without causes", () => {
+    const scheduler = new Scheduler()
+    const node = Computation.make({ name: "c", output: "/c", run: (tx) => tx.get("/x") })
+    scheduler.register(node)
+    scheduler.pull("/c")
+    scheduler.set("/x", 1)
+    scheduler.remove("c")
+    scheduler.register(node)
+    assert.deepStrictEqual(viewOf(scheduler, "c").causes, [])
+    assert.strictEqual(viewOf(scheduler, "c").status, "never-ran")
+  })
+
+  it.effect("G12 a node that nobody reads does not run, and runs once when somebody does", () =>
+    Fx.gen(function*() {
+      const log = new Graph.Log()
+      const space = yield* Graph.open(log.computation("double", "/data/double", (tx) => number(tx.get("/data/x")) * 2))
+      yield* Graph.put(space, ["/data/x", 4])
+      assert.deepStrictEqual(log.take(), {})
+      yield* Graph.register(log.effect("watch", (tx) => tx.get("/data/double")))
+      yield* space.step
+      assert.deepStrictEqual(log.take(), { double: 1, watch: 1 })
+      assert.strictEqual(log.seen["watch"], 8)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it("G14 a dormant computation that becomes an effect runs", () => {
+    const log = new Graph.Log()
+    const scheduler = new Scheduler()
+    scheduler.register(log.computation("c", "/c", (tx) => tx.get("/x")))
+    scheduler.settle()
+    assert.deepStrictEqual(log.take(), {})
+    scheduler.register(log.effect("c", (tx) => tx.get("/x")))
+    scheduler.settle()
+    assert.deepStrictEqual(log.take(), { c: 1 })
+  })
+
+  it("G15 a node that never ran hears of no change at the reads that it declares", () => {
+    const scheduler = new Scheduler()
+    scheduler.register(Computation.make({ name: "c", output: "/c", reads: ["/x"], run: (tx) => tx.get("/x") }))
+    scheduler.set("/x", 1)
+    scheduler.settle()
+    assert.deepStrictEqual({ ...viewOf(scheduler, "c"), ordinal: 0 }.causes, [])
+    assert.strictEqual(viewOf(scheduler, "c").status, "never-ran")
+  })
+
+  it.effect("G16 the branch that is not taken any more is no reason to run, and the other one is", () =>
+    Fx.gen(function*() {
+      const log = new Graph.Log()
+      const space = yield* Graph.open(log.effect("either", (tx) => tx.get(tx.get("/data/flag") === true ? "/data/a" : "/data/b")))
+      yield* Graph.put(space, ["/data/flag", true])
+      log.take()
+      yield* Graph.put(space, ["/data/b", 1])
+      assert.deepStrictEqual(log.take(), {})
+      yield* Graph.put(space, ["/data/a", 1])
+      assert.deepStrictEqual(log.take(), { either: 1 })
+      yield* Graph.put(space, ["/data/flag", false])
+      log.take()
+      yield* Graph.put(space, ["/data/a", 2])
+      assert.deepStrictEqual(log.take(), {})
+      yield* Graph.put(space, ["/data/b", 2])
+      assert.deepStrictEqual(log.take(), { either: 1 })
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("G17 a parent that read what the child it creates then writes runs once more, all in one beat", () =>
+    Fx.gen(function*() {
+      const log = new Graph.Log()
+      const sampled: Array<Value> = []
+      const child = log.computation("child", "/data/x", (tx) => number(tx.get("/data/source")) + 2)
+      const space = yield* Graph.open(log.effect("parent", (tx) => {
+        sampled.push(tx.get("/data/x"))
+        tx.start(child)
+        return null
+      }))
+      yield* Graph.put(space, ["/data/x", 1])
+      assert.deepStrictEqual(log.take(), { parent: 2, child: 1 })
+      assert.deepStrictEqual(sampled, [1, 2])
+      assert.strictEqual(yield* space.get("/data/x"), 2)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("G19 a child that nobody reads runs once, and is dormant then", () =>
+    Fx.gen(function*() {
+      const log = new Graph.Log()
+      const space = yield* Graph.open(log.effect("parent", (tx) => tx.start(log.computation("child", "/data/child", (tx) => tx.get("/data/x")))))
+      yield* Graph.put(space, ["/data/x", 1])
+      assert.deepStrictEqual(log.take(), { parent: 1, child: 1 })
+      yield* Graph.put(space, ["/data/x", 2])
+      assert.deepStrictEqual(log.take(), {})
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("G20 a child whose first run waits for its debounce runs once when that is over", () =>
+    Fx.gen(function*() {
+      const log = new Graph.Log()
+      const child = log.computation("child", { output: "/data/child", debounce: 100 }, (tx) => tx.get("/data/x"))
+      const space = yield* Graph.open(log.effect("parent", (tx) => tx.start(child)))
+      yield* space.step
+      assert.deepStrictEqual(log.take(), { parent: 1 })
+      yield* TestClock.adjust(100)
+      yield* space.step
+      assert.deepStrictEqual(log.take(), { child: 1 })
+      yield* Graph.put(space, ["/data/x", 2])
+      yield* TestClock.adjust(100)
+      yield* space.step
+      assert.deepStrictEqual(log.take(), {})
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("G23 a node that reads what it derives does not depend on itself", () =>
+    Fx.gen(function*() {
+      const log = new Graph.Log()
+      const space = yield* Graph.open(
+        log.computation("count", "/data/count", (tx) => number(tx.get("/data/count")) + number(tx.get("/data/x"))),
+        log.effect("watch", (tx) => tx.get("/data/count"))
+      )
+      yield* Graph.put(space, ["/data/x", 1])
+      assert.deepStrictEqual(log.take(), { count: 1, watch: 1 })
+      yield* space.step
+      assert.deepStrictEqual(log.take(), {})
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it("G24 readers that were there before the writer give it their demand, and that of its own writers with it", () => {
+    const scheduler = new Scheduler()
+    scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/b"), deliver: () => {} }))
+    scheduler.settle()
+    scheduler.register(Computation.make({ name: "a", output: "/a", run: () => 1 }))
+    assert.strictEqual(viewOf(scheduler, "a").liveRefs, 0)
+    scheduler.register(Computation.make({ name: "b", output: "/b", run: (tx) => tx.get("/a") }))
+    assert.strictEqual(viewOf(scheduler, "b").liveRefs, 1)
+    scheduler.settle()
+    assert.deepStrictEqual(["a", "b"].map((name) => viewOf(scheduler, name).liveRefs), [1, 1])
+    assert.strictEqual(viewOf(scheduler, "watch").runs, 2)
+  })
+
+  it("G26 a name keeps its place when it comes back, and an effect does not become a computation", () => {
+    const scheduler = new Scheduler()
+    const names = ["a", "b", "c"]
+    for (const name of names) scheduler.register(Computation.make({ name, output: `/${name}`, run: () => 1 }))
+    scheduler.remove("b")
+    scheduler.register(Computation.make({ name: "d", output: "/d", run: () => 1 }))
+    scheduler.register(Computation.make({ name: "b", output: "/b", run: () => 1 }))
+    assert.deepStrictEqual(scheduler.snapshot().map(({ name }) => name), ["a", "b", "c", "d"])
+    scheduler.register(Effect.make({ name: "e", read: () => 1, deliver: () => {} }))
+    assert.throws(() => scheduler.register(Computation.make({ name: "e", output: "/e", run: () => 1 })), /cannot become a Computation/)
+  })
+
+  it.effect("G28 a node that writes outside its surface changes nothing, and one diagnostic says so", () =>
+    Fx.gen(function*() {
+      const log = new Graph.Log()
+      const space = yield* Graph.open(
+        log.computation("astray", "/data/out", (tx) => {
+          if (number(tx.get("/data/x")) > 0) tx.set("/data/elsewhere", 1)
+          return tx.get("/data/x")
+        }),
+        log.effect("watch", (tx) => tx.get("/data/out")),
+        log.materializer("wide", ["/data/index/*"], (tx) => {
+          if (number(tx.get("/data/x")) > 0) {
+            try {
+              tx.set("/data/beyond", 1)
+            } catch {
+              tx.set("/data/index/a", 1)
+            }
+          }
+        })
+      )
+      yield* Graph.put(space, ["/data/x", 0])
+      yield* Graph.put(space, ["/data/x", 1])
+      assert.strictEqual(yield* space.get("/data/out"), 0)
+      for (const cell of ["/data/elsewhere", "/data/beyond", "/data/index/a"]) assert.isUndefined(yield* space.get(cell))
+      const told = yield* TestKernel.diagnostics(space)
+      assert.deepStrictEqual(told.map(({ code, origin }) => [origin, code]), [["astray", "envelope/outside"], ["wide", "envelope/outside"]])
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it("G29 a ring of 20,000 nodes takes no room on the stack", () => {
+    const scheduler = new Scheduler()
+    const count = 20_000
+    for (let i = 0; i < count; i++) {
+      const above = `/ring/${(i + count - 1) % count}`
+      scheduler.register(Computation.make({ name: `n${i}`, output: `/ring/${i}`, reads: [above], run: (tx) => Math.min(1, number(tx.get(above))) }))
+    }
+    scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/ring/0"), deliver: () => {} }))
+    scheduler.settle()
+    scheduler.remove("watch")
+    assert.isTrue(scheduler.snapshot().every(({ live }) => !live))
+  })
+
+  it("G30 what a node writes is nothing that it read", () => {
+    const scheduler = new Scheduler()
+    scheduler.register(Computation.make({ name: "c", output: "/c", writes: ["/d"], run: (tx) => {
+      tx.set("/d", 1)
+      tx.increment("/d", 2)
+      return tx.get("/d")
+    } }))
+    assert.strictEqual(scheduler.pull("/c"), 3)
+    assert.deepStrictEqual(viewOf(scheduler, "c").reads, [])
+  })
+
+  it.effect("G31 a node that throws is told of, stays subscribed, and harms no other", () =>
+    Fx.gen(function*() {
+      const log = new Graph.Log()
+      const space = yield* Graph.open(
+        log.effect("bad", (tx) => {
+          if (tx.get("/data/x") === 1) throw "no error at all"
+          return tx.get("/data/x")
+        }),
+        log.effect("good", (tx) => tx.get("/data/x"))
+      )
+      yield* Graph.put(space, ["/data/x", 1])
+      assert.deepStrictEqual(log.take(), { bad: 1, good: 1 })
+      assert.strictEqual(log.seen["good"], 1)
+      assert.deepStrictEqual((yield* TestKernel.diagnostics(space)).map(({ origin }) => origin), ["bad"])
+      yield* Graph.put(space, ["/data/x", 2])
+      assert.deepStrictEqual(log.take(), { bad: 1, good: 1 })
+      assert.strictEqual(log.seen["bad"], 2)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("G32 a child that its parent starts no more does not run, though its inputs changed too", () =>
+    Fx.gen(function*() {
+      const log = new Graph.Log()
+      const child = log.computation("child", "/data/child", (tx) => tx.get("/data/x"))
+      const space = yield* Graph.open(
+        log.effect("parent", (tx) => {
+          const isOn = number(tx.get("/data/x")) < 2
+          if (isOn) tx.start(child)
+          return isOn
+        }),
+        log.effect("watch", (tx) => tx.get("/data/child"))
+      )
+      yield* Graph.put(space, ["/data/x", 1])
+      log.take()
+      yield* Graph.put(space, ["/data/x", 2])
+      assert.deepStrictEqual(log.take(), { parent: 1 })
+      assert.strictEqual(yield* space.get("/data/child"), 1)
+    }).pipe(Fx.provide(TestKernel.layer())))
+})

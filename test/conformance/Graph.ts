@@ -1,0 +1,75 @@
+/**
+ * A real space with nodes that count their runs.
+ *
+ * @module
+ */
+import { Effect as Fx, Fiber } from "effect"
+import type { NodeDefinition, Space, Transaction, Value } from "systole"
+import { Computation, Effect, Kernel, Materializer } from "systole"
+import { enzyme } from "../kernel/Kit.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+/** How often each node ran, what each effect was told last, and in which order they ran. */
+export class Log {
+  readonly runs: Record<string, number> = {}
+  readonly seen: Record<string, Value> = {}
+  readonly order: Array<string> = []
+
+  ran(name: string): void {
+    this.runs[name] = (this.runs[name] ?? 0) + 1
+    this.order.push(name)
+  }
+
+  /** The runs since this was asked last. */
+  take(): Record<string, number> {
+    const runs = { ...this.runs }
+    for (const name of Object.keys(this.runs)) delete this.runs[name]
+    this.order.length = 0
+    return runs
+  }
+
+  computation(name: string, output: string | Omit<Computation.ComputationDefinition, "name" | "run">, run: (tx: Transaction) => Value): NodeDefinition {
+    const rest = typeof output === "string" ? { output } : output
+    return Computation.make({ ...rest, name, run: (tx) => (this.ran(name), run(tx)) })
+  }
+
+  effect(name: string, read: (tx: Transaction) => Value, more: Partial<Effect.EffectDefinition<Value>> = {}): NodeDefinition {
+    return Effect.make<Value>({
+      name,
+      ...more,
+      read: (tx) => (this.ran(name), read(tx)),
+      deliver: (value) => {
+        this.seen[name] = value
+      }
+    })
+  }
+
+  materializer(name: string, writes: ReadonlyArray<string> | Omit<Materializer.MaterializerDefinition, "name" | "run">, run: (tx: Transaction) => void): NodeDefinition {
+    const rest = "writes" in writes ? writes : { writes }
+    return Materializer.make({ ...rest, name, run: (tx) => (this.ran(name), run(tx)) })
+  }
+}
+
+/** Writes each address of its payload. */
+const writer = enzyme("put", (tx, { payload }) => {
+  for (const [address, value] of payload as ReadonlyArray<readonly [string, Value]>) tx.set(address, value)
+}, { query: "/signals/put" })
+
+/** Takes nodes in. */
+export const register = (...nodes: ReadonlyArray<NodeDefinition>) =>
+  Fx.flatMap(Kernel, (kernel) => Fx.forEach(nodes, (node) => kernel.register(node), { discard: true }))
+
+/** A space with these nodes. */
+export const open = (...nodes: ReadonlyArray<NodeDefinition>) => Fx.andThen(register(...nodes), TestKernel.space([writer]))
+
+/** Writes cells by a handler, in one beat; `undefined` deletes. */
+export const put = (space: Space, ...cells: ReadonlyArray<readonly [address: string, value: Value]>) =>
+  Fx.andThen(space.signal({ signal: "/signals/put", payload: cells }), space.step)
+
+/** What a place is derived to be, brought up to date for it. */
+export const pull = (space: Space, address: string) =>
+  Fx.gen(function*() {
+    const fiber = yield* Fx.forkChild(space.pull(address), { startImmediately: true })
+    yield* space.step
+    return yield* Fiber.join(fiber)
+  })

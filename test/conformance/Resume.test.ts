@@ -1,0 +1,162 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect as Fx } from "effect"
+import { TestClock } from "effect/testing"
+import type { Space, Value } from "systole"
+import { Computation } from "systole"
+import { enzyme } from "../kernel/Kit.ts"
+import * as Machine from "../kernel/Machine.ts"
+import * as Graph from "./Graph.ts"
+
+const number = (value: Value): number => Number(value ?? 0)
+
+const put = enzyme("put", (tx, { payload }) => {
+  for (const [address, value] of payload as ReadonlyArray<readonly [string, Value]>) tx.set(address, value)
+})
+
+const send = (space: Space, address: string, value: Value) => Fx.andThen(space.signal({ signal: "/signals/put", payload: [[address, value]] }), space.step)
+
+describe("M: persistence of nodes", () => {
+  /** A chain of two and an effect at its end. */
+  const chain = (log: Graph.Log) => [
+    put,
+    log.computation("half", "/data/half", (tx) => Math.floor(number(tx.get("/data/x")) / 2)),
+    log.computation("more", "/data/more", (tx) => number(tx.get("/data/half")) + 1),
+    log.effect("watch", (tx) => tx.get("/data/more"))
+  ]
+
+  it.effect("M8 a space that opens again runs no node of its own accord, delivers nothing again, and goes on where it was", () =>
+    Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const log = new Graph.Log()
+      yield* send(yield* machine.boot(chain(log)), "/data/x", 4)
+      assert.deepStrictEqual(log.take(), { half: 1, more: 1, watch: 1 })
+      log.seen["watch"] = "nothing yet"
+      const space = yield* machine.boot(chain(log))
+      yield* space.step
+      assert.deepStrictEqual(log.take(), {})
+      assert.strictEqual(log.seen["watch"], "nothing yet")
+      yield* send(space, "/data/x", 5)
+      assert.deepStrictEqual(log.take(), { half: 1 })
+      yield* send(space, "/data/x", 6)
+      assert.deepStrictEqual(log.take(), { half: 1, more: 1, watch: 1 })
+      assert.strictEqual<Value>(log.seen["watch"], 4)
+    }).pipe(Fx.scoped))
+
+  it.effect("M9 what changed while a node's module was not there makes exactly those run that read it", () =>
+    Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const log = new Graph.Log()
+      const index = log.materializer("index", ["/data/index"], (tx) => tx.set("/data/index", tx.list("/data/items").length))
+      const other = log.effect("other", (tx) => tx.get("/data/other"))
+      yield* send(yield* machine.boot([...chain(log), index, other]), "/data/x", 4)
+      log.take()
+      const without = yield* machine.boot([put])
+      yield* send(without, "/data/x", 8)
+      yield* send(without, "/data/items/a", 1)
+      assert.deepStrictEqual(log.take(), {})
+      const space = yield* machine.boot([...chain(log), index, other])
+      yield* space.step
+      assert.deepStrictEqual(log.take(), { half: 1, more: 1, watch: 1, index: 1 })
+      assert.strictEqual(yield* space.get("/data/index"), 1)
+    }).pipe(Fx.scoped))
+
+  it.effect("M4 a node that is another one now begins anew", () =>
+    Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const log = new Graph.Log()
+      yield* send(yield* machine.boot(chain(log)), "/data/x", 4)
+      log.take()
+      const other = Computation.make({ name: "half", output: "/data/half", writes: ["/data/rest"], run: (tx) => {
+        log.ran("half")
+        tx.set("/data/rest", number(tx.get("/data/x")) % 2)
+        return Math.floor(number(tx.get("/data/x")) / 2)
+      } })
+      const space = yield* machine.boot(chain(log).map((module) => module.name === "half" ? other : module))
+      yield* space.step
+      assert.deepStrictEqual(log.take(), { half: 1 })
+      assert.strictEqual(yield* space.get("/data/rest"), 0)
+    }).pipe(Fx.scoped))
+
+  it.effect("M7 a surface that is declared holds after a restart, too", () =>
+    Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const log = new Graph.Log()
+      const wide = () => [put, log.computation("wide", { output: "/data/wide", writes: ["/data/beside"] }, (tx) => {
+        tx.set(number(tx.get("/data/x")) === 2 ? "/data/elsewhere" : "/data/beside", tx.get("/data/x"))
+        return tx.get("/data/x")
+      }), log.effect("watch", (tx) => tx.get("/data/beside"))]
+      yield* send(yield* machine.boot(wide()), "/data/x", 1)
+      const space = yield* machine.boot(wide())
+      yield* send(space, "/data/x", 2)
+      assert.isUndefined(yield* space.get("/data/elsewhere"))
+      assert.strictEqual(yield* space.get("/data/wide"), 1)
+      yield* send(space, "/data/x", 3)
+      assert.strictEqual(log.seen["watch"], 3)
+    }).pipe(Fx.scoped))
+
+  it.effect("M10 a node that starts others runs when the space opens again, and they come back as they were", () =>
+    Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const log = new Graph.Log()
+      const family = () => [
+        put,
+        log.effect("parent", (tx) => tx.start(log.computation("child", "/data/child", (tx) => number(tx.get("/data/x")) + 1))),
+        log.effect("watch", (tx) => tx.get("/data/child"))
+      ]
+      yield* send(yield* machine.boot(family()), "/data/x", 1)
+      log.take()
+      const space = yield* machine.boot(family())
+      yield* space.step
+      assert.deepStrictEqual(log.take(), { parent: 1 })
+      yield* send(space, "/data/x", 2)
+      assert.deepStrictEqual(log.take(), { child: 1, watch: 1 })
+    }).pipe(Fx.scoped))
+
+  it.effect("M13 a node's own changes do not leave it to be run, and those of others do", () =>
+    Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const log = new Graph.Log()
+      const count = () => log.materializer("count", ["/data/count"], (tx) => tx.set("/data/count", Math.max(number(tx.get("/data/count")), number(tx.get("/data/x")))))
+      yield* send(yield* machine.boot([put, count()]), "/data/x", 3)
+      log.take()
+      const space = yield* machine.boot([put, count()])
+      yield* space.step
+      assert.deepStrictEqual(log.take(), {})
+      yield* send(space, "/data/count", 1)
+      assert.deepStrictEqual(log.take(), { count: 1 })
+    }).pipe(Fx.scoped))
+
+  it.effect("M11 what an aborted or failed flush was to keep is not kept", () =>
+    Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const log = new Graph.Log()
+      yield* send(yield* machine.boot(chain(log)), "/data/x", 4)
+      machine.breakDisk(true)
+      yield* Fx.exit(send(yield* machine.open, "/data/x", 40))
+      machine.breakDisk(false)
+      log.take()
+      const space = yield* machine.boot(chain(log))
+      yield* space.step
+      assert.deepStrictEqual([yield* space.get("/data/x"), yield* space.get("/data/more")], [4, 3])
+      assert.deepStrictEqual(log.take(), {})
+    }).pipe(Fx.scoped))
+
+  it.effect("lets a debounce that was running go on after a restart", () =>
+    Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const log = new Graph.Log()
+      const late = () => [put, log.effect("late", (tx) => tx.get("/data/x"), { debounce: 100 })]
+      const first = yield* machine.boot(late())
+      yield* first.step
+      yield* TestClock.adjust(100)
+      yield* first.step
+      log.take()
+      yield* send(first, "/data/x", 1)
+      const space = yield* machine.boot(late())
+      yield* space.step
+      assert.deepStrictEqual(log.take(), {})
+      yield* TestClock.adjust(100)
+      yield* space.step
+      assert.deepStrictEqual(log.take(), { late: 1 })
+    }).pipe(Fx.scoped))
+})
