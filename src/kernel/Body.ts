@@ -6,6 +6,7 @@
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Binding } from "../registry/Bindings.ts"
 import type { Enzymes } from "../registry/Registry.ts"
+import type { Watches } from "../operation/Watches.ts"
 import type { Departures } from "./Departures.ts"
 import type { Documents } from "./Documents.ts"
 import type { Inbox } from "./Inbox.ts"
@@ -28,6 +29,8 @@ export interface Body {
   readonly enzymes: Enzymes
   /** The bindings put at run time, by cell. */
   readonly bindings: Map<string, ReadonlyArray<Binding>>
+  /** The open watchers of operations. */
+  readonly watches: Watches
   readonly settings: Settings
   readonly hash: (data: string | Uint8Array) => string
   /** Draws a beat's seed. */

@@ -20,6 +20,7 @@ import type { Body } from "./Body.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import type { Flight, Handling, Outcome } from "./Flight.ts"
 import * as Journal from "./Journal.ts"
+import * as Operating from "./Operating.ts"
 import * as Receipts from "./Receipts.ts"
 import * as Run from "./Run.ts"
 import * as Signal from "./Signal.ts"
@@ -65,6 +66,7 @@ export const commit = (work: BeatWork, body: Body): Beat => {
   const flights = taken(work)
   for (const handling of work.runs) conclude(handling, { work, body, settled })
   for (const flight of flights) settleFlight(flight, { work, body, settled })
+  Operating.advance(work, body, settled.queued)
   report(work)
   const changes = [...work.stage.documents.values()].filter((staged) => Journal.isChange(staged.before, staged.after))
   const size = append(work, body, { settled, changes })
@@ -122,6 +124,7 @@ const merge = (handling: Handling, result: Document.Document | undefined, around
   draft.launch(size)
   const conflict = work.stage.merge(draft, handling.run)
   if (conflict !== undefined) return lose(handling, conflict.key, around)
+  if (draft.ops.length > 0) work.operations.merge(draft.ops, { run: handling.run, depth: handling.flight.signal.depth })
   handling.flight.over.push(handling)
   for (const emission of draft.emissions) {
     const { at, space } = emission
@@ -255,6 +258,8 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     controls: work.done,
     captured: work.captured,
     runs: work.runs,
+    due: work.due,
+    sent: work.advanced?.sent ?? [],
     changes,
     made: firsts(settled.blobs, body)
   })
@@ -280,7 +285,11 @@ const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => 
   const { documents, inbox } = body
   inbox.dropControls(work.controls.length)
   for (const { address, after } of changes) documents.put(address.key, after)
-  for (const [cell, list] of work.bindings) body.bindings.set(cell, list)
+  for (const [cell, list] of work.bindings) {
+    if (list.length === 0) body.bindings.delete(cell)
+    else body.bindings.set(cell, list)
+  }
+  if (work.advanced !== undefined) Operating.apply(work.advanced, body)
   for (const captured of work.captured) captured.pending.beat = work.moment.beat
   for (const pending of settled.queued) {
     pending.stored = true

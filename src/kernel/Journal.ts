@@ -13,10 +13,12 @@
  * @module
  */
 import type { Document } from "../cell/Document.ts"
+import * as Codec from "../cell/Document.ts"
 import { pointer } from "../cell/Address.ts"
 import type { At, BindingChange, Emission } from "../stage/Launch.ts"
+import type { Sent } from "../operation/Advance.ts"
 import type { Staged } from "../stage/Stage.ts"
-import type { Control } from "./Control.ts"
+import type { Control, Operation } from "./Control.ts"
 import type { Captured, Handling } from "./Flight.ts"
 import type { Again } from "./Signal.ts"
 
@@ -36,6 +38,10 @@ export interface Facts {
   readonly controls: ReadonlyArray<Control>
   readonly captured: ReadonlyArray<Captured>
   readonly runs: ReadonlyArray<Handling>
+  /** The watchers of operations whose time was over. */
+  readonly due: ReadonlyArray<readonly [oid: string, number: number]>
+  /** What the beat sent to those who await operations. */
+  readonly sent: ReadonlyArray<Sent>
   readonly changes: ReadonlyArray<Staged>
   /** Digests of content that the runs made and that was not in sight before. */
   readonly made: ReadonlyArray<string>
@@ -77,6 +83,8 @@ export const entry = (facts: Facts): string => {
   text += `],"runs":[${runs}],"cells":[`
   for (let i = 0; i < facts.changes.length; i++) text += i === 0 ? cell(facts.changes[i]!) : `,${cell(facts.changes[i]!)}`
   text += "]"
+  if (facts.due.length > 0) text += `,"due":${JSON.stringify(facts.due)}`
+  if (facts.sent.length > 0) text += `,"sent":[${facts.sent.map(awaited).join(",")}]`
   if (facts.made.length > 0) text += `,"made":${JSON.stringify(facts.made)}`
   text += "}"
   const messages = asides(facts.runs)
@@ -94,7 +102,7 @@ const input = ({ pending, flight: { signal } }: Captured): string => {
   const target = signal.target === undefined ? 0 : `"${signal.target}"`
   const path = signal.signal === undefined ? 0 : `"${signal.signal}"`
   if (again !== undefined) {
-    return `{"id":"${signal.id}","signal":${path},"target":${target},"enzyme":"${again.enzyme}","attempt":${again.attempt},"why":"${again.why}","losses":${again.losses},"captured":${again.captured}${again.why === "redelivery" ? `,"payload":[${signal.payload?.text ?? ""}]` : ""}}`
+    return `{"id":"${signal.id}","signal":${path},"target":${target},"enzyme":"${again.enzyme}","attempt":${again.attempt},"why":"${again.why}","losses":${again.losses},"captured":${again.captured}${again.why === "redelivery" ? `,"payload":[${signal.payload?.text ?? ""}]${signal.awaits === undefined ? "" : `,"awaits":"${signal.awaits}"`}` : ""}}`
   }
   if (signal.origin === "run" && !pending.anew) return `"${signal.id}"`
   return signal.payload === undefined ? `["${signal.id}",${path},${target}]` : `["${signal.id}",${path},${target},${signal.payload.text}]`
@@ -119,14 +127,26 @@ const emission = ({ at, id, payload, signal, space, target }: Emission): string 
   return payload === undefined ? `${head}]` : `${head},${payload.text}]`
 }
 
+const awaited = ({ enzyme, id, payload, signal, target }: Sent): string =>
+  `["${id}","${signal}","${target}","${enzyme}",[${payload?.text ?? ""}]]`
+
 const cell = ({ address, after, before, writers }: Staged): string =>
   `["${address.key}",${writers.length === 1 ? writers[0] : `[${writers.join()}]`},[${before?.text ?? ""}],[${after?.text ?? ""}]]`
 
 const control = (control: Control): string => {
   if (control.kind === "bind") return JSON.stringify(["bind", control.change])
+  if (control.kind === "op") return `["op",${asked(control.ask)}]`
   if (control.kind === "redeliver") return JSON.stringify(["redeliver", control.id, control.enzyme])
   const { address, document } = control.write
   return `["set",${JSON.stringify(address.key)},${JSON.stringify(pointer(address.path))},[${document?.text ?? ""}]]`
+}
+
+/** What is asked of an operation, with what goes with it in the form of a document. */
+const asked = (ask: Operation["ask"]): string => {
+  if (ask.verb === "state") return JSON.stringify(ask)
+  const [rest, value] = ask.verb === "start" ? [{ ...ask.request, payload: undefined }, ask.request.payload] : [{ ...ask, summary: undefined }, ask.summary]
+  const text = value === undefined ? "" : Codec.encode(value).text
+  return `${JSON.stringify(ask.verb === "start" ? { verb: "start", request: rest } : rest)},[${text}]`
 }
 
 /** The messages of the runs that failed, by their places in the agenda. */
@@ -145,7 +165,7 @@ type Path = string | 0
 export type In =
   | string
   | readonly [id: string, signal: Path, target: Path, payload?: unknown]
-  | { readonly id: string; readonly signal: Path; readonly target: Path; readonly enzyme: string; readonly attempt: number; readonly why: Again["why"]; readonly losses: number; readonly captured: number; readonly payload?: readonly [unknown?] }
+  | { readonly id: string; readonly signal: Path; readonly target: Path; readonly enzyme: string; readonly attempt: number; readonly why: Again["why"]; readonly losses: number; readonly captured: number; readonly payload?: readonly [unknown?]; readonly awaits?: string }
 
 /** One line of an entry's `runs`. */
 export type RunLine =
@@ -163,6 +183,10 @@ export type ControlLine =
   | readonly ["set", key: string, pointer: string, value: readonly [unknown?]]
   | readonly ["bind", change: BindingChange]
   | readonly ["redeliver", id: string, enzyme: string]
+  | readonly ["op", ask: Operation["ask"], value?: readonly [unknown?]]
+
+/** One signal that was sent to an enzyme that awaits an operation. */
+export type Awaited = readonly [id: string, signal: string, target: string, enzyme: string, payload: readonly [unknown?]]
 
 /** One signal that a run sent. With a fifth item, the payload stands in a list of its own. */
 export type Emitted = readonly [id: string, signal: Path, target: Path, payload?: unknown, at?: At | 0, space?: string]
@@ -180,6 +204,8 @@ export interface Parsed {
   readonly in: ReadonlyArray<In>
   readonly runs: ReadonlyArray<RunLine>
   readonly cells: ReadonlyArray<CellLine>
+  readonly due?: ReadonlyArray<readonly [oid: string, number: number]>
+  readonly sent?: ReadonlyArray<Awaited>
   readonly made?: ReadonlyArray<string>
   readonly messages: ReadonlyMap<number, string>
 }

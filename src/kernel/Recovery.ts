@@ -14,6 +14,7 @@ import { Departures } from "./Departures.ts"
 import { Documents } from "./Documents.ts"
 import { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
+import * as Operating from "./Operating.ts"
 import type { Pacemaker } from "./Pacemaker.ts"
 import type { RunHost } from "./Run.ts"
 import { Pending } from "./Signal.ts"
@@ -48,6 +49,10 @@ export const recover = (store: SpaceStore, { hash, host, pacemaker, registry, se
     else inbox.restore(pending)
     number = row.seq
   }
+  const bindings = bindingsOf(store, documents)
+  const watches = Operating.recall(store, documents, bindings)
+  const next = (): number => ++number
+  Operating.resume(watches, { inbox, number: next, tempo: settings.tempo })
   return {
     space: store.space,
     store,
@@ -55,12 +60,13 @@ export const recover = (store: SpaceStore, { hash, host, pacemaker, registry, se
     inbox,
     departures,
     enzymes: registry,
-    bindings: bindingsOf(store, documents),
+    bindings,
+    watches,
     settings,
     hash: hash.hex,
     seed: pacemaker.seed,
     host,
-    number: () => ++number
+    number: next
   }
 }
 

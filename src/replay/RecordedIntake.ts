@@ -7,7 +7,7 @@ import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import type { Archive } from "../kernel/Archive.ts"
-import type { Control } from "../kernel/Control.ts"
+import type { Control, Operation } from "../kernel/Control.ts"
 import * as DeadLetter from "../kernel/DeadLetter.ts"
 import type { Outcome } from "../kernel/Flight.ts"
 import { Flight } from "../kernel/Flight.ts"
@@ -53,6 +53,8 @@ export class RecordedIntake implements Intake {
         ? { kind: "bind", change: control[1], answer: nobody }
         : control[0] === "redeliver"
         ? { ...DeadLetter.redelivery(this.past.space, control[1], control[2]), answer: nobody }
+        : control[0] === "op"
+        ? { kind: "op", ask: asked(control), oid: undefined, answer: nobody }
         : { kind: "set", write: { kind: "set", address: Address.parse(`${control[1]}#${control[2]}`), document: document(control[3][0]) }, answer: nobody }
     )
   }
@@ -76,6 +78,10 @@ export class RecordedIntake implements Intake {
     })
     this.flights = flights
     return taken
+  }
+
+  due(): ReadonlyArray<readonly [oid: string, number: number]> {
+    return this.entry!.due ?? []
   }
 
   /** Why another space never took a signal, as it was recorded. */
@@ -111,8 +117,8 @@ export class RecordedIntake implements Intake {
       return sent({ id, signal, target, payload: document(payload[0]) }, Signals.originOf(id))
     }
     if (typeof input === "object" && "payload" in input) {
-      const { id, payload, signal, target } = input
-      return sent({ id, signal, target, payload: document(payload?.[0]) }, Signals.originOf(id))
+      const { awaits, id, payload, signal, target } = input
+      return sent({ id, signal, target, payload: document(payload?.[0]), awaits }, Signals.originOf(id))
     }
     const id = Journal.idOf(input)
     const expected = Signals.expectedBy(id)
@@ -122,7 +128,10 @@ export class RecordedIntake implements Intake {
 
   /** A signal that a run sent, from the entry of the beat that sent it. */
   private emitted(id: string): Signal {
-    const { clock, runs } = this.entryOf(Number(id.split(".")[0]))
+    const { clock, runs, sent: awaited = [] } = this.entryOf(Number(id.split(".")[0]))
+    for (const [other, signal, target, awaits, [payload]] of awaited) {
+      if (other === id) return sent({ id, signal, target, payload: document(payload), awaits }, "run")
+    }
     for (const line of runs) {
       const emissions = typeof line[2] === "object" ? (line[3] as ReadonlyArray<Emitted> | undefined) ?? [] : []
       const found = emissions.find((emission) => emission[0] === id)
@@ -144,12 +153,19 @@ export class RecordedIntake implements Intake {
 
 const nobody = (): void => {}
 
+/** What was asked of an operation, with the value that went with it. */
+const asked = ([, ask, value]: Extract<Journal.ControlLine, readonly ["op", ...ReadonlyArray<unknown>]>): Operation["ask"] => {
+  const kept = value === undefined || value.length === 0 ? undefined : Codec.read(document(value[0]), [])
+  if (ask.verb === "state" || kept === undefined) return ask
+  return ask.verb === "start" ? { ...ask, request: { ...ask.request, payload: kept } } : { ...ask, summary: kept }
+}
+
 const document = (value: unknown): Document | undefined => value === undefined ? undefined : Codec.decode(JSON.stringify(value))
 
 const sent = (
-  { id, payload, signal, target, to }: { readonly id: string; readonly signal: string | 0; readonly target: string | 0; readonly payload: Document | undefined; readonly to?: Signals.Passage | undefined },
+  { awaits, id, payload, signal, target, to }: { readonly id: string; readonly signal: string | 0; readonly target: string | 0; readonly payload: Document | undefined; readonly to?: Signals.Passage | undefined; readonly awaits?: string | undefined },
   origin: Signal["origin"]
 ): Signal => {
   const paths = { signal: signal === 0 ? undefined : signal, target: target === 0 ? undefined : target }
-  return Signals.make({ id, ...paths, payload, at: undefined }, { origin, depth: 0, expected: Signals.expectedBy(id), to })
+  return Signals.make({ id, ...paths, payload, at: undefined }, { origin, depth: 0, expected: Signals.expectedBy(id), to, awaits })
 }

@@ -16,6 +16,7 @@ import { Documents } from "../kernel/Documents.ts"
 import { Heartbeat } from "../kernel/Heartbeat.ts"
 import { Inbox } from "../kernel/Inbox.ts"
 import * as Journal from "../kernel/Journal.ts"
+import * as Operating from "../kernel/Operating.ts"
 import * as Recovery from "../kernel/Recovery.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
 import type { Difference } from "./Difference.ts"
@@ -90,6 +91,7 @@ export const start = (archive: Archive, from: number, seen?: (work: BeatWork) =>
     departures: new Departures(archive.settings.limits),
     enzymes: archive.enzymes,
     bindings,
+    watches: Operating.recall(past, documents, bindings),
     settings: archive.settings,
     hash: archive.hash,
     seed: () => "",

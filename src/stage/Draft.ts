@@ -18,11 +18,12 @@ import * as Value from "../cell/Value.ts"
 import { adjusted, CHILDREN } from "./Children.ts"
 import * as Chance from "./Chance.ts"
 import * as Envelope from "./Envelope.ts"
-import type { BindingChange, Emission, SignalRequest } from "./Launch.ts"
+import type { BindingChange, Emission, OperationLaunch, Operations, SignalRequest } from "./Launch.ts"
 import { NotProvided } from "./Launch.ts"
 import * as Emitted from "./Emission.ts"
 import type { Transaction } from "./Transaction.ts"
 import { Own } from "./Own.ts"
+import { isView } from "./View.ts"
 import * as Write from "./Write.ts"
 import { lengthOf } from "./Write.ts"
 
@@ -91,6 +92,8 @@ export interface Charter {
   readonly run: number
   readonly envelope: Envelope.Envelope
   readonly serializable: boolean
+  /** Makes the run's face of operations, where it uses them. */
+  readonly operations?: ((draft: Draft) => Operations) | undefined
 }
 
 /**
@@ -111,6 +114,8 @@ export class Draft implements Transaction {
   readAddresses: Array<Address.Address> = none
   readDocuments: Array<Document.Document | undefined | typeof CHILDREN> = none
   emissions: Array<Emission> = none
+  /** What it asks of operations, in order. */
+  ops: Array<OperationLaunch> = none
   /** What this run made of the documents it wrote. */
   own: Own | undefined
   bindings: Array<BindingChange> | undefined
@@ -125,8 +130,13 @@ export class Draft implements Transaction {
   refusal: unknown
   private readonly stage: View
   private readonly moment: Moment
+  private readonly operations: Charter["operations"]
+  private face: Operations | undefined
+  /** Documents that only this run sees: the merge makes them anew. */
+  private shown: Own | undefined
   private chance: (() => number) | undefined
   private minted = 0
+  private operated = 0
   private revoked: string | undefined
 
   constructor(stage: View, moment: Moment, charter: Charter) {
@@ -137,6 +147,7 @@ export class Draft implements Transaction {
     this.run = charter.run
     this.envelope = charter.envelope
     this.serializable = charter.serializable
+    this.operations = charter.operations
   }
 
   /** Ends the draft: whatever still holds it can use it no more. */
@@ -150,7 +161,7 @@ export class Draft implements Transaction {
   }
 
   id(): string {
-    return `${this.beat}.${this.run}.${this.minted++}`
+    return `${this.beat}.${this.run < 0 ? "x" : this.run}.${this.minted++}`
   }
 
   get(text: string): Value.Value {
@@ -167,7 +178,8 @@ export class Draft implements Transaction {
     this.refuseView(address)
     this.log(address, CHILDREN)
     const names = this.stage.children(address.scope, address.id)
-    return this.own === undefined ? names : adjusted(names, { scope: address.scope, id: address.id, own: this.own })
+    const mine = this.own === undefined ? names : adjusted(names, { scope: address.scope, id: address.id, own: this.own })
+    return this.shown === undefined ? mine : adjusted(mine, { scope: address.scope, id: address.id, own: this.shown })
   }
 
   set(text: string, value: unknown): void {
@@ -250,8 +262,9 @@ export class Draft implements Transaction {
     throw this.refuse(new NotProvided({ verb: "tx.start", service: "Scheduler" }))
   }
 
-  get op(): never {
-    throw this.refuse(new NotProvided({ verb: "tx.op", service: "Operations" }))
+  get op(): Operations {
+    if (this.operations === undefined) throw this.refuse(new NotProvided({ verb: "tx.op", service: "Operations" }))
+    return this.face ??= this.operations(this)
   }
 
   get rv(): never {
@@ -290,9 +303,30 @@ export class Draft implements Transaction {
     return this.settle(Address.into(Link.target(linked.link), address.path.slice(linked.depth)), itself, hops + 1)
   }
 
+  /** Asks something of an operation: the writes to its dossier, which no envelope has to allow, and what is numbered when the run is merged, as the run sees it till then. */
+  operate(writes: ReadonlyArray<Write.Write>, launch?: { readonly op: OperationLaunch; readonly shows: ReadonlyArray<readonly [Address.Address, Document.Document]> }): void {
+    if (this.operated + writes.length > MAX_WRITES) throw new TransactionRefused({ reason: `one run makes at most ${MAX_WRITES} writes to operations` })
+    this.operated += writes.length
+    for (const write of writes) this.enter(write)
+    if (launch === undefined) return
+    this.shown ??= new Own()
+    for (const [address, document] of launch.shows) {
+      this.launch(address.key.length + document.text.length)
+      this.shown.set(address.key, document)
+    }
+    if (this.ops === none) this.ops = [launch.op]
+    else this.ops.push(launch.op)
+  }
+
   private write(write: Write.Write): void {
     if (this.writes.length >= MAX_WRITES) throw new TransactionRefused({ reason: `one run makes at most ${MAX_WRITES} writes` })
     Envelope.check(this.envelope, write.address)
+    const met = this.enter(write)
+    if (this.writes === none) this.writes = [met]
+    else this.writes.push(met)
+  }
+
+  private enter(write: Write.Write): Write.Write {
     const { key } = write.address
     const before = this.visible(key)
     const met = Write.meet(before, write)
@@ -302,8 +336,7 @@ export class Draft implements Transaction {
     this.grow(size, 0)
     this.written += size
     this.own.set(key, after, met)
-    if (this.writes === none) this.writes = [met]
-    else this.writes.push(met)
+    return met
   }
 
   private grow(written: number, launched: number): void {
@@ -313,11 +346,7 @@ export class Draft implements Transaction {
   }
 
   private log(address: Address.Address, seen: Document.Document | undefined | typeof CHILDREN): void {
-    if (this.readAddresses === none) {
-      this.readAddresses = [address]
-      this.readDocuments = [seen]
-      return
-    }
+    if (this.readAddresses === none) [this.readAddresses, this.readDocuments] = [[], []]
     this.readAddresses.push(address)
     this.readDocuments.push(seen)
   }
@@ -334,7 +363,8 @@ export class Draft implements Transaction {
   }
 
   private visible(key: string): Document.Document | undefined {
-    return this.own !== undefined && this.own.has(key) ? this.own.get(key) : this.stage.visible(key)
+    if (this.own !== undefined && this.own.has(key)) return this.own.get(key)
+    return this.shown?.get(key) ?? this.stage.visible(key)
   }
 
   private content(hash: string): Value.Value {
@@ -352,7 +382,7 @@ export class Draft implements Transaction {
   }
 
   /** Does what changes the draft: whatever is refused there aborts the run. */
-  private guarded<A>(change: () => A): A {
+  guarded<A>(change: () => A): A {
     this.alive()
     try {
       return change()
@@ -366,13 +396,3 @@ export class Draft implements Transaction {
     return error
   }
 }
-
-const views = ["/rt/beat", "/rt/receipts", "/rt/analytics", "/rt/io_reactors"]
-
-/**
- * Whether an id names a view rather than a document.
- *
- * @category predicates
- * @since 0.1.0
- */
-export const isView = (id: string): boolean => views.some((view) => Address.isWithin(view, id))
