@@ -131,7 +131,8 @@ const folder = ({ id }: Place): string => {
   return id
 }
 
-const frame = ({ beat, value }: Observation): Frame =>
+/** One of the values of a cell that is watched. */
+export const frame = ({ beat, value }: Observation): Frame =>
   value === undefined ? { id: beat, event: "absent", data: "null" } : { id: beat, event: "value", data: Document.encode(value).text }
 
 const decoded = (path: string): string => {

@@ -12,7 +12,7 @@ import * as Document from "../cell/Document.ts"
 import { InvalidValue } from "../cell/Value.ts"
 import type { Advanced, Sent } from "../operation/Advance.ts"
 import * as Dossier from "../operation/Dossier.ts"
-import { InvalidOperation, OperationClosed, OperationUnknown } from "../operation/OperationError.ts"
+import { InvalidOperation, OperationClosed, OperationAbsent } from "../operation/OperationError.ts"
 import * as Verbs from "../operation/Verbs.ts"
 import * as Watches from "../operation/Watches.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
@@ -33,7 +33,7 @@ export type Ask =
   | { readonly verb: "state"; readonly oid: string; readonly state: string; readonly code?: number; readonly note?: string }
   | { readonly verb: "close"; readonly oid: string; readonly status: string; readonly summary?: unknown }
 
-export type Refused = InvalidOperation | OperationUnknown | OperationClosed | InvalidValue
+export type Refused = InvalidOperation | OperationAbsent | OperationClosed | InvalidValue
 
 /** Watchers that are asked for at a time. */
 const PAGE = 1000
@@ -80,7 +80,7 @@ export const perform = (draft: Draft, ask: Ask): string | Refused => {
     else Verbs.close(draft, { summary: undefined, ...ask })
     return ask.oid
   } catch (error) {
-    if (error instanceof InvalidOperation || error instanceof OperationUnknown || error instanceof OperationClosed || error instanceof InvalidValue) return error
+    if (error instanceof InvalidOperation || error instanceof OperationAbsent || error instanceof OperationClosed || error instanceof InvalidValue) return error
     throw error
   }
 }

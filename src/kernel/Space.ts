@@ -15,7 +15,7 @@ import type { InvalidValue, Value } from "../cell/Value.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { BlobWriter, JournalRow } from "../persistence/Persistence.ts"
 import type { InvalidSignal } from "../stage/Emission.ts"
-import type { InvalidOperation, OperationClosed, OperationUnknown } from "../operation/OperationError.ts"
+import type { InvalidOperation, OperationClosed, OperationAbsent } from "../operation/OperationError.ts"
 import type { NotProvided, OperationRequest, SignalRequest, StateNote } from "../stage/Launch.ts"
 import type { Archive } from "./Archive.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "./DeadLetter.ts"
@@ -77,7 +77,7 @@ export interface Observation {
 }
 
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
-export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | DeadAbsent | InvalidOperation | OperationUnknown | OperationClosed | SpaceStopped
+export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | DeadAbsent | InvalidOperation | OperationAbsent | OperationClosed | SpaceStopped
 export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationPage, OperationRow }
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
 

@@ -14,8 +14,8 @@ export class InvalidOperation extends Schema.TaggedError<InvalidOperation>()("In
 }
 
 /** There is no such operation. */
-export class OperationUnknown extends Schema.TaggedError<OperationUnknown>()("OperationUnknown", { oid: Schema.String }) {
-  readonly code = "ops/unknown"
+export class OperationAbsent extends Schema.TaggedError<OperationAbsent>()("OperationAbsent", { oid: Schema.String }) {
+  readonly code = "ops/absent"
   override get message() {
     return `There is no operation "${this.oid.slice(0, 200)}". List those there are, or start one`
   }

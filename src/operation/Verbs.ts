@@ -16,7 +16,7 @@ import * as Emission from "../stage/Emission.ts"
 import type { Continuation, OperationLaunch, OperationRequest, Operations, StateNote } from "../stage/Launch.ts"
 import * as Write from "../stage/Write.ts"
 import * as Dossier from "./Dossier.ts"
-import { AwaitUnheard, InvalidOperation, OperationClosed, OperationUnknown, WatchersFull } from "./OperationError.ts"
+import { AwaitUnheard, InvalidOperation, OperationClosed, OperationAbsent, WatchersFull } from "./OperationError.ts"
 import * as Vocabulary from "./Vocabulary.ts"
 import { MAX_AT_ONE, MAX_OPEN } from "./Watches.ts"
 
@@ -59,7 +59,7 @@ const told = (verb: () => void): boolean => {
     verb()
     return true
   } catch (error) {
-    if (error instanceof InvalidOperation || error instanceof OperationUnknown || error instanceof OperationClosed) return false
+    if (error instanceof InvalidOperation || error instanceof OperationAbsent || error instanceof OperationClosed) return false
     throw error
   }
 }
@@ -108,7 +108,7 @@ export const check = ({ mode, target, ttl = 0, verb }: OperationRequest): void =
 /**
  * Sets a state.
  *
- * @throws InvalidOperation, OperationUnknown, OperationClosed
+ * @throws InvalidOperation, OperationAbsent, OperationClosed
  * @category combinators
  * @since 0.1.0
  */
@@ -133,7 +133,7 @@ export const setState = (draft: Draft, { code = 0, note, oid, state: word }: { r
 /**
  * Closes an operation. Nothing follows where it is closed so already.
  *
- * @throws InvalidOperation, OperationUnknown, OperationClosed, InvalidValue
+ * @throws InvalidOperation, OperationAbsent, OperationClosed, InvalidValue
  * @category combinators
  * @since 0.1.0
  */
@@ -182,7 +182,7 @@ export const historyEntry = (beat: number, { code, note, state }: { readonly sta
 /**
  * Awaits a state or a status.
  *
- * @throws InvalidOperation, InvalidSignal, InvalidValue, OperationUnknown, AwaitUnheard, WatchersFull
+ * @throws InvalidOperation, InvalidSignal, InvalidValue, OperationAbsent, AwaitUnheard, WatchersFull
  * @category combinators
  * @since 0.1.0
  */
@@ -223,7 +223,7 @@ const read = (draft: Draft, oid: string): Dossier.Live | undefined => Dossier.li
 
 const known = (draft: Draft, oid: string): Dossier.Live => {
   const live = Dossier.isOid(oid) ? read(draft, oid) : undefined
-  if (live === undefined) throw new OperationUnknown({ oid: String(oid) })
+  if (live === undefined) throw new OperationAbsent({ oid: String(oid) })
   return live
 }
 

@@ -138,7 +138,7 @@ export interface Operations {
   /**
    * Sends a signal once the operation is in a state, or closed with a status. The enzyme that asks takes signals at the operation's cell meanwhile.
    *
-   * @throws InvalidOperation, OperationUnknown, AwaitUnheard
+   * @throws InvalidOperation, OperationAbsent, AwaitUnheard
    */
   readonly await: (oid: string, want: string, then: Continuation) => void
   /** Closes one for good. True where it is closed so already; false for one that is unknown or closed otherwise, and for what is no status. */
