@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import type { Hono } from "hono"
 import type { Space } from "../kernel/Space.ts"
 import { OperationAbsent } from "../operation/OperationError.ts"
-import type { OperationRequest } from "../stage/Launch.ts"
+import type { Continuation, OperationRequest } from "../stage/Launch.ts"
 import * as Body from "./Body.ts"
 import * as Cells from "./Cells.ts"
 import * as Json from "./Json.ts"
@@ -70,6 +70,12 @@ export const routes = (app: Hono, { find, stream, wantsStream }: Around): void =
     const space = await find(name)
     const how = { ...(code === undefined ? {} : { code }), ...(note === undefined ? {} : { note }) }
     return Json.answer({ oid, beat: await Effect.runPromise(space.ops.setState(oid, state, how)) })
+  })
+  app.post(`${OPERATION}/await`, async (c) => {
+    const { want, ...then } = await fieldsOf(c.req.raw, { want: "string", signal: "string", ttl: "number", payload: "any" }) as unknown as Continuation & { readonly want: string }
+    const { oid, space: name } = c.req.param()
+    const space = await find(name)
+    return Json.answer({ oid, beat: await Effect.runPromise(space.ops.await(oid, want, then)) })
   })
   app.post(`${OPERATION}/close`, async (c) => {
     const { status, summary } = await fieldsOf(c.req.raw, { status: "string", summary: "any" }) as { readonly status: string; readonly summary?: unknown }

@@ -15,7 +15,7 @@ import type { DeadAbsent, SpaceStopped } from "./SpaceError.ts"
 import { WriteRefused } from "./SpaceError.ts"
 
 /** What is answered to whoever asked: the beat that did it, once that is durable, or why it was not done. */
-export type Answer = (answer: number | Operating.Refused | WriteRefused | DeadAbsent | SpaceStopped) => void
+export type Answer = (answer: number | InvalidValue | Operating.Refused | WriteRefused | DeadAbsent | SpaceStopped) => void
 
 /**
  * One piece of control input.
@@ -69,8 +69,8 @@ export const write = (draft: Draft, { address, document }: Write & { readonly ki
  * @category combinators
  * @since 0.1.0
  */
-export const operate = (draft: Draft, control: Operation): Operating.Refused | undefined => {
-  const done = Operating.perform(draft, control.ask)
+export const operate = (draft: Draft, control: Operation, around: Parameters<typeof Operating.perform>[2]): Operating.Refused | undefined => {
+  const done = Operating.perform(draft, control.ask, around)
   if (typeof done !== "string") return done
   control.oid = done
   return undefined

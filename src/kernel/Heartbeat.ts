@@ -91,7 +91,7 @@ export class Heartbeat {
   /** Does one piece of control input; answers why not, where it cannot. */
   private control(control: Control.Control, work: BeatWork, draft: Draft) {
     if (control.kind === "set") return Control.write(draft, control.write)
-    if (control.kind === "op") return Control.operate(draft, control)
+    if (control.kind === "op") return Control.operate(draft, control, { body: this.body, work })
     return control.kind === "bind" ? work.bind(control.change, CAPTURE) : DeadLetter.redeliver(control, work, this.body)
   }
 

@@ -322,7 +322,7 @@ const takeFrom = <A>(queue: Queue<A>, capture: Capture, take: (item: A) => boole
 /** What control input costs while it waits, in characters. */
 const sizeOf = (control: Control): number =>
   control.kind === "op"
-    ? JSON.stringify(control.ask)?.length ?? 0
+    ? JSON.stringify({ ...control.ask, value: undefined }).length + (control.ask.value?.text.length ?? 0)
     : control.kind === "bind"
     ? size({ signal: control.change.cell, target: control.change.enzyme, payload: undefined })
     : size({ signal: undefined, target: control.write.address.text, payload: control.write.document })

@@ -13,7 +13,6 @@
  * @module
  */
 import type { Document } from "../cell/Document.ts"
-import * as Codec from "../cell/Document.ts"
 import { pointer } from "../cell/Address.ts"
 import type { At, BindingChange, Emission } from "../stage/Launch.ts"
 import type { Sent } from "../operation/Advance.ts"
@@ -135,18 +134,13 @@ const cell = ({ address, after, before, writers }: Staged): string =>
 
 const control = (control: Control): string => {
   if (control.kind === "bind") return JSON.stringify(["bind", control.change])
-  if (control.kind === "op") return `["op",${asked(control.ask)}]`
+  if (control.kind === "op") {
+    const { value, ...ask } = control.ask
+    return `["op",${JSON.stringify(ask)},[${value?.text ?? ""}]]`
+  }
   if (control.kind === "redeliver") return JSON.stringify(["redeliver", control.id, control.enzyme])
   const { address, document } = control.write
   return `["set",${JSON.stringify(address.key)},${JSON.stringify(pointer(address.path))},[${document?.text ?? ""}]]`
-}
-
-/** What is asked of an operation, with what goes with it in the form of a document. */
-const asked = (ask: Operation["ask"]): string => {
-  if (ask.verb === "state") return JSON.stringify(ask)
-  const [rest, value] = ask.verb === "start" ? [{ ...ask.request, payload: undefined }, ask.request.payload] : [{ ...ask, summary: undefined }, ask.summary]
-  const text = value === undefined ? "" : Codec.encode(value).text
-  return `${JSON.stringify(ask.verb === "start" ? { verb: "start", request: rest } : rest)},[${text}]`
 }
 
 /** The messages of the runs that failed, by their places in the agenda. */
@@ -183,7 +177,7 @@ export type ControlLine =
   | readonly ["set", key: string, pointer: string, value: readonly [unknown?]]
   | readonly ["bind", change: BindingChange]
   | readonly ["redeliver", id: string, enzyme: string]
-  | readonly ["op", ask: Operation["ask"], value?: readonly [unknown?]]
+  | readonly ["op", ask: Operation["ask"], value: readonly [unknown?]]
 
 /** One signal that was sent to an enzyme that awaits an operation. */
 export type Awaited = readonly [id: string, signal: string, target: string, enzyme: string, payload: readonly [unknown?]]

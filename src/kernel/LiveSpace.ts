@@ -10,7 +10,7 @@ import * as Address from "../cell/Address.ts"
 import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
 import { LinkLoop } from "../cell/Link.ts"
-import { InvalidOperation, OperationClosed, OperationAbsent } from "../operation/OperationError.ts"
+import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as Bindings from "../registry/Bindings.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
@@ -365,5 +365,5 @@ export class LiveSpace implements Space, Neighbour {
 }
 
 const asRefusal = expected<SignalError>(InvalidSignal, Address.InvalidAddress, Value.InvalidValue, IdReused, InboxFull, SpaceStopped, PersistenceError)
-const asControlError = expected<ControlError>(Address.InvalidAddress, Value.InvalidValue, WriteRefused, DeadAbsent, InvalidOperation, OperationAbsent, OperationClosed)
+const asControlError = expected<ControlError>(Address.InvalidAddress, Value.InvalidValue, WriteRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull)
 const asReadError = expected<ReadError>(Address.InvalidAddress, PersistenceError, LinkLoop)

@@ -9,16 +9,16 @@
  * @module
  */
 import * as Document from "../cell/Document.ts"
-import { InvalidValue } from "../cell/Value.ts"
 import type { Advanced, Sent } from "../operation/Advance.ts"
 import * as Dossier from "../operation/Dossier.ts"
-import { InvalidOperation, OperationClosed, OperationAbsent } from "../operation/OperationError.ts"
+import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
 import * as Verbs from "../operation/Verbs.ts"
 import * as Watches from "../operation/Watches.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Binding, BindingTable } from "../registry/Bindings.ts"
 import type { Entry } from "../registry/Registry.ts"
 import type { Draft } from "../stage/Draft.ts"
+import { InvalidSignal } from "../stage/Emission.ts"
 import type { OperationRequest, Operations } from "../stage/Launch.ts"
 import { COMMIT } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
@@ -27,13 +27,17 @@ import type { Documents } from "./Documents.ts"
 import type { Inbox } from "./Inbox.ts"
 import * as Signal from "./Signal.ts"
 
-/** What the outside asks of operations. */
+/** What the outside asks of operations; the value that goes with it is as it is kept. */
 export type Ask =
-  | ({ readonly verb: "start" } & { readonly request: OperationRequest })
-  | { readonly verb: "state"; readonly oid: string; readonly state: string; readonly code?: number; readonly note?: string }
-  | { readonly verb: "close"; readonly oid: string; readonly status: string; readonly summary?: unknown }
+  & { readonly value?: Document.Document | undefined }
+  & (
+    | { readonly verb: "start"; readonly request: Omit<OperationRequest, "payload"> }
+    | { readonly verb: "state"; readonly oid: string; readonly state: string; readonly code?: number; readonly note?: string }
+    | { readonly verb: "await"; readonly oid: string; readonly want: string; readonly signal: string; readonly ttl?: number }
+    | { readonly verb: "close"; readonly oid: string; readonly status: string }
+  )
 
-export type Refused = InvalidOperation | OperationAbsent | OperationClosed | InvalidValue
+export type Refused = InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | InvalidSignal
 
 /** Watchers that are asked for at a time. */
 const PAGE = 1000
@@ -73,17 +77,28 @@ export const face = (work: BeatWork, { enzymes, watches }: Body, { enzyme }: Ent
  * @category combinators
  * @since 0.1.0
  */
-export const perform = (draft: Draft, ask: Ask): string | Refused => {
+export const perform = (draft: Draft, ask: Ask, { body, work }: { readonly body: Body; readonly work: BeatWork }): string | Refused => {
   try {
-    if (ask.verb === "start") return Verbs.start(draft, ask.request)
+    if (ask.verb === "start") return Verbs.start(draft, ask.request, ask.value)
     if (ask.verb === "state") Verbs.setState(draft, ask)
-    else Verbs.close(draft, { summary: undefined, ...ask })
+    else if (ask.verb === "close") Verbs.close(draft, { ...ask, summary: ask.value })
+    else {
+      Verbs.watch(draft, { ...ask, payload: ask.value }, {
+        enzyme: Dossier.OUTSIDE,
+        hears: (signal, target) => body.enzymes.resolve(signal, target, work.table).status === "match",
+        open: () => body.watches.size
+      })
+    }
     return ask.oid
   } catch (error) {
-    if (error instanceof InvalidOperation || error instanceof OperationAbsent || error instanceof OperationClosed || error instanceof InvalidValue) return error
+    if (isRefusal(error)) return error
     throw error
   }
 }
+
+const refusals = [InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull, InvalidSignal]
+
+const isRefusal = (error: unknown): error is Refused => refusals.some((refusal) => error instanceof refusal)
 
 /**
  * Step 10 for operations: what they send is queued, time-outs are told, and enzymes are bound where they begin to await.

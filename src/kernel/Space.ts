@@ -15,8 +15,8 @@ import type { InvalidValue, Value } from "../cell/Value.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { BlobWriter, JournalRow } from "../persistence/Persistence.ts"
 import type { InvalidSignal } from "../stage/Emission.ts"
-import type { InvalidOperation, OperationClosed, OperationAbsent } from "../operation/OperationError.ts"
-import type { NotProvided, OperationRequest, SignalRequest, StateNote } from "../stage/Launch.ts"
+import type { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
+import type { Continuation, NotProvided, OperationRequest, SignalRequest, StateNote } from "../stage/Launch.ts"
 import type { Archive } from "./Archive.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "./DeadLetter.ts"
 import type { OperationDossier, OperationPage, OperationRow } from "./Dossiers.ts"
@@ -77,7 +77,7 @@ export interface Observation {
 }
 
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
-export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | DeadAbsent | InvalidOperation | OperationAbsent | OperationClosed | SpaceStopped
+export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | SpaceStopped
 export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationPage, OperationRow }
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
 
@@ -92,6 +92,8 @@ export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStop
 export interface SpaceOperations {
   readonly start: (request: OperationRequest) => Effect.Effect<{ readonly oid: string; readonly beat: number }, ControlError>
   readonly setState: (oid: string, state: string, note?: StateNote) => Effect.Effect<number, ControlError>
+  /** Sends a signal to the operation's cell, for whoever is bound there, once it is in a state or closed with a status. */
+  readonly await: (oid: string, want: string, then: Continuation) => Effect.Effect<number, ControlError>
   /** Closes one with `sts:ok`, `sts:fail` or `sts:cnl`; a second time with the same status changes nothing. */
   readonly close: (oid: string, status: string, summary?: unknown) => Effect.Effect<number, ControlError>
   /** Closes one with `sts:cnl`. */

@@ -8,7 +8,7 @@ import * as Document from "../cell/Document.ts"
 import { InvalidOperation } from "../operation/OperationError.ts"
 import * as Verbs from "../operation/Verbs.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
-import type { OperationRequest, StateNote } from "../stage/Launch.ts"
+import type { Continuation, OperationRequest, StateNote } from "../stage/Launch.ts"
 import type { Answer, Control, Operation } from "./Control.ts"
 import * as Dossiers from "./Dossiers.ts"
 import type { Ask } from "./Operating.ts"
@@ -36,26 +36,29 @@ export class LiveOperations implements SpaceOperations {
     this.around = around
   }
 
-  start(request: OperationRequest): Effect.Effect<{ readonly oid: string; readonly beat: number }, ControlError> {
+  start({ mode, payload, target, ttl, verb }: OperationRequest): Effect.Effect<{ readonly oid: string; readonly beat: number }, ControlError> {
     return Effect.suspend(() => {
       let asked: Operation | undefined
+      const request = { verb, target, mode, ...(ttl === undefined ? {} : { ttl }) }
       const done = this.around.control(() => {
-        const { mode, payload, target, ttl, verb } = request
         Verbs.check(request)
-        if (payload !== undefined) Document.encode(payload)
-        const plain = { verb, target, mode, ...(ttl === undefined ? {} : { ttl }), ...(payload === undefined ? {} : { payload }) }
-        return (answer) => asked = { kind: "op", ask: { verb: "start", request: plain }, oid: undefined, answer }
+        const value = encoded(payload)
+        return (answer) => asked = { kind: "op", ask: { verb: "start", request, value }, oid: undefined, answer }
       })
       return Effect.map(done, (beat) => ({ oid: asked!.oid!, beat }))
     })
   }
 
   setState(oid: string, state: string, { code, note }: StateNote = {}): Effect.Effect<number, ControlError> {
-    return this.ask({ verb: "state", oid, state, ...(code === undefined ? {} : { code }), ...(note === undefined ? {} : { note }) })
+    return this.ask([oid, state], () => ({ verb: "state", oid, state, ...(code === undefined ? {} : { code }), ...(note === undefined ? {} : { note }) }))
+  }
+
+  await(oid: string, want: string, { payload, signal, ttl }: Continuation): Effect.Effect<number, ControlError> {
+    return this.ask([oid, want, signal], () => ({ verb: "await", oid, want, signal, ...(ttl === undefined ? {} : { ttl }), value: encoded(payload) }))
   }
 
   close(oid: string, status: string, summary?: unknown): Effect.Effect<number, ControlError> {
-    return this.ask({ verb: "close", oid, status, ...(summary === undefined ? {} : { summary }) })
+    return this.ask([oid, status], () => ({ verb: "close", oid, status, value: encoded(summary) }))
   }
 
   cancel(oid: string, summary?: unknown): Effect.Effect<number, ControlError> {
@@ -70,12 +73,14 @@ export class LiveOperations implements SpaceOperations {
     return this.around.durably(() => Dossiers.find(this.around.store, oid))
   }
 
-  private ask(ask: Extract<Ask, { readonly oid: string }>): Effect.Effect<number, ControlError> {
+  /** What comes in from outside may be of any type, and what is journaled is text. */
+  private ask(words: ReadonlyArray<unknown>, make: () => Ask): Effect.Effect<number, ControlError> {
     return this.around.control(() => {
-      const words = ask.verb === "state" ? [ask.oid, ask.state] : [ask.oid, ask.status]
-      if (words.some((word) => typeof word !== "string")) throw new InvalidOperation({ reason: "its id and what it is to become are texts" })
-      if (ask.verb === "close" && ask.summary !== undefined) Document.encode(ask.summary)
+      if (words.some((word) => typeof word !== "string")) throw new InvalidOperation({ reason: "its id, what it is to become and signals are texts" })
+      const ask = make()
       return (answer) => ({ kind: "op", ask, oid: undefined, answer })
     })
   }
 }
+
+const encoded = (value: unknown): Document.Document | undefined => value === undefined ? undefined : Document.encode(value)

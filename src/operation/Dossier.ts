@@ -28,6 +28,9 @@ export const FOLDER = "/rt/ops"
 /** The signal that a watcher gets whose time is over, or whose wish can never come true. */
 export const TIMEOUT = "/op/tmo"
 
+/** Stands for the enzyme where somebody outside awaits. No enzyme has this name. */
+export const OUTSIDE = "(outside)"
+
 /** What moves in a dossier. */
 export interface Live {
   readonly state: string
@@ -51,7 +54,7 @@ export interface Watcher {
   readonly deadline: number
   /** The signal to send. */
   readonly cont: string
-  /** The enzyme that takes it. */
+  /** The enzyme that takes it, or `(outside)` for whoever is bound there. */
   readonly enzyme: string
   readonly issued_beat: number
   /** The clock of that beat. */

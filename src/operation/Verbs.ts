@@ -43,15 +43,18 @@ export interface Awaiting {
  * @since 0.1.0
  */
 export const make = (draft: Draft, awaiting: Awaiting): Operations => ({
-  start: (request) => draft.guarded(() => start(draft, request)),
+  start: (request) => draft.guarded(() => start(draft, request, encoded(request.payload))),
   setState: (oid, state, note) => draft.guarded(() => told(() => setState(draft, { oid, state, ...note }))),
-  await: (oid, want, then) => draft.guarded(() => watch(draft, { oid, want, ...then }, awaiting)),
-  close: (oid, status, summary) => draft.guarded(() => told(() => close(draft, { oid, status, summary }))),
+  await: (oid, want, then) => draft.guarded(() => watch(draft, { ...then, oid, want, payload: encoded(then.payload) }, awaiting)),
+  close: (oid, status, summary) => draft.guarded(() => told(() => close(draft, { oid, status, summary: encoded(summary) }))),
   get: (oid) => draft.guarded(() => {
     const live = Dossier.isOid(oid) ? read(draft, oid) : undefined
     return live === undefined ? undefined : Dossier.summary(oid, live)
   })
 })
+
+/** A value as it is kept. */
+const encoded = (value: unknown): Document.Document | undefined => value === undefined ? undefined : Document.encode(value)
 
 /** A run is told no where the outside is told why. */
 const told = (verb: () => void): boolean => {
@@ -65,16 +68,15 @@ const told = (verb: () => void): boolean => {
 }
 
 /**
- * Starts an operation.
+ * Starts an operation, with its payload as it is kept.
  *
- * @throws InvalidOperation, InvalidValue
+ * @throws InvalidOperation
  * @category combinators
  * @since 0.1.0
  */
-export const start = (draft: Draft, request: OperationRequest): string => {
-  const { mode, payload, target, ttl = 0, verb } = request
+export const start = (draft: Draft, request: Omit<OperationRequest, "payload">, kept: Document.Document | undefined): string => {
+  const { mode, target, ttl = 0, verb } = request
   check(request)
-  const kept = payload === undefined ? undefined : Document.encode(payload)
   const oid = `OPS:${draft.id()}`
   const { beat } = draft
   const envelope = Dossier.address(oid, "envelope")
@@ -96,7 +98,7 @@ export const start = (draft: Draft, request: OperationRequest): string => {
  * @category guards
  * @since 0.1.0
  */
-export const check = ({ mode, target, ttl = 0, verb }: OperationRequest): void => {
+export const check = ({ mode, target, ttl = 0, verb }: Omit<OperationRequest, "payload">): void => {
   if (!Vocabulary.isVerb(verb)) throw refuse(`its verb is ${shown(verb)}; give names such as op/render`)
   if (typeof target !== "string" || target === "" || target.length > Address.MAX_TEXT || !target.isWellFormed()) {
     throw refuse(`its target is ${shown(target)}; say in at most ${Address.MAX_TEXT} characters what it is done to`)
@@ -133,11 +135,11 @@ export const setState = (draft: Draft, { code = 0, note, oid, state: word }: { r
 /**
  * Closes an operation. Nothing follows where it is closed so already.
  *
- * @throws InvalidOperation, OperationAbsent, OperationClosed, InvalidValue
+ * @throws InvalidOperation, OperationAbsent, OperationClosed
  * @category combinators
  * @since 0.1.0
  */
-export const close = (draft: Draft, { oid, status, summary }: { readonly oid: string; readonly status: string; readonly summary: unknown }): void => {
+export const close = (draft: Draft, { oid, status, summary: kept }: { readonly oid: string; readonly status: string; readonly summary: Document.Document | undefined }): void => {
   const state = Vocabulary.stateOf(status)
   if (state === undefined) throw refuse(`${shown(status)} is no status; give sts:ok, sts:fail or sts:cnl`)
   const live = known(draft, oid)
@@ -145,7 +147,6 @@ export const close = (draft: Draft, { oid, status, summary }: { readonly oid: st
   if (live.status !== undefined) throw new OperationClosed({ oid, status: live.status })
   const seal = Dossier.address(oid, "close")
   const place = Dossier.payloadOf(seal)
-  const kept = summary === undefined ? undefined : Document.encode(summary)
   const writes = [
     set(oid, "state", state),
     set(oid, "status", status),
@@ -182,30 +183,30 @@ export const historyEntry = (beat: number, { code, note, state }: { readonly sta
 /**
  * Awaits a state or a status.
  *
- * @throws InvalidOperation, InvalidSignal, InvalidValue, OperationAbsent, AwaitUnheard, WatchersFull
+ * @throws InvalidOperation, InvalidSignal, OperationAbsent, AwaitUnheard, WatchersFull
  * @category combinators
  * @since 0.1.0
  */
 export const watch = (
   draft: Draft,
-  { oid, payload, signal, ttl = 0, want: word }: { readonly oid: string; readonly want: string } & Continuation,
+  { oid, payload, signal, ttl = 0, want: word }: Omit<Continuation, "payload"> & { readonly oid: string; readonly want: string; readonly payload: Document.Document | undefined },
   { enzyme, hears, open }: Awaiting
 ): void => {
   const want = Vocabulary.want(word)
   if (want === undefined) throw refuse(`${shown(word)} can be awaited by nobody; give a state such as ist:plan, or sts:ok, sts:fail or sts:cnl`)
   checkTtl(ttl)
-  const emission = Emission.make("", { signal, payload }, draft.beat)
+  Emission.make("", { signal }, draft.beat)
   const live = known(draft, oid)
   const target = Dossier.address(oid)
   if (!hears(signal, target.id)) throw new AwaitUnheard({ oid, signal })
   if (live.watchers >= MAX_AT_ONE) throw new WatchersFull({ limit: `${MAX_AT_ONE} watchers at operation "${oid}"` })
   if (open() >= MAX_OPEN) throw new WatchersFull({ limit: `${MAX_OPEN} watchers in the space` })
-  const op = { kind: "await", oid, want, ttl, signal, payload: emission.payload, enzyme } as const
+  const op = { kind: "await", oid, want, ttl, signal, payload, enzyme } as const
   const place = Dossier.watcherAddress(oid, live.wtch_next)
   const entry = watcherEntry(draft, op, place)
   draft.operate([count(oid, "wtch_next"), count(oid, "watchers")], {
     op,
-    shows: op.payload === undefined ? [[place, entry]] : [[place, entry], [Dossier.payloadOf(place), op.payload]]
+    shows: payload === undefined ? [[place, entry]] : [[place, entry], [Dossier.payloadOf(place), payload]]
   })
 }
 

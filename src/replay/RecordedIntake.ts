@@ -7,7 +7,7 @@ import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import type { Archive } from "../kernel/Archive.ts"
-import type { Control, Operation } from "../kernel/Control.ts"
+import type { Control } from "../kernel/Control.ts"
 import * as DeadLetter from "../kernel/DeadLetter.ts"
 import type { Outcome } from "../kernel/Flight.ts"
 import { Flight } from "../kernel/Flight.ts"
@@ -54,7 +54,7 @@ export class RecordedIntake implements Intake {
         : control[0] === "redeliver"
         ? { ...DeadLetter.redelivery(this.past.space, control[1], control[2]), answer: nobody }
         : control[0] === "op"
-        ? { kind: "op", ask: asked(control), oid: undefined, answer: nobody }
+        ? { kind: "op", ask: { ...control[1], value: document(control[2][0]) }, oid: undefined, answer: nobody }
         : { kind: "set", write: { kind: "set", address: Address.parse(`${control[1]}#${control[2]}`), document: document(control[3][0]) }, answer: nobody }
     )
   }
@@ -152,13 +152,6 @@ export class RecordedIntake implements Intake {
 }
 
 const nobody = (): void => {}
-
-/** What was asked of an operation, with the value that went with it. */
-const asked = ([, ask, value]: Extract<Journal.ControlLine, readonly ["op", ...ReadonlyArray<unknown>]>): Operation["ask"] => {
-  const kept = value === undefined || value.length === 0 ? undefined : Codec.read(document(value[0]), [])
-  if (ask.verb === "state" || kept === undefined) return ask
-  return ask.verb === "start" ? { ...ask, request: { ...ask.request, payload: kept } } : { ...ask, summary: kept }
-}
 
 const document = (value: unknown): Document | undefined => value === undefined ? undefined : Codec.decode(JSON.stringify(value))
 

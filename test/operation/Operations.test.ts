@@ -198,6 +198,41 @@ describe("a continuation", () => {
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 
+describe("an await from outside", () => {
+  it.effect("sends its signal to whoever is bound at the cell, also after a power cut, with its payload as it was when it was asked", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const enzymes = [enzyme("heard", (tx, { payload, signal }) => tx.append("/data/heard", [signal, payload, tx.beat]), { query: "/op/*", bind: ["/rt/ops"] })]
+      const before = yield* machine.boot(enzymes)
+      yield* controlled(before, before.ops.start(request))
+      const payload = { a: [1] }
+      const asked = before.ops.await("OPS:0.x.0", "sts:cnl", { signal: "/op/cont", payload })
+      yield* Effect.forkChild(asked, { startImmediately: true })
+      assert.throws(() => payload.a.push(2))
+      yield* controlled(before, before.ops.await("OPS:0.x.0", "ist:plan", { signal: "/op/late", ttl: 3 }))
+      assert.deepInclude(yield* before.get("/rt/ops/OPS:0.x.0"), { watchers: 2 })
+      const after = yield* machine.boot(enzymes)
+      yield* controlled(after, after.ops.cancel("OPS:0.x.0"))
+      yield* steps(after, 3)
+      assert.deepStrictEqual(yield* after.get("/data/heard"), [["/op/cont", { a: [1] }, 3], ["/op/tmo", null, 3]].map(([signal, payload, beat]) => payload === null ? [signal, undefined, beat] : [signal, payload, beat]))
+      assert.isUndefined(yield* after.get("/sys/bind/rt/ops/OPS:0.x.0"))
+      yield* isReplayedEqual(after)
+    }))
+
+  it.effect("is refused where nobody would take it", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space(pair(() => undefined))
+      yield* controlled(space, space.ops.start(request))
+      const before = yield* ledger(space)
+      const asks = [["ist:plan", "/nobody", "ops/unheard"], ["plan", "/op/tmo", "ops/invalid"], ["ist:plan", "no path", "signal/invalid"]] as const
+      for (const [want, signal, code] of asks) {
+        const answer = yield* controlled(space, space.ops.await("OPS:0.x.0", want, { signal }))
+        assert.strictEqual(answer._tag === "Failure" && answer.failure.code, code)
+      }
+      assert.strictEqual(yield* ledger(space), before)
+    }).pipe(Effect.provide(TestKernel.layer())))
+})
+
 describe("time-outs", () => {
   it.effect("come after a power cut, at the beat and the moment that they wait for", () =>
     Effect.gen(function*() {
