@@ -98,7 +98,7 @@ export const make = (sent: Emission, from: Pick<Signal, "origin" | "depth" | "ex
   expected: from.expected,
   pair: pairOf(sent),
   to: from.to,
-  ...(from.awaits === undefined ? {} : { awaits: from.awaits })
+  awaits: from.awaits
 })
 
 /**
