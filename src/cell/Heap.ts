@@ -38,6 +38,11 @@ export class Heap<A> {
     items[place] = item
   }
 
+  /** Lets go of all others, at the cost of one look at each. */
+  retain(isKept: (item: A) => boolean): void {
+    for (const item of this.items.splice(0).filter(isKept)) this.push(item)
+  }
+
   pop(): A | undefined {
     const { compare, items } = this
     const first = items[0]

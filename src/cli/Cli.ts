@@ -14,6 +14,7 @@ import * as DeadCommand from "./DeadCommand.ts"
 import * as EnzymeCommand from "./EnzymeCommand.ts"
 import * as HistoryCommand from "./HistoryCommand.ts"
 import * as NewCommand from "./NewCommand.ts"
+import * as OpCommand from "./OpCommand.ts"
 import * as Output from "./Output.ts"
 import * as ServeCommand from "./ServeCommand.ts"
 import * as SignalCommand from "./SignalCommand.ts"
@@ -44,6 +45,7 @@ export const command = Command.make("systole").pipe(
     BeatCommand.command,
     EnzymeCommand.command,
     DeadCommand.command,
+    OpCommand.command,
     HistoryCommand.journal,
     HistoryCommand.replay,
     HistoryCommand.why,

@@ -21,6 +21,7 @@ import * as Dead from "./Dead.ts"
 import * as Guard from "./Guard.ts"
 import * as History from "./History.ts"
 import * as Json from "./Json.ts"
+import * as Ops from "./Ops.ts"
 import * as Pages from "./Pages.ts"
 import * as Posting from "./Posting.ts"
 import * as Problem from "./Problem.ts"
@@ -88,9 +89,12 @@ const routesOf = (services: Services, options: Options): Hono => {
   })
   runtimeRoutes(app, services.kernel)
   signalRoutes(app, services.kernel)
-  stateRoutes(app, services, Sse.make(options.closing, tell))
-  Dead.routes(app, (name) => Effect.runPromise(services.kernel.space(name, { create: false })))
-  History.routes(app, (name) => Effect.runPromise(services.kernel.space(name, { create: false })))
+  const find = (name: string) => Effect.runPromise(services.kernel.space(name, { create: false }))
+  const stream = Sse.make(options.closing, tell)
+  stateRoutes(app, services, stream)
+  Dead.routes(app, find)
+  History.routes(app, find)
+  Ops.routes(app, { find, stream, wantsStream })
   for (const [path, page] of Object.entries(options.pages)) app.get(path, () => Pages.send(page, services.kernel))
   return app
 }
@@ -147,7 +151,7 @@ const stateRoutes = (app: Hono, { hash, kernel }: Services, stream: ReturnType<t
   app.get("/v1/spaces/:space/cells/*", async (c) => {
     const place = Cells.place(c.req.url)
     const space = await readable(kernel, c)
-    return wantsStream(c) ? stream(Cells.watch(space, place)) : Cells.read(space, place)
+    return wantsStream(c.req.raw) ? stream(Cells.watch(space, place)) : Cells.read(space, place)
   })
   app.put("/v1/spaces/:space/cells/*", async (c) => {
     const write = await Cells.write(Cells.place(c.req.url), c.req.raw)
@@ -156,7 +160,7 @@ const stateRoutes = (app: Hono, { hash, kernel }: Services, stream: ReturnType<t
   app.delete("/v1/spaces/:space/cells/*", async (c) => Cells.remove(await readable(kernel, c), Cells.place(c.req.url)))
   app.get("/v1/spaces/:space/beats", async (c) => {
     const space = await readable(kernel, c)
-    if (wantsStream(c)) return stream(Beats.follow(space, { from: c.req.query("from"), last: c.req.raw.headers.get("last-event-id") }))
+    if (wantsStream(c.req.raw)) return stream(Beats.follow(space, { from: c.req.query("from"), last: c.req.raw.headers.get("last-event-id") }))
     return Beats.list(space, { before: c.req.query("before"), limit: c.req.query("limit") })
   })
   app.get("/v1/spaces/:space/beats/:beat", async (c) => Beats.show(await readable(kernel, c), c.req.param("beat")))
@@ -186,8 +190,8 @@ const writable = (kernel: Kernel["Service"], c: Context, check: () => void = () 
 }
 
 /** Hono answers HEAD through GET and drops the body: a stream would never be read, and never end. */
-const wantsStream = (c: Context): boolean =>
-  c.req.raw.method === "GET" && c.req.raw.headers.get("accept")?.includes("text/event-stream") === true
+const wantsStream = (request: Request): boolean =>
+  request.method === "GET" && request.headers.get("accept")?.includes("text/event-stream") === true
 
 /** Why nothing answers: there is no such path, or not for this method. */
 const nothing = (app: Hono, { method, path }: { readonly method: string; readonly path: string }): Response => {

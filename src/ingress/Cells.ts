@@ -11,7 +11,7 @@ import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
 import type { Observation, Space } from "../kernel/Space.ts"
 import { WriteRefused } from "../kernel/SpaceError.ts"
-import { isView } from "../stage/Draft.ts"
+import { isView } from "../stage/View.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
@@ -131,7 +131,8 @@ const folder = ({ id }: Place): string => {
   return id
 }
 
-const frame = ({ beat, value }: Observation): Frame =>
+/** One of the values of a cell that is watched. */
+export const frame = ({ beat, value }: Observation): Frame =>
   value === undefined ? { id: beat, event: "absent", data: "null" } : { id: beat, event: "value", data: Document.encode(value).text }
 
 const decoded = (path: string): string => {

@@ -9,6 +9,8 @@ import * as Document from "../cell/Document.ts"
 import * as Bindings from "../registry/Bindings.ts"
 import type { Entry } from "../registry/Registry.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
+import { Advance, type Advanced } from "../operation/Advance.ts"
+import type { Watches } from "../operation/Watches.ts"
 import type { Draft, Moment } from "../stage/Draft.ts"
 import type { BindingChange } from "../stage/Launch.ts"
 import { COMMIT, type Stage } from "../stage/Stage.ts"
@@ -60,6 +62,10 @@ export class BeatWork {
   private diagnosed = 0
   /** The transactions of nodes that a replay ran, by their lines. */
   readonly nodeDrafts: Array<Draft> = []
+  /** The watchers of operations whose time is over, each by its operation and number. */
+  due: ReadonlyArray<readonly [oid: string, number: number]> = []
+  /** What became of operations, once all runs are merged. */
+  advanced: Advanced | undefined
   /** What was sent again from the dead letters. */
   readonly redelivered: Array<Pending> = []
   /** What is to be said once the beat is durable. */
@@ -67,12 +73,25 @@ export class BeatWork {
   /** The binding lists that this beat changed. */
   readonly bindings = new Map<string, ReadonlyArray<Binding>>()
   private readonly bound: BindingTable
+  private readonly watches: Watches
+  private advance: Advance | undefined
 
-  constructor(stage: Stage, begun: Begun, around: { readonly bound: BindingTable; readonly hash: Moment["hash"] }) {
+  constructor(stage: Stage, begun: Begun, around: { readonly bound: BindingTable; readonly watches: Watches; readonly hash: Moment["hash"] }) {
     this.stage = stage
     this.begun = begun
     this.moment = { beat: begun.beat, now: begun.clock, seed: begun.seed, hash: around.hash }
     this.bound = around.bound
+    this.watches = around.watches
+  }
+
+  /** What the beat makes of operations, from the first that is asked of them. */
+  get operations(): Advance {
+    return this.advance ??= new Advance(this.stage, this.moment, this.watches)
+  }
+
+  /** Whether the beat has anything to do with operations. */
+  get operates(): boolean {
+    return this.advance !== undefined || this.due.length > 0
   }
 
   /** The bindings as this beat sees them. */
@@ -116,6 +135,12 @@ export class BeatWork {
     const { beat } = this.moment
     const index = this.diagnosed++
     this.stage.put(Diagnostic.address(beat, index), Document.encode(Diagnostic.toValue(fact, beat)), COMMIT)
+  }
+
+  /** Puts a list in the place of a cell's; an empty one takes it away. */
+  put(cell: string, bindings: ReadonlyArray<Binding>, writer: number): void {
+    this.bindings.set(cell, bindings)
+    this.stage.put(Bindings.address(cell), bindings.length === 0 ? undefined : Document.encode(bindings), writer)
   }
 
   /** Puts a run on the agenda. */

@@ -7,6 +7,7 @@ import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Binding } from "../registry/Bindings.ts"
 import type { Modules } from "../scheduler/Modules.ts"
 import type { Enzymes } from "../registry/Registry.ts"
+import type { Watches } from "../operation/Watches.ts"
 import type { Departures } from "./Departures.ts"
 import type { Derivation } from "./Derivation.ts"
 import type { Derived } from "./Derived.ts"
@@ -34,6 +35,8 @@ export interface Body {
   readonly derivation: Derivation
   /** The bindings put at run time, by cell. */
   readonly bindings: Map<string, ReadonlyArray<Binding>>
+  /** The open watchers of operations. */
+  readonly watches: Watches
   readonly settings: Settings
   readonly hash: (data: string | Uint8Array) => string
   /** Draws a beat's seed. */

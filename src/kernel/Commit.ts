@@ -10,7 +10,7 @@
 import type * as Document from "../cell/Document.ts"
 import type { BlobRow, ReceiptRow } from "../persistence/Persistence.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
-import { TransactionRefused } from "../stage/Draft.ts"
+import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Staged } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Answer } from "./Control.ts"
@@ -19,6 +19,7 @@ import { type Delivery, GATED } from "./Derivation.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import type { Flight, Handling, Outcome } from "./Flight.ts"
 import * as Journal from "./Journal.ts"
+import * as Operating from "./Operating.ts"
 import * as Receipts from "./Receipts.ts"
 import * as Run from "./Run.ts"
 import * as Signal from "./Signal.ts"
@@ -66,6 +67,7 @@ export const commit = (work: BeatWork, body: Body): Beat => {
   const flights = taken(work)
   for (const handling of work.runs) conclude(handling, { work, body, settled })
   for (const flight of flights) settleFlight(flight, { work, body, settled })
+  Operating.advance(work, body, settled.queued)
   report(work)
   body.derivation.settle(work)
   if (body.documents.failure !== undefined) throw body.documents.failure
@@ -128,6 +130,7 @@ const merge = (handling: Handling, result: Document.Document | undefined, around
   draft.launch(size)
   const conflict = work.stage.merge(draft, handling.run)
   if (conflict !== undefined) return lose(handling, conflict.key, around)
+  if (draft.ops.length > 0) work.operations.merge(draft.ops, { run: handling.run, depth: handling.flight.signal.depth })
   handling.flight.over.push(handling)
   for (const emission of draft.emissions) {
     const { at, space } = emission
@@ -266,6 +269,8 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     runs: work.runs,
     nodes: body.derivation.lines,
     restless: body.derivation.restless,
+    due: work.due,
+    sent: work.advanced?.sent ?? [],
     changes,
     made: firsts(settled.blobs, body)
   })
@@ -292,7 +297,11 @@ const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => 
   const { documents, inbox } = body
   inbox.dropControls(work.controls.length)
   for (const { address, after } of changes) documents.put(address.key, after)
-  for (const [cell, list] of work.bindings) body.bindings.set(cell, list)
+  for (const [cell, list] of work.bindings) {
+    if (list.length === 0) body.bindings.delete(cell)
+    else body.bindings.set(cell, list)
+  }
+  if (work.advanced !== undefined) Operating.apply(work.advanced, body)
   for (const captured of work.captured) captured.pending.beat = work.moment.beat
   for (const pending of settled.queued) {
     pending.stored = true

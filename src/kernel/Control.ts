@@ -10,11 +10,12 @@ import { InvalidValue } from "../cell/Value.ts"
 import type { BindingChange } from "../stage/Launch.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Write } from "../stage/Write.ts"
+import * as Operating from "./Operating.ts"
 import type { DeadAbsent, SpaceStopped } from "./SpaceError.ts"
 import { WriteRefused } from "./SpaceError.ts"
 
 /** What is answered to whoever asked: the beat that did it, once that is durable, or why it was not done. */
-export type Answer = (answer: number | InvalidValue | WriteRefused | DeadAbsent | SpaceStopped) => void
+export type Answer = (answer: number | InvalidValue | Operating.Refused | WriteRefused | DeadAbsent | SpaceStopped) => void
 
 /**
  * One piece of control input.
@@ -26,6 +27,16 @@ export type Control =
   | { readonly kind: "set"; readonly write: Write & { readonly kind: "set" }; readonly answer: Answer }
   | { readonly kind: "bind"; readonly change: BindingChange; readonly answer: Answer }
   | Redelivery
+  | Operation
+
+/** What is asked of an operation. */
+export interface Operation {
+  readonly kind: "op"
+  readonly ask: Operating.Ask
+  /** The operation that it was done to, once it was. */
+  oid: string | undefined
+  readonly answer: Answer
+}
 
 /** A dead letter that is sent again: it is deleted, and its handling runs anew. */
 export interface Redelivery {
@@ -50,4 +61,17 @@ export const write = (draft: Draft, { address, document }: Write & { readonly ki
   } catch (error) {
     return error instanceof InvalidValue ? error : new WriteRefused({ address: address.text, reason: (error as Error).message })
   }
+}
+
+/**
+ * Does what is asked of an operation in the capture transaction; answers why not, where it cannot.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const operate = (draft: Draft, control: Operation, around: Parameters<typeof Operating.perform>[2]): Operating.Refused | undefined => {
+  const done = Operating.perform(draft, control.ask, around)
+  if (typeof done !== "string") return done
+  control.oid = done
+  return undefined
 }

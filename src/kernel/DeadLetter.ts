@@ -49,6 +49,8 @@ export interface DeadLetter {
   readonly space?: string
   /** How long it has to wait there. */
   readonly wait?: Signal.Wait
+  /** The enzyme that awaited it, where a watcher of an operation had it sent. */
+  readonly awaits?: string
   readonly attempt: number
   /** The beat that gave it up, and the one that captured its event. */
   readonly beat: number
@@ -90,6 +92,7 @@ export const put = (stage: Stage, handling: Handling, outcome: Extract<Outcome, 
     ...(signal.target === undefined ? {} : { target: signal.target }),
     ...(signal.to === undefined ? {} : { space: signal.to.space }),
     ...(signal.to?.wait === undefined ? {} : { wait: { at: { ...signal.to.wait.at }, since: signal.to.wait.since } }),
+    ...(signal.awaits === undefined ? {} : { awaits: signal.awaits }),
     ...(signal.payload === undefined ? {} : { payload: Link.make(payload.text) })
   }
   stage.put(Address.make(place), Document.encode(letter), COMMIT)
@@ -160,7 +163,7 @@ export const redelivery = (space: string, id: string, enzyme: string): Omit<Rede
 export const redeliver = ({ enzyme, id, write: { address } }: Redelivery, work: BeatWork, body: Body): DeadAbsent | undefined => {
   const letter = letterAt(address.key, work.stage.visible(address.key)?.text)
   if (letter === undefined) return new DeadAbsent({ space: body.space, id, enzyme })
-  const { signal, space, target, wait } = letter
+  const { awaits, signal, space, target, wait } = letter
   const payloadAddress = payloadOf(address.id)
   const payload = work.stage.visible(payloadAddress.key)
   work.stage.put(address, undefined, CAPTURE)
@@ -169,7 +172,8 @@ export const redeliver = ({ enzyme, id, write: { address } }: Redelivery, work: 
     origin: Signal.originOf(id),
     depth: 0,
     expected: Signal.expectedBy(id),
-    to: space === undefined ? undefined : { space, wait }
+    to: space === undefined ? undefined : { space, wait },
+    awaits
   })
   work.redelivered.push(new Signal.Pending(body.number(), sent, isStorm(letter) ? { anew: true } : space === undefined ? handlingOf(letter, work) : {}))
   return undefined

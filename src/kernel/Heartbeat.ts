@@ -22,6 +22,7 @@ import * as DeadLetter from "./DeadLetter.ts"
 import type { Captured, Handling, Outcome } from "./Flight.ts"
 import type { Intake } from "./Intake.ts"
 import * as Modules from "./Modules.ts"
+import * as Operating from "./Operating.ts"
 import * as Run from "./Run.ts"
 import type { Again, Signal } from "./Signal.ts"
 import { BeatAborted } from "./SpaceError.ts"
@@ -62,14 +63,15 @@ export class Heartbeat {
 
   /** Steps 1 to 6: what this beat works with, fixed before anything runs. */
   private capture(number: number): BeatWork {
-    const { bindings, documents, hash } = this.body
+    const { bindings, documents, hash, watches } = this.body
     const begun = this.intake.begin(number)
-    const work = new BeatWork(new Stage(documents), begun, { bound: bindings, hash })
+    const work = new BeatWork(new Stage(documents), begun, { bound: bindings, watches, hash })
     Modules.put(begun.modules, work.stage)
     this.captureControls(work)
     this.checkStore()
     const resolve = this.memo(work)
     work.taken = this.intake.take(begun, resolve)
+    work.due = this.intake.due()
     this.arrange(work, resolve)
     this.body.derivation.begin(work)
     return work
@@ -86,11 +88,13 @@ export class Heartbeat {
       else work.answers.push((answer) => control.answer(typeof answer === "number" ? refused : answer))
     }
     work.stage.capture(draft)
+    if (draft.ops.length > 0) work.operations.merge(draft.ops, { run: CAPTURE, depth: 0 })
   }
 
   /** Does one piece of control input; answers why not, where it cannot. */
   private control(control: Control.Control, work: BeatWork, draft: Draft) {
     if (control.kind === "set") return Control.write(draft, control.write)
+    if (control.kind === "op") return Control.operate(draft, control, { body: this.body, work })
     return control.kind === "bind" ? work.bind(control.change, CAPTURE) : DeadLetter.redeliver(control, work, this.body)
   }
 
@@ -99,10 +103,11 @@ export class Heartbeat {
     const { enzymes } = this.body
     const known = new Map<string, Resolution>()
     return (signal) => {
-      let resolution = known.get(signal.pair)
+      const key = signal.awaits === undefined ? signal.pair : `${signal.pair} ${signal.awaits}`
+      let resolution = known.get(key)
       if (resolution === undefined) {
-        resolution = enzymes.resolve(signal.signal, signal.target, work.table)
-        known.set(signal.pair, resolution)
+        resolution = enzymes.resolve(signal.signal, signal.target, Operating.tableFor(work.table, signal))
+        known.set(key, resolution)
       }
       return resolution
     }
@@ -150,7 +155,8 @@ export class Heartbeat {
       handling.draft = new Draft(work.stage, work.moment, {
         run: handling.run,
         envelope: entry.envelope,
-        serializable: entry.enzyme.isolation === "serializable"
+        serializable: entry.enzyme.isolation === "serializable",
+        operations: Operating.face(work, this.body, entry)
       })
       const outcome = Run.run(handling, handling.draft, this.body.host)
       if (outcome instanceof Promise) {

@@ -10,6 +10,7 @@
  *
  * @module
  */
+import type { Watch } from "../operation/Watches.ts"
 import * as Registry from "../registry/Registry.ts"
 import type { Lane, Resolution } from "../registry/Registry.ts"
 import type { Control } from "./Control.ts"
@@ -60,6 +61,8 @@ export class Inbox {
   private readonly due = new Queue<number>()
   /** What is next in its lane, or waits for its pair to be free; with the lane that it holds. */
   private readonly heads = new Queue<Head>()
+  /** Watchers of operations whose time is over. */
+  private overdue: Array<Watch> = []
   /** Lanes that are held, with the events that wait behind their holder. */
   private readonly lanes = new Map<string, Queue<number> | undefined>()
   /** Runs that lost a conflict, by the document they lost on. */
@@ -76,7 +79,7 @@ export class Inbox {
   /** Whether a beat with this start would have something to do. */
   isRunnable(start: Start): boolean {
     return this.controls.length > 0 || this.fresh.size > 0 || this.heads.size > 0 || this.losers.size > 0 || this.retries.size > 0 ||
-      this.due.size > 0 || this.again !== undefined || this.waits.isDue(start.beat, start.clock)
+      this.due.size > 0 || this.overdue.length > 0 || this.again !== undefined || this.waits.isDue(start.beat, start.clock)
   }
 
   /** The limit that one more signal or control input of this size would break. */
@@ -148,14 +151,21 @@ export class Inbox {
     this.waiting.settle()
     const capture: Capture = { taken: [], bytes: 0, pairs: new Map(), attempts: new Set(), beat: start.beat, limits, resolve }
     this.takeLosers(capture)
-    for (const { again, seq } of this.waits.take(start.beat, start.clock, looks(limits))) {
-      if (again) this.retries.push(seq)
+    for (const { again, seq, watch } of this.waits.take(start.beat, start.clock, looks(limits))) {
+      if (watch !== undefined) this.overdue.push(watch)
+      else if (again) this.retries.push(seq)
       else this.due.push(seq)
     }
     takeFrom(this.retries, capture, (seq) => this.resume(seq, capture))
     takeFrom(this.heads, capture, (head) => this.depart(head, this.waiting.at(head.seq), capture))
     for (const queue of [this.due, this.fresh]) takeFrom(queue, capture, (seq) => this.admit(seq, capture))
     return capture.taken
+  }
+
+  /** The watchers whose time is over, as many as one beat takes; they stay until it is committed. */
+  nextDue(limits: Limits): ReadonlyArray<Watch> {
+    this.overdue = this.overdue.filter(({ gone }) => !gone)
+    return this.overdue.slice(0, limits.captureSignals)
   }
 
   /** One loser for each document; the document then goes behind the others, so that each has its turn where not all of them fit. */
@@ -311,7 +321,9 @@ const takeFrom = <A>(queue: Queue<A>, capture: Capture, take: (item: A) => boole
 
 /** What control input costs while it waits, in characters. */
 const sizeOf = (control: Control): number =>
-  control.kind === "bind"
+  control.kind === "op"
+    ? JSON.stringify({ ...control.ask, value: undefined }).length + (control.ask.value?.text.length ?? 0)
+    : control.kind === "bind"
     ? size({ signal: control.change.cell, target: control.change.enzyme, payload: undefined })
     : size({ signal: undefined, target: control.write.address.text, payload: control.write.document })
 

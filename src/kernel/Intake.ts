@@ -46,6 +46,8 @@ export interface Intake {
   readonly controls: () => ReadonlyArray<Control>
   /** Steps 5 and 6: signals, in the order of the agenda. */
   readonly take: (start: Start, resolve: (signal: Signal) => Resolution) => ReadonlyArray<Taken>
+  /** Step 5 for the watchers of operations: those whose time is over, each by its operation and number. */
+  readonly due: () => ReadonlyArray<readonly [oid: string, number: number]>
   /** The outcome of a handling that is not to run, because how it ended is known. */
   readonly settled: (flight: Flight, key: string) => Outcome | undefined
   /** The beat was aborted: its input is taken again. */
@@ -94,6 +96,10 @@ export class LiveIntake implements Intake {
 
   take(start: Start, resolve: (signal: Signal) => Resolution): ReadonlyArray<Taken> {
     return this.body.inbox.take(start, this.body.settings.limits, resolve)
+  }
+
+  due(): ReadonlyArray<readonly [oid: string, number: number]> {
+    return this.body.inbox.nextDue(this.body.settings.limits).map(({ number, oid }) => [oid, number])
   }
 
   settled(flight: Flight, key: string): Outcome | undefined {

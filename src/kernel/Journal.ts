@@ -15,8 +15,9 @@
 import type { Document } from "../cell/Document.ts"
 import { pointer } from "../cell/Address.ts"
 import type { At, BindingChange, Emission } from "../stage/Launch.ts"
+import type { Sent } from "../operation/Advance.ts"
 import type { Staged } from "../stage/Stage.ts"
-import type { Control } from "./Control.ts"
+import type { Control, Operation } from "./Control.ts"
 import type { NodeLine } from "./Derivation.ts"
 import type { Captured, Handling } from "./Flight.ts"
 import * as Modules from "./Modules.ts"
@@ -42,6 +43,10 @@ export interface Facts {
   readonly nodes: ReadonlyArray<NodeLine>
   /** Nodes that do not come to rest, when that begins. */
   readonly restless: ReadonlyArray<string>
+  /** The watchers of operations whose time was over. */
+  readonly due: ReadonlyArray<readonly [oid: string, number: number]>
+  /** What the beat sent to those who await operations. */
+  readonly sent: ReadonlyArray<Sent>
   readonly changes: ReadonlyArray<Staged>
   /** Digests of content that the beat made, the texts of modules among it, and that was not in sight before. */
   readonly made: ReadonlyArray<string>
@@ -82,6 +87,8 @@ export const entry = (facts: Facts): string => {
   text += ',"cells":['
   for (let i = 0; i < facts.changes.length; i++) text += i === 0 ? cell(facts.changes[i]!) : `,${cell(facts.changes[i]!)}`
   text += "]"
+  if (facts.due.length > 0) text += `,"due":${JSON.stringify(facts.due)}`
+  if (facts.sent.length > 0) text += `,"sent":[${facts.sent.map(awaited).join(",")}]`
   if (facts.made.length > 0) text += `,"made":${addresses(facts.made)}`
   text += "}"
   const messages = asides(facts)
@@ -102,7 +109,7 @@ const input = ({ pending, flight: { signal } }: Captured): string => {
   const target = signal.target === undefined ? 0 : `"${signal.target}"`
   const path = signal.signal === undefined ? 0 : `"${signal.signal}"`
   if (again !== undefined) {
-    return `{"id":"${signal.id}","signal":${path},"target":${target},"enzyme":"${again.enzyme}","attempt":${again.attempt},"why":"${again.why}","losses":${again.losses},"captured":${again.captured}${again.why === "redelivery" ? `,"payload":[${signal.payload?.text ?? ""}]` : ""}}`
+    return `{"id":"${signal.id}","signal":${path},"target":${target},"enzyme":"${again.enzyme}","attempt":${again.attempt},"why":"${again.why}","losses":${again.losses},"captured":${again.captured}${again.why === "redelivery" ? `,"payload":[${signal.payload?.text ?? ""}]${signal.awaits === undefined ? "" : `,"awaits":"${signal.awaits}"`}` : ""}}`
   }
   if (signal.origin === "run" && !pending.anew) return `"${signal.id}"`
   return signal.payload === undefined ? `["${signal.id}",${path},${target}]` : `["${signal.id}",${path},${target},${signal.payload.text}]`
@@ -127,11 +134,18 @@ const emission = ({ at, id, payload, signal, space, target }: Emission): string 
   return payload === undefined ? `${head}]` : `${head},${payload.text}]`
 }
 
+const awaited = ({ enzyme, id, payload, signal, target }: Sent): string =>
+  `["${id}","${signal}","${target}","${enzyme}",[${payload?.text ?? ""}]]`
+
 const cell = ({ address, after, before, writers }: Staged): string =>
   `["${address.key}",${writers.length === 1 ? writers[0] : `[${writers.join()}]`},[${before?.text ?? ""}],[${after?.text ?? ""}]]`
 
 const control = (control: Control): string => {
   if (control.kind === "bind") return JSON.stringify(["bind", control.change])
+  if (control.kind === "op") {
+    const { value, ...ask } = control.ask
+    return `["op",${JSON.stringify(ask)},[${value?.text ?? ""}]]`
+  }
   if (control.kind === "redeliver") return JSON.stringify(["redeliver", control.id, control.enzyme])
   const { address, document } = control.write
   return `["set",${JSON.stringify(address.key)},${JSON.stringify(pointer(address.path))},[${document?.text ?? ""}]]`
@@ -162,7 +176,7 @@ type Path = string | 0
 export type In =
   | string
   | readonly [id: string, signal: Path, target: Path, payload?: unknown]
-  | { readonly id: string; readonly signal: Path; readonly target: Path; readonly enzyme: string; readonly attempt: number; readonly why: Again["why"]; readonly losses: number; readonly captured: number; readonly payload?: readonly [unknown?] }
+  | { readonly id: string; readonly signal: Path; readonly target: Path; readonly enzyme: string; readonly attempt: number; readonly why: Again["why"]; readonly losses: number; readonly captured: number; readonly payload?: readonly [unknown?]; readonly awaits?: string }
 
 /** One line of an entry's `runs`. */
 export type RunLine =
@@ -183,6 +197,10 @@ export type ControlLine =
   | readonly ["set", key: string, pointer: string, value: readonly [unknown?]]
   | readonly ["bind", change: BindingChange]
   | readonly ["redeliver", id: string, enzyme: string]
+  | readonly ["op", ask: Operation["ask"], value: readonly [unknown?]]
+
+/** One signal that was sent to an enzyme that awaits an operation. */
+export type Awaited = readonly [id: string, signal: string, target: string, enzyme: string, payload: readonly [unknown?]]
 
 /** One signal that a run sent. With a fifth item, the payload stands in a list of its own. */
 export type Emitted = readonly [id: string, signal: Path, target: Path, payload?: unknown, at?: At | 0, space?: string]
@@ -201,6 +219,8 @@ export interface Parsed {
   readonly nodes?: ReadonlyArray<NodeRunLine>
   readonly restless?: ReadonlyArray<string>
   readonly cells: ReadonlyArray<CellLine>
+  readonly due?: ReadonlyArray<readonly [oid: string, number: number]>
+  readonly sent?: ReadonlyArray<Awaited>
   readonly made?: ReadonlyArray<string>
   /** What is said of runs that failed, by their numbers. */
   readonly messages: ReadonlyMap<number, string>

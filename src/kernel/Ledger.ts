@@ -48,7 +48,7 @@ const renderers: Readonly<Record<string, (view: View, hash: string) => Value>> =
   inbox: (view) => view.inputs,
   agenda: (view) => view.agenda(),
   stage: ({ entry }) => {
-    const promoted = entry.runs.reduce((sum, line) => sum + emissionsOf(line).filter((emitted) => emitted.length < 5).length, 0)
+    const promoted = entry.runs.reduce((sum, line) => sum + emissionsOf(line).filter((emitted) => emitted.length < 5).length, entry.sent?.length ?? 0)
     return [`commit: promoted ${promoted} ${promoted === 1 ? "impulse" : "impulses"} -> beat ${entry.beat + 1}`]
   },
   meta: ({ entry }, hash) => ({
@@ -106,6 +106,8 @@ class View {
       const emitted = emissionsOf(line).find((emitted) => emitted[0] === id)
       if (emitted !== undefined) return [emitted[1], emitted[2]]
     }
+    const awaited = this.senders.get(beat)?.sent?.find((awaited) => awaited[0] === id)
+    if (awaited !== undefined) return [awaited[1], awaited[2]]
     return [0, 0]
   }
 }

@@ -10,6 +10,7 @@ import * as Address from "../cell/Address.ts"
 import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
 import { LinkLoop } from "../cell/Link.ts"
+import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as Bindings from "../registry/Bindings.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
@@ -32,6 +33,7 @@ import * as Receipts from "./Receipts.ts"
 import { Settlers } from "./Settlers.ts"
 import type { Accepted, ControlError, DeadPage, Observation, OpenLetter, PostedSignal, PostHears, ReadError, Receipt, SignalError, Space } from "./Space.ts"
 import type { Pending } from "./Signal.ts"
+import { LiveOperations } from "./SpaceOperations.ts"
 import { DeadAbsent, type HistoryBusy, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
 import { Watchers } from "./Watchers.ts"
 
@@ -48,6 +50,7 @@ const nothing = (): void => {}
  */
 export class LiveSpace implements Space, Neighbour {
   readonly name: string
+  readonly ops: LiveOperations
   private readonly body: LiveBody
   private readonly group: Group
   private readonly entrance: Entrance
@@ -73,6 +76,7 @@ export class LiveSpace implements Space, Neighbour {
     })
     this.entrance = new Entrance(body)
     this.examination = new Examination(body, around.turn)
+    this.ops = new LiveOperations({ store: body.store, control: (make) => this.control(make), durably: (see) => this.durably(see) })
     this.outbox = new Outbox(body, { reach: around.reach, group: this.group })
     // A store that is damaged may stop the space at once, which tells all its parts.
     this.outbox.begin()
@@ -379,5 +383,5 @@ export class LiveSpace implements Space, Neighbour {
 }
 
 const asRefusal = expected<SignalError>(InvalidSignal, Address.InvalidAddress, Value.InvalidValue, IdReused, InboxFull, SpaceStopped, PersistenceError)
-const asControlError = expected<ControlError>(Address.InvalidAddress, Value.InvalidValue, WriteRefused, DeadAbsent)
+const asControlError = expected<ControlError>(Address.InvalidAddress, Value.InvalidValue, WriteRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull)
 const asReadError = expected<ReadError>(Address.InvalidAddress, PersistenceError, LinkLoop)

@@ -5,9 +5,10 @@
  */
 import * as Address from "../cell/Address.ts"
 import * as Value from "../cell/Value.ts"
-import { Draft, isView } from "../stage/Draft.ts"
+import { Draft } from "../stage/Draft.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import { Stage } from "../stage/Stage.ts"
+import { isView } from "../stage/View.ts"
 import type { Body } from "./Body.ts"
 import * as Ledger from "./Ledger.ts"
 import type { Receipt } from "./Space.ts"

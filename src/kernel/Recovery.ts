@@ -16,6 +16,7 @@ import { Derived } from "./Derived.ts"
 import { Documents } from "./Documents.ts"
 import { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
+import * as Operating from "./Operating.ts"
 import type { Pacemaker } from "./Pacemaker.ts"
 import type { Recall } from "./Recall.ts"
 import type { RunHost } from "./Run.ts"
@@ -55,6 +56,10 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
     else inbox.restore(pending)
     number = row.seq
   }
+  const bindings = bindingsOf(store, documents)
+  const watches = Operating.recall(store, documents, bindings)
+  const next = (): number => ++number
+  Operating.resume(watches, { inbox, number: next, tempo: settings.tempo })
   return {
     space: store.space,
     store,
@@ -64,13 +69,14 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
     enzymes: registry,
     nodes,
     derivation: new Derived(nodes, { committed: documents, limit: settings.limits.residentBytes, kept: store.observations() }),
-    bindings: bindingsOf(store, documents),
+    bindings,
+    watches,
     settings,
     hash: hash.hex,
     seed: pacemaker.seed,
     host,
     recall,
-    number: () => ++number
+    number: next
   }
 }
 

@@ -19,7 +19,7 @@ import * as Pattern from "../cell/Pattern.ts"
 import type { Event } from "../registry/Enzyme.ts"
 import type { Entry } from "../registry/Registry.ts"
 import type { Draft } from "../stage/Draft.ts"
-import { TransactionRefused } from "../stage/Draft.ts"
+import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Handling, Outcome } from "./Flight.ts"
 import type { Watch } from "./RunWatch.ts"
 

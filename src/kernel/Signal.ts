@@ -29,6 +29,8 @@ export interface Signal {
   readonly pair: string
   /** Where it goes, where that is another space. */
   readonly to?: Passage | undefined
+  /** The enzyme that awaits it at its target, where a watcher of an operation had it sent. */
+  readonly awaits?: string | undefined
 }
 
 /** Another space, and the wait that a signal has to keep there, however often it is handed over. */
@@ -84,17 +86,19 @@ export interface Again {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (sent: Emission, from: Pick<Signal, "origin" | "depth" | "expected" | "to">): Signal => ({
+export const make = (sent: Emission, from: Pick<Signal, "origin" | "depth" | "expected" | "to" | "awaits">): Signal => ({
   id: sent.id,
   signal: sent.signal,
   target: sent.target,
   payload: sent.payload,
-  event: from.origin !== "run" || sent.payload !== undefined,
+  // What is awaited comes once for each watcher, with or without a payload.
+  event: from.origin !== "run" || sent.payload !== undefined || from.awaits !== undefined,
   origin: from.origin,
   depth: from.depth,
   expected: from.expected,
   pair: pairOf(sent),
-  to: from.to
+  to: from.to,
+  awaits: from.awaits
 })
 
 /**
@@ -192,9 +196,9 @@ export class Pending {
 
   /** The row's text, made only for what outlives its group. */
   get text(): string {
-    const { depth, event, id, origin, payload, signal, target, to } = this.signal
+    const { awaits, depth, event, id, origin, payload, signal, target, to } = this.signal
     const { again, anew, due, undelivered } = this
-    return JSON.stringify({ id, signal, target, payload: payload?.text, event, origin, depth, to, due, again, undelivered, anew: anew || undefined })
+    return JSON.stringify({ id, signal, target, payload: payload?.text, event, origin, depth, to, awaits, due, again, undelivered, anew: anew || undefined })
   }
 
   /** The same attempt under the key that its enzyme has now. */

@@ -15,9 +15,11 @@ import type { InvalidValue, Value } from "../cell/Value.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { BlobWriter, JournalRow } from "../persistence/Persistence.ts"
 import type { InvalidSignal } from "../stage/Emission.ts"
-import type { NotProvided, SignalRequest } from "../stage/Launch.ts"
+import type { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
+import type { Continuation, NotProvided, OperationRequest, SignalRequest, StateNote } from "../stage/Launch.ts"
 import type { Archive } from "./Archive.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "./DeadLetter.ts"
+import type { OperationDossier, OperationPage, OperationRow } from "./Dossiers.ts"
 import type { BeatAborted, DeadAbsent, HistoryBusy, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
 
 /** A signal from outside. It is always an event, payload or not. */
@@ -75,9 +77,32 @@ export interface Observation {
 }
 
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
-export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | DeadAbsent | SpaceStopped
-export type { DeadLetter, DeadPage, OpenLetter }
+export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | SpaceStopped
+export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationPage, OperationRow }
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
+
+/**
+ * The operations of a space. What is asked of them is done by the next beat, and answered with its number when that is durable.
+ *
+ * To follow one, watch its cell, `/rt/ops/<oid>`. What is refused changes nothing.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SpaceOperations {
+  readonly start: (request: OperationRequest) => Effect.Effect<{ readonly oid: string; readonly beat: number }, ControlError>
+  readonly setState: (oid: string, state: string, note?: StateNote) => Effect.Effect<number, ControlError>
+  /** Sends a signal to the operation's cell, for whoever is bound there, once it is in a state or closed with a status. */
+  readonly await: (oid: string, want: string, then: Continuation) => Effect.Effect<number, ControlError>
+  /** Closes one with `sts:ok`, `sts:fail` or `sts:cnl`; a second time with the same status changes nothing. */
+  readonly close: (oid: string, status: string, summary?: unknown) => Effect.Effect<number, ControlError>
+  /** Closes one with `sts:cnl`. */
+  readonly cancel: (oid: string, summary?: unknown) => Effect.Effect<number, ControlError>
+  /** The operations after a cursor, a page at a time. */
+  readonly list: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<OperationPage, ReadError>
+  /** One with its whole dossier; `undefined` where there is none. */
+  readonly get: (oid: string) => Effect.Effect<OperationDossier | undefined, ReadError>
+}
 
 /**
  * One space: one cell tree, one heartbeat, one journal.
@@ -107,6 +132,7 @@ export interface Space {
   readonly letter: (id: string, enzyme: string) => Effect.Effect<OpenLetter | undefined, ReadError>
   /** Sends a dead letter again, by the next beat: exactly its enzyme runs anew, or, where its chain was too long, all that take the signal. Answers the beat, when durable. */
   readonly redeliver: (id: string, enzyme: string) => Effect.Effect<number, ControlError>
+  readonly ops: SpaceOperations
   /** Starts a piece of a node module. */
   readonly start: (module: string, inputs: { readonly [name: string]: unknown }) => Effect.Effect<string, NotProvided>
   /** Runs exactly one beat, even an empty one, and answers its number when it is durable. */

@@ -24,6 +24,8 @@ export interface Binding {
   readonly tombstone: boolean
   /** The beat that put it. */
   readonly beat: number
+  /** Whether it is there because the enzyme awaits something at this cell, and goes with that. */
+  readonly awaits?: true
 }
 
 /** The lists of all cells that have one, by the cell's id; newest first. */

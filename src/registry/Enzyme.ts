@@ -77,7 +77,7 @@ export interface Definition<Payload = unknown> {
   readonly durable?: boolean
   /**
    * What follows where a run is fatal. Its beat is aborted and the run goes to the dead letters either way; the space
-   * goes on either way, too, because the shutdown that `shutdown` (default) asks for needs operations.
+   * goes on either way, too, because nothing carries out the shutdown that `shutdown` (default) asks for.
    */
   readonly onFatal?: "shutdown" | "continue"
   /** May import modules of the host, such as `node:fs`. */

@@ -59,6 +59,8 @@ export class RecordedIntake implements Intake {
         ? { kind: "bind", change: control[1], answer: nobody }
         : control[0] === "redeliver"
         ? { ...DeadLetter.redelivery(this.past.space, control[1], control[2]), answer: nobody }
+        : control[0] === "op"
+        ? { kind: "op", ask: { ...control[1], value: document(control[2][0]) }, oid: undefined, answer: nobody }
         : { kind: "set", write: { kind: "set", address: Address.parse(`${control[1]}#${control[2]}`), document: document(control[3][0]) }, answer: nobody }
     )
   }
@@ -82,6 +84,10 @@ export class RecordedIntake implements Intake {
     })
     this.flights = flights
     return taken
+  }
+
+  due(): ReadonlyArray<readonly [oid: string, number: number]> {
+    return this.entry!.due ?? []
   }
 
   /** Why another space never took a signal, as it was recorded. */
@@ -117,8 +123,8 @@ export class RecordedIntake implements Intake {
       return sent({ id, signal, target, payload: document(payload[0]) }, Signals.originOf(id))
     }
     if (typeof input === "object" && "payload" in input) {
-      const { id, payload, signal, target } = input
-      return sent({ id, signal, target, payload: document(payload?.[0]) }, Signals.originOf(id))
+      const { awaits, id, payload, signal, target } = input
+      return sent({ id, signal, target, payload: document(payload?.[0]), awaits }, Signals.originOf(id))
     }
     const id = Journal.idOf(input)
     const expected = Signals.expectedBy(id)
@@ -134,7 +140,10 @@ export class RecordedIntake implements Intake {
 
   /** A signal that a run sent, from the entry of the beat that sent it. */
   private emitted(id: string): Signal {
-    const { clock, runs } = this.entryOf(Number(id.split(".")[0]))
+    const { clock, runs, sent: awaited = [] } = this.entryOf(Number(id.split(".")[0]))
+    for (const [other, signal, target, awaits, [payload]] of awaited) {
+      if (other === id) return sent({ id, signal, target, payload: document(payload), awaits }, "run")
+    }
     for (const line of runs) {
       const emissions = typeof line[2] === "object" ? (line[3] as ReadonlyArray<Emitted> | undefined) ?? [] : []
       const found = emissions.find((emission) => emission[0] === id)
@@ -160,9 +169,9 @@ const none = new Uint8Array()
 const document = (value: unknown): Document | undefined => value === undefined ? undefined : Codec.decode(JSON.stringify(value))
 
 const sent = (
-  { id, payload, signal, target, to }: { readonly id: string; readonly signal: string | 0; readonly target: string | 0; readonly payload: Document | undefined; readonly to?: Signals.Passage | undefined },
+  { awaits, id, payload, signal, target, to }: { readonly id: string; readonly signal: string | 0; readonly target: string | 0; readonly payload: Document | undefined; readonly to?: Signals.Passage | undefined; readonly awaits?: string | undefined },
   origin: Signal["origin"]
 ): Signal => {
   const paths = { signal: signal === 0 ? undefined : signal, target: target === 0 ? undefined : target }
-  return Signals.make({ id, ...paths, payload, at: undefined }, { origin, depth: 0, expected: Signals.expectedBy(id), to })
+  return Signals.make({ id, ...paths, payload, at: undefined }, { origin, depth: 0, expected: Signals.expectedBy(id), to, awaits })
 }

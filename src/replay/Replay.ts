@@ -16,6 +16,7 @@ import { Documents } from "../kernel/Documents.ts"
 import { Heartbeat } from "../kernel/Heartbeat.ts"
 import { Inbox } from "../kernel/Inbox.ts"
 import * as Journal from "../kernel/Journal.ts"
+import * as Operating from "../kernel/Operating.ts"
 import * as Recovery from "../kernel/Recovery.ts"
 import { BeatAborted } from "../kernel/SpaceError.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
@@ -182,6 +183,7 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     },
     derivation,
     bindings,
+    watches: Operating.recall(past, documents, bindings),
     settings: archive.settings,
     hash: archive.hash,
     seed: () => "",

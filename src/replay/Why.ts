@@ -108,8 +108,10 @@ const valueAt = (value: unknown, address: Address.Address): Value =>
 
 /** Whether a run wrote at an address, as far as its writes are known. */
 const touches = (work: BeatWork | undefined, run: number, address: Address.Address): boolean => {
-  const writes = work?.runs[run]?.draft?.writes
-  return writes === undefined || writes.some((write) => write.address.key === address.key && Address.overlaps(write.address.path, address.path))
+  const own = work?.runs[run]?.draft?.own
+  const place = own?.keys.indexOf(address.key) ?? -1
+  // What a run has launched is numbered when it is merged, and is no write of its own.
+  return own === undefined || place < 0 || own.writes[place]!.some((write) => Address.overlaps(write.address.path, address.path))
 }
 
 const readsOf = (work: BeatWork | undefined, run: number): ReadonlyArray<Seen> => {
@@ -136,7 +138,7 @@ const chainOf = async ({ rest, store }: Archive, entry: Journal.Parsed, input: J
     const sent = row === undefined ? undefined : sentIn(Journal.parse(row.text), id)
     const paths = sent?.paths ?? pathsOf(current)
     chain.push({ id, ...paths, beat: here.beat, sentBy: sent?.enzyme })
-    if (sent === undefined) return chain
+    if (sent?.input === undefined) return chain
     here = sent.entry
     current = here.in[sent.input]!
   }
@@ -150,7 +152,9 @@ const sentIn = (entry: Journal.Parsed, id: string) => {
     const found = emissions.find((emission) => emission[0] === id)
     if (found !== undefined) return { entry, input: line[0], enzyme: line[1], paths: pathsOf(["", found[1], found[2]]) }
   }
-  return undefined
+  const awaited = entry.sent?.find((awaited) => awaited[0] === id)
+  // A watcher of an operation had it sent, and no signal of this beat alone led to that.
+  return awaited === undefined ? undefined : { entry, input: undefined, enzyme: "commit", paths: pathsOf(["", awaited[1], awaited[2]]) }
 }
 
 const pathsOf = (input: Journal.In): Pick<Link, "signal" | "target"> => {

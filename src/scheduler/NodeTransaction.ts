@@ -6,7 +6,8 @@
  */
 import type { Cell } from "../cell/Cell.ts"
 import type { Value } from "../cell/Value.ts"
-import { type Draft, TransactionRefused } from "../stage/Draft.ts"
+import type { Draft } from "../stage/Draft.ts"
+import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable, Transaction } from "../stage/Transaction.ts"
 
 /**

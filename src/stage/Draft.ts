@@ -8,7 +8,6 @@
  *
  * @module
  */
-import * as Schema from "effect/Schema"
 import * as Address from "../cell/Address.ts"
 import * as Binding from "./Binding.ts"
 import { addressOf, type Cell } from "../cell/Cell.ts"
@@ -19,11 +18,13 @@ import * as Value from "../cell/Value.ts"
 import { adjusted, CHILDREN } from "./Children.ts"
 import * as Chance from "./Chance.ts"
 import * as Envelope from "./Envelope.ts"
-import type { BindingChange, Emission, SignalRequest } from "./Launch.ts"
+import type { BindingChange, Emission, OperationLaunch, Operations, SignalRequest } from "./Launch.ts"
 import { NotProvided } from "./Launch.ts"
 import * as Emitted from "./Emission.ts"
 import type { Startable, Transaction } from "./Transaction.ts"
 import { Own } from "./Own.ts"
+import { TransactionRefused } from "./TransactionRefused.ts"
+import { isView } from "./View.ts"
 import * as Write from "./Write.ts"
 import { lengthOf } from "./Write.ts"
 
@@ -44,19 +45,6 @@ const MAX_BINDINGS = 10_000
 
 /** Most characters that one run adds to the journal: what it sends, binds and returns, the digests of its content, and its documents as they were and as they are. */
 const MAX_SIZE = 16 * 1_048_576
-
-/**
- * A run is over, and its transaction was used all the same; or it asked for what it may not see.
- *
- * @category errors
- * @since 0.1.0
- */
-export class TransactionRefused extends Schema.TaggedError<TransactionRefused>()("TransactionRefused", { reason: Schema.String }) {
-  readonly code = "transaction/refused"
-  override get message() {
-    return `The transaction refused: ${this.reason}`
-  }
-}
 
 /**
  * Committed state.
@@ -92,6 +80,8 @@ export interface Charter {
   readonly run: number
   readonly envelope: Envelope.Envelope
   readonly serializable: boolean
+  /** Makes the run's face of operations, where it uses them. */
+  readonly operations?: ((draft: Draft) => Operations) | undefined
 }
 
 /**
@@ -112,6 +102,8 @@ export class Draft implements Transaction {
   readAddresses: Array<Address.Address> = none
   readDocuments: Array<Document.Document | undefined | typeof CHILDREN> = none
   emissions: Array<Emission> = none
+  /** What it asks of operations, in order. */
+  ops: Array<OperationLaunch> = none
   /** What this run made of the documents it wrote. */
   own: Own | undefined
   bindings: Array<BindingChange> | undefined
@@ -126,8 +118,13 @@ export class Draft implements Transaction {
   refusal: unknown
   private readonly stage: View
   private readonly moment: Moment
+  private readonly operations: Charter["operations"]
+  private face: Operations | undefined
+  /** Documents that only this run sees: the merge makes them anew. */
+  private shown: Own | undefined
   private chance: (() => number) | undefined
   private minted = 0
+  private operated = 0
   private revoked: string | undefined
 
   constructor(stage: View, moment: Moment, charter: Charter) {
@@ -138,6 +135,7 @@ export class Draft implements Transaction {
     this.run = charter.run
     this.envelope = charter.envelope
     this.serializable = charter.serializable
+    this.operations = charter.operations
   }
 
   /** Ends the draft: whatever still holds it can use it no more. */
@@ -151,7 +149,7 @@ export class Draft implements Transaction {
   }
 
   id(): string {
-    return `${this.beat}.${this.run}.${this.minted++}`
+    return `${this.beat}.${this.run < 0 ? "x" : this.run}.${this.minted++}`
   }
 
   get(place: string | Cell): Value.Value {
@@ -173,7 +171,8 @@ export class Draft implements Transaction {
     this.refuseView(address)
     this.log(address, CHILDREN)
     const names = this.stage.children(address.scope, address.id)
-    return this.own === undefined ? names : adjusted(names, { scope: address.scope, id: address.id, own: this.own })
+    const mine = this.own === undefined ? names : adjusted(names, { scope: address.scope, id: address.id, own: this.own })
+    return this.shown === undefined ? mine : adjusted(mine, { scope: address.scope, id: address.id, own: this.shown })
   }
 
   set(place: string | Cell, value: unknown): void {
@@ -256,8 +255,9 @@ export class Draft implements Transaction {
     throw this.refuse(new NotProvided({ verb: "tx.start", service: "Scheduler" }))
   }
 
-  get op(): never {
-    throw this.refuse(new NotProvided({ verb: "tx.op", service: "Operations" }))
+  get op(): Operations {
+    if (this.operations === undefined) throw this.refuse(new NotProvided({ verb: "tx.op", service: "Operations" }))
+    return this.face ??= this.operations(this)
   }
 
   get rv(): never {
@@ -296,9 +296,30 @@ export class Draft implements Transaction {
     return this.settle(Address.into(Link.target(linked.link), address.path.slice(linked.depth)), itself, hops + 1)
   }
 
+  /** Asks something of an operation: the writes to its dossier, which no envelope has to allow, and what is numbered when the run is merged, as the run sees it till then. */
+  operate(writes: ReadonlyArray<Write.Write>, launch?: { readonly op: OperationLaunch; readonly shows: ReadonlyArray<readonly [Address.Address, Document.Document]> }): void {
+    if (this.operated + writes.length > MAX_WRITES) throw new TransactionRefused({ reason: `one run makes at most ${MAX_WRITES} writes to operations` })
+    this.operated += writes.length
+    for (const write of writes) this.enter(write)
+    if (launch === undefined) return
+    this.shown ??= new Own()
+    for (const [address, document] of launch.shows) {
+      this.launch(address.key.length + document.text.length)
+      this.shown.set(address.key, document)
+    }
+    if (this.ops === none) this.ops = [launch.op]
+    else this.ops.push(launch.op)
+  }
+
   private write(write: Write.Write): void {
     if (this.writes.length >= MAX_WRITES) throw new TransactionRefused({ reason: `one run makes at most ${MAX_WRITES} writes` })
     Envelope.check(this.envelope, write.address)
+    const met = this.enter(write)
+    if (this.writes === none) this.writes = [met]
+    else this.writes.push(met)
+  }
+
+  private enter(write: Write.Write): Write.Write {
     const { key } = write.address
     const before = this.visible(key)
     const met = Write.meet(before, write)
@@ -308,8 +329,7 @@ export class Draft implements Transaction {
     this.grow(size, 0)
     this.written += size
     this.own.set(key, after, met)
-    if (this.writes === none) this.writes = [met]
-    else this.writes.push(met)
+    return met
   }
 
   private grow(written: number, launched: number): void {
@@ -319,11 +339,7 @@ export class Draft implements Transaction {
   }
 
   private log(address: Address.Address, seen: Document.Document | undefined | typeof CHILDREN): void {
-    if (this.readAddresses === none) {
-      this.readAddresses = [address]
-      this.readDocuments = [seen]
-      return
-    }
+    if (this.readAddresses === none) [this.readAddresses, this.readDocuments] = [[], []]
     this.readAddresses.push(address)
     this.readDocuments.push(seen)
   }
@@ -340,7 +356,8 @@ export class Draft implements Transaction {
   }
 
   private visible(key: string): Document.Document | undefined {
-    return this.own !== undefined && this.own.has(key) ? this.own.get(key) : this.stage.visible(key)
+    if (this.own !== undefined && this.own.has(key)) return this.own.get(key)
+    return this.shown?.get(key) ?? this.stage.visible(key)
   }
 
   private content(hash: string): Value.Value {
@@ -358,7 +375,7 @@ export class Draft implements Transaction {
   }
 
   /** Does what changes the draft: whatever is refused there aborts the run. */
-  private guarded<A>(change: () => A): A {
+  guarded<A>(change: () => A): A {
     this.alive()
     try {
       return change()
@@ -372,13 +389,3 @@ export class Draft implements Transaction {
     return error
   }
 }
-
-const views = ["/rt/beat", "/rt/receipts", "/rt/analytics", "/rt/io_reactors"]
-
-/**
- * Whether an id names a view rather than a document.
- *
- * @category predicates
- * @since 0.1.0
- */
-export const isView = (id: string): boolean => views.some((view) => Address.isWithin(view, id))

@@ -23,6 +23,9 @@ const reserved = [
   "/data/inbox/flow/inst_event"
 ]
 
+/** The cells that only the verbs made for them write, whatever the envelope. */
+const SEALED = "/rt/ops"
+
 /**
  * A run wrote where it may not.
  *
@@ -134,6 +137,7 @@ export const check = (envelope: Envelope, address: Address.Address): void => {
 
 const allows = (envelope: Envelope, address: Address.Address): boolean => {
   if (!envelope.system && isReserved(address.id)) return false
+  if (envelope.system && Address.isWithin(SEALED, address.id)) return false
   if (envelope.parts === undefined) return true
   for (const part of envelope.parts) if (covers(part, address)) return true
   return false

@@ -9,7 +9,6 @@
  */
 import * as Schema from "effect/Schema"
 import type { Document } from "../cell/Document.ts"
-import type { Value } from "../cell/Value.ts"
 
 /**
  * When a delayed signal is due: at a beat's number, a number of beats from now,
@@ -76,20 +75,101 @@ export class NotProvided extends Schema.TaggedError<NotProvided>()("NotProvided"
   }
 }
 
-/** Long-running work with a dossier under `/rt/ops`. (Seed 000, "OPS/STATES".) */
-export interface Operations {
-  readonly start: (request: {
-    readonly verb: string
-    readonly target: string
-    readonly mode: "opm:direct" | "opm:states"
-    readonly payload?: unknown
-    readonly ttl?: number
-  }) => string
-  readonly setState: (oid: string, state: string, note?: { readonly code?: number; readonly note?: string }) => boolean
-  readonly await: (oid: string, want: string, then: { readonly signal: string; readonly ttl?: number; readonly payload?: unknown }) => void
-  readonly close: (oid: string, status: "sts:ok" | "sts:fail" | "sts:cnl", summary?: unknown) => boolean
-  readonly get: (oid: string) => Value
+/** What an operation is to do. */
+export interface OperationRequest {
+  /** What is done: names such as `op/render`. */
+  readonly verb: string
+  /** What it is done to, as text. */
+  readonly target: string
+  /** `opm:direct` for work that starts and closes, `opm:states` where the states between are of interest. */
+  readonly mode: "opm:direct" | "opm:states"
+  readonly payload?: unknown
+  /** Beats that it is meant to take. It is written down, and nothing ends it. */
+  readonly ttl?: number
 }
+
+/** What goes with a state. */
+export interface StateNote {
+  /** A whole number; 0 unless given. */
+  readonly code?: number
+  readonly note?: string
+}
+
+/** What follows once an operation is where it is awaited. */
+export interface Continuation {
+  /** The signal that is sent to the operation's cell. */
+  readonly signal: string
+  /** Beats after which `/op/tmo` is sent in its place; 0, as unless given, for never. */
+  readonly ttl?: number
+  readonly payload?: unknown
+}
+
+/**
+ * Long-running work with a dossier under `/rt/ops`. (Seed 000, "OPS/STATES".)
+ *
+ * What is asked here takes effect with the run that asks it, or not at all, and
+ * the run's own reads see it at once.
+ *
+ * @example An operation that is started, and awaited
+ * ```ts
+ * import { Enzyme } from "systole"
+ *
+ * export default Enzyme.make({
+ *   name: "render",
+ *   query: "/signals/render/*",
+ *   run: (tx, event) => {
+ *     if (event.signal === "/signals/render/done") return tx.set("/data/rendered", tx.beat)
+ *     const oid = tx.op.start({ verb: "op/render", target: "/data/scene", mode: "opm:states" })
+ *     tx.op.await(oid, "sts:ok", { signal: "/signals/render/done", ttl: 100 })
+ *     return oid
+ *   }
+ * })
+ * ```
+ */
+export interface Operations {
+  /**
+   * Starts one, in the state `ist:run`; answers its id.
+   *
+   * @throws InvalidOperation
+   */
+  readonly start: (request: OperationRequest) => string
+  /** Sets the state of one that is open. False for one that is unknown or closed, and for what is no state: nothing changes. */
+  readonly setState: (oid: string, state: string, note?: StateNote) => boolean
+  /**
+   * Sends a signal once the operation is in a state, or closed with a status. The enzyme that asks takes signals at the operation's cell meanwhile.
+   *
+   * @throws InvalidOperation, OperationAbsent, AwaitUnheard
+   */
+  readonly await: (oid: string, want: string, then: Continuation) => void
+  /** Closes one for good. True where it is closed so already; false for one that is unknown or closed otherwise, and for what is no status. */
+  readonly close: (oid: string, status: "sts:ok" | "sts:fail" | "sts:cnl", summary?: unknown) => boolean
+  /** `oid=… state=… closed=0|1 status=… watchers=<n>`; `undefined` for one that is unknown. */
+  readonly get: (oid: string) => string | undefined
+}
+
+/** What a run asks of an operation beside the writes to its dossier: entries that are numbered when the run is merged. */
+export type OperationLaunch =
+  | { readonly kind: "state"; readonly oid: string; readonly state: string; readonly code: number; readonly note: string | undefined }
+  | {
+    readonly kind: "close"
+    readonly oid: string
+    readonly state: string
+    readonly code: number
+    readonly note: string | undefined
+    readonly status: string
+    /** Whether it makes an entry in the history: the state may be the newest one already. */
+    readonly entry: boolean
+  }
+  | {
+    readonly kind: "await"
+    readonly oid: string
+    readonly want: string
+    readonly ttl: number
+    readonly signal: string
+    readonly payload: Document | undefined
+    /** The enzyme that awaits. */
+    readonly enzyme: string
+  }
 
 /** Meetings with work outside the beat, under `/data/rv`. (Seed 001.) */
 export interface Rendezvous {

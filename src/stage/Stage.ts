@@ -122,6 +122,20 @@ export class Stage implements View {
     return [...set].sort()
   }
 
+  /** Adds to a number of a document as the runs so far have made it, after one of them was merged. */
+  add(address: Address.Address, by: number): void {
+    const staged = this.documents.get(address.key)!
+    const write: Write.Write = { kind: "increment", address, by }
+    staged.after = Write.apply(staged.after, write)
+    staged.writes.push(write)
+  }
+
+  /** What a document is as far as the beat has come. */
+  newest(key: string): Document | undefined {
+    const staged = this.documents.get(key)
+    return staged === undefined ? this.committed.read(key) : staged.after
+  }
+
   /** Takes room in the beat for so many characters; not where that is more than is left. */
   take(size: number): boolean {
     if (this.size + size > MAX_SIZE) return false

@@ -231,5 +231,27 @@ const waits: Scenario = {
   rounds: [posts("wait", [0, 2]), [...posts("wait", [3, 3]), ...posts("after", [4, 5])]]
 }
 
+const operations: Scenario = {
+  name: "operations that are awaited, closed and timed out",
+  enzymes: [
+    enzyme("begin", (tx, event) => {
+      const { payload, signal } = event
+      if (signal !== "/signals/op/begin") return done(tx, event, signal!.split("/").at(-1)!)
+      const oid = tx.op.start({ verb: "op/trial", target: "/data/x", mode: "opm:states", payload })
+      tx.op.await(oid, "ist:plan", { signal: "/signals/op/planned", payload })
+      tx.op.await(oid, "sts:ok", { signal: "/signals/op/closed", ttl: 4, payload })
+      tx.signal({ signal: "/signals/go", payload: { ...payload as object, oid }, at: { beats: 2 } })
+    }, { query: "/signals/op/*" }),
+    counting("go", (tx, { payload }) => {
+      const { n, oid } = payload as unknown as Numbered & { readonly oid: string }
+      tx.op.setState(oid, "ist:plan")
+      // Every third one is closed in time, and every third otherwise than it is awaited.
+      if (n % 3 > 0) tx.op.close(oid, n % 3 === 1 ? "sts:ok" : "sts:fail", payload)
+    }),
+    counting("late", undefined, { query: "/op/tmo", bind: ["/rt/ops"] })
+  ],
+  rounds: [posts("op/begin", [0, 2]), posts("op/begin", [3, 5])]
+}
+
 /** All of them; the first is the one that tests run over SQLite as well. */
-export const all: ReadonlyArray<Scenario> = [chains, failures, conflicts, lanes, delays, controls, contents, repeats, fatals, waits]
+export const all: ReadonlyArray<Scenario> = [chains, failures, conflicts, lanes, delays, controls, contents, repeats, fatals, waits, operations]

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Address, BeatAborted, IdReused, InboxFull, InvalidSignal, PersistenceError, SpaceStopped, WriteRefused } from "systole"
+import { Address, BeatAborted, IdReused, InboxFull, InvalidOperation, InvalidSignal, OperationAbsent, OperationClosed, PersistenceError, SpaceStopped, WriteRefused } from "systole"
 import * as PersistenceErrors from "../../src/persistence/PersistenceError.ts"
 import { InvalidValue } from "../../src/cell/Value.ts"
 import * as Problem from "../../src/ingress/Problem.ts"
@@ -15,6 +15,9 @@ const expected: ReadonlyArray<readonly [Error, number]> = [
   [new WriteRefused({ address: "/rt/x", reason: "it is the runtime's" }), 403],
   [store(new PersistenceErrors.NoSuchSpace({ space: "shop" })), 404],
   [new BeatAborted({ beat: 1, enzyme: "e", signal: "/s", reason: "no" }), 409],
+  [new InvalidOperation({ reason: "it is none" }), 400],
+  [new OperationAbsent({ oid: "OPS:1.0.0" }), 404],
+  [new OperationClosed({ oid: "OPS:1.0.0", status: "sts:ok" }), 409],
   [new IdReused({ id: "a" }), 422],
   [new InboxFull({ space: "shop", limit: "2 signals" }), 429],
   [new SpaceStopped({ space: "shop", reason: "it was closed" }), 503],

@@ -25,6 +25,13 @@ const everything = () => [
   Kit.enzyme("fatal", () => new Fatal({ reason: "the end" })),
   Kit.enzyme("slow", (tx) => Effect.map(Effect.andThen(Effect.promise(() => Promise.resolve()), Random.next), (chance) => tx.set("/data/slow", chance))),
   Kit.enzyme("keep", (tx, event) => tx.set("/data/kept", (tx.get(`/cas/${String(event.payload)}`) as Uint8Array | undefined)?.length ?? null)),
+  Kit.enzyme("operate", (tx, { payload, signal }) => {
+    if (signal !== "/signals/operate") return tx.append("/data/operated", [signal, payload])
+    const oid = tx.op.start({ verb: "op/x", target: "/data/x", mode: "opm:states", payload: new Set([tx.beat]) })
+    tx.op.await(oid, "ist:plan", { signal: "/signals/operate/planned", payload: { beat: tx.beat } })
+    tx.op.await(oid, "sts:ok", { signal: "/signals/operate/closed", ttl: 2 })
+    tx.op.setState(oid, "ist:plan", { note: "soon" })
+  }, { query: "/signals/operate", match: "prefix" }),
   Kit.enzyme("bind", (tx) => {
     tx.bind("/data/late", "note")
     tx.signal({ signal: "/signals/note", target: "/data/late/1" })
@@ -44,9 +51,14 @@ const live = Effect.fnUntraced(function*(space: Space) {
   yield* store(hash)
   yield* Kit.controlled(space, space.set("/data/outside", new Set([1n, 2n])))
   yield* Kit.controlled(space, space.bind("/data/more", "note"))
+  const started = yield* Kit.controlled(space, space.ops.start({ verb: "op/x", target: "x", mode: "opm:direct", payload: new Map([[1n, "one"]]) }))
+  const { oid } = started._tag === "Success" ? started.success : { oid: "none" }
+  yield* Kit.controlled(space, space.ops.setState(oid, "ist:plan", { code: 1, note: "soon" }))
+  yield* Kit.controlled(space, space.ops.setState(oid, "no state"))
+  yield* Kit.controlled(space, space.ops.close(oid, "sts:fail", { why: undefined }))
   for (const round of [1, 2, 3]) {
     yield* space.signal({ signal: "/signals/order", payload: { round }, id: `order-${round}` })
-    for (const name of ["shy", "dead", "slow", "bind"]) yield* post(name, { round })
+    for (const name of ["shy", "dead", "slow", "bind", "operate"]) yield* post(name, { round })
     for (const fighter of ["a", "b", "c"]) yield* space.signal({ signal: "/signals/fight", target: `/data/corner/${fighter}`, payload: fighter }).pipe(Effect.andThen(space.bind("/data/corner", "fight").pipe(Effect.forkChild)))
     yield* space.step
   }

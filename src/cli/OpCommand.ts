@@ -1,0 +1,85 @@
+/**
+ * `systole op`: operations, followed and cancelled.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import type { OperationDossier, OperationRow } from "../kernel/Space.ts"
+import { Client } from "./Client.ts"
+import * as Output from "./Output.ts"
+import * as SpaceCommand from "./SpaceCommand.ts"
+
+/** A dossier as it is answered, with its values as JSON. */
+type Shown = Omit<OperationDossier, "close" | "payload"> & {
+  readonly payload?: unknown
+  readonly close: { readonly status: string; readonly closed_beat: number; readonly summary?: unknown } | null
+}
+
+const list = Command.make("list", {
+  space: SpaceCommand.name,
+  limit: Flag.Int("limit").pipe(Flag.withDescription("At most this many"), Flag.withDefault(20)),
+  after: Flag.String("after").pipe(Flag.withDescription("Where the list before ended, as an id"), Flag.optional),
+  json: Output.json
+}, ({ after, json, limit, space }) =>
+  Effect.gen(function*() {
+    const client = yield* Client
+    const from = Option.match(after, { onNone: () => "", onSome: (oid) => `&after=${encodeURIComponent(oid)}` })
+    const { next, operations } = yield* client.ask<{ readonly operations: ReadonlyArray<OperationRow>; readonly next: string | null }>(`${SpaceCommand.path(space)}/ops?limit=${limit}${from}`)
+    yield* Output.data(json, operations, Output.table(operations.map((row) => [row.oid, row.state, row.status ?? "open", row.verb, row.target])))
+    if (next !== null) yield* Output.note(`there are more: --after ${next}`)
+  })).pipe(Command.withDescription("List the operations of a space"))
+
+const oid = Argument.String("oid").pipe(Argument.withDescription("The id of the operation, such as OPS:12.0.0"))
+
+const path = (space: string, oid: string): string => `${SpaceCommand.path(space)}/ops/${encodeURIComponent(oid)}`
+
+const show = Command.make("show", { space: SpaceCommand.name, oid, json: Output.json }, ({ json, oid, space }) =>
+  Client.use((client) => client.ask<Shown>(path(space, oid))).pipe(
+    Effect.flatMap((dossier) => Output.data(json, dossier, lines(dossier)))
+  )).pipe(Command.withDescription("Print an operation's dossier"))
+
+const lines = ({ close, history, waiting, ...row }: Shown): ReadonlyArray<string> => [
+  `${row.oid} ${row.verb} → ${row.target} (${row.mode})`,
+  `  ${row.state} code ${row.code}${row.note === undefined ? "" : `: ${row.note}`}`,
+  `  payload ${row.payload === undefined ? "none" : JSON.stringify(row.payload)}`,
+  ...history.map((entry) => `  OPH:${entry.number} beat ${entry.beat} ${entry.state} code ${entry.code}${entry.note === undefined ? "" : `: ${entry.note}`}`),
+  ...waiting.map((watcher) => `  OPW:${watcher.number} ${watcher.enzyme} awaits ${watcher.want}${watcher.deadline === 0 ? "" : ` until beat ${watcher.deadline}`}`),
+  close === null ? "  open" : `  closed ${close.status} in beat ${close.closed_beat}${close.summary === undefined ? "" : `: ${JSON.stringify(close.summary)}`}`
+]
+
+const watch = Command.make("watch", {
+  space: SpaceCommand.name,
+  oid,
+  times: Flag.Int("times").pipe(Flag.withDescription("Stop after this many states"), Flag.optional),
+  json: Output.json
+}, ({ json, oid, space, times }) =>
+  Effect.gen(function*() {
+    const events = (yield* Client).events(path(space, oid))
+    const some = Option.isSome(times) ? Stream.take(events, times.value) : events
+    yield* Stream.runForEach(some, ({ data, id }) => {
+      const { code, note, state, status, watchers } = JSON.parse(data) as OperationRow
+      return Output.data(json, { beat: id, state, code, note, status, watchers }, `${id}  ${state} code ${code}${note === undefined ? "" : `: ${note}`}${status === undefined ? "" : `  closed ${status}`}`)
+    })
+  })).pipe(Command.withDescription("Print how an operation stands now, and again after each beat that moves it"))
+
+const cancel = Command.make("cancel", { space: SpaceCommand.name, oid, json: Output.json }, ({ json, oid, space }) =>
+  Client.use((client) => client.ask<{ readonly beat: number }>(`${path(space, oid)}/cancel`, { method: "POST" })).pipe(
+    Effect.flatMap((answer) => Output.data(json, answer, `cancelled ${oid} in beat ${answer.beat}`))
+  )).pipe(Command.withDescription("Close an operation with sts:cnl"))
+
+/**
+ * The command `op`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const command = Command.make("op").pipe(
+  Command.withDescription("Look at operations, follow and cancel them"),
+  Command.withSubcommands([list, show, watch, cancel]),
+  Command.provide(Client.layer)
+)

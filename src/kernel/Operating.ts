@@ -1,0 +1,194 @@
+/**
+ * Operating: where operations meet the beat.
+ *
+ * The folder of operations knows dossiers and watchers; here their verbs become
+ * control input, what an advance sends becomes signals, and an enzyme that
+ * awaits is bound at the operation's cell until its watcher is gone.
+ * (Architecture, section 1.1, steps 3 and 10, and section 5.)
+ *
+ * @module
+ */
+import * as Document from "../cell/Document.ts"
+import type { Advanced, Sent } from "../operation/Advance.ts"
+import * as Dossier from "../operation/Dossier.ts"
+import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
+import * as Verbs from "../operation/Verbs.ts"
+import * as Watches from "../operation/Watches.ts"
+import type { SpaceStore } from "../persistence/Persistence.ts"
+import type { Binding, BindingTable } from "../registry/Bindings.ts"
+import type { Entry } from "../registry/Registry.ts"
+import type { Draft } from "../stage/Draft.ts"
+import { InvalidSignal } from "../stage/Emission.ts"
+import type { OperationRequest, Operations } from "../stage/Launch.ts"
+import { COMMIT } from "../stage/Stage.ts"
+import type { BeatWork } from "./BeatWork.ts"
+import type { Body } from "./Body.ts"
+import type { Documents } from "./Documents.ts"
+import type { Inbox } from "./Inbox.ts"
+import * as Signal from "./Signal.ts"
+
+/** What the outside asks of operations; the value that goes with it is as it is kept. */
+export type Ask =
+  & { readonly value?: Document.Document | undefined }
+  & (
+    | { readonly verb: "start"; readonly request: Omit<OperationRequest, "payload"> }
+    | { readonly verb: "state"; readonly oid: string; readonly state: string; readonly code?: number; readonly note?: string }
+    | { readonly verb: "await"; readonly oid: string; readonly want: string; readonly signal: string; readonly ttl?: number }
+    | { readonly verb: "close"; readonly oid: string; readonly status: string }
+  )
+
+export type Refused = InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | InvalidSignal
+
+/** Watchers that are asked for at a time. */
+const PAGE = 1000
+
+/** The binding of an enzyme that awaits something at a cell. */
+const attentive = (enzyme: string, beat: number): Binding => ({ awaits: true, beat, enzyme, propagate: false, tombstone: false })
+
+/**
+ * The bindings that a signal is resolved with: an awaited one reaches the enzyme that awaits it, whose watcher is gone by then.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const tableFor = (table: BindingTable, { awaits, target }: Pick<Signal.Signal, "awaits" | "target">): BindingTable =>
+  awaits === undefined || target === undefined ? table : withAttention(table, target, awaits)
+
+const withAttention = (table: BindingTable, cell: string, enzyme: string): BindingTable => ({
+  get: (id) => id === cell ? [attentive(enzyme, -1), ...table.get(id) ?? []] : table.get(id)
+})
+
+/**
+ * A run's face of operations.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const face = (work: BeatWork, { enzymes, watches }: Body, { enzyme }: Entry) => (draft: Draft): Operations =>
+  Verbs.make(draft, {
+    enzyme: enzyme.name,
+    hears: (signal, target) => enzymes.resolve(signal, target, withAttention(work.table, target, enzyme.name)).status === "match",
+    open: () => watches.size
+  })
+
+/**
+ * Does what the outside asks; answers the id of the operation, or why not.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const perform = (draft: Draft, ask: Ask, { body, work }: { readonly body: Body; readonly work: BeatWork }): string | Refused => {
+  try {
+    if (ask.verb === "start") return Verbs.start(draft, ask.request, ask.value)
+    if (ask.verb === "state") Verbs.setState(draft, ask)
+    else if (ask.verb === "close") Verbs.close(draft, { ...ask, summary: ask.value })
+    else {
+      Verbs.watch(draft, { ...ask, payload: ask.value }, {
+        enzyme: Dossier.OUTSIDE,
+        hears: (signal, target) => body.enzymes.resolve(signal, target, work.table).status === "match",
+        open: () => body.watches.size
+      })
+    }
+    return ask.oid
+  } catch (error) {
+    if (isRefusal(error)) return error
+    throw error
+  }
+}
+
+const refusals = [InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull, InvalidSignal]
+
+const isRefusal = (error: unknown): error is Refused => refusals.some((refusal) => error instanceof refusal)
+
+/**
+ * Step 10 for operations: what they send is queued, time-outs are told, and enzymes are bound where they begin to await.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const advance = (work: BeatWork, body: Body, queued: Array<Signal.Pending>): void => {
+  if (!work.operates) return
+  const advanced = work.operations.finish(work.due.flatMap(([oid, number]) => body.watches.get(oid, number) ?? []))
+  work.advanced = advanced
+  for (const { watch: { enzyme, oid, want }, why } of advanced.lost) {
+    work.diagnostics.push({
+      severity: "sev:warn",
+      topic: "ops/watchers",
+      code: `ops/${why}`,
+      note: why === "timeout" ? `watcher timeout on oid=${oid} want=${want}` : `watcher of closed oid=${oid} can never have want=${want}`,
+      origin: enzyme,
+      subject: Dossier.address(oid).id
+    })
+  }
+  for (const sent of advanced.sent) queued.push(new Signal.Pending(body.number(), signalOf(sent, work.moment.beat)))
+  for (const { awaits, enzyme, oid } of advanced.attention) bind(work, { awaits, enzyme, cell: Dossier.address(oid).id })
+}
+
+const signalOf = ({ depth, enzyme, id, payload, signal, target }: Sent, beat: number): Signal.Signal =>
+  Signal.make({ id, signal, target, payload, at: undefined }, { origin: "run", depth, expected: beat + 1, to: undefined, awaits: enzyme })
+
+/** Puts an enzyme's attention into a cell's list, or takes it out; a list that ends empty goes. */
+const bind = (work: BeatWork, { awaits, cell, enzyme }: { readonly awaits: boolean; readonly cell: string; readonly enzyme: string }): void => {
+  const list = work.table.get(cell) ?? []
+  const rest = list.filter((binding) => binding.enzyme !== enzyme || binding.awaits !== true)
+  work.put(cell, awaits ? [attentive(enzyme, work.moment.beat), ...rest] : rest, COMMIT)
+}
+
+/**
+ * What the store has taken of an advance becomes what is awaited from now on.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const apply = ({ gone, opened }: Advanced, { inbox, number, settings, watches }: Body): void => {
+  for (const watch of gone) {
+    watches.remove(watch)
+    if (watch.deadline > 0) inbox.waits.drop()
+  }
+  for (const watch of opened) {
+    watches.add(watch)
+    wait(watch, { inbox, seq: number(), tempo: settings.tempo })
+  }
+}
+
+/** A watcher with a deadline lies with all else that waits. */
+const wait = (watch: Watches.Watch, { inbox, seq, tempo }: { readonly inbox: Inbox; readonly seq: number; readonly tempo: number }): void => {
+  const { deadline, since } = watch
+  if (deadline === 0) return
+  const due = Signal.due({ beats: deadline - since.beat }, { ...since, tempo })
+  inbox.waits.add({ seq, again: undefined, due, watch })
+}
+
+/**
+ * The watchers that are open: each belongs to an operation whose cell has a list of bindings, so no other is looked at.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const recall = (store: Pick<SpaceStore, "below">, documents: Documents, bindings: ReadonlyMap<string, unknown>): Watches.Watches => {
+  const watches = new Watches.Watches()
+  for (const cell of bindings.keys()) {
+    if (!cell.startsWith(`${Dossier.FOLDER}/`)) continue
+    const oid = cell.slice(Dossier.FOLDER.length + 1)
+    const folder = `${cell}/watchers`
+    for (let keys = store.below(folder, { limit: PAGE }); ; keys = store.below(folder, { limit: PAGE, after: keys.at(-1)! })) {
+      for (const key of keys) {
+        const name = key.slice(folder.length + 1)
+        if (name.includes("/")) continue
+        watches.add(Watches.watch(oid, Dossier.numberOf(name), Document.read(documents.read(key), []) as unknown as Dossier.Watcher))
+      }
+      if (keys.length < PAGE) break
+    }
+  }
+  return watches
+}
+
+/**
+ * Has the watchers that were recalled wait for their deadlines.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const resume = (watches: Watches.Watches, around: { readonly inbox: Inbox; readonly number: () => number; readonly tempo: number }): void => {
+  for (const watch of watches.all()) wait(watch, { ...around, seq: around.number() })
+}

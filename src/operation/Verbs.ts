@@ -1,0 +1,243 @@
+/**
+ * The verbs of operations, over the transaction that asks.
+ *
+ * What moves in a dossier is written like any cell, so two runs of a beat that
+ * set another state, or close it otherwise, are in conflict. Entries of the
+ * history and watchers are launches: those of several runs get their numbers
+ * when the runs are merged, one after another. (Seed 000, "OPS/STATES";
+ * semantics, section 4.2.)
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import * as Document from "../cell/Document.ts"
+import type { Draft } from "../stage/Draft.ts"
+import * as Emission from "../stage/Emission.ts"
+import type { Continuation, OperationLaunch, OperationRequest, Operations, StateNote } from "../stage/Launch.ts"
+import * as Write from "../stage/Write.ts"
+import * as Dossier from "./Dossier.ts"
+import { AwaitUnheard, InvalidOperation, OperationClosed, OperationAbsent, WatchersFull } from "./OperationError.ts"
+import * as Vocabulary from "./Vocabulary.ts"
+import { MAX_AT_ONE, MAX_OPEN } from "./Watches.ts"
+
+/** Longest wait, in beats. */
+const MAX_TTL = 2 ** 43
+
+/** Most characters of a note. */
+const MAX_NOTE = 2000
+
+/** Who awaits, and what the space knows of that. */
+export interface Awaiting {
+  /** The enzyme that runs. */
+  readonly enzyme: string
+  /** Whether a signal to a cell would be taken, with that enzyme bound there. */
+  readonly hears: (signal: string, target: string) => boolean
+  /** How many watchers are open in the space. */
+  readonly open: () => number
+}
+
+/**
+ * A run's face of operations.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (draft: Draft, awaiting: Awaiting): Operations => ({
+  start: (request) => draft.guarded(() => start(draft, request, encoded(request.payload))),
+  setState: (oid, state, note) => draft.guarded(() => told(() => setState(draft, { oid, state, ...note }))),
+  await: (oid, want, then) => draft.guarded(() => watch(draft, { ...then, oid, want, payload: encoded(then.payload) }, awaiting)),
+  close: (oid, status, summary) => draft.guarded(() => told(() => close(draft, { oid, status, summary: encoded(summary) }))),
+  get: (oid) => draft.guarded(() => {
+    const live = Dossier.isOid(oid) ? read(draft, oid) : undefined
+    return live === undefined ? undefined : Dossier.summary(oid, live)
+  })
+})
+
+/** A value as it is kept. */
+const encoded = (value: unknown): Document.Document | undefined => value === undefined ? undefined : Document.encode(value)
+
+/** A run is told no where the outside is told why. */
+const told = (verb: () => void): boolean => {
+  try {
+    verb()
+    return true
+  } catch (error) {
+    if (error instanceof InvalidOperation || error instanceof OperationAbsent || error instanceof OperationClosed) return false
+    throw error
+  }
+}
+
+/**
+ * Starts an operation, with its payload as it is kept.
+ *
+ * @throws InvalidOperation
+ * @category combinators
+ * @since 0.1.0
+ */
+export const start = (draft: Draft, request: Omit<OperationRequest, "payload">, kept: Document.Document | undefined): string => {
+  const { mode, target, ttl = 0, verb } = request
+  check(request)
+  const oid = `OPS:${draft.id()}`
+  const { beat } = draft
+  const envelope = Dossier.address(oid, "envelope")
+  const place = Dossier.payloadOf(envelope)
+  const live: Dossier.Live = { state: Vocabulary.RUNNING, code: 0, beat, hist_next: 2, wtch_next: 1, watchers: 0 }
+  draft.operate([
+    Write.set(Dossier.address(oid), live),
+    Write.set(envelope, { verb, target, mode, ttl, issued_beat: beat, ...(kept === undefined ? {} : { payload_id: Dossier.linkTo(place) }) }),
+    Write.set(Dossier.historyAddress(oid, 1), { beat, state: live.state, code: 0 }),
+    ...(kept === undefined ? [] : [{ kind: "set", address: place, document: kept } as const])
+  ])
+  return oid
+}
+
+/**
+ * Throws where a request cannot be taken.
+ *
+ * @throws InvalidOperation
+ * @category guards
+ * @since 0.1.0
+ */
+export const check = ({ mode, target, ttl = 0, verb }: Omit<OperationRequest, "payload">): void => {
+  if (!Vocabulary.isVerb(verb)) throw refuse(`its verb is ${shown(verb)}; give names such as op/render`)
+  if (typeof target !== "string" || target === "" || target.length > Address.MAX_TEXT || !target.isWellFormed()) {
+    throw refuse(`its target is ${shown(target)}; say in at most ${Address.MAX_TEXT} characters what it is done to`)
+  }
+  if (!Vocabulary.isMode(mode)) throw refuse(`its mode is ${shown(mode)}; give opm:direct or opm:states`)
+  checkTtl(ttl)
+}
+
+/**
+ * Sets a state.
+ *
+ * @throws InvalidOperation, OperationAbsent, OperationClosed
+ * @category combinators
+ * @since 0.1.0
+ */
+export const setState = (draft: Draft, { code = 0, note, oid, state: word }: { readonly oid: string; readonly state: string } & StateNote): void => {
+  const state = Vocabulary.state(word)
+  if (state === undefined) throw refuse(`${shown(word)} is no state; give a name such as ist:plan`)
+  if (!Number.isSafeInteger(code)) throw refuse(`its code is ${shown(code)}; give a whole number`)
+  if (note !== undefined && (typeof note !== "string" || note.length > MAX_NOTE)) throw refuse(`its note is no text of at most ${MAX_NOTE} characters`)
+  const live = known(draft, oid)
+  if (live.status !== undefined) throw new OperationClosed({ oid, status: live.status })
+  const writes = [
+    set(oid, "state", state),
+    set(oid, "code", code),
+    set(oid, "note", note),
+    // Who sets a state says that it is open, and so contradicts whoever closes it.
+    set(oid, "status", undefined)
+  ]
+  if (isRepeated(draft, live, state)) return draft.operate(writes)
+  record(draft, { oid, live, writes }, { kind: "state", oid, state, code, note })
+}
+
+/**
+ * Closes an operation. Nothing follows where it is closed so already.
+ *
+ * @throws InvalidOperation, OperationAbsent, OperationClosed
+ * @category combinators
+ * @since 0.1.0
+ */
+export const close = (draft: Draft, { oid, status, summary: kept }: { readonly oid: string; readonly status: string; readonly summary: Document.Document | undefined }): void => {
+  const state = Vocabulary.stateOf(status)
+  if (state === undefined) throw refuse(`${shown(status)} is no status; give sts:ok, sts:fail or sts:cnl`)
+  const live = known(draft, oid)
+  if (live.status === status) return
+  if (live.status !== undefined) throw new OperationClosed({ oid, status: live.status })
+  const seal = Dossier.address(oid, "close")
+  const place = Dossier.payloadOf(seal)
+  const writes = [
+    set(oid, "state", state),
+    set(oid, "status", status),
+    Write.set(seal, { status, closed_beat: draft.beat, ...(kept === undefined ? {} : { summary_id: Dossier.linkTo(place) }) }),
+    ...(kept === undefined ? [] : [{ kind: "set", address: place, document: kept } as const])
+  ]
+  const { code, note } = live
+  record(draft, { oid, live, writes }, { kind: "close", oid, state, code, note, status, entry: !isRepeated(draft, live, state) })
+}
+
+/** What an operation is asked, with the writes that go with it. */
+interface Asked {
+  readonly oid: string
+  readonly live: Dossier.Live
+  readonly writes: ReadonlyArray<Write.Write>
+}
+
+/** Writes what moves, with an entry for the history. */
+const record = (draft: Draft, { live, oid, writes }: Asked, op: Exclude<OperationLaunch, { readonly kind: "await" }>): void => {
+  if (op.kind === "close" && !op.entry) return draft.operate(writes, { op, shows: [] })
+  draft.operate([...writes, set(oid, "beat", draft.beat), count(oid, "hist_next")], {
+    op,
+    shows: [[Dossier.historyAddress(oid, live.hist_next), historyEntry(draft.beat, op)]]
+  })
+}
+
+/** The same state twice in one beat is one entry. */
+const isRepeated = (draft: Draft, live: Dossier.Live, state: string): boolean => live.state === state && live.beat === draft.beat
+
+/** An entry of a history. */
+export const historyEntry = (beat: number, { code, note, state }: { readonly state: string; readonly code: number; readonly note: string | undefined }): Document.Document =>
+  Document.encode({ beat, state, code, ...(note === undefined ? {} : { note }) })
+
+/**
+ * Awaits a state or a status.
+ *
+ * @throws InvalidOperation, InvalidSignal, OperationAbsent, AwaitUnheard, WatchersFull
+ * @category combinators
+ * @since 0.1.0
+ */
+export const watch = (
+  draft: Draft,
+  { oid, payload, signal, ttl = 0, want: word }: Omit<Continuation, "payload"> & { readonly oid: string; readonly want: string; readonly payload: Document.Document | undefined },
+  { enzyme, hears, open }: Awaiting
+): void => {
+  const want = Vocabulary.want(word)
+  if (want === undefined) throw refuse(`${shown(word)} can be awaited by nobody; give a state such as ist:plan, or sts:ok, sts:fail or sts:cnl`)
+  checkTtl(ttl)
+  Emission.make("", { signal }, draft.beat)
+  const live = known(draft, oid)
+  const target = Dossier.address(oid)
+  if (!hears(signal, target.id)) throw new AwaitUnheard({ oid, signal })
+  if (live.watchers >= MAX_AT_ONE) throw new WatchersFull({ limit: `${MAX_AT_ONE} watchers at operation "${oid}"` })
+  if (open() >= MAX_OPEN) throw new WatchersFull({ limit: `${MAX_OPEN} watchers in the space` })
+  const op = { kind: "await", oid, want, ttl, signal, payload, enzyme } as const
+  const place = Dossier.watcherAddress(oid, live.wtch_next)
+  const entry = watcherEntry(draft, op, place)
+  draft.operate([count(oid, "wtch_next"), count(oid, "watchers")], {
+    op,
+    shows: payload === undefined ? [[place, entry]] : [[place, entry], [Dossier.payloadOf(place), payload]]
+  })
+}
+
+/** What a watcher's cell holds. */
+export const watcherEntry = (
+  { beat, now }: { readonly beat: number; readonly now: number },
+  { enzyme, payload, signal, ttl, want }: Extract<OperationLaunch, { readonly kind: "await" }>,
+  place: Address.Address
+): Document.Document => {
+  const watcher: Dossier.Watcher = { want, deadline: ttl === 0 ? 0 : beat + ttl, cont: signal, enzyme, issued_beat: beat, issued_ms: now }
+  return Document.encode(payload === undefined ? watcher : { ...watcher, payload_id: Dossier.linkTo(Dossier.payloadOf(place)) })
+}
+
+const read = (draft: Draft, oid: string): Dossier.Live | undefined => Dossier.live(draft.get(Dossier.address(oid).text))
+
+const known = (draft: Draft, oid: string): Dossier.Live => {
+  const live = Dossier.isOid(oid) ? read(draft, oid) : undefined
+  if (live === undefined) throw new OperationAbsent({ oid: String(oid) })
+  return live
+}
+
+const set = (oid: string, field: keyof Dossier.Live, value: unknown): Write.Write =>
+  Write.set(Address.into(Dossier.address(oid), [field]), value)
+
+const count = (oid: string, field: keyof Dossier.Live): Write.Write =>
+  ({ kind: "increment", address: Address.into(Dossier.address(oid), [field]), by: 1 })
+
+const checkTtl = (ttl: number): void => {
+  if (!Number.isInteger(ttl) || ttl < 0 || ttl > MAX_TTL) throw refuse(`its ttl is ${shown(ttl)}; give a whole number of beats from 0 to ${MAX_TTL}`)
+}
+
+const shown = (value: unknown): string => (JSON.stringify(value) ?? typeof value).slice(0, 200)
+
+const refuse = (reason: string) => new InvalidOperation({ reason })

@@ -1,0 +1,114 @@
+/**
+ * Watches: the open watchers of a space, by what they wait for.
+ *
+ * A step of an operation finds those that wait for it without looking at any
+ * other. There is no more here than an entry for each; the rest is in the
+ * watcher's cell.
+ *
+ * @module
+ */
+import * as Dossier from "./Dossier.ts"
+
+/** Most watchers that are open in one space, and at one operation. */
+export const MAX_OPEN = 1_000_000
+export const MAX_AT_ONE = 1024
+
+/**
+ * One open watcher.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Watch {
+  readonly oid: string
+  readonly number: number
+  readonly want: string
+  readonly enzyme: string
+  /** The beat in which it is over; 0 for never. */
+  readonly deadline: number
+  /** The beat that opened it, and its clock. */
+  readonly since: { readonly beat: number; readonly clock: number }
+  /** Whether it was taken out. */
+  gone: boolean
+}
+
+/** The watches of one operation. */
+interface Own {
+  readonly byNumber: Map<number, Watch>
+  readonly byWant: Map<string, Set<Watch>>
+  readonly byEnzyme: Map<string, number>
+}
+
+const none: ReadonlySet<Watch> = new Set()
+
+/**
+ * All open watchers of a space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Watches {
+  size = 0
+  private readonly byOperation = new Map<string, Own>()
+
+  add(watch: Watch): void {
+    const { enzyme, number, oid, want } = watch
+    const own = this.byOperation.get(oid) ?? { byNumber: new Map(), byWant: new Map(), byEnzyme: new Map() }
+    this.byOperation.set(oid, own)
+    own.byNumber.set(number, watch)
+    const wanting = own.byWant.get(want)
+    if (wanting === undefined) own.byWant.set(want, new Set([watch]))
+    else wanting.add(watch)
+    own.byEnzyme.set(enzyme, (own.byEnzyme.get(enzyme) ?? 0) + 1)
+    this.size++
+  }
+
+  remove(watch: Watch): void {
+    const own = this.byOperation.get(watch.oid)
+    if (own === undefined || !own.byNumber.delete(watch.number)) return
+    watch.gone = true
+    this.size--
+    if (own.byNumber.size === 0) return void this.byOperation.delete(watch.oid)
+    const wanting = own.byWant.get(watch.want)!
+    wanting.delete(watch)
+    if (wanting.size === 0) own.byWant.delete(watch.want)
+    own.byEnzyme.set(watch.enzyme, own.byEnzyme.get(watch.enzyme)! - 1)
+  }
+
+  /** The watcher with a number. */
+  get(oid: string, number: number): Watch | undefined {
+    return this.byOperation.get(oid)?.byNumber.get(number)
+  }
+
+  /** Those of an operation that wait for a state or a status. */
+  wanting(oid: string, want: string): ReadonlySet<Watch> {
+    return this.byOperation.get(oid)?.byWant.get(want) ?? none
+  }
+
+  /** All of them. */
+  *all(): Iterable<Watch> {
+    for (const { byNumber } of this.byOperation.values()) yield* byNumber.values()
+  }
+
+  /** All of an operation. */
+  of(oid: string): Iterable<Watch> {
+    return this.byOperation.get(oid)?.byNumber.values() ?? none
+  }
+
+  /** How many an enzyme has at an operation. */
+  count(oid: string, enzyme: string): number {
+    return this.byOperation.get(oid)?.byEnzyme.get(enzyme) ?? 0
+  }
+}
+
+/**
+ * The entry of a watcher, from its cell.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const watch = (oid: string, number: number, { deadline, enzyme, issued_beat, issued_ms, want }: Dossier.Watcher): Watch =>
+  ({ oid, number, want, enzyme, deadline, since: { beat: issued_beat, clock: issued_ms }, gone: false })
+
+/** Operations in the order of their creation, and the watchers of each by number. */
+export const inOrder = (a: Watch, b: Watch): number => Dossier.byCreation(a.oid, b.oid) || a.number - b.number

@@ -1,0 +1,130 @@
+/**
+ * What the ledgers cost: operations started and closed, and a beat in which ten
+ * watchers are due, with 100,000 others open and without them.
+ */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Effect, Exit, Layer, Scope } from "effect"
+import { defaults, Enzyme, Kernel, KernelSettings, Registry, type Settings, type Space } from "systole"
+import memory from "../../plugins/memory.ts"
+import sqlite from "../../plugins/sqlite.ts"
+import * as HashLayer from "../support/HashLayer.ts"
+import * as SystemPacemaker from "../support/SystemPacemaker.ts"
+import type { Bench, Case, Round } from "./Bench.ts"
+
+const EVENTS = 1000
+const OPEN = 100_000
+const DUE = 10
+
+/** Watchers of one operation, and of one run. */
+const AT_ONE = 1000
+
+const render = { verb: "op/render", target: "/data/scene", mode: "opm:states" } as const
+
+/** What the measured enzymes do, by the last name of their signal. */
+const verbs: Readonly<Record<string, Enzyme.Definition["run"]>> = {
+  write: (tx, event) => tx.set(`/data/bench/${event.id}`, event.payload),
+  both: (tx) => tx.op.close(tx.op.start(render), "sts:ok"),
+  /** Opens so many watchers at one operation, each with so many beats to wait. */
+  open: (tx, event) => {
+    const { count, ttl } = event.payload as { readonly count: number; readonly ttl: number }
+    const oid = tx.op.start(render)
+    for (let i = 0; i < count; i++) tx.op.await(oid, "ist:never", { signal: "/op/cont", ttl })
+  },
+}
+
+const enzymes = [
+  ...Object.entries(verbs).map(([name, run]) => Enzyme.make({ name, query: `/signals/bench/${name}`, run })),
+  Enzyme.make({ name: "heard", query: "/op/*", bind: ["/rt/ops"], run: () => undefined })
+]
+
+const folder = mkdtempSync(join(tmpdir(), "systole-ledgers-"))
+const scope = Scope.makeUnsafe()
+
+/** A space over one of the first-party stores. */
+const open = (provider: typeof memory, name: string, pace: Settings["pace"]): Promise<Space> => {
+  const layer = Kernel.layer.pipe(
+    Layer.provide(provider.provides.persistence!({ folder: join(folder, name), options: {} }).pipe(Layer.provide(HashLayer.layer))),
+    Layer.provide(Layer.mergeAll(HashLayer.layer, SystemPacemaker.layer, Layer.fresh(Registry.layer))),
+    Layer.provide(Layer.succeed(KernelSettings, { tempo: 0, pace, ledgers: true, create: "on-demand", retention: {}, limits: defaults }))
+  )
+  return Effect.runPromise(Effect.gen(function*() {
+    const context = yield* Layer.buildWithScope(Layer.fresh(layer), scope)
+    return yield* Effect.gen(function*() {
+      const kernel = yield* Kernel
+      for (const enzyme of enzymes) yield* kernel.register(enzyme)
+      return yield* kernel.space(name)
+    }).pipe(Effect.provideContext(context))
+  }))
+}
+
+const ignore = { fail: (error: unknown) => { throw error } }
+
+/** Events of one kind that are handled in a second. */
+const handled = (space: Promise<Space>, name: string): Round => async () => {
+  const live = await space
+  const began = performance.now()
+  for (let i = 0; i < EVENTS; i++) live.post({ signal: `/signals/bench/${name}`, target: undefined, payload: i }, ignore)
+  await Effect.runPromise(live.idle)
+  return EVENTS / (performance.now() - began) * 1000
+}
+
+/** A space in which so many watchers wait for long. */
+const waiting = async (provider: typeof memory, name: string, count: number): Promise<Space> => {
+  const space = await open(provider, name, "manual")
+  for (let left = count; left > 0; left -= AT_ONE) {
+    space.post({ signal: "/signals/bench/open", payload: { count: AT_ONE, ttl: 1_000_000_000 } }, ignore)
+    await Effect.runPromise(space.step)
+  }
+  const { operations } = await Effect.runPromise(space.ops.list({ limit: OPEN }))
+  const opened = operations.reduce((sum, { watchers }) => sum + watchers, 0)
+  if (opened !== count) throw new Error(`${opened} watchers are open, and ${count} should be`)
+  return space
+}
+
+/** Microseconds of a beat in which ten watchers are due. */
+const due = (made: Promise<Space>): Round => async () => {
+  const space = await made
+  space.post({ signal: "/signals/bench/open", payload: { count: DUE, ttl: 1 } }, ignore)
+  await Effect.runPromise(space.step)
+  const began = performance.now()
+  await Effect.runPromise(space.step)
+  const took = (performance.now() - began) * 1000
+  await Effect.runPromise(space.step)
+  return took
+}
+
+const cases = (store: string, provider: typeof memory): ReadonlyArray<Case> => {
+  const spaces = { write: open(provider, `${store}-write`, "demand"), both: open(provider, `${store}-both`, "demand") }
+  const beats = { few: waiting(provider, `${store}-few`, 0), many: waiting(provider, `${store}-many`, OPEN) }
+  return [
+    {
+      name: `${store}, operations started and closed`,
+      unit: "events/s",
+      baseline: "one write",
+      contenders: { "one write": handled(spaces.write, "write"), "start and close": handled(spaces.both, "both") },
+      rounds: 15,
+      warm: 5
+    },
+    {
+      name: `${store}, a beat with ${DUE} watchers due`,
+      unit: "µs",
+      baseline: "no others",
+      contenders: { "no others": due(beats.few), [`${OPEN} others`]: due(beats.many) },
+      rounds: 300,
+      warm: 100
+    }
+  ]
+}
+
+const bench: Bench = {
+  cases: [...cases("memory", memory), ...cases("sqlite", sqlite)],
+  note: "Events of one lane follow each other beat by beat, so each operation has a beat of its own. The bar for the beat with others open is 1.2.",
+  close: async () => {
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+export default bench

@@ -1,0 +1,268 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { createHash } from "node:crypto"
+import { Enzyme, Fatal, replay, Retry, type Space, type Transaction } from "systole"
+import * as Vocabulary from "../../src/operation/Vocabulary.ts"
+import * as Dossier from "../../src/operation/Dossier.ts"
+import { Waits } from "../../src/kernel/Waits.ts"
+import { controlled, enzyme, steps } from "../kernel/Kit.ts"
+import * as Machine from "../kernel/Machine.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+const request = { verb: "op/render", target: "/data/scene", mode: "opm:states" } as const
+const OID = "OPS:0.0.0"
+
+/** The digest of all cells of operations and bindings. */
+const ledger = (space: Space) =>
+  space.examine(({ store }) => {
+    const hash = createHash("sha256")
+    for (const folder of ["/rt/ops", "/sys"]) for (const key of store.below(folder, { limit: 10_000 })) hash.update(`${key} ${store.read(key)}\n`)
+    return hash.digest("hex")
+  })
+
+const isReplayedEqual = Effect.fnUntraced(function*(space: Space) {
+  const head = yield* space.head
+  for (let from = 0; from <= head; from++) {
+    const { difference } = yield* space.examine((archive) => replay(archive, from, head))
+    assert.isUndefined(difference, `from ${from}: ${JSON.stringify(difference)}`)
+  }
+})
+
+/** Starts an operation on `/signals/start` and awaits it, and does one thing with it on `/signals/do`. */
+const pair = (verb: (tx: Transaction) => unknown, ttl = 0) => [
+  enzyme("waiter", (tx, { signal }) => {
+    if (signal !== "/wait/start") return tx.append("/data/heard", [signal, tx.beat])
+    tx.op.await(tx.op.start(request), "ist:plan", { signal: "/wait/cont", ttl })
+  }, { query: "/wait/*" }),
+  enzyme("timed", (tx) => tx.append("/data/heard", ["tmo", tx.beat]), { query: "/op/tmo", bind: ["/rt/ops"] }),
+  enzyme("do", verb)
+]
+
+describe("the words of operations", () => {
+  it("are states, statuses, modes and verbs, and nothing else", () => {
+    assert.deepStrictEqual(["ist:plan", "ist:cxl", "ist:", "plan", "sts:ok", "ist:a/b", 4].map(Vocabulary.state), ["ist:plan", "ist:cnl", undefined, undefined, undefined, undefined, undefined])
+    assert.deepStrictEqual(["sts:ok", "sts:fail", "sts:cnl", "sts:no", "constructor"].map(Vocabulary.stateOf), ["ist:ok", "ist:fail", "ist:cnl", undefined, undefined])
+    assert.deepStrictEqual(["ist:cxl", "sts:cnl", "sts:no", undefined].map(Vocabulary.want), ["ist:cnl", "sts:cnl", undefined, undefined])
+    assert.deepStrictEqual(["opm:direct", "opm:x", "direct", undefined].map(Vocabulary.isMode), [true, true, false, false])
+    assert.deepStrictEqual(["op/boot", "x", "", "a//b", "/x", 3].map(Vocabulary.isVerb), [true, true, false, false, false, false])
+  })
+
+  it("are met by a state or a status", () => {
+    assert.isTrue(Vocabulary.isMet("ist:ok", { state: "ist:ok" }))
+    assert.isTrue(Vocabulary.isMet("sts:ok", { state: "ist:ok", status: "sts:ok" }))
+    assert.isFalse(Vocabulary.isMet("sts:ok", { state: "ist:ok" }))
+  })
+
+  it("order operations as they were created", () => {
+    const oids = ["OPS:10.0.0", "OPS:9.0.0", "OPS:9.x.1", "OPS:9.0.10", "OPS:9.0.9"]
+    assert.deepStrictEqual(oids.toSorted(Dossier.byCreation), ["OPS:9.x.1", "OPS:9.0.0", "OPS:9.0.9", "OPS:9.0.10", "OPS:10.0.0"])
+  })
+})
+
+describe("what operations refuse", () => {
+  it.effect("from outside has a name, and leaves the ledger as it was, to the digest", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space(pair(() => undefined))
+      yield* space.signal({ signal: "/wait/start" })
+      yield* space.step
+      yield* controlled(space, space.ops.start(request))
+      yield* controlled(space, space.ops.close("OPS:1.x.0", "sts:ok"))
+      const before = yield* ledger(space)
+      const { ops } = space
+      for (const [ask, code] of [
+        [ops.setState("OPS:7.0.0", "ist:plan"), "ops/absent"],
+        [ops.setState("/data/x", "ist:plan"), "ops/absent"],
+        [ops.close("OPS:7.0.0", "sts:ok"), "ops/absent"],
+        [ops.cancel("OPS:1.x.0"), "ops/closed"],
+        [ops.setState("OPS:1.x.0", "ist:ok"), "ops/closed"],
+        [ops.setState(OID, "plan"), "ops/invalid"],
+        [ops.setState(OID, "ist:plan", { code: 0.5 }), "ops/invalid"],
+        [ops.setState(OID, "ist:plan", { note: "x".repeat(3000) }), "ops/invalid"],
+        [ops.close(OID, "ist:ok"), "ops/invalid"],
+        [ops.close(OID, 4 as never), "ops/invalid"],
+        [ops.close(OID, "sts:ok", () => 1), "value/invalid"],
+        [ops.start({ ...request, verb: "" }), "ops/invalid"],
+        [ops.start({ ...request, target: "x".repeat(3000) }), "ops/invalid"],
+        [ops.start({ ...request, payload: Number.NaN }), "value/invalid"]
+      ] as ReadonlyArray<readonly [Effect.Effect<unknown, { readonly code: string }>, string]>) {
+        const answer = yield* controlled(space, ask)
+        assert.strictEqual(answer._tag === "Failure" && answer.failure.code, code)
+      }
+      assert.strictEqual((yield* controlled(space, ops.close("OPS:1.x.0", "sts:ok")))._tag, "Success")
+      assert.strictEqual(yield* ledger(space), before)
+      yield* isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("in a run is false, or aborts it, and leaves the ledger as it was", () =>
+    Effect.gen(function*() {
+      const verbs: ReadonlyArray<readonly [(tx: Transaction) => unknown, string | false]> = [
+        [(tx) => tx.op.setState("OPS:9.9.9", "ist:plan"), false],
+        [(tx) => tx.op.setState("", "ist:plan"), false],
+        [(tx) => tx.op.setState(OID, "nothing"), false],
+        [(tx) => tx.op.setState(OID, "ist:plan", { code: Number.NaN }), false],
+        [(tx) => tx.op.close("OPS:9.9.9", "sts:ok"), false],
+        [(tx) => tx.op.close(OID, "ist:ok" as never), false],
+        [(tx) => tx.op.await("OPS:9.9.9", "ist:plan", { signal: "/signals/x" }), "ops/absent"],
+        [(tx) => tx.op.await(OID, "plan", { signal: "/signals/x" }), "ops/invalid"],
+        [(tx) => tx.op.await(OID, "ist:plan", { signal: "/signals/x", ttl: 1.5 }), "ops/invalid"],
+        [(tx) => tx.op.await(OID, "ist:plan", { signal: "no path" }), "signal/invalid"],
+        [(tx) => tx.op.await(OID, "ist:plan", { signal: "/nobody" }), "ops/unheard"],
+        [(tx) => tx.set(`/rt/ops/${OID}#/state`, "ist:ok"), "envelope/outside"],
+        [(tx) => tx.delete(`/rt/ops/${OID}/history/OPH:1`), "envelope/outside"]
+      ]
+      const space = yield* TestKernel.space([...pair(() => undefined), ...verbs.map(([verb], i) => enzyme(`v${i}`, verb, { query: `/signals/v/${i}` }))])
+      yield* space.signal({ signal: "/wait/start" })
+      yield* space.step
+      const before = yield* ledger(space)
+      for (const [i, [, expected]] of verbs.entries()) {
+        const { id } = yield* space.signal({ signal: `/signals/v/${i}` })
+        yield* space.step
+        const handling = (yield* space.receipt(id))?.handlings[0]
+        assert.strictEqual(expected === false ? handling?.value as unknown : handling?.error?.code, expected, `v${i}`)
+      }
+      assert.strictEqual(yield* ledger(space), before)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("also of an enzyme that the configuration grants the runtime's cells: only the verbs write dossiers", () =>
+    Effect.gen(function*() {
+      const { check, make } = yield* Effect.promise(() => import("../../src/stage/Envelope.ts"))
+      const { parse } = yield* Effect.promise(() => import("../../src/cell/Address.ts"))
+      const system = make(["/rt/**"], true)
+      assert.doesNotThrow(() => check(system, parse("/rt/other")))
+      assert.throws(() => check(system, parse(`/rt/ops/${OID}`)))
+    }))
+})
+
+describe("an operation of one beat", () => {
+  it.effect("that one run closes and another sets to the state of that status is a conflict", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([...pair(() => undefined),
+        enzyme("a", (tx) => tx.op.close(OID, "sts:ok"), { query: "/signals/both" }),
+        enzyme("b", (tx) => tx.op.setState(OID, "ist:ok"), { query: "/signals/both" })])
+      yield* space.signal({ signal: "/wait/start" })
+      yield* space.step
+      const { id } = yield* space.signal({ signal: "/signals/both" })
+      yield* steps(space, 3)
+      assert.deepStrictEqual((yield* space.receipt(id))?.handlings.map(({ beat, enzyme, value }) => [enzyme, beat, value]), [["a", 1, true], ["b", 2, false]])
+      yield* isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("that is aborted leaves its watchers waiting, and its time-outs to the next", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([...pair(() => new Fatal({ reason: "no" }), 2)])
+      yield* space.signal({ signal: "/wait/start" })
+      yield* steps(space, 2)
+      yield* space.signal({ signal: "/signals/do" })
+      yield* Effect.flip(space.step)
+      assert.deepInclude(yield* space.get(`/rt/ops/${OID}`), { watchers: 1 })
+      yield* steps(space, 3)
+      assert.deepStrictEqual(yield* space.get("/data/heard"), [["tmo", 3]])
+      yield* isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer())))
+})
+
+describe("a continuation", () => {
+  it.effect("that fails is tried again, and sent again from the dead letters to the enzyme that awaited it", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([
+        enzyme("waiter", (tx, { attempt, payload, signal }) => {
+          if (signal === "/wait/start") return void tx.op.await(tx.op.start(request), "ist:run", { signal: "/wait/cont", payload: { a: 1 } })
+          if (attempt < 2) return new Retry({ reason: "not yet" })
+          if (tx.get("/data/mended") === undefined) throw new TypeError("broken")
+          tx.set("/data/heard", payload)
+        }, { query: "/wait/*" })
+      ])
+      yield* space.signal({ signal: "/wait/start" })
+      yield* steps(space, 4)
+      const { letters } = yield* space.dead({ limit: 5 })
+      assert.deepStrictEqual(letters.map(({ attempt, awaits, id, target }) => [id, target, awaits, attempt]), [["0.op.0", `/rt/ops/${OID}`, "waiter", 2]])
+      yield* controlled(space, space.set("/data/mended", true))
+      yield* controlled(space, space.redeliver("0.op.0", "waiter"))
+      yield* steps(space, 3)
+      assert.deepStrictEqual(yield* space.get("/data/heard"), { a: 1 })
+      assert.strictEqual((yield* space.receipt("0.op.0"))?.status, "handled")
+      yield* isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("reaches the enzyme that awaits it and no other of the same query, unless that is bound there, too", () =>
+    Effect.gen(function*() {
+      const other = Enzyme.make({ name: "zother", query: "/wait/*", run: (tx) => tx.append("/data/other", tx.beat) })
+      const space = yield* TestKernel.space([...pair((tx) => tx.op.setState(OID, "ist:plan")), other])
+      yield* space.signal({ signal: "/wait/start" })
+      yield* space.step
+      yield* space.signal({ signal: "/signals/do" })
+      yield* steps(space, 2)
+      assert.deepStrictEqual([yield* space.get("/data/heard"), yield* space.get("/data/other")], [[["/wait/cont", 2]], [0]])
+      assert.deepStrictEqual(yield* TestKernel.ledger(space, 1, "stage"), ["commit: promoted 1 impulse -> beat 2"])
+      assert.deepStrictEqual(yield* TestKernel.ledger(space, 2, "inbox"), [`signal=/wait/cont target=/rt/ops/${OID}`])
+    }).pipe(Effect.provide(TestKernel.layer())))
+})
+
+describe("an await from outside", () => {
+  it.effect("sends its signal to whoever is bound at the cell, also after a power cut, with its payload as it was when it was asked", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const enzymes = [enzyme("heard", (tx, { payload, signal }) => tx.append("/data/heard", [signal, payload, tx.beat]), { query: "/op/*", bind: ["/rt/ops"] })]
+      const before = yield* machine.boot(enzymes)
+      yield* controlled(before, before.ops.start(request))
+      const payload = { a: [1] }
+      const asked = before.ops.await("OPS:0.x.0", "sts:cnl", { signal: "/op/cont", payload })
+      yield* Effect.forkChild(asked, { startImmediately: true })
+      assert.throws(() => payload.a.push(2))
+      yield* controlled(before, before.ops.await("OPS:0.x.0", "ist:plan", { signal: "/op/late", ttl: 3 }))
+      assert.deepInclude(yield* before.get("/rt/ops/OPS:0.x.0"), { watchers: 2 })
+      const after = yield* machine.boot(enzymes)
+      yield* controlled(after, after.ops.cancel("OPS:0.x.0"))
+      yield* steps(after, 3)
+      assert.deepStrictEqual(yield* after.get("/data/heard"), [["/op/cont", { a: [1] }, 3], ["/op/tmo", null, 3]].map(([signal, payload, beat]) => payload === null ? [signal, undefined, beat] : [signal, payload, beat]))
+      assert.isUndefined(yield* after.get("/sys/bind/rt/ops/OPS:0.x.0"))
+      yield* isReplayedEqual(after)
+    }))
+
+  it.effect("is refused where nobody would take it", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space(pair(() => undefined))
+      yield* controlled(space, space.ops.start(request))
+      const before = yield* ledger(space)
+      const asks = [["ist:plan", "/nobody", "ops/unheard"], ["plan", "/op/tmo", "ops/invalid"], ["ist:plan", "no path", "signal/invalid"]] as const
+      for (const [want, signal, code] of asks) {
+        const answer = yield* controlled(space, space.ops.await("OPS:0.x.0", want, { signal }))
+        assert.strictEqual(answer._tag === "Failure" && answer.failure.code, code)
+      }
+      assert.strictEqual(yield* ledger(space), before)
+    }).pipe(Effect.provide(TestKernel.layer())))
+})
+
+describe("time-outs", () => {
+  it.effect("come after a power cut, at the beat and the moment that they wait for", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const enzymes = pair(() => undefined, 3)
+      const before = yield* machine.boot(enzymes)
+      yield* before.signal({ signal: "/wait/start" })
+      yield* before.step
+      const after = yield* machine.boot(enzymes)
+      yield* steps(after, 3)
+      assert.isUndefined(yield* after.get("/data/heard"))
+      assert.deepInclude(yield* after.get(`/rt/ops/${OID}`), { watchers: 0 })
+      const again = yield* machine.boot(enzymes)
+      yield* steps(again, 2)
+      assert.deepStrictEqual(yield* again.get("/data/heard"), [["tmo", 4]])
+      yield* isReplayedEqual(again)
+    }))
+
+  it("of watchers that are gone hold nobody up, and are cleared away", () => {
+    const waits = new Waits()
+    const watches = Array.from({ length: 4000 }, (_, number) => ({ oid: OID, number, want: "ist:x", enzyme: "e", deadline: number + 1, since: { beat: 0, clock: 0 }, gone: false }))
+    watches.forEach((watch, seq) => waits.add({ seq, again: undefined, due: { beat: seq + 1, moment: seq }, watch }))
+    for (const watch of watches.slice(0, 3999)) {
+      watch.gone = true
+      waits.drop()
+    }
+    assert.isBelow(waits.size, 1100)
+    assert.isFalse(waits.isDue(3999, 5000))
+    assert.deepStrictEqual(waits.next({ beat: 0, clock: 0, tempo: 1 }), { moment: 3999, beat: 4000 })
+    assert.deepStrictEqual(waits.take(4000, 4000, 10).map(({ seq }) => seq), [3999])
+    assert.strictEqual(waits.size, 0)
+  })
+})
