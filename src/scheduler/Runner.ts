@@ -219,6 +219,10 @@ export class NodeRun extends NodeTransaction {
     const { graph, node } = this
     this.since = clock
     this.runs++
+    if (typeof value === "number" && node.output !== undefined && this.error === undefined && this.draft === undefined && graph.told === undefined && this.abandoned === undefined && Number.isFinite(value)) {
+      this.invalidation.derived(node.output, value, node)
+      return true
+    }
     if (this.error === undefined) this.commit(value)
     if (graph.told !== undefined) graph.told(this, this.error === undefined ? this.draft?.own?.keys ?? nothing : nothing)
     if (this.draft !== undefined) this.draft = undefined
