@@ -12,7 +12,7 @@ import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import * as EffectNode from "../scheduler/Effect.ts"
 import type { ObservationRow } from "../persistence/Persistence.ts"
-import { fingerprint } from "../scheduler/Persistence.ts"
+import { fingerprint, type Observation } from "../scheduler/Persistence.ts"
 import { Kept } from "./Kept.ts"
 import type { ModuleChange, Modules, NodeModule } from "../scheduler/Modules.ts"
 import type { Location, Node } from "../scheduler/Node.ts"
@@ -47,7 +47,9 @@ export class Derived implements Derivation {
   private scheduler: Scheduler | undefined
   /** How far the space has come in the changes of modules. */
   private known = 0
-  private watches = 0
+  /** Places that are watched from outside, by the names of the nodes that do. */
+  private readonly watches = new Map<string, Address.Address>()
+  private watched = 0
   private stage: Stage | undefined
   private work: BeatWork | undefined
   private at = PASS
@@ -88,10 +90,19 @@ export class Derived implements Derivation {
 
   /** Demand for a place from outside; answers how to end it. */
   watch(address: Address.Address): () => void {
-    const name = `${WATCH}${this.watches++}`
-    const watch = EffectNode.make({ name: "watch", read: (tx) => tx.get(address.text), deliver: () => {}, noDebounce: true })
-    this.engine.register({ ...watch, name })
-    return () => void this.engine.remove(name)
+    const name = `${WATCH}${this.watched++}`
+    this.watches.set(name, address)
+    if (this.scheduler !== undefined) this.demand(this.scheduler, name, address)
+    return () => {
+      this.watches.delete(name)
+      this.scheduler?.remove(name)
+    }
+  }
+
+  /** An effect that has seen the place already: it demands what is derived there, and costs no beat where nothing is. */
+  private demand(scheduler: Scheduler, name: string, address: Address.Address): void {
+    const watch = { ...EffectNode.make({ name: "watch", read: (tx) => tx.get(address.text), deliver: () => {}, noDebounce: true }), name }
+    scheduler.resume(watch, seen(name, fingerprint(watch, undefined), address))
   }
 
   /** Has the next beat bring a place up to date, where it is derived and may not be so. */
@@ -217,6 +228,7 @@ export class Derived implements Derivation {
     scheduler.invalidation.marked = []
     scheduler.kept = (name) => this.kept.take(name)
     scheduler.observe((run, keys) => this.note(run.node, run.error, keys))
+    for (const [name, address] of this.watches) this.demand(scheduler, name, address)
     return this.scheduler = scheduler
   }
 
@@ -278,6 +290,21 @@ export class Derived implements Derivation {
     return true
   }
 }
+
+/** What is kept of a node that read one place and found it well. */
+const seen = (name: string, fingerprint: string, address: Address.Address): Observation => ({
+  v: 1,
+  name,
+  fingerprint,
+  status: "clean",
+  creates: false,
+  reads: [[address.text, "deep"]],
+  causes: [],
+  throttledUntil: 0,
+  debouncedUntil: 0,
+  backoffUntil: 0,
+  streak: 0
+})
 
 /** The nodes that started a node, outermost first. */
 const lineage = ({ parent }: Node): string | undefined => {

@@ -14,6 +14,7 @@ import type { Ground } from "./Locations.ts"
 import { Locations } from "./Locations.ts"
 import { COVERED, Edge, extraOf, isLive, type Location, type Node, READY, ROOT, rootOf, UNSETTLED } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
+import type { NodeRun } from "./Runner.ts"
 
 const nobody: ReadonlyArray<Node> = []
 
@@ -28,6 +29,8 @@ export class Graph {
   private readonly queue: Queue
   /** Counts changes, so that what was found up to date stays so until the next. */
   clock = 0
+  /** Told of each run that ends, with the documents that it wrote beside its output, where somebody listens. */
+  told: ((run: NodeRun, keys: ReadonlyArray<string>) => void) | undefined
   /** Edges that close a cycle. */
   private backs = 0
   private readonly materializers: Array<Node> = []

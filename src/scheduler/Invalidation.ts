@@ -15,7 +15,7 @@ import * as Value from "../cell/Value.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { adopt, derive } from "./Locations.ts"
-import { type Edge, GATED, INVALID, isLive, type Location, LOADED, type Node, READY, RICH, RUNNING } from "./Node.ts"
+import { COVERED, type Edge, GATED, INVALID, isLive, type Location, LOADED, type Node, QUEUED, READY, RICH, RUNNING } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
 /** Who made a change, so that it does not hear of it itself. */
@@ -50,6 +50,9 @@ export class Invalidation {
    * @throws InvalidValue
    */
   derived(root: Location, value: unknown, source: Node | undefined): boolean {
+    if (typeof value === "number" && (root.flags & (LOADED | RICH | COVERED)) === LOADED && root.extra === undefined) {
+      return this.counted(root, value, source)
+    }
     const { locations } = this.graph
     if ((root.flags & (LOADED | RICH)) !== LOADED || typeof value === "object") return this.encoded(root, value, source)
     const before = root.value
@@ -57,6 +60,32 @@ export class Invalidation {
     locations.touch(root)
     derive(root, value)
     this.tell(root, before, source)
+    return true
+  }
+
+  /** The short way of most derived values: numbers, in documents that are read as a whole. */
+  private counted(root: Location, value: number, source: Node | undefined): boolean {
+    const before = root.value
+    if (before === value) return false
+    this.graph.locations.touch(root)
+    derive(root, value)
+    if (before === undefined && this.graph.locations.listings > 0) {
+      this.tell(root, before, source)
+      return true
+    }
+    const clock = ++this.graph.clock
+    for (let edge = root.firstReader; edge !== undefined; edge = edge.nextReader) {
+      const node = edge.reader
+      const { flags } = node
+      if (node === source) continue
+      if ((flags & (RUNNING | GATED)) !== 0 || node.gate !== undefined || this.marked !== undefined) {
+        this.reach(edge)
+        continue
+      }
+      edge.cause = clock
+      node.flags = flags | INVALID
+      if ((flags & QUEUED) === 0 && isLive(node)) this.queue.push(node)
+    }
     return true
   }
 

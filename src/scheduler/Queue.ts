@@ -23,6 +23,8 @@ export class Queue {
   private readonly mixed: Array<boolean> = []
   /** No level below this one has a node. */
   private lowest = 0
+  /** How many nodes the levels hold. */
+  private count = 0
   private readonly idle: Array<Node> = []
 
   /** Puts a node into its level. */
@@ -34,6 +36,7 @@ export class Queue {
       return
     }
     const { level } = node
+    this.count++
     while (this.first.length <= level) {
       this.first.push(undefined)
       this.last.push(undefined)
@@ -53,7 +56,7 @@ export class Queue {
   /** Takes the first node out; materializers only when nothing else is left. */
   pop(): Node | undefined {
     const { first } = this
-    while (this.lowest < first.length) {
+    while (this.count > 0) {
       const level = this.lowest
       if (first[level] !== undefined) {
         if (this.mixed[level] === true) this.sort(level)
@@ -65,15 +68,16 @@ export class Queue {
       }
       this.lowest++
     }
-    return this.popIdle()
+    this.lowest = first.length
+    return this.idle.length === 0 ? undefined : this.popIdle()
   }
 
   get isEmpty(): boolean {
-    while (this.lowest < this.first.length && this.first[this.lowest] === undefined) this.lowest++
-    return this.lowest >= this.first.length && this.idle.length === 0
+    return this.count === 0 && this.idle.length === 0
   }
 
   private take(level: number, node: Node): Node {
+    this.count--
     this.first[level] = node.nextQueued
     if (node.nextQueued === undefined) this.last[level] = undefined
     node.nextQueued = undefined
@@ -91,8 +95,7 @@ export class Queue {
     this.last[level] = nodes.at(-1)
   }
 
-  private popIdle(): Node | undefined {
-    if (this.idle.length === 0) return undefined
+  private popIdle(): Node {
     let least = 0
     for (let i = 1; i < this.idle.length; i++) if (this.idle[i]!.ordinal < this.idle[least]!.ordinal) least = i
     const node = this.idle.splice(least, 1)[0]!

@@ -38,8 +38,6 @@ export interface Environment {
   /** A run is over that failed, saw something, or follows one that created `children`. */
   readonly finished: (run: NodeRun, children: ReadonlySet<string> | undefined) => void
   moment: Moment
-  /** Told of each run that ends, where somebody listens. */
-  told: ((run: NodeRun, keys: ReadonlyArray<string>) => void) | undefined
 }
 
 /** The run that is under way. There is one at a time in the process, whichever graph it belongs to: those it stands in wait. */
@@ -89,6 +87,7 @@ export class NodeRun extends NodeTransaction {
   private refusal: unknown = undefined
   private readonly environment: Environment
   private readonly graph: Graph
+  private readonly invalidation: Invalidation
   private readonly locations: Locations
   /** What the run before the one that is under way started. */
   private abandoned: Set<string> | undefined = undefined
@@ -98,6 +97,7 @@ export class NodeRun extends NodeTransaction {
     this.node = node
     this.environment = environment
     this.graph = environment.graph
+    this.invalidation = environment.invalidation
     this.locations = environment.graph.locations
   }
 
@@ -218,16 +218,20 @@ export class NodeRun extends NodeTransaction {
 
   /** What the run made is published, when its read set is in place. */
   private conclude(value: Value.Value, clock: number): boolean {
-    const { environment, node } = this
+    const { graph, node } = this
     this.since = clock
     this.runs++
+    if (typeof value === "number" && node.output !== undefined && this.error === undefined && this.draft === undefined && graph.told === undefined && this.abandoned === undefined && Number.isFinite(value)) {
+      this.invalidation.derived(node.output, value, node)
+      return true
+    }
     if (this.error === undefined) this.commit(value)
-    if (environment.told !== undefined) environment.told(this, this.error === undefined ? this.draft?.own?.keys ?? nothing : nothing)
+    if (graph.told !== undefined) graph.told(this, this.error === undefined ? this.draft?.own?.keys ?? nothing : nothing)
     if (this.draft !== undefined) this.draft = undefined
     if (node.output !== undefined && this.error === undefined && this.abandoned === undefined) return true
     const { abandoned } = this
     this.abandoned = undefined
-    environment.finished(this, abandoned)
+    this.environment.finished(this, abandoned)
     return true
   }
 
@@ -242,7 +246,7 @@ export class NodeRun extends NodeTransaction {
 
   /** Publishes what the run made, when its read set is in place. */
   private commit(value: Value.Value): void {
-    const { draft, environment: { graph, invalidation }, node } = this
+    const { draft, invalidation, locations, node } = this
     try {
       if (node.output === undefined) this.seen = value
       else if (typeof value === "object" && isPromise(value)) {
@@ -254,7 +258,7 @@ export class NodeRun extends NodeTransaction {
     }
     const own = draft?.own
     if (own === undefined) return
-    for (let i = 0; i < own.keys.length; i++) invalidation.replaced(graph.locations.root(own.keys[i]!), own.documents[i], { node })
+    for (let i = 0; i < own.keys.length; i++) invalidation.replaced(locations.root(own.keys[i]!), own.documents[i], { node })
   }
 
   /** Lets go of what the last run read and this one did not. */

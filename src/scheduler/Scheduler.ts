@@ -85,8 +85,7 @@ export class Scheduler {
       ensure: (node) => this.settling.ensure(node),
       start: (parent, definition) => this.create(parent, definition),
       finished: (run, children) => this.finish(run, children),
-      moment: zero,
-      told: undefined
+      moment: zero
     }
     this.settling = new Settle({ graph, gates, queue, environment: this.environment })
   }
@@ -125,20 +124,20 @@ export class Scheduler {
   }
 
   /** Writes a cell from outside; whoever read what differs now becomes invalid. */
-  set(place: string | Cell, value: unknown, options: { readonly group?: string } = {}): void {
+  set(place: string | Cell, value: unknown, options?: { readonly group?: string }): void {
     const { locations } = this.graph
     const root = typeof place !== "string" && place.home === locations && place.address.path.length === 0
       ? locations.fresh(place)
       : locations.root(addressOf(place).key)
     const { path } = addressOf(place)
-    if (path.length === 0 && options.group === undefined) {
+    if (path.length === 0 && options === undefined) {
       this.invalidation.derived(root, value, undefined)
       return
     }
     const document = path.length === 0
       ? value === undefined ? undefined : Codec.encode(value)
       : Codec.write(locations.document(root), path, value)
-    this.invalidation.replaced(root, document, { group: options.group })
+    this.invalidation.replaced(root, document, { group: options?.group })
   }
 
   /** A document changed below: what beat and handlings make of it comes in here. Nobody who reads nothing of it is looked for. */
@@ -170,7 +169,7 @@ export class Scheduler {
 
   /** Has each run told, with the documents that it wrote beside its output, as it ends. */
   observe(told: (run: NodeRun, keys: ReadonlyArray<string>) => void): void {
-    this.environment.told = told
+    this.graph.told = told
   }
 
   get isRunnable(): boolean {

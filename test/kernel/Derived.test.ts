@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect as Fx } from "effect"
+import { Effect as Fx, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { NodeDefinition, Space, Value } from "systole"
 import { Computation, Effect, Fatal, Kernel, Materializer, replay, why } from "systole"
 import * as TestKernel from "../support/TestKernel.ts"
-import { enzyme, steps } from "./Kit.ts"
+import { enzyme, steps, turns } from "./Kit.ts"
 
 const total = Computation.make({
   name: "total",
@@ -150,6 +150,31 @@ describe("Derived", () => {
       assert.deepStrictEqual(seen.slice(-2), [[1, 2], [2, 2]])
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("keeps what is watched from outside up to date, and runs no beat for watching what nobody derives", () =>
+    Fx.gen(function*() {
+      const seen: Array<Value> = []
+      const space = yield* TestKernel.space([add])
+      const follow = (address: string) => Fx.forkChild(Stream.runForEach(space.watch(address), ({ value }) => Fx.sync(() => seen.push(value ?? null))), { startImmediately: true })
+      yield* follow("/data/plain")
+      yield* turns()
+      assert.strictEqual(yield* space.head, -1)
+      const watching = yield* follow("/data/total")
+      yield* register(total)
+      yield* order(space, "a", 5)
+      yield* space.idle
+      yield* turns()
+      yield* order(space, "b", 7)
+      yield* space.idle
+      yield* turns()
+      assert.deepStrictEqual(seen.slice(2), [5, 12])
+      yield* Fiber.interrupt(watching)
+      yield* order(space, "c", 9)
+      yield* space.idle
+      assert.strictEqual(yield* space.get("/data/total"), 12)
+      assert.strictEqual(yield* space.pull("/data/total"), 21)
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer({ pace: "demand" }))))
 
   it.effect("forgets what an aborted beat derived", () =>
     Fx.gen(function*() {
