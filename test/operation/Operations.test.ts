@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
-import { Enzyme, Fatal, replay, Retry, type Space, type Transaction } from "systole"
+import { Enzyme, Fatal, replay, Retry, type Space, type Transaction, why } from "systole"
 import * as Vocabulary from "../../src/operation/Vocabulary.ts"
 import * as Dossier from "../../src/operation/Dossier.ts"
 import { Waits } from "../../src/kernel/Waits.ts"
@@ -195,6 +195,24 @@ describe("a continuation", () => {
       assert.deepStrictEqual([yield* space.get("/data/heard"), yield* space.get("/data/other")], [[["/wait/cont", 2]], [0]])
       assert.deepStrictEqual(yield* TestKernel.ledger(space, 1, "stage"), ["commit: promoted 1 impulse -> beat 2"])
       assert.deepStrictEqual(yield* TestKernel.ledger(space, 2, "inbox"), [`signal=/wait/cont target=/rt/ops/${OID}`])
+    }).pipe(Effect.provide(TestKernel.layer())))
+})
+
+describe("why an operation stands as it does", () => {
+  it.effect("is told of its state, its history and its time-outs, with the enzyme that asked", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space(pair((tx) => tx.op.setState(OID, "ist:skel"), 3))
+      yield* space.signal({ signal: "/wait/start" })
+      yield* space.step
+      yield* space.signal({ signal: "/signals/do" })
+      yield* steps(space, 5)
+      const by = (address: string) => space.examine(async (archive) => (await why(archive, address))?.writers.map((writer) => writer.by))
+      assert.deepStrictEqual(yield* by(`/rt/ops/${OID}#/state`), ["do"])
+      assert.deepStrictEqual(yield* by(`/rt/ops/${OID}/history/OPH:2`), ["do"])
+      assert.deepStrictEqual(yield* by(`/rt/ops/${OID}/envelope`), ["waiter"])
+      assert.deepStrictEqual(yield* by(`/rt/ops/${OID}#/watchers`), ["commit"])
+      const heard = yield* space.examine((archive) => why(archive, "/data/heard"))
+      assert.deepStrictEqual(heard?.writers[0]?.chain.map(({ sentBy, signal }) => [signal, sentBy]), [["/op/tmo", "commit"]])
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 
