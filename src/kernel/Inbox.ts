@@ -62,7 +62,7 @@ export class Inbox {
   /** What is next in its lane, or waits for its pair to be free; with the lane that it holds. */
   private readonly heads = new Queue<Head>()
   /** Watchers of operations whose time is over. */
-  private overdue: Array<Watch> = []
+  private readonly overdue = new Queue<Watch>()
   /** Lanes that are held, with the events that wait behind their holder. */
   private readonly lanes = new Map<string, Queue<number> | undefined>()
   /** Runs that lost a conflict, by the document they lost on. */
@@ -79,7 +79,7 @@ export class Inbox {
   /** Whether a beat with this start would have something to do. */
   isRunnable(start: Start): boolean {
     return this.controls.length > 0 || this.fresh.size > 0 || this.heads.size > 0 || this.losers.size > 0 || this.retries.size > 0 ||
-      this.due.size > 0 || this.overdue.length > 0 || this.again !== undefined || this.waits.isDue(start.beat, start.clock)
+      this.due.size > 0 || this.hasOverdue || this.again !== undefined || this.waits.isDue(start.beat, start.clock)
   }
 
   /** The limit that one more signal or control input of this size would break. */
@@ -164,8 +164,13 @@ export class Inbox {
 
   /** The watchers whose time is over, as many as one beat takes; they stay until it is committed. */
   nextDue(limits: Limits): ReadonlyArray<Watch> {
-    this.overdue = this.overdue.filter(({ gone }) => !gone)
-    return this.overdue.slice(0, limits.captureSignals)
+    return this.hasOverdue ? this.overdue.first(limits.captureSignals).filter(({ gone }) => !gone) : []
+  }
+
+  /** Whether a watcher that is open still is over its time; those that are gone leave the front. */
+  private get hasOverdue(): boolean {
+    while (this.overdue.peek()?.gone === true) this.overdue.shift()
+    return this.overdue.size > 0
   }
 
   /** One loser for each document; the document then goes behind the others, so that each has its turn where not all of them fit. */

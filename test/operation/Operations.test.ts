@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
-import { Enzyme, Fatal, replay, Retry, type Space, type Transaction } from "systole"
+import { Enzyme, Fatal, replay, Retry, type Space, type Transaction, why } from "systole"
 import * as Vocabulary from "../../src/operation/Vocabulary.ts"
 import * as Dossier from "../../src/operation/Dossier.ts"
 import { Waits } from "../../src/kernel/Waits.ts"
@@ -198,6 +198,24 @@ describe("a continuation", () => {
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 
+describe("why an operation stands as it does", () => {
+  it.effect("is told of its state, its history and its time-outs, with the enzyme that asked", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space(pair((tx) => tx.op.setState(OID, "ist:skel"), 3))
+      yield* space.signal({ signal: "/wait/start" })
+      yield* space.step
+      yield* space.signal({ signal: "/signals/do" })
+      yield* steps(space, 5)
+      const by = (address: string) => space.examine(async (archive) => (await why(archive, address))?.writers.map((writer) => writer.by))
+      assert.deepStrictEqual(yield* by(`/rt/ops/${OID}#/state`), ["do"])
+      assert.deepStrictEqual(yield* by(`/rt/ops/${OID}/history/OPH:2`), ["do"])
+      assert.deepStrictEqual(yield* by(`/rt/ops/${OID}/envelope`), ["waiter"])
+      assert.deepStrictEqual(yield* by(`/rt/ops/${OID}#/watchers`), ["commit"])
+      const heard = yield* space.examine((archive) => why(archive, "/data/heard"))
+      assert.deepStrictEqual(heard?.writers[0]?.chain.map(({ sentBy, signal }) => [signal, sentBy]), [["/op/tmo", "commit"]])
+    }).pipe(Effect.provide(TestKernel.layer())))
+})
+
 describe("an await from outside", () => {
   it.effect("sends its signal to whoever is bound at the cell, also after a power cut, with its payload as it was when it was asked", () =>
     Effect.gen(function*() {
@@ -265,4 +283,55 @@ describe("time-outs", () => {
     assert.deepStrictEqual(waits.take(4000, 4000, 10).map(({ seq }) => seq), [3999])
     assert.strictEqual(waits.size, 0)
   })
+})
+
+describe("many watchers", () => {
+  it.effect("that are due at once get their time-outs in as many beats as their limit asks for, each once, and the space comes to rest", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const limits = { ...TestKernel.settings.limits, captureSignals: 10 }
+      const space = yield* machine.boot([
+        enzyme("open", (tx) => {
+          const oid = tx.op.start(request)
+          for (let i = 0; i < 35; i++) tx.op.await(oid, "ist:never", { signal: "/signals/open", ttl: 2, payload: i })
+        }),
+        enzyme("timed", (tx, { payload }) => tx.append("/data/heard", payload), { query: "/op/tmo", bind: ["/rt/ops"] })
+      ], { pace: "demand", limits })
+      yield* space.signal({ signal: "/signals/open" })
+      yield* space.idle
+      const heard = (yield* space.get("/data/heard")) as ReadonlyArray<number>
+      assert.deepStrictEqual(heard.toSorted((a, b) => a - b), Array.from({ length: 35 }, (_, i) => i))
+      assert.deepInclude(yield* space.get(`/rt/ops/${OID}`), { watchers: 0 })
+      const head = yield* space.head
+      const dues = yield* space.examine(({ store }) => [...store.scanJournal(0, head)].map(({ text }) => (JSON.parse(text) as { readonly due?: ReadonlyArray<unknown> }).due?.length ?? 0))
+      assert.deepStrictEqual(dues.filter((due) => due > 0), [10, 10, 10, 5])
+      yield* isReplayedEqual(space)
+    }))
+
+  it.effect("at one operation are refused beyond the limit, and the run that asks leaves nothing", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([enzyme("open", (tx, { payload }) => {
+        const oid = tx.op.start(request)
+        for (let i = 0; i < (payload as number); i++) tx.op.await(oid, "ist:never", { signal: "/signals/open" })
+      })])
+      for (const count of [1024, 1025]) yield* space.signal({ signal: "/signals/open", payload: count })
+      yield* steps(space, 2)
+      assert.deepInclude(yield* space.get(`/rt/ops/${OID}`), { watchers: 1024 })
+      assert.lengthOf((yield* space.ops.list({ limit: 5 })).operations, 1)
+      assert.deepStrictEqual((yield* space.dead({ limit: 5 })).letters.map(({ code }) => code), ["ops/full"])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("and a long history make no step of an operation dearer: it writes two cells of it", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([enzyme("open", (tx) => {
+        const oid = tx.op.start(request)
+        for (let i = 0; i < 500; i++) tx.op.await(oid, "ist:never", { signal: "/signals/open" })
+        for (let i = 0; i < 500; i++) tx.op.setState(oid, `ist:s${i}`)
+      })])
+      yield* space.signal({ signal: "/signals/open" })
+      yield* space.step
+      yield* controlled(space, space.ops.setState(OID, "ist:plan"))
+      const { cells } = JSON.parse((yield* space.journal(1))!.text) as { readonly cells: ReadonlyArray<readonly [string]> }
+      assert.deepStrictEqual(cells.map(([key]) => key), [`/rt/ops/${OID}`, `/rt/ops/${OID}/history/OPH:502`])
+    }).pipe(Effect.provide(TestKernel.layer())))
 })
