@@ -15,7 +15,6 @@ import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, Watch
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as Bindings from "../registry/Bindings.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
-import * as Envelope from "../stage/Envelope.ts"
 import { NotProvided } from "../stage/Launch.ts"
 import * as Write from "../stage/Write.ts"
 import type { Archive } from "./Archive.ts"
@@ -27,6 +26,7 @@ import { Deliveries } from "./Deliveries.ts"
 import { expected } from "./Expected.ts"
 import { Examination } from "./Examination.ts"
 import { Entrance, type Entered } from "./Entrance.ts"
+import * as Foreign from "./Foreign.ts"
 import { Group } from "./Group.ts"
 import { type Neighbour, Outbox, type Reach } from "./Outbox.ts"
 import * as Reading from "./Reading.ts"
@@ -159,13 +159,18 @@ export class LiveSpace implements Space, Neighbour {
     return Effect.flatMap(this.receipt(id), (receipt) => receipt?.status === "pending" ? this.landing(id) : Effect.succeed(receipt))
   }
 
-  set(address: string, value: unknown): Effect.Effect<number, ControlError> {
+  set(address: string, value: unknown, options: { readonly group?: string } = {}): Effect.Effect<number, ControlError> {
     return this.control(() => {
-      const place = Address.parse(address)
-      if (Envelope.isReserved(place.id)) {
-        throw new WriteRefused({ address, reason: "it belongs to the runtime. Use the verb that is made for it" })
-      }
-      return (answer) => ({ kind: "set", write: Write.set(place, value), answer })
+      const write = Write.set(Foreign.place(address), value)
+      const group = Foreign.groupOf(options.group, address)
+      return (answer) => ({ kind: "set", write, group, answer })
+    })
+  }
+
+  integrate(foreign: Foreign.Foreign): Effect.Effect<number, ControlError> {
+    return this.control(() => {
+      const notice = Foreign.notice(foreign)
+      return (answer) => ({ kind: "integrate", notice, answer })
     })
   }
 
@@ -223,7 +228,7 @@ export class LiveSpace implements Space, Neighbour {
     return this.durably(() => this.body.store.below(id, page))
   }
 
-  watch(text: string): Stream.Stream<Observation, ReadError> {
+  watch(text: string, options: { readonly changeGroup?: string } = {}): Stream.Stream<Observation, ReadError> {
     return Stream.callback<Observation, ReadError>((queue) =>
       Effect.gen({ self: this }, function*() {
         const address = yield* Effect.try({ try: () => Reading.watchable(text), catch: asReadError })
@@ -232,7 +237,7 @@ export class LiveSpace implements Space, Neighbour {
         this.group.wake()
         const { begin, end } = yield* this.durably(() => {
           const first = { beat: this.body.store.head().beat, document: this.body.documents.read(address.key) }
-          return this.watchers.add(address, first, (observation) => void EffectQueue.offerUnsafe(queue, observation))
+          return this.watchers.add({ address, ...options }, first, (observation) => void EffectQueue.offerUnsafe(queue, observation))
         })
         begin()
         yield* Effect.addFinalizer(() => Effect.sync(end))

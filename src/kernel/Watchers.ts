@@ -7,11 +7,20 @@ import type { Address } from "../cell/Address.ts"
 import * as Change from "../cell/Change.ts"
 import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
+import type { Staged } from "../stage/Stage.ts"
 import type { Beat } from "./Commit.ts"
+import { others, type Step } from "./Foreign.ts"
 import type { Observation } from "./Space.ts"
 
 /** Told of each durable change of a document. */
-type Watcher = (beat: number, before: Document | undefined, after: Document | undefined) => void
+type Watcher = (beat: number, change: Pick<Staged, "before" | "after">, steps: ReadonlyArray<Step> | undefined) => void
+
+/** What is watched, and under which group. */
+export interface Watched {
+  readonly address: Address
+  /** Changes that were made under the same group are not told. */
+  readonly changeGroup?: string | undefined
+}
 
 /** What a watcher saw when it began: the document, and the newest beat then. */
 interface First {
@@ -36,7 +45,7 @@ export class Watchers {
   private readonly byKey = new Map<string, Set<Watcher>>()
 
   /** Adds one that is told what was seen at first, when that is durable, and then each change of what lies at the address. */
-  add(address: Address, first: First, tell: (observation: Observation) => void): Watching {
+  add({ address, changeGroup }: Watched, first: First, tell: (observation: Observation) => void): Watching {
     const read = { path: address.path, shallow: false }
     const show = (beat: number, document: Document | undefined): void => tell({ beat, value: Codec.read(document, address.path) })
     let begun = false
@@ -44,10 +53,13 @@ export class Watchers {
       if (!begun) show(first.beat, first.document)
       begun = true
     }
-    const watcher: Watcher = (beat, before, after) => {
+    const differs = ({ after, before }: Pick<Staged, "before" | "after">): boolean =>
+      Change.triggers(read, { path: [], before: Codec.read(before, []), after: Codec.read(after, []) })
+    const watcher: Watcher = (beat, change, steps) => {
       if (beat <= first.beat) return
       begin()
-      if (Change.triggers(read, { path: [], before: Codec.read(before, []), after: Codec.read(after, []) })) show(beat, after)
+      const isOwn = changeGroup !== undefined && steps !== undefined && !others(steps, changeGroup, change).some(differs)
+      if (!isOwn && differs(change)) show(beat, change.after)
     }
     const watchers = this.byKey.get(address.key) ?? new Set()
     this.byKey.set(address.key, watchers)
@@ -64,8 +76,9 @@ export class Watchers {
   /** Tells of a beat that is durable. */
   publish(beat: Beat): void {
     if (this.byKey.size === 0) return
-    for (const { address, after, before } of beat.changes) {
-      for (const watcher of this.byKey.get(address.key) ?? []) watcher(beat.number, before, after)
+    for (const change of beat.changes) {
+      const { key } = change.address
+      for (const watcher of this.byKey.get(key) ?? []) watcher(beat.number, change, beat.steps.get(key))
     }
   }
 }

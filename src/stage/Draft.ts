@@ -192,6 +192,14 @@ export class Draft implements Transaction {
     this.write({ kind: "set", address: this.settle(address, itself), document })
   }
 
+  /** Puts whole documents where they are named, through no link and beside any envelope: all of them, or none. */
+  place(documents: ReadonlyMap<string, Document.Document | undefined>): void {
+    let size = 0
+    for (const [key, document] of documents) size += key.length + lengthOf(this.visible(key)) + lengthOf(document)
+    this.grow(size, 0)
+    for (const [key, document] of documents) this.enter({ kind: "set", address: Address.ofKey(key), document })
+  }
+
   merge(place: string | Cell, fields: { readonly [key: string]: unknown }): void {
     this.guarded(() => {
       const address = this.settle(addressOf(place), false)
@@ -354,7 +362,8 @@ export class Draft implements Transaction {
     this.guarded(() => Binding.add(this.bindings ??= [], { cell, ...change }))
   }
 
-  private visible(key: string): Document.Document | undefined {
+  /** What the run sees of a document. */
+  visible(key: string): Document.Document | undefined {
     if (this.own !== undefined && this.own.has(key)) return this.own.get(key)
     return this.shown?.get(key) ?? this.stage.visible(key)
   }
