@@ -7,26 +7,22 @@ import * as Effect from "effect/Effect"
 import * as EffectQueue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import * as Address from "../cell/Address.ts"
-import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
 import { LinkLoop } from "../cell/Link.ts"
 import * as Accident from "../diagnostic/Accident.ts"
-import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
-import * as Bindings from "../registry/Bindings.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
 import { NotProvided } from "../stage/Launch.ts"
-import * as Write from "../stage/Write.ts"
 import type { Archive } from "./Archive.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
-import type { Answer, Control } from "./Control.ts"
+import { Controls } from "./Controls.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import { Deliveries } from "./Deliveries.ts"
 import { expected } from "./Expected.ts"
 import { Examination } from "./Examination.ts"
 import { Entrance, type Entered } from "./Entrance.ts"
-import * as Foreign from "./Foreign.ts"
+import type { Foreign } from "./Foreign.ts"
 import { Group } from "./Group.ts"
 import { type Neighbour, Outbox, type Reach } from "./Outbox.ts"
 import * as Reading from "./Reading.ts"
@@ -36,7 +32,7 @@ import { Settlers } from "./Settlers.ts"
 import type { Accepted, ControlError, DeadPage, Observation, OpenLetter, PostedSignal, PostHears, ReadError, Receipt, SignalError, Space } from "./Space.ts"
 import type { Pending } from "./Signal.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
-import { DeadAbsent, type HistoryBusy, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
+import { type HistoryBusy, IdReused, InboxFull, SpaceStopped } from "./SpaceError.ts"
 import { Watchers } from "./Watchers.ts"
 
 /** Values that a slow observer may lag behind before older ones are dropped. */
@@ -53,6 +49,7 @@ const nothing = (): void => {}
 export class LiveSpace implements Space, Neighbour {
   readonly name: string
   readonly ops: LiveOperations
+  readonly control: Controls
   private readonly body: LiveBody
   private readonly group: Group
   private readonly entrance: Entrance
@@ -79,8 +76,9 @@ export class LiveSpace implements Space, Neighbour {
       }
     })
     this.entrance = new Entrance(body)
+    this.control = new Controls(body, this.group)
     this.examination = new Examination(body, around.turn)
-    this.ops = new LiveOperations({ store: body.store, control: (make) => this.control(make), durably: (see) => this.durably(see) })
+    this.ops = new LiveOperations({ store: body.store, control: (make) => this.control.submit(make), durably: (see) => this.durably(see) })
     this.outbox = new Outbox(body, { reach: around.reach, group: this.group })
     // A store that is damaged may stop the space at once, which tells all its parts.
     this.outbox.begin()
@@ -160,26 +158,19 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   set(address: string, value: unknown, options: { readonly group?: string } = {}): Effect.Effect<number, ControlError> {
-    return this.control(() => {
-      const write = Write.set(Foreign.place(address), value)
-      const group = Foreign.groupOf(options.group, address)
-      return (answer) => ({ kind: "set", write, group, answer })
-    })
+    return this.control.set(address, value, options)
   }
 
-  integrate(foreign: Foreign.Foreign): Effect.Effect<number, ControlError> {
-    return this.control(() => {
-      const notice = Foreign.notice(foreign)
-      return (answer) => ({ kind: "integrate", notice, answer })
-    })
+  integrate(foreign: Foreign): Effect.Effect<number, ControlError> {
+    return this.control.integrate(foreign)
   }
 
   bind(cell: string, enzyme: string, options: { readonly propagate?: boolean } = {}): Effect.Effect<number, ControlError> {
-    return this.binding(cell, enzyme, { propagate: options.propagate ?? true, tombstone: false })
+    return this.control.bind(cell, enzyme, { propagate: options.propagate ?? true, tombstone: false })
   }
 
   unbind(cell: string, enzyme: string): Effect.Effect<number, ControlError> {
-    return this.binding(cell, enzyme, { propagate: true, tombstone: true })
+    return this.control.bind(cell, enzyme, { propagate: true, tombstone: true })
   }
 
   dead(page: { readonly after?: string | undefined; readonly limit: number }): Effect.Effect<DeadPage, ReadError> {
@@ -194,10 +185,7 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   redeliver(id: string, enzyme: string): Effect.Effect<number, ControlError> {
-    return this.control(() => {
-      const redelivery = DeadLetter.redelivery(this.name, id, enzyme)
-      return (answer) => ({ ...redelivery, answer })
-    })
+    return this.control.redeliver(id, enzyme)
   }
 
   start(): Effect.Effect<string, NotProvided> {
@@ -362,37 +350,7 @@ export class LiveSpace implements Space, Neighbour {
       this.group.whenDurable(look, (error) => resume(Effect.fail(error)))
     })
   }
-
-  private binding(cell: string, enzyme: string, how: { readonly propagate: boolean; readonly tombstone: boolean }): Effect.Effect<number, ControlError> {
-    return this.control(() => {
-      const names = Name.split(cell)
-      if (typeof names === "string") throw new Address.InvalidAddress({ text: cell, reason: names })
-      // The list lies in a document of its own, whose address has to be one, too.
-      Address.parse(Bindings.address(cell).text)
-      const unnamable = Name.refusal(enzyme)
-      if (unnamable !== undefined) throw new WriteRefused({ address: cell, reason: `"${enzyme}" names no enzyme: ${unnamable}` })
-      return (answer) => ({ kind: "bind", change: { cell, enzyme, ...how }, answer })
-    })
-  }
-
-  /** Hands control input to the next beat; answers that beat's number when it is durable. */
-  private control(make: () => (answer: Answer) => Control): Effect.Effect<number, ControlError> {
-    return Effect.callback<number, ControlError>((resume) => {
-      if (this.group.error !== undefined) return resume(Effect.fail(this.group.error))
-      const { inbox, settings: { limits } } = this.body
-      try {
-        const answer: Answer = (answer) => resume(typeof answer === "number" ? Effect.succeed(answer) : Effect.fail(answer))
-        const limit = inbox.offer(make()(answer), limits)
-        if (limit !== undefined) return resume(Effect.fail(new InboxFull({ space: this.name, limit })))
-      } catch (error) {
-        return resume(Effect.fail(asControlError(error)))
-      }
-      // The answer comes from the beat; the gate is only told that there is something to do.
-      this.group.wake()
-    })
-  }
 }
 
 const asRefusal = expected<SignalError>(InvalidSignal, Address.InvalidAddress, Value.InvalidValue, IdReused, InboxFull, SpaceStopped, PersistenceError)
-const asControlError = expected<ControlError>(Address.InvalidAddress, Value.InvalidValue, WriteRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull)
 const asReadError = expected<ReadError>(Address.InvalidAddress, PersistenceError, LinkLoop)

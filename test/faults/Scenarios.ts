@@ -210,7 +210,7 @@ const fatals: Scenario = {
     enzyme("fatal", (tx, event) => {
       done(tx, event, "fatal")
       return (event.payload as unknown as Numbered).n % 3 === 1 ? new Fatal({ reason: "the end" }) : undefined
-    }, { query: "/signals/any", lane: "target" })
+    }, { query: "/signals/any", lane: "target", onFatal: "continue" })
   ],
   rounds: [posts("any", [0, 2]), [...posts("any", [3, 4]), { kind: "set", address: "/data/outside", value: 1 }]]
 }
