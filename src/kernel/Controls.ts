@@ -11,6 +11,7 @@ import * as Address from "../cell/Address.ts"
 import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
 import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
+import { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as Bindings from "../registry/Bindings.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
 import * as Write from "../stage/Write.ts"
@@ -22,7 +23,7 @@ import * as Foreign from "./Foreign.ts"
 import type { Group } from "./Group.ts"
 import * as Regime from "./Regime.ts"
 import type { ControlError, SpaceControl, SpaceState } from "./Space.ts"
-import { CellLocked, ControlRefused, DeadAbsent, InboxFull, WriteRefused } from "./SpaceError.ts"
+import { CellLocked, ControlRefused, DeadAbsent, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
 
 /**
  * The control input of one space.
@@ -49,11 +50,18 @@ export class Controls implements SpaceControl {
         const limit = inbox.offer(make()(answer), limits)
         if (limit !== undefined) return resume(Effect.fail(new InboxFull({ space, limit })))
       } catch (error) {
-        return resume(Effect.fail(asControlError(error)))
+        return resume(Effect.fail(error instanceof PersistenceError ? this.stop(error) : asControlError(error)))
       }
       // The answer comes from the beat; the gate is only told that there is something to do.
       this.group.wake()
     })
+  }
+
+  /** What the store refuses stops the space. */
+  private stop({ message }: PersistenceError): SpaceStopped {
+    const stopped = new SpaceStopped({ space: this.body.space, reason: message })
+    this.group.stop(stopped)
+    return stopped
   }
 
   set(address: string, value: unknown, options: { readonly group?: string }): Effect.Effect<number, ControlError> {
@@ -98,12 +106,18 @@ export class Controls implements SpaceControl {
 
   rollback(to: number): ReturnType<SpaceControl["rollback"]> {
     return this.steer("rollback", to, () => {
-      const { store } = this.body
-      if (!Number.isSafeInteger(to) || to < 0) throw refuse(`${String(to).slice(0, 100)} is no beat; give a whole number from 0`)
-      const [newest, pruned] = [store.head().beat, store.anchor().beat]
-      if (to > newest) throw refuse(`beat ${to} is still to come; the newest is ${newest}`)
-      if (to < pruned) throw refuse(`the journal is pruned up to beat ${pruned}; give that one or a later one`)
+      const reason = this.unreachable(to)
+      if (reason !== undefined) throw new ControlRefused({ verb: "rollback", reason })
     })
+  }
+
+  /** Why no rollback reaches a beat, where none does. */
+  private unreachable(to: number): string | undefined {
+    if (!Number.isSafeInteger(to) || to < 0) return `${String(to).slice(0, 100)} is no beat; give a whole number from 0`
+    const { store } = this.body
+    const [newest, pruned] = [store.head().beat, store.anchor().beat]
+    if (to > newest) return `beat ${to} is still to come; the newest is ${newest}`
+    return to < pruned ? `the journal is pruned up to beat ${pruned}; give that one or a later one` : undefined
   }
 
   resume(): ReturnType<SpaceControl["resume"]> {
@@ -162,7 +176,5 @@ export class Controls implements SpaceControl {
 }
 
 const nothing = (): void => {}
-
-const refuse = (reason: string) => new ControlRefused({ verb: "rollback", reason })
 
 const asControlError = expected<ControlError>(Address.InvalidAddress, Value.InvalidValue, WriteRefused, CellLocked, ControlRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull)
