@@ -74,6 +74,8 @@ export interface PostHears {
 export interface Observation {
   readonly beat: number
   readonly value: Value
+  /** Why the watcher may have missed values before this one, where it may have; it then has to begin anew with this one. */
+  readonly missed?: string
 }
 
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
@@ -145,8 +147,8 @@ export interface Space {
   readonly list: (id: string) => Effect.Effect<ReadonlyArray<string>, ReadError>
   /** The keys of all documents below a cell, a page at a time. */
   readonly below: (id: string, page: { readonly after?: string; readonly limit: number }) => Effect.Effect<ReadonlyArray<string>, ReadError>
-  /** The value at an address now, and again after each beat that changes it. */
-  readonly watch: (address: string) => Stream.Stream<Observation, ReadError>
+  /** The value at an address now, and again after each beat that changes it. With `after`, the beat of the last one seen, only what changed since, each value once. */
+  readonly watch: (address: string, options?: { readonly after?: number | undefined }) => Stream.Stream<Observation, ReadError>
   /** The value at an address, with everything it derives from brought up to date. */
   readonly pull: (address: string) => Effect.Effect<Value, ReadError>
   /** The number of the newest beat that is durable; -1 before the first. */
