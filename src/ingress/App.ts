@@ -18,6 +18,7 @@ import * as Blobs from "./Blobs.ts"
 import * as Body from "./Body.ts"
 import * as Cells from "./Cells.ts"
 import * as Dead from "./Dead.ts"
+import * as Graph from "./Graph.ts"
 import * as Guard from "./Guard.ts"
 import * as History from "./History.ts"
 import * as Json from "./Json.ts"
@@ -93,6 +94,7 @@ const routesOf = (services: Services, options: Options): Hono => {
   const stream = Sse.make(options.closing, tell)
   stateRoutes(app, services, stream)
   Dead.routes(app, find)
+  Graph.routes(app, find)
   History.routes(app, find)
   Ops.routes(app, { find, stream, wantsStream })
   for (const [path, page] of Object.entries(options.pages)) app.get(path, () => Pages.send(page, services.kernel))

@@ -34,6 +34,7 @@ import * as Receipts from "./Receipts.ts"
 import { Settlers } from "./Settlers.ts"
 import type { Accepted, ControlError, DeadPage, Observation, OpenLetter, PostedSignal, PostHears, ReadError, Receipt, SignalError, Space } from "./Space.ts"
 import type { Pending } from "./Signal.ts"
+import { LiveGraph } from "./SpaceGraph.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
 import { DeadAbsent, type HistoryBusy, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
 import { Watchers } from "./Watchers.ts"
@@ -49,6 +50,7 @@ const nothing = (): void => {}
 export class LiveSpace implements Space, Neighbour {
   readonly name: string
   readonly ops: LiveOperations
+  readonly graph: LiveGraph
   private readonly body: LiveBody
   private readonly group: Group
   private readonly entrance: Entrance
@@ -75,6 +77,7 @@ export class LiveSpace implements Space, Neighbour {
     this.entrance = new Entrance(body)
     this.examination = new Examination(body, around.turn)
     this.ops = new LiveOperations({ store: body.store, control: (make) => this.control(make), durably: (see) => this.durably(see) })
+    this.graph = new LiveGraph({ derivation: body.derivation, durably: (see) => this.durably(see) })
     this.outbox = new Outbox(body, { reach: around.reach, group: this.group })
     // A store that is damaged may stop the space at once, which tells all its parts.
     this.outbox.begin()

@@ -17,6 +17,8 @@ import type { BlobWriter, JournalRow } from "../persistence/Persistence.ts"
 import type { InvalidSignal } from "../stage/Emission.ts"
 import type { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
 import type { Continuation, NotProvided, OperationRequest, SignalRequest, StateNote } from "../stage/Launch.ts"
+import type { Finding, GraphView, Stats } from "../scheduler/Introspection.ts"
+import type { Kind, Lines } from "../scheduler/Trace.ts"
 import type { Archive } from "./Archive.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "./DeadLetter.ts"
 import type { OperationDossier, OperationPage, OperationRow } from "./Dossiers.ts"
@@ -106,6 +108,34 @@ export interface SpaceOperations {
   readonly get: (oid: string) => Effect.Effect<OperationDossier | undefined, ReadError>
 }
 
+/** A graph with what is counted in it and what stands out. */
+export interface GraphReport extends GraphView {
+  readonly stats: Stats
+  readonly findings: ReadonlyArray<Finding>
+}
+
+/** What was taken down last of each kind that is traced, oldest first. */
+export interface TraceReport {
+  readonly kinds: ReadonlyArray<Kind>
+  readonly run: ReadonlyArray<Lines["run"]>
+  readonly invalid: ReadonlyArray<Lines["invalid"]>
+  readonly pass: ReadonlyArray<Lines["pass"]>
+}
+
+/**
+ * The reactive graph of a space. To look at it or to trace it changes no run and no order.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SpaceGraph {
+  /** All nodes and who reads whom, as of the newest beat. */
+  readonly view: Effect.Effect<GraphReport, ReadError>
+  /** Takes down from now on what the scheduler does, by these kinds and no others; in memory, the newest 1,000 lines of each. */
+  readonly trace: (kinds: ReadonlyArray<Kind>) => Effect.Effect<void, ReadError>
+  readonly traces: Effect.Effect<TraceReport, ReadError>
+}
+
 /**
  * One space: one cell tree, one heartbeat, one journal.
  *
@@ -135,6 +165,7 @@ export interface Space {
   /** Sends a dead letter again, by the next beat: exactly its enzyme runs anew, or, where its chain was too long, all that take the signal. Answers the beat, when durable. */
   readonly redeliver: (id: string, enzyme: string) => Effect.Effect<number, ControlError>
   readonly ops: SpaceOperations
+  readonly graph: SpaceGraph
   /** Starts a piece of a node module. */
   readonly start: (module: string, inputs: { readonly [name: string]: unknown }) => Effect.Effect<string, NotProvided>
   /** Runs exactly one beat, even an empty one, and answers its number when it is durable. */
