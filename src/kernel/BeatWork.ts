@@ -16,6 +16,7 @@ import type { BindingChange } from "../stage/Launch.ts"
 import { COMMIT, type Stage } from "../stage/Stage.ts"
 import type { Answer, Control } from "./Control.ts"
 import type { Captured, Flight, Handling, Outcome } from "./Flight.ts"
+import type { Steps } from "./Foreign.ts"
 import type { Taken } from "./Inbox.ts"
 import type { Begun } from "./Intake.ts"
 import type { Again, Pending } from "./Signal.ts"
@@ -51,6 +52,8 @@ export class BeatWork {
   readonly begun: Begun
   /** The control input that the beat saw. */
   controls: ReadonlyArray<Control> = []
+  /** What was written under groups. */
+  readonly steps: Steps = new Map()
   /** What the beat took from the inbox, to be put back where the beat is aborted. */
   taken: ReadonlyArray<Taken> = []
   /** Control input that was done, in order. */

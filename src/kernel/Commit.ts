@@ -18,6 +18,7 @@ import type { Body } from "./Body.ts"
 import { type Delivery, GATED } from "./Derivation.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import type { Flight, Handling, Outcome } from "./Flight.ts"
+import type { Steps } from "./Foreign.ts"
 import * as Journal from "./Journal.ts"
 import * as Operating from "./Operating.ts"
 import * as Receipts from "./Receipts.ts"
@@ -31,6 +32,8 @@ export interface Beat {
   /** Characters that it added to the journal. */
   readonly size: number
   readonly changes: ReadonlyArray<Staged>
+  /** What of it was written under groups. */
+  readonly steps: Steps
   /** Signals whose handlings are all over. */
   readonly landed: ReadonlyArray<Flight>
   /** Signals to other spaces. */
@@ -80,6 +83,7 @@ export const commit = (work: BeatWork, body: Body): Beat => {
     clock: work.moment.now,
     size,
     changes,
+    steps: work.steps,
     landed: settled.landed,
     outgoing: settled.queued.filter(({ leaves }) => leaves),
     answers: work.answers,

@@ -6,10 +6,12 @@
  *
  * @module
  */
+import * as Link from "../cell/Link.ts"
 import { InvalidValue } from "../cell/Value.ts"
 import type { BindingChange } from "../stage/Launch.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Write } from "../stage/Write.ts"
+import * as Foreign from "./Foreign.ts"
 import * as Operating from "./Operating.ts"
 import type { DeadAbsent, SpaceStopped } from "./SpaceError.ts"
 import { WriteRefused } from "./SpaceError.ts"
@@ -24,10 +26,20 @@ export type Answer = (answer: number | InvalidValue | Operating.Refused | WriteR
  * @since 0.1.0
  */
 export type Control =
-  | { readonly kind: "set"; readonly write: Write & { readonly kind: "set" }; readonly answer: Answer }
+  | Setting
+  | { readonly kind: "integrate"; readonly notice: Foreign.Notice; readonly answer: Answer }
   | { readonly kind: "bind"; readonly change: BindingChange; readonly answer: Answer }
   | Redelivery
   | Operation
+
+/** A cell that is written. */
+export interface Setting {
+  readonly kind: "set"
+  readonly write: Write & { readonly kind: "set" }
+  /** Who watches under the same group does not hear of it. */
+  readonly group: string | undefined
+  readonly answer: Answer
+}
 
 /** What is asked of an operation. */
 export interface Operation {
@@ -54,9 +66,12 @@ export interface Redelivery {
  * @category combinators
  * @since 0.1.0
  */
-export const write = (draft: Draft, { address, document }: Write & { readonly kind: "set" }): InvalidValue | WriteRefused | undefined => {
+export const write = (draft: Draft, { group, write: { address, document } }: Pick<Setting, "group" | "write">, steps: Foreign.Steps): InvalidValue | WriteRefused | undefined => {
   try {
+    const { key } = draft.settle(address, document === undefined || Link.is(document.plain))
+    const before = draft.visible(key)
     draft.put(address, document)
+    Foreign.note(steps, key, { before, after: draft.visible(key), group })
     return undefined
   } catch (error) {
     return error instanceof InvalidValue ? error : new WriteRefused({ address: address.text, reason: (error as Error).message })

@@ -25,6 +25,7 @@ import type { Committed } from "../stage/Draft.ts"
 import type { Stage } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Outcome } from "./Flight.ts"
+import type { Step } from "./Foreign.ts"
 import type { Delivery, Derivation, NodeLine } from "./Derivation.ts"
 import * as Derivations from "./Derivation.ts"
 import { MAX_ROUNDS, PASS, writerOf } from "./Derivation.ts"
@@ -127,8 +128,19 @@ export class Derived implements Derivation {
     this.stage = work.stage
     this.lines = []
     this.scheduler.open(work.moment.now, work.moment)
-    for (const { address, after, before } of work.stage.documents.values()) this.scheduler.change(address.key, before, after)
+    for (const [key, steps] of work.steps) this.changeBy(key, steps)
+    for (const staged of work.stage.documents.values()) this.scheduler.change(staged.address.key, staged)
     work.stage.derive = (address, depth) => this.gate(address, depth)
+  }
+
+  /** What was written under groups is told step by step, so that each group hears of the others' alone. */
+  private changeBy(key: string, steps: ReadonlyArray<Step>): void {
+    let held = this.committedState.read(key)
+    for (const step of steps) {
+      this.scheduler!.change(key, { before: held, after: step.before })
+      this.scheduler!.change(key, step)
+      held = step.after
+    }
   }
 
   before(run: number): void {
@@ -149,7 +161,7 @@ export class Derived implements Derivation {
     work.stage.derive = undefined
     for (let round = 0; round < MAX_ROUNDS; round++) {
       this.at = PASS - round
-      for (const { address, after, before } of work.stage.documents.values()) scheduler.change(address.key, before, after)
+      for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
       const { restless } = scheduler.settling.settle()
       for (const { address } of this.wanted) scheduler.demand(address)
       this.stageChanges()

@@ -20,6 +20,7 @@ import * as Commit from "./Commit.ts"
 import * as Control from "./Control.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import type { Captured, Handling, Outcome } from "./Flight.ts"
+import * as Foreign from "./Foreign.ts"
 import type { Intake } from "./Intake.ts"
 import * as Modules from "./Modules.ts"
 import * as Operating from "./Operating.ts"
@@ -93,7 +94,8 @@ export class Heartbeat {
 
   /** Does one piece of control input; answers why not, where it cannot. */
   private control(control: Control.Control, work: BeatWork, draft: Draft) {
-    if (control.kind === "set") return Control.write(draft, control.write)
+    if (control.kind === "set") return Control.write(draft, control, work.steps)
+    if (control.kind === "integrate") return Foreign.integrate(draft, control.notice, work.steps)
     if (control.kind === "op") return Control.operate(draft, control, { body: this.body, work })
     return control.kind === "bind" ? work.bind(control.change, CAPTURE) : DeadLetter.redeliver(control, work, this.body)
   }

@@ -17,9 +17,10 @@ import { pointer } from "../cell/Address.ts"
 import type { At, BindingChange, Emission } from "../stage/Launch.ts"
 import type { Sent } from "../operation/Advance.ts"
 import type { Staged } from "../stage/Stage.ts"
-import type { Control, Operation } from "./Control.ts"
+import type { Control, Operation, Setting } from "./Control.ts"
 import type { NodeLine } from "./Derivation.ts"
 import type { Captured, Handling } from "./Flight.ts"
+import type { Foreign } from "./Foreign.ts"
 import * as Modules from "./Modules.ts"
 import type { Again } from "./Signal.ts"
 
@@ -147,9 +148,16 @@ const control = (control: Control): string => {
     return `["op",${JSON.stringify(ask)},[${value?.text ?? ""}]]`
   }
   if (control.kind === "redeliver") return JSON.stringify(["redeliver", control.id, control.enzyme])
-  const { address, document } = control.write
-  return `["set",${JSON.stringify(address.key)},${JSON.stringify(pointer(address.path))},[${document?.text ?? ""}]]`
+  if (control.kind === "integrate") {
+    const { group, kind, writes } = control.notice
+    return `["${kind}",[${writes.map((write) => `[${written(write)}]`).join()}]${group === undefined ? "" : `,"${group}"`}]`
+  }
+  return `["set",${written(control.write)}${control.group === undefined ? "" : `,"${control.group}"`}]`
 }
+
+/** What was written where. */
+const written = ({ address, document }: Setting["write"]): string =>
+  `${JSON.stringify(address.key)},${JSON.stringify(pointer(address.path))},[${document?.text ?? ""}]`
 
 const node = ({ at, error, name, parent }: NodeLine): string => {
   const head = `["${name}",${at}`
@@ -192,9 +200,13 @@ export type NodeRunLine = readonly [name: string, at: number, parent?: string | 
 /** One document that changed: who wrote it, and its value before and after. */
 export type CellLine = readonly [key: string, writers: number | ReadonlyArray<number>, before: readonly [unknown?], after: readonly [unknown?]]
 
+/** A value that was written from outside, and where. */
+export type Written = readonly [key: string, pointer: string, value: readonly [unknown?]]
+
 /** One piece of control input. */
 export type ControlLine =
-  | readonly ["set", key: string, pointer: string, value: readonly [unknown?]]
+  | readonly ["set", ...Written, group?: string]
+  | readonly [Foreign["kind"], changes: ReadonlyArray<Written>, group?: string]
   | readonly ["bind", change: BindingChange]
   | readonly ["redeliver", id: string, enzyme: string]
   | readonly ["op", ask: Operation["ask"], value: readonly [unknown?]]

@@ -14,7 +14,6 @@ import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, Watch
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as Bindings from "../registry/Bindings.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
-import * as Envelope from "../stage/Envelope.ts"
 import { NotProvided } from "../stage/Launch.ts"
 import * as Write from "../stage/Write.ts"
 import type { Archive } from "./Archive.ts"
@@ -26,6 +25,7 @@ import { Deliveries } from "./Deliveries.ts"
 import { expected } from "./Expected.ts"
 import { Examination } from "./Examination.ts"
 import { Entrance, type Entered } from "./Entrance.ts"
+import * as Foreign from "./Foreign.ts"
 import { Group } from "./Group.ts"
 import { type Neighbour, Outbox, type Reach } from "./Outbox.ts"
 import { MAX_MISSED } from "./Missed.ts"
@@ -155,13 +155,18 @@ export class LiveSpace implements Space, Neighbour {
     return Effect.flatMap(this.receipt(id), (receipt) => receipt?.status === "pending" ? this.landing(id) : Effect.succeed(receipt))
   }
 
-  set(address: string, value: unknown): Effect.Effect<number, ControlError> {
+  set(address: string, value: unknown, options: { readonly group?: string } = {}): Effect.Effect<number, ControlError> {
     return this.control(() => {
-      const place = Address.parse(address)
-      if (Envelope.isReserved(place.id)) {
-        throw new WriteRefused({ address, reason: "it belongs to the runtime. Use the verb that is made for it" })
-      }
-      return (answer) => ({ kind: "set", write: Write.set(place, value), answer })
+      const write = Write.set(Foreign.place(address), value)
+      const group = Foreign.groupOf(options.group, address)
+      return (answer) => ({ kind: "set", write, group, answer })
+    })
+  }
+
+  integrate(foreign: Foreign.Foreign): Effect.Effect<number, ControlError> {
+    return this.control(() => {
+      const notice = Foreign.notice(foreign)
+      return (answer) => ({ kind: "integrate", notice, answer })
     })
   }
 
@@ -219,14 +224,14 @@ export class LiveSpace implements Space, Neighbour {
     return this.durably(() => this.body.store.below(id, page))
   }
 
-  watch(text: string, { after }: { readonly after?: number | undefined } = {}): Stream.Stream<Observation, ReadError> {
+  watch(text: string, { after, changeGroup }: { readonly after?: number | undefined; readonly changeGroup?: string | undefined } = {}): Stream.Stream<Observation, ReadError> {
     return Stream.callback<Observation, ReadError>((queue) =>
       Effect.gen({ self: this }, function*() {
         const address = yield* Effect.try({ try: () => Reading.watchable(text), catch: asReadError })
         const unwatch = this.body.derivation.watch(address)
         yield* Effect.addFinalizer(() => Effect.sync(unwatch))
         this.group.wake()
-        const { begin, end } = yield* this.durably(() => this.watchers.add(address, Watchers.start(this.body, address, after), (observation) => offer(queue, observation)))
+        const { begin, end } = yield* this.durably(() => this.watchers.add({ address, changeGroup }, Watchers.start(this.body, address, after), (observation) => offer(queue, observation)))
         begin()
         yield* Effect.addFinalizer(() => Effect.sync(end))
         return yield* Effect.flatMap(this.ended, Effect.fail)

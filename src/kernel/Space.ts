@@ -20,6 +20,7 @@ import type { Continuation, NotProvided, OperationRequest, SignalRequest, StateN
 import type { Finding, GraphView, Stats } from "../scheduler/Introspection.ts"
 import type { Kind, Lines } from "../scheduler/Trace.ts"
 import type { Archive } from "./Archive.ts"
+import type { Foreign, ForeignChange } from "./Foreign.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "./DeadLetter.ts"
 import type { OperationDossier, OperationPage, OperationRow } from "./Dossiers.ts"
 import type { BeatAborted, DeadAbsent, HistoryBusy, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
@@ -82,6 +83,7 @@ export interface Observation {
 
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
 export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | SpaceStopped
+export type { Foreign, ForeignChange }
 export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationPage, OperationRow }
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
 
@@ -154,8 +156,13 @@ export interface Space {
   readonly receipt: (id: string) => Effect.Effect<Receipt | undefined, ReadError>
   /** Waits until all handlings of an event are over and durable. */
   readonly settled: (id: string) => Effect.Effect<Receipt | undefined, ReadError>
-  /** Writes a cell from outside, by the next beat; `undefined` deletes. Answers the beat, when durable. */
-  readonly set: (address: string, value: unknown) => Effect.Effect<number, ControlError>
+  /**
+   * Writes a cell from outside, by the next beat; `undefined` deletes. Answers the beat, when durable. Who watches under
+   * the same `group` does not hear of it.
+   */
+  readonly set: (address: string, value: unknown, options?: { readonly group?: string }) => Effect.Effect<number, ControlError>
+  /** Takes in what another writer did, by the next beat, all of it or nothing: nobody else writes what the store of a space holds. */
+  readonly integrate: (foreign: Foreign) => Effect.Effect<number, ControlError>
   readonly bind: (cell: string, enzyme: string, options?: { readonly propagate?: boolean }) => Effect.Effect<number, ControlError>
   readonly unbind: (cell: string, enzyme: string) => Effect.Effect<number, ControlError>
   /** The dead letters after a cursor, a page at a time. */
@@ -178,8 +185,11 @@ export interface Space {
   readonly list: (id: string) => Effect.Effect<ReadonlyArray<string>, ReadError>
   /** The keys of all documents below a cell, a page at a time. */
   readonly below: (id: string, page: { readonly after?: string; readonly limit: number }) => Effect.Effect<ReadonlyArray<string>, ReadError>
-  /** The value at an address now, and again after each beat that changes it. With `after`, the beat of the last one seen, only what changed since, each value once. */
-  readonly watch: (address: string, options?: { readonly after?: number | undefined }) => Stream.Stream<Observation, ReadError>
+  /**
+   * The value at an address now, and again after each beat that changes it. With `after`, the beat of the last one seen, only what changed
+   * since, each value once; what comes from then on and was written under the group `changeGroup` alone is not told.
+   */
+  readonly watch: (address: string, options?: { readonly after?: number | undefined; readonly changeGroup?: string | undefined }) => Stream.Stream<Observation, ReadError>
   /** The value at an address, with everything it derives from brought up to date. */
   readonly pull: (address: string) => Effect.Effect<Value, ReadError>
   /** The number of the newest beat that is durable; -1 before the first. */

@@ -5,15 +5,23 @@
  */
 import type { Address } from "../cell/Address.ts"
 import * as Change from "../cell/Change.ts"
-import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
+import type { Staged } from "../stage/Stage.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
+import { others, type Step } from "./Foreign.ts"
 import * as Missed from "./Missed.ts"
 import type { Observation } from "./Space.ts"
 
 /** Told of each durable change of a document. */
-type Watcher = (beat: number, before: Document | undefined, after: Document | undefined) => void
+type Watcher = (beat: number, change: Pick<Staged, "before" | "after">, steps: ReadonlyArray<Step> | undefined) => void
+
+/** What is watched, and under which group. */
+export interface Watched {
+  readonly address: Address
+  /** Changes that were made under the same group are not told. */
+  readonly changeGroup?: string | undefined
+}
 
 /** How a watcher begins: the newest beat then, and what it is told of up to there. */
 interface Start {
@@ -41,17 +49,20 @@ export class Watchers {
   private readonly byKey = new Map<string, Set<Watcher>>()
 
   /** Adds one that is told what it has to know at first, when that is durable, and then each change of what lies at the address. */
-  add(address: Address, start: Start, tell: (observation: Observation) => void): Watching {
+  add({ address, changeGroup }: Watched, start: Start, tell: (observation: Observation) => void): Watching {
     const read = { path: address.path, shallow: false }
     let begun = false
     const begin = (): void => {
       if (!begun) for (const observation of start.seen) tell(observation)
       begun = true
     }
-    const watcher: Watcher = (beat, before, after) => {
+    const differs = ({ after, before }: Pick<Staged, "before" | "after">): boolean =>
+      Change.triggers(read, { path: [], before: Codec.read(before, []), after: Codec.read(after, []) })
+    const watcher: Watcher = (beat, change, steps) => {
       if (beat <= start.beat) return
       begin()
-      if (Change.triggers(read, { path: [], before: Codec.read(before, []), after: Codec.read(after, []) })) tell({ beat, value: Codec.read(after, address.path) })
+      const isOwn = changeGroup !== undefined && steps !== undefined && !others(steps, changeGroup, change).some(differs)
+      if (!isOwn && differs(change)) tell({ beat, value: Codec.read(change.after, address.path) })
     }
     const watchers = this.byKey.get(address.key) ?? new Set()
     this.byKey.set(address.key, watchers)
@@ -77,8 +88,9 @@ export class Watchers {
   /** Tells of a beat that is durable. */
   publish(beat: Beat): void {
     if (this.byKey.size === 0) return
-    for (const { address, after, before } of beat.changes) {
-      for (const watcher of this.byKey.get(address.key) ?? []) watcher(beat.number, before, after)
+    for (const change of beat.changes) {
+      const { key } = change.address
+      for (const watcher of this.byKey.get(key) ?? []) watcher(beat.number, change, beat.steps.get(key))
     }
   }
 }

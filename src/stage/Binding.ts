@@ -5,6 +5,7 @@
  */
 import * as Address from "../cell/Address.ts"
 import * as Name from "../cell/Name.ts"
+import { TransactionRefused } from "./TransactionRefused.ts"
 
 /** Under this cell lie the lists of all cells. */
 export const FOLDER = "/sys/bind"
@@ -20,4 +21,15 @@ export const address = (cell: string): Address.Address => {
   const names = Name.split(cell)
   if (typeof names === "string") throw new Address.InvalidAddress({ text: cell, reason: names })
   return Address.parse(`${FOLDER}${cell}`)
+}
+
+/**
+ * Refuses a cell at which nothing can be bound, and what names no enzyme.
+ *
+ * @throws InvalidAddress, TransactionRefused
+ */
+export const check = (cell: string, enzyme: string): void => {
+  address(cell)
+  const unnamable = Name.refusal(enzyme)
+  if (unnamable !== undefined) throw new TransactionRefused({ reason: `what it binds names no enzyme: ${unnamable}` })
 }

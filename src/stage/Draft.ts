@@ -13,7 +13,6 @@ import * as Binding from "./Binding.ts"
 import { addressOf, type Cell } from "../cell/Cell.ts"
 import * as Document from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
-import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
 import { adjusted, CHILDREN } from "./Children.ts"
 import * as Chance from "./Chance.ts"
@@ -190,6 +189,14 @@ export class Draft implements Transaction {
     this.write({ kind: "set", address: this.settle(address, itself), document })
   }
 
+  /** Puts whole documents where they are named, through no link and beside any envelope: all of them, or none. */
+  place(documents: ReadonlyMap<string, Document.Document | undefined>): void {
+    let size = 0
+    for (const [key, document] of documents) size += key.length + lengthOf(this.visible(key)) + lengthOf(document)
+    this.grow(size, 0)
+    for (const [key, document] of documents) this.enter({ kind: "set", address: Address.ofKey(key), document })
+  }
+
   merge(place: string | Cell, fields: { readonly [key: string]: unknown }): void {
     this.guarded(() => {
       const address = this.settle(addressOf(place), false)
@@ -346,16 +353,15 @@ export class Draft implements Transaction {
 
   private binding(cell: string, change: Omit<BindingChange, "cell">): void {
     this.guarded(() => {
-      Binding.address(cell)
-      const unnamable = Name.refusal(change.enzyme)
-      if (unnamable !== undefined) throw new TransactionRefused({ reason: `what it binds names no enzyme: ${unnamable}` })
+      Binding.check(cell, change.enzyme)
       this.bindings ??= []
       if (this.bindings.length >= MAX_BINDINGS) throw new TransactionRefused({ reason: `one run makes at most ${MAX_BINDINGS} bindings` })
       this.bindings.push({ cell, ...change })
     })
   }
 
-  private visible(key: string): Document.Document | undefined {
+  /** What the run sees of a document. */
+  visible(key: string): Document.Document | undefined {
     if (this.own !== undefined && this.own.has(key)) return this.own.get(key)
     return this.shown?.get(key) ?? this.stage.visible(key)
   }
