@@ -21,6 +21,7 @@ import * as Body from "./Body.ts"
 import * as Cells from "./Cells.ts"
 import * as Control from "./Control.ts"
 import * as Dead from "./Dead.ts"
+import * as Graph from "./Graph.ts"
 import * as Guard from "./Guard.ts"
 import * as History from "./History.ts"
 import * as Json from "./Json.ts"
@@ -96,6 +97,7 @@ const routesOf = (services: Services, options: Options): Hono => {
   const stream = Sse.make(options.closing, tell)
   stateRoutes(app, services, stream)
   Dead.routes(app, find)
+  Graph.routes(app, find)
   History.routes(app, find)
   Control.routes(app, find)
   Ops.routes(app, { find, stream, wantsStream })
@@ -149,7 +151,7 @@ const stateRoutes = (app: Hono, { hash, kernel }: Services, stream: ReturnType<t
   app.get("/v1/spaces/:space/cells/*", async (c) => {
     const place = Cells.place(c.req.url)
     const space = await readable(kernel, c)
-    return wantsStream(c.req.raw) ? stream(Cells.watch(space, place)) : Cells.read(space, place)
+    return wantsStream(c.req.raw) ? stream(Cells.watch(space, place, lastOf(c.req.raw))) : Cells.read(space, place)
   })
   app.put("/v1/spaces/:space/cells/*", async (c) => {
     const write = await Cells.write(Cells.place(c.req.url), c.req.raw)
@@ -158,7 +160,7 @@ const stateRoutes = (app: Hono, { hash, kernel }: Services, stream: ReturnType<t
   app.delete("/v1/spaces/:space/cells/*", async (c) => Cells.remove(await readable(kernel, c), Cells.place(c.req.url)))
   app.get("/v1/spaces/:space/beats", async (c) => {
     const space = await readable(kernel, c)
-    if (wantsStream(c.req.raw)) return stream(Beats.follow(space, { from: c.req.query("from"), last: c.req.raw.headers.get("last-event-id") }))
+    if (wantsStream(c.req.raw)) return stream(Beats.follow(space, { from: c.req.query("from"), last: lastOf(c.req.raw) }))
     return Beats.list(space, { before: c.req.query("before"), limit: c.req.query("limit") })
   })
   app.get("/v1/spaces/:space/beats/:beat", async (c) => Beats.show(await readable(kernel, c), c.req.param("beat")))
@@ -186,6 +188,9 @@ const writable = (kernel: Kernel["Service"], c: Context, check: () => void = () 
     Effect.catchIf((error) => error.code === "space/unknown", () => Effect.andThen(Effect.sync(check), kernel.space(name)))
   ))
 }
+
+/** The last event that a reader saw before it lost a stream. */
+const lastOf = (request: Request): string | null => request.headers.get("last-event-id")
 
 /** Hono answers HEAD through GET and drops the body: a stream would never be read, and never end. */
 const wantsStream = (request: Request): boolean =>

@@ -8,15 +8,14 @@
  */
 import * as Effect from "effect/Effect"
 import * as Address from "../cell/Address.ts"
-import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
 import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
-import * as Bindings from "../registry/Bindings.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
+import type { BindingChange } from "../stage/Launch.ts"
 import * as Write from "../stage/Write.ts"
 import type { LiveBody } from "./Body.ts"
-import type { Answer, Control, Steered } from "./Control.ts"
+import { type Answer, binding, type Control, type Steered } from "./Control.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import { expected } from "./Expected.ts"
 import * as Foreign from "./Foreign.ts"
@@ -79,16 +78,8 @@ export class Controls implements SpaceControl {
     })
   }
 
-  bind(cell: string, enzyme: string, how: { readonly propagate: boolean; readonly tombstone: boolean }): Effect.Effect<number, ControlError> {
-    return this.submit(() => {
-      const names = Name.split(cell)
-      if (typeof names === "string") throw new Address.InvalidAddress({ text: cell, reason: names })
-      // The list lies in a document of its own, whose address has to be one, too.
-      Address.parse(Bindings.address(cell).text)
-      const unnamable = Name.refusal(enzyme)
-      if (unnamable !== undefined) throw new WriteRefused({ address: cell, reason: `"${enzyme}" names no enzyme: ${unnamable}` })
-      return (answer) => ({ kind: "bind", change: { cell, enzyme, ...how }, answer })
-    })
+  bind(change: BindingChange): Effect.Effect<number, ControlError> {
+    return this.submit(() => binding(change))
   }
 
   redeliver(id: string, enzyme: string): Effect.Effect<number, ControlError> {

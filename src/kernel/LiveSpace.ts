@@ -25,18 +25,17 @@ import { Entrance, type Entered } from "./Entrance.ts"
 import type { Foreign } from "./Foreign.ts"
 import { Group } from "./Group.ts"
 import { type Neighbour, Outbox, type Reach } from "./Outbox.ts"
+import { MAX_MISSED } from "./Missed.ts"
 import * as Reading from "./Reading.ts"
 import * as Receipts from "./Receipts.ts"
 import * as Reporting from "./Reporting.ts"
 import { Settlers } from "./Settlers.ts"
 import type { Accepted, ControlError, DeadPage, Observation, OpenLetter, PostedSignal, PostHears, ReadError, Receipt, SignalError, Space } from "./Space.ts"
 import type { Pending } from "./Signal.ts"
+import { LiveGraph } from "./SpaceGraph.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
 import { type HistoryBusy, IdReused, InboxFull, SpaceStopped } from "./SpaceError.ts"
 import { Watchers } from "./Watchers.ts"
-
-/** Values that a slow observer may lag behind before older ones are dropped. */
-const LAG = 1024
 
 const nothing = (): void => {}
 
@@ -50,6 +49,7 @@ export class LiveSpace implements Space, Neighbour {
   readonly name: string
   readonly ops: LiveOperations
   readonly control: Controls
+  readonly graph: LiveGraph
   private readonly body: LiveBody
   private readonly group: Group
   private readonly entrance: Entrance
@@ -79,6 +79,7 @@ export class LiveSpace implements Space, Neighbour {
     this.control = new Controls(body, this.group)
     this.examination = new Examination(body, around.turn)
     this.ops = new LiveOperations({ store: body.store, control: (make) => this.control.submit(make), durably: (see) => this.durably(see) })
+    this.graph = new LiveGraph({ derivation: body.derivation, durably: (see) => this.durably(see) })
     this.outbox = new Outbox(body, { reach: around.reach, group: this.group })
     // A store that is damaged may stop the space at once, which tells all its parts.
     this.outbox.begin()
@@ -166,11 +167,11 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   bind(cell: string, enzyme: string, options: { readonly propagate?: boolean } = {}): Effect.Effect<number, ControlError> {
-    return this.control.bind(cell, enzyme, { propagate: options.propagate ?? true, tombstone: false })
+    return this.control.bind({ cell, enzyme, propagate: options.propagate ?? true, tombstone: false })
   }
 
   unbind(cell: string, enzyme: string): Effect.Effect<number, ControlError> {
-    return this.control.bind(cell, enzyme, { propagate: true, tombstone: true })
+    return this.control.bind({ cell, enzyme, propagate: true, tombstone: true })
   }
 
   dead(page: { readonly after?: string | undefined; readonly limit: number }): Effect.Effect<DeadPage, ReadError> {
@@ -216,21 +217,18 @@ export class LiveSpace implements Space, Neighbour {
     return this.durably(() => this.body.store.below(id, page))
   }
 
-  watch(text: string, options: { readonly changeGroup?: string } = {}): Stream.Stream<Observation, ReadError> {
+  watch(text: string, { after, changeGroup }: { readonly after?: number | undefined; readonly changeGroup?: string | undefined } = {}): Stream.Stream<Observation, ReadError> {
     return Stream.callback<Observation, ReadError>((queue) =>
       Effect.gen({ self: this }, function*() {
         const address = yield* Effect.try({ try: () => Reading.watchable(text), catch: asReadError })
         const unwatch = this.body.derivation.watch(address)
         yield* Effect.addFinalizer(() => Effect.sync(unwatch))
         this.group.wake()
-        const { begin, end } = yield* this.durably(() => {
-          const first = { beat: this.body.store.head().beat, document: this.body.documents.read(address.key) }
-          return this.watchers.add({ address, ...options }, first, (observation) => void EffectQueue.offerUnsafe(queue, observation))
-        })
+        const { begin, end } = yield* this.durably(() => this.watchers.add({ address, changeGroup }, Watchers.start(this.body, address, after), (observation) => offer(queue, observation)))
         begin()
         yield* Effect.addFinalizer(() => Effect.sync(end))
         return yield* Effect.flatMap(this.ended, Effect.fail)
-      }), { bufferSize: LAG, strategy: "sliding" })
+      }), { bufferSize: MAX_MISSED })
   }
 
   pull(text: string): Effect.Effect<Value.Value, ReadError> {
@@ -263,7 +261,7 @@ export class LiveSpace implements Space, Neighbour {
       yield* Effect.addFinalizer(() => Effect.sync(() => this.listeners.delete(tell)))
       yield* this.ended
       EffectQueue.endUnsafe(queue)
-    }), { bufferSize: LAG, strategy: "sliding" })
+    }), { bufferSize: MAX_MISSED, strategy: "sliding" })
 
   readonly content: Space["content"] = Effect.sync(() => {
     const writer = this.body.store.writeBlob()
@@ -350,6 +348,13 @@ export class LiveSpace implements Space, Neighbour {
       this.group.whenDurable(look, (error) => resume(Effect.fail(error)))
     })
   }
+}
+
+/** Has an observer told, who is told in one piece that it lags too far behind to hear of each value. */
+const offer = <E>(queue: EffectQueue.Queue<Observation, E>, observation: Observation): void => {
+  if (EffectQueue.sizeUnsafe(queue) < MAX_MISSED) return void EffectQueue.offerUnsafe(queue, observation)
+  while (EffectQueue.sizeUnsafe(queue) > 0) EffectQueue.takeUnsafe(queue)
+  EffectQueue.offerUnsafe(queue, { ...observation, missed: `more than ${MAX_MISSED} values were waiting to be taken` })
 }
 
 const asRefusal = expected<SignalError>(InvalidSignal, Address.InvalidAddress, Value.InvalidValue, IdReused, InboxFull, SpaceStopped, PersistenceError)
