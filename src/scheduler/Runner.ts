@@ -45,13 +45,14 @@ const current: {
   simple: NodeRun | undefined
   /** The same instead, once it wrote beside its output: from then on no read is a simple one. */
   writing: NodeRun | undefined
-  /** The edge that the run is expected to read next, and the one that it read last. */
+  /** The edge that the run is expected to read next: those before it in its read set were read. */
   cursor: Edge | undefined
-  last: Edge | undefined
+  /** Some edge that it read, from which the last one is looked for. */
+  behind: Edge | undefined
   /** The run's own number. */
   number: number
   depth: number
-} = { simple: undefined, writing: undefined, cursor: undefined, last: undefined, number: 0, depth: 0 }
+} = { simple: undefined, writing: undefined, cursor: undefined, behind: undefined, number: 0, depth: 0 }
 
 let numbers = 0
 
@@ -66,32 +67,32 @@ const AGAIN = Symbol("again")
  */
 export class NodeRun extends NodeTransaction {
   readonly node: Node
+  private readonly locations: Locations
+  private readonly graph: Graph
+  private readonly invalidation: Invalidation
+  private readonly environment: Environment
+  /** Whether the newest run failed, was refused something, wrote beside its output or started nodes, or the one before it started some. */
+  private isSpecial = false
   /** The change before which the newest completed run began: newer ones are reasons to run again. */
   since = -1
   /** The pass in which it ran last, how often in it, and how often in all. */
   pass = -1
   passRuns = 0
   runs = 0
+  /** What an effect saw last, and whether that is still to be told. */
+  seen: Value.Value = undefined
+  isSeen = false
   /** Why the newest run failed, where it did; and what changed before it, where that is asked for. */
   error: unknown = undefined
   causes: ReadonlyArray<string> = nothing
-  /** What an effect saw last. */
-  seen: Value.Value = undefined
-  /** Whether that is still to be told. */
-  isSeen = false
-  /** The names of the nodes that the newest run started. */
+  /** The names of the nodes that the newest run started, and the run before it. */
   children: Set<string> | undefined = undefined
+  private abandoned: Set<string> | undefined = undefined
   /** What the run wrote beside its output. */
   private draft: Draft | undefined = undefined
-  /** While it waits for a run within: the edge it read last. */
-  private last: Edge | undefined = undefined
+  /** While it waits for a run within: the edge that it is expected to read next. */
+  private waiting: Edge | undefined = undefined
   private refusal: unknown = undefined
-  private readonly environment: Environment
-  private readonly graph: Graph
-  private readonly invalidation: Invalidation
-  private readonly locations: Locations
-  /** What the run before the one that is under way started. */
-  private abandoned: Set<string> | undefined = undefined
 
   constructor(node: Node, environment: Environment) {
     super()
@@ -117,7 +118,6 @@ export class NodeRun extends NodeTransaction {
       const edge = current.cursor
       if (edge !== undefined && edge.location === location) {
         current.cursor = edge.nextRead
-        current.last = edge
         location.mark = current.number
         return location.value
       }
@@ -145,6 +145,7 @@ export class NodeRun extends NodeTransaction {
     } catch (error) {
       throw this.refuse(error)
     }
+    this.isSpecial = true
     this.children ??= new Set()
     this.children.add(definition.name)
     return definition.name
@@ -152,11 +153,9 @@ export class NodeRun extends NodeTransaction {
 
   /** Whether the run that is under way has read along an edge: only then does a change there concern it. */
   hasRead(edge: Edge): boolean {
-    const last = this.isCurrent ? current.last : this.last
-    if (last === undefined) return false
-    for (let read = this.node.reads; read !== undefined; read = read.nextRead) {
+    const next = this.isCurrent ? current.cursor : this.waiting
+    for (let read = this.node.reads; read !== undefined && read !== next; read = read.nextRead) {
       if (read === edge) return true
-      if (read === last) return false
     }
     return false
   }
@@ -173,9 +172,9 @@ export class NodeRun extends NodeTransaction {
 
   /** Runs the node while another run waits. */
   private within(outer: NodeRun): boolean {
-    const { cursor, last, number, simple, writing } = current
+    const { behind, cursor, number, simple, writing } = current
     const { clock } = this.graph
-    outer.last = last
+    outer.waiting = cursor
     current.depth++
     current.writing = undefined
     const value = this.execute()
@@ -183,7 +182,7 @@ export class NodeRun extends NodeTransaction {
     current.simple = simple
     current.writing = writing
     current.cursor = cursor
-    current.last = last
+    current.behind = behind
     current.number = number
     return value !== AGAIN && this.conclude(value as Value.Value, clock)
   }
@@ -192,22 +191,18 @@ export class NodeRun extends NodeTransaction {
     const { node } = this
     const { flags } = node
     node.flags = (flags & ~UNSETTLED) | RUNNING
-    if (this.children !== undefined) {
-      this.abandoned = this.children
-      this.children = undefined
-    }
-    if (this.error !== undefined) this.error = undefined
+    if (this.isSpecial) this.begin()
     current.simple = this
     current.cursor = node.reads
-    current.last = undefined
+    current.behind = undefined
     current.number = ++numbers
     let value: Value.Value
     try {
       value = node.definition.run(this) as Value.Value
     } catch (error) {
-      this.error = error instanceof Error ? error : new NodeThrew(error)
+      this.fail(error instanceof Error ? error : new NodeThrew(error))
     }
-    const isAgain = (this.refusal !== undefined || this.draft !== undefined) && this.refused()
+    const isAgain = this.isSpecial && this.refused()
     if (current.cursor !== undefined && !isAgain) this.forget()
     node.flags &= ~RUNNING
     if (!isAgain) return value
@@ -217,23 +212,43 @@ export class NodeRun extends NodeTransaction {
     return AGAIN
   }
 
+  /** Forgets what was special about the last run. */
+  private begin(): void {
+    this.abandoned = this.children
+    this.children = undefined
+    this.error = undefined
+    this.isSpecial = this.abandoned !== undefined
+  }
+
+  private fail(error: unknown): void {
+    this.error = error
+    this.isSpecial = true
+  }
+
   /** What the run made is published, when its read set is in place. */
   private conclude(value: Value.Value, clock: number): boolean {
-    const { graph, node } = this
+    const { graph, node: { output } } = this
     this.since = clock
     this.runs++
-    if (typeof value === "number" && node.output !== undefined && this.error === undefined && this.draft === undefined && graph.told === undefined && this.abandoned === undefined && Number.isFinite(value)) {
-      this.invalidation.derived(node.output, value, node)
-      return true
-    }
+    if (this.isSpecial || graph.told !== undefined) this.close(value)
+    else if (output === undefined) {
+      this.seen = value
+      this.environment.finished(this, undefined)
+    } else if (typeof value === "number" && Number.isFinite(value)) this.invalidation.derived(output, value, this.node)
+    else this.close(value)
+    return true
+  }
+
+  /** The same for any run and any value. */
+  private close(value: Value.Value): void {
+    const { graph } = this
     if (this.error === undefined) this.commit(value)
     if (graph.told !== undefined) graph.told(this, this.error === undefined ? this.draft?.own?.keys ?? nothing : nothing)
-    if (this.draft !== undefined) this.draft = undefined
-    if (node.output !== undefined && this.error === undefined && this.abandoned === undefined) return true
+    this.draft = undefined
     const { abandoned } = this
+    if (this.node.output !== undefined && this.error === undefined && abandoned === undefined) return
     this.abandoned = undefined
     this.environment.finished(this, abandoned)
-    return true
   }
 
   /** What was refused is the run's error, caught or not; answers whether the run has to begin again. */
@@ -241,7 +256,7 @@ export class NodeRun extends NodeTransaction {
     const refusal = this.refusal ?? this.draft?.refusal
     this.refusal = undefined
     if (refusal === undefined || refusal === AGAIN) return refusal === AGAIN
-    this.error = refusal
+    this.fail(refusal)
     return false
   }
 
@@ -254,8 +269,7 @@ export class NodeRun extends NodeTransaction {
         throw new TransactionRefused({ reason: `node "${node.definition.name}" returned a promise; a node reads and derives at once, and waits for nothing` })
       } else invalidation.derived(node.output, value, node)
     } catch (error) {
-      this.error = error
-      return
+      return this.fail(error)
     }
     const own = draft?.own
     if (own === undefined) return
@@ -264,11 +278,17 @@ export class NodeRun extends NodeTransaction {
 
   /** Lets go of what the last run read and this one did not. */
   private forget(): void {
-    const rest = current.cursor
-    if (rest === undefined) return
-    if (current.last === undefined) this.node.reads = undefined
-    else current.last.nextRead = undefined
-    for (let edge: Edge | undefined = rest; edge !== undefined; edge = edge.nextRead) this.environment.graph.unlink(edge)
+    const last = this.lastRead()
+    if (last === undefined) this.node.reads = undefined
+    else last.nextRead = undefined
+    for (let edge = current.cursor; edge !== undefined; edge = edge.nextRead) this.graph.unlink(edge)
+  }
+
+  /** The edge that the run read last. */
+  private lastRead(): Edge | undefined {
+    let last = current.behind
+    for (let next = last === undefined ? this.node.reads : last.nextRead; next !== current.cursor; next = next!.nextRead) last = next
+    return current.behind = last
   }
 
   private get isCurrent(): boolean {
@@ -323,14 +343,14 @@ export class NodeRun extends NodeTransaction {
     const next = current.cursor
     if (next !== undefined && next.location === location) {
       current.cursor = next.nextRead
-      current.last = next
     } else if (next?.nextRead !== undefined && next.nextRead.location === location) {
       const edge = next.nextRead
+      const last = this.lastRead()
       next.nextRead = edge.nextRead
       edge.nextRead = next
-      if (current.last === undefined) this.node.reads = edge
-      else current.last.nextRead = edge
-      current.last = edge
+      if (last === undefined) this.node.reads = edge
+      else last.nextRead = edge
+      current.behind = edge
     } else this.reach(location)
     location.mark = current.number
   }
@@ -345,9 +365,10 @@ export class NodeRun extends NodeTransaction {
       isAgain = current.depth >= MAX_NESTING || ensure(writer) || isAgain
     }
     if (rootOf(location).writer !== this.node) {
-      current.last = graph.link(this.node, location, { after: current.last, before: current.cursor })
+      current.behind = graph.link(this.node, location, { after: this.lastRead(), before: current.cursor })
     }
     if (isAgain) {
+      this.isSpecial = true
       this.refusal = AGAIN
       throw AGAIN
     }
@@ -381,6 +402,7 @@ export class NodeRun extends NodeTransaction {
     const { envelope } = this.node.definition
     const draft = new Draft(view, moment, { run: 0, envelope, serializable: false })
     this.draft = draft
+    this.isSpecial = true
     current.simple = undefined
     current.writing = this
     return draft
@@ -389,6 +411,7 @@ export class NodeRun extends NodeTransaction {
   /** A refusal outlives a catch. */
   protected override refuse(error: unknown): unknown {
     if (!this.isCurrent) return over()
+    this.isSpecial = true
     this.refusal ??= error
     return error
   }
