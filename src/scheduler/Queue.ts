@@ -74,6 +74,11 @@ export class Queue {
     return this.idle.length === 0 ? undefined : this.popIdle()
   }
 
+  /** Whether no node is left at a level or below it. */
+  isPast(level: number): boolean {
+    return this.alone === undefined ? this.count === 0 || this.lowest > level : this.alone.level > level
+  }
+
   get isEmpty(): boolean {
     return this.count === 0 && this.alone === undefined && this.idle.length === 0
   }
@@ -104,12 +109,12 @@ export class Queue {
   /** Puts a level in order, and answers its first node. */
   private sorted(level: Level): Node {
     level.mixed = false
-    const nodes: Array<Node> = []
-    for (let node = level.first; node !== undefined; node = node.nextQueued) nodes.push(node)
-    nodes.sort((a, b) => a.ordinal - b.ordinal)
-    for (let i = 0; i < nodes.length; i++) nodes[i]!.nextQueued = nodes[i + 1]
-    level.last = nodes.at(-1)
-    return nodes[0]!
+    const first = inOrder(level.first!)
+    level.first = first
+    let last = first
+    while (last.nextQueued !== undefined) last = last.nextQueued
+    level.last = last
+    return first
   }
 
   private popIdle(): Node {
@@ -119,4 +124,55 @@ export class Queue {
     node.flags &= ~QUEUED
     return node
   }
+}
+
+/** Lists of 1, 2, 4 and more runs, each in order, while {@link inOrder} is at work. */
+const bins: Array<Node | undefined> = []
+
+/** A list by ordinal. It consists of few runs mostly, which are merged two by two, without any memory. */
+const inOrder = (list: Node): Node => {
+  let rest: Node | undefined = list
+  let size = 0
+  while (rest !== undefined) {
+    let run: Node = rest
+    let last = run
+    while (last.nextQueued !== undefined && last.nextQueued.ordinal > last.ordinal) last = last.nextQueued
+    rest = last.nextQueued
+    last.nextQueued = undefined
+    let bin = 0
+    for (let other = bins[0]; other !== undefined; other = bins[++bin]) {
+      run = merged(other, run)
+      bins[bin] = undefined
+    }
+    bins[bin] = run
+    if (bin >= size) size = bin + 1
+  }
+  let whole: Node | undefined
+  for (let bin = 0; bin < size; bin++) {
+    const run: Node | undefined = bins[bin]
+    bins[bin] = undefined
+    if (run !== undefined) whole = whole === undefined ? run : merged(run, whole)
+  }
+  return whole!
+}
+
+/** Two lists by ordinal as one. */
+const merged = (left: Node, right: Node): Node => {
+  let a: Node | undefined = left
+  let b: Node | undefined = right
+  const first: Node = a.ordinal < b.ordinal ? a : b
+  if (first === a) a = a.nextQueued
+  else b = b.nextQueued
+  let last = first
+  while (a !== undefined && b !== undefined) {
+    if (a.ordinal < b.ordinal) {
+      last = last.nextQueued = a
+      a = a.nextQueued
+    } else {
+      last = last.nextQueued = b
+      b = b.nextQueued
+    }
+  }
+  last.nextQueued = a ?? b
+  return first
 }

@@ -23,6 +23,7 @@ import type { Graph } from "./Graph.ts"
 import type { Invalidation } from "./Invalidation.ts"
 import { keysOf, type Locations, textOf } from "./Locations.ts"
 import { NodeTransaction } from "./NodeTransaction.ts"
+import type { Queue } from "./Queue.ts"
 import { COVERED, type Depth, DROPPED, type Edge, type Location, type Node, READY, rootOf, RUNNING, UNSETTLED } from "./Node.ts"
 
 /** Most runs that stand one in another; beyond, the outer ones are begun again when the inner ones are done. */
@@ -32,6 +33,7 @@ export const MAX_NESTING = 200
 export interface Environment {
   readonly graph: Graph
   readonly invalidation: Invalidation
+  readonly queue: Queue
   /** Brings a node and all above it up to date; answers whether the reader has to begin again. */
   readonly ensure: (writer: Node) => boolean
   readonly start: (parent: Node, definition: Definition) => void
@@ -357,11 +359,12 @@ export class NodeRun extends NodeTransaction {
 
   /** A read of something new: whoever writes it is brought up to date first, and then the edge is there. */
   private reach(location: Location): void {
-    const { ensure, graph } = this.environment
+    const { ensure, graph, queue } = this.environment
     let isAgain = false
     for (const writer of graph.writersOf(location)) {
       if (writer === this.node) continue
-      if ((writer.flags & (UNSETTLED | RUNNING)) === 0 && writer.liveRefs > 0 && writer.level < this.node.level) continue
+      // What is live and at rest is up to date when nothing below it is left to run.
+      if ((writer.flags & (UNSETTLED | RUNNING)) === 0 && writer.liveRefs > 0 && queue.isPast(writer.level)) continue
       isAgain = current.depth >= MAX_NESTING || ensure(writer) || isAgain
     }
     if (rootOf(location).writer !== this.node) {

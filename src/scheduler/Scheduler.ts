@@ -96,6 +96,7 @@ export class Scheduler {
     this.environment = {
       graph,
       invalidation: this.invalidation,
+      queue,
       ensure: (node) => this.settling.ensure(node),
       start: (parent, definition) => this.create(parent, definition),
       finished: (run, children) => this.finish(run, children),
