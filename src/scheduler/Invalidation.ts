@@ -52,30 +52,20 @@ export class Invalidation {
    * @throws InvalidValue
    */
   derived(root: Location, value: unknown, source: Node | undefined): boolean {
-    if (typeof value === "number" && root.extra === undefined && (root.flags & (LOADED | RICH | COVERED)) === LOADED && this.marked === undefined && Number.isFinite(value)) {
-      return this.counted(root, value, source)
-    }
-    if ((root.flags & (LOADED | RICH)) !== LOADED || typeof value === "object") return this.encoded(root, value, source)
-    const before = root.value
-    if (Object.is(before, value) || (before === 0 && value === 0)) return false
-    this.locations.touch(root)
-    derive(root, value)
-    this.tell(root, before, source)
-    return true
+    if (typeof value === "number" && Number.isFinite(value)) return this.counted(root, value, source)
+    return this.plain(root, value, source)
   }
 
-  /** The short way of most derived values: numbers, in documents that are read as a whole. */
-  private counted(root: Location, value: number, source: Node | undefined): boolean {
+  /** The same for finite numbers, which most derived values are: in documents that are read as a whole they go a short way. */
+  counted(root: Location, value: number, source: Node | undefined): boolean {
     const before = root.value
     if (before === value) return false
-    const { locations } = this
-    locations.touch(root)
+    if (before === undefined || root.extra !== undefined || this.marked !== undefined || (root.flags & (LOADED | RICH | COVERED)) !== LOADED) {
+      return this.plain(root, value, source)
+    }
+    this.locations.touch(root)
     root.value = value === 0 ? 0 : value
     root.flags |= READY
-    if (before === undefined && locations.listings > 0) {
-      this.tell(root, before, source)
-      return true
-    }
     const clock = ++this.graph.clock
     for (let edge = root.firstReader; edge !== undefined; edge = edge.nextReader) {
       const node = edge.reader
@@ -89,6 +79,17 @@ export class Invalidation {
       node.flags = flags | INVALID
       if ((flags & QUEUED) === 0 && isLive(node)) this.queue.push(node)
     }
+    return true
+  }
+
+  /** The way of any value. */
+  private plain(root: Location, value: unknown, source: Node | undefined): boolean {
+    if ((root.flags & (LOADED | RICH)) !== LOADED || typeof value === "object") return this.encoded(root, value, source)
+    const before = root.value
+    if (Object.is(before, value) || (before === 0 && value === 0)) return false
+    this.locations.touch(root)
+    derive(root, value)
+    this.tell(root, before, source)
     return true
   }
 

@@ -60,9 +60,10 @@ export class Queue {
         continue
       }
       const node = level.mixed ? this.sorted(level) : first
+      const next = node.nextQueued
       this.count--
-      level.first = node.nextQueued
-      if (node.nextQueued === undefined) level.last = undefined
+      level.first = next
+      if (next === undefined) level.last = undefined
       else node.nextQueued = undefined
       if (node.level === this.lowest) {
         node.flags &= ~QUEUED

@@ -207,10 +207,14 @@ export class NodeRun extends NodeTransaction {
     const isAgain = this.isSpecial && this.refused()
     if (current.cursor !== undefined && !isAgain) this.forget()
     node.flags &= ~RUNNING
-    if (!isAgain) return value
+    return isAgain ? this.rewind(flags) : value
+  }
+
+  /** As if it had not run. */
+  private rewind(flags: number): typeof AGAIN {
     this.draft = undefined
     this.children = this.abandoned
-    node.flags |= flags & UNSETTLED
+    this.node.flags |= flags & UNSETTLED
     return AGAIN
   }
 
@@ -236,7 +240,7 @@ export class NodeRun extends NodeTransaction {
     else if (output === undefined) {
       this.seen = value
       this.environment.finished(this, undefined)
-    } else if (typeof value === "number" && Number.isFinite(value)) this.invalidation.derived(output, value, this.node)
+    } else if (typeof value === "number" && Number.isFinite(value)) this.invalidation.counted(output, value, this.node)
     else this.close(value)
     return true
   }
