@@ -99,6 +99,7 @@ export class Scheduler {
       queue,
       ensure: (node) => this.settling.ensure(node),
       start: (parent, definition) => this.create(parent, definition),
+      saw: (run) => this.saw(run),
       finished: (run, children) => this.finish(run, children),
       moment: zero
     }
@@ -312,14 +313,19 @@ export class Scheduler {
     this.graph.activate(node)
   }
 
+  /** What an effect saw is to be told. */
+  private saw(run: NodeRun): void {
+    const { node } = run
+    if (node.definition.deliver === undefined) return
+    run.isSeen = true
+    this.seen[this.seers++] = node
+  }
+
   /** A run is over: what it saw is to be told, and what it created no more goes. */
   private finish(run: NodeRun, before: ReadonlySet<string> | undefined): void {
     const { node } = run
     if (run.error !== undefined) this.failures.push({ node, error: run.error })
-    else if (!run.isSeen && node.definition.deliver !== undefined) {
-      run.isSeen = true
-      this.seen[this.seers++] = node
-    }
+    else if (!run.isSeen) this.saw(run)
     if (before === undefined || run.error !== undefined) return
     for (const name of before) {
       const child = this.registry.get(name)
