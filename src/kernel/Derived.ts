@@ -130,6 +130,7 @@ export class Derived implements Derivation {
     this.scheduler.open(work.moment.now, work.moment)
     for (const [key, steps] of work.steps) this.changeBy(key, steps)
     for (const staged of work.stage.documents.values()) this.scheduler.change(staged.address.key, staged)
+    for (const key of work.takenBack) this.scheduler.lose(Address.ofKey(key))
     work.stage.derive = (address, depth) => this.gate(address, depth)
   }
 
@@ -156,7 +157,8 @@ export class Derived implements Derivation {
 
   settle(work: BeatWork): void {
     const { scheduler } = this
-    if (this.kept.size > 0) this.kept.mark(work.stage.documents.values())
+    if (work.takenBack.length > 0) this.kept.clear()
+    else if (this.kept.size > 0) this.kept.mark(work.stage.documents.values())
     if (scheduler === undefined) return
     work.stage.derive = undefined
     for (let round = 0; round < MAX_ROUNDS; round++) {
@@ -187,7 +189,7 @@ export class Derived implements Derivation {
 
   observations(): ReadonlyArray<ObservationRow> {
     const { scheduler } = this
-    if (scheduler === undefined) return this.kept.size === 0 ? noRows : [...this.kept.rows()]
+    if (scheduler === undefined) return this.kept.isChanged ? [...this.kept.rows()] : noRows
     const marked = scheduler.invalidation.marked ?? []
     const rows: Array<ObservationRow> = [...this.gone, ...this.kept.rows()]
     for (const node of new Set([...this.ran, ...marked])) {
