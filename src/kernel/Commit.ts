@@ -273,6 +273,7 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     runs: work.runs,
     nodes: body.derivation.lines,
     restless: body.derivation.restless,
+    refused: body.derivation.refused,
     due: work.due,
     sent: work.advanced?.sent ?? [],
     changes,

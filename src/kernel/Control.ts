@@ -6,8 +6,11 @@
  *
  * @module
  */
+import type { InvalidAddress } from "../cell/Address.ts"
+import type { Document } from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import { InvalidValue } from "../cell/Value.ts"
+import type { InvalidNode } from "../scheduler/Definition.ts"
 import type { BindingChange } from "../stage/Launch.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Write } from "../stage/Write.ts"
@@ -17,7 +20,7 @@ import type { DeadAbsent, SpaceStopped } from "./SpaceError.ts"
 import { WriteRefused } from "./SpaceError.ts"
 
 /** What is answered to whoever asked: the beat that did it, once that is durable, or why it was not done. */
-export type Answer = (answer: number | InvalidValue | Operating.Refused | WriteRefused | DeadAbsent | SpaceStopped) => void
+export type Answer = (answer: number | InvalidAddress | InvalidNode | InvalidValue | Operating.Refused | WriteRefused | DeadAbsent | SpaceStopped) => void
 
 /**
  * One piece of control input.
@@ -31,6 +34,18 @@ export type Control =
   | { readonly kind: "bind"; readonly change: BindingChange; readonly answer: Answer }
   | Redelivery
   | Operation
+  | PieceControl
+
+/** A piece that is started or stopped. */
+export interface PieceControl {
+  readonly kind: "piece"
+  readonly ask:
+    | { readonly verb: "start"; readonly module: string; readonly inputs: Document }
+    | { readonly verb: "stop"; readonly name: string }
+  /** Its name, once it was started. */
+  name: string | undefined
+  readonly answer: Answer
+}
 
 /** A cell that is written. */
 export interface Setting {

@@ -29,6 +29,9 @@ export interface NodeLine {
   readonly error: { readonly tag: string; readonly code: string; readonly message: string } | undefined
 }
 
+/** A node that was not taken in, and what it derives: another one writes there. */
+export type Refused = readonly [name: string, output: string]
+
 /** What an effect saw, to be told when it is durable. */
 export interface Delivery {
   readonly definition: Definition
@@ -47,6 +50,10 @@ export interface Derivation {
   readonly lines: ReadonlyArray<NodeLine>
   /** The nodes that did not come to rest for the first time in a row, by name. */
   readonly restless: ReadonlyArray<string>
+  /** The nodes that were not taken in. */
+  readonly refused: ReadonlyArray<Refused>
+  /** The node module of this name, as this beat has it. */
+  readonly module: (name: string) => Definition | undefined
   /** The beat begins: its capture is merged. */
   readonly begin: (work: BeatWork) => void
   /** A handling is about to run. */
@@ -81,6 +88,16 @@ export const failure = (name: string, output: string | undefined, code: string):
   note: `${name} failed, and what it derives stays as it was`,
   origin: name,
   subject: output ?? name
+})
+
+/** The fact that a node was not taken in. */
+export const refusal = ([name, output]: Refused): Diagnostic => ({
+  severity: "sev:crit",
+  topic: "node/refused",
+  code: "node/invalid",
+  note: `${name} does not run: another node writes ${output}. It is taken in when that one is gone`,
+  origin: name,
+  subject: output
 })
 
 /** The fact that nodes do not come to rest, told once per episode. */

@@ -12,9 +12,9 @@ import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import * as EffectNode from "../scheduler/Effect.ts"
 import type { ObservationRow } from "../persistence/Persistence.ts"
+import type { Definition } from "../scheduler/Definition.ts"
 import { fingerprint, type Observation } from "../scheduler/Persistence.ts"
-import { Kept } from "./Kept.ts"
-import type { ModuleChange, Modules, NodeModule } from "../scheduler/Modules.ts"
+import type { Modules } from "../scheduler/Modules.ts"
 import type { Location, Node } from "../scheduler/Node.ts"
 import { Scheduler } from "../scheduler/Scheduler.ts"
 import type { Committed } from "../stage/Draft.ts"
@@ -22,13 +22,16 @@ import type { Stage } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Outcome } from "./Flight.ts"
 import type { Step } from "./Foreign.ts"
-import type { Delivery, Derivation, NodeLine } from "./Derivation.ts"
+import type { Delivery, Derivation, NodeLine, Refused } from "./Derivation.ts"
 import * as Derivations from "./Derivation.ts"
 import { MAX_ROUNDS, PASS, writerOf } from "./Derivation.ts"
+import type * as Pieces from "./Pieces.ts"
+import { Roster } from "./Roster.ts"
 import * as Run from "./Run.ts"
 
 const noLines: ReadonlyArray<NodeLine> = []
 const nothing: ReadonlyArray<Delivery> = []
+const none: ReadonlyArray<Node> = []
 const noRows: ReadonlyArray<ObservationRow> = []
 
 /** Nodes that watch for somebody outside have names that no module can have. */
@@ -41,13 +44,10 @@ const WATCH = "watch/"
  * @since 0.1.0
  */
 export class Derived implements Derivation {
-  private readonly modules: Modules
+  private readonly roster: Roster
   private readonly committedState: Committed
   private readonly limit: number
-  private readonly kept: Kept
   private scheduler: Scheduler | undefined
-  /** How far the space has come in the changes of modules. */
-  private known = 0
   /** Places that are watched from outside, by the names of the nodes that do. */
   private readonly watches = new Map<string, Address.Address>()
   private watched = 0
@@ -60,25 +60,21 @@ export class Derived implements Derivation {
   private ran = new Set<Node>()
   lines: Array<NodeLine> = noLines as Array<NodeLine>
   restless: ReadonlyArray<string> = []
+  /** The nodes that are not at rest, as this beat leaves them, and as the newest one that was committed left them. */
+  private tiring: ReadonlyArray<Node> = none
+  private told: ReadonlySet<Node> = new Set()
   /** Places that somebody outside wants up to date. */
-  /** Rows of nodes that were withdrawn. */
-  private gone: Array<ObservationRow> = []
   private wanted: Array<{ readonly address: Address.Address; readonly reached: () => void }> = []
 
-  constructor(modules: Modules, around: { readonly committed: Committed; readonly limit: number; readonly kept: ReadonlyArray<ObservationRow> }) {
-    this.kept = new Kept(around.kept)
-    this.modules = modules
+  constructor(modules: Modules, around: { readonly committed: Committed; readonly limit: number; readonly kept: ReadonlyArray<ObservationRow>; readonly pieces: Pieces.All; readonly hash: (bytes: Uint8Array) => string }) {
+    this.roster = new Roster(modules, around)
     this.committedState = around.committed
     this.limit = around.limit
   }
 
   /** Whether a beat has something to derive that nothing else calls for. */
   isRunnable(now: number): boolean {
-    if (this.wanted.length > 0) return true
-    for (let i = this.known; i < this.modules.changes.length; i++) {
-      const { module } = this.modules.changes[i]!
-      if (module !== undefined && module.definition._tag !== "Computation" && !this.isAtRest(module)) return true
-    }
+    if (this.wanted.length > 0 || this.roster.isRunnable) return true
     if (this.scheduler === undefined) return false
     const due = this.scheduler.nextDue
     return this.scheduler.isRunnable || (due !== undefined && due <= now)
@@ -108,14 +104,13 @@ export class Derived implements Derivation {
 
   /** Has the next beat bring a place up to date, where it is derived and may not be so. */
   want(address: Address.Address, reached: () => void): boolean {
-    if (this.scheduler === undefined && this.known === this.modules.changes.length) return false
+    if (this.scheduler === undefined && !this.roster.isBehind) return false
     this.wanted.push({ address, reached })
     return true
   }
 
   begin(work: BeatWork): void {
-    const { changes } = this.modules
-    if (this.known < changes.length) this.activate(changes)
+    if (this.roster.isBehind) this.roster.activate(this.engine)
     if (this.scheduler === undefined) return
     this.work = work
     this.stage = work.stage
@@ -149,9 +144,12 @@ export class Derived implements Derivation {
 
   settle(work: BeatWork): void {
     const { scheduler } = this
-    if (this.kept.size > 0) this.kept.mark(work.stage.documents.values())
+    const { kept } = this.roster
+    if (kept.size > 0) kept.mark(work.stage.documents.values())
     if (scheduler === undefined) return
     work.stage.derive = undefined
+    this.roster.take(work.stage.documents.values(), scheduler)
+    for (const refused of this.refused) work.diagnose(Derivations.refusal(refused))
     for (let round = 0; round < MAX_ROUNDS; round++) {
       this.at = PASS - round
       for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
@@ -166,13 +164,13 @@ export class Derived implements Derivation {
 
   observations(): ReadonlyArray<ObservationRow> {
     const { scheduler } = this
-    if (scheduler === undefined) return this.kept.size === 0 ? noRows : [...this.kept.rows()]
+    if (scheduler === undefined) return this.roster.kept.size === 0 ? noRows : [...this.roster.kept.rows()]
     const marked = scheduler.invalidation.marked ?? []
-    const rows: Array<ObservationRow> = [...this.gone, ...this.kept.rows()]
+    const rows: Array<ObservationRow> = [...this.roster.rows(scheduler)]
     for (const node of new Set([...this.ran, ...marked])) {
       const { name } = node.definition
       if (name.startsWith(WATCH) || scheduler.registry.get(name) !== node) continue
-      const kept = scheduler.observation(name, this.modules.get(name)?.code?.hash)
+      const kept = scheduler.observation(name, this.roster.hashOf(name))
       rows.push({ node: name, text: kept === undefined ? undefined : JSON.stringify(kept) })
     }
     return rows
@@ -183,8 +181,9 @@ export class Derived implements Derivation {
     if (scheduler === undefined || stage === undefined) return nothing
     const { beat } = this.work!.moment
     const seen = scheduler.takeSeen()
+    if (this.tiring.length > 0 || this.told.size > 0) this.told = new Set(this.tiring)
     this.end()
-    this.gone = []
+    this.roster.committed()
     scheduler.graph.locations.settled(this.limit)
     const { wanted } = this
     if (wanted.length > 0) {
@@ -215,20 +214,13 @@ export class Derived implements Derivation {
     this.ran.clear()
   }
 
-  /** Takes in what was registered and withdrawn since the last beat. */
-  private activate(changes: ReadonlyArray<ModuleChange>): void {
-    const { engine } = this
-    for (; this.known < changes.length; this.known++) {
-      const { module, name } = changes[this.known]!
-      if (engine.remove(name)) this.gone.push({ node: name, text: undefined })
-      if (module !== undefined) engine.resume(module.definition, this.kept.take(name), module.code?.hash)
-    }
+  /** The nodes that were not taken in. */
+  get refused(): ReadonlyArray<Refused> {
+    return this.roster.refused
   }
 
-  /** Whether a module's node comes back as it was, with nothing to do. */
-  private isAtRest({ code, definition }: NodeModule): boolean {
-    const kept = this.kept.get(definition.name)
-    return kept !== undefined && kept.status === "clean" && !kept.creates && kept.fingerprint === fingerprint(definition, code?.hash)
+  module(name: string): Definition | undefined {
+    return this.roster.module(name)
   }
 
   private get engine(): Scheduler {
@@ -238,7 +230,11 @@ export class Derived implements Derivation {
       children: (scope, id) => this.stage === undefined ? this.committedState.children(scope, id) : this.stage.merged(scope, id)
     })
     scheduler.invalidation.marked = []
-    scheduler.kept = (name) => this.kept.take(name)
+    scheduler.kept = (name) => ({ observation: this.roster.kept.take(name), hash: this.roster.hashOf(name) })
+    scheduler.module = (name) => this.roster.module(name)
+    scheduler.registry.removed = ({ definition: { name } }) => {
+      if (!name.startsWith(WATCH)) this.roster.left(name)
+    }
     scheduler.observe((run, keys) => this.note(run.node, run.error, keys))
     for (const [name, address] of this.watches) this.demand(scheduler, name, address)
     return this.scheduler = scheduler
@@ -295,7 +291,8 @@ export class Derived implements Derivation {
 
   /** Nodes that do not come to rest, when that begins. */
   private tire(work: BeatWork, restless: ReadonlyArray<Node>): boolean {
-    const fresh = restless.filter(({ gate }) => gate!.streak === 1).sort((a, b) => a.ordinal - b.ordinal)
+    const fresh = restless.filter((node) => node.gate!.streak === 1 && !this.told.has(node)).sort((a, b) => a.ordinal - b.ordinal)
+    this.tiring = restless
     if (fresh.length === 0) return false
     this.restless = fresh.map(({ definition: { name } }) => name)
     work.diagnose(Derivations.restlessness(this.restless, fresh[0]!.output?.key))

@@ -330,6 +330,10 @@ const sizeOf = (control: Control): number =>
     ? JSON.stringify({ ...control.ask, value: undefined }).length + (control.ask.value?.text.length ?? 0)
     : control.kind === "bind"
     ? size({ signal: control.change.cell, target: control.change.enzyme, payload: undefined })
+    : control.kind === "piece"
+    ? control.ask.verb === "start"
+      ? size({ signal: undefined, target: control.ask.module, payload: control.ask.inputs })
+      : size({ signal: undefined, target: control.ask.name, payload: undefined })
     : (control.kind === "integrate" ? control.notice.writes : [control.write]).reduce((sum, { address, document }) =>
       sum + size({ signal: undefined, target: address.text, payload: document }), 0)
 

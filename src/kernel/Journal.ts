@@ -18,7 +18,7 @@ import type { At, BindingChange, Emission } from "../stage/Launch.ts"
 import type { Sent } from "../operation/Advance.ts"
 import type { Staged } from "../stage/Stage.ts"
 import type { Control, Operation, Setting } from "./Control.ts"
-import type { NodeLine } from "./Derivation.ts"
+import type { NodeLine, Refused } from "./Derivation.ts"
 import type { Captured, Handling } from "./Flight.ts"
 import type { Foreign } from "./Foreign.ts"
 import * as Modules from "./Modules.ts"
@@ -44,6 +44,8 @@ export interface Facts {
   readonly nodes: ReadonlyArray<NodeLine>
   /** Nodes that do not come to rest, when that begins. */
   readonly restless: ReadonlyArray<string>
+  /** Nodes that were not taken in, with what they derive. */
+  readonly refused: ReadonlyArray<Refused>
   /** The watchers of operations whose time was over. */
   readonly due: ReadonlyArray<readonly [oid: string, number: number]>
   /** What the beat sent to those who await operations. */
@@ -85,6 +87,7 @@ export const entry = (facts: Facts): string => {
   text += `],"runs":[${runs}]`
   if (facts.nodes.length > 0) text += `,"nodes":[${facts.nodes.map(node).join(",")}]`
   if (facts.restless.length > 0) text += `,"restless":${JSON.stringify(facts.restless)}`
+  if (facts.refused.length > 0) text += `,"refused":${JSON.stringify(facts.refused)}`
   text += ',"cells":['
   for (let i = 0; i < facts.changes.length; i++) text += i === 0 ? cell(facts.changes[i]!) : `,${cell(facts.changes[i]!)}`
   text += "]"
@@ -148,6 +151,10 @@ const control = (control: Control): string => {
     return `["op",${JSON.stringify(ask)},[${value?.text ?? ""}]]`
   }
   if (control.kind === "redeliver") return JSON.stringify(["redeliver", control.id, control.enzyme])
+  if (control.kind === "piece") {
+    const { ask } = control
+    return ask.verb === "stop" ? JSON.stringify(["stop", ask.name]) : `["start",${JSON.stringify(ask.module)},[${ask.inputs.text}]]`
+  }
   if (control.kind === "integrate") {
     const { group, kind, writes } = control.notice
     return `["${kind}",[${writes.map((write) => `[${written(write)}]`).join()}]${group === undefined ? "" : `,"${group}"`}]`
@@ -209,6 +216,8 @@ export type ControlLine =
   | readonly [Foreign["kind"], changes: ReadonlyArray<Written>, group?: string]
   | readonly ["bind", change: BindingChange]
   | readonly ["redeliver", id: string, enzyme: string]
+  | readonly ["start", module: string, inputs: readonly [unknown]]
+  | readonly ["stop", piece: string]
   | readonly ["op", ask: Operation["ask"], value: readonly [unknown?]]
 
 /** One signal that was sent to an enzyme that awaits an operation. */
@@ -230,6 +239,7 @@ export interface Parsed {
   readonly runs: ReadonlyArray<RunLine>
   readonly nodes?: ReadonlyArray<NodeRunLine>
   readonly restless?: ReadonlyArray<string>
+  readonly refused?: ReadonlyArray<Refused>
   readonly cells: ReadonlyArray<CellLine>
   readonly due?: ReadonlyArray<readonly [oid: string, number: number]>
   readonly sent?: ReadonlyArray<Awaited>

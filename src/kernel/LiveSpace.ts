@@ -7,19 +7,19 @@ import * as Effect from "effect/Effect"
 import * as EffectQueue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import * as Address from "../cell/Address.ts"
-import * as Name from "../cell/Name.ts"
+import * as Codec from "../cell/Document.ts"
 import * as Value from "../cell/Value.ts"
 import { LinkLoop } from "../cell/Link.ts"
 import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
-import * as Bindings from "../registry/Bindings.ts"
+import { InvalidNode } from "../scheduler/Definition.ts"
+import * as Binding from "../stage/Binding.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
-import { NotProvided } from "../stage/Launch.ts"
 import * as Write from "../stage/Write.ts"
 import type { Archive } from "./Archive.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
-import type { Answer, Control } from "./Control.ts"
+import type { Answer, Control, PieceControl } from "./Control.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import { Deliveries } from "./Deliveries.ts"
 import { expected } from "./Expected.ts"
@@ -195,8 +195,19 @@ export class LiveSpace implements Space, Neighbour {
     })
   }
 
-  start(): Effect.Effect<string, NotProvided> {
-    return Effect.fail(new NotProvided({ verb: "space.start", service: "Scheduler" }))
+  start(module: string, inputs: { readonly [name: string]: unknown } = {}): Effect.Effect<string, ControlError> {
+    return Effect.suspend(() => {
+      let asked: PieceControl | undefined
+      const done = this.control(() => {
+        const ask = { verb: "start", module: String(module), inputs: Codec.encode(inputs) } as const
+        return (answer) => asked = { kind: "piece", ask, name: undefined, answer }
+      })
+      return Effect.map(done, () => asked!.name!)
+    })
+  }
+
+  stop(piece: string): Effect.Effect<number, ControlError> {
+    return this.control(() => (answer) => ({ kind: "piece", ask: { verb: "stop", name: String(piece) }, name: undefined, answer }))
   }
 
   readonly step: Space["step"] = Effect.callback((resume) => {
@@ -359,12 +370,8 @@ export class LiveSpace implements Space, Neighbour {
 
   private binding(cell: string, enzyme: string, how: { readonly propagate: boolean; readonly tombstone: boolean }): Effect.Effect<number, ControlError> {
     return this.control(() => {
-      const names = Name.split(cell)
-      if (typeof names === "string") throw new Address.InvalidAddress({ text: cell, reason: names })
-      // The list lies in a document of its own, whose address has to be one, too.
-      Address.parse(Bindings.address(cell).text)
-      const unnamable = Name.refusal(enzyme)
-      if (unnamable !== undefined) throw new WriteRefused({ address: cell, reason: `"${enzyme}" names no enzyme: ${unnamable}` })
+      const reason = Binding.refusal(cell, enzyme)
+      if (reason !== undefined) throw new WriteRefused({ address: cell, reason })
       return (answer) => ({ kind: "bind", change: { cell, enzyme, ...how }, answer })
     })
   }
@@ -388,5 +395,5 @@ export class LiveSpace implements Space, Neighbour {
 }
 
 const asRefusal = expected<SignalError>(InvalidSignal, Address.InvalidAddress, Value.InvalidValue, IdReused, InboxFull, SpaceStopped, PersistenceError)
-const asControlError = expected<ControlError>(Address.InvalidAddress, Value.InvalidValue, WriteRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull)
+const asControlError = expected<ControlError>(Address.InvalidAddress, Value.InvalidValue, WriteRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull, InvalidNode)
 const asReadError = expected<ReadError>(Address.InvalidAddress, PersistenceError, LinkLoop)

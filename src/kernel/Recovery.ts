@@ -18,6 +18,7 @@ import { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
 import * as Operating from "./Operating.ts"
 import type { Pacemaker } from "./Pacemaker.ts"
+import * as Pieces from "./Pieces.ts"
 import type { Recall } from "./Recall.ts"
 import type { RunHost } from "./Run.ts"
 import { Pending } from "./Signal.ts"
@@ -68,7 +69,13 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
     departures,
     enzymes: registry,
     nodes,
-    derivation: new Derived(nodes, { committed: documents, limit: settings.limits.residentBytes, kept: store.observations() }),
+    derivation: new Derived(nodes, {
+      committed: documents,
+      limit: settings.limits.residentBytes,
+      kept: store.observations(),
+      pieces: Pieces.recall(store, documents),
+      hash: hash.hex
+    }),
     bindings,
     watches,
     settings,

@@ -16,7 +16,8 @@ import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { BlobWriter, JournalRow } from "../persistence/Persistence.ts"
 import type { InvalidSignal } from "../stage/Emission.ts"
 import type { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
-import type { Continuation, NotProvided, OperationRequest, SignalRequest, StateNote } from "../stage/Launch.ts"
+import type { InvalidNode } from "../scheduler/Definition.ts"
+import type { Continuation, OperationRequest, SignalRequest, StateNote } from "../stage/Launch.ts"
 import type { Archive } from "./Archive.ts"
 import type { Foreign, ForeignChange } from "./Foreign.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "./DeadLetter.ts"
@@ -78,7 +79,7 @@ export interface Observation {
 }
 
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
-export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | SpaceStopped
+export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | InvalidNode | SpaceStopped
 export type { Foreign, ForeignChange }
 export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationPage, OperationRow }
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
@@ -140,8 +141,10 @@ export interface Space {
   /** Sends a dead letter again, by the next beat: exactly its enzyme runs anew, or, where its chain was too long, all that take the signal. Answers the beat, when durable. */
   readonly redeliver: (id: string, enzyme: string) => Effect.Effect<number, ControlError>
   readonly ops: SpaceOperations
-  /** Starts a piece of a node module. */
-  readonly start: (module: string, inputs: { readonly [name: string]: unknown }) => Effect.Effect<string, NotProvided>
+  /** Starts a piece of a node module, by the next beat, with a value for each of its inputs; answers its name, when durable. The same start twice is one piece. */
+  readonly start: (module: string, inputs?: { readonly [name: string]: unknown }) => Effect.Effect<string, ControlError>
+  /** Stops a piece, by the next beat; what it derived stays. */
+  readonly stop: (piece: string) => Effect.Effect<number, ControlError>
   /** Runs exactly one beat, even an empty one, and answers its number when it is durable. */
   readonly step: Effect.Effect<number, BeatAborted | SpaceStopped>
   /** Waits until nothing is runnable and nothing in flight. What waits for a later beat or moment does not hold it. */

@@ -28,7 +28,7 @@ export type ObservedRead = readonly [address: string, depth: Depth]
 export interface Observation {
   readonly v: 1
   readonly name: string
-  /** What the node is: kind, output, writes and the digest of its module. Another one begins anew. */
+  /** What the node is: kind, output, writes, the digest of its module and a piece's inputs. Another one begins anew. */
   readonly fingerprint: string
   readonly status: "clean" | "invalid"
   /** Whether its runs start other nodes: it always runs when it comes back, so that those do, too. */
@@ -43,8 +43,8 @@ export interface Observation {
 }
 
 /** What tells one version of a node from another; `hash` is the digest of its module. */
-export const fingerprint = ({ _tag, output, writes }: Definition, hash: string | undefined): string =>
-  [_tag, output ?? "", ...writes, hash ?? ""].join(" ")
+export const fingerprint = ({ _tag, given = "", output, writes }: Definition, hash: string | undefined): string =>
+  [_tag, output ?? "", ...writes, hash ?? "", given].join(" ")
 
 /** What is to be kept of a node; `undefined` for one that has no completed run. */
 export const observe = (node: Node, hash: string | undefined): Observation | undefined => {

@@ -15,7 +15,6 @@ import * as Link from "../cell/Link.ts"
 import type * as Value from "../cell/Value.ts"
 import { Draft, type Moment } from "../stage/Draft.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
-import { NotProvided } from "../stage/Launch.ts"
 import type { Startable } from "../stage/Transaction.ts"
 import { isView } from "../stage/View.ts"
 import { type Definition, isPromise, NodeThrew } from "./Definition.ts"
@@ -34,7 +33,8 @@ export interface Environment {
   readonly invalidation: Invalidation
   /** Brings a node and all above it up to date; answers whether the reader has to begin again. */
   readonly ensure: (writer: Node) => boolean
-  readonly start: (parent: Node, definition: Definition) => void
+  /** Has a node's run start another one: a definition, or a piece of a module. */
+  readonly start: (parent: Node, definition: Definition | string, inputs: unknown) => Definition
   /** A run is over that failed, saw something, or follows one that created `children`. */
   readonly finished: (run: NodeRun, children: ReadonlySet<string> | undefined) => void
   moment: Moment
@@ -136,17 +136,16 @@ export class NodeRun extends NodeTransaction {
     return this.look(address, "children") as ReadonlyArray<string>
   }
 
-  override start(definition: Startable | string): string {
+  override start(node: Startable | string, inputs?: unknown): string {
     this.alive()
-    if (typeof definition === "string") throw this.refuse(new NotProvided({ verb: `tx.start("${definition}")`, service: "node modules by name" }))
     try {
-      this.environment.start(this.node, definition as Definition)
+      const { name } = this.environment.start(this.node, node as Definition | string, inputs)
+      this.children ??= new Set()
+      this.children.add(name)
+      return name
     } catch (error) {
       throw this.refuse(error)
     }
-    this.children ??= new Set()
-    this.children.add(definition.name)
-    return definition.name
   }
 
   /** Whether the run that is under way has read along an edge: only then does a change there concern it. */

@@ -23,6 +23,7 @@ import { Invalidation } from "./Invalidation.ts"
 import { adopt, type Ground } from "./Locations.ts"
 import { COVERED, type Depth, INVALID, isLive, LOADED, type Location, NEVER_RAN, type Node, REMOVED } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
+import * as Piece from "./Piece.ts"
 import type { Observation } from "./Persistence.ts"
 import { Queue } from "./Queue.ts"
 import { Registry } from "./Registry.ts"
@@ -72,7 +73,9 @@ export class Scheduler {
   private readonly queue: Queue
   private readonly environment: Environment
   /** Asked for what is kept of a node that a run starts. */
-  kept: ((name: string) => Observation | undefined) | undefined
+  kept: ((name: string) => { readonly observation: Observation | undefined; readonly hash: string | undefined }) | undefined
+  /** Finds the modules that runs start by name. */
+  module: ((name: string) => Definition | undefined) | undefined
   /** Effects that saw something since the last delivery, in the order in which they ran. */
   private seen: Array<Node> = []
   private failures: Array<Finished> = []
@@ -90,7 +93,7 @@ export class Scheduler {
       graph,
       invalidation: this.invalidation,
       ensure: (node) => this.settling.ensure(node),
-      start: (parent, definition) => this.create(parent, definition),
+      start: (parent, node, inputs) => this.create(parent, typeof node === "string" ? this.piece(node, inputs) : node),
       finished: (run, children) => this.finish(run, children),
       moment: zero
     }
@@ -276,7 +279,7 @@ export class Scheduler {
   }
 
   /** A node's run created another one, or found it there from an earlier run. */
-  private create(parent: Node, definition: Definition): void {
+  private create(parent: Node, definition: Definition): Definition {
     const known = this.registry.get(definition.name)
     if (known !== undefined && known.parent !== parent) {
       const { name } = definition
@@ -284,12 +287,20 @@ export class Scheduler {
     }
     const node = this.registry.register(definition, parent)
     const kept = known === undefined ? this.kept?.(definition.name) : undefined
-    if (kept !== undefined) Persistence.resume(node, kept, { graph: this.graph, gates: this.gates, queue: this.queue, environment: this.environment, hash: undefined })
-    if ((node.flags & NEVER_RAN) === 0) return
-    if (known !== undefined || isLive(node) || !isLive(parent)) return
+    if (kept?.observation !== undefined) Persistence.resume(node, kept.observation, { graph: this.graph, gates: this.gates, queue: this.queue, environment: this.environment, hash: kept.hash })
+    if ((node.flags & NEVER_RAN) === 0 || known !== undefined || isLive(node) || !isLive(parent)) return definition
     this.settling.provide(node)
     if (node.gate !== undefined) this.gates.disturb(node)
     this.graph.activate(node)
+    return definition
+  }
+
+  /** A piece of a module, by the module's name. */
+  private piece(name: string, inputs: unknown): Definition {
+    const module = this.module?.(name)
+    if (module === undefined) throw new InvalidNode({ name, reason: "no node module of this name is registered; register one, or start another" })
+    if (module.inputs === undefined) throw new InvalidNode({ name, reason: "a definition is started by a node as it is, and by its name only where it declares inputs" })
+    return Piece.make(module, inputs, this.environment.moment.hash)
   }
 
   /** A run is over: what it saw is to be told, and what it created no more goes. */

@@ -71,7 +71,30 @@ export class Settle {
   pull(node: Node): number | undefined {
     // What stands too deep is reached from what was met, some levels further each time.
     while (this.ensure(node)) continue
+    if (this.graph.isCyclic) this.calm(node)
     return this.blocked(node)
+  }
+
+  /** A walk goes around a ring once, and may leave what is above stale: it is run until it is at rest, or put off like in a pass. */
+  private calm(node: Node): void {
+    for (let ran = true; ran;) {
+      ran = false
+      for (const above of this.closure(node)) {
+        if ((above.flags & UNSETTLED) === 0 || !this.gates.isOpen(above)) continue
+        if (this.isSpent(above)) this.gates.backOff(above)
+        else {
+          ran = true
+          while (this.ensure(above)) continue
+        }
+      }
+    }
+  }
+
+  /** A node and all above it. */
+  private closure(start: Node): ReadonlySet<Node> {
+    const seen = new Set<Node>([start])
+    for (const node of seen) for (const writer of this.writersAbove(node)) seen.add(writer)
+    return seen
   }
 
   /** Begins a beat's work: whatever ran before counts no more against the budget. */
@@ -198,12 +221,10 @@ export class Settle {
 
   /** When the latest gate opens that keeps a node or one above it from being up to date. */
   private blocked(start: Node): number | undefined {
-    if (start.checked === this.graph.clock && (start.flags & UNSETTLED) === 0) return undefined
+    if (!this.graph.isCyclic && start.checked === this.graph.clock && (start.flags & UNSETTLED) === 0) return undefined
     let until: number | undefined
-    const seen = new Set<Node>([start])
-    for (const node of seen) {
+    for (const node of this.closure(start)) {
       if ((node.flags & UNSETTLED) !== 0 && !this.gates.isOpen(node)) until = Math.min(until ?? Infinity, eligibleAt(node))
-      for (const writer of this.writersAbove(node)) seen.add(writer)
     }
     return until
   }

@@ -5,7 +5,6 @@
  */
 import * as Address from "../cell/Address.ts"
 import * as Name from "../cell/Name.ts"
-import { TransactionRefused } from "./TransactionRefused.ts"
 
 /** Under this cell lie the lists of all cells. */
 export const FOLDER = "/sys/bind"
@@ -24,12 +23,12 @@ export const address = (cell: string): Address.Address => {
 }
 
 /**
- * Refuses a cell at which nothing can be bound, and what names no enzyme.
+ * Why what is to be bound at a cell names no enzyme. A cell at which nothing can be bound is refused.
  *
- * @throws InvalidAddress, TransactionRefused
+ * @throws InvalidAddress
  */
-export const check = (cell: string, enzyme: string): void => {
+export const refusal = (cell: string, enzyme: string): string | undefined => {
   address(cell)
   const unnamable = Name.refusal(enzyme)
-  if (unnamable !== undefined) throw new TransactionRefused({ reason: `what it binds names no enzyme: ${unnamable}` })
+  return unnamable === undefined ? undefined : `"${enzyme}" names no enzyme: ${unnamable}`
 }
