@@ -6,10 +6,12 @@
  *
  * @module
  */
-import type { InvalidAddress } from "../cell/Address.ts"
+import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
+import * as Name from "../cell/Name.ts"
 import { InvalidValue } from "../cell/Value.ts"
+import * as Bindings from "../registry/Bindings.ts"
 import type { InvalidNode } from "../scheduler/Definition.ts"
 import type { BindingChange } from "../stage/Launch.ts"
 import type { Draft } from "../stage/Draft.ts"
@@ -20,7 +22,7 @@ import type { DeadAbsent, SpaceStopped } from "./SpaceError.ts"
 import { WriteRefused } from "./SpaceError.ts"
 
 /** What is answered to whoever asked: the beat that did it, once that is durable, or why it was not done. */
-export type Answer = (answer: number | InvalidAddress | InvalidNode | InvalidValue | Operating.Refused | WriteRefused | DeadAbsent | SpaceStopped) => void
+export type Answer = (answer: number | Address.InvalidAddress | InvalidNode | InvalidValue | Operating.Refused | WriteRefused | DeadAbsent | SpaceStopped) => void
 
 /**
  * One piece of control input.
@@ -74,6 +76,27 @@ export interface Redelivery {
   readonly write: Write & { readonly kind: "set" }
   readonly answer: Answer
 }
+
+/**
+ * A change of the bindings of a cell.
+ *
+ * @throws InvalidAddress, WriteRefused
+ * @category constructors
+ * @since 0.1.0
+ */
+export const binding = (change: BindingChange): ((answer: Answer) => Control) => {
+  const { cell, enzyme } = change
+  const names = Name.split(cell)
+  if (typeof names === "string") throw new Address.InvalidAddress({ text: cell, reason: names })
+  // The list lies in a document of its own, whose address has to be one, too.
+  Address.parse(Bindings.address(cell).text)
+  const unnamable = Name.refusal(enzyme)
+  if (unnamable !== undefined) throw new WriteRefused({ address: cell, reason: `"${enzyme}" names no enzyme: ${unnamable}` })
+  return (answer) => ({ kind: "bind", change, answer })
+}
+
+/** The start or the stop of a piece. */
+export const piece = (ask: PieceControl["ask"]) => (answer: Answer): PieceControl => ({ kind: "piece", ask, name: undefined, answer })
 
 /**
  * Writes one cell from outside into the capture transaction; answers why not, where it cannot.

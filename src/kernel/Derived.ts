@@ -14,9 +14,13 @@ import * as EffectNode from "../scheduler/Effect.ts"
 import type { ObservationRow } from "../persistence/Persistence.ts"
 import type { Definition } from "../scheduler/Definition.ts"
 import { fingerprint, type Observation } from "../scheduler/Persistence.ts"
+import type { Ground } from "../scheduler/Locations.ts"
 import type { Modules } from "../scheduler/Modules.ts"
 import type { Location, Node } from "../scheduler/Node.ts"
+import type { GraphView } from "../scheduler/Introspection.ts"
+import type { NodeRun } from "../scheduler/Runner.ts"
 import { Scheduler } from "../scheduler/Scheduler.ts"
+import { type Kind, Trace } from "../scheduler/Trace.ts"
 import type { Committed } from "../stage/Draft.ts"
 import type { Stage } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
@@ -59,6 +63,9 @@ export class Derived implements Derivation {
   private written = new Map<string, number>()
   private ran = new Set<Node>()
   lines: Array<NodeLine> = noLines as Array<NodeLine>
+  /** Why each of them ran, where that is taken down. */
+  private causes: Array<ReadonlyArray<string>> = []
+  readonly trace = new Trace()
   restless: ReadonlyArray<string> = []
   /** The nodes that are not at rest, as this beat leaves them, and as the newest one that was committed left them. */
   private tiring: ReadonlyArray<Node> = none
@@ -162,6 +169,20 @@ export class Derived implements Derivation {
     }
   }
 
+  /** All nodes and who reads whom; before the first beat, as that is going to find them. To look changes nothing. */
+  view(): GraphView {
+    if (this.scheduler !== undefined) return this.scheduler.view()
+    const aside = new Scheduler(this.ground)
+    this.roster.rehearse(aside)
+    return aside.view()
+  }
+
+  /** Takes down from now on what the scheduler does, by these kinds. */
+  follow(kinds: ReadonlyArray<Kind>): void {
+    this.trace.set(kinds)
+    if (this.scheduler !== undefined) this.scheduler.graph.explains = this.trace.has("run")
+  }
+
   observations(): ReadonlyArray<ObservationRow> {
     const { scheduler } = this
     if (scheduler === undefined) return this.roster.kept.size === 0 ? noRows : [...this.roster.kept.rows()]
@@ -182,6 +203,7 @@ export class Derived implements Derivation {
     const { beat } = this.work!.moment
     const seen = scheduler.takeSeen()
     if (this.tiring.length > 0 || this.told.size > 0) this.told = new Set(this.tiring)
+    if (this.trace.active.length > 0) this.takeDown(beat)
     this.end()
     this.roster.committed()
     scheduler.graph.locations.settled(this.limit)
@@ -209,6 +231,7 @@ export class Derived implements Derivation {
     this.stage = undefined
     this.lines = noLines as Array<NodeLine>
     this.restless = []
+    this.causes = []
     this.scheduler!.invalidation.marked = []
     this.written.clear()
     this.ran.clear()
@@ -223,19 +246,22 @@ export class Derived implements Derivation {
     return this.roster.module(name)
   }
 
+  private readonly ground: Ground = {
+    read: (key) => this.read(key),
+    children: (scope, id) => this.stage === undefined ? this.committedState.children(scope, id) : this.stage.merged(scope, id)
+  }
+
   private get engine(): Scheduler {
     if (this.scheduler !== undefined) return this.scheduler
-    const scheduler = new Scheduler({
-      read: (key) => this.read(key),
-      children: (scope, id) => this.stage === undefined ? this.committedState.children(scope, id) : this.stage.merged(scope, id)
-    })
+    const scheduler = new Scheduler(this.ground)
     scheduler.invalidation.marked = []
     scheduler.kept = (name) => ({ observation: this.roster.kept.take(name), hash: this.roster.hashOf(name) })
     scheduler.module = (name) => this.roster.module(name)
     scheduler.registry.removed = ({ definition: { name } }) => {
       if (!name.startsWith(WATCH)) this.roster.left(name)
     }
-    scheduler.observe((run, keys) => this.note(run.node, run.error, keys))
+    scheduler.graph.explains = this.trace.has("run")
+    scheduler.observe((run, keys) => this.note(run, keys))
     for (const [name, address] of this.watches) this.demand(scheduler, name, address)
     return this.scheduler = scheduler
   }
@@ -253,13 +279,24 @@ export class Derived implements Derivation {
     if (this.scheduler!.graph.locations.changes > 0) this.stageChanges()
   }
 
-  private note(node: Node, error: unknown, keys: ReadonlyArray<string>): void {
+  private note(run: NodeRun, keys: ReadonlyArray<string>): void {
+    const { error, node } = run
     this.ran.add(node)
     const { name } = node.definition
     if (name.startsWith(WATCH)) return
     for (const key of keys) this.written.set(key, this.lines.length)
     if (node.output !== undefined) this.written.set(node.output.key, this.lines.length)
+    if (this.trace.has("run")) this.causes.push(run.causes)
     this.lines.push({ name, at: this.at, parent: lineage(node), error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error)) })
+  }
+
+  /** Takes down what the beat derived, now that it is in the store. */
+  private takeDown(beat: number): void {
+    const { lines, trace } = this
+    const invalid = new Set(this.scheduler!.invalidation.marked)
+    lines.forEach(({ at, error, name }, i) => trace.add("run", { beat, node: name, in: at < 0 ? "pass" : "gate", causes: this.causes[i] ?? [], error: error?.message }))
+    for (const { definition: { name } } of invalid) trace.add("invalid", { beat, node: name })
+    if (lines.length > 0) trace.add("pass", { beat, runs: lines.length, invalid: invalid.size, restless: this.restless })
   }
 
   /** What nodes made of documents joins the beat: of handlings that read after it, and of the batch. */

@@ -10,6 +10,7 @@
  *
  * @module
  */
+import * as Effect from "effect/Effect"
 import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
@@ -19,7 +20,7 @@ import { type Definition, InvalidNode } from "../scheduler/Definition.ts"
 import * as Piece from "../scheduler/Piece.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Pieces as Face } from "../stage/Charter.ts"
-import type { PieceControl } from "./Control.ts"
+import * as Control from "./Control.ts"
 import type { Derivation } from "./Derivation.ts"
 import type { Documents } from "./Documents.ts"
 
@@ -69,8 +70,19 @@ export const face = (derivation: Pick<Derivation, "module">, hash: (bytes: Uint8
   }
 })
 
+/** Has the next beat start a piece; answers its name, when that is durable. */
+export const start = <E>(control: (make: () => (answer: Control.Answer) => Control.Control) => Effect.Effect<number, E>, module: string, inputs: unknown): Effect.Effect<string, E> =>
+  Effect.suspend(() => {
+    let asked: Control.PieceControl | undefined
+    const done = control(() => {
+      const made = Control.piece({ verb: "start", module: String(module), inputs: Codec.encode(inputs) })
+      return (answer) => asked = made(answer)
+    })
+    return Effect.map(done, () => asked!.name!)
+  })
+
 /** Does what the outside asks; answers why not, where it cannot. */
-export const perform = (draft: Draft, control: PieceControl, pieces: Face): Address.InvalidAddress | InvalidNode | InvalidValue | undefined => {
+export const perform = (draft: Draft, control: Control.PieceControl, pieces: Face): Address.InvalidAddress | InvalidNode | InvalidValue | undefined => {
   const { ask } = control
   try {
     if (ask.verb === "start") control.name = pieces.start(draft, ask.module, Codec.read(ask.inputs, []))

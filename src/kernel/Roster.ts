@@ -11,7 +11,7 @@
 import type { ObservationRow } from "../persistence/Persistence.ts"
 import { type Definition, InvalidNode } from "../scheduler/Definition.ts"
 import type { ModuleChange, Modules, NodeModule } from "../scheduler/Modules.ts"
-import { fingerprint } from "../scheduler/Persistence.ts"
+import { fingerprint, type Observation } from "../scheduler/Persistence.ts"
 import * as Piece from "../scheduler/Piece.ts"
 import type { Scheduler } from "../scheduler/Scheduler.ts"
 import type { Staged } from "../stage/Stage.ts"
@@ -85,6 +85,13 @@ export class Roster {
     return this.active.get(Piece.moduleOf(name))?.code?.hash
   }
 
+  /** Takes in, aside, what the next beat is going to find: nothing here changes. */
+  rehearse(aside: Scheduler): void {
+    for (const module of this.modules.all()) {
+      for (const { definition, hash } of this.candidates(module)) taken(aside, definition, { kept: this.kept.get(definition.name), hash })
+    }
+  }
+
   /** Told of a node that went. */
   left(name: string): void {
     this.gone.add(name)
@@ -155,14 +162,9 @@ export class Roster {
   private admit(candidate: Candidate, scheduler: Scheduler): void {
     const { definition, hash } = candidate
     const { name, output } = definition
-    try {
-      scheduler.resume(definition, this.kept.take(name), hash)
-      this.blocked.delete(name)
-    } catch (error) {
-      if (!(error instanceof InvalidNode)) throw error
-      if (!this.blocked.has(name)) this.refused.push([name, output ?? name])
-      this.blocked.set(name, candidate)
-    }
+    if (taken(scheduler, definition, { kept: this.kept.take(name), hash })) return void this.blocked.delete(name)
+    if (!this.blocked.has(name)) this.refused.push(output === undefined ? [name] : [name, output])
+    this.blocked.set(name, candidate)
   }
 
   private release(name: string, scheduler: Scheduler): void {
@@ -174,5 +176,16 @@ export class Roster {
   private isAtRest({ definition, hash }: Candidate): boolean {
     const kept = this.kept.get(definition.name)
     return kept !== undefined && kept.status === "clean" && !kept.creates && kept.fingerprint === fingerprint(definition, hash)
+  }
+}
+
+/** Has a scheduler take a node in; answers whether its place is free. */
+const taken = (scheduler: Scheduler, definition: Definition, { hash, kept }: { readonly kept: Observation | undefined; readonly hash: string | undefined }): boolean => {
+  try {
+    scheduler.resume(definition, kept, hash)
+    return true
+  } catch (error) {
+    if (error instanceof InvalidNode) return false
+    throw error
   }
 }

@@ -18,6 +18,8 @@ import type { InvalidSignal } from "../stage/Emission.ts"
 import type { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
 import type { InvalidNode } from "../scheduler/Definition.ts"
 import type { Continuation, OperationRequest, SignalRequest, StateNote } from "../stage/Launch.ts"
+import type { Finding, GraphView, Stats } from "../scheduler/Introspection.ts"
+import type { Kind, Lines } from "../scheduler/Trace.ts"
 import type { Archive } from "./Archive.ts"
 import type { Foreign, ForeignChange } from "./Foreign.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "./DeadLetter.ts"
@@ -76,6 +78,8 @@ export interface PostHears {
 export interface Observation {
   readonly beat: number
   readonly value: Value
+  /** Why the watcher may have missed values before this one, where it may have; it then has to begin anew with this one. */
+  readonly missed?: string
 }
 
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
@@ -105,6 +109,34 @@ export interface SpaceOperations {
   readonly list: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<OperationPage, ReadError>
   /** One with its whole dossier; `undefined` where there is none. */
   readonly get: (oid: string) => Effect.Effect<OperationDossier | undefined, ReadError>
+}
+
+/** A graph with what is counted in it and what stands out. */
+export interface GraphReport extends GraphView {
+  readonly stats: Stats
+  readonly findings: ReadonlyArray<Finding>
+}
+
+/** What was taken down last of each kind that is traced, oldest first. */
+export interface TraceReport {
+  readonly kinds: ReadonlyArray<Kind>
+  readonly run: ReadonlyArray<Lines["run"]>
+  readonly invalid: ReadonlyArray<Lines["invalid"]>
+  readonly pass: ReadonlyArray<Lines["pass"]>
+}
+
+/**
+ * The reactive graph of a space. To look at it or to trace it changes no run and no order.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SpaceGraph {
+  /** All nodes and who reads whom, as of the newest beat. */
+  readonly view: Effect.Effect<GraphReport, ReadError>
+  /** Takes down from now on what the scheduler does, by these kinds and no others; in memory, the newest 1,000 lines of each. */
+  readonly trace: (kinds: ReadonlyArray<Kind>) => Effect.Effect<void, ReadError>
+  readonly traces: Effect.Effect<TraceReport, ReadError>
 }
 
 /**
@@ -141,6 +173,7 @@ export interface Space {
   /** Sends a dead letter again, by the next beat: exactly its enzyme runs anew, or, where its chain was too long, all that take the signal. Answers the beat, when durable. */
   readonly redeliver: (id: string, enzyme: string) => Effect.Effect<number, ControlError>
   readonly ops: SpaceOperations
+  readonly graph: SpaceGraph
   /** Starts a piece of a node module, by the next beat, with a value for each of its inputs; answers its name, when durable. The same start twice is one piece. */
   readonly start: (module: string, inputs?: { readonly [name: string]: unknown }) => Effect.Effect<string, ControlError>
   /** Stops a piece, by the next beat; what it derived stays. */
@@ -155,8 +188,11 @@ export interface Space {
   readonly list: (id: string) => Effect.Effect<ReadonlyArray<string>, ReadError>
   /** The keys of all documents below a cell, a page at a time. */
   readonly below: (id: string, page: { readonly after?: string; readonly limit: number }) => Effect.Effect<ReadonlyArray<string>, ReadError>
-  /** The value at an address now, and again after each beat that changes it; what was written under the group `changeGroup` alone is not told. */
-  readonly watch: (address: string, options?: { readonly changeGroup?: string }) => Stream.Stream<Observation, ReadError>
+  /**
+   * The value at an address now, and again after each beat that changes it. With `after`, the beat of the last one seen, only what changed
+   * since, each value once; what comes from then on and was written under the group `changeGroup` alone is not told.
+   */
+  readonly watch: (address: string, options?: { readonly after?: number | undefined; readonly changeGroup?: string | undefined }) => Stream.Stream<Observation, ReadError>
   /** The value at an address, with everything it derives from brought up to date. */
   readonly pull: (address: string) => Effect.Effect<Value, ReadError>
   /** The number of the newest beat that is durable; -1 before the first. */

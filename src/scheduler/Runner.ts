@@ -72,8 +72,9 @@ export class NodeRun extends NodeTransaction {
   pass = -1
   passRuns = 0
   runs = 0
-  /** Why the newest run failed, where it did. */
+  /** Why the newest run failed, where it did; and what changed before it, where that is asked for. */
   error: unknown = undefined
+  causes: ReadonlyArray<string> = nothing
   /** What an effect saw last. */
   seen: Value.Value = undefined
   /** Whether that is still to be told. */

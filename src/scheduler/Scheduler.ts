@@ -267,6 +267,11 @@ export class Scheduler {
     return Introspection.snapshot(this.registry, this.graph)
   }
 
+  /** All nodes and who reads whom. To look changes nothing. */
+  view(): Introspection.GraphView {
+    return Introspection.graphOf(this.registry, this.graph)
+  }
+
   private deliver(): void {
     const { beat } = this.environment.moment
     const { seen } = this

@@ -5,6 +5,8 @@
  */
 import * as Address from "../cell/Address.ts"
 import * as Name from "../cell/Name.ts"
+import type { BindingChange } from "./Launch.ts"
+import { TransactionRefused } from "./TransactionRefused.ts"
 
 /** Under this cell lie the lists of all cells. */
 export const FOLDER = "/sys/bind"
@@ -22,13 +24,20 @@ export const address = (cell: string): Address.Address => {
   return Address.parse(`${FOLDER}${cell}`)
 }
 
+/** Most bindings and withdrawals of one run. */
+const MAX_CHANGES = 10_000
+
 /**
- * Why what is to be bound at a cell names no enzyme. A cell at which nothing can be bound is refused.
+ * Puts a change with the others of its run.
  *
- * @throws InvalidAddress
+ * @throws InvalidAddress, TransactionRefused
+ * @category combinators
+ * @since 0.1.0
  */
-export const refusal = (cell: string, enzyme: string): string | undefined => {
-  address(cell)
-  const unnamable = Name.refusal(enzyme)
-  return unnamable === undefined ? undefined : `"${enzyme}" names no enzyme: ${unnamable}`
+export const add = (changes: Array<BindingChange>, change: BindingChange): void => {
+  address(change.cell)
+  const unnamable = Name.refusal(change.enzyme)
+  if (unnamable !== undefined) throw new TransactionRefused({ reason: `what it binds names no enzyme: ${unnamable}` })
+  if (changes.length >= MAX_CHANGES) throw new TransactionRefused({ reason: `one run makes at most ${MAX_CHANGES} bindings` })
+  changes.push(change)
 }

@@ -18,11 +18,12 @@ import { adjusted, CHILDREN } from "./Children.ts"
 import * as Chance from "./Chance.ts"
 import type { Charter, Pieces } from "./Charter.ts"
 import * as Envelope from "./Envelope.ts"
-import type { BindingChange, Emission, OperationLaunch, Operations, SignalRequest } from "./Launch.ts"
+import type { BindingChange, Emission, OperationLaunch, Operations, Report, ReportLaunch, SignalRequest } from "./Launch.ts"
 import { NotProvided } from "./Launch.ts"
 import * as Emitted from "./Emission.ts"
 import type { Startable, Transaction } from "./Transaction.ts"
 import { Own } from "./Own.ts"
+import * as Reports from "./Report.ts"
 import { TransactionRefused } from "./TransactionRefused.ts"
 import { isView } from "./View.ts"
 import * as Write from "./Write.ts"
@@ -30,6 +31,9 @@ import { lengthOf } from "./Write.ts"
 
 /** Stands for a list that nothing was put into. */
 const none: Array<never> = []
+
+/** What stands for the capture and the commit in the ids that they mint. */
+const MARKS: Readonly<Record<number, string>> = { [-1]: "x", [-2]: "c" }
 
 /** Most bytes that one run keeps with `blob`. */
 const MAX_BLOB = 32 * 1_048_576
@@ -39,9 +43,6 @@ const MAX_WRITES = 100_000
 
 /** Most signals that one run sends. */
 const MAX_EMISSIONS = 10_000
-
-/** Most bindings and withdrawals of one run. */
-const MAX_BINDINGS = 10_000
 
 /** Most characters that one run adds to the journal: what it sends, binds and returns, the digests of its content, and its documents as they were and as they are. */
 const MAX_SIZE = 16 * 1_048_576
@@ -94,6 +95,8 @@ export class Draft implements Transaction {
   emissions: Array<Emission> = none
   /** What it asks of operations, in order. */
   ops: Array<OperationLaunch> = none
+  /** What it says went wrong. */
+  reports: ReadonlyArray<ReportLaunch> = none
   /** What this run made of the documents it wrote. */
   own: Own | undefined
   bindings: Array<BindingChange> | undefined
@@ -139,7 +142,7 @@ export class Draft implements Transaction {
   }
 
   id(): string {
-    return `${this.beat}.${this.run < 0 ? "x" : this.run}.${this.minted++}`
+    return `${this.beat}.${this.run < 0 ? MARKS[this.run] : this.run}.${this.minted++}`
   }
 
   get(place: string | Cell): Value.Value {
@@ -262,6 +265,10 @@ export class Draft implements Transaction {
     return this.charter.pieces
   }
 
+  report(report: Report): void {
+    this.guarded(() => this.reports = Reports.added(this, report))
+  }
+
   get op(): Operations {
     const { operations } = this.charter
     if (operations === undefined) throw this.refuse(new NotProvided({ verb: "tx.op", service: "Operations" }))
@@ -353,13 +360,7 @@ export class Draft implements Transaction {
   }
 
   private binding(cell: string, change: Omit<BindingChange, "cell">): void {
-    this.guarded(() => {
-      const reason = Binding.refusal(cell, change.enzyme)
-      if (reason !== undefined) throw new TransactionRefused({ reason })
-      this.bindings ??= []
-      if (this.bindings.length >= MAX_BINDINGS) throw new TransactionRefused({ reason: `one run makes at most ${MAX_BINDINGS} bindings` })
-      this.bindings.push({ cell, ...change })
-    })
+    this.guarded(() => Binding.add(this.bindings ??= [], { cell, ...change }))
   }
 
   /** What the run sees of a document. */

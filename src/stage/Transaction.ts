@@ -10,7 +10,7 @@
  */
 import type { Cell } from "../cell/Cell.ts"
 import type { Value } from "../cell/Value.ts"
-import type { Io, Operations, Rendezvous, SignalRequest } from "./Launch.ts"
+import type { Io, Operations, Rendezvous, Report, SignalRequest } from "./Launch.ts"
 
 /** What a run may start: a node, defined with `Computation.make`, `Effect.make` or `Materializer.make`. */
 export interface Startable {
@@ -83,6 +83,8 @@ export interface Transaction {
   readonly start: (node: Startable | string, inputs?: { readonly [name: string]: unknown }) => string
   /** Stops a piece, by the name that its start returned. What it derived stays. Nothing happens where there is none of this name. */
   readonly stop: (piece: string) => void
+  /** Tells that something went wrong: a fact under `/data/mailbox/diag/msgs`, in the log and in the counts, once the beat is durable. */
+  readonly report: (report: Report) => void
   readonly op: Operations
   readonly rv: Rendezvous
   readonly io: Io

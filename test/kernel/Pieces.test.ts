@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import type { NodeDefinition, Space, Value } from "systole"
-import { Computation, Effect, Fatal, Kernel, Materializer, replay } from "systole"
+import { Computation, Effect, Fatal, Kernel, Link, Materializer, replay } from "systole"
 import * as Graph from "../conformance/Graph.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { controlled, ended, enzyme, steps } from "./Kit.ts"
@@ -212,7 +212,7 @@ describe("Pieces", () => {
       yield* launch(space, "a")
       yield* space.step
       assert.isUndefined(log.runs["total a"])
-      assert.deepStrictEqual((yield* TestKernel.diagnostics(space)).map(({ topic, subject }) => [topic, subject]), [["node/refused", "/data/totals/a"]])
+      assert.deepStrictEqual((yield* TestKernel.diagnostics(space)).map(({ topic, subject }) => [topic, subject]), [["node/refused", Link.make("/data/totals/a")]])
       yield* (yield* Kernel).unregister(owner)
       yield* steps(space, 2)
       assert.strictEqual(log.runs["total a"], 1)
@@ -228,7 +228,7 @@ describe("Pieces", () => {
       yield* Graph.register(log.computation("owner", "/data/totals/a", () => "owner's"))
       yield* controlled(space, space.set("/data/carts/a", 11))
       assert.strictEqual(yield* space.get("/data/totals/a"), 11)
-      assert.deepStrictEqual((yield* TestKernel.diagnostics(space)).map(({ origin }) => origin), ["owner"])
+      assert.deepStrictEqual((yield* TestKernel.diagnostics(space)).map(({ origin }) => origin), [{ kind: "node", name: "owner" }])
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
