@@ -212,7 +212,7 @@ describe("Pieces", () => {
       yield* launch(space, "a")
       yield* space.step
       assert.isUndefined(log.runs["total a"])
-      assert.deepStrictEqual((yield* TestKernel.diagnostics(space)).map(({ topic, subject }) => [topic, subject]), [["node/refused", Link.make("/data/totals/a")]])
+      assert.deepStrictEqual((yield* TestKernel.diagnostics(space)).map(({ topic, subject }) => [topic, subject]), [["node/refused", Link.make("/data/totals/a") as unknown as Value]])
       yield* (yield* Kernel).unregister(owner)
       yield* steps(space, 2)
       assert.strictEqual(log.runs["total a"], 1)
