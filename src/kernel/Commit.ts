@@ -178,7 +178,7 @@ const repeat = (handling: Handling, around: Surroundings): void => {
 const park = (handling: Handling, until: number | undefined, around: Surroundings): void => {
   const { now } = around.work.moment
   const due = Signal.due({ ms: Math.max(0, (until ?? now) - now) }, sinceOf(around.work, around.body))
-  again(handling, around, { why: "retry", document: undefined, losses: 0, attempt: handling.attempt, due })
+  again(handling, around, { why: "gate", document: undefined, losses: 0, attempt: handling.attempt, due })
 }
 
 const again = (

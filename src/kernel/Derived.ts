@@ -67,9 +67,9 @@ export class Derived implements Derivation {
   private causes: Array<ReadonlyArray<string>> = []
   readonly trace = new Trace()
   restless: ReadonlyArray<string> = []
-  /** The nodes that are not at rest, as this beat leaves them, and as the newest one that was committed left them. */
+  /** The nodes that are not at rest, as this beat leaves them, and as the newest one that was committed left them, each with its episode. */
   private tiring: ReadonlyArray<Node> = none
-  private told: ReadonlySet<Node> = new Set()
+  private told: ReadonlyMap<Node, number> = new Map()
   /** Places that somebody outside wants up to date. */
   private wanted: Array<{ readonly address: Address.Address; readonly reached: () => void }> = []
 
@@ -85,6 +85,11 @@ export class Derived implements Derivation {
     if (this.scheduler === undefined) return false
     const due = this.scheduler.nextDue
     return this.scheduler.isRunnable || (due !== undefined && due <= now)
+  }
+
+  /** Whether a gate holds back what somebody who waits for quiet waits for. */
+  get isAwaited(): boolean {
+    return this.scheduler?.gates.isAwaiting(({ definition: { name } }) => !this.roster.isLeaving(name)) === true
   }
 
   /** When the earliest gate opens that holds back a demanded run, in milliseconds since 1970. */
@@ -202,7 +207,7 @@ export class Derived implements Derivation {
     if (scheduler === undefined || stage === undefined) return nothing
     const { beat } = this.work!.moment
     const seen = scheduler.takeSeen()
-    if (this.tiring.length > 0 || this.told.size > 0) this.told = new Set(this.tiring)
+    if (this.tiring.length > 0 || this.told.size > 0) this.told = new Map(this.tiring.map((node) => [node, node.gate!.episodes]))
     if (this.trace.active.length > 0) this.takeDown(beat)
     this.end()
     this.roster.committed()
@@ -328,7 +333,7 @@ export class Derived implements Derivation {
 
   /** Nodes that do not come to rest, when that begins. */
   private tire(work: BeatWork, restless: ReadonlyArray<Node>): boolean {
-    const fresh = restless.filter((node) => node.gate!.streak === 1 && !this.told.has(node)).sort((a, b) => a.ordinal - b.ordinal)
+    const fresh = restless.filter((node) => node.gate!.streak === 1 && this.told.get(node) !== node.gate!.episodes).sort((a, b) => a.ordinal - b.ordinal)
     this.tiring = restless
     if (fresh.length === 0) return false
     this.restless = fresh.map(({ definition: { name } }) => name)

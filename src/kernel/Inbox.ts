@@ -63,6 +63,8 @@ export class Inbox {
   private readonly heads = new Queue<Head>()
   /** Watchers of operations whose time is over. */
   private readonly overdue = new Queue<Watch>()
+  /** How many handlings wait for a gate that holds back what they read. */
+  parked = 0
   /** Lanes that are held, with the events that wait behind their holder. */
   private readonly lanes = new Map<string, Queue<number> | undefined>()
   /** Runs that lost a conflict, by the document they lost on. */
@@ -122,6 +124,7 @@ export class Inbox {
     const { again, seq } = pending
     this.waiting.add(pending)
     this.count(pending, 1)
+    if (again?.why === "gate") this.parked++
     if (again?.why !== "conflict") return this.waits.add(pending)
     const queue = this.losers.get(again.document!)
     if (queue === undefined) this.losers.set(again.document!, single(seq))
@@ -192,6 +195,7 @@ export class Inbox {
     const attempt = `${signal.pair} ${entry?.id ?? key}`
     if (capture.attempts.has(attempt)) return false
     capture.attempts.add(attempt)
+    if (again!.why === "gate") this.parked--
     capture.pairs.set(signal.pair, "taken")
     this.put({ pending: pending.under(entry?.key ?? key), flight: this.flightOf(pending) }, capture)
     return true

@@ -75,6 +75,13 @@ export class Roster {
     return false
   }
 
+  /** Whether the next beat lets go of a node, because its module was withdrawn. */
+  isLeaving(name: string): boolean {
+    const { changes } = this.modules
+    for (let i = this.known; i < changes.length; i++) if (changes[i]!.name === Piece.moduleOf(name)) return true
+    return false
+  }
+
   /** The module of this name, as the newest beat has it. */
   module(name: string): Definition | undefined {
     return this.active.get(name)?.definition

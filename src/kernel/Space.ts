@@ -180,7 +180,10 @@ export interface Space {
   readonly stop: (piece: string) => Effect.Effect<number, ControlError>
   /** Runs exactly one beat, even an empty one, and answers its number when it is durable. */
   readonly step: Effect.Effect<number, BeatAborted | SpaceStopped>
-  /** Waits until nothing is runnable and nothing in flight. What waits for a later beat or moment does not hold it. */
+  /**
+   * Waits until nothing is runnable, nothing in flight, and no gate holds back an effect, a materializer, a first run or what a handling reads. What waits for a
+   * later beat or moment does not hold it, nor another run of a computation, nor for long what does not come to rest.
+   */
   readonly idle: Effect.Effect<void, SpaceStopped>
   /** The newest committed value, durable before it is answered. Ledgers and receipts can be read here too. */
   readonly get: (address: string) => Effect.Effect<Value, ReadError>

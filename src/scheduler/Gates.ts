@@ -9,7 +9,7 @@
  * @module
  */
 import { Heap } from "../cell/Heap.ts"
-import { EFFECT, GATED, isLive, NEVER_RAN, type Node, PROVISIONAL, REMOVED, UNSETTLED } from "./Node.ts"
+import { EFFECT, GATED, isLive, MATERIALIZER, NEVER_RAN, type Node, PROVISIONAL, REMOVED, UNSETTLED } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
 /** First and longest wait of a node that does not come to rest, in milliseconds; each in a row doubles it. */
@@ -18,6 +18,9 @@ export const BACKOFF_MAX = 2000
 
 /** Runs of a node in one pass before it is put off. */
 export const PASS_RUN_BUDGET = 10
+
+/** Passes of a node that does not come to rest for which somebody who waits for quiet waits. */
+export const IDLE_HOLD = 3
 
 /** An effect whose runs take this long on average, after so many of them, is given this debounce. All but the count in milliseconds. */
 const AUTO_RUNS = 3
@@ -140,6 +143,15 @@ export class Gates {
     return undefined
   }
 
+  /**
+   * Whether a run is held back, of a node that stays, that has to come before all is quiet: of an effect or a materializer, or a first one that is demanded. What does not come
+   * to rest is waited for in its first passes.
+   */
+  isAwaiting(stays: (node: Node) => boolean): boolean {
+    return this.waits.some(({ node }) => (node.flags & GATED) !== 0 && isWaiting(node) && stays(node) &&
+      (heldBy(node) === "backoff" ? node.gate!.streak < IDLE_HOLD : (node.flags & (EFFECT | MATERIALIZER | NEVER_RAN)) !== 0))
+  }
+
   /** A run is over: the next one waits for its throttle. */
   ran(node: Node): void {
     const gate = node.gate!
@@ -150,6 +162,8 @@ export class Gates {
   /** A node used up its runs of this pass and is not at rest: it waits, longer each time in a row. */
   backOff(node: Node): void {
     const gate = gateOf(node)
+    // Nobody asked for it for longer than it would have waited at most: this is another row.
+    if (gate.backoffUntil > 0 && this.now > gate.backoffUntil + BACKOFF_MAX) gate.streak = 0
     gate.backoffUntil = this.now + Math.min(BACKOFF_BASE * 2 ** gate.streak, BACKOFF_MAX)
     if (gate.streak++ === 0) gate.episodes++
     this.restless.add(node)

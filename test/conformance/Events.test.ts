@@ -323,6 +323,26 @@ describe("K: events and lanes", () => {
       assert.deepStrictEqual(yield* codes(space), ["run/retry"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
+  it.effect("K25 who waits for quiet waits for an event whose run waits for a gate, and for those behind it in its lane", () =>
+    Effect.gen(function*() {
+      const log = new Graph.Log()
+      yield* Graph.register(log.computation("slow", { output: "/data/slow", throttle: 100 }, (tx) => tx.get("/data/x")))
+      const seen: Array<unknown> = []
+      const space = yield* TestKernel.space([enzyme("look", (tx, { payload }) => void seen.push([payload, tx.get("/data/slow")]), { reads: ["/data/slow"] })])
+      yield* space.set("/data/x", 1)
+      yield* space.handled({ signal: "/signals/look", payload: 0 })
+      yield* space.set("/data/x", 2)
+      for (const payload of [1, 2]) yield* space.signal({ signal: "/signals/look", payload })
+      const idle = yield* Effect.forkChild(space.idle, { startImmediately: true })
+      yield* turns()
+      assert.isUndefined(idle.pollUnsafe())
+      assert.deepStrictEqual(seen, [[0, 1]])
+      yield* TestClock.adjust(100)
+      yield* Fiber.join(idle)
+      assert.deepStrictEqual(seen, [[0, 1], [1, 2], [2, 2]])
+      assert.deepStrictEqual(log.take(), { slow: 2 })
+    }).pipe(Effect.provide(TestKernel.layer({ pace: "demand" }))))
+
   it.effect("K26 with one lane for the space events run one by one in the order they came, and only its head is tried again", () =>
     Effect.gen(function*() {
       const ran: Array<string> = []

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect as Fx, Fiber } from "effect"
+import { Effect as Fx } from "effect"
 import { TestClock } from "effect/testing"
 import type { NodeDefinition, Value } from "systole"
 import { Computation, Effect, Kernel, Scheduler } from "systole"
-import { enzyme, turns } from "../kernel/Kit.ts"
+import { enzyme } from "../kernel/Kit.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as Graph from "./Graph.ts"
 
@@ -223,99 +223,4 @@ describe("I: materializers", () => {
       yield* Graph.put(space, ["/data/x", 1])
       assert.deepStrictEqual(log.order, ["reader", "index"])
     }).pipe(Fx.provide(TestKernel.layer())))
-})
-
-describe("J: gates and idle", () => {
-  const live = { pace: "demand" } as const
-
-  it.effect("J1 an effect with a debounce runs once when all is quiet, by the one wake", () =>
-    Fx.gen(function*() {
-      const log = new Graph.Log()
-      const space = yield* Graph.open(log.effect("late", (tx) => tx.get("/data/x"), { debounce: 100 }))
-      yield* TestClock.adjust(200)
-      yield* turns()
-      log.take()
-      for (const x of [1, 2, 3]) {
-        yield* space.handled({ signal: "/signals/put", payload: [["/data/x", x]] })
-        yield* TestClock.adjust(30)
-      }
-      assert.deepStrictEqual(log.take(), {})
-      yield* TestClock.adjust(100)
-      yield* turns()
-      assert.deepStrictEqual(log.take(), { late: 1 })
-      assert.strictEqual(log.seen["late"], 3)
-    }).pipe(Fx.provide(TestKernel.layer(live))))
-
-  it("J3 a debounce given with the node holds, and one that is cleared does not", () => {
-    const log = new Graph.Log()
-    const scheduler = new Scheduler()
-    const node = scheduler.register(log.effect("late", (tx) => tx.get("/x"), { debounce: 100 }))
-    scheduler.settle(0)
-    assert.deepStrictEqual(log.take(), {})
-    scheduler.gates.set(node, { debounce: 0 })
-    scheduler.settle(1)
-    assert.deepStrictEqual(log.take(), { late: 1 })
-    scheduler.set("/x", 1)
-    scheduler.settle(2)
-    assert.deepStrictEqual(log.take(), { late: 1 })
-  })
-
-  it.effect("J4 a node that is withdrawn while it waits never runs, and holds nobody up", () =>
-    Fx.gen(function*() {
-      const log = new Graph.Log()
-      const node = log.effect("late", (tx) => tx.get("/data/x"), { debounce: 100 })
-      const space = yield* Graph.open(node)
-      yield* space.handled({ signal: "/signals/put", payload: [["/data/x", 1]] })
-      yield* (yield* Kernel).unregister(node)
-      yield* space.idle
-      yield* TestClock.adjust(1000)
-      yield* turns()
-      assert.deepStrictEqual(log.take(), {})
-    }).pipe(Fx.provide(TestKernel.layer(live))))
-
-  it("J8 a shorter debounce moves the wake earlier, and a longer one does not delay it", () => {
-    const scheduler = new Scheduler()
-    const node = scheduler.register(Effect.make({ name: "late", read: (tx) => tx.get("/x"), deliver: () => {}, debounce: 100 }))
-    scheduler.settle(0)
-    assert.strictEqual(scheduler.nextDue, 100)
-    scheduler.gates.set(node, { debounce: 40 })
-    assert.strictEqual(scheduler.nextDue, 40)
-    scheduler.gates.set(node, { debounce: 500 })
-    assert.strictEqual(scheduler.nextDue, 40)
-  })
-
-  it("J9 when the gate that was first lets go early, the wake is that of the next", () => {
-    const scheduler = new Scheduler()
-    const [first] = [100, 300].map((debounce) => scheduler.register(Effect.make({ name: `late${debounce}`, read: () => null, deliver: () => {}, debounce })))
-    scheduler.settle(0)
-    assert.strictEqual(scheduler.nextDue, 100)
-    scheduler.registry.remove(first!)
-    assert.strictEqual(scheduler.nextDue, 300)
-  })
-
-  it("J11 what nobody demands arms no wake", () => {
-    const scheduler = new Scheduler()
-    scheduler.register(Computation.make({ name: "slow", output: "/slow", throttle: 100, run: (tx) => tx.get("/x") }))
-    scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/slow"), deliver: () => {} }))
-    scheduler.settle(0)
-    scheduler.set("/x", 1)
-    scheduler.settle(1)
-    assert.strictEqual(scheduler.nextDue, 100)
-    scheduler.remove("watch")
-    assert.isUndefined(scheduler.nextDue)
-  })
-
-  it.effect("J14 a delivery that goes on is waited for, however it ends", () =>
-    Fx.gen(function*() {
-      for (const ends of ["well", "badly"]) {
-        const gate = yield* Deferred.make<void, Error>()
-        const space = yield* Graph.open(Effect.make({ name: `slow-${ends}`, read: (tx) => tx.get(`/data/${ends}`), deliver: () => Fx.runPromise(Deferred.await(gate)) }))
-        yield* space.handled({ signal: "/signals/put", payload: [[`/data/${ends}`, 1]] })
-        const idle = yield* Fx.forkChild(space.idle, { startImmediately: true })
-        yield* turns()
-        assert.isUndefined(idle.pollUnsafe())
-        yield* ends === "well" ? Deferred.succeed(gate, undefined) : Deferred.fail(gate, new Error("it did not arrive"))
-        yield* Fiber.join(idle)
-      }
-    }).pipe(Fx.provide(TestKernel.layer(live))))
 })

@@ -4,7 +4,7 @@
  * @module
  */
 import { Effect, Layer } from "effect"
-import type { Enzyme, Persistence, Settings, Space, Value } from "systole"
+import type { Enzyme, Pacemaker, Persistence, Settings, Space, Value } from "systole"
 import { defaults, Kernel, KernelSettings, MemoryStore, Registry } from "systole"
 import * as HashLayer from "./HashLayer.ts"
 import * as TestPacemaker from "./TestPacemaker.ts"
@@ -20,9 +20,9 @@ export const settings: Settings = {
 }
 
 /** A kernel over memory, or another persistence. What was flushed outlives the space's handles as long as the layer. */
-export const layer = <E = never>(changed: Partial<Settings> = {}, persistence: Layer.Layer<Persistence, E> = MemoryStore.layer) =>
+export const layer = <E = never>(changed: Partial<Settings> = {}, persistence: Layer.Layer<Persistence, E> = MemoryStore.layer, pacemaker: Layer.Layer<Pacemaker> = TestPacemaker.layer) =>
   Kernel.layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(persistence, HashLayer.layer, TestPacemaker.layer, Registry.layer)),
+    Layer.provideMerge(Layer.mergeAll(persistence, HashLayer.layer, pacemaker, Registry.layer)),
     Layer.provideMerge(Layer.succeed(KernelSettings, { ...settings, ...changed }))
   )
 
