@@ -43,6 +43,11 @@ export const topics = {
     means: "A node does not run, because another one writes what it derives",
     remedy: "Have it derive another cell, or withdraw the other one; it is taken in when that is gone"
   },
+  "node/unstable": {
+    severity: "sev:warn",
+    means: "A node made something else of the same values when it ran a second time, which the check in development does",
+    remedy: "Derive from what is read alone, and write values rather than add to what is there"
+  },
   "ops/watchers": {
     severity: "sev:warn",
     means: "What was awaited of an operation did not come in time, or never can",

@@ -251,6 +251,7 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     prev: body.store.head().hash,
     content: work.begun.content,
     activated: work.begun.activated,
+    spent: work.begun.spent,
     controls: work.done,
     captured: work.captured,
     runs: work.runs,

@@ -9,6 +9,7 @@
 import type { ObservationRow } from "../persistence/Persistence.ts"
 import * as Address from "../cell/Address.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
+import type { Told } from "../diagnostic/Reporter.ts"
 import type { Definition } from "../scheduler/Definition.ts"
 import type { Value } from "../cell/Value.ts"
 import type { BeatWork } from "./BeatWork.ts"
@@ -94,6 +95,17 @@ export const refusal = ([name, output]: Refused): Diagnostic.Diagnostic => Diagn
   note: `${name} does not run: another node ${output === undefined ? "has its name" : `writes ${output}`}. It is taken in when that one is gone`,
   origin: { kind: "node", name },
   subject: output === undefined ? undefined : Address.ofKey(output)
+})
+
+/** The fact that a second run of a node did not make what the first one did. It is told outside of all beats, so that to check changes none. */
+export const instability = (space: string, name: string, address: string | undefined): Told => ({
+  ...Diagnostic.of("node/unstable", {
+    note: `${name} ${address === undefined ? "starts other nodes" : `makes something else of ${address}`} when it runs twice on the same values`,
+    origin: { kind: "node", name },
+    subject: address === undefined ? undefined : Address.parse(address)
+  }),
+  space,
+  beat: undefined
 })
 
 /** The fact that nodes do not come to rest, told once per episode. */

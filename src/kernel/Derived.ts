@@ -13,6 +13,7 @@ import type { Document } from "../cell/Document.ts"
 import * as EffectNode from "../scheduler/Effect.ts"
 import type { ObservationRow } from "../persistence/Persistence.ts"
 import type { Definition } from "../scheduler/Definition.ts"
+import * as Idempotency from "../scheduler/Idempotency.ts"
 import { fingerprint, type Observation } from "../scheduler/Persistence.ts"
 import type { Ground } from "../scheduler/Locations.ts"
 import type { Modules } from "../scheduler/Modules.ts"
@@ -28,10 +29,12 @@ import type { Outcome } from "./Flight.ts"
 import type { Step } from "./Foreign.ts"
 import type { Delivery, Derivation, NodeLine, Refused } from "./Derivation.ts"
 import * as Derivations from "./Derivation.ts"
+import type { Spent } from "./Intake.ts"
 import { MAX_ROUNDS, PASS, writerOf } from "./Derivation.ts"
 import type * as Pieces from "./Pieces.ts"
 import { Roster } from "./Roster.ts"
 import * as Run from "./Run.ts"
+import { Timing } from "./Timing.ts"
 
 const noLines: ReadonlyArray<NodeLine> = []
 const nothing: ReadonlyArray<Delivery> = []
@@ -41,6 +44,20 @@ const noRows: ReadonlyArray<ObservationRow> = []
 /** Nodes that watch for somebody outside have names that no module can have. */
 const WATCH = "watch/"
 
+/** What a space gives to what is derived in it. */
+export interface Around {
+  readonly committed: Committed
+  /** Characters of documents that are kept in memory. */
+  readonly limit: number
+  readonly kept: ReadonlyArray<ObservationRow>
+  readonly pieces: Pieces.All
+  readonly hash: (bytes: Uint8Array) => string
+  /** Milliseconds of the host, by which runs are measured. */
+  readonly timer: () => number
+  /** Told of nodes that make something else when they run twice; nobody checks where nobody is told. */
+  readonly unstable: Idempotency.Unstable | undefined
+}
+
 /**
  * The derived cells of one space.
  *
@@ -49,6 +66,7 @@ const WATCH = "watch/"
  */
 export class Derived implements Derivation {
   private readonly roster: Roster
+  private readonly around: Around
   private readonly committedState: Committed
   private readonly limit: number
   private scheduler: Scheduler | undefined
@@ -67,14 +85,17 @@ export class Derived implements Derivation {
   private causes: Array<ReadonlyArray<string>> = []
   readonly trace = new Trace()
   restless: ReadonlyArray<string> = []
+  private readonly timing = new Timing()
   /** The nodes that are not at rest, as this beat leaves them, and as the newest one that was committed left them, each with its episode. */
   private tiring: ReadonlyArray<Node> = none
+  private check: ReturnType<typeof Idempotency.checker> | undefined
   private told: ReadonlyMap<Node, number> = new Map()
   /** Places that somebody outside wants up to date. */
   private wanted: Array<{ readonly address: Address.Address; readonly reached: () => void }> = []
 
-  constructor(modules: Modules, around: { readonly committed: Committed; readonly limit: number; readonly kept: ReadonlyArray<ObservationRow>; readonly pieces: Pieces.All; readonly hash: (bytes: Uint8Array) => string }) {
+  constructor(modules: Modules, around: Around) {
     this.roster = new Roster(modules, around)
+    this.around = around
     this.committedState = around.committed
     this.limit = around.limit
   }
@@ -128,6 +149,7 @@ export class Derived implements Derivation {
     this.stage = work.stage
     this.lines = []
     this.scheduler.open(work.moment.now, work.moment)
+    this.timing.count(work.begun.spent, this.scheduler)
     for (const [key, steps] of work.steps) this.changeBy(key, steps)
     for (const staged of work.stage.documents.values()) this.scheduler.change(staged.address.key, staged)
     work.stage.derive = (address, depth) => this.gate(address, depth)
@@ -141,6 +163,11 @@ export class Derived implements Derivation {
       this.scheduler!.change(key, step)
       held = step.after
     }
+  }
+
+  /** How long runs of effects took in the newest beat that was committed. */
+  get spent(): ReadonlyArray<Spent> {
+    return this.timing.spent
   }
 
   before(run: number): void {
@@ -193,7 +220,7 @@ export class Derived implements Derivation {
     if (scheduler === undefined) return this.roster.kept.size === 0 ? noRows : [...this.roster.kept.rows()]
     const marked = scheduler.invalidation.marked ?? []
     const rows: Array<ObservationRow> = [...this.roster.rows(scheduler)]
-    for (const node of new Set([...this.ran, ...marked])) {
+    for (const node of new Set([...this.ran, ...marked, ...this.timing.nodes])) {
       const { name } = node.definition
       if (name.startsWith(WATCH) || scheduler.registry.get(name) !== node) continue
       const kept = scheduler.observation(name, this.roster.hashOf(name))
@@ -207,6 +234,7 @@ export class Derived implements Derivation {
     if (scheduler === undefined || stage === undefined) return nothing
     const { beat } = this.work!.moment
     const seen = scheduler.takeSeen()
+    this.timing.committed(scheduler)
     if (this.tiring.length > 0 || this.told.size > 0) this.told = new Map(this.tiring.map((node) => [node, node.gate!.episodes]))
     if (this.trace.active.length > 0) this.takeDown(beat)
     this.end()
@@ -228,6 +256,7 @@ export class Derived implements Derivation {
     this.end()
     scheduler.takeSeen()
     scheduler.takeFailures()
+    this.timing.abort(scheduler)
     scheduler.revert((key) => this.committedState.read(key), ran)
   }
 
@@ -265,6 +294,8 @@ export class Derived implements Derivation {
     scheduler.registry.removed = ({ definition: { name } }) => {
       if (!name.startsWith(WATCH)) this.roster.left(name)
     }
+    scheduler.settling.timer = this.around.timer
+    if (this.around.unstable !== undefined) this.check = Idempotency.checker(scheduler, this.ground, this.around.unstable)
     scheduler.graph.explains = this.trace.has("run")
     scheduler.observe((run, keys) => this.note(run, keys))
     for (const [name, address] of this.watches) this.demand(scheduler, name, address)
@@ -292,6 +323,7 @@ export class Derived implements Derivation {
     for (const key of keys) this.written.set(key, this.lines.length)
     if (node.output !== undefined) this.written.set(node.output.key, this.lines.length)
     if (this.trace.has("run")) this.causes.push(run.causes)
+    if (error === undefined) this.check?.({ run, keys, moment: this.work!.moment })
     this.lines.push({ name, at: this.at, parent: lineage(node), error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error)) })
   }
 
@@ -354,7 +386,9 @@ const seen = (name: string, fingerprint: string, address: Address.Address): Obse
   throttledUntil: 0,
   debouncedUntil: 0,
   backoffUntil: 0,
-  streak: 0
+  streak: 0,
+  measured: 0,
+  spent: 0
 })
 
 /** The nodes that started a node, outermost first. */

@@ -20,6 +20,7 @@ import type { Control, Operation, Setting } from "./Control.ts"
 import type { NodeLine, Refused } from "./Derivation.ts"
 import type { Captured, Handling } from "./Flight.ts"
 import type { Foreign } from "./Foreign.ts"
+import type { Spent } from "./Intake.ts"
 import * as Modules from "./Modules.ts"
 import type { Again } from "./Signal.ts"
 
@@ -45,6 +46,8 @@ export interface Facts {
   readonly prev: string
   /** How many registrations and withdrawals took effect with this beat. */
   readonly activated: number
+  /** How long runs of effects took in the beat before, where that was long enough to be measured. */
+  readonly spent: ReadonlyArray<Spent>
   /** Digests of content that came in since the entry before. */
   readonly content: ReadonlyArray<string>
   readonly controls: ReadonlyArray<Control>
@@ -75,6 +78,7 @@ export interface Facts {
 export const entry = (facts: Facts): string => {
   let text = `{"v":1,"beat":${facts.beat},"prev":"${facts.prev}","clock":${facts.clock},"seed":"${facts.seed}"`
   if (facts.activated > 0) text += `,"activated":${facts.activated}`
+  if (facts.spent.length > 0) text += `,"spent":${JSON.stringify(facts.spent)}`
   if (facts.content.length > 0) text += `,"content":${addresses(facts.content)}`
   if (facts.controls.length > 0) text += `,"control":[${facts.controls.map(control).join(",")}]`
   text += ',"in":['
@@ -242,6 +246,7 @@ export interface Parsed {
   readonly clock: number
   readonly seed: string
   readonly activated?: number
+  readonly spent?: ReadonlyArray<Spent>
   readonly content?: ReadonlyArray<string>
   readonly control?: ReadonlyArray<ControlLine>
   readonly in: ReadonlyArray<In>

@@ -13,6 +13,7 @@ import type { Registry } from "../registry/Registry.ts"
 import type { Modules } from "../scheduler/Modules.ts"
 import type { LiveBody } from "./Body.ts"
 import { Departures } from "./Departures.ts"
+import * as Derivations from "./Derivation.ts"
 import { Derived } from "./Derived.ts"
 import { Documents } from "./Documents.ts"
 import { Inbox } from "./Inbox.ts"
@@ -76,7 +77,9 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
       limit: settings.limits.residentBytes,
       kept: store.observations(),
       pieces: Pieces.recall(store, documents),
-      hash: hash.hex
+      hash: hash.hex,
+      timer: host.now,
+      unstable: host.watch?.rechecks === true ? (name, address) => reporter.report(Derivations.instability(store.space, name, address)) : undefined
     }),
     bindings,
     watches,

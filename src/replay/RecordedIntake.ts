@@ -44,13 +44,13 @@ export class RecordedIntake implements Intake {
   }
 
   begin(beat: number): Begun {
-    const { activated = 0, clock, content = [], made = [], seed } = this.entry!
+    const { activated = 0, clock, content = [], made = [], seed, spent = [] } = this.entry!
     this.past.see(content)
     const modules = Journal.modules(this.entry!)
     const digests = new Set(modules.flatMap(({ digests }) => digests))
     // Their bytes are in the store that the past looks at.
     const texts = made.filter((hash) => digests.has(hash)).map((hash) => ({ hash, bytes: none }))
-    return { beat, clock, seed, activated, modules, texts, content }
+    return { beat, clock, seed, activated, spent, modules, texts, content }
   }
 
   controls(): ReadonlyArray<Control> {

@@ -86,10 +86,11 @@ export class Gates {
   }
 
   /** Gives a node the gate that it had in another process. */
-  restore(node: Node, kept: Pick<Gate, "throttledUntil" | "debouncedUntil" | "backoffUntil" | "streak">): void {
-    const { backoffUntil, debouncedUntil, streak, throttledUntil } = kept
+  restore(node: Node, kept: Pick<Gate, "throttledUntil" | "debouncedUntil" | "backoffUntil" | "streak" | "measured" | "spent">): void {
+    const { backoffUntil, debouncedUntil, measured, spent, streak, throttledUntil } = kept
     Object.assign(gateOf(node), { backoffUntil, debouncedUntil, streak, throttledUntil })
     if (streak > 0) this.restless.add(node)
+    if (measured > 0) this.measure(node, { runs: measured, spent })
   }
 
   /** A value that the node read changed, or it is to run for the first time: quiet begins anew. */
@@ -187,11 +188,11 @@ export class Gates {
     return left
   }
 
-  /** How long a run of an effect took, in milliseconds of the host. One that is slow time after time is debounced. */
-  measure(node: Node, spent: number): void {
+  /** How long runs of an effect took, in milliseconds of the host. One that is slow time after time is debounced. */
+  measure(node: Node, { runs, spent }: { readonly runs: number; readonly spent: number }): void {
     if (!node.definition.autoDebounce || (node.gate?.debounce ?? 0) > 0) return
     const gate = gateOf(node)
-    gate.measured++
+    gate.measured += runs
     gate.spent += spent
     if (gate.measured >= AUTO_RUNS && gate.spent / gate.measured >= AUTO_MEAN) gate.debounce = AUTO_DEBOUNCE
   }

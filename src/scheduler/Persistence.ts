@@ -40,6 +40,9 @@ export interface Observation {
   readonly debouncedUntil: number
   readonly backoffUntil: number
   readonly streak: number
+  /** Runs that were measured, and how long they took together, in milliseconds. */
+  readonly measured: number
+  readonly spent: number
 }
 
 /** What tells one version of a node from another; `hash` is the digest of its module. */
@@ -68,7 +71,9 @@ export const observe = (node: Node, hash: string | undefined): Observation | und
     throttledUntil: gate?.throttledUntil ?? 0,
     debouncedUntil: gate?.debouncedUntil ?? 0,
     backoffUntil: gate?.backoffUntil ?? 0,
-    streak: gate?.streak ?? 0
+    streak: gate?.streak ?? 0,
+    measured: gate?.measured ?? 0,
+    spent: gate?.spent ?? 0
   }
 }
 
@@ -89,7 +94,7 @@ export const resume = (node: Node, kept: Observation, around: { readonly graph: 
     if (kept.causes.includes(i)) after.cause = graph.clock + 1
   })
   if (isInvalid) graph.clock++
-  if (kept.throttledUntil + kept.debouncedUntil + kept.backoffUntil > 0) gates.restore(node, kept)
+  if (kept.throttledUntil + kept.debouncedUntil + kept.backoffUntil + kept.measured > 0) gates.restore(node, kept)
   if (isInvalid && isLive(node)) queue.push(node)
   return true
 }

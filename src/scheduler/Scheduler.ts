@@ -93,7 +93,7 @@ export class Scheduler {
       graph,
       invalidation: this.invalidation,
       ensure: (node) => this.settling.ensure(node),
-      start: (parent, node, inputs) => this.create(parent, typeof node === "string" ? this.piece(node, inputs) : node),
+      start: (parent, node, inputs) => this.create(parent, this.startable(node, inputs)),
       finished: (run, children) => this.finish(run, children),
       moment: zero
     }
@@ -300,8 +300,14 @@ export class Scheduler {
     return definition
   }
 
-  /** A piece of a module, by the module's name. */
-  private piece(name: string, inputs: unknown): Definition {
+  /**
+   * The node that a run starts: as it is defined, or a piece of the module of this name.
+   *
+   * @throws InvalidNode
+   */
+  startable(node: Definition | string, inputs: unknown): Definition {
+    if (typeof node !== "string") return node
+    const name = node
     const module = this.module?.(name)
     if (module === undefined) throw new InvalidNode({ name, reason: "no node module of this name is registered; register one, or start another" })
     if (module.inputs === undefined) throw new InvalidNode({ name, reason: "a definition is started by a node as it is, and by its name only where it declares inputs" })

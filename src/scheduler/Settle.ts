@@ -23,6 +23,12 @@ interface Step {
   next: number
 }
 
+/** How often an effect ran, and how long that took, in milliseconds of the host. */
+export interface Measured {
+  runs: number
+  spent: number
+}
+
 /** What a pass left undone. */
 export interface Settled {
   /** Nodes that did not come to rest, by ordinal. */
@@ -47,6 +53,9 @@ export class Settle {
   private runs = 0
   /** Counts what walks could not bring up to date: what stands below is not either, though nothing else is to be done for it. */
   private held = 0
+  /** Milliseconds of the host, where runs of effects are to be measured. */
+  timer: (() => number) | undefined
+  private measured = new Map<Node, Measured>()
   /** Live because their creator was, until they have run and the pass is over. */
   private provisional: Array<Node> = []
 
@@ -139,7 +148,7 @@ export class Settle {
   private run(node: Node): boolean {
     const run = node.run ??= new NodeRun(node, this.environment)
     if (this.graph.explains) run.causes = causesOf(node)
-    if (!run.perform()) return false
+    if (!(node.definition.autoDebounce && this.timer !== undefined ? this.timed(run, this.timer) : run.perform())) return false
     this.runs++
     if (run.pass === this.pass) run.passRuns++
     else {
@@ -148,6 +157,27 @@ export class Settle {
     }
     if (node.gate !== undefined) this.gates.ran(node)
     return true
+  }
+
+  /** Runs an effect by the clock of the host. What that shows counts when somebody hands it in. */
+  private timed(run: NodeRun, timer: () => number): boolean {
+    const began = timer()
+    if (!run.perform()) return false
+    const measured = this.measured.get(run.node)
+    const spent = Math.max(0, timer() - began)
+    if (measured === undefined) this.measured.set(run.node, { runs: 1, spent })
+    else {
+      measured.runs++
+      measured.spent += spent
+    }
+    return true
+  }
+
+  /** What was measured since this was asked last. */
+  takeMeasured(): ReadonlyMap<Node, Measured> {
+    const { measured } = this
+    if (measured.size > 0) this.measured = new Map()
+    return measured
   }
 
   /** Lets a parent that has to run go before its child, which it may remove; unless it reads what the child derives. */

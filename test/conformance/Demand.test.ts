@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect as Fx } from "effect"
+import { Effect as Fx, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { Value } from "systole"
 import { Computation, Effect, Scheduler } from "systole"
@@ -209,7 +209,7 @@ describe("G: invalidation, liveness, demand", () => {
       assert.deepStrictEqual(log.take(), { count: 1, watch: 1 })
       yield* space.step
       assert.deepStrictEqual(log.take(), {})
-    }).pipe(Fx.provide(TestKernel.layer())))
+    }).pipe(Fx.provide(TestKernel.layer().pipe(Layer.provide(Layer.succeed(TestKernel.Unstable, ["count /data/count"]))))))
 
   it("G24 readers that were there before the writer give it their demand, and that of its own writers with it", () => {
     const scheduler = new Scheduler()

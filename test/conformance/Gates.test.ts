@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect as Fx, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import type { Space, Value } from "systole"
-import { Computation, Effect, Kernel, Pacemaker, Scheduler } from "systole"
+import type { Space, Transaction, Value } from "systole"
+import { Computation, Effect, Kernel, Pacemaker, replay, Scheduler } from "systole"
 import { enzyme, turns } from "../kernel/Kit.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as TestPacemaker from "../support/TestPacemaker.ts"
@@ -57,6 +57,62 @@ describe("J: gates and idle", () => {
       yield* turns()
       assert.deepStrictEqual(log.take(), {})
     }).pipe(Fx.provide(TestKernel.layer(live))))
+
+  it.effect("J6 an effect that takes 50 ms or more on average over three runs gets a debounce of 100 ms, in a replay and after a restart as well; nothing else does", () =>
+    Fx.gen(function*() {
+      let spent = 0
+      const slow = Layer.effect(Pacemaker, Fx.map(Pacemaker, (real) => ({ ...real, now: () => real.now() + spent }))).pipe(Layer.provide(TestPacemaker.layer))
+      yield* Fx.gen(function*() {
+        const log = new Graph.Log()
+        const takes = (millis: number) => (tx: Transaction) => {
+          spent += millis
+          return tx.get("/data/x") ?? null
+        }
+        const space = yield* Graph.open(
+          log.effect("slow", takes(60)),
+          log.effect("fast", takes(30)),
+          log.effect("willing", takes(60), { noDebounce: true }),
+          log.computation("derived", "/data/derived", takes(60)),
+          log.effect("watch", (tx) => tx.get("/data/derived"), { noDebounce: true })
+        )
+        const all = { slow: 1, fast: 1, willing: 1, derived: 1, watch: 1 }
+        for (const x of [1, 2, 3]) {
+          yield* Graph.put(space, ["/data/x", x])
+          assert.deepStrictEqual(log.take(), all, `run ${x}`)
+        }
+        const { slow: _, ...rest } = all
+        for (const x of [4, 5]) {
+          yield* Graph.put(space, ["/data/x", x])
+          assert.deepStrictEqual(log.take(), rest, `run ${x}`)
+        }
+        yield* TestClock.adjust(100)
+        yield* space.step
+        assert.deepStrictEqual(log.take(), { slow: 1 })
+        assert.strictEqual(log.seen["slow"], 5)
+        const head = yield* space.head
+        for (let from = 0; from <= head; from++) assert.isUndefined((yield* space.examine((archive) => replay(archive, from, head))).difference)
+      }).pipe(Fx.provide(TestKernel.layer({}, undefined, slow)))
+    }))
+
+  it("J6 two slow runs are no reason for a debounce, and a third one is, in another process as well", () => {
+    const effect = Effect.make({ name: "slow", read: (tx) => tx.get("/x"), deliver: () => {} })
+    const begin = () => {
+      const scheduler = new Scheduler()
+      scheduler.set("/x", 1)
+      return scheduler
+    }
+    const first = begin()
+    const node = first.register(effect)
+    first.settle(1)
+    first.gates.measure(node, { runs: 2, spent: 200 })
+    assert.strictEqual(node.gate!.debounce, 0)
+    const second = begin()
+    const same = second.resume(effect, first.observation("slow"))
+    second.gates.measure(same, { runs: 1, spent: 0 })
+    assert.strictEqual(same.gate!.debounce, 100)
+    const third = begin()
+    assert.strictEqual(third.resume(effect, second.observation("slow")).gate!.debounce, 100)
+  })
 
   it("J8 a shorter debounce moves the wake earlier, and a longer one does not delay it", () => {
     const scheduler = new Scheduler()

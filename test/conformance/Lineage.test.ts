@@ -61,7 +61,7 @@ describe("L: lineage and receipts", () => {
 
   /** Pieces that double a number, and count their runs. */
   const doubling = (log: Graph.Log) =>
-    Computation.make({ name: "double", inputs: ["of"], output: "/data/double/:of", run: (tx, { of }) => (log.ran(`double ${of}`), Number(tx.get(`/data/${of}`) ?? 0) * 2) })
+    Computation.make({ name: "double", inputs: ["of"], output: "/data/double/:of", run: (tx, { of }) => (log.ran(`double ${of}`, tx), Number(tx.get(`/data/${of}`) ?? 0) * 2) })
 
   it.effect("L8 a piece that is started by a run that never comes to its end does not run, and nothing is left of it", () =>
     Effect.gen(function*() {

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect as Fx } from "effect"
+import { Effect as Fx, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import type { NodeDefinition, Value } from "systole"
-import { Computation, Effect, Kernel, Scheduler } from "systole"
+import type { NodeDefinition, Told, Value } from "systole"
+import { Computation, CurrentReporter, Effect, Kernel, Reporter, Scheduler } from "systole"
 import { enzyme } from "../kernel/Kit.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as Graph from "./Graph.ts"
@@ -123,6 +123,43 @@ describe("H: pass, ordering, convergence", () => {
     for (const { definition } of restless) assert.strictEqual(scheduler.snapshot().find(({ name }) => name === definition.name)!.status, "invalid")
     scheduler.settle(249)
     assert.deepStrictEqual(runs(), before)
+  })
+
+  it.effect("H20 a node that makes something else of the same values when it runs twice is told of once, with the place; what the second run makes is dropped", () => {
+    const facts: Array<Told> = []
+    const expected = ["adds /data/sum", "draws /data/chance", "starts", "falls /data/fell", "beside /data/other"]
+    const layer = TestKernel.layer().pipe(Layer.provide([
+      Layer.succeed(TestKernel.Unstable, expected),
+      Layer.succeed(CurrentReporter, new Reporter((told) => void facts.push(told)))
+    ]))
+    return Fx.gen(function*() {
+      const log = new Graph.Log()
+      let [chance, child, runs] = [0, 0, 0]
+      const space = yield* Graph.open(
+        log.computation("pure", "/data/pure", (tx) => number(tx.get("/data/x")) * 2),
+        log.computation("adds", "/data/sum", (tx) => number(tx.get("/data/sum")) + number(tx.get("/data/x"))),
+        log.computation("draws", "/data/chance", (tx) => number(tx.get("/data/x")) + chance++),
+        log.materializer("beside", ["/data/one", "/data/other"], (tx) => {
+          tx.set("/data/one", tx.get("/data/x"))
+          if (TestKernel.isOwn(tx)) tx.set("/data/other", tx.get("/data/x"))
+        }),
+        log.materializer("steady", ["/data/log/*"], (tx) => tx.set(`/data/log/${number(tx.get("/data/x"))}`, true)),
+        log.computation("starts", "/data/started", (tx) => {
+          tx.start(Computation.make({ name: `child${child++}`, output: `/data/child/${child}`, run: () => 0 }))
+          return tx.get("/data/x")
+        }),
+        log.computation("falls", "/data/fell", (tx) => {
+          if (runs++ % 2 === 1) throw new Error("every other time")
+          return tx.get("/data/x")
+        }),
+        log.effect("watch", (tx) => ["pure", "sum", "chance", "started", "fell"].map((name) => tx.get(`/data/${name}`) ?? null))
+      )
+      for (const x of [1, 2]) yield* Graph.put(space, ["/data/x", x])
+      assert.deepStrictEqual(log.take(), { pure: 2, adds: 2, draws: 2, beside: 2, steady: 2, starts: 2, falls: 2, watch: 2 })
+      assert.deepStrictEqual(log.seen["watch"], [4, 3, 4, 2, 2])
+      assert.deepStrictEqual(facts.filter(({ topic }) => topic === "node/unstable").map(({ note }) => note.split(" ")[0]), expected.map((line) => line.split(" ")[0]!))
+      assert.deepStrictEqual(yield* TestKernel.diagnostics(space), [])
+    }).pipe(Fx.provide(layer))
   })
 
   it("H21 looking at the graph changes no run and no order", () => {

@@ -24,7 +24,7 @@ const carts = (log: Graph.Log): ReadonlyArray<NodeDefinition> => [
     inputs: ["cart", "rate"],
     output: "/data/totals/:cart",
     run: (tx, { cart, rate }) => {
-      log.ran(`total ${cart}`)
+      log.ran(`total ${cart}`, tx)
       return number(tx.get(`/data/carts/${cart}`)) * number(rate!)
     }
   }),
