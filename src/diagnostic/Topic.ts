@@ -28,6 +28,11 @@ export const topics = {
     means: "A run was fatal: its beat was not committed, and the next one took the same input without it",
     remedy: "Mend what the run complains of, start the space again, and send the dead letter again"
   },
+  "node/busy": {
+    severity: "sev:warn",
+    means: "Nodes run for more than three tenths of the time, for five seconds or more",
+    remedy: "See in the graph which run most often; give them a debounce or a throttle, or have them read less"
+  },
   "node/failed": {
     severity: "sev:crit",
     means: "A node failed, and what it derives stays as it was",

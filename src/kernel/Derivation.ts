@@ -9,8 +9,8 @@
 import type { ObservationRow } from "../persistence/Persistence.ts"
 import * as Address from "../cell/Address.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
-import type { Told } from "../diagnostic/Reporter.ts"
 import type { Definition } from "../scheduler/Definition.ts"
+import type { Node } from "../scheduler/Node.ts"
 import type { Value } from "../cell/Value.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Outcome } from "./Flight.ts"
@@ -98,15 +98,25 @@ export const refusal = ([name, output]: Refused): Diagnostic.Diagnostic => Diagn
 })
 
 /** The fact that a second run of a node did not make what the first one did. It is told outside of all beats, so that to check changes none. */
-export const instability = (space: string, name: string, address: string | undefined): Told => ({
-  ...Diagnostic.of("node/unstable", {
-    note: `${name} ${address === undefined ? "starts other nodes" : `makes something else of ${address}`} when it runs twice on the same values`,
-    origin: { kind: "node", name },
-    subject: address === undefined ? undefined : Address.parse(address)
-  }),
-  space,
-  beat: undefined
+export const instability = (name: string, address: string | undefined): Diagnostic.Diagnostic => Diagnostic.of("node/unstable", {
+  note: `${name} ${address === undefined ? "starts other nodes" : `makes something else of ${address}`} when it runs twice on the same values`,
+  origin: { kind: "node", name },
+  subject: address === undefined ? undefined : Address.parse(address)
 })
+
+/** The fact that passes take much of the host's time. It differs from host to host, so it is no part of a beat. */
+export const busyness = ({ spent, window }: { readonly spent: number; readonly window: number }): Diagnostic.Diagnostic => Diagnostic.of("node/busy", {
+  note: `nodes ran for ${Math.round(spent)} of the last ${Math.round(window)} ms`,
+  origin: { kind: "runtime", name: "scheduler" },
+  subject: undefined
+})
+
+/** The nodes that started a node, outermost first. */
+export const lineage = ({ parent }: Node): string | undefined => {
+  if (parent === undefined) return undefined
+  const above = lineage(parent)
+  return above === undefined ? parent.definition.name : `${above}/${parent.definition.name}`
+}
 
 /** The fact that nodes do not come to rest, told once per episode. */
 export const restlessness = (names: ReadonlyArray<string>, output: string | undefined): Diagnostic.Diagnostic => Diagnostic.of("node/non-settling", {

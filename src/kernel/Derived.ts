@@ -10,6 +10,7 @@
  */
 import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
+import type { Diagnostic } from "../diagnostic/Diagnostic.ts"
 import * as EffectNode from "../scheduler/Effect.ts"
 import type { ObservationRow } from "../persistence/Persistence.ts"
 import type { Definition } from "../scheduler/Definition.ts"
@@ -54,8 +55,10 @@ export interface Around {
   readonly hash: (bytes: Uint8Array) => string
   /** Milliseconds of the host, by which runs are measured. */
   readonly timer: () => number
-  /** Told of nodes that make something else when they run twice; nobody checks where nobody is told. */
-  readonly unstable: Idempotency.Unstable | undefined
+  /** Told of what is no part of a beat. */
+  readonly tell: (fact: Diagnostic) => void
+  /** Whether each node runs twice, so that those are told of which make something else then. */
+  readonly rechecks: boolean
 }
 
 /**
@@ -85,7 +88,7 @@ export class Derived implements Derivation {
   private causes: Array<ReadonlyArray<string>> = []
   readonly trace = new Trace()
   restless: ReadonlyArray<string> = []
-  private readonly timing = new Timing()
+  private readonly timing: Timing
   /** The nodes that are not at rest, as this beat leaves them, and as the newest one that was committed left them, each with its episode. */
   private tiring: ReadonlyArray<Node> = none
   private check: ReturnType<typeof Idempotency.checker> | undefined
@@ -96,6 +99,7 @@ export class Derived implements Derivation {
   constructor(modules: Modules, around: Around) {
     this.roster = new Roster(modules, around)
     this.around = around
+    this.timing = new Timing(around)
     this.committedState = around.committed
     this.limit = around.limit
   }
@@ -189,6 +193,10 @@ export class Derived implements Derivation {
     work.stage.derive = undefined
     this.roster.take(work.stage.documents.values(), scheduler)
     for (const refused of this.refused) work.diagnose(Derivations.refusal(refused))
+    this.timing.pass(() => this.pass(scheduler, work))
+  }
+
+  private pass(scheduler: Scheduler, work: BeatWork): void {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       this.at = PASS - round
       for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
@@ -295,7 +303,7 @@ export class Derived implements Derivation {
       if (!name.startsWith(WATCH)) this.roster.left(name)
     }
     scheduler.settling.timer = this.around.timer
-    if (this.around.unstable !== undefined) this.check = Idempotency.checker(scheduler, this.ground, this.around.unstable)
+    if (this.around.rechecks) this.check = Idempotency.checker(scheduler, this.ground, (name, address) => this.around.tell(Derivations.instability(name, address)))
     scheduler.graph.explains = this.trace.has("run")
     scheduler.observe((run, keys) => this.note(run, keys))
     for (const [name, address] of this.watches) this.demand(scheduler, name, address)
@@ -324,7 +332,7 @@ export class Derived implements Derivation {
     if (node.output !== undefined) this.written.set(node.output.key, this.lines.length)
     if (this.trace.has("run")) this.causes.push(run.causes)
     if (error === undefined) this.check?.({ run, keys, moment: this.work!.moment })
-    this.lines.push({ name, at: this.at, parent: lineage(node), error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error)) })
+    this.lines.push({ name, at: this.at, parent: Derivations.lineage(node), error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error)) })
   }
 
   /** Takes down what the beat derived, now that it is in the store. */
@@ -390,10 +398,3 @@ const seen = (name: string, fingerprint: string, address: Address.Address): Obse
   measured: 0,
   spent: 0
 })
-
-/** The nodes that started a node, outermost first. */
-const lineage = ({ parent }: Node): string | undefined => {
-  if (parent === undefined) return undefined
-  const above = lineage(parent)
-  return above === undefined ? parent.definition.name : `${above}/${parent.definition.name}`
-}

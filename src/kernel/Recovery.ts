@@ -13,7 +13,6 @@ import type { Registry } from "../registry/Registry.ts"
 import type { Modules } from "../scheduler/Modules.ts"
 import type { LiveBody } from "./Body.ts"
 import { Departures } from "./Departures.ts"
-import * as Derivations from "./Derivation.ts"
 import { Derived } from "./Derived.ts"
 import { Documents } from "./Documents.ts"
 import { Inbox } from "./Inbox.ts"
@@ -79,7 +78,8 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
       pieces: Pieces.recall(store, documents),
       hash: hash.hex,
       timer: host.now,
-      unstable: host.watch?.rechecks === true ? (name, address) => reporter.report(Derivations.instability(store.space, name, address)) : undefined
+      tell: (fact) => reporter.report({ ...fact, space: store.space, beat: undefined }),
+      rechecks: host.watch?.rechecks === true
     }),
     bindings,
     watches,

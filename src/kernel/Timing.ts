@@ -1,15 +1,25 @@
 /**
  * How long runs of effects take: measured by the host, captured as input of the
- * next beat, and only then of consequence. (Architecture, section 6.)
+ * next beat, and only then of consequence. How long whole passes take is told
+ * where it is too much, and is of no other consequence. (Architecture, section 6.)
  *
  * @module
  */
+import type { Diagnostic } from "../diagnostic/Diagnostic.ts"
+import { Load } from "../scheduler/Load.ts"
 import type { Node } from "../scheduler/Node.ts"
 import type { Scheduler } from "../scheduler/Scheduler.ts"
 import type { Measured } from "../scheduler/Settle.ts"
+import * as Derivations from "./Derivation.ts"
 import type { Spent } from "./Intake.ts"
 
 const noTime: ReadonlyArray<Spent> = []
+
+/** The host's clock in milliseconds, and who is told of facts outside of beats. */
+interface Around {
+  readonly timer: () => number
+  readonly tell: (fact: Diagnostic) => void
+}
 
 /**
  * What the newest beat that was committed took.
@@ -21,6 +31,22 @@ export class Timing {
   private measured: ReadonlyMap<Node, Measured> = new Map()
   /** Whether a beat took it in that is not committed yet. */
   private isCounted = false
+  private readonly load = new Load()
+  private readonly around: Around
+
+  constructor(around: Around) {
+    this.around = around
+  }
+
+  /** Measures a pass. */
+  pass(settle: () => void): void {
+    const { tell, timer } = this.around
+    const began = timer()
+    settle()
+    const now = timer()
+    const busy = this.load.add(now, Math.max(0, now - began))
+    if (busy !== undefined) tell(Derivations.busyness(busy))
+  }
 
   /** What the next beat captures: all that took a millisecond or more. */
   get spent(): ReadonlyArray<Spent> {

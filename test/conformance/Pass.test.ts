@@ -2,9 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { NodeDefinition, Told, Value } from "systole"
-import { Computation, CurrentReporter, Effect, Kernel, Reporter, Scheduler } from "systole"
+import { Computation, CurrentReporter, Effect, Kernel, Pacemaker, Reporter, Scheduler } from "systole"
+import { Load } from "../../src/scheduler/Load.ts"
 import { enzyme } from "../kernel/Kit.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import * as TestPacemaker from "../support/TestPacemaker.ts"
 import * as Graph from "./Graph.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
@@ -123,6 +125,48 @@ describe("H: pass, ordering, convergence", () => {
     for (const { definition } of restless) assert.strictEqual(scheduler.snapshot().find(({ name }) => name === definition.name)!.status, "invalid")
     scheduler.settle(249)
     assert.deepStrictEqual(runs(), before)
+  })
+
+  it("H19 passes that take less than three tenths of the time, or for less than five seconds, are not told of; those that take more are, once for as long as they do", () => {
+    const told = (passes: ReadonlyArray<readonly [wait: number, spent: number]>) => {
+      const load = new Load()
+      let now = 1000
+      return passes.flatMap(([wait, spent], i) => load.add(now += wait + spent, spent) === undefined ? [] : [i])
+    }
+    const many = (count: number, pass: readonly [number, number]) => Array.from({ length: count }, () => pass)
+    assert.deepStrictEqual(told(many(49, [50, 50])), [])
+    assert.deepStrictEqual(told(many(400, [75, 25])), [])
+    assert.deepStrictEqual(told(many(400, [60, 40])), [50])
+    assert.deepStrictEqual(told([...many(60, [60, 40]), ...many(60, [1000, 10]), ...many(200, [60, 40])]).length, 2)
+  })
+
+  it.effect("H19 nodes that keep the host busy are told of outside of beats, once; a pass that puts nodes off names ten of them and says how many there are", () => {
+    const facts: Array<Told> = []
+    let spent = 0
+    const slow = Layer.effect(Pacemaker, Fx.map(Pacemaker, (real) => ({ ...real, now: () => real.now() + spent }))).pipe(Layer.provide(TestPacemaker.layer))
+    return Fx.gen(function*() {
+      const log = new Graph.Log()
+      const space = yield* Graph.open(
+        log.computation("slow", "/data/slow", (tx) => {
+          if (TestKernel.isOwn(tx)) spent += 600
+          return tx.get("/data/x")
+        }),
+        // Twelve pairs, each of which never agrees.
+        ...Array.from({ length: 24 }, (_, i) => log.computation(`ring${i}`, `/data/ring/${i}`, (tx) => number(tx.get(`/data/ring/${i ^ 1}`)) + 1)),
+        log.effect("watch", (tx) => [tx.get("/data/slow") ?? null, ...Array.from({ length: 24 }, (_, i) => tx.get(`/data/ring/${i}`) ?? null)])
+      )
+      for (let x = 0; x < 20; x++) {
+        yield* TestClock.adjust(1000)
+        yield* Graph.put(space, ["/data/x", x])
+      }
+      assert.deepStrictEqual(facts.filter(({ topic }) => topic === "node/busy").map(({ beat, space }) => [beat, space]), [[undefined, "test"]])
+      const restless = (yield* TestKernel.diagnostics(space)).filter(({ topic }) => topic === "node/non-settling")
+      assert.lengthOf(restless, 1)
+      assert.strictEqual((yield* TestKernel.diagnostics(space)).length, 1)
+      const note = restless[0]!["note"] as string
+      assert.isAtLeast(Number(/^\d+/.exec(note)?.[0]), 12)
+      assert.lengthOf([...note.matchAll(/ring\d+\b/g)], 10)
+    }).pipe(Fx.provide(TestKernel.layer({}, undefined, slow).pipe(Layer.provide(Layer.succeed(CurrentReporter, new Reporter((told) => void facts.push(told)))))))
   })
 
   it.effect("H20 a node that makes something else of the same values when it runs twice is told of once, with the place; what the second run makes is dropped", () => {
