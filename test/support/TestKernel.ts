@@ -18,6 +18,7 @@ export const settings: Settings = {
   pace: "manual",
   ledgers: true,
   create: "on-demand",
+  boot: false,
   retention: {},
   limits: defaults
 }
