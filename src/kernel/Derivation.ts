@@ -78,9 +78,21 @@ export const writerOf = (work: BeatWork, line: number): number => work.runs.leng
 /** The code of the outcome of a handling that waits for a gate. */
 export const GATED = "node/gated"
 
-/** What a line says of a run that failed. */
-export const errorOf = (outcome: Outcome | undefined): NodeLine["error"] =>
-  outcome === undefined || !("code" in outcome) ? undefined : { tag: outcome.tag, code: outcome.code, message: outcome.message }
+/** How a run is called that failed with `Retry` for the last time. */
+const SPENT = { tag: "RetriesSpent", code: "node/exhausted" } as const
+
+/** What a line says of a run that failed; `isLast` where it is not tried again, whatever it asks for. */
+export const errorOf = (outcome: Outcome | undefined, isLast: boolean): NodeLine["error"] => {
+  if (outcome === undefined || !("code" in outcome)) return undefined
+  const { code, kind, message, tag } = outcome
+  return kind === "retry" && isLast ? { ...SPENT, message } : { tag, code, message }
+}
+
+/** Whether the failure of a line is told: one that is tried again is not. */
+export const isTold = ({ error }: Pick<NodeLine, "error">): boolean => error !== undefined && error.tag !== "Retry"
+
+/** Whether a recorded failure was the last of its row. */
+export const wasLast = (tag: string | undefined): boolean => tag === SPENT.tag
 
 /** The fact that a node failed. */
 export const failure = (name: string, output: string | undefined, code: string): Diagnostic.Diagnostic => Diagnostic.of("node/failed", {

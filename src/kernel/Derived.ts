@@ -15,7 +15,7 @@ import * as EffectNode from "../scheduler/Effect.ts"
 import type { ObservationRow } from "../persistence/Persistence.ts"
 import type { Definition } from "../scheduler/Definition.ts"
 import * as Idempotency from "../scheduler/Idempotency.ts"
-import { fingerprint, type Observation } from "../scheduler/Persistence.ts"
+import { seen } from "../scheduler/Persistence.ts"
 import type { Ground } from "../scheduler/Locations.ts"
 import type { Modules } from "../scheduler/Modules.ts"
 import type { Location, Node } from "../scheduler/Node.ts"
@@ -136,7 +136,7 @@ export class Derived implements Derivation {
   /** An effect that has seen the place already: it demands what is derived there, and costs no beat where nothing is. */
   private demand(scheduler: Scheduler, name: string, address: Address.Address): void {
     const watch = { ...EffectNode.make({ name: "watch", read: (tx) => tx.get(address.text), deliver: () => {}, noDebounce: true }), name }
-    scheduler.resume(watch, seen(name, fingerprint(watch, undefined), address))
+    scheduler.resume(watch, seen(watch, address))
   }
 
   /** Has the next beat bring a place up to date, where it is derived and may not be so. */
@@ -332,7 +332,7 @@ export class Derived implements Derivation {
     if (node.output !== undefined) this.written.set(node.output.key, this.lines.length)
     if (this.trace.has("run")) this.causes.push(run.causes)
     if (error === undefined) this.check?.({ run, keys, moment: this.work!.moment })
-    this.lines.push({ name, at: this.at, parent: Derivations.lineage(node), error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error)) })
+    this.lines.push({ name, at: this.at, parent: Derivations.lineage(node), error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error), this.scheduler!.gates.isLastAttempt(node)) })
   }
 
   /** Takes down what the beat derived, now that it is in the store. */
@@ -365,7 +365,7 @@ export class Derived implements Derivation {
   private report(work: BeatWork): boolean {
     const failures = this.scheduler!.takeFailures()
     for (const { error, node } of failures) {
-      const failed = Derivations.errorOf(Run.failure(error))
+      const failed = Derivations.errorOf(Run.failure(error), true)
       work.diagnose(Derivations.failure(node.definition.name, node.output?.key, failed?.code ?? "run/failed"))
     }
     return failures.length > 0
@@ -381,20 +381,3 @@ export class Derived implements Derivation {
     return true
   }
 }
-
-/** What is kept of a node that read one place and found it well. */
-const seen = (name: string, fingerprint: string, address: Address.Address): Observation => ({
-  v: 1,
-  name,
-  fingerprint,
-  status: "clean",
-  creates: false,
-  reads: [[address.text, "deep"]],
-  causes: [],
-  throttledUntil: 0,
-  debouncedUntil: 0,
-  backoffUntil: 0,
-  streak: 0,
-  measured: 0,
-  spent: 0
-})

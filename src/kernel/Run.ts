@@ -18,6 +18,7 @@ import * as Address from "../cell/Address.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Pattern from "../cell/Pattern.ts"
 import type { Event } from "../registry/Enzyme.ts"
+import { isTagged } from "../registry/Outcome.ts"
 import type { Entry } from "../registry/Registry.ts"
 import type { Draft } from "../stage/Draft.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
@@ -233,9 +234,6 @@ const describe = (error: unknown): Outcome => {
   const kind = isTagged(error, "Retry") ? "retry" : isTagged(error, "Fatal") ? "fatal" : "dead"
   return { kind, tag: tagOf(error), code: codeOf(error), message: messageOf(error) }
 }
-
-const isTagged = (value: unknown, tag: string): boolean =>
-  typeof value === "object" && value !== null && (value as { readonly _tag?: unknown })._tag === tag
 
 /** The errors of the language, whose names are the same on every host; a host's own errors are not. */
 const NATIVE: ReadonlySet<string> = new Set(["Error", "AggregateError", "EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError", "URIError"])

@@ -103,14 +103,14 @@ export class RecordedDerivation implements Derivation {
   private runAll(at: number): ReadonlyArray<{ readonly name: string; readonly line: NodeLine }> {
     const failed: Array<{ readonly name: string; readonly line: NodeLine }> = []
     for (let next = this.recorded[this.lines.length]; next !== undefined && next[1] === at; next = this.recorded[this.lines.length]) {
-      const [name, , parent = 0] = next
-      const line = this.run({ name, at, parent: parent === 0 ? undefined : parent, error: undefined })
-      if (line.error !== undefined) failed.push({ name, line })
+      const [name, , parent = 0, tag] = next
+      const line = this.run({ name, at, parent: parent === 0 ? undefined : parent, error: undefined }, Derivations.wasLast(tag))
+      if (Derivations.isTold(line)) failed.push({ name, line })
     }
     return failed
   }
 
-  private run(line: NodeLine): NodeLine {
+  private run(line: NodeLine, isLast: boolean): NodeLine {
     const definition = this.definitionOf(line)
     if (definition === undefined) throw new NotReplayable({ beat: this.work!.moment.beat, code: "replay/code", reason: `node "${line.name}" ran in it and is not registered. Bring back its code` })
     const draft = this.draft(definition, Derivations.writerOf(this.work!, this.lines.length))
@@ -124,7 +124,7 @@ export class RecordedDerivation implements Derivation {
     } catch (raised) {
       error = draft.refusal ?? raised
     }
-    const ended = { ...line, error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error)) }
+    const ended = { ...line, error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error), isLast) }
     this.lines.push(ended)
     return ended
   }

@@ -9,7 +9,7 @@
  * @module
  */
 import { Heap } from "../cell/Heap.ts"
-import { EFFECT, GATED, isLive, MATERIALIZER, NEVER_RAN, type Node, PROVISIONAL, REMOVED, UNSETTLED } from "./Node.ts"
+import { EFFECT, GATED, INVALID, isLive, MATERIALIZER, NEVER_RAN, type Node, PROVISIONAL, REMOVED, UNSETTLED } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
 /** First and longest wait of a node that does not come to rest, in milliseconds; each in a row doubles it. */
@@ -18,6 +18,9 @@ export const BACKOFF_MAX = 2000
 
 /** Runs of a node in one pass before it is put off. */
 export const PASS_RUN_BUDGET = 10
+
+/** Attempts of a run that fails with `Retry`. */
+export const RUN_ATTEMPTS = 10
 
 /** Passes of a node that does not come to rest for which somebody who waits for quiet waits. */
 export const IDLE_HOLD = 3
@@ -42,6 +45,8 @@ export interface Gate {
   /** Passes in a row in which the node did not come to rest, and how often such a row began. */
   streak: number
   episodes: number
+  /** Attempts in a row that failed in a way that may pass. */
+  attempts: number
   /** Runs that were measured, and how long they took together. */
   measured: number
   spent: number
@@ -86,9 +91,9 @@ export class Gates {
   }
 
   /** Gives a node the gate that it had in another process. */
-  restore(node: Node, kept: Pick<Gate, "throttledUntil" | "debouncedUntil" | "backoffUntil" | "streak" | "measured" | "spent">): void {
-    const { backoffUntil, debouncedUntil, measured, spent, streak, throttledUntil } = kept
-    Object.assign(gateOf(node), { backoffUntil, debouncedUntil, streak, throttledUntil })
+  restore(node: Node, kept: Pick<Gate, "throttledUntil" | "debouncedUntil" | "backoffUntil" | "streak" | "attempts" | "measured" | "spent">): void {
+    const { attempts, backoffUntil, debouncedUntil, measured, spent, streak, throttledUntil } = kept
+    Object.assign(gateOf(node), { attempts, backoffUntil, debouncedUntil, streak, throttledUntil })
     if (streak > 0) this.restless.add(node)
     if (measured > 0) this.measure(node, { runs: measured, spent })
   }
@@ -150,12 +155,13 @@ export class Gates {
    */
   isAwaiting(stays: (node: Node) => boolean): boolean {
     return this.waits.some(({ node }) => (node.flags & GATED) !== 0 && isWaiting(node) && stays(node) &&
-      (heldBy(node) === "backoff" ? node.gate!.streak < IDLE_HOLD : (node.flags & (EFFECT | MATERIALIZER | NEVER_RAN)) !== 0))
+      (heldBy(node) === "backoff" ? Math.max(node.gate!.streak, node.gate!.attempts) < IDLE_HOLD : (node.flags & (EFFECT | MATERIALIZER | NEVER_RAN)) !== 0))
   }
 
   /** A run is over: the next one waits for its throttle. */
   ran(node: Node): void {
     const gate = node.gate!
+    if (node.run!.error === undefined) gate.attempts = 0
     gate.debouncedUntil = 0
     if (gate.throttle > 0) gate.throttledUntil = this.now + gate.throttle
   }
@@ -169,6 +175,24 @@ export class Gates {
     if (gate.streak++ === 0) gate.episodes++
     this.restless.add(node)
     this.hold(node)
+  }
+
+  /** Whether the attempt that is under way is the last one. */
+  isLastAttempt({ gate }: Node): boolean {
+    return (gate?.attempts ?? 0) + 1 >= RUN_ATTEMPTS
+  }
+
+  /** A run failed. In a way that may pass, it is to be tried again, later each time; answers whether it is. */
+  retry(node: Node, mayPass: boolean): boolean {
+    if (!mayPass || this.isLastAttempt(node)) {
+      if (node.gate !== undefined) node.gate.attempts = 0
+      return false
+    }
+    const gate = gateOf(node)
+    gate.backoffUntil = this.now + Math.min(BACKOFF_BASE * 2 ** gate.attempts++, BACKOFF_MAX)
+    node.flags |= INVALID
+    this.hold(node)
+    return true
   }
 
   /** The pass is over: whoever came to rest is no longer counted. Answers who did not. */
@@ -216,4 +240,4 @@ export const heldBy = (node: Node): "debounce" | "throttle" | "backoff" | undefi
 }
 
 const gateOf = (node: Node): Gate =>
-  node.gate ??= { debounce: 0, throttle: 0, debouncedUntil: 0, throttledUntil: 0, backoffUntil: 0, streak: 0, episodes: 0, measured: 0, spent: 0 }
+  node.gate ??= { debounce: 0, throttle: 0, debouncedUntil: 0, throttledUntil: 0, backoffUntil: 0, streak: 0, episodes: 0, attempts: 0, measured: 0, spent: 0 }

@@ -40,6 +40,7 @@ export interface Observation {
   readonly debouncedUntil: number
   readonly backoffUntil: number
   readonly streak: number
+  readonly attempts: number
   /** Runs that were measured, and how long they took together, in milliseconds. */
   readonly measured: number
   readonly spent: number
@@ -72,10 +73,29 @@ export const observe = (node: Node, hash: string | undefined): Observation | und
     debouncedUntil: gate?.debouncedUntil ?? 0,
     backoffUntil: gate?.backoffUntil ?? 0,
     streak: gate?.streak ?? 0,
+    attempts: gate?.attempts ?? 0,
     measured: gate?.measured ?? 0,
     spent: gate?.spent ?? 0
   }
 }
+
+/** What would be kept of a node that read one place and found it well. */
+export const seen = (definition: Definition, address: Address.Address): Observation => ({
+  v: 1,
+  name: definition.name,
+  fingerprint: fingerprint(definition, undefined),
+  status: "clean",
+  creates: false,
+  reads: [[address.text, "deep"]],
+  causes: [],
+  throttledUntil: 0,
+  debouncedUntil: 0,
+  backoffUntil: 0,
+  streak: 0,
+  attempts: 0,
+  measured: 0,
+  spent: 0
+})
 
 /**
  * Gives a node that was just registered what was observed of it; answers whether it fits. Nothing is read and nothing runs.

@@ -23,8 +23,8 @@ export interface Environment extends Surroundings {
   readonly start: (parent: Node, definition: Definition | string, inputs: unknown) => Definition
   /** An effect saw something, or a materializer ran. */
   readonly saw: (run: NodeRun) => void
-  /** A run is over that failed, wrote no output, or follows one that created `children`. */
-  readonly finished: (run: NodeRun, children: ReadonlySet<string> | undefined) => void
+  /** A run is over that failed, wrote no output, or follows one that created `children`. Answers whether it is tried again for the same reasons. */
+  readonly finished: (run: NodeRun, children: Set<string> | undefined) => boolean
 }
 
 /**
@@ -93,20 +93,20 @@ export class NodeRun extends ReadSet {
 
   /** What the run made is published, when its read set is in place. */
   protected override conclude(value: Value.Value, clock: number): boolean {
-    const { graph, node: { output } } = this
+    const { graph, node: { output }, since } = this
     this.since = clock
     this.runs++
-    if (this.isSpecial || graph.told !== undefined) this.close(value)
+    if (this.isSpecial || graph.told !== undefined) this.close(value, since)
     else if (output === undefined) {
       this.seen = value
       if (!this.isSeen) this.environment.saw(this)
     } else if (typeof value === "number" && Number.isFinite(value)) this.invalidation.counted(output, value, this.node)
-    else this.close(value)
+    else this.close(value, since)
     return true
   }
 
   /** The same for any run and any value. */
-  private close(value: Value.Value): void {
+  private close(value: Value.Value, since: number): void {
     const { graph } = this
     if (this.error === undefined) this.commit(value)
     if (graph.told !== undefined) graph.told(this, this.error === undefined ? this.draft?.own?.keys ?? nothing : nothing)
@@ -114,7 +114,7 @@ export class NodeRun extends ReadSet {
     const { abandoned } = this
     if (this.node.output !== undefined && this.error === undefined && abandoned === undefined) return
     this.abandoned = undefined
-    this.environment.finished(this, abandoned)
+    if (this.environment.finished(this, abandoned)) this.since = since
   }
 
   /** What was refused is the run's error, caught or not; answers whether the run has to begin again. */

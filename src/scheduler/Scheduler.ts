@@ -14,6 +14,7 @@ import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Values from "../cell/Value.ts"
+import { isTagged } from "../registry/Outcome.ts"
 import type { Moment } from "../stage/Draft.ts"
 import { type Definition, InvalidNode } from "./Definition.ts"
 import { Gates } from "./Gates.ts"
@@ -338,15 +339,27 @@ export class Scheduler {
     this.seen[this.seers++] = node
   }
 
-  /** A run is over: what it saw is to be told, and what it created no more goes. */
-  private finish(run: NodeRun, before: ReadonlySet<string> | undefined): void {
-    const { node } = run
-    if (run.error !== undefined) this.failures.push({ node, error: run.error })
-    else if (!run.isSeen) this.saw(run)
-    if (before === undefined || run.error !== undefined) return
-    for (const name of before) {
+  /** A run is over: what it saw is to be told, and what it created no more goes. Answers whether it is tried again. */
+  private finish(run: NodeRun, before: Set<string> | undefined): boolean {
+    const { children, error, node } = run
+    if (error === undefined) {
+      if (!run.isSeen) this.saw(run)
+      if (before !== undefined) this.abandon(node, before, children)
+      return false
+    }
+    // What it started goes with all else that it made.
+    if (children !== undefined) this.abandon(node, children, before)
+    run.children = before
+    const isRetried = this.gates.retry(node, isTagged(error, "Retry"))
+    if (!isRetried) this.failures.push({ node, error })
+    return isRetried
+  }
+
+  /** Lets go of the nodes that a parent started, but for those that it keeps. */
+  private abandon(parent: Node, started: ReadonlySet<string>, kept: ReadonlySet<string> | undefined): void {
+    for (const name of started) {
       const child = this.registry.get(name)
-      if (run.children?.has(name) !== true && child?.parent === node) this.registry.remove(child)
+      if (kept?.has(name) !== true && child?.parent === parent) this.registry.remove(child)
     }
   }
 }

@@ -158,7 +158,8 @@ export class Settle {
   private run(node: Node): boolean {
     const run = node.run ??= new NodeRun(node, this.environment)
     if (this.graph.explains) run.causes = causesOf(node)
-    if (!(node.definition.autoDebounce && this.timer !== undefined ? this.timed(run, this.timer) : run.perform())) return false
+    const { timer } = this
+    if (!(timer !== undefined && node.definition.autoDebounce ? this.timed(run, timer) : run.perform())) return false
     this.runs++
     if (run.pass === this.pass) run.passRuns++
     else {

@@ -306,6 +306,32 @@ describe("G: invalidation, liveness, demand", () => {
       assert.strictEqual(log.seen["bad"], 2)
     }).pipe(Fx.provide(TestKernel.layer())))
 
+  it("G31 a run that fails leaves none of the nodes that it started, and those of the run before it stay", () => {
+    const scheduler = new Scheduler()
+    const child = (name: string) => Computation.make({ name, output: `/${name}`, run: (tx) => tx.get("/x") })
+    scheduler.register(Effect.make({
+      name: "parent",
+      read: (tx) => {
+        tx.start(child("old"))
+        if (tx.get("/x") !== 2) return null
+        tx.start(child("new"))
+        throw new Error("after all that")
+      },
+      deliver: () => {}
+    }))
+    const names = () => scheduler.snapshot().map(({ name }) => name)
+    for (const x of [1, 2]) {
+      scheduler.set("/x", x)
+      scheduler.settle()
+      assert.deepStrictEqual(names(), ["parent", "old"])
+    }
+    assert.lengthOf(scheduler.takeFailures(), 1)
+    scheduler.set("/x", 3)
+    scheduler.settle()
+    scheduler.remove("parent")
+    assert.deepStrictEqual(names(), [])
+  })
+
   it.effect("G32 a child that its parent starts no more does not run, though its inputs changed too", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
