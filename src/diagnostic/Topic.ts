@@ -38,6 +38,11 @@ export const topics = {
     means: "A pause, rollback or resume was asked for when the space could not do it",
     remedy: "Look how the space stands, and ask for what it can do from there"
   },
+  "node/busy": {
+    severity: "sev:warn",
+    means: "Nodes run for more than three tenths of the time, for five seconds or more",
+    remedy: "See in the graph which run most often; give them a debounce or a throttle, or have them read less"
+  },
   "node/failed": {
     severity: "sev:crit",
     means: "A node failed, and what it derives stays as it was",
@@ -47,6 +52,16 @@ export const topics = {
     severity: "sev:warn",
     means: "Nodes changed what they read themselves, again and again, and are put off",
     remedy: "Have them reach a value that does not change any more, or break the circle"
+  },
+  "node/refused": {
+    severity: "sev:crit",
+    means: "A node does not run, because another one writes what it derives",
+    remedy: "Have it derive another cell, or withdraw the other one; it is taken in when that is gone"
+  },
+  "node/unstable": {
+    severity: "sev:warn",
+    means: "A node made something else of the same values when it ran a second time, which the check in development does",
+    remedy: "Derive from what is read alone, and write values rather than add to what is there"
   },
   "ops/watchers": {
     severity: "sev:warn",
