@@ -155,6 +155,7 @@ export class Derived implements Derivation {
     this.timing.count(work.begun.spent, this.scheduler)
     for (const [key, steps] of work.steps) this.changeBy(key, steps)
     for (const staged of work.stage.documents.values()) this.scheduler.change(staged.address.key, staged)
+    for (const key of work.takenBack) this.scheduler.lose(Address.ofKey(key))
     work.stage.derive = (address, depth) => this.gate(address, depth)
   }
 
@@ -187,7 +188,8 @@ export class Derived implements Derivation {
   settle(work: BeatWork): void {
     const { scheduler } = this
     const { kept } = this.roster
-    if (kept.size > 0) kept.mark(work.stage.documents.values())
+    if (work.takenBack.length > 0) kept.clear()
+    else if (kept.size > 0) kept.mark(work.stage.documents.values())
     if (scheduler === undefined) return
     work.stage.derive = undefined
     this.roster.take(work.stage.documents.values(), scheduler)
@@ -224,7 +226,7 @@ export class Derived implements Derivation {
 
   observations(): ReadonlyArray<ObservationRow> {
     const { scheduler } = this
-    if (scheduler === undefined) return this.roster.kept.size === 0 ? noRows : [...this.roster.kept.rows()]
+    if (scheduler === undefined) return this.roster.kept.isChanged ? [...this.roster.kept.rows()] : noRows
     const marked = scheduler.invalidation.marked ?? []
     const rows: Array<ObservationRow> = [...this.roster.rows(scheduler)]
     for (const node of new Set([...this.ran, ...marked, ...this.timing.nodes])) {

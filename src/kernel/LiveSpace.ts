@@ -58,7 +58,7 @@ export class LiveSpace implements Space, Neighbour {
   private readonly watchers = new Watchers()
   private readonly listeners = new Set<(beat: number) => void>()
   private readonly ends = new Set<(error: SpaceStopped) => void>()
-  private readonly deliveries = new Deliveries()
+  private readonly deliveries: Deliveries
   private closing = false
 
   constructor(body: LiveBody, around: { readonly turn: (run: () => void) => void; readonly reach: Reach; readonly stopped: () => void }) {
@@ -74,6 +74,8 @@ export class LiveSpace implements Space, Neighbour {
         for (const end of this.ends) end(error)
       }
     })
+    this.deliveries = new Deliveries((effect, error) =>
+      body.reporter.report(Accident.after("node/undelivered", error, { space: body.space, origin: { kind: "node", name: effect }, what: "what it was told failed it" })))
     this.entrance = new Entrance(body)
     this.control = new Controls(body, this.group)
     this.examination = new Examination(body, around.turn)

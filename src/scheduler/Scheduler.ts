@@ -172,6 +172,14 @@ export class Scheduler {
     this.invalidation.replaced(root, after, { group })
   }
 
+  /** A document was taken back to what it was: whoever makes it has to do so again. */
+  lose(address: Address.Address): void {
+    const { graph: { locations }, invalidation } = this
+    const writer = locations.known(address.key)?.writer
+    if (writer !== undefined) invalidation.lost(writer)
+    if (this.graph.isCovered(address)) for (const node of this.graph.covering(locations.at(address))) invalidation.lost(node)
+  }
+
   /** Takes back what changed since the last commit, and what ran: documents are what `committed` says, and who ran has to run again. */
   revert(committed: (key: string) => Document | undefined, ran: ReadonlyArray<Node>): void {
     const { locations } = this.graph

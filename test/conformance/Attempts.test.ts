@@ -23,7 +23,7 @@ describe("K: attempts of nodes", () => {
     scheduler.register(Effect.make({
       name: "top",
       read: (tx) => {
-        const { node } = tx as NodeRun
+        const { node } = tx as unknown as NodeRun
         attempts.push([node.run!.children === undefined ? "clean" : "left over", causesOf(node)])
         const isDeep = tx.get("/deep") === true
         tx.start(Computation.make({ name: `child${attempts.length}`, output: `/child/${attempts.length}`, run: () => attempts.length }))
