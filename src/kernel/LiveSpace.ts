@@ -12,7 +12,6 @@ import { LinkLoop } from "../cell/Link.ts"
 import * as Accident from "../diagnostic/Accident.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
-import { NotProvided } from "../stage/Launch.ts"
 import type { Archive } from "./Archive.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
@@ -191,8 +190,12 @@ export class LiveSpace implements Space, Neighbour {
     return this.control.redeliver(id, enzyme)
   }
 
-  start(): Effect.Effect<string, NotProvided> {
-    return Effect.fail(new NotProvided({ verb: "space.start", service: "Scheduler" }))
+  start(module: string, inputs: { readonly [name: string]: unknown } = {}): Effect.Effect<string, ControlError> {
+    return this.control.start(module, inputs)
+  }
+
+  stop(piece: string): Effect.Effect<number, ControlError> {
+    return this.control.stopPiece(piece)
   }
 
   readonly step: Space["step"] = Effect.callback((resume) => {

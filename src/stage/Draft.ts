@@ -16,6 +16,7 @@ import * as Link from "../cell/Link.ts"
 import * as Value from "../cell/Value.ts"
 import { adjusted, CHILDREN } from "./Children.ts"
 import * as Chance from "./Chance.ts"
+import type { Charter, Pieces } from "./Charter.ts"
 import * as Envelope from "./Envelope.ts"
 import type { BindingChange, Emission, OperationLaunch, Operations, Report, ReportLaunch, SignalRequest } from "./Launch.ts"
 import { NotProvided } from "./Launch.ts"
@@ -74,16 +75,6 @@ export interface Moment {
   readonly hash: (bytes: Uint8Array) => string
 }
 
-/** What sets one run apart. */
-export interface Charter {
-  /** The run's place in the agenda. */
-  readonly run: number
-  readonly envelope: Envelope.Envelope
-  readonly serializable: boolean
-  /** Makes the run's face of operations, where it uses them. */
-  readonly operations?: ((draft: Draft) => Operations) | undefined
-}
-
 /**
  * The transaction of one run.
  *
@@ -120,7 +111,7 @@ export class Draft implements Transaction {
   refusal: unknown
   private readonly stage: View
   private readonly moment: Moment
-  private readonly operations: Charter["operations"]
+  private readonly charter: Charter
   private face: Operations | undefined
   /** Documents that only this run sees: the merge makes them anew. */
   private shown: Own | undefined
@@ -137,7 +128,7 @@ export class Draft implements Transaction {
     this.run = charter.run
     this.envelope = charter.envelope
     this.serializable = charter.serializable
-    this.operations = charter.operations
+    this.charter = charter
   }
 
   /** Ends the draft: whatever still holds it can use it no more. */
@@ -261,8 +252,17 @@ export class Draft implements Transaction {
     this.binding(cell, { enzyme, propagate: true, tombstone: true })
   }
 
-  start(_node: Startable | string, _inputs?: { readonly [name: string]: unknown }): string {
-    throw this.refuse(new NotProvided({ verb: "tx.start", service: "Scheduler" }))
+  start(node: Startable | string, inputs?: { readonly [name: string]: unknown }): string {
+    return this.guarded(() => this.pieces.start(this, node, inputs))
+  }
+
+  stop(piece: string): void {
+    this.guarded(() => this.pieces.stop(this, piece))
+  }
+
+  private get pieces(): Pieces {
+    if (this.charter.pieces === undefined) throw new NotProvided({ verb: "tx.start", service: "Scheduler" })
+    return this.charter.pieces
   }
 
   report(report: Report): void {
@@ -270,8 +270,9 @@ export class Draft implements Transaction {
   }
 
   get op(): Operations {
-    if (this.operations === undefined) throw this.refuse(new NotProvided({ verb: "tx.op", service: "Operations" }))
-    return this.face ??= this.operations(this)
+    const { operations } = this.charter
+    if (operations === undefined) throw this.refuse(new NotProvided({ verb: "tx.op", service: "Operations" }))
+    return this.face ??= operations(this)
   }
 
   get rv(): never {
