@@ -97,7 +97,7 @@ const routesOf = (services: Services, options: Options): Hono => {
   Graph.routes(app, find)
   History.routes(app, find)
   Ops.routes(app, { find, stream, wantsStream })
-  for (const [path, page] of Object.entries(options.pages)) app.get(path, () => Pages.send(page, services.kernel))
+  for (const [path, page] of Object.entries(options.pages)) app.get(path, () => Pages.send(page, services.kernel, services.hash))
   return app
 }
 

@@ -25,7 +25,7 @@ export interface Place {
   readonly query: URLSearchParams
 }
 
-const queries = new Set(["scope", "path", "list", "below", "after", "limit"])
+const queries = new Set(["scope", "path", "list", "below", "after", "limit", "pull"])
 
 /** Most addresses that one answer lists. */
 export const MAX_LISTED = 1000
@@ -40,7 +40,7 @@ export const MAX_LISTED = 1000
 export const place = (url: string): Place => {
   const { pathname, searchParams } = new URL(url)
   for (const name of searchParams.keys()) {
-    if (!queries.has(name)) throw new RequestRefused({ code: "query/invalid", reason: `The query has "${name}". What may be there is scope, path, list, below, after and limit` })
+    if (!queries.has(name)) throw new RequestRefused({ code: "query/invalid", reason: `The query has "${name}". What may be there is scope, path, list, below, after, limit and pull` })
   }
   const cells = /^\/v1\/spaces\/[^/]+\/cells(\/.*)$/.exec(pathname)
   if (cells === null) throw new RequestRefused({ code: "route/absent", reason: `There is nothing at ${pathname.slice(0, 200)}` })
@@ -64,7 +64,8 @@ export const address = ({ id, query }: Place): string => {
 
 /**
  * A cell's value; the names directly below it where the query says `list`; the
- * addresses of all cells below it, a page at a time, where it says `below`.
+ * addresses of all cells below it, a page at a time, where it says `below`. With
+ * `pull`, what the value is derived from is brought up to date first.
  *
  * @category combinators
  * @since 0.1.0
@@ -78,7 +79,7 @@ export const read = async (space: Space, place: Place): Promise<Response> => {
     return Json.answer({ cells, next: cells.length < limit ? null : cells.at(-1) ?? null }, fresh)
   }
   const text = address(place)
-  const value = await Effect.runPromise(space.get(text))
+  const value = await Effect.runPromise(place.query.has("pull") ? space.pull(text) : space.get(text))
   if (value instanceof Uint8Array && value.byteLength > Value.MAX_INLINE_BYTES) {
     const link = `/v1/spaces/${space.name}/blobs/${Address.name(place.id)}`
     throw new RequestRefused({ code: "cell/content", reason: `${text} is content of ${value.byteLength} bytes, which is more than a value holds. Get it with GET ${link}` })

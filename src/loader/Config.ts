@@ -15,12 +15,20 @@ import * as Limits from "../kernel/Limits.ts"
 export const FILE = "systole.config.ts"
 
 /**
+ * A page as it is shown. What is only HTML runs nothing; a `script` runs in the browser at the page's end, and speaks with this runtime alone.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Rendered = string | { readonly html: string; readonly script: string }
+
+/**
  * Renders a page of HTML from what cells hold. `get` answers `undefined` where there is no such cell or space.
  *
  * @category models
  * @since 0.1.0
  */
-export type Page = (cells: { readonly get: (space: string, address: string) => Promise<Value> }) => string | Promise<string>
+export type Page = (cells: { readonly get: (space: string, address: string) => Promise<Value> }) => Rendered | Promise<Rendered>
 
 const Page = Schema.declare((value): value is Page => typeof value === "function", { expected: "a function that renders a page" })
 const PagePath = Schema.String.pipe(Schema.check(Schema.isPattern(/^\/(?!v1(?:\/|$)|livez$|readyz$)[A-Za-z0-9_/.-]*$/)))
