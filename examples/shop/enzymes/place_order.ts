@@ -2,8 +2,8 @@
  * Somebody orders: `/signals/order/place` for `/data/products/<item>`.
  *
  * It reads `/data/stock`, which is derived from all orders, and finds it up to
- * date, whatever happened a beat ago. Orders for one item share a lane, so no two
- * of them are ever handled over the same stock.
+ * date, whatever happened a beat ago. Events of one signal and target share a lane,
+ * so no two orders for an item are ever handled over the same stock.
  *
  * @module
  */
@@ -14,7 +14,6 @@ export default Enzyme.make({
   name: "place_order",
   query: "/signals/order/place",
   bind: ["/data/products"],
-  lane: "target",
   payload: Wanted,
   writes: ["/data/orders/*"],
   run: (tx, { id, payload: { count }, target }) => {

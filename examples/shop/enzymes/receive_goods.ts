@@ -10,7 +10,6 @@ export default Enzyme.make({
   name: "receive_goods",
   query: "/signals/goods/receive",
   bind: ["/data/products"],
-  lane: "target",
   payload: Goods,
   writes: ["/data/products/*"],
   run: (tx, { payload: { count, price }, target }) => {
