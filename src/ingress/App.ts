@@ -8,6 +8,8 @@
 import * as Effect from "effect/Effect"
 import { type Context, Hono } from "hono"
 import { getPath } from "hono/utils/url"
+import * as Accident from "../diagnostic/Accident.ts"
+import type { Reporter } from "../diagnostic/Reporter.ts"
 import type { Kernel } from "../kernel/Kernel.ts"
 import type { Space } from "../kernel/Space.ts"
 import type { Page } from "../loader/Config.ts"
@@ -38,8 +40,8 @@ export interface Services {
 
 /** How it is served. */
 export interface Options extends Guard.Rules {
-  /** Told once of each failure of which those outside hear little: one that no one expects, and one of a store or a space. */
-  readonly onAccident: (failure: unknown) => void
+  /** Told of each failure of which those outside hear little: one that no one expects, and one of a store or a space. */
+  readonly reporter: Reporter
   /** Aborted when the server closes: no stream outlives it. */
   readonly closing: AbortSignal
   /** Pages of HTML by their paths. */
@@ -101,17 +103,9 @@ const routesOf = (services: Services, options: Options): Hono => {
   return app
 }
 
-/** Tells of failures to the inside. Of a space that stops, all who wait for it hear by the same one. */
-const teller = ({ onAccident }: Options) => {
-  const told = new WeakSet<object>()
-  return (failure: unknown): void => {
-    if (Problem.of(failure).status < 500) return
-    if (typeof failure === "object" && failure !== null) {
-      if (told.has(failure)) return
-      told.add(failure)
-    }
-    onAccident(failure)
-  }
+/** Tells of failures to the inside. */
+const teller = ({ reporter }: Options) => (failure: unknown): void => {
+  if (Problem.of(failure).status >= 500) reporter.report(Accident.of(failure))
 }
 
 const runtimeRoutes = (app: Hono, kernel: Kernel["Service"]): void => {

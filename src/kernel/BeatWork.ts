@@ -19,6 +19,7 @@ import type { Captured, Flight, Handling, Outcome } from "./Flight.ts"
 import type { Steps } from "./Foreign.ts"
 import type { Taken } from "./Inbox.ts"
 import type { Begun } from "./Intake.ts"
+import type { Sent } from "./Journal.ts"
 import type { Again, Pending } from "./Signal.ts"
 import { WriteRefused } from "./SpaceError.ts"
 
@@ -62,7 +63,12 @@ export class BeatWork {
   /** The agenda: all runs of the beat, in order. */
   readonly runs: Array<Handling> = []
   readonly diagnostics: Array<Diagnostic.Diagnostic> = []
-  private diagnosed = 0
+  /** The facts that have their cells. */
+  readonly facts: Array<{ readonly fact: Diagnostic.Diagnostic; readonly place: Address }> = []
+  /** Whether an enzyme takes the signal that tells of the fact at a place. */
+  hears: (signal: string, place: string) => boolean = () => false
+  /** What was sent of them. */
+  readonly told: Array<Sent> = []
   /** The transactions of nodes that a replay ran, by their lines. */
   readonly nodeDrafts: Array<Draft> = []
   /** The watchers of operations whose time is over, each by its operation and number. */
@@ -135,9 +141,10 @@ export class BeatWork {
 
   /** Tells of a fact that went wrong, in a cell of its own. */
   diagnose(fact: Diagnostic.Diagnostic): void {
-    const { beat } = this.moment
-    const index = this.diagnosed++
-    this.stage.put(Diagnostic.address(beat, index), Document.encode(Diagnostic.toValue(fact, beat)), COMMIT)
+    const place = Diagnostic.address(this.moment.beat, this.facts.length)
+    this.facts.push({ fact, place })
+    this.stage.put(place, Diagnostic.toDocument(fact, this.moment, place), COMMIT)
+    if (fact.payload !== undefined) this.stage.put(Diagnostic.payloadOf(place), fact.payload, COMMIT)
   }
 
   /** Puts a list in the place of a cell's; an empty one takes it away. */

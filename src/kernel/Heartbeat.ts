@@ -67,6 +67,7 @@ export class Heartbeat {
     const { bindings, documents, hash, watches } = this.body
     const begun = this.intake.begin(number)
     const work = new BeatWork(new Stage(documents), begun, { bound: bindings, watches, hash })
+    work.hears = (signal, place) => this.intake.hears(signal, place, work.table)
     Modules.put(begun.modules, work.stage)
     this.captureControls(work)
     this.checkStore()

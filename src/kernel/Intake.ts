@@ -7,6 +7,7 @@
  *
  * @module
  */
+import type { BindingTable } from "../registry/Bindings.ts"
 import type { Resolution } from "../registry/Registry.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Control } from "./Control.ts"
@@ -48,6 +49,8 @@ export interface Intake {
   readonly take: (start: Start, resolve: (signal: Signal) => Resolution) => ReadonlyArray<Taken>
   /** Step 5 for the watchers of operations: those whose time is over, each by its operation and number. */
   readonly due: () => ReadonlyArray<readonly [oid: string, number: number]>
+  /** Whether an enzyme takes the signal that tells of the fact at a place. */
+  readonly hears: (signal: string, place: string, table: BindingTable) => boolean
   /** The outcome of a handling that is not to run, because how it ended is known. */
   readonly settled: (flight: Flight, key: string) => Outcome | undefined
   /** The beat was aborted: its input is taken again. */
@@ -100,6 +103,10 @@ export class LiveIntake implements Intake {
 
   due(): ReadonlyArray<readonly [oid: string, number: number]> {
     return this.body.inbox.nextDue(this.body.settings.limits).map(({ number, oid }) => [oid, number])
+  }
+
+  hears(signal: string, _place: string, table: BindingTable): boolean {
+    return this.body.enzymes.resolve(signal, undefined, table).status === "match"
   }
 
   settled(flight: Flight, key: string): Outcome | undefined {

@@ -15,7 +15,6 @@
 import type { Document } from "../cell/Document.ts"
 import { pointer } from "../cell/Address.ts"
 import type { At, BindingChange, Emission } from "../stage/Launch.ts"
-import type { Sent } from "../operation/Advance.ts"
 import type { Staged } from "../stage/Stage.ts"
 import type { Control, Operation, Setting } from "./Control.ts"
 import type { NodeLine } from "./Derivation.ts"
@@ -26,6 +25,16 @@ import type { Again } from "./Signal.ts"
 
 /** Where content lies. */
 const CONTENT = "/cas/"
+
+/** A signal that the beat itself sent: to who awaits an operation, or to all who take it. */
+export interface Sent {
+  readonly id: string
+  readonly signal: string
+  readonly target: string | undefined
+  /** The enzyme that awaits it, where one does. */
+  readonly enzyme: string | undefined
+  readonly payload: Document | undefined
+}
 
 /** What an entry is made of. */
 export interface Facts {
@@ -46,7 +55,7 @@ export interface Facts {
   readonly restless: ReadonlyArray<string>
   /** The watchers of operations whose time was over. */
   readonly due: ReadonlyArray<readonly [oid: string, number: number]>
-  /** What the beat sent to those who await operations. */
+  /** What the beat itself sent. */
   readonly sent: ReadonlyArray<Sent>
   readonly changes: ReadonlyArray<Staged>
   /** Digests of content that the beat made, the texts of modules among it, and that was not in sight before. */
@@ -136,7 +145,7 @@ const emission = ({ at, id, payload, signal, space, target }: Emission): string 
 }
 
 const awaited = ({ enzyme, id, payload, signal, target }: Sent): string =>
-  `["${id}","${signal}","${target}","${enzyme}",[${payload?.text ?? ""}]]`
+  `["${id}","${signal}",${target === undefined ? 0 : `"${target}"`},${enzyme === undefined ? 0 : `"${enzyme}"`},[${payload?.text ?? ""}]]`
 
 const cell = ({ address, after, before, writers }: Staged): string =>
   `["${address.key}",${writers.length === 1 ? writers[0] : `[${writers.join()}]`},[${before?.text ?? ""}],[${after?.text ?? ""}]]`
@@ -211,8 +220,8 @@ export type ControlLine =
   | readonly ["redeliver", id: string, enzyme: string]
   | readonly ["op", ask: Operation["ask"], value: readonly [unknown?]]
 
-/** One signal that was sent to an enzyme that awaits an operation. */
-export type Awaited = readonly [id: string, signal: string, target: string, enzyme: string, payload: readonly [unknown?]]
+/** One signal that the beat itself sent; the enzyme is one that awaits it. */
+export type SentLine = readonly [id: string, signal: string, target: Path, enzyme: Path, payload: readonly [unknown?]]
 
 /** One signal that a run sent. With a fifth item, the payload stands in a list of its own. */
 export type Emitted = readonly [id: string, signal: Path, target: Path, payload?: unknown, at?: At | 0, space?: string]
@@ -232,7 +241,7 @@ export interface Parsed {
   readonly restless?: ReadonlyArray<string>
   readonly cells: ReadonlyArray<CellLine>
   readonly due?: ReadonlyArray<readonly [oid: string, number: number]>
-  readonly sent?: ReadonlyArray<Awaited>
+  readonly sent?: ReadonlyArray<SentLine>
   readonly made?: ReadonlyArray<string>
   /** What is said of runs that failed, by their numbers. */
   readonly messages: ReadonlyMap<number, string>

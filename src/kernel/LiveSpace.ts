@@ -10,6 +10,7 @@ import * as Address from "../cell/Address.ts"
 import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
 import { LinkLoop } from "../cell/Link.ts"
+import * as Accident from "../diagnostic/Accident.ts"
 import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as Bindings from "../registry/Bindings.ts"
@@ -31,6 +32,7 @@ import { type Neighbour, Outbox, type Reach } from "./Outbox.ts"
 import { MAX_MISSED } from "./Missed.ts"
 import * as Reading from "./Reading.ts"
 import * as Receipts from "./Receipts.ts"
+import * as Reporting from "./Reporting.ts"
 import { Settlers } from "./Settlers.ts"
 import type { Accepted, ControlError, DeadPage, Observation, OpenLetter, PostedSignal, PostHears, ReadError, Receipt, SignalError, Space } from "./Space.ts"
 import type { Pending } from "./Signal.ts"
@@ -61,6 +63,7 @@ export class LiveSpace implements Space, Neighbour {
   private readonly listeners = new Set<(beat: number) => void>()
   private readonly ends = new Set<(error: SpaceStopped) => void>()
   private readonly deliveries = new Deliveries()
+  private closing = false
 
   constructor(body: LiveBody, around: { readonly turn: (run: () => void) => void; readonly reach: Reach; readonly stopped: () => void }) {
     this.name = body.space
@@ -69,6 +72,7 @@ export class LiveSpace implements Space, Neighbour {
       published: (beat) => this.published(beat),
       stopped: (error) => {
         around.stopped()
+        if (!this.closing) body.reporter.report(Accident.of(error))
         this.outbox.stop()
         this.settlers.fail(error)
         for (const end of this.ends) end(error)
@@ -94,6 +98,7 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   close(reason: string): void {
+    this.closing = true
     this.group.stop(new SpaceStopped({ space: this.name, reason }))
   }
 
@@ -308,6 +313,7 @@ export class LiveSpace implements Space, Neighbour {
     for (const delivery of beat.deliveries) this.deliveries.tell(delivery)
     for (const tell of this.listeners) tell(beat.number)
     this.outbox.add(beat.outgoing)
+    if (beat.facts.length > 0) Reporting.publish(this.body.reporter, this.name, beat)
   }
 
   /** Waits for the receipt of an event that was accepted. */

@@ -95,6 +95,11 @@ export class RecordedIntake implements Intake {
     return this.entry!.due ?? []
   }
 
+  /** Whoever listened then may not be there any more. */
+  hears(signal: string, place: string): boolean {
+    return this.entry!.sent?.some(([, path, , , [payload]]) => path === signal && payload === place) === true
+  }
+
   /** Why another space never took a signal, as it was recorded. */
   private undelivered({ to }: Signal, input: number): Signals.Undelivered | undefined {
     if (to === undefined) return undefined
@@ -147,7 +152,7 @@ export class RecordedIntake implements Intake {
   private emitted(id: string): Signal {
     const { clock, runs, sent: awaited = [] } = this.entryOf(Number(id.split(".")[0]))
     for (const [other, signal, target, awaits, [payload]] of awaited) {
-      if (other === id) return sent({ id, signal, target, payload: document(payload), awaits }, "run")
+      if (other === id) return sent({ id, signal, target, payload: document(payload), awaits: awaits === 0 ? undefined : awaits }, "run")
     }
     for (const line of runs) {
       const emissions = typeof line[2] === "object" ? (line[3] as ReadonlyArray<Emitted> | undefined) ?? [] : []

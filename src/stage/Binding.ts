@@ -5,6 +5,7 @@
  */
 import * as Address from "../cell/Address.ts"
 import * as Name from "../cell/Name.ts"
+import type { BindingChange } from "./Launch.ts"
 import { TransactionRefused } from "./TransactionRefused.ts"
 
 /** Under this cell lie the lists of all cells. */
@@ -23,13 +24,20 @@ export const address = (cell: string): Address.Address => {
   return Address.parse(`${FOLDER}${cell}`)
 }
 
+/** Most bindings and withdrawals of one run. */
+const MAX_CHANGES = 10_000
+
 /**
- * Refuses a cell at which nothing can be bound, and what names no enzyme.
+ * Puts a change with the others of its run.
  *
  * @throws InvalidAddress, TransactionRefused
+ * @category combinators
+ * @since 0.1.0
  */
-export const check = (cell: string, enzyme: string): void => {
-  address(cell)
-  const unnamable = Name.refusal(enzyme)
+export const add = (changes: Array<BindingChange>, change: BindingChange): void => {
+  address(change.cell)
+  const unnamable = Name.refusal(change.enzyme)
   if (unnamable !== undefined) throw new TransactionRefused({ reason: `what it binds names no enzyme: ${unnamable}` })
+  if (changes.length >= MAX_CHANGES) throw new TransactionRefused({ reason: `one run makes at most ${MAX_CHANGES} bindings` })
+  changes.push(change)
 }

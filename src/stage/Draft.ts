@@ -17,11 +17,12 @@ import * as Value from "../cell/Value.ts"
 import { adjusted, CHILDREN } from "./Children.ts"
 import * as Chance from "./Chance.ts"
 import * as Envelope from "./Envelope.ts"
-import type { BindingChange, Emission, OperationLaunch, Operations, SignalRequest } from "./Launch.ts"
+import type { BindingChange, Emission, OperationLaunch, Operations, Report, ReportLaunch, SignalRequest } from "./Launch.ts"
 import { NotProvided } from "./Launch.ts"
 import * as Emitted from "./Emission.ts"
 import type { Startable, Transaction } from "./Transaction.ts"
 import { Own } from "./Own.ts"
+import * as Reports from "./Report.ts"
 import { TransactionRefused } from "./TransactionRefused.ts"
 import { isView } from "./View.ts"
 import * as Write from "./Write.ts"
@@ -29,6 +30,9 @@ import { lengthOf } from "./Write.ts"
 
 /** Stands for a list that nothing was put into. */
 const none: Array<never> = []
+
+/** What stands for the capture and the commit in the ids that they mint. */
+const MARKS: Readonly<Record<number, string>> = { [-1]: "x", [-2]: "c" }
 
 /** Most bytes that one run keeps with `blob`. */
 const MAX_BLOB = 32 * 1_048_576
@@ -38,9 +42,6 @@ const MAX_WRITES = 100_000
 
 /** Most signals that one run sends. */
 const MAX_EMISSIONS = 10_000
-
-/** Most bindings and withdrawals of one run. */
-const MAX_BINDINGS = 10_000
 
 /** Most characters that one run adds to the journal: what it sends, binds and returns, the digests of its content, and its documents as they were and as they are. */
 const MAX_SIZE = 16 * 1_048_576
@@ -103,6 +104,8 @@ export class Draft implements Transaction {
   emissions: Array<Emission> = none
   /** What it asks of operations, in order. */
   ops: Array<OperationLaunch> = none
+  /** What it says went wrong. */
+  reports: ReadonlyArray<ReportLaunch> = none
   /** What this run made of the documents it wrote. */
   own: Own | undefined
   bindings: Array<BindingChange> | undefined
@@ -148,7 +151,7 @@ export class Draft implements Transaction {
   }
 
   id(): string {
-    return `${this.beat}.${this.run < 0 ? "x" : this.run}.${this.minted++}`
+    return `${this.beat}.${this.run < 0 ? MARKS[this.run] : this.run}.${this.minted++}`
   }
 
   get(place: string | Cell): Value.Value {
@@ -262,6 +265,10 @@ export class Draft implements Transaction {
     throw this.refuse(new NotProvided({ verb: "tx.start", service: "Scheduler" }))
   }
 
+  report(report: Report): void {
+    this.guarded(() => this.reports = Reports.added(this, report))
+  }
+
   get op(): Operations {
     if (this.operations === undefined) throw this.refuse(new NotProvided({ verb: "tx.op", service: "Operations" }))
     return this.face ??= this.operations(this)
@@ -352,12 +359,7 @@ export class Draft implements Transaction {
   }
 
   private binding(cell: string, change: Omit<BindingChange, "cell">): void {
-    this.guarded(() => {
-      Binding.check(cell, change.enzyme)
-      this.bindings ??= []
-      if (this.bindings.length >= MAX_BINDINGS) throw new TransactionRefused({ reason: `one run makes at most ${MAX_BINDINGS} bindings` })
-      this.bindings.push({ cell, ...change })
-    })
+    this.guarded(() => Binding.add(this.bindings ??= [], { cell, ...change }))
   }
 
   /** What the run sees of a document. */

@@ -8,7 +8,9 @@
  * @module
  */
 import * as Schema from "effect/Schema"
+import type { Address } from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
+import type { Severity } from "../cell/Severity.ts"
 
 /**
  * When a delayed signal is due: at a beat's number, a number of beats from now,
@@ -170,6 +172,42 @@ export type OperationLaunch =
     /** The enzyme that awaits. */
     readonly enzyme: string
   }
+
+/**
+ * What went wrong, as a run tells of it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Report {
+  /** `sev:fatal` shuts the space down. */
+  readonly severity: Severity
+  /** What kind of thing: names such as `order/stuck`. */
+  readonly topic: string
+  /** What happened, in at most 2000 characters. */
+  readonly note: string
+  /** A stable code; the topic unless given. */
+  readonly code?: string
+  /** The address of the cell that it is about. */
+  readonly subject?: string
+  readonly payload?: unknown
+  /** The id of an operation that this is about: `sev:fatal`, `sev:crit` and `sev:usage` close it with `sts:fail`. */
+  readonly attach?: string
+  /** Whether `/CEP:sig_cei/<severity>` is sent whoever listens; else it is where an enzyme takes it. */
+  readonly signal?: boolean
+}
+
+/** A report, checked and ready for the beat to take in. */
+export interface ReportLaunch {
+  readonly severity: Severity
+  readonly topic: string
+  readonly note: string
+  readonly code: string
+  readonly subject: Address | undefined
+  readonly payload: Document | undefined
+  readonly attach: string | undefined
+  readonly signal: boolean
+}
 
 /** Meetings with work outside the beat, under `/data/rv`. (Seed 001.) */
 export interface Rendezvous {
