@@ -28,6 +28,11 @@ export const topics = {
     means: "A run was fatal: its beat was not committed, and the next one took the same input without it",
     remedy: "Mend what the run complains of, start the space again, and send the dead letter again"
   },
+  "label/declassified": {
+    severity: "sev:debug",
+    means: "An enzyme or a node left out atoms that the configuration grants it to declassify",
+    remedy: "Nothing, where that is meant; else take the grant out of the configuration"
+  },
   "node/failed": {
     severity: "sev:crit",
     means: "A node failed, and what it derives stays as it was",

@@ -73,9 +73,8 @@ export const address = ({ id, query }: Place): string => {
 export const read = async (space: Space, place: Place): Promise<Response> => {
   if (place.query.has("list")) return Json.answer({ names: await Effect.runPromise(space.list(folder(place))) }, fresh)
   if (place.query.has("below")) {
-    const limit = Math.min(Body.count(place.query.get("limit") ?? String(MAX_LISTED)), MAX_LISTED)
-    const after = place.query.get("after")
-    const cells = await Effect.runPromise(space.below(folder(place), after === null ? { limit } : { after, limit }))
+    const { limit, ...rest } = page(place)
+    const cells = await Effect.runPromise(space.below(folder(place), { ...rest, limit }))
     return Json.answer({ cells, next: cells.length < limit ? null : cells.at(-1) ?? null }, fresh)
   }
   const text = address(place)
@@ -141,8 +140,15 @@ export const remove = async (space: Space, place: Place): Promise<Response> =>
 
 const fresh: Json.Init = { headers: { "cache-control": "no-store" } }
 
+/** The page that a query asks for. */
+export const page = ({ query }: Place): { readonly after?: string; readonly limit: number } => {
+  const limit = Math.min(Body.count(query.get("limit") ?? String(MAX_LISTED)), MAX_LISTED)
+  const after = query.get("after")
+  return after === null ? { limit } : { after, limit }
+}
+
 /** The cell to look below; `/` is all of the tree. */
-const folder = ({ id }: Place): string => {
+export const folder = ({ id }: Place): string => {
   if (id === "/") return id
   const names = Name.split(id)
   if (typeof names === "string") throw new Address.InvalidAddress({ text: id, reason: names })

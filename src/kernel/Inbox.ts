@@ -19,7 +19,7 @@ import type { Limits } from "./Limits.ts"
 import { defaults } from "./Limits.ts"
 import { Queue } from "./Queue.ts"
 import type { Pending, Signal } from "./Signal.ts"
-import { size } from "./Signal.ts"
+import { pairAgain, size } from "./Signal.ts"
 import { type Rows, Waiting } from "./Waiting.ts"
 import { Waits } from "./Waits.ts"
 
@@ -123,8 +123,10 @@ export class Inbox {
     this.waiting.add(pending)
     this.count(pending, 1)
     if (again?.why !== "conflict") return this.waits.add(pending)
-    const queue = this.losers.get(again.document!)
-    if (queue === undefined) this.losers.set(again.document!, single(seq))
+    // Who read an open document and knows more does not stand in the way of those who wrote it.
+    const place = again.label === undefined ? again.document! : `${again.document!} ${again.label.join()}`
+    const queue = this.losers.get(place)
+    if (queue === undefined) this.losers.set(place, single(seq))
     else if (again.previous === again.document) queue.prepend([seq])
     else queue.push(seq)
   }
@@ -189,10 +191,11 @@ export class Inbox {
     const { again, signal } = pending
     const key = again!.enzyme
     const entry = Registry.successor(capture.resolve(signal), { key, id: again!.entry })
-    const attempt = `${signal.pair} ${entry?.id ?? key}`
+    const pair = pairAgain(pending)
+    const attempt = `${pair} ${entry?.id ?? key}`
     if (capture.attempts.has(attempt)) return false
     capture.attempts.add(attempt)
-    capture.pairs.set(signal.pair, "taken")
+    capture.pairs.set(pair, "taken")
     this.put({ pending: pending.under(entry?.key ?? key), flight: this.flightOf(pending) }, capture)
     return true
   }
@@ -339,6 +342,9 @@ const single = (seq: number): Queue<number> => {
   return queue
 }
 
-/** The lane of an event, by the width that its enzymes ask for. */
-const laneOf = (signal: Signal, lane: Lane): string =>
-  lane === "pair" ? signal.pair : lane === "target" ? `target ${signal.target ?? ""}` : "space"
+/** The lane of an event, by the width that its enzymes ask for; apart for each label. */
+const laneOf = ({ label, pair, target = "" }: Signal, lane: Lane): string => {
+  if (lane === "pair") return pair
+  const wide = lane === "target" ? `target ${target}` : "space"
+  return label === undefined ? wide : `${wide} ${label.join()}`
+}

@@ -5,6 +5,7 @@
  */
 import * as Context from "effect/Context"
 import type { Retention } from "../persistence/Persistence.ts"
+import type { Rules } from "../stage/Labels.ts"
 
 /**
  * Everything that is bounded, and by how much.
@@ -65,6 +66,8 @@ export interface Settings {
   /** `on-demand`: a signal to an unknown space creates it. */
   readonly create: "on-demand" | "explicit"
   readonly retention: Partial<Retention>
+  /** Who may learn what, where anything is confidential. */
+  readonly labels?: Rules | undefined
   readonly limits: Limits
 }
 

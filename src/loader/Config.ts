@@ -8,8 +8,11 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Label from "../cell/Label.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Limits from "../kernel/Limits.ts"
+import type { Clearance } from "../kernel/Reader.ts"
+import { Labels } from "../stage/Labels.ts"
 
 /** The file that holds a project's configuration. */
 export const FILE = "systole.config.ts"
@@ -36,6 +39,8 @@ const PagePath = Schema.String.pipe(Schema.check(Schema.isPattern(/^\/(?!v1(?:\/
 const count = Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })))
 const folders = Schema.Array(Schema.NonEmptyString)
 const ModuleName = Schema.String.pipe(Schema.check(Schema.isPattern(/^[a-z0-9][a-z0-9_-]{0,62}$/)))
+const Atoms = Schema.Array(Schema.String)
+const Token = Schema.String.pipe(Schema.check(Schema.isPattern(/^[\x21-\x7e]{16,512}$/, { message: "a token has 16 to 512 visible ASCII characters" })))
 const Options = Schema.Record(Schema.String, Schema.Unknown)
 
 const Definition = Schema.Struct({
@@ -45,15 +50,18 @@ const Definition = Schema.Struct({
   data: Schema.optionalKey(Schema.NonEmptyString),
   host: Schema.optionalKey(Schema.NonEmptyString),
   port: Schema.optionalKey(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 0, maximum: 65535 })))),
-  token: Schema.optionalKey(Schema.String.pipe(Schema.check(Schema.isPattern(/^[\x21-\x7e]{16,512}$/, {
-    message: "a token has 16 to 512 visible ASCII characters"
-  })))),
+  token: Schema.optionalKey(Token),
   tempo: Schema.optionalKey(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 0, maximum: 86_400_000 })))),
   ledgers: Schema.optionalKey(Schema.Boolean),
   check: Schema.optionalKey(Schema.Boolean),
   system: Schema.optionalKey(Schema.Array(Schema.NonEmptyString)),
   spaces: Schema.optionalKey(Schema.Struct({ create: Schema.Literals(["on-demand", "explicit"]) })),
   pages: Schema.optionalKey(Schema.Record(PagePath, Page)),
+  labels: Schema.optionalKey(Schema.Struct({
+    cells: Schema.Record(Schema.String, Atoms),
+    declassify: Schema.optionalKey(Schema.Record(ModuleName, Atoms)),
+    readers: Schema.optionalKey(Schema.Record(ModuleName, Schema.Struct({ token: Token, clearance: Atoms })))
+  })),
   retention: Schema.optionalKey(Schema.Struct({
     journalMillis: Schema.optionalKey(count),
     journalBytes: Schema.optionalKey(count),
@@ -114,6 +122,13 @@ export interface Config {
   readonly system: ReadonlyArray<string>
   /** Pages of HTML by their paths. */
   readonly pages: Readonly<Record<string, Page>>
+  /** Who reads without being told everything, by what they show. */
+  readonly readers: ReadonlyArray<ReaderToken>
+}
+
+/** A reader, and what it shows as a bearer token. */
+export interface ReaderToken extends Clearance {
+  readonly token: string
 }
 
 /**
@@ -144,7 +159,15 @@ export const decode = (definition: unknown): Effect.Effect<Config, InvalidConfig
     Effect.filterOrFail(
       (config) => isLoopback(config.host) || config.token !== undefined,
       ({ host }) => new InvalidConfig({ reason: `host "${host}" can be reached from other machines, and there is no token. Set a token, or use host "127.0.0.1"` })
-    )
+    ),
+    Effect.filterOrFail(
+      ({ readers, token }) => readers.length === 0 || (token !== undefined && readers.every((reader) => reader.token !== token)),
+      () => new InvalidConfig({ reason: "labels names readers, and there is no token of the operator's own, so whoever shows none would learn everything. Set a token that no reader has" })
+    ),
+    Effect.tap(({ kernel: { labels } }) => Effect.try({
+      try: () => labels === undefined ? undefined : new Labels(labels),
+      catch: (error) => new InvalidConfig({ reason: (error as Error).message })
+    }))
   )
 
 const withDefaults = (definition: Definition): Config => {
@@ -161,12 +184,14 @@ const withDefaults = (definition: Definition): Config => {
     create: definition.spaces?.create,
     system: definition.system ?? [],
     pages: definition.pages ?? {},
+    readers: Object.entries(definition.labels?.readers ?? {}).map(([name, { clearance, token }]) => ({ name, token, atoms: Label.make(clearance) })),
     kernel: {
       tempo: definition.tempo ?? 100,
       pace: "demand",
       ledgers: definition.ledgers ?? true,
       create: definition.spaces?.create ?? "explicit",
       retention: definition.retention ?? {},
+      labels: definition.labels && { cells: definition.labels.cells, declassify: definition.labels.declassify ?? {} },
       limits: { ...Limits.defaults, ...definition.limits }
     }
   }

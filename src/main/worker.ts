@@ -76,6 +76,7 @@ const open = Effect.fnUntraced(function*({ config: definition, manifest, public:
   for (const { message } of broken) console.error(message)
   return App.make({ kernel: Context.get(context, Kernel), hash: Context.get(context, Hash) }, {
     token: config.token,
+    readers: config.readers,
     loopback: false,
     reporter,
     closing: new AbortController().signal,

@@ -15,9 +15,11 @@ import type { BeatWork } from "../kernel/BeatWork.ts"
 import type { Delivery, Derivation, NodeLine } from "../kernel/Derivation.ts"
 import * as Derivations from "../kernel/Derivation.ts"
 import type { NodeRunLine, Parsed } from "../kernel/Journal.ts"
+import * as Labelling from "../kernel/Labelling.ts"
 import * as Run from "../kernel/Run.ts"
 import type { Definition } from "../scheduler/Definition.ts"
-import { Draft, type View } from "../stage/Draft.ts"
+import { Draft } from "../stage/Draft.ts"
+import type { View } from "../stage/Moment.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable } from "../stage/Transaction.ts"
 import type { Code } from "./Code.ts"
@@ -38,6 +40,9 @@ interface Made {
 export class RecordedDerivation implements Derivation {
   private readonly code: Pick<Code, "node">
   private recorded: ReadonlyArray<NodeRunLine> = []
+  private labels: Parsed["labels"]
+  /** Nodes that failed before handlings, which is told of after all is merged. */
+  private readonly failed: Array<{ readonly name: string; readonly line: NodeLine }> = []
   restless: ReadonlyArray<string> = []
   private work: BeatWork | undefined
   private made = new Map<string, Made>()
@@ -49,7 +54,8 @@ export class RecordedDerivation implements Derivation {
   }
 
   /** The entry whose beat is to run next. */
-  load({ nodes = [], restless = [] }: Parsed): void {
+  load({ labels, nodes = [], restless = [] }: Parsed): void {
+    this.labels = labels
     this.recorded = nodes
     this.restless = restless
   }
@@ -61,7 +67,7 @@ export class RecordedDerivation implements Derivation {
   }
 
   before(run: number): void {
-    this.runAll(run)
+    this.failed.push(...this.runAll(run))
     for (const [key, { document, line }] of this.take()) this.work!.stage.gate(Address.ofKey(key), document, Derivations.writerOf(this.work!, line))
   }
 
@@ -71,7 +77,7 @@ export class RecordedDerivation implements Derivation {
 
   settle(work: BeatWork): void {
     for (let round = 0; round < Derivations.MAX_ROUNDS; round++) {
-      const failed = this.runAll(Derivations.PASS - round)
+      const failed = [...this.failed.splice(0), ...this.runAll(Derivations.PASS - round)]
       for (const [key, { document, line }] of this.take()) work.stage.put(Address.ofKey(key), document, Derivations.writerOf(work, line))
       for (const { line, name } of failed) work.diagnose(Derivations.failure(name, this.definitionOf(line)?.output, line.error!.code))
       if (round === 0 && this.restless.length > 0) work.diagnose(Derivations.restlessness(this.restless, this.code.node(this.restless[0]!)?.output))
@@ -95,7 +101,8 @@ export class RecordedDerivation implements Derivation {
     const failed: Array<{ readonly name: string; readonly line: NodeLine }> = []
     for (let next = this.recorded[this.lines.length]; next !== undefined && next[1] === at; next = this.recorded[this.lines.length]) {
       const [name, , parent = 0] = next
-      const line = this.run({ name, at, parent: parent === 0 ? undefined : parent, error: undefined })
+      const label = Labelling.at(this.labels?.nodes, this.lines.length)
+      const line = this.run({ name, at, parent: parent === 0 ? undefined : parent, label, error: undefined })
       if (line.error !== undefined) failed.push({ name, line })
     }
     return failed
@@ -104,12 +111,13 @@ export class RecordedDerivation implements Derivation {
   private run(line: NodeLine): NodeLine {
     const definition = this.definitionOf(line)
     if (definition === undefined) throw new NotReplayable({ beat: this.work!.moment.beat, code: "replay/code", reason: `node "${line.name}" ran in it and is not registered. Bring back its code` })
-    const draft = new NodeDraft(this.view, this.work!.moment, { run: Derivations.writerOf(this.work!, this.lines.length), envelope: definition.envelope, serializable: false })
+    const draft = new NodeDraft(this.view, this.work!.moment, { run: Derivations.writerOf(this.work!, this.lines.length), envelope: definition.envelope, serializable: false, labels: this.work!.labels, label: line.label })
     this.work!.nodeDrafts.push(draft)
     let error: unknown
     try {
       const value = definition.run(draft)
       if (draft.refusal !== undefined) throw draft.refusal
+      Labelling.judgeNode(this.work!.labels, definition, { label: draft.label, keys: draft.own?.keys ?? [] })
       if (definition.output !== undefined) this.put(definition.output, value === undefined ? undefined : Codec.encode(value))
       draft.own?.keys.forEach((key, i) => this.put(key, draft.own!.documents[i]))
     } catch (raised) {

@@ -33,6 +33,8 @@ export class Graph {
   told: ((run: NodeRun, keys: ReadonlyArray<string>) => void) | undefined
   /** Whether each run is to know what changed before it. */
   explains = false
+  /** Looks at each run before what it made is published, with the documents that it wrote beside its output, where somebody judges: what it throws is the run's error. */
+  judge: ((run: NodeRun, keys: ReadonlyArray<string>) => void) | undefined
   /** Edges that close a cycle. */
   private backs = 0
   private readonly materializers: Array<Node> = []

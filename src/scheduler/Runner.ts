@@ -13,7 +13,8 @@ import { type Cell, addressOf } from "../cell/Cell.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import type * as Value from "../cell/Value.ts"
-import { Draft, type Moment } from "../stage/Draft.ts"
+import { Draft } from "../stage/Draft.ts"
+import type { Moment } from "../stage/Moment.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import { NotProvided } from "../stage/Launch.ts"
 import type { Startable } from "../stage/Transaction.ts"
@@ -22,7 +23,7 @@ import { type Definition, isPromise, NodeThrew } from "./Definition.ts"
 import type { Graph } from "./Graph.ts"
 import type { Invalidation } from "./Invalidation.ts"
 import { keysOf, type Locations, textOf } from "./Locations.ts"
-import { NodeTransaction } from "./NodeTransaction.ts"
+import { NodeTransaction, over } from "./NodeTransaction.ts"
 import { COVERED, type Depth, DROPPED, type Edge, type Location, type Node, READY, rootOf, RUNNING, UNSETTLED } from "./Node.ts"
 
 /** Most runs that stand one in another; beyond, the outer ones are begun again when the inner ones are done. */
@@ -249,6 +250,7 @@ export class NodeRun extends NodeTransaction {
   private commit(value: Value.Value): void {
     const { draft, invalidation, locations, node } = this
     try {
+      this.graph.judge?.(this, draft?.own?.keys ?? nothing)
       if (node.output === undefined) this.seen = value
       else if (typeof value === "object" && isPromise(value)) {
         throw new TransactionRefused({ reason: `node "${node.definition.name}" returned a promise; a node reads and derives at once, and waits for nothing` })
@@ -395,6 +397,3 @@ export class NodeRun extends NodeTransaction {
 }
 
 const nothing: ReadonlyArray<string> = []
-
-/** The transaction of a run that is over, or of one that waits. */
-const over = () => new TransactionRefused({ reason: "the run is over" })

@@ -12,15 +12,18 @@ import * as Address from "../cell/Address.ts"
 import * as Binding from "./Binding.ts"
 import { addressOf, type Cell } from "../cell/Cell.ts"
 import * as Document from "../cell/Document.ts"
+import * as Label from "../cell/Label.ts"
 import * as Link from "../cell/Link.ts"
 import * as Value from "../cell/Value.ts"
 import { adjusted, CHILDREN } from "./Children.ts"
 import * as Chance from "./Chance.ts"
 import * as Envelope from "./Envelope.ts"
+import type { Labels } from "./Labels.ts"
 import type { BindingChange, Emission, OperationLaunch, Operations, Report, ReportLaunch, SignalRequest } from "./Launch.ts"
 import { NotProvided } from "./Launch.ts"
 import * as Emitted from "./Emission.ts"
 import type { Startable, Transaction } from "./Transaction.ts"
+import type { Moment, View } from "./Moment.ts"
 import { Own } from "./Own.ts"
 import * as Reports from "./Report.ts"
 import { TransactionRefused } from "./TransactionRefused.ts"
@@ -46,40 +49,15 @@ const MAX_EMISSIONS = 10_000
 /** Most characters that one run adds to the journal: what it sends, binds and returns, the digests of its content, and its documents as they were and as they are. */
 const MAX_SIZE = 16 * 1_048_576
 
-/**
- * Committed state.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Committed {
-  readonly read: (key: string) => Document.Document | undefined
-  readonly children: (scope: string, id: string) => ReadonlyArray<string>
-  readonly blob: (hash: string) => Uint8Array | undefined
-}
-
-/** What a draft reads through to: committed state, with what the beat captured laid over it. */
-export interface View {
-  readonly committed: Committed
-  readonly visible: (key: string) => Document.Document | undefined
-  readonly children: (scope: string, id: string) => ReadonlyArray<string>
-}
-
-/** What a beat gives to each of its runs. */
-export interface Moment {
-  readonly beat: number
-  readonly now: number
-  /** 32 hexadecimal digits. */
-  readonly seed: string
-  readonly hash: (bytes: Uint8Array) => string
-}
-
 /** What sets one run apart. */
 export interface Charter {
   /** The run's place in the agenda. */
   readonly run: number
   readonly envelope: Envelope.Envelope
   readonly serializable: boolean
+  /** The labels of the space, where it has any, and what the run is told by beside what it reads. */
+  readonly labels?: Labels | undefined
+  readonly label?: Label.Label | undefined
   /** Makes the run's face of operations, where it uses them. */
   readonly operations?: ((draft: Draft) => Operations) | undefined
 }
@@ -118,6 +96,9 @@ export class Draft implements Transaction {
   private written = 0
   /** The first refusal; it outlives a catch. */
   refusal: unknown
+  /** What the run was told by so far. */
+  label: Label.Label
+  private readonly labels: Labels | undefined
   private readonly stage: View
   private readonly moment: Moment
   private readonly operations: Charter["operations"]
@@ -137,6 +118,8 @@ export class Draft implements Transaction {
     this.run = charter.run
     this.envelope = charter.envelope
     this.serializable = charter.serializable
+    this.labels = charter.labels
+    this.label = charter.label ?? Label.none
     this.operations = charter.operations
   }
 
@@ -232,6 +215,7 @@ export class Draft implements Transaction {
       const total = this.kept + bytes.length
       if (total > MAX_BLOB) throw new TransactionRefused({ reason: `${total} bytes of content in one run are more than the limit of ${MAX_BLOB}` })
       const hash = this.moment.hash(bytes)
+      this.rise(`/cas/${hash}`)
       if (!this.blobs.has(hash)) {
         this.launch(hash.length)
         this.blobs.set(hash, bytes.slice())
@@ -289,7 +273,7 @@ export class Draft implements Transaction {
   }
 
   private read(address: Address.Address, hops: number): Value.Value {
-    if (address.id.charCodeAt(1) === 99 && address.id.startsWith("/cas/")) return this.content(address.id.slice(5))
+    if (address.id.charCodeAt(1) === 99 && address.id.startsWith("/cas/")) return this.content(address.id)
     const document = this.visible(address.key)
     this.log(address, document)
     if (document === undefined) return undefined
@@ -303,6 +287,7 @@ export class Draft implements Transaction {
   /** Where a write really goes: links on the way are followed, and at the end too unless the link itself is meant. */
   settle(address: Address.Address, itself: boolean, hops = 0): Address.Address {
     const document = this.visible(address.key)
+    this.rise(address.key)
     if (document === undefined) return address
     const linked = Link.along(document.plain ?? Document.read(document, []), address.path)
     if (linked === undefined || (itself && linked.depth === address.path.length)) return address
@@ -335,6 +320,7 @@ export class Draft implements Transaction {
 
   private enter(write: Write.Write): Write.Write {
     const { key } = write.address
+    this.rise(key)
     const before = this.visible(key)
     const met = Write.meet(before, write)
     const after = Write.apply(before, met)
@@ -353,6 +339,7 @@ export class Draft implements Transaction {
   }
 
   private log(address: Address.Address, seen: Document.Document | undefined | typeof CHILDREN): void {
+    if (this.labels !== undefined) this.label = Label.join(this.label, seen === CHILDREN ? this.labels.below(address) : this.labels.of(address))
     if (this.readAddresses === none) [this.readAddresses, this.readDocuments] = [[], []]
     this.readAddresses.push(address)
     this.readDocuments.push(seen)
@@ -368,7 +355,9 @@ export class Draft implements Transaction {
     return this.shown?.get(key) ?? this.stage.visible(key)
   }
 
-  private content(hash: string): Value.Value {
+  private content(id: string): Value.Value {
+    this.rise(id)
+    const hash = id.slice(5)
     const bytes = this.blobs?.get(hash) ?? this.stage.committed.blob(hash)
     return bytes === undefined ? undefined : new Uint8Array(bytes)
   }
@@ -376,6 +365,11 @@ export class Draft implements Transaction {
   /** Ledgers and receipts are views of the journal, shown to the outside and not to runs. */
   private refuseView(address: Address.Address): void {
     if (isView(address.id)) throw this.refuse(new TransactionRefused({ reason: `${address.id} is a view for the outside that runs cannot read` }))
+  }
+
+  /** What happens at a document tells something of it. */
+  private rise(key: string): void {
+    if (this.labels !== undefined) this.label = Label.join(this.label, this.labels.of(Address.ofKey(key)))
   }
 
   private alive(): void {
