@@ -30,12 +30,12 @@ export const topics = {
   },
   "label/declassified": {
     severity: "sev:debug",
-    means: "An enzyme or a node left out atoms that the configuration grants it to declassify",
+    means: "An enzyme left out atoms that the configuration grants it to declassify",
     remedy: "Nothing, where that is meant; else take the grant out of the configuration"
   },
   "node/failed": {
     severity: "sev:crit",
-    means: "A node failed, and what it derives stays as it was",
+    means: "A node failed, and what it derives stays as it was; in a space with labels it is gone",
     remedy: "Mend the node; it runs again when its code changes, or what it reads"
   },
   "node/non-settling": {

@@ -262,7 +262,7 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     sent: [...work.advanced?.sent ?? [], ...work.told],
     changes,
     made: firsts(settled.blobs, body),
-    labels: Labelling.lines(work, body.derivation.lines)
+    labels: Labelling.lines(work)
   })
   const dequeued: Array<number> = []
   for (const { pending } of work.captured) if (pending.stored) dequeued.push(pending.seq)

@@ -6,8 +6,11 @@
  *
  * @module
  */
+import * as Address from "../cell/Address.ts"
 import * as Link from "../cell/Link.ts"
+import * as Name from "../cell/Name.ts"
 import { InvalidValue } from "../cell/Value.ts"
+import * as Bindings from "../registry/Bindings.ts"
 import type { BindingChange } from "../stage/Launch.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Write } from "../stage/Write.ts"
@@ -58,6 +61,24 @@ export interface Redelivery {
   /** The end of the letter. */
   readonly write: Write & { readonly kind: "set" }
   readonly answer: Answer
+}
+
+/**
+ * A change of the bindings of a cell.
+ *
+ * @throws InvalidAddress, WriteRefused
+ * @category constructors
+ * @since 0.1.0
+ */
+export const binding = (change: BindingChange): ((answer: Answer) => Control) => {
+  const { cell, enzyme } = change
+  const names = Name.split(cell)
+  if (typeof names === "string") throw new Address.InvalidAddress({ text: cell, reason: names })
+  // The list lies in a document of its own, whose address has to be one, too.
+  Address.parse(Bindings.address(cell).text)
+  const unnamable = Name.refusal(enzyme)
+  if (unnamable !== undefined) throw new WriteRefused({ address: cell, reason: `"${enzyme}" names no enzyme: ${unnamable}` })
+  return (answer) => ({ kind: "bind", change, answer })
 }
 
 /**

@@ -10,7 +10,6 @@ import type { ObservationRow } from "../persistence/Persistence.ts"
 import * as Address from "../cell/Address.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { Definition } from "../scheduler/Definition.ts"
-import type { Label } from "../cell/Label.ts"
 import type { Value } from "../cell/Value.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Outcome } from "./Flight.ts"
@@ -28,8 +27,6 @@ export interface NodeLine {
   readonly at: number
   /** The nodes that started it, outermost first, with `/` between; `undefined` for a node of a module. */
   readonly parent: string | undefined
-  /** What changed before it that is confidential, and so may be known by what it derives. */
-  readonly label?: Label | undefined
   readonly error: { readonly tag: string; readonly code: string; readonly message: string } | undefined
 }
 

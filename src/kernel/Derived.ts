@@ -10,7 +10,6 @@
  */
 import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
-import * as Label from "../cell/Label.ts"
 import * as EffectNode from "../scheduler/Effect.ts"
 import type { ObservationRow } from "../persistence/Persistence.ts"
 import { fingerprint, type Observation } from "../scheduler/Persistence.ts"
@@ -31,9 +30,7 @@ import type { Step } from "./Foreign.ts"
 import type { Delivery, Derivation, NodeLine } from "./Derivation.ts"
 import * as Derivations from "./Derivation.ts"
 import { MAX_ROUNDS, PASS, writerOf } from "./Derivation.ts"
-import * as Labelling from "./Labelling.ts"
 import * as Run from "./Run.ts"
-import * as Signal from "./Signal.ts"
 
 const noLines: ReadonlyArray<NodeLine> = []
 const nothing: ReadonlyArray<Delivery> = []
@@ -70,8 +67,7 @@ export class Derived implements Derivation {
   /** Why each of them ran, where that is taken down. */
   private causes: Array<ReadonlyArray<string>> = []
   readonly trace = new Trace()
-  /** What changed before the run that was judged last, where that is confidential. */
-  private learned: Label.Label | undefined
+  private labels: Labels | undefined
   restless: ReadonlyArray<string> = []
   /** Places that somebody outside wants up to date. */
   /** Rows of nodes that were withdrawn. */
@@ -128,14 +124,13 @@ export class Derived implements Derivation {
 
   begin(work: BeatWork): void {
     const { changes } = this.modules
+    this.labels = work.labels
+    if (this.scheduler !== undefined) this.scheduler.graph.labels = work.labels
     if (this.known < changes.length) this.activate(changes)
     if (this.scheduler === undefined) return
     this.work = work
     this.stage = work.stage
     this.lines = []
-    const { graph } = this.scheduler
-    graph.explains = work.labels !== undefined || this.trace.has("run")
-    graph.judge = work.labels === undefined ? undefined : (run, keys) => this.judge(run, keys, work.labels!)
     this.scheduler.open(work.moment.now, work.moment)
     for (const [key, steps] of work.steps) this.changeBy(key, steps)
     for (const staged of work.stage.documents.values()) this.scheduler.change(staged.address.key, staged)
@@ -191,7 +186,7 @@ export class Derived implements Derivation {
   /** Takes down from now on what the scheduler does, by these kinds. */
   follow(kinds: ReadonlyArray<Kind>): void {
     this.trace.set(kinds)
-    if (this.scheduler !== undefined) this.scheduler.graph.explains ||= this.trace.has("run")
+    if (this.scheduler !== undefined) this.scheduler.graph.explains = this.trace.has("run")
   }
 
   observations(): ReadonlyArray<ObservationRow> {
@@ -271,6 +266,7 @@ export class Derived implements Derivation {
   private get engine(): Scheduler {
     if (this.scheduler !== undefined) return this.scheduler
     const scheduler = new Scheduler(this.ground)
+    scheduler.graph.labels = this.labels
     scheduler.invalidation.marked = []
     scheduler.kept = (name) => this.kept.take(name)
     scheduler.observe((run, keys) => this.note(run, keys))
@@ -291,30 +287,15 @@ export class Derived implements Derivation {
     if (this.scheduler!.graph.locations.changes > 0) this.stageChanges()
   }
 
-  /** What a node derives has to be where all that it read, wrote upon and ran for may be known. */
-  private judge({ causes, node }: NodeRun, keys: ReadonlyArray<string>, labels: Labels): void {
-    let label = Label.none
-    for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) {
-      const address = Address.ofKey(edge.location.key)
-      label = Label.join(label, edge.location.extra?.depth === "children" ? labels.below(address) : labels.of(address))
-    }
-    for (const key of keys) label = Label.join(label, labels.of(Address.ofKey(key)))
-    const told = causes.reduce((all, cause) => Label.join(all, labels.ofText(cause)), Label.none)
-    this.learned = Signal.carried(told)
-    Labelling.judgeNode(labels, node.definition, { label: Label.join(label, told), keys })
-  }
-
   private note(run: NodeRun, keys: ReadonlyArray<string>): void {
     const { error, node } = run
-    const { learned: label } = this
-    this.learned = undefined
     this.ran.add(node)
     const { name } = node.definition
     if (name.startsWith(WATCH)) return
     for (const key of keys) this.written.set(key, this.lines.length)
     if (node.output !== undefined) this.written.set(node.output.key, this.lines.length)
     if (this.trace.has("run")) this.causes.push(run.causes)
-    this.lines.push({ name, at: this.at, parent: lineage(node), label, error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error)) })
+    this.lines.push({ name, at: this.at, parent: lineage(node), error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error)) })
   }
 
   /** Takes down what the beat derived, now that it is in the store. */

@@ -12,9 +12,7 @@ import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { Document } from "../cell/Document.ts"
 import * as Labels from "../stage/Labels.ts"
 import { CAPTURE } from "../stage/Stage.ts"
-import type { Definition } from "../scheduler/Definition.ts"
 import type { BeatWork } from "./BeatWork.ts"
-import type { NodeLine } from "./Derivation.ts"
 import type { Documents } from "./Documents.ts"
 import type { Handling, Outcome } from "./Flight.ts"
 import * as Reporting from "./Reporting.ts"
@@ -57,39 +55,26 @@ export const judge = (work: BeatWork, handling: Handling, outcome: Outcome): Out
   return outcome
 }
 
-/**
- * The same for a node. Where the rules grant it to declassify, the journal names each run that did.
- *
- * @throws LabelBelow
- */
-export const judgeNode = (labels: Labels.Labels | undefined, { name, output }: Definition, { keys, label }: { readonly label: Label.Label; readonly keys: ReadonlyArray<string> }): void => {
-  if (labels === undefined || label.length === 0) return
-  const refused = labels.refusal(labels.leaving(label, name), { keys: output === undefined ? keys : [output, ...keys] })
-  if (refused !== undefined) throw refused
-}
-
 /** Whether the handling knows more than its event tells: then nothing that its event holds up waits for it. */
 export const isRisen = ({ draft, flight: { signal }, label }: Handling): boolean => !Label.isWithin(draft?.label ?? label, signal.label ?? Label.none)
 
-/** Numbers of inputs, runs or nodes, with their labels. */
+/** Numbers of inputs or runs, with their labels. */
 export type Line = readonly [number: number, label: Label.Label]
 
-/** The labels of one entry, where it has any: of what was captured, of attempts, of runs, and of what made nodes run. */
+/** The labels of one entry, where it has any: of what was captured, of attempts, and of runs. */
 export interface Lines {
   readonly in?: ReadonlyArray<Line>
   readonly again?: ReadonlyArray<Line>
   readonly runs?: ReadonlyArray<Line>
-  readonly nodes?: ReadonlyArray<Line>
 }
 
 /** What an entry says of labels; `undefined` in a space that has none. */
-export const lines = (work: BeatWork, nodes: ReadonlyArray<NodeLine>): Lines | undefined => {
+export const lines = (work: BeatWork): Lines | undefined => {
   if (work.labels === undefined) return undefined
   const found: Record<keyof Lines, ReadonlyArray<Line>> = {
     in: listed(work.captured.map(({ flight }) => flight.signal.label)),
     again: listed(work.captured.map(({ pending }) => pending.again?.label)),
-    runs: listed(work.runs.map(({ label }) => label)),
-    nodes: listed(nodes.map(({ label }) => label))
+    runs: listed(work.runs.map(({ label }) => label))
   }
   const some = Object.entries(found).filter(([, list]) => list.length > 0)
   return some.length === 0 ? undefined : Object.fromEntries(some)

@@ -7,19 +7,17 @@ import * as Effect from "effect/Effect"
 import * as EffectQueue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import * as Address from "../cell/Address.ts"
-import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
 import * as Accident from "../diagnostic/Accident.ts"
 import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
-import * as Bindings from "../registry/Bindings.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
 import { NotProvided } from "../stage/Launch.ts"
 import * as Write from "../stage/Write.ts"
 import type { Archive } from "./Archive.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
-import type { Answer, Control } from "./Control.ts"
+import * as Control from "./Control.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import { Cursor } from "./Cursor.ts"
 import { Deliveries } from "./Deliveries.ts"
@@ -183,11 +181,11 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   bind(cell: string, enzyme: string, options: { readonly propagate?: boolean } = {}): Effect.Effect<number, ControlError> {
-    return this.binding(cell, enzyme, { propagate: options.propagate ?? true, tombstone: false })
+    return this.control(() => Control.binding({ cell, enzyme, propagate: options.propagate ?? true, tombstone: false }))
   }
 
   unbind(cell: string, enzyme: string): Effect.Effect<number, ControlError> {
-    return this.binding(cell, enzyme, { propagate: true, tombstone: true })
+    return this.control(() => Control.binding({ cell, enzyme, propagate: true, tombstone: true }))
   }
 
   dead(page: { readonly after?: string | undefined; readonly limit: number }): Effect.Effect<DeadPage, ReadError> {
@@ -355,25 +353,13 @@ export class LiveSpace implements Space, Neighbour {
     })
   }
 
-  private binding(cell: string, enzyme: string, how: { readonly propagate: boolean; readonly tombstone: boolean }): Effect.Effect<number, ControlError> {
-    return this.control(() => {
-      const names = Name.split(cell)
-      if (typeof names === "string") throw new Address.InvalidAddress({ text: cell, reason: names })
-      // The list lies in a document of its own, whose address has to be one, too.
-      Address.parse(Bindings.address(cell).text)
-      const unnamable = Name.refusal(enzyme)
-      if (unnamable !== undefined) throw new WriteRefused({ address: cell, reason: `"${enzyme}" names no enzyme: ${unnamable}` })
-      return (answer) => ({ kind: "bind", change: { cell, enzyme, ...how }, answer })
-    })
-  }
-
   /** Hands control input to the next beat; answers that beat's number when it is durable. */
-  private control(make: () => (answer: Answer) => Control): Effect.Effect<number, ControlError> {
+  private control(make: () => (answer: Control.Answer) => Control.Control): Effect.Effect<number, ControlError> {
     return Effect.callback<number, ControlError>((resume) => {
       if (this.group.error !== undefined) return resume(Effect.fail(this.group.error))
       const { inbox, settings: { limits } } = this.body
       try {
-        const answer: Answer = (answer) => resume(typeof answer === "number" ? Effect.succeed(answer) : Effect.fail(answer))
+        const answer: Control.Answer = (answer) => resume(typeof answer === "number" ? Effect.succeed(answer) : Effect.fail(answer))
         const limit = inbox.offer(make()(answer), limits)
         if (limit !== undefined) return resume(Effect.fail(new InboxFull({ space: this.name, limit })))
       } catch (error) {

@@ -15,7 +15,6 @@ import type { BeatWork } from "../kernel/BeatWork.ts"
 import type { Delivery, Derivation, NodeLine } from "../kernel/Derivation.ts"
 import * as Derivations from "../kernel/Derivation.ts"
 import type { NodeRunLine, Parsed } from "../kernel/Journal.ts"
-import * as Labelling from "../kernel/Labelling.ts"
 import * as Run from "../kernel/Run.ts"
 import type { Definition } from "../scheduler/Definition.ts"
 import { Draft } from "../stage/Draft.ts"
@@ -40,7 +39,6 @@ interface Made {
 export class RecordedDerivation implements Derivation {
   private readonly code: Pick<Code, "node">
   private recorded: ReadonlyArray<NodeRunLine> = []
-  private labels: Parsed["labels"]
   /** Nodes that failed before handlings, which is told of after all is merged. */
   private readonly failed: Array<{ readonly name: string; readonly line: NodeLine }> = []
   restless: ReadonlyArray<string> = []
@@ -54,8 +52,7 @@ export class RecordedDerivation implements Derivation {
   }
 
   /** The entry whose beat is to run next. */
-  load({ labels, nodes = [], restless = [] }: Parsed): void {
-    this.labels = labels
+  load({ nodes = [], restless = [] }: Parsed): void {
     this.recorded = nodes
     this.restless = restless
   }
@@ -101,8 +98,7 @@ export class RecordedDerivation implements Derivation {
     const failed: Array<{ readonly name: string; readonly line: NodeLine }> = []
     for (let next = this.recorded[this.lines.length]; next !== undefined && next[1] === at; next = this.recorded[this.lines.length]) {
       const [name, , parent = 0] = next
-      const label = Labelling.at(this.labels?.nodes, this.lines.length)
-      const line = this.run({ name, at, parent: parent === 0 ? undefined : parent, label, error: undefined })
+      const line = this.run({ name, at, parent: parent === 0 ? undefined : parent, error: undefined })
       if (line.error !== undefined) failed.push({ name, line })
     }
     return failed
@@ -111,18 +107,18 @@ export class RecordedDerivation implements Derivation {
   private run(line: NodeLine): NodeLine {
     const definition = this.definitionOf(line)
     if (definition === undefined) throw new NotReplayable({ beat: this.work!.moment.beat, code: "replay/code", reason: `node "${line.name}" ran in it and is not registered. Bring back its code` })
-    const draft = new NodeDraft(this.view, this.work!.moment, { run: Derivations.writerOf(this.work!, this.lines.length), envelope: definition.envelope, serializable: false, labels: this.work!.labels, label: line.label })
+    const draft = new NodeDraft(this.view, this.work!.moment, { run: Derivations.writerOf(this.work!, this.lines.length), envelope: definition.envelope, serializable: false, labels: this.work!.labels, surface: definition })
     this.work!.nodeDrafts.push(draft)
     let error: unknown
     try {
       const value = definition.run(draft)
       if (draft.refusal !== undefined) throw draft.refusal
-      Labelling.judgeNode(this.work!.labels, definition, { label: draft.label, keys: draft.own?.keys ?? [] })
       if (definition.output !== undefined) this.put(definition.output, value === undefined ? undefined : Codec.encode(value))
       draft.own?.keys.forEach((key, i) => this.put(key, draft.own!.documents[i]))
     } catch (raised) {
       error = draft.refusal ?? raised
     }
+    if (error !== undefined && this.work!.labels !== undefined && definition.output !== undefined) this.put(definition.output, undefined)
     for (const [name, child] of draft.started) this.children.set(name, child)
     const ended = { ...line, error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error)) }
     this.lines.push(ended)

@@ -93,6 +93,3 @@ export abstract class NodeTransaction implements Transaction {
     return this.refuse(new TransactionRefused({ reason: `a node ${what}, because it may run any number of times; have a handler do it` }))
   }
 }
-
-/** Why the transaction of a run that is over, or of one that waits, does nothing. */
-export const over = (): TransactionRefused => new TransactionRefused({ reason: "the run is over" })

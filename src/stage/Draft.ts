@@ -17,8 +17,8 @@ import * as Link from "../cell/Link.ts"
 import * as Value from "../cell/Value.ts"
 import { adjusted, CHILDREN } from "./Children.ts"
 import * as Chance from "./Chance.ts"
+import type { Charter } from "./Charter.ts"
 import * as Envelope from "./Envelope.ts"
-import type { Labels } from "./Labels.ts"
 import type { BindingChange, Emission, OperationLaunch, Operations, Report, ReportLaunch, SignalRequest } from "./Launch.ts"
 import { NotProvided } from "./Launch.ts"
 import * as Emitted from "./Emission.ts"
@@ -48,19 +48,6 @@ const MAX_EMISSIONS = 10_000
 
 /** Most characters that one run adds to the journal: what it sends, binds and returns, the digests of its content, and its documents as they were and as they are. */
 const MAX_SIZE = 16 * 1_048_576
-
-/** What sets one run apart. */
-export interface Charter {
-  /** The run's place in the agenda. */
-  readonly run: number
-  readonly envelope: Envelope.Envelope
-  readonly serializable: boolean
-  /** The labels of the space, where it has any, and what the run is told by beside what it reads. */
-  readonly labels?: Labels | undefined
-  readonly label?: Label.Label | undefined
-  /** Makes the run's face of operations, where it uses them. */
-  readonly operations?: ((draft: Draft) => Operations) | undefined
-}
 
 /**
  * The transaction of one run.
@@ -98,10 +85,9 @@ export class Draft implements Transaction {
   refusal: unknown
   /** What the run was told by so far. */
   label: Label.Label
-  private readonly labels: Labels | undefined
   private readonly stage: View
   private readonly moment: Moment
-  private readonly operations: Charter["operations"]
+  private readonly charter: Charter
   private face: Operations | undefined
   /** Documents that only this run sees: the merge makes them anew. */
   private shown: Own | undefined
@@ -118,9 +104,8 @@ export class Draft implements Transaction {
     this.run = charter.run
     this.envelope = charter.envelope
     this.serializable = charter.serializable
-    this.labels = charter.labels
     this.label = charter.label ?? Label.none
-    this.operations = charter.operations
+    this.charter = charter
   }
 
   /** Ends the draft: whatever still holds it can use it no more. */
@@ -254,8 +239,9 @@ export class Draft implements Transaction {
   }
 
   get op(): Operations {
-    if (this.operations === undefined) throw this.refuse(new NotProvided({ verb: "tx.op", service: "Operations" }))
-    return this.face ??= this.operations(this)
+    const { operations } = this.charter
+    if (operations === undefined) throw this.refuse(new NotProvided({ verb: "tx.op", service: "Operations" }))
+    return this.face ??= operations(this)
   }
 
   get rv(): never {
@@ -339,7 +325,8 @@ export class Draft implements Transaction {
   }
 
   private log(address: Address.Address, seen: Document.Document | undefined | typeof CHILDREN): void {
-    if (this.labels !== undefined) this.label = Label.join(this.label, seen === CHILDREN ? this.labels.below(address) : this.labels.of(address))
+    const { labels } = this.charter
+    if (labels !== undefined) this.learn(labels.at(address, seen === CHILDREN ? "children" : "deep"))
     if (this.readAddresses === none) [this.readAddresses, this.readDocuments] = [[], []]
     this.readAddresses.push(address)
     this.readDocuments.push(seen)
@@ -369,7 +356,15 @@ export class Draft implements Transaction {
 
   /** What happens at a document tells something of it. */
   private rise(key: string): void {
-    if (this.labels !== undefined) this.label = Label.join(this.label, this.labels.of(Address.ofKey(key)))
+    const { labels } = this.charter
+    if (labels !== undefined) this.learn(labels.of(Address.ofKey(key)))
+  }
+
+  private learn(label: Label.Label): void {
+    this.label = Label.join(this.label, label)
+    const { labels, surface } = this.charter
+    const above = surface === undefined ? undefined : labels!.above(surface, label)
+    if (above !== undefined) throw this.refuse(above)
   }
 
   private alive(): void {

@@ -63,8 +63,15 @@ export class InvalidLabels extends Schema.TaggedError<InvalidLabels>()("InvalidL
 export class LabelBelow extends Schema.TaggedError<LabelBelow>()("LabelBelow", { left: Schema.String, label: Schema.String }) {
   readonly code = "label/below"
   override get message() {
-    return `A run that knows ${this.label} left ${this.left}, which is open to readers who may not know that. Give the address these atoms in the configuration's labels, or grant the name to declassify them`
+    return `A run that knows ${this.label} leaves ${this.left}, which is open to readers who may not know that. Give the address these atoms in the configuration's labels, or grant the name to declassify them`
   }
+}
+
+/** All that a node ever writes: whole documents by their keys beside an output, patterns where there is none. */
+export interface Surface {
+  readonly name: string
+  readonly output: string | undefined
+  readonly writes: ReadonlyArray<string>
 }
 
 /** What a run leaves behind. */
@@ -87,6 +94,7 @@ export class Labels {
   private readonly rules: ReadonlyArray<readonly [Envelope.Envelope, Label.Label]>
   private readonly granted: ReadonlyMap<string, Label.Label>
   private readonly known = new Map<string, Label.Label>()
+  private readonly bounds = new WeakMap<Surface, Label.Label>()
 
   /** @throws InvalidLabels */
   constructor({ cells, declassify }: Rules) {
@@ -113,9 +121,26 @@ export class Labels {
     return this.joined((envelope) => Envelope.touchesBelow(envelope, address))
   }
 
-  /** The label of a place as the graph writes it: an address, or a cell with `/*` for the names below. */
-  ofText(text: string): Label.Label {
-    return text.endsWith("/*") ? this.below(Address.ofKey(text.slice(0, -2))) : this.of(Address.parse(text))
+  /** The label of what a node reads: of a document, or of the names below a cell. */
+  at(address: Address.Address, depth: "deep" | "shallow" | "children"): Label.Label {
+    return depth === "children" ? this.below(address) : this.of(address)
+  }
+
+  /**
+   * Why a node may not know of something; `undefined` where it may.
+   *
+   * What it writes is fixed, and so is what it may know: it stops where it would
+   * learn more, and never depends on that. So no change runs it that those may
+   * not know of who see what it derives. (Seed 002, D9 and P4.)
+   */
+  above(surface: Surface, label: Label.Label): LabelBelow | undefined {
+    if (label.length === 0 || (surface.output === undefined && surface.writes.length === 0)) return undefined
+    let bound = this.bounds.get(surface)
+    if (bound === undefined) {
+      bound = this.boundOf(surface)
+      this.bounds.set(surface, bound)
+    }
+    return Label.isWithin(label, bound) ? undefined : new LabelBelow({ left: surface.output ?? surface.writes.join(", "), label: label.join(", ") })
   }
 
   /** What is left of a label where this name leaves something. */
@@ -134,6 +159,19 @@ export class Labels {
     if (bindings !== undefined && bindings.length > 0) return below(`a binding at ${bindings[0]!.cell}`)
     const abroad = emissions.find(({ space }) => space !== undefined)
     return abroad === undefined ? undefined : below(`a signal to space "${abroad.space}"`)
+  }
+
+  /** The atoms that all have that a node may write, and those that it is granted. */
+  private boundOf({ name, output, writes }: Surface): Label.Label {
+    const [first = Label.none, ...rest] = output === undefined ? writes.map((pattern) => this.within(pattern)) : [output, ...writes].map((key) => this.of(Address.ofKey(key)))
+    const common = rest.reduce((all, label) => Label.make(all.filter((atom) => label.includes(atom))), first)
+    return Label.join(common, this.granted.get(name) ?? Label.none)
+  }
+
+  /** The atoms that all documents have which a pattern names. */
+  private within(pattern: string): Label.Label {
+    const inner = Envelope.make([pattern], false)
+    return this.joined((envelope) => Envelope.holds(envelope, inner))
   }
 
   private isTelling(id: string): boolean {

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Fiber, Stream } from "effect"
-import { Computation, Kernel, Link, replay, type Space } from "systole"
+import type { Settings, Space, Transaction } from "systole"
+import { Computation, Effect, Kernel, Link, Materializer, replay } from "systole"
 import * as TestKernel from "../support/TestKernel.ts"
 import { controlled, enzyme, steps, turns } from "./Kit.ts"
 import * as Machine from "./Machine.ts"
@@ -101,31 +102,80 @@ describe("A run", () => {
 })
 
 describe("A node", () => {
-  it.effect("derives nothing in the open from what is not, nor from what made it run", () =>
+  it.effect("stops before what those may not know who see what it writes, and no change there runs it", () =>
     Fx.gen(function*() {
       const kernel = yield* Kernel
+      let runs = 0
       yield* kernel.register(Computation.make({
         name: "peek",
         output: "/data/seen",
-        run: (tx) => tx.get("/data/how") === "peek" ? tx.get("/data/pay/ann") : Number(tx.get("/data/n") ?? 0)
+        run: (tx) => {
+          runs++
+          return tx.get("/data/how") === "peek" ? tx.get("/data/pay/ann") : Number(tx.get("/data/n") ?? 0)
+        }
       }))
       const space = yield* paid(
         enzyme("both", (tx, { payload }) => (tx.set("/data/how", payload), tx.set("/data/n", 7))),
-        enzyme("pay", (tx) => tx.set("/data/pay/ann", 8))
+        enzyme("pay", (tx) => tx.increment("/data/pay/ann"))
       )
       yield* Fx.forkChild(Stream.runDrain(space.watch("/data/seen")), { startImmediately: true })
       yield* turns()
+      yield* ended(space, "both", "look away")
+      assert.strictEqual(yield* space.get("/data/seen"), 7)
       yield* ended(space, "both", "peek")
+      assert.deepInclude((yield* TestKernel.diagnostics(space))[0]!, { topic: "node/failed", code: "label/below" })
+      // When it last went well would tell who asked for it.
       assert.isUndefined(yield* space.get("/data/seen"))
-      // It runs for what is secret and looks at it no more: that it runs at all would tell.
+      const before = runs
+      yield* ended(space, "pay")
+      assert.strictEqual(runs, before)
+      // What is secret and changes with what is open is no reason that it could know.
       yield* space.signal({ signal: "/signals/pay" })
       yield* ended(space, "both", "look away")
-      assert.isUndefined(yield* space.get("/data/seen"))
-      yield* ended(space, "both", "still")
       assert.strictEqual(yield* space.get("/data/seen"), 7)
       const { difference } = yield* space.examine((archive) => replay(archive, 0, 99))
       assert.isUndefined(difference)
     }).pipe(Fx.provide(layer)))
+
+  it.effect("knows what all have that it may write, and what it is granted", () =>
+    Fx.gen(function*() {
+      const kernel = yield* Kernel
+      const look = (tx: Transaction) => Number(tx.get("/data/pay/ann"))
+      yield* kernel.register(Computation.make({ name: "within", output: "/data/pay/sum", run: look }))
+      yield* kernel.register(Computation.make({ name: "publish", output: "/data/granted", run: look }))
+      yield* kernel.register(Computation.make({ name: "beside", output: "/data/pay/beside", writes: ["/data/open"], run: look }))
+      yield* kernel.register(Computation.make({ name: "upon", output: "/data/upon", writes: ["/data/pay/upon"], run: (tx) => (tx.set("/data/pay/upon", 1), 1) }))
+      yield* kernel.register(Materializer.make({ name: "inside", writes: ["/data/pay/m/**", "/data/pay/n"], run: (tx) => tx.set("/data/pay/m/a", look(tx)) }))
+      yield* kernel.register(Materializer.make({ name: "around", writes: ["/data/**"], run: (tx) => tx.set("/data/pay/around", look(tx)) }))
+      const space = yield* paid()
+      const pulled = (address: string) => Fx.map(controlled(space, space.pull(address)), (result) => result._tag === "Success" ? result.success : result.failure.code)
+      assert.strictEqual(yield* pulled("/data/pay/sum"), 5)
+      assert.strictEqual(yield* pulled("/data/granted"), 5)
+      for (const address of ["/data/pay/beside", "/data/upon", "/data/pay/upon", "/data/pay/around"]) assert.isUndefined(yield* pulled(address), address)
+      assert.strictEqual(yield* pulled("/data/pay/m/a"), 5)
+      const failed = yield* TestKernel.diagnostics(space)
+      assert.sameMembers(failed.filter(({ code }) => code === "label/below").map(({ origin }) => (origin as { readonly name: string }).name), ["beside", "upon", "around"])
+      const { difference } = yield* space.examine((archive) => replay(archive, 0, 99))
+      assert.isUndefined(difference)
+    }).pipe(Fx.provide(layer)))
+
+  it.effect("comes back by the rules of now", () =>
+    Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const copy = Computation.make({ name: "copy", output: "/data/copy", run: (tx) => tx.get("/data/pay/ann") })
+      const demand = Effect.make({ name: "demand", read: (tx) => tx.get("/data/copy"), deliver: () => {} })
+      const boot = (settings: Partial<Settings>) => machine.boot([copy, demand], settings)
+      const before = yield* boot({})
+      yield* controlled(before, before.set("/data/pay/ann", 5))
+      yield* before.step
+      assert.strictEqual(yield* before.get("/data/copy"), 5)
+      const during = yield* boot({ labels })
+      yield* steps(during, 2)
+      assert.isUndefined(yield* during.get("/data/copy"))
+      const after = yield* boot({})
+      yield* steps(after, 2)
+      assert.strictEqual(yield* after.get("/data/copy"), 5)
+    }))
 })
 
 describe("A reader", () => {

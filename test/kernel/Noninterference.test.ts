@@ -9,7 +9,7 @@ import { controlled, enzyme, turns } from "./Kit.ts"
 const SEEDS = 200
 const LOW = [0, 1, 2].map((i) => `/data/low/${i}`)
 const HIGH = [0, 1, 2].map((i) => `/data/high/${i}`)
-const DERIVED = ["/data/low/derived", "/data/high/derived", "/data/low/mixed"]
+const DERIVED = ["/data/low/derived", "/data/high/derived", "/data/low/mixed", "/data/low/brittle"]
 
 const labels = { cells: { "/data/high/**": ["secret"], "/data/high": ["secret"] }, declassify: {} }
 
@@ -89,12 +89,22 @@ const nodes = (roll: Dice.Dice): ReadonlyArray<NodeDefinition> => {
     Computation.make({ name: "high", output: DERIVED[1]!, run: (tx) => number(tx.get(b)) + number(tx.get(c)) }),
     // Reads what is secret where something open says so, and is refused as long as it does.
     Computation.make({ name: "mixed", output: DERIVED[2]!, run: (tx) => number(tx.get(a)) % 3 === 0 ? number(tx.get(c)) : 7 }),
+    // Fails at times, so that what it derived when somebody asked last is another thing than what it would derive.
+    Computation.make({
+      name: "brittle",
+      output: DERIVED[3]!,
+      run: (tx) => {
+        const value = number(tx.get(a)) + number(tx.get(LOW[0]!))
+        if (value % 2 === 0) throw new RangeError(`it is ${value}`)
+        return value
+      }
+    }),
     ...(roll(2) === 0 ? [Effect.make({ name: "demand", read: (tx) => [tx.get(DERIVED[1]!), tx.get(DERIVED[2]!)], deliver: () => {} })] : [])
   ]
 }
 
 /** Lets all come to rest; an aborted beat is one of those. */
-const rest = (space: Space) => Fx.forEach(Array.from({ length: 40 }), () => Fx.result(space.step), { discard: true })
+const rest = (space: Space) => Fx.forEach(Array.from({ length: 100 }), () => Fx.result(space.step), { discard: true })
 
 /** What a reader without clearance is shown in the end. */
 const shown = Fx.fnUntraced(function*(space: Space, ids: ReadonlyArray<string>) {
