@@ -10,6 +10,7 @@
 import * as Label from "../cell/Label.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { Document } from "../cell/Document.ts"
+import * as Dossier from "../operation/Dossier.ts"
 import * as Labels from "../stage/Labels.ts"
 import { CAPTURE } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
@@ -45,7 +46,9 @@ export const judge = (work: BeatWork, handling: Handling, outcome: Outcome): Out
   handling.label = draft.label
   if (outcome.kind !== "ok") return outcome
   const leaving = labels.leaving(draft.label, key)
-  const refused = labels.refusal(leaving, { keys: draft.own?.keys ?? none, emissions: draft.emissions, bindings: draft.bindings, blobs: draft.blobs })
+  // A fact fails the operation that it is attached to.
+  const attached = draft.reports.flatMap(({ attach }) => attach === undefined ? [] : [Dossier.address(attach).key])
+  const refused = labels.refusal(leaving, { keys: [...draft.own?.keys ?? none, ...attached], emissions: draft.emissions, bindings: draft.bindings, blobs: draft.blobs })
   if (refused !== undefined) return Run.failure(refused)
   handling.label = leaving
   if (leaving !== draft.label) {

@@ -138,9 +138,10 @@ export class Reader {
     return Effect.map(this.around.space.receipt(id), (receipt) => receipt && this.shown(receipt))
   }
 
-  /** Takes a signal in the reader's name. */
+  /** Takes a signal in the reader's name. Where it brings no id it is given one, since those that the space mints tell its beat. */
   signal(request: PostedSignal): Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError> {
-    return Effect.map(this.around.space.signal({ ...request, principal: this.principal }), ({ duplicate, id }) => ({ id, duplicate }))
+    const { body, space } = this.around
+    return Effect.suspend(() => Effect.map(space.signal({ ...request, id: request.id ?? body.seed(), principal: this.principal }), ({ duplicate, id }) => ({ id, duplicate })))
   }
 
   /** The same when all handlings of the event are over. */

@@ -12,7 +12,7 @@ import * as Label from "../cell/Label.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Limits from "../kernel/Limits.ts"
 import type { Clearance } from "../kernel/Reader.ts"
-import { Labels } from "../stage/Labels.ts"
+import { InvalidLabels, Labels } from "../stage/Labels.ts"
 
 /** The file that holds a project's configuration. */
 export const FILE = "systole.config.ts"
@@ -161,14 +161,21 @@ export const decode = (definition: unknown): Effect.Effect<Config, InvalidConfig
       ({ host }) => new InvalidConfig({ reason: `host "${host}" can be reached from other machines, and there is no token. Set a token, or use host "127.0.0.1"` })
     ),
     Effect.filterOrFail(
-      ({ readers, token }) => readers.length === 0 || (token !== undefined && readers.every((reader) => reader.token !== token)),
-      () => new InvalidConfig({ reason: "labels names readers, and there is no token of the operator's own, so whoever shows none would learn everything. Set a token that no reader has" })
+      ({ readers, token }) => readers.length === 0 || (token !== undefined && new Set([token, ...readers.map((reader) => reader.token)]).size > readers.length),
+      () => new InvalidConfig({ reason: "labels names readers, and not each of them and the operator has a token of its own, so somebody would pass for another. Set a token, and one for each reader that nobody else has" })
     ),
-    Effect.tap(({ kernel: { labels } }) => Effect.try({
-      try: () => labels === undefined ? undefined : new Labels(labels),
-      catch: (error) => new InvalidConfig({ reason: (error as Error).message })
-    }))
+    Effect.tap((config) => Effect.try({ try: () => checkLabels(config), catch: (error) => new InvalidConfig({ reason: (error as Error).message }) }))
   )
+
+/** Rules that can be kept, and atoms that are all known to them: a mistyped one would withhold more than was meant, or nothing. */
+const checkLabels = ({ kernel: { labels: rules }, readers }: Config): void => {
+  if (rules === undefined) return
+  const { top } = new Labels(rules)
+  for (const [who, atoms] of [...Object.entries(rules.declassify), ...readers.map(({ atoms, name }) => [name, atoms] as const)]) {
+    const unknown = atoms.find((atom) => !top.includes(atom))
+    if (unknown !== undefined) throw new InvalidLabels({ reason: `"${who}" is given the atom ${JSON.stringify(unknown.slice(0, 100))}, and no cell has it` })
+  }
+}
 
 const withDefaults = (definition: Definition): Config => {
   const { persistence = "sqlite" } = definition

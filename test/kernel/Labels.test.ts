@@ -35,11 +35,15 @@ describe("A run", () => {
         enzyme("linked", (tx) => (tx.get("/data/link"), tx.set("/data/open", 1))),
         enzyme("upon", (tx) => (tx.increment("/data/pay/ann"), tx.set("/data/open", 1))),
         enzyme("bound", (tx) => (tx.get("/data/pay/ann"), tx.bind("/data/open", "late"))),
+        enzyme("attached", (tx, { payload }) => (tx.get("/data/pay/ann"), tx.report({ severity: "sev:crit", topic: "pay/odd", note: "odd", attach: payload as string }))),
+        enzyme("opened", (tx) => (tx.get("/data/pay/ann"), tx.op.start({ verb: "op/pay", target: "/data/x", mode: "opm:states" }))),
         enzyme("abroad", (tx) => (tx.get("/data/pay/ann"), void tx.signal({ space: "other", signal: "/signals/x" })))
       )
       assert.deepInclude(yield* ended(space, "link"), { outcome: "ok", label: [] })
-      for (const name of ["late", "early", "count", "linked", "upon", "bound", "abroad"]) {
-        assert.deepInclude(yield* ended(space, name), { outcome: "dead", code: "label/below", label: ["salary"] }, name)
+      const started = yield* controlled(space, space.ops.start({ verb: "op/pay", target: "/data/x", mode: "opm:states" }))
+      assert(started._tag === "Success")
+      for (const name of ["late", "early", "count", "linked", "upon", "bound", "attached", "opened", "abroad"]) {
+        assert.deepInclude(yield* ended(space, name, started.success.oid), { outcome: "dead", code: "label/below", label: ["salary"] }, name)
       }
       assert.isUndefined(yield* space.get("/data/open"))
       assert.strictEqual(yield* space.get("/data/pay/ann"), 5)
@@ -82,6 +86,24 @@ describe("A run", () => {
       assert.deepInclude(told, { topic: "label/declassified" })
       assert.include(String(told!["note"]), "publish left out salary")
       assert.lengthOf(others, 0)
+    }).pipe(Fx.provide(layer)))
+
+  it.effect("that lost a conflict and knows more stands in the way of none that does not", () =>
+    Fx.gen(function*() {
+      const query = "/signals/contend"
+      let losses = 0
+      const space = yield* paid(
+        enzyme("a", (tx) => tx.set("/data/turn", "a"), { query }),
+        enzyme("b", (tx) => {
+          losses++
+          tx.set("/data/pay/seen", [tx.get("/data/turn") ?? "", tx.get("/data/pay/ann")])
+        }, { query, isolation: "serializable" }),
+        enzyme("c", (tx) => tx.set("/data/turn", "c"), { query })
+      )
+      yield* space.signal({ signal: query })
+      yield* steps(space, 2)
+      assert.strictEqual(losses, 2)
+      assert.strictEqual(yield* space.get("/data/turn"), "c")
     }).pipe(Fx.provide(layer)))
 
   it.effect("that was sent again from the dead letters knows what it knew", () =>
@@ -212,6 +234,7 @@ describe("A reader", () => {
       )
       const reader = space.reader(open)
       const { id } = yield* reader.signal({ signal: "/signals/all" })
+      assert.match(id, /^[0-9a-f]{32}$/)
       const secret = (yield* space.signal({ signal: "/signals/all", label: ["salary"], payload: 1 })).id
       yield* steps(space, 2)
       assert.deepStrictEqual(yield* reader.receipt(id), { id, status: "handled", handlings: [{ enzyme: "b", outcome: "ok", value: "b" }, { enzyme: "a", outcome: "withheld" }] })
