@@ -9,22 +9,20 @@ import * as Stream from "effect/Stream"
 import * as Address from "../cell/Address.ts"
 import * as Value from "../cell/Value.ts"
 import * as Accident from "../diagnostic/Accident.ts"
-import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
 import { NotProvided } from "../stage/Launch.ts"
-import * as Write from "../stage/Write.ts"
 import type { Archive } from "./Archive.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
-import * as Control from "./Control.ts"
+import { Controls } from "./Controls.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import { Cursor } from "./Cursor.ts"
 import { Deliveries } from "./Deliveries.ts"
 import { expected } from "./Expected.ts"
 import { Examination } from "./Examination.ts"
 import { Entrance, type Entered } from "./Entrance.ts"
-import * as Foreign from "./Foreign.ts"
+import type { Foreign } from "./Foreign.ts"
 import { Group } from "./Group.ts"
 import { type Neighbour, Outbox, type Reach } from "./Outbox.ts"
 import { MAX_MISSED } from "./Missed.ts"
@@ -38,7 +36,7 @@ import type { Accepted, ControlError, DeadPage, OpenLetter, PostedSignal, PostHe
 import type { Pending } from "./Signal.ts"
 import { LiveGraph } from "./SpaceGraph.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
-import { DeadAbsent, type HistoryBusy, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
+import { type HistoryBusy, IdReused, InboxFull, SpaceStopped } from "./SpaceError.ts"
 
 const nothing = (): void => {}
 
@@ -51,6 +49,7 @@ const nothing = (): void => {}
 export class LiveSpace implements Space, Neighbour {
   readonly name: string
   readonly ops: LiveOperations
+  readonly control: Controls
   readonly graph: LiveGraph
   private readonly body: LiveBody
   private readonly group: Group
@@ -81,8 +80,9 @@ export class LiveSpace implements Space, Neighbour {
       }
     })
     this.entrance = new Entrance(body)
+    this.control = new Controls(body, this.group)
     this.examination = new Examination(body, around.turn)
-    this.ops = new LiveOperations({ store: body.store, control: (make) => this.control(make), durably: (see) => this.durably(see) })
+    this.ops = new LiveOperations({ store: body.store, control: (make) => this.control.submit(make), durably: (see) => this.durably(see) })
     this.graph = new LiveGraph({ derivation: body.derivation, durably: (see) => this.durably(see) })
     this.observing = new Observing({ body, group: this.group, durably: (see) => this.durably(see), ended: this.ended })
     this.watch = this.observing.watch
@@ -166,26 +166,19 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   set(address: string, value: unknown, options: { readonly group?: string } = {}): Effect.Effect<number, ControlError> {
-    return this.control(() => {
-      const write = Write.set(Foreign.place(address), value)
-      const group = Foreign.groupOf(options.group, address)
-      return (answer) => ({ kind: "set", write, group, answer })
-    })
+    return this.control.set(address, value, options)
   }
 
-  integrate(foreign: Foreign.Foreign): Effect.Effect<number, ControlError> {
-    return this.control(() => {
-      const notice = Foreign.notice(foreign)
-      return (answer) => ({ kind: "integrate", notice, answer })
-    })
+  integrate(foreign: Foreign): Effect.Effect<number, ControlError> {
+    return this.control.integrate(foreign)
   }
 
   bind(cell: string, enzyme: string, options: { readonly propagate?: boolean } = {}): Effect.Effect<number, ControlError> {
-    return this.control(() => Control.binding({ cell, enzyme, propagate: options.propagate ?? true, tombstone: false }))
+    return this.control.bind({ cell, enzyme, propagate: options.propagate ?? true, tombstone: false })
   }
 
   unbind(cell: string, enzyme: string): Effect.Effect<number, ControlError> {
-    return this.control(() => Control.binding({ cell, enzyme, propagate: true, tombstone: true }))
+    return this.control.bind({ cell, enzyme, propagate: true, tombstone: true })
   }
 
   dead(page: { readonly after?: string | undefined; readonly limit: number }): Effect.Effect<DeadPage, ReadError> {
@@ -200,10 +193,7 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   redeliver(id: string, enzyme: string): Effect.Effect<number, ControlError> {
-    return this.control(() => {
-      const redelivery = DeadLetter.redelivery(this.name, id, enzyme)
-      return (answer) => ({ ...redelivery, answer })
-    })
+    return this.control.redeliver(id, enzyme)
   }
 
   start(): Effect.Effect<string, NotProvided> {
@@ -352,24 +342,6 @@ export class LiveSpace implements Space, Neighbour {
       this.group.whenDurable(look, (error) => resume(Effect.fail(error)))
     })
   }
-
-  /** Hands control input to the next beat; answers that beat's number when it is durable. */
-  private control(make: () => (answer: Control.Answer) => Control.Control): Effect.Effect<number, ControlError> {
-    return Effect.callback<number, ControlError>((resume) => {
-      if (this.group.error !== undefined) return resume(Effect.fail(this.group.error))
-      const { inbox, settings: { limits } } = this.body
-      try {
-        const answer: Control.Answer = (answer) => resume(typeof answer === "number" ? Effect.succeed(answer) : Effect.fail(answer))
-        const limit = inbox.offer(make()(answer), limits)
-        if (limit !== undefined) return resume(Effect.fail(new InboxFull({ space: this.name, limit })))
-      } catch (error) {
-        return resume(Effect.fail(asControlError(error)))
-      }
-      // The answer comes from the beat; the gate is only told that there is something to do.
-      this.group.wake()
-    })
-  }
 }
 
 const asRefusal = expected<SignalError>(InvalidSignal, Address.InvalidAddress, Value.InvalidValue, IdReused, InboxFull, SpaceStopped, PersistenceError)
-const asControlError = expected<ControlError>(Address.InvalidAddress, Value.InvalidValue, WriteRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull)

@@ -21,6 +21,7 @@ import * as Labels from "../stage/Labels.ts"
 import * as Operating from "./Operating.ts"
 import type { Pacemaker } from "./Pacemaker.ts"
 import type { Recall } from "./Recall.ts"
+import * as Regime from "./Regime.ts"
 import type { RunHost } from "./Run.ts"
 import { Pending } from "./Signal.ts"
 
@@ -51,6 +52,8 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
   // What came before the end of the process that was and after its last beat: the next beat dates it.
   for (const hash of store.undated()) documents.arrive(hash)
   const inbox = new Inbox(settings.limits, store)
+  const regime = Regime.recall(store, documents)
+  inbox.rule(regime)
   let number = 0
   const departures = new Departures(settings.limits, store, inbox.backlog)
   for (const row of store.queue()) {
@@ -73,6 +76,7 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
     nodes,
     derivation: new Derived(nodes, { committed: documents, limit: settings.limits.residentBytes, kept: store.observations() }),
     bindings,
+    regime,
     watches,
     settings,
     labels: settings.labels === undefined ? undefined : Labels.read(Labels.documentOf(settings.labels)),

@@ -6,7 +6,7 @@
 import type { Document } from "../cell/Document.ts"
 import * as Label from "../cell/Label.ts"
 import * as Codec from "../cell/Document.ts"
-import type { At, Emission } from "../stage/Launch.ts"
+import type { At, Emission, Qos } from "../stage/Launch.ts"
 
 /**
  * A signal that was sent: an impulse that coalesces, or an event that is handled exactly once.
@@ -34,6 +34,8 @@ export interface Signal {
   readonly awaits?: string | undefined
   /** What whoever takes it is told by it, where that is confidential. */
   readonly label?: Label.Label | undefined
+  /** How a pause and a rollback take it. */
+  readonly qos?: Qos | undefined
 }
 
 /** Another space, and the wait that a signal has to keep there, however often it is handed over. */
@@ -104,7 +106,8 @@ export const make = (sent: Emission, from: Pick<Signal, "origin" | "depth" | "ex
   pair: pairOf({ ...sent, label: from.label }),
   to: from.to,
   awaits: from.awaits,
-  label: from.label
+  label: from.label,
+  qos: sent.qos
 })
 
 /** A label as signals carry it: none is nothing. */
@@ -210,6 +213,11 @@ export class Pending {
     return this.again !== undefined || this.anew || this.signal.origin !== "run" ? this.signal.id : undefined
   }
 
+  /** Whether it has to do with control, and so runs while the gate is closed. */
+  get urgent(): boolean {
+    return this.signal.qos === "control" || this.signal.awaits !== undefined
+  }
+
   /** Whether it is on its way to another space. */
   get leaves(): boolean {
     return this.signal.to !== undefined && this.undelivered === undefined
@@ -217,9 +225,9 @@ export class Pending {
 
   /** The row's text, made only for what outlives its group. */
   get text(): string {
-    const { awaits, depth, event, id, label, origin, payload, signal, target, to } = this.signal
+    const { awaits, depth, event, id, label, origin, payload, qos, signal, target, to } = this.signal
     const { again, anew, due, undelivered } = this
-    return JSON.stringify({ id, signal, target, payload: payload?.text, event, origin, depth, to, awaits, label, due, again, undelivered, anew: anew || undefined })
+    return JSON.stringify({ id, signal, target, payload: payload?.text, event, origin, depth, to, awaits, label, qos, due, again, undelivered, anew: anew || undefined })
   }
 
   /** The same attempt under the key that its enzyme has now. */

@@ -18,6 +18,7 @@ import { Inbox } from "../kernel/Inbox.ts"
 import * as Journal from "../kernel/Journal.ts"
 import * as Operating from "../kernel/Operating.ts"
 import * as Recovery from "../kernel/Recovery.ts"
+import * as Regime from "../kernel/Regime.ts"
 import { BeatAborted } from "../kernel/SpaceError.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
 import type { Enzymes } from "../registry/Registry.ts"
@@ -183,6 +184,7 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     },
     derivation,
     bindings,
+    regime: Regime.recall(past, documents),
     watches: Operating.recall(past, documents, bindings),
     settings: archive.settings,
     hash: archive.hash,

@@ -14,7 +14,7 @@ import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { LabelBelow } from "../stage/Labels.ts"
 import { type Depth, type Edge, INVALID, isLive, NEVER_RAN, type Node, UNSETTLED } from "./Node.ts"
-import { type Environment, NodeRun } from "./Runner.ts"
+import { type Environment, Runner } from "./Runner.ts"
 import type { Queue } from "./Queue.ts"
 
 /** One place that was read. */
@@ -81,7 +81,7 @@ export const resume = (node: Node, kept: Observation, around: { readonly graph: 
   const { gates, graph, hash, queue } = around
   if (kept.creates || kept.v !== 1 || kept.fingerprint !== fingerprint(node.definition, hash) || (node.flags & NEVER_RAN) === 0) return false
   if (graph.labels !== undefined && kept.reads.some(([text, depth]) => graph.labels!.above(node.definition, graph.labels!.at(Address.parse(text), depth)) !== undefined)) return false
-  const run = new NodeRun(node, around.environment)
+  const run = new Runner(node, around.environment)
   node.run = run
   run.since = graph.clock
   const isInvalid = kept.status === "invalid"

@@ -14,7 +14,7 @@ import { NotProvided } from "../stage/Launch.ts"
 import type { Startable } from "../stage/Transaction.ts"
 import { type Definition, isPromise } from "./Definition.ts"
 import type { Invalidation } from "./Invalidation.ts"
-import { type Node, UNSETTLED } from "./Node.ts"
+import { type Node, type NodeRun, UNSETTLED } from "./Node.ts"
 import { AGAIN, current, ReadSet, type Surroundings } from "./ReadSet.ts"
 
 /** What the runner asks of the rest of the scheduler. */
@@ -28,28 +28,24 @@ export interface Environment extends Surroundings {
 }
 
 /**
- * What the runs of one node keep from one to the next, and the transaction that they are given.
+ * Runs one node: what its runs keep from one to the next, and the transaction that they are given.
  *
  * @category models
  * @since 0.1.0
  */
-export class NodeRun extends ReadSet {
+export class Runner extends ReadSet implements NodeRun {
   protected declare readonly environment: Environment
   private readonly invalidation: Invalidation
-  /** The change before which the newest completed run began: newer ones are reasons to run again. */
   since = -1
-  /** The pass in which it ran last, how often in it, and how often in all. */
   pass = -1
   passRuns = 0
   runs = 0
-  /** What an effect saw last, and whether that is still to be told. */
   seen: Value.Value = undefined
   isSeen = false
-  /** Why the newest run failed, where it did; and what changed before it, where that is asked for. */
   error: unknown = undefined
   causes: ReadonlyArray<string> = nothing
-  /** The names of the nodes that the newest run started, and the run before it. */
   children: Set<string> | undefined = undefined
+  /** The names of the nodes that the run before started. */
   private abandoned: Set<string> | undefined = undefined
 
   constructor(node: Node, environment: Environment) {

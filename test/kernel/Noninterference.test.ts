@@ -77,6 +77,8 @@ const random = (roll: Dice.Dice, name: string): Enzyme.Enzyme => {
   }, {
     query: `/signals/act/${roll(2) === 0 ? "*" : roll(4)}`,
     lane: Dice.pick(roll, ["pair", "target", "space"] as const),
+    // A space that is shut down is for everyone to see.
+    onFatal: "continue",
     retry: { attempts: 4 },
     isolation: roll(2) === 0 ? "serializable" : "snapshot"
   })
