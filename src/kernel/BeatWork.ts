@@ -61,6 +61,8 @@ export class BeatWork {
   regime: Regime
   /** Whether something was fatal, so that the space shuts down. */
   falls = false
+  /** The documents that a rollback took back. */
+  readonly takenBack: Array<string> = []
   /** What was written under groups. */
   readonly steps: Steps = new Map()
   /** What the beat took from the inbox, to be put back where the beat is aborted. */

@@ -198,7 +198,7 @@ const repeat = (handling: Handling, around: Surroundings): void => {
 const park = (handling: Handling, until: number | undefined, around: Surroundings): void => {
   const { now } = around.work.moment
   const due = Signal.due({ ms: Math.max(0, (until ?? now) - now) }, sinceOf(around.work, around.body))
-  again(handling, around, { why: "retry", document: undefined, losses: 0, attempt: handling.attempt, due })
+  again(handling, around, { why: "gate", document: undefined, losses: 0, attempt: handling.attempt, due })
 }
 
 const again = (
@@ -272,11 +272,13 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     prev: body.store.head().hash,
     content: work.begun.content,
     activated: work.begun.activated,
+    spent: work.begun.spent,
     controls: work.done,
     captured: work.captured,
     runs: work.runs,
     nodes: body.derivation.lines,
     restless: body.derivation.restless,
+    refused: body.derivation.refused,
     due: work.due,
     sent: [...work.advanced?.sent ?? [], ...work.told],
     changes,

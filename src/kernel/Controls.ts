@@ -11,15 +11,17 @@ import * as Address from "../cell/Address.ts"
 import * as Value from "../cell/Value.ts"
 import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
+import { InvalidNode } from "../scheduler/Definition.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
 import type { BindingChange } from "../stage/Launch.ts"
 import * as Write from "../stage/Write.ts"
 import type { LiveBody } from "./Body.ts"
-import { type Answer, binding, type Control, type Steered } from "./Control.ts"
+import * as Control from "./Control.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import { expected } from "./Expected.ts"
 import * as Foreign from "./Foreign.ts"
 import type { Group } from "./Group.ts"
+import * as Pieces from "./Pieces.ts"
 import * as Regime from "./Regime.ts"
 import type { ControlError, SpaceControl, SpaceState } from "./Space.ts"
 import { CellLocked, ControlRefused, DeadAbsent, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
@@ -40,12 +42,12 @@ export class Controls implements SpaceControl {
   }
 
   /** Hands control input to the next beat; answers that beat's number when it is durable. */
-  submit(make: () => (answer: Answer) => Control): Effect.Effect<number, ControlError> {
+  submit(make: () => (answer: Control.Answer) => Control.Control): Effect.Effect<number, ControlError> {
     return Effect.callback<number, ControlError>((resume) => {
       if (this.group.error !== undefined) return resume(Effect.fail(this.group.error))
       const { inbox, settings: { limits }, space } = this.body
       try {
-        const answer: Answer = (answer) => resume(typeof answer === "number" ? Effect.succeed(answer) : Effect.fail(answer))
+        const answer: Control.Answer = (answer) => resume(typeof answer === "number" ? Effect.succeed(answer) : Effect.fail(answer))
         const limit = inbox.offer(make()(answer), limits)
         if (limit !== undefined) return resume(Effect.fail(new InboxFull({ space, limit })))
       } catch (error) {
@@ -71,6 +73,15 @@ export class Controls implements SpaceControl {
     })
   }
 
+  /** Answers the name of the piece. */
+  start(module: string, inputs: { readonly [name: string]: unknown }): Effect.Effect<string, ControlError> {
+    return Pieces.start((make) => this.submit(make), module, inputs)
+  }
+
+  stopPiece(piece: string): Effect.Effect<number, ControlError> {
+    return this.submit(() => Control.piece({ verb: "stop", name: String(piece) }))
+  }
+
   integrate(foreign: Foreign.Foreign): Effect.Effect<number, ControlError> {
     return this.submit(() => {
       const notice = Foreign.notice(foreign)
@@ -79,7 +90,7 @@ export class Controls implements SpaceControl {
   }
 
   bind(change: BindingChange): Effect.Effect<number, ControlError> {
-    return this.submit(() => binding(change))
+    return this.submit(() => Control.binding(change))
   }
 
   redeliver(id: string, enzyme: string): Effect.Effect<number, ControlError> {
@@ -133,7 +144,7 @@ export class Controls implements SpaceControl {
 
   private steer(verb: Regime.Verb, to?: number, check: () => void = nothing): ReturnType<SpaceControl["pause"]> {
     return Effect.suspend(() => {
-      let asked: Steered | undefined
+      let asked: Control.Steered | undefined
       const done = this.submit(() => {
         check()
         return (answer) => asked = { kind: "steer", verb, to, oid: undefined, refused: undefined, answer }
@@ -168,4 +179,4 @@ export class Controls implements SpaceControl {
 
 const nothing = (): void => {}
 
-const asControlError = expected<ControlError>(Address.InvalidAddress, Value.InvalidValue, WriteRefused, CellLocked, ControlRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull)
+const asControlError = expected<ControlError>(Address.InvalidAddress, Value.InvalidValue, WriteRefused, CellLocked, ControlRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull, InvalidNode)

@@ -10,6 +10,7 @@
  * @module
  */
 import type { Resolution } from "../registry/Registry.ts"
+import type { Pieces as Face } from "../stage/Charter.ts"
 import { Draft } from "../stage/Draft.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import { CAPTURE, Stage } from "../stage/Stage.ts"
@@ -25,6 +26,7 @@ import type { Intake } from "./Intake.ts"
 import * as Labelling from "./Labelling.ts"
 import * as Modules from "./Modules.ts"
 import * as Operating from "./Operating.ts"
+import * as Pieces from "./Pieces.ts"
 import * as Run from "./Run.ts"
 import type { Again, Signal } from "./Signal.ts"
 import * as Steering from "./Steering.ts"
@@ -43,12 +45,14 @@ const outside = Envelope.make(undefined, false)
  */
 export class Heartbeat {
   private readonly body: Body
+  private readonly pieces: Face
   private readonly intake: Intake
   private readonly observe: ((work: BeatWork) => void) | undefined
 
   /** `observe` is shown each beat's work before it is committed. It changes nothing. */
   constructor(body: Body, intake: Intake, observe?: (work: BeatWork) => void) {
     this.body = body
+    this.pieces = Pieces.face(body.derivation, body.hash)
     this.intake = intake
     this.observe = observe
   }
@@ -105,6 +109,7 @@ export class Heartbeat {
     if (control.kind === "lock") return Steering.lock(work, draft, control)
     if (control.kind === "steer") return void Steering.steer(work, draft, control)
     if (control.kind === "cutover") return void Steering.cutOver(work, draft, control)
+    if (control.kind === "piece") return Pieces.perform(draft, control, this.pieces)
     if (control.kind === "op") return Control.operate(draft, control, { body: this.body, work })
     return control.kind === "bind" ? work.bind(control.change, CAPTURE) : DeadLetter.redeliver(control, work, this.body)
   }
@@ -170,9 +175,10 @@ export class Heartbeat {
         serializable: entry.enzyme.isolation === "serializable",
         labels: work.labels,
         label: handling.label,
-        operations: Operating.face(work, this.body, entry)
+        operations: Operating.face(work, this.body, entry),
+        pieces: this.pieces
       })
-      const outcome = Run.run(handling, handling.draft, this.body.host)
+      const outcome = Run.prefetch(handling, handling.draft) ?? this.body.derivation.parked() ?? Run.run(handling, handling.draft, this.body.host)
       if (outcome instanceof Promise) {
         return outcome.then((outcome) => {
           this.conclude(work, handling, outcome)

@@ -68,6 +68,8 @@ export class Inbox {
   private readonly discarded = new Set<number>()
   /** Watchers of operations whose time is over. */
   private readonly overdue = new Queue<Watch>()
+  /** How many handlings wait for a gate that holds back what they read. */
+  parked = 0
   /** Lanes that are held, with the events that wait behind their holder. */
   private readonly lanes = new Map<string, Queue<number> | undefined>()
   /** What an aborted beat had taken, for the next one to take again. */
@@ -148,6 +150,7 @@ export class Inbox {
     const { again, seq } = pending
     this.waiting.add(pending)
     this.count(pending, 1)
+    if (again?.why === "gate") this.parked++
     if (again?.why !== "conflict") return this.waits.add(pending)
     const document = again.document!
     const track = this.trackOf(pending)
@@ -249,6 +252,7 @@ export class Inbox {
     const attempt = `${pair} ${entry?.id ?? key}`
     if (capture.attempts.has(attempt)) return false
     capture.attempts.add(attempt)
+    if (again!.why === "gate") this.parked--
     capture.pairs.set(pair, "taken")
     this.put({ pending: pending.under(entry?.key ?? key), flight: this.flightOf(pending) }, capture)
     return true

@@ -11,7 +11,6 @@ import * as Value from "../cell/Value.ts"
 import * as Accident from "../diagnostic/Accident.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
-import { NotProvided } from "../stage/Launch.ts"
 import type { Archive } from "./Archive.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
@@ -63,7 +62,7 @@ export class LiveSpace implements Space, Neighbour {
   private readonly cursor: Cursor
   private readonly listeners = new Set<(beat: number) => void>()
   private readonly ends = new Set<(error: SpaceStopped) => void>()
-  private readonly deliveries = new Deliveries()
+  private readonly deliveries: Deliveries
   private closing = false
 
   constructor(body: LiveBody, around: { readonly turn: (run: () => void) => void; readonly reach: Reach; readonly stopped: () => void }) {
@@ -79,6 +78,8 @@ export class LiveSpace implements Space, Neighbour {
         for (const end of this.ends) end(error)
       }
     })
+    this.deliveries = new Deliveries((effect, error) =>
+      body.reporter.report(Accident.after("node/undelivered", error, { space: body.space, origin: { kind: "node", name: effect }, what: "what it was told failed it" })))
     this.entrance = new Entrance(body)
     this.control = new Controls(body, this.group)
     this.examination = new Examination(body, around.turn)
@@ -196,8 +197,12 @@ export class LiveSpace implements Space, Neighbour {
     return this.control.redeliver(id, enzyme)
   }
 
-  start(): Effect.Effect<string, NotProvided> {
-    return Effect.fail(new NotProvided({ verb: "space.start", service: "Scheduler" }))
+  start(module: string, inputs: { readonly [name: string]: unknown } = {}): Effect.Effect<string, ControlError> {
+    return this.control.start(module, inputs)
+  }
+
+  stop(piece: string): Effect.Effect<number, ControlError> {
+    return this.control.stopPiece(piece)
   }
 
   readonly step: Space["step"] = Effect.callback((resume) => {

@@ -17,7 +17,8 @@ import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { BlobWriter, JournalRow } from "../persistence/Persistence.ts"
 import type { InvalidSignal } from "../stage/Emission.ts"
 import type { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
-import type { Continuation, NotProvided, OperationRequest, SignalRequest, StateNote } from "../stage/Launch.ts"
+import type { InvalidNode } from "../scheduler/Definition.ts"
+import type { Continuation, OperationRequest, SignalRequest, StateNote } from "../stage/Launch.ts"
 import type { Finding, GraphView, Stats } from "../scheduler/Introspection.ts"
 import type { Kind, Lines } from "../scheduler/Trace.ts"
 import type { Archive } from "./Archive.ts"
@@ -90,7 +91,7 @@ export interface Observation {
 }
 
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
-export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | SpaceStopped
+export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | InvalidNode | SpaceStopped
 export type { Foreign, ForeignChange }
 export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationPage, OperationRow }
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
@@ -226,11 +227,16 @@ export interface Space {
   readonly ops: SpaceOperations
   readonly control: SpaceControl
   readonly graph: SpaceGraph
-  /** Starts a piece of a node module. */
-  readonly start: (module: string, inputs: { readonly [name: string]: unknown }) => Effect.Effect<string, NotProvided>
+  /** Starts a piece of a node module, by the next beat, with a value for each of its inputs; answers its name, when durable. The same start twice is one piece. */
+  readonly start: (module: string, inputs?: { readonly [name: string]: unknown }) => Effect.Effect<string, ControlError>
+  /** Stops a piece, by the next beat; what it derived stays. */
+  readonly stop: (piece: string) => Effect.Effect<number, ControlError>
   /** Runs exactly one beat, even an empty one, and answers its number when it is durable. */
   readonly step: Effect.Effect<number, BeatAborted | SpaceStopped>
-  /** Waits until nothing is runnable and nothing in flight. What waits for a later beat or moment does not hold it. */
+  /**
+   * Waits until nothing is runnable, nothing in flight, and no gate holds back an effect, a materializer, a first run or what a handling reads. What waits for a
+   * later beat or moment does not hold it, nor another run of a computation, nor for long what does not come to rest.
+   */
   readonly idle: Effect.Effect<void, SpaceStopped>
   /** The newest committed value, durable before it is answered. Ledgers and receipts can be read here too. */
   readonly get: (address: string) => Effect.Effect<Value, ReadError>

@@ -45,13 +45,13 @@ export class RecordedIntake implements Intake {
   }
 
   begin(beat: number): Begun {
-    const { activated = 0, clock, content = [], made = [], seed } = this.entry!
+    const { activated = 0, clock, content = [], made = [], seed, spent = [] } = this.entry!
     this.past.see(content)
     const modules = Journal.modules(this.entry!)
     const digests = new Set(modules.flatMap(({ digests }) => digests))
     // Their bytes are in the store that the past looks at.
     const texts = made.filter((hash) => digests.has(hash)).map((hash) => ({ hash, bytes: none }))
-    return { beat, clock, seed, activated, modules, texts, content, labels: Journal.labels(this.entry!) }
+    return { beat, clock, seed, activated, spent, modules, texts, content, labels: Journal.labels(this.entry!) }
   }
 
   controls(): ReadonlyArray<Control> {
@@ -63,6 +63,10 @@ export class RecordedIntake implements Intake {
           return { ...DeadLetter.redelivery(this.past.space, control[1], control[2]), answer: nobody }
         case "op":
           return { kind: "op", ask: { ...control[1], value: document(control[2][0]) }, oid: undefined, answer: nobody }
+        case "start":
+          return { kind: "piece", ask: { verb: "start", module: control[1], inputs: document(control[2][0])! }, name: undefined, answer: nobody }
+        case "stop":
+          return { kind: "piece", ask: { verb: "stop", name: control[1] }, name: undefined, answer: nobody }
         case "set":
           return { kind: "set", write: written([control[1], control[2], control[3]]), group: control[4], answer: nobody }
         case "steer":

@@ -48,6 +48,11 @@ export class Graph {
     this.locations.created = (location) => this.markCovered(location)
   }
 
+  /** Whether an edge closes a cycle. */
+  get isCyclic(): boolean {
+    return this.backs > 0
+  }
+
   /** Makes a node the writer of a document; readers that are there already give it their demand. */
   addWriter(node: Node, location: Location): void {
     location.writer = node

@@ -29,7 +29,7 @@ export type ObservedRead = readonly [address: string, depth: Depth]
 export interface Observation {
   readonly v: 1
   readonly name: string
-  /** What the node is: kind, output, writes and the digest of its module. Another one begins anew. */
+  /** What the node is: kind, output, writes, the digest of its module and a piece's inputs. Another one begins anew. */
   readonly fingerprint: string
   readonly status: "clean" | "invalid"
   /** Whether its runs start other nodes: it always runs when it comes back, so that those do, too. */
@@ -41,11 +41,15 @@ export interface Observation {
   readonly debouncedUntil: number
   readonly backoffUntil: number
   readonly streak: number
+  readonly attempts: number
+  /** Runs that were measured, and how long they took together, in milliseconds. */
+  readonly measured: number
+  readonly spent: number
 }
 
 /** What tells one version of a node from another; `hash` is the digest of its module. */
-export const fingerprint = ({ _tag, output, writes }: Definition, hash: string | undefined): string =>
-  [_tag, output ?? "", ...writes, hash ?? ""].join(" ")
+export const fingerprint = ({ _tag, given = "", output, writes }: Definition, hash: string | undefined): string =>
+  [_tag, output ?? "", ...writes, hash ?? "", given].join(" ")
 
 /** What is to be kept of a node; `undefined` for one that has no completed run. */
 export const observe = (node: Node, hash: string | undefined): Observation | undefined => {
@@ -70,9 +74,30 @@ export const observe = (node: Node, hash: string | undefined): Observation | und
     throttledUntil: gate?.throttledUntil ?? 0,
     debouncedUntil: gate?.debouncedUntil ?? 0,
     backoffUntil: gate?.backoffUntil ?? 0,
-    streak: gate?.streak ?? 0
+    streak: gate?.streak ?? 0,
+    attempts: gate?.attempts ?? 0,
+    measured: gate?.measured ?? 0,
+    spent: gate?.spent ?? 0
   }
 }
+
+/** What would be kept of a node that read one place and found it well. */
+export const seen = (definition: Definition, address: Address.Address): Observation => ({
+  v: 1,
+  name: definition.name,
+  fingerprint: fingerprint(definition, undefined),
+  status: "clean",
+  creates: false,
+  reads: [[address.text, "deep"]],
+  causes: [],
+  throttledUntil: 0,
+  debouncedUntil: 0,
+  backoffUntil: 0,
+  streak: 0,
+  attempts: 0,
+  measured: 0,
+  spent: 0
+})
 
 /**
  * Gives a node that was just registered what was observed of it; answers whether it fits. Nothing is read and nothing runs.
@@ -92,7 +117,7 @@ export const resume = (node: Node, kept: Observation, around: { readonly graph: 
     if (kept.causes.includes(i)) after.cause = graph.clock + 1
   })
   if (isInvalid) graph.clock++
-  if (kept.throttledUntil + kept.debouncedUntil + kept.backoffUntil > 0) gates.restore(node, kept)
+  if (kept.throttledUntil + kept.debouncedUntil + kept.backoffUntil + kept.measured > 0) gates.restore(node, kept)
   if (isInvalid && isLive(node)) queue.push(node)
   return true
 }

@@ -8,6 +8,13 @@ import type { Draft } from "./Draft.ts"
 import type { Envelope } from "./Envelope.ts"
 import type { Labels, Surface } from "./Labels.ts"
 import type { Operations } from "./Launch.ts"
+import type { Startable } from "./Transaction.ts"
+
+/** What a run makes of pieces: cells of its draft, which live and die with it. */
+export interface Pieces {
+  readonly start: (draft: Draft, node: Startable | string, inputs: unknown) => string
+  readonly stop: (draft: Draft, piece: string) => void
+}
 
 /** What sets one run apart. */
 export interface Charter {
@@ -22,4 +29,5 @@ export interface Charter {
   readonly surface?: Surface | undefined
   /** Makes the run's face of operations, where it uses them. */
   readonly operations?: ((draft: Draft) => Operations) | undefined
+  readonly pieces?: Pieces | undefined
 }

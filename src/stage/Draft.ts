@@ -17,7 +17,7 @@ import * as Link from "../cell/Link.ts"
 import * as Value from "../cell/Value.ts"
 import { adjusted, CHILDREN } from "./Children.ts"
 import * as Chance from "./Chance.ts"
-import type { Charter } from "./Charter.ts"
+import type { Charter, Pieces } from "./Charter.ts"
 import * as Envelope from "./Envelope.ts"
 import type { BindingChange, Emission, OperationLaunch, Operations, Report, ReportLaunch, SignalRequest } from "./Launch.ts"
 import { NotProvided } from "./Launch.ts"
@@ -230,8 +230,17 @@ export class Draft implements Transaction {
     this.binding(cell, { enzyme, propagate: true, tombstone: true })
   }
 
-  start(_node: Startable | string, _inputs?: { readonly [name: string]: unknown }): string {
-    throw this.refuse(new NotProvided({ verb: "tx.start", service: "Scheduler" }))
+  start(node: Startable | string, inputs?: { readonly [name: string]: unknown }): string {
+    return this.guarded(() => this.pieces.start(this, node, inputs))
+  }
+
+  stop(piece: string): void {
+    this.guarded(() => this.pieces.stop(this, piece))
+  }
+
+  private get pieces(): Pieces {
+    if (this.charter.pieces === undefined) throw new NotProvided({ verb: "tx.start", service: "Scheduler" })
+    return this.charter.pieces
   }
 
   report(report: Report): void {

@@ -134,13 +134,13 @@ export class Labels {
    * not know of who see what it derives. (Seed 002, D9 and P4.)
    */
   above(surface: Surface, label: Label.Label): LabelBelow | undefined {
-    if (label.length === 0 || (surface.output === undefined && surface.writes.length === 0)) return undefined
-    let bound = this.bounds.get(surface)
-    if (bound === undefined) {
-      bound = this.boundOf(surface)
-      this.bounds.set(surface, bound)
-    }
-    return Label.isWithin(label, bound) ? undefined : new LabelBelow({ left: surface.output ?? surface.writes.join(", "), label: label.join(", ") })
+    if (label.length === 0 || isSilent(surface)) return undefined
+    return Label.isWithin(label, this.boundOf(surface)) ? undefined : new LabelBelow({ left: surface.output ?? surface.writes.join(", "), label: label.join(", ") })
+  }
+
+  /** Why a node may not start another: whether that is there tells what the first may know. */
+  starting(parent: Surface, child: Surface): LabelBelow | undefined {
+    return this.above(child, this.leaving(isSilent(parent) ? this.top : this.boundOf(parent), parent.name))
   }
 
   /** What is left of a label where this name leaves something. */
@@ -162,10 +162,15 @@ export class Labels {
   }
 
   /** The atoms that all have that a node may write, and those that it is granted. */
-  private boundOf({ name, output, writes }: Surface): Label.Label {
+  private boundOf(surface: Surface): Label.Label {
+    const known = this.bounds.get(surface)
+    if (known !== undefined) return known
+    const { name, output, writes } = surface
     const [first = Label.none, ...rest] = output === undefined ? writes.map((pattern) => this.within(pattern)) : [output, ...writes].map((key) => this.of(Address.ofKey(key)))
     const common = rest.reduce((all, label) => Label.make(all.filter((atom) => label.includes(atom))), first)
-    return Label.join(common, this.granted.get(name) ?? Label.none)
+    const bound = Label.join(common, this.granted.get(name) ?? Label.none)
+    this.bounds.set(surface, bound)
+    return bound
   }
 
   /** The atoms that all documents have which a pattern names. */
@@ -184,6 +189,9 @@ export class Labels {
     return label
   }
 }
+
+/** Whether a node writes nothing, and so may know anything. */
+const isSilent = ({ output, writes }: Surface): boolean => output === undefined && writes.length === 0
 
 const cellsOf = (pattern: string): Envelope.Envelope => {
   try {

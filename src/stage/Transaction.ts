@@ -75,8 +75,14 @@ export interface Transaction {
   readonly bind: (cell: string, enzyme: string, options?: { readonly propagate?: boolean }) => void
   /** Withdraws a name here, and hides what the cells above bind. */
   readonly unbind: (cell: string, enzyme: string) => void
-  /** Starts a node of its own, which lives until a later run of the same node does not start it; or a piece of a node module, by the module's name. Returns its name. */
+  /**
+   * Starts a piece of a node module, by the module's name, with a value for each of its inputs. Returns the piece's name; the same start twice
+   * is one piece. What a handler starts comes to be with its transaction, and runs from the end of its beat on until it is stopped. What a node
+   * starts, which may be a node without a module, too, lives until a later run of the same node does not start it.
+   */
   readonly start: (node: Startable | string, inputs?: { readonly [name: string]: unknown }) => string
+  /** Stops a piece, by the name that its start returned. What it derived stays. Nothing happens where there is none of this name. */
+  readonly stop: (piece: string) => void
   /** Tells that something went wrong: a fact under `/data/mailbox/diag/msgs`, in the log and in the counts, once the beat is durable. */
   readonly report: (report: Report) => void
   readonly op: Operations

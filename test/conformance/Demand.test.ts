@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect as Fx } from "effect"
+import { Effect as Fx, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { Value } from "systole"
 import { Computation, Effect, Scheduler } from "systole"
@@ -209,7 +209,7 @@ describe("G: invalidation, liveness, demand", () => {
       assert.deepStrictEqual(log.take(), { count: 1, watch: 1 })
       yield* space.step
       assert.deepStrictEqual(log.take(), {})
-    }).pipe(Fx.provide(TestKernel.layer())))
+    }).pipe(Fx.provide(TestKernel.layer().pipe(Layer.provide(Layer.succeed(TestKernel.Unstable, ["count /data/count"]))))))
 
   it("G24 readers that were there before the writer give it their demand, and that of its own writers with it", () => {
     const scheduler = new Scheduler()
@@ -305,6 +305,32 @@ describe("G: invalidation, liveness, demand", () => {
       assert.deepStrictEqual(log.take(), { bad: 1, good: 1 })
       assert.strictEqual(log.seen["bad"], 2)
     }).pipe(Fx.provide(TestKernel.layer())))
+
+  it("G31 a run that fails leaves none of the nodes that it started, and those of the run before it stay", () => {
+    const scheduler = new Scheduler()
+    const child = (name: string) => Computation.make({ name, output: `/${name}`, run: (tx) => tx.get("/x") })
+    scheduler.register(Effect.make({
+      name: "parent",
+      read: (tx) => {
+        tx.start(child("old"))
+        if (tx.get("/x") !== 2) return null
+        tx.start(child("new"))
+        throw new Error("after all that")
+      },
+      deliver: () => {}
+    }))
+    const names = () => scheduler.snapshot().map(({ name }) => name)
+    for (const x of [1, 2]) {
+      scheduler.set("/x", x)
+      scheduler.settle()
+      assert.deepStrictEqual(names(), ["parent", "old"])
+    }
+    assert.lengthOf(scheduler.takeFailures(), 1)
+    scheduler.set("/x", 3)
+    scheduler.settle()
+    scheduler.remove("parent")
+    assert.deepStrictEqual(names(), [])
+  })
 
   it.effect("G32 a child that its parent starts no more does not run, though its inputs changed too", () =>
     Fx.gen(function*() {

@@ -67,7 +67,7 @@ describe("M: persistence of nodes", () => {
       yield* send(yield* machine.boot(chain(log)), "/data/x", 4)
       log.take()
       const other = Computation.make({ name: "half", output: "/data/half", writes: ["/data/rest"], run: (tx) => {
-        log.ran("half")
+        log.ran("half", tx)
         tx.set("/data/rest", number(tx.get("/data/x")) % 2)
         return Math.floor(number(tx.get("/data/x")) / 2)
       } })

@@ -181,6 +181,25 @@ describe("A node", () => {
       assert.isUndefined(difference)
     }).pipe(Fx.provide(layer)))
 
+  it.effect("starts others only where all that it may know may be known", () =>
+    Fx.gen(function*() {
+      const kernel = yield* Kernel
+      const child = (output: string) => Computation.make({ name: `at${output.replaceAll("/", "_")}`, output, run: () => 1 })
+      const starts = (output: string) => (tx: Transaction) => void tx.start(child(output))
+      yield* kernel.register(Effect.make({ name: "show", read: starts("/data/open"), deliver: () => {} }))
+      yield* kernel.register(Computation.make({ name: "pay", output: "/data/pay/a", run: (tx) => (starts("/data/less")(tx), 1) }))
+      yield* kernel.register(Computation.make({ name: "paid", output: "/data/pay/b", run: (tx) => (starts("/data/pay/c")(tx), 1) }))
+      yield* kernel.register(Computation.make({ name: "open", output: "/data/d", run: (tx) => (starts("/data/e")(tx), 1) }))
+      const space = yield* paid()
+      for (const address of ["/data/pay/a", "/data/pay/b", "/data/d"]) yield* controlled(space, space.pull(address))
+      const failed = yield* TestKernel.diagnostics(space)
+      assert.sameMembers(failed.filter(({ code }) => code === "label/below").map(({ origin }) => (origin as { readonly name: string }).name), ["show", "pay"])
+      const { nodes } = yield* space.graph.view
+      assert.sameMembers(nodes.map(({ name }) => name).filter((name) => name.startsWith("at_")), ["at_data_pay_c", "at_data_e"])
+      const { difference } = yield* space.examine((archive) => replay(archive, 0, 99))
+      assert.isUndefined(difference)
+    }).pipe(Fx.provide(layer)))
+
   it.effect("comes back by the rules of now", () =>
     Fx.gen(function*() {
       const machine = yield* Machine.make
