@@ -130,7 +130,7 @@ describe("F: trigger matching", () => {
     scheduler.settle()
     const reads = ["/x#/1", "/x#/10", "/x#/2", "/x#/a/b", "/x#/a/bc", "/x#/k", "/x#/k/l", "/x/*", "/x?scope=user:ann#/a/b/c", "/y#/a/b/c"]
     assert.deepStrictEqual(viewOf(scheduler, "reader").reads.toSorted(), reads.toSorted())
-    assert.deepStrictEqual(viewOf(scheduler, "reader").reads.filter((read) => /^\/x#/.test(read)), reads.slice(0, 7))
+    assert.deepStrictEqual(viewOf(scheduler, "reader").reads.filter((read) => read.startsWith("/x#")), reads.slice(0, 7))
     assert.deepStrictEqual(scheduler.observation("reader")!.reads.filter(([read]) => read === "/x#/k"), [["/x#/k", "shallow"]])
     // What was left out is a reason all the same.
     scheduler.set("/x", { a: { b: { c: 2 } }, k: { l: 1 } })
