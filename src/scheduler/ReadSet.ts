@@ -242,7 +242,6 @@ export abstract class ReadSet extends NodeTransaction {
       }
       return whole
     }
-    if (depth === "shallow" && linked.depth === path!.length) return undefined
     if (hops >= Link.MAX_HOPS) throw this.refuse(new Link.LinkLoop({ address: textOf(location) }))
     // Where the path goes on behind the link, what was read here is the link.
     if (path !== undefined && linked.depth < path.length) this.register(locations.part(root, path.slice(0, linked.depth), "deep"))

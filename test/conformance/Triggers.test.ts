@@ -114,6 +114,24 @@ describe("F: trigger matching", () => {
       assert.deepStrictEqual(yield* triggered({ whole: at(""), keys: keys("") }, { a: [1, { b: 2 }] }, { a: [1, { b: 2 }] }), {})
     }))
 
+  it.effect("F9 who looks at keys sees those behind a link, and hears when the link goes elsewhere", () =>
+    Fx.gen(function*() {
+      const log = new Graph.Log()
+      const link = (to: string) => Link.make(to) as unknown as Value
+      const space = yield* Graph.open(log.effect("keys", (tx) => [...tx.keys("/data/link") ?? []]))
+      yield* Graph.put(space, ["/data/a", { x: 1 }], ["/data/b", { y: 1, z: 1 }], ["/data/link", link("/data/a")])
+      assert.deepStrictEqual(log.seen["keys"], ["x"])
+      yield* Graph.put(space, ["/data/link", link("/data/b")])
+      assert.deepStrictEqual(log.seen["keys"], ["y", "z"])
+      yield* Graph.put(space, ["/data/b", { y: 1 }])
+      assert.deepStrictEqual(log.seen["keys"], ["y"])
+      log.take()
+      yield* Graph.put(space, ["/data/b", { y: 2 }], ["/data/a", { w: 1 }])
+      assert.deepStrictEqual(log.take(), {})
+      const head = yield* space.head
+      for (let from = 0; from <= head; from++) assert.isUndefined((yield* space.examine((archive) => replay(archive, from, head))).difference)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
   it("F14 reads are listed in the order of their addresses, and without those that lie in another one of the same document and scope", () => {
     const scheduler = new Scheduler()
     scheduler.register(Effect.make({
