@@ -38,6 +38,11 @@ export const topics = {
     means: "A pause, rollback or resume was asked for when the space could not do it",
     remedy: "Look how the space stands, and ask for what it can do from there"
   },
+  "label/declassified": {
+    severity: "sev:debug",
+    means: "An enzyme left out atoms that the configuration grants it to declassify",
+    remedy: "Nothing, where that is meant; else take the grant out of the configuration"
+  },
   "module/broken": {
     severity: "sev:crit",
     means: "A module cannot be loaded or registered; what its file held before goes on",
@@ -50,7 +55,7 @@ export const topics = {
   },
   "node/failed": {
     severity: "sev:crit",
-    means: "A node failed, and what it derives stays as it was",
+    means: "A node failed, and what it derives stays as it was; in a space with labels it is gone",
     remedy: "Mend the node; it runs again when its code changes, or what it reads"
   },
   "node/non-settling": {

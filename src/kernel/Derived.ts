@@ -22,7 +22,8 @@ import type { Location, Node, NodeRun } from "../scheduler/Node.ts"
 import type { GraphView } from "../scheduler/Introspection.ts"
 import { Scheduler } from "../scheduler/Scheduler.ts"
 import { type Kind, Trace } from "../scheduler/Trace.ts"
-import type { Committed } from "../stage/Draft.ts"
+import type { Committed } from "../stage/Moment.ts"
+import type { Labels } from "../stage/Labels.ts"
 import type { Stage } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Outcome } from "./Flight.ts"
@@ -86,6 +87,7 @@ export class Derived implements Derivation {
   /** Why each of them ran, where that is taken down. */
   private causes: Array<ReadonlyArray<string>> = []
   readonly trace = new Trace()
+  private labels: Labels | undefined
   restless: ReadonlyArray<string> = []
   private readonly timing: Timing
   /** The nodes that are not at rest, as this beat leaves them, and as the newest one that was committed left them, each with its episode. */
@@ -146,6 +148,8 @@ export class Derived implements Derivation {
   }
 
   begin(work: BeatWork): void {
+    this.labels = work.labels
+    if (this.scheduler !== undefined) this.scheduler.graph.labels = work.labels
     if (this.roster.isBehind) this.roster.activate(this.engine)
     if (this.scheduler === undefined) return
     this.work = work
@@ -291,12 +295,14 @@ export class Derived implements Derivation {
 
   private readonly ground: Ground = {
     read: (key) => this.read(key),
-    children: (scope, id) => this.stage === undefined ? this.committedState.children(scope, id) : this.stage.merged(scope, id)
+    children: (scope, id) => this.stage === undefined ? this.committedState.children(scope, id) : this.stage.merged(scope, id),
+    holds: true
   }
 
   private get engine(): Scheduler {
     if (this.scheduler !== undefined) return this.scheduler
     const scheduler = new Scheduler(this.ground)
+    scheduler.graph.labels = this.labels
     scheduler.invalidation.marked = []
     scheduler.kept = (name) => ({ observation: this.roster.kept.take(name), hash: this.roster.hashOf(name) })
     scheduler.module = (name) => this.roster.module(name)

@@ -74,6 +74,7 @@ const open = Effect.fnUntraced(function*({ config: definition, manifest, public:
   yield* Loader.register(found).pipe(Effect.provideContext(context))
   return App.make({ kernel: Context.get(context, Kernel), hash: Context.get(context, Hash) }, {
     token: config.token,
+    readers: config.readers,
     loopback: false,
     reporter,
     closing: new AbortController().signal,

@@ -12,7 +12,9 @@ import * as Address from "../cell/Address.ts"
 import type { Definition } from "./Definition.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
+import { LabelBelow } from "../stage/Labels.ts"
 import { type Depth, type Edge, INVALID, isLive, NEVER_RAN, type Node, UNSETTLED } from "./Node.ts"
+import * as Reads from "./Reads.ts"
 import { type Environment, Runner } from "./Runner.ts"
 import type { Queue } from "./Queue.ts"
 
@@ -54,18 +56,15 @@ export const fingerprint = ({ _tag, given = "", output, writes }: Definition, ha
 export const observe = (node: Node, hash: string | undefined): Observation | undefined => {
   const { flags, gate, run } = node
   if (run === undefined || (flags & NEVER_RAN) !== 0) return undefined
-  const reads: Array<ObservedRead> = []
-  const causes: Array<number> = []
-  for (let edge: Edge | undefined = node.reads; edge !== undefined; edge = edge.nextRead) {
-    const { depth = "deep", path = [] } = edge.location.extra ?? {}
-    if (edge.cause > run.since) causes.push(reads.length)
-    reads.push([Address.into(Address.ofKey(edge.location.key), path).text, depth])
-  }
+  const found = Reads.of(node)
+  const reads = found.map(({ depth, key, path }): ObservedRead => [Address.into(Address.ofKey(key), path).text, depth])
+  const causes = found.flatMap(({ cause }, i) => cause > run.since ? [i] : [])
   return {
     v: 1,
     name: node.definition.name,
     fingerprint: fingerprint(node.definition, hash),
-    status: (flags & INVALID) === 0 ? "clean" : "invalid",
+    // Other rules may let it know what these did not.
+    status: (flags & INVALID) === 0 && !(run.error instanceof LabelBelow) ? "clean" : "invalid",
     creates: run.children !== undefined,
     reads,
     causes,
@@ -103,6 +102,7 @@ export const seen = (definition: Definition, address: Address.Address): Observat
 export const resume = (node: Node, kept: Observation, around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment; readonly hash: string | undefined }): boolean => {
   const { gates, graph, hash, queue } = around
   if (kept.creates || kept.v !== 1 || kept.fingerprint !== fingerprint(node.definition, hash) || (node.flags & NEVER_RAN) === 0) return false
+  if (graph.labels !== undefined && kept.reads.some(([text, depth]) => graph.labels!.above(node.definition, graph.labels!.at(Address.parse(text), depth)) !== undefined)) return false
   const run = new Runner(node, around.environment)
   node.run = run
   run.since = graph.clock

@@ -105,6 +105,8 @@ export class Runner extends ReadSet implements NodeRun {
   private close(value: Value.Value, since: number): void {
     const { graph } = this
     if (this.error === undefined) this.commit(value)
+    // When it last went well depends on who asked for it, which may be confidential.
+    if (this.error !== undefined && graph.labels !== undefined && this.node.output !== undefined) this.invalidation.derived(this.node.output, undefined, this.node)
     if (graph.told !== undefined) graph.told(this, this.error === undefined ? this.draft?.own?.keys ?? nothing : nothing)
     this.draft = undefined
     const { abandoned } = this
@@ -148,8 +150,8 @@ export class Runner extends ReadSet implements NodeRun {
       visible: (key: string) => locations.document(locations.root(key)),
       children: locations.children.bind(locations)
     }
-    const { envelope } = this.node.definition
-    const draft = new Draft(view, moment, { run: 0, envelope, serializable: false })
+    const { definition } = this.node
+    const draft = new Draft(view, moment, { run: 0, envelope: definition.envelope, serializable: false, labels: this.graph.labels, surface: definition })
     this.draft = draft
     this.isSpecial = true
     current.simple = undefined

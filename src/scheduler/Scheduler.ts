@@ -15,7 +15,7 @@ import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Values from "../cell/Value.ts"
 import { isTagged } from "../registry/Outcome.ts"
-import type { Moment } from "../stage/Draft.ts"
+import type { Moment } from "../stage/Moment.ts"
 import { type Definition, InvalidNode } from "./Definition.ts"
 import { Gates } from "./Gates.ts"
 import { Graph } from "./Graph.ts"
@@ -38,7 +38,7 @@ export interface Finished {
 }
 
 /** State that is nowhere but in the graph itself. */
-const memory: Ground = { read: () => undefined, children: () => [] }
+const memory: Ground = { read: () => undefined, children: () => [], holds: false }
 
 /** What a document became, and under which group, where somebody outside wrote it under one. */
 export interface Changed {
@@ -315,6 +315,8 @@ export class Scheduler {
       const { name } = definition
       throw new InvalidNode({ name, reason: `"${parent.definition.name}" starts it and it is there already, started by "${known.parent?.definition.name ?? "a module"}"; give it a name of its own` })
     }
+    const above = this.graph.labels?.starting(parent.definition, definition)
+    if (above !== undefined) throw above
     const node = this.registry.register(definition, parent)
     const kept = known === undefined ? this.kept?.(definition.name) : undefined
     if (kept?.observation !== undefined) Persistence.resume(node, kept.observation, { graph: this.graph, gates: this.gates, queue: this.queue, environment: this.environment, hash: kept.hash })
