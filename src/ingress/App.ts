@@ -22,6 +22,7 @@ import * as Cleared from "./Cleared.ts"
 import * as Cells from "./Cells.ts"
 import * as Control from "./Control.ts"
 import * as Dead from "./Dead.ts"
+import * as Debug from "./Debug.ts"
 import * as Graph from "./Graph.ts"
 import * as Guard from "./Guard.ts"
 import * as History from "./History.ts"
@@ -48,6 +49,8 @@ export interface Options extends Guard.Rules {
   readonly closing: AbortSignal
   /** Pages of HTML by their paths. */
   readonly pages: Readonly<Record<string, Page>>
+  /** Whether spaces can be stepped through. */
+  readonly debug?: boolean | undefined
 }
 
 /** The application: `fetch` answers whoever the guard lets through, by the routes. */
@@ -108,6 +111,7 @@ const routesOf = (services: Services, options: Options): Hono => {
     return Json.answer({ denials: await Effect.runPromise(space.denials) }, { headers: { "cache-control": "no-store" } })
   })
   Graph.routes(app, find)
+  if (options.debug === true) Debug.routes(app, find)
   History.routes(app, find)
   Control.routes(app, find)
   Ops.routes(app, { find, stream, wantsStream })
