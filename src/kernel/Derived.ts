@@ -305,7 +305,8 @@ export class Derived implements Derivation {
 
   private readonly ground: Ground = {
     read: (key) => this.read(key),
-    children: (scope, id) => this.stage === undefined ? this.committedState.children(scope, id) : this.stage.merged(scope, id)
+    children: (scope, id) => this.stage === undefined ? this.committedState.children(scope, id) : this.stage.merged(scope, id),
+    holds: true
   }
 
   private get engine(): Scheduler {

@@ -28,6 +28,8 @@ export interface Waiter {
 
 /** What a group tells the space. */
 export interface Listener {
+  /** A beat is in the store, and not durable yet. */
+  readonly appended: (beat: Beat) => void
   /** A beat is durable. */
   readonly published: (beat: Beat) => void
   /** The space stopped for good; its store is of no more use. */
@@ -232,6 +234,7 @@ export class Group {
 
   private keep(beat: Beat, spent: Spent): void {
     this.beats.push(beat)
+    this.listener.appended(beat)
     spent.count++
     spent.size += beat.size
     const stepper = this.steppers.shift()

@@ -71,6 +71,7 @@ export class LiveSpace implements Space, Neighbour {
     this.name = body.space
     this.body = body
     this.group = new Group(body, around.turn, {
+      appended: (beat) => this.tell(beat, true),
       published: (beat) => this.published(beat),
       stopped: (error) => {
         around.stopped()
@@ -300,10 +301,15 @@ export class LiveSpace implements Space, Neighbour {
       }
     }
     this.observing.watchers.publish(beat)
-    for (const delivery of beat.deliveries) this.deliveries.tell(delivery)
+    this.tell(beat, false)
     for (const tell of this.listeners) tell(beat.number)
     this.outbox.add(beat.outgoing)
     if (beat.facts.length > 0) Reporting.publish(this.body.reporter, this.name, beat)
+  }
+
+  /** Tells effects what they saw: those that said so before it is durable, and the others then. */
+  private tell({ deliveries }: Beat, speculative: boolean): void {
+    for (const delivery of deliveries) if (delivery.definition.speculative === speculative) this.deliveries.tell(delivery)
   }
 
   /** Waits for the receipt of an event that was accepted. */

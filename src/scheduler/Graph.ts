@@ -71,6 +71,7 @@ export class Graph {
     this.clock++
     this.writers++
     location.writer = undefined
+    this.locations.leave(location)
     for (const edge of this.edgesTo(location)) {
       if (!edge.back || edge.location.extra?.depth === "children") continue
       edge.back = false
@@ -120,7 +121,9 @@ export class Graph {
         if (writer !== undefined && writer !== reader) this.withdraw(writer, wasCyclic)
       }
     }
-    if (location.firstReader === undefined && location.extra?.root !== undefined) this.locations.drop(location)
+    if (location.firstReader !== undefined) return
+    if (location.extra?.root === undefined) this.locations.leave(location)
+    else this.locations.drop(location)
   }
 
   /** The nodes whose outputs decide what a location holds. */

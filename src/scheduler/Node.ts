@@ -131,6 +131,8 @@ export const LOADED = 4
 export const COVERED = 8
 /** Nobody read it any more, so it hears of no changes; the place has another location now, or none. */
 export const DROPPED = 16
+/** Is to be looked at when all is settled, because nobody may read or write it any more. */
+export const IDLE = 32
 
 /** What of a document is read. */
 export type Depth = "deep" | "shallow" | "children"

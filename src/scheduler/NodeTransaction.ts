@@ -20,6 +20,7 @@ export abstract class NodeTransaction implements Transaction {
   abstract readonly beat: number
   abstract readonly now: number
   abstract get(place: string | Cell): Value
+  abstract peek(place: string | Cell): Value
   abstract keys(place: string | Cell): ReadonlyArray<string> | undefined
   abstract list(id: string): ReadonlyArray<string>
   abstract start(definition: Startable | string, inputs?: { readonly [name: string]: unknown }): string

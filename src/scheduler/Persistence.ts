@@ -14,6 +14,7 @@ import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { LabelBelow } from "../stage/Labels.ts"
 import { type Depth, type Edge, INVALID, isLive, NEVER_RAN, type Node, UNSETTLED } from "./Node.ts"
+import * as Reads from "./Reads.ts"
 import { type Environment, Runner } from "./Runner.ts"
 import type { Queue } from "./Queue.ts"
 
@@ -55,13 +56,9 @@ export const fingerprint = ({ _tag, given = "", output, writes }: Definition, ha
 export const observe = (node: Node, hash: string | undefined): Observation | undefined => {
   const { flags, gate, run } = node
   if (run === undefined || (flags & NEVER_RAN) !== 0) return undefined
-  const reads: Array<ObservedRead> = []
-  const causes: Array<number> = []
-  for (let edge: Edge | undefined = node.reads; edge !== undefined; edge = edge.nextRead) {
-    const { depth = "deep", path = [] } = edge.location.extra ?? {}
-    if (edge.cause > run.since) causes.push(reads.length)
-    reads.push([Address.into(Address.ofKey(edge.location.key), path).text, depth])
-  }
+  const found = Reads.of(node)
+  const reads = found.map(({ depth, key, path }): ObservedRead => [Address.into(Address.ofKey(key), path).text, depth])
+  const causes = found.flatMap(({ cause }, i) => cause > run.since ? [i] : [])
   return {
     v: 1,
     name: node.definition.name,

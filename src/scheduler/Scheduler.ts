@@ -38,7 +38,7 @@ export interface Finished {
 }
 
 /** State that is nowhere but in the graph itself. */
-const memory: Ground = { read: () => undefined, children: () => [] }
+const memory: Ground = { read: () => undefined, children: () => [], holds: false }
 
 /** What a document became, and under which group, where somebody outside wrote it under one. */
 export interface Changed {

@@ -36,16 +36,12 @@ const none: Array<never> = []
 
 /** What stands for the capture and the commit in the ids that they mint. */
 const MARKS: Readonly<Record<number, string>> = { [-1]: "x", [-2]: "c" }
-
 /** Most bytes that one run keeps with `blob`. */
 const MAX_BLOB = 32 * 1_048_576
-
 /** Most writes of one run. */
 const MAX_WRITES = 100_000
-
 /** Most signals that one run sends. */
 const MAX_EMISSIONS = 10_000
-
 /** Most characters that one run adds to the journal: what it sends, binds and returns, the digests of its content, and its documents as they were and as they are. */
 const MAX_SIZE = 16 * 1_048_576
 
@@ -127,6 +123,10 @@ export class Draft implements Transaction {
     const address = addressOf(place)
     if (address.id.charCodeAt(1) === 114) this.refuseView(address)
     return this.read(address, 0)
+  }
+
+  peek(place: string | Cell): Value.Value {
+    return this.get(place)
   }
 
   keys(place: string | Cell): ReadonlyArray<string> | undefined {

@@ -54,6 +54,8 @@ export interface Transaction {
   id(): string
   /** The value at an address; `undefined` where there is none. Follows links. */
   readonly get: (address: string | Cell) => Value
+  /** The same, and a node does not run again because it changes. For what is only passed on, or only matters when something else calls for a run. */
+  readonly peek: (address: string | Cell) => Value
   /** The keys of the object at an address, or the indexes of the array; `undefined` where there is neither. What they hold is not looked at. */
   readonly keys: (address: string | Cell) => ReadonlyArray<string> | undefined
   /** The names of the documents directly below a cell, in code-unit order. */

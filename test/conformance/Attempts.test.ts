@@ -18,7 +18,11 @@ describe("K: attempts of nodes", () => {
     const attempts: Array<readonly [status: string, causes: ReadonlyArray<string>]> = []
     for (let chain = 0; chain < chains; chain++) {
       scheduler.set(`/x/${chain}/0`, 1)
-      for (let i = 1; i <= depth; i++) scheduler.register(Computation.make({ name: `step${chain}.${i}`, output: `/x/${chain}/${i}`, run: (tx) => number(tx.get(`/x/${chain}/${i - 1}`)) + 1 }))
+      for (let i = 1; i <= depth; i++) scheduler.register(Computation.make({ name: `step${chain}.${i}`, output: `/x/${chain}/${i}`, run: (tx) => {
+        const below = number(tx.get(`/x/${chain}/${i - 1}`))
+        // Every second chain makes nothing, so that nothing changes when it was run.
+        return chain % 2 === 0 ? below + 1 : undefined
+      } }))
     }
     scheduler.register(Effect.make({
       name: "top",
@@ -41,7 +45,7 @@ describe("K: attempts of nodes", () => {
       assert.include(causes, "/deep")
       assert.strictEqual(left, "clean")
     }
-    assert.deepStrictEqual(told, [null, chains * (depth + 1)])
+    assert.deepStrictEqual(told, [null, Math.ceil(chains / 2) * (depth + 1)])
     assert.deepStrictEqual(scheduler.takeFailures(), [])
     assert.strictEqual(scheduler.snapshot().find(({ name }) => name === "top")!.runs, 2)
   })
