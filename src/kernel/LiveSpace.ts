@@ -33,6 +33,7 @@ import * as Reporting from "./Reporting.ts"
 import { Settlers } from "./Settlers.ts"
 import type { Accepted, ControlError, DeadPage, OpenLetter, PostedSignal, PostHears, ReadError, Receipt, SignalError, Space } from "./Space.ts"
 import type { Pending } from "./Signal.ts"
+import { LiveDebug } from "./SpaceDebug.ts"
 import { LiveGraph } from "./SpaceGraph.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
 import { type HistoryBusy, IdReused, InboxFull, SpaceStopped } from "./SpaceError.ts"
@@ -49,6 +50,7 @@ export class LiveSpace implements Space, Neighbour {
   readonly name: string
   readonly ops: LiveOperations
   readonly control: Controls
+  readonly debug: LiveDebug
   readonly graph: LiveGraph
   private readonly body: LiveBody
   private readonly group: Group
@@ -85,6 +87,7 @@ export class LiveSpace implements Space, Neighbour {
     this.control = new Controls(body, this.group)
     this.examination = new Examination(body, around.turn)
     this.ops = new LiveOperations({ store: body.store, control: (make) => this.control.submit(make), durably: (see) => this.durably(see) })
+    this.debug = new LiveDebug({ derivation: body.derivation, group: this.group, durably: (see) => this.durably(see) })
     this.graph = new LiveGraph({ derivation: body.derivation, durably: (see) => this.durably(see) })
     this.observing = new Observing({ body, group: this.group, durably: (see) => this.durably(see), ended: this.ended })
     this.watch = this.observing.watch
