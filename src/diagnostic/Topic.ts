@@ -38,6 +38,16 @@ export const topics = {
     means: "A pause, rollback or resume was asked for when the space could not do it",
     remedy: "Look how the space stands, and ask for what it can do from there"
   },
+  "label/declassified": {
+    severity: "sev:debug",
+    means: "An enzyme left out atoms that the configuration grants it to declassify",
+    remedy: "Nothing, where that is meant; else take the grant out of the configuration"
+  },
+  "module/broken": {
+    severity: "sev:crit",
+    means: "A module cannot be loaded or registered; what its file held before goes on",
+    remedy: "Mend what the note complains of; under systole dev the file is looked at again when it changes"
+  },
   "node/busy": {
     severity: "sev:warn",
     means: "Nodes run for more than three tenths of the time, for five seconds or more",
@@ -45,7 +55,7 @@ export const topics = {
   },
   "node/failed": {
     severity: "sev:crit",
-    means: "A node failed, and what it derives stays as it was",
+    means: "A node failed, and what it derives stays as it was; in a space with labels it is gone",
     remedy: "Mend the node; it runs again when its code changes, or what it reads"
   },
   "node/non-settling": {
@@ -58,6 +68,11 @@ export const topics = {
     means: "A node does not run, because another one writes what it derives",
     remedy: "Have it derive another cell, or withdraw the other one; it is taken in when that is gone"
   },
+  "node/undelivered": {
+    severity: "sev:crit",
+    means: "An effect failed at what it was told, and is not told the same again",
+    remedy: "Mend its deliver; what has to reach the outside for certain is an event of its own"
+  },
   "node/unstable": {
     severity: "sev:warn",
     means: "A node made something else of the same values when it ran a second time, which the check in development does",
@@ -67,6 +82,11 @@ export const topics = {
     severity: "sev:warn",
     means: "What was awaited of an operation did not come in time, or never can",
     remedy: "Give a longer ttl, or close the operation where its work ends; the awaiting enzyme gets /op/tmo"
+  },
+  "outbox/waiting": {
+    severity: "sev:warn",
+    means: "Another space does not take what is sent to it; it stays in the outbox and is tried again",
+    remedy: "See to the other space by the note; what waits goes out, in order, when it takes signals again"
   },
   "registry/cycle": {
     severity: "sev:usage",

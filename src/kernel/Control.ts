@@ -16,6 +16,7 @@ import type { InvalidNode } from "../scheduler/Definition.ts"
 import type { BindingChange } from "../stage/Launch.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Write } from "../stage/Write.ts"
+import type { SentSince } from "./Dossiers.ts"
 import * as Foreign from "./Foreign.ts"
 import * as Operating from "./Operating.ts"
 import type { Regime, Verb } from "./Regime.ts"
@@ -60,11 +61,7 @@ export interface Steered {
 export interface Cutover {
   readonly kind: "cutover"
   readonly writes: ReadonlyArray<readonly [key: string, document: Document | undefined]>
-  /** What went to other spaces since, which nobody takes back: how much, and the first of it. */
-  readonly sent: {
-    readonly count: number
-    readonly requests: ReadonlyArray<{ readonly id: string; readonly beat: number; readonly space: string; readonly signal?: string; readonly target?: string }>
-  }
+  readonly sent: SentSince
   readonly lost: string | undefined
   readonly answer: Answer
 }

@@ -18,12 +18,12 @@ import * as Idempotency from "../scheduler/Idempotency.ts"
 import { seen } from "../scheduler/Persistence.ts"
 import type { Ground } from "../scheduler/Locations.ts"
 import type { Modules } from "../scheduler/Modules.ts"
-import type { Location, Node } from "../scheduler/Node.ts"
+import type { Location, Node, NodeRun } from "../scheduler/Node.ts"
 import type { GraphView } from "../scheduler/Introspection.ts"
-import type { NodeRun } from "../scheduler/Runner.ts"
 import { Scheduler } from "../scheduler/Scheduler.ts"
 import { type Kind, Trace } from "../scheduler/Trace.ts"
-import type { Committed } from "../stage/Draft.ts"
+import type { Committed } from "../stage/Moment.ts"
+import type { Labels } from "../stage/Labels.ts"
 import type { Stage } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Outcome } from "./Flight.ts"
@@ -87,6 +87,7 @@ export class Derived implements Derivation {
   /** Why each of them ran, where that is taken down. */
   private causes: Array<ReadonlyArray<string>> = []
   readonly trace = new Trace()
+  private labels: Labels | undefined
   restless: ReadonlyArray<string> = []
   private readonly timing: Timing
   /** The nodes that are not at rest, as this beat leaves them, and as the newest one that was committed left them, each with its episode. */
@@ -147,6 +148,8 @@ export class Derived implements Derivation {
   }
 
   begin(work: BeatWork): void {
+    this.labels = work.labels
+    if (this.scheduler !== undefined) this.scheduler.graph.labels = work.labels
     if (this.roster.isBehind) this.roster.activate(this.engine)
     if (this.scheduler === undefined) return
     this.work = work
@@ -156,6 +159,7 @@ export class Derived implements Derivation {
     this.timing.count(work.begun.spent, this.scheduler)
     for (const [key, steps] of work.steps) this.changeBy(key, steps)
     for (const staged of work.stage.documents.values()) this.scheduler.change(staged.address.key, staged)
+    for (const key of work.takenBack) this.scheduler.lose(Address.ofKey(key))
     work.stage.derive = (address, depth) => this.gate(address, depth)
   }
 
@@ -188,7 +192,8 @@ export class Derived implements Derivation {
   settle(work: BeatWork): void {
     const { scheduler } = this
     const { kept } = this.roster
-    if (kept.size > 0) kept.mark(work.stage.documents.values())
+    if (work.takenBack.length > 0) kept.clear()
+    else if (kept.size > 0) kept.mark(work.stage.documents.values())
     if (scheduler === undefined) return
     work.stage.derive = undefined
     this.roster.take(work.stage.documents.values(), scheduler)
@@ -225,7 +230,7 @@ export class Derived implements Derivation {
 
   observations(): ReadonlyArray<ObservationRow> {
     const { scheduler } = this
-    if (scheduler === undefined) return this.roster.kept.size === 0 ? noRows : [...this.roster.kept.rows()]
+    if (scheduler === undefined) return this.roster.kept.isChanged ? [...this.roster.kept.rows()] : noRows
     const marked = scheduler.invalidation.marked ?? []
     const rows: Array<ObservationRow> = [...this.roster.rows(scheduler)]
     for (const node of new Set([...this.ran, ...marked, ...this.timing.nodes])) {
@@ -297,6 +302,7 @@ export class Derived implements Derivation {
   private get engine(): Scheduler {
     if (this.scheduler !== undefined) return this.scheduler
     const scheduler = new Scheduler(this.ground)
+    scheduler.graph.labels = this.labels
     scheduler.invalidation.marked = []
     scheduler.kept = (name) => ({ observation: this.roster.kept.take(name), hash: this.roster.hashOf(name) })
     scheduler.module = (name) => this.roster.module(name)

@@ -23,6 +23,7 @@ import * as DeadLetter from "./DeadLetter.ts"
 import type { Captured, Handling, Outcome } from "./Flight.ts"
 import * as Foreign from "./Foreign.ts"
 import type { Intake } from "./Intake.ts"
+import * as Labelling from "./Labelling.ts"
 import * as Modules from "./Modules.ts"
 import * as Operating from "./Operating.ts"
 import * as Pieces from "./Pieces.ts"
@@ -74,6 +75,7 @@ export class Heartbeat {
     const work = new BeatWork(new Stage(documents), begun, { bound: bindings, watches, regime, hash })
     work.hears = (signal, place) => this.intake.hears(signal, place, work.table)
     Modules.put(begun.modules, work.stage)
+    Labelling.begin(work)
     this.captureControls(work)
     this.checkStore()
     const resolve = this.memo(work)
@@ -171,6 +173,8 @@ export class Heartbeat {
         run: handling.run,
         envelope: entry.envelope,
         serializable: entry.enzyme.isolation === "serializable",
+        labels: work.labels,
+        label: handling.label,
         operations: Operating.face(work, this.body, entry),
         pieces: this.pieces
       })
@@ -190,11 +194,11 @@ export class Heartbeat {
   private conclude(work: BeatWork, handling: Handling, outcome: Outcome): void {
     this.checkStore()
     // What a run made of a stale value is worth nothing, however it ended.
-    handling.outcome = this.body.derivation.parked() ?? outcome
+    handling.outcome = Labelling.judge(work, handling, this.body.derivation.parked() ?? outcome)
     if (handling.outcome.kind === "retry") return
     if (outcome.kind !== "fatal") return
     this.body.derivation.abort()
-    this.intake.putBack(work.taken, work.begun, { signal: handling.flight.signal, key: handling.key, outcome })
+    this.intake.putBack(work.taken, work.begun, { signal: handling.flight.signal, key: handling.key, outcome: { ...outcome, label: handling.label } })
     const { signal, target } = handling.flight.signal
     throw new BeatAborted({ beat: work.moment.beat, enzyme: handling.key, signal: signal ?? target ?? "", reason: outcome.message })
   }

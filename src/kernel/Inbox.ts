@@ -20,7 +20,7 @@ import { defaults } from "./Limits.ts"
 import { Queue } from "./Queue.ts"
 import * as Regime from "./Regime.ts"
 import type { Pending, Signal } from "./Signal.ts"
-import { size } from "./Signal.ts"
+import { pairAgain, size } from "./Signal.ts"
 import { type Head, single, takeFrom, Track } from "./Track.ts"
 import { type Rows, Waiting } from "./Waiting.ts"
 import { Waits } from "./Waits.ts"
@@ -157,8 +157,10 @@ export class Inbox {
     const isLock = Regime.isLock(document)
     if (isLock && !Regime.holds(this.regime, document)) return track.retries.push(seq)
     const queues = isLock ? this.locked : track.losers
-    const queue = queues.get(document)
-    if (queue === undefined) queues.set(document, single(seq))
+    // Who read an open document and knows more does not stand in the way of those who wrote it.
+    const place = isLock || again.label === undefined ? document : `${document} ${again.label.join()}`
+    const queue = queues.get(place)
+    if (queue === undefined) queues.set(place, single(seq))
     else if (again.previous === again.document) queue.prepend([seq])
     else queue.push(seq)
   }
@@ -246,11 +248,12 @@ export class Inbox {
     const { again, signal } = pending
     const key = again!.enzyme
     const entry = Registry.successor(capture.resolve(signal), { key, id: again!.entry })
-    const attempt = `${signal.pair} ${entry?.id ?? key}`
+    const pair = pairAgain(pending)
+    const attempt = `${pair} ${entry?.id ?? key}`
     if (capture.attempts.has(attempt)) return false
     capture.attempts.add(attempt)
     if (again!.why === "gate") this.parked--
-    capture.pairs.set(signal.pair, "taken")
+    capture.pairs.set(pair, "taken")
     this.put({ pending: pending.under(entry?.key ?? key), flight: this.flightOf(pending) }, capture)
     return true
   }
@@ -377,6 +380,9 @@ const isFull = ({ bytes, limits, taken }: Capture): boolean => taken.length >= l
 /** Each look moves one signal on; the limit keeps a beat from looking at a whole backlog. */
 const looks = ({ captureSignals }: Limits): number => 4 * captureSignals
 
-/** The lane of an event, by the width that its enzymes ask for. */
-const laneOf = (signal: Signal, lane: Lane): string =>
-  lane === "pair" ? signal.pair : lane === "target" ? `target ${signal.target ?? ""}` : "space"
+/** The lane of an event, by the width that its enzymes ask for; apart for each label. */
+const laneOf = ({ label, pair, target = "" }: Signal, lane: Lane): string => {
+  if (lane === "pair") return pair
+  const wide = lane === "target" ? `target ${target}` : "space"
+  return label === undefined ? wide : `${wide} ${label.join()}`
+}

@@ -14,6 +14,7 @@ import type { Control } from "./Control.ts"
 import type { Flight, Outcome } from "./Flight.ts"
 import type { Start, Taken } from "./Inbox.ts"
 import type { Activation } from "./Modules.ts"
+import * as Labelling from "./Labelling.ts"
 import * as Modules from "./Modules.ts"
 import * as Regime from "./Regime.ts"
 import type { Signal } from "./Signal.ts"
@@ -32,6 +33,8 @@ export interface Begun extends Start, Activation {
   readonly activated: number
   /** Content that runs can see for the first time. */
   readonly content: ReadonlyArray<string>
+  /** Rules on labels that become active. */
+  readonly labels?: Labelling.Change | undefined
 }
 
 /** A handling that aborted its beat: the next one takes the same input without it. */
@@ -104,6 +107,7 @@ export class LiveIntake implements Intake {
       activated,
       spent: this.body.derivation.spent,
       content: documents.capture(),
+      labels: this.opened ? undefined : Labelling.change(this.body.settings.labels, documents),
       ...this.opened && activated === 0 ? Modules.unchanged : Modules.activation({ enzymes, nodes }, documents)
     }
   }

@@ -13,14 +13,17 @@
  * @module
  */
 import type { Document } from "../cell/Document.ts"
+import * as Codec from "../cell/Document.ts"
 import { pointer } from "../cell/Address.ts"
 import type { At, BindingChange, Emission } from "../stage/Launch.ts"
-import type { Staged } from "../stage/Stage.ts"
+import * as Labels from "../stage/Labels.ts"
+import { CAPTURE, type Staged } from "../stage/Stage.ts"
 import type { Control, Cutover, Operation, Setting } from "./Control.ts"
 import type { NodeLine, Refused } from "./Derivation.ts"
 import type { Captured, Handling } from "./Flight.ts"
 import type { Foreign } from "./Foreign.ts"
 import type { Spent } from "./Intake.ts"
+import type { Lines } from "./Labelling.ts"
 import * as Modules from "./Modules.ts"
 import type { Verb } from "./Regime.ts"
 import type { Again } from "./Signal.ts"
@@ -66,6 +69,8 @@ export interface Facts {
   readonly changes: ReadonlyArray<Staged>
   /** Digests of content that the beat made, the texts of modules among it, and that was not in sight before. */
   readonly made: ReadonlyArray<string>
+  /** What was confidential of it, where anything was. */
+  readonly labels?: Lines | undefined
 }
 
 /**
@@ -109,6 +114,7 @@ export const entry = (facts: Facts): string => {
   if (facts.due.length > 0) text += `,"due":${JSON.stringify(facts.due)}`
   if (facts.sent.length > 0) text += `,"sent":[${facts.sent.map(awaited).join(",")}]`
   if (facts.made.length > 0) text += `,"made":${addresses(facts.made)}`
+  if (facts.labels !== undefined) text += `,"labels":${JSON.stringify(facts.labels)}`
   text += "}"
   const messages = asides(facts)
   return messages === undefined ? text : `${text}\n${messages}`
@@ -270,6 +276,7 @@ export interface Parsed {
   readonly due?: ReadonlyArray<readonly [oid: string, number: number]>
   readonly sent?: ReadonlyArray<SentLine>
   readonly made?: ReadonlyArray<string>
+  readonly labels?: Lines
   /** What is said of runs that failed, by their numbers. */
   readonly messages: ReadonlyMap<number, string>
 }
@@ -293,6 +300,12 @@ const digest = (address: string): string => address.slice(CONTENT.length)
 /** What became active in an entry's beat: its capture wrote the cells that say so. */
 export const modules = (entry: Parsed): ReadonlyArray<Modules.Module> =>
   entry.cells.flatMap(([key, , , [after]]) => Modules.fromCell(key, after) ?? [])
+
+/** The rules on labels that became active in an entry's beat, where any did. */
+export const labels = (entry: Parsed): { readonly document: Document | undefined } | undefined => {
+  const cell = entry.cells.find(([key, writers]) => key === Labels.ADDRESS.key && writers === CAPTURE)
+  return cell === undefined ? undefined : { document: cell[3].length === 0 ? undefined : Codec.decode(JSON.stringify(cell[3][0])) }
+}
 
 /** Whether a document's text changed. */
 export const isChange = (before: Document | undefined, after: Document | undefined): boolean => before?.text !== after?.text

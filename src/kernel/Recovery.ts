@@ -17,6 +17,7 @@ import { Derived } from "./Derived.ts"
 import { Documents } from "./Documents.ts"
 import { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
+import * as Labels from "../stage/Labels.ts"
 import * as Operating from "./Operating.ts"
 import type { Pacemaker } from "./Pacemaker.ts"
 import * as Pieces from "./Pieces.ts"
@@ -88,6 +89,7 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
     regime,
     watches,
     settings,
+    labels: settings.labels === undefined ? undefined : Labels.read(Labels.documentOf(settings.labels)),
     hash: hash.hex,
     seed: pacemaker.seed,
     host,

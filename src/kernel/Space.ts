@@ -10,6 +10,7 @@
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { InvalidAddress } from "../cell/Address.ts"
+import type { Label } from "../cell/Label.ts"
 import type { LinkLoop } from "../cell/Link.ts"
 import type { InvalidValue, Value } from "../cell/Value.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
@@ -22,6 +23,7 @@ import type { Finding, GraphView, Stats } from "../scheduler/Introspection.ts"
 import type { Kind, Lines } from "../scheduler/Trace.ts"
 import type { Archive } from "./Archive.ts"
 import type { Foreign, ForeignChange } from "./Foreign.ts"
+import type { Clearance, Denial, Reader } from "./Reader.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "./DeadLetter.ts"
 import type { OperationDossier, OperationPage, OperationRow } from "./Dossiers.ts"
 import type { BeatAborted, CellLocked, ControlRefused, DeadAbsent, HistoryBusy, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
@@ -32,6 +34,8 @@ export interface PostedSignal extends Omit<SignalRequest, "space"> {
   readonly id?: string | undefined
   /** Who sends it; part of what makes a caller's id unique. Default `local`. */
   readonly principal?: string | undefined
+  /** What whoever takes it is told by it: atoms that the rules of the space know. */
+  readonly label?: ReadonlyArray<string> | undefined
 }
 
 /** What is answered once a signal is durable. */
@@ -53,6 +57,8 @@ export interface HandlingReceipt {
   /** What the run returned; `{}` where it returned nothing. */
   readonly value: Value
   readonly error?: { readonly tag: string; readonly code: string; readonly message: string }
+  /** What it tells, where that is confidential. */
+  readonly label?: Label | undefined
 }
 
 /** What became of an event. */
@@ -63,6 +69,8 @@ export interface Receipt {
   /** The beat that captured it; `undefined` while it waits. */
   readonly beat: number | undefined
   readonly handlings: ReadonlyArray<HandlingReceipt>
+  /** What the event tells, where that is confidential. */
+  readonly label?: Label | undefined
 }
 
 /** Who hears what became of a posted signal: each of the two that are given once, in whichever order they come true, or `fail`. */
@@ -243,6 +251,10 @@ export interface Space {
   readonly watch: (address: string, options?: { readonly after?: number | undefined; readonly changeGroup?: string | undefined }) => Stream.Stream<Observation, ReadError>
   /** The value at an address, with everything it derives from brought up to date. */
   readonly pull: (address: string) => Effect.Effect<Value, ReadError>
+  /** The space as a reader sees it that may not learn everything. */
+  readonly reader: (clearance: Clearance) => Reader
+  /** Who was refused what, the newest 1,000 since the space was opened, oldest first. */
+  readonly denials: Effect.Effect<ReadonlyArray<Denial>>
   /** The number of the newest beat that is durable; -1 before the first. */
   readonly head: Effect.Effect<number>
   readonly journal: (beat: number) => Effect.Effect<JournalRow | undefined, ReadError>

@@ -20,7 +20,9 @@ import * as Run from "../kernel/Run.ts"
 import { type Definition, InvalidNode } from "../scheduler/Definition.ts"
 import * as Piece from "../scheduler/Piece.ts"
 import type { Pieces as Face } from "../stage/Charter.ts"
-import { Draft, type View } from "../stage/Draft.ts"
+import { Draft } from "../stage/Draft.ts"
+import type { Startable } from "../stage/Transaction.ts"
+import type { View } from "../stage/Moment.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Code } from "./Code.ts"
 import { NotReplayable } from "./NotReplayable.ts"
@@ -40,6 +42,8 @@ interface Made {
 export class RecordedDerivation implements Derivation {
   private readonly code: Pick<Code, "node">
   private recorded: ReadonlyArray<NodeRunLine> = []
+  /** Nodes that failed before handlings, which is told of after all is merged. */
+  private readonly failed: Array<{ readonly name: string; readonly line: NodeLine }> = []
   restless: ReadonlyArray<string> = []
   refused: ReadonlyArray<Refused> = []
   private work: BeatWork | undefined
@@ -69,7 +73,7 @@ export class RecordedDerivation implements Derivation {
   }
 
   before(run: number): void {
-    this.runAll(run)
+    this.failed.push(...this.runAll(run))
     for (const [key, { document, line }] of this.take()) this.work!.stage.gate(Address.ofKey(key), document, Derivations.writerOf(this.work!, line))
   }
 
@@ -80,7 +84,7 @@ export class RecordedDerivation implements Derivation {
   settle(work: BeatWork): void {
     for (const refused of this.refused) work.diagnose(Derivations.refusal(refused))
     for (let round = 0; round < Derivations.MAX_ROUNDS; round++) {
-      const failed = this.runAll(Derivations.PASS - round)
+      const failed = [...this.failed.splice(0), ...this.runAll(Derivations.PASS - round)]
       for (const [key, { document, line }] of this.take()) work.stage.put(Address.ofKey(key), document, Derivations.writerOf(work, line))
       for (const { line, name } of failed) work.diagnose(Derivations.failure(name, this.definitionOf(line)?.output, line.error!.code))
       if (round === 0 && this.restless.length > 0) work.diagnose(Derivations.restlessness(this.restless, this.outputOf(this.restless[0]!)))
@@ -124,25 +128,25 @@ export class RecordedDerivation implements Derivation {
     } catch (raised) {
       error = draft.refusal ?? raised
     }
+    if (error !== undefined && this.work!.labels !== undefined && definition.output !== undefined) this.put(definition.output, undefined)
     const ended = { ...line, error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error), isLast) }
     this.lines.push(ended)
     return ended
   }
 
-  private draft({ envelope }: Definition, run: number): NodeDraft {
-    return new NodeDraft(this.view, this.work!.moment, { run, envelope, serializable: false, pieces: this.pieces })
+  private draft(definition: Definition, run: number): NodeDraft {
+    const { labels, moment } = this.work!
+    const start: Face["start"] = (_, node, inputs) => this.start(definition, node, inputs)
+    return new NodeDraft(this.view, moment, { run, envelope: definition.envelope, serializable: false, pieces: { start, stop: (draft) => { throw (draft as NodeDraft).forbidden() } }, labels, surface: definition })
   }
 
   /** What runs start is known by its name when it runs itself. */
-  private readonly pieces: Face = {
-    start: (_, node, inputs) => {
-      const definition = typeof node === "string" ? this.piece(node, inputs) : node as Definition
-      this.children.set(definition.name, definition)
-      return definition.name
-    },
-    stop: (draft) => {
-      throw (draft as NodeDraft).forbidden()
-    }
+  private start(parent: Definition, node: Startable | string, inputs: unknown): string {
+    const definition = typeof node === "string" ? this.piece(node, inputs) : node as Definition
+    const above = this.work!.labels?.starting(parent, definition)
+    if (above !== undefined) throw above
+    this.children.set(definition.name, definition)
+    return definition.name
   }
 
   private piece(name: string, inputs: unknown): Definition {

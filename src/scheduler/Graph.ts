@@ -10,11 +10,11 @@
  */
 import * as Address from "../cell/Address.ts"
 import * as Envelope from "../stage/Envelope.ts"
+import type { Labels } from "../stage/Labels.ts"
 import type { Ground } from "./Locations.ts"
 import { Locations } from "./Locations.ts"
-import { COVERED, Edge, extraOf, isLive, type Location, type Node, READY, ROOT, rootOf, UNSETTLED } from "./Node.ts"
+import { COVERED, Edge, extraOf, isLive, type Location, type Node, type NodeRun, READY, ROOT, rootOf, UNSETTLED } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
-import type { NodeRun } from "./Runner.ts"
 
 const nobody: ReadonlyArray<Node> = []
 
@@ -33,6 +33,8 @@ export class Graph {
   told: ((run: NodeRun, keys: ReadonlyArray<string>) => void) | undefined
   /** Whether each run is to know what changed before it. */
   explains = false
+  /** The labels of the space, where it has any. */
+  labels: Labels | undefined
   /** Edges that close a cycle. */
   private backs = 0
   private readonly materializers: Array<Node> = []

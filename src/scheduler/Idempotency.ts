@@ -11,11 +11,11 @@ import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import type { Pieces } from "../stage/Charter.ts"
-import { Draft, type Moment, type View } from "../stage/Draft.ts"
+import { Draft } from "../stage/Draft.ts"
+import type { Moment, View } from "../stage/Moment.ts"
 import type { Definition } from "./Definition.ts"
 import type { Ground } from "./Locations.ts"
-import type { Node } from "./Node.ts"
-import type { NodeRun } from "./Runner.ts"
+import type { Node, NodeRun } from "./Node.ts"
 import type { Scheduler } from "./Scheduler.ts"
 
 /** Told of a node that does not keep to it, and of the first place where that shows; `undefined` where it starts other nodes instead. */
@@ -69,7 +69,7 @@ const repeat = ({ moment, run: { node: { definition, output } } }: Ended, view: 
     return name
   }
   const pieces: Pieces = { start, stop: () => {} }
-  const draft = new Draft(view, moment, { run: 0, envelope: definition.envelope, serializable: false, pieces })
+  const draft = new Draft(view, moment, { run: 0, envelope: definition.envelope, serializable: false, pieces, labels: scheduler.graph.labels, surface: definition })
   const made = new Map<string, Document | undefined>()
   try {
     const value = definition.run(draft)

@@ -12,9 +12,10 @@ import * as Address from "../cell/Address.ts"
 import type { Definition } from "./Definition.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
+import { LabelBelow } from "../stage/Labels.ts"
 import { type Depth, type Edge, INVALID, isLive, NEVER_RAN, type Node, UNSETTLED } from "./Node.ts"
 import * as Reads from "./Reads.ts"
-import { type Environment, NodeRun } from "./Runner.ts"
+import { type Environment, Runner } from "./Runner.ts"
 import type { Queue } from "./Queue.ts"
 
 /** One place that was read. */
@@ -62,7 +63,8 @@ export const observe = (node: Node, hash: string | undefined): Observation | und
     v: 1,
     name: node.definition.name,
     fingerprint: fingerprint(node.definition, hash),
-    status: (flags & INVALID) === 0 ? "clean" : "invalid",
+    // Other rules may let it know what these did not.
+    status: (flags & INVALID) === 0 && !(run.error instanceof LabelBelow) ? "clean" : "invalid",
     creates: run.children !== undefined,
     reads,
     causes,
@@ -100,7 +102,8 @@ export const seen = (definition: Definition, address: Address.Address): Observat
 export const resume = (node: Node, kept: Observation, around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment; readonly hash: string | undefined }): boolean => {
   const { gates, graph, hash, queue } = around
   if (kept.creates || kept.v !== 1 || kept.fingerprint !== fingerprint(node.definition, hash) || (node.flags & NEVER_RAN) === 0) return false
-  const run = new NodeRun(node, around.environment)
+  if (graph.labels !== undefined && kept.reads.some(([text, depth]) => graph.labels!.above(node.definition, graph.labels!.at(Address.parse(text), depth)) !== undefined)) return false
+  const run = new Runner(node, around.environment)
   node.run = run
   run.since = graph.clock
   const isInvalid = kept.status === "invalid"

@@ -13,7 +13,8 @@ import { type Cell, addressOf } from "../cell/Cell.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import type * as Value from "../cell/Value.ts"
-import type { Draft, Moment } from "../stage/Draft.ts"
+import type { Draft } from "../stage/Draft.ts"
+import type { Moment } from "../stage/Moment.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import { isView } from "../stage/View.ts"
 import { NodeThrew } from "./Definition.ts"
@@ -290,6 +291,7 @@ export abstract class ReadSet extends NodeTransaction {
   /** Whether a place cannot be brought up to date within this run, because what it stands on is too deep. */
   private isStale(location: Location): boolean {
     const { ensure, graph, queue } = this.environment
+    if (graph.labels !== undefined) this.confine(location)
     let isAgain = false
     for (const writer of graph.writersOf(location)) {
       if (writer === this.node) continue
@@ -304,6 +306,13 @@ export abstract class ReadSet extends NodeTransaction {
     this.isSpecial = true
     this.refusal = AGAIN
     return AGAIN
+  }
+
+  /** Stops before what may not be known by those who see what the node writes. */
+  private confine(location: Location): void {
+    const labels = this.graph.labels!
+    const above = labels.above(this.node.definition, labels.at(Address.ofKey(rootOf(location).key), location.extra?.depth ?? "deep"))
+    if (above !== undefined) throw this.refuse(above)
   }
 
   /** Runs the materializers that may write what is about to be read and have to run. */

@@ -13,7 +13,7 @@ import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable } from "../stage/Transaction.ts"
 import { type Definition, isPromise } from "./Definition.ts"
 import type { Invalidation } from "./Invalidation.ts"
-import { type Node, UNSETTLED } from "./Node.ts"
+import { type Node, type NodeRun, UNSETTLED } from "./Node.ts"
 import { AGAIN, current, ReadSet, type Surroundings } from "./ReadSet.ts"
 
 /** What the runner asks of the rest of the scheduler. */
@@ -28,28 +28,24 @@ export interface Environment extends Surroundings {
 }
 
 /**
- * What the runs of one node keep from one to the next, and the transaction that they are given.
+ * Runs one node: what its runs keep from one to the next, and the transaction that they are given.
  *
  * @category models
  * @since 0.1.0
  */
-export class NodeRun extends ReadSet {
+export class Runner extends ReadSet implements NodeRun {
   protected declare readonly environment: Environment
   private readonly invalidation: Invalidation
-  /** The change before which the newest completed run began: newer ones are reasons to run again. */
   since = -1
-  /** The pass in which it ran last, how often in it, and how often in all. */
   pass = -1
   passRuns = 0
   runs = 0
-  /** What an effect saw last, and whether that is still to be told. */
   seen: Value.Value = undefined
   isSeen = false
-  /** Why the newest run failed, where it did; and what changed before it, where that is asked for. */
   error: unknown = undefined
   causes: ReadonlyArray<string> = nothing
-  /** The names of the nodes that the newest run started, and the run before it. */
   children: Set<string> | undefined = undefined
+  /** The names of the nodes that the run before started. */
   private abandoned: Set<string> | undefined = undefined
 
   constructor(node: Node, environment: Environment) {
@@ -109,6 +105,8 @@ export class NodeRun extends ReadSet {
   private close(value: Value.Value, since: number): void {
     const { graph } = this
     if (this.error === undefined) this.commit(value)
+    // When it last went well depends on who asked for it, which may be confidential.
+    if (this.error !== undefined && graph.labels !== undefined && this.node.output !== undefined) this.invalidation.derived(this.node.output, undefined, this.node)
     if (graph.told !== undefined) graph.told(this, this.error === undefined ? this.draft?.own?.keys ?? nothing : nothing)
     this.draft = undefined
     const { abandoned } = this
@@ -152,8 +150,8 @@ export class NodeRun extends ReadSet {
       visible: (key: string) => locations.document(locations.root(key)),
       children: locations.children.bind(locations)
     }
-    const { envelope } = this.node.definition
-    const draft = new Draft(view, moment, { run: 0, envelope, serializable: false })
+    const { definition } = this.node
+    const draft = new Draft(view, moment, { run: 0, envelope: definition.envelope, serializable: false, labels: this.graph.labels, surface: definition })
     this.draft = draft
     this.isSpecial = true
     current.simple = undefined

@@ -15,20 +15,20 @@ import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Values from "../cell/Value.ts"
 import { isTagged } from "../registry/Outcome.ts"
-import type { Moment } from "../stage/Draft.ts"
+import type { Moment } from "../stage/Moment.ts"
 import { type Definition, InvalidNode } from "./Definition.ts"
 import { Gates } from "./Gates.ts"
 import { Graph } from "./Graph.ts"
 import * as Introspection from "./Introspection.ts"
 import { Invalidation } from "./Invalidation.ts"
 import { adopt, type Ground } from "./Locations.ts"
-import { COVERED, type Depth, INVALID, isLive, LOADED, type Location, NEVER_RAN, type Node, REMOVED } from "./Node.ts"
+import { COVERED, type Depth, INVALID, isLive, LOADED, type Location, NEVER_RAN, type Node, type NodeRun, REMOVED } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
 import * as Piece from "./Piece.ts"
 import type { Observation } from "./Persistence.ts"
 import { Queue } from "./Queue.ts"
 import { Registry } from "./Registry.ts"
-import type { Environment, NodeRun } from "./Runner.ts"
+import type { Environment } from "./Runner.ts"
 import { Settle, type Settled } from "./Settle.ts"
 
 /** What a node's run came to. */
@@ -172,6 +172,14 @@ export class Scheduler {
     this.invalidation.replaced(root, after, { group })
   }
 
+  /** A document was taken back to what it was: whoever makes it has to do so again. */
+  lose(address: Address.Address): void {
+    const { graph: { locations }, invalidation } = this
+    const writer = locations.known(address.key)?.writer
+    if (writer !== undefined) invalidation.lost(writer)
+    if (this.graph.isCovered(address)) for (const node of this.graph.covering(locations.at(address))) invalidation.lost(node)
+  }
+
   /** Takes back what changed since the last commit, and what ran: documents are what `committed` says, and who ran has to run again. */
   revert(committed: (key: string) => Document | undefined, ran: ReadonlyArray<Node>): void {
     const { locations } = this.graph
@@ -307,6 +315,8 @@ export class Scheduler {
       const { name } = definition
       throw new InvalidNode({ name, reason: `"${parent.definition.name}" starts it and it is there already, started by "${known.parent?.definition.name ?? "a module"}"; give it a name of its own` })
     }
+    const above = this.graph.labels?.starting(parent.definition, definition)
+    if (above !== undefined) throw above
     const node = this.registry.register(definition, parent)
     const kept = known === undefined ? this.kept?.(definition.name) : undefined
     if (kept?.observation !== undefined) Persistence.resume(node, kept.observation, { graph: this.graph, gates: this.gates, queue: this.queue, environment: this.environment, hash: kept.hash })

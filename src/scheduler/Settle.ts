@@ -12,9 +12,9 @@ import type { Gates } from "./Gates.ts"
 import { eligibleAt, PASS_RUN_BUDGET } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { causesOf } from "./Introspection.ts"
-import { type Edge, GATED, isLive, MATERIALIZER, NEVER_RAN, type Node, PROVISIONAL, QUEUED, REMOVED, RUNNING, UNSETTLED, WALKED } from "./Node.ts"
+import { type Edge, GATED, isLive, MATERIALIZER, NEVER_RAN, type Node, type NodeRun, PROVISIONAL, QUEUED, REMOVED, RUNNING, UNSETTLED, WALKED } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
-import { type Environment, NodeRun } from "./Runner.ts"
+import { type Environment, Runner } from "./Runner.ts"
 
 /** A node on the way of a walk, and how far its writers were walked. */
 interface Step {
@@ -156,7 +156,7 @@ export class Settle {
   }
 
   private run(node: Node): boolean {
-    const run = node.run ??= new NodeRun(node, this.environment)
+    const run = node.run ??= new Runner(node, this.environment)
     if (this.graph.explains) run.causes = causesOf(node)
     const { timer } = this
     if (!(timer !== undefined && node.definition.autoDebounce ? this.timed(run, timer) : run.perform())) return false

@@ -3,8 +3,10 @@
  *
  * @module
  */
+import type { Label } from "../cell/Label.ts"
 import type { Draft } from "./Draft.ts"
 import type { Envelope } from "./Envelope.ts"
+import type { Labels, Surface } from "./Labels.ts"
 import type { Operations } from "./Launch.ts"
 import type { Startable } from "./Transaction.ts"
 
@@ -20,6 +22,11 @@ export interface Charter {
   readonly run: number
   readonly envelope: Envelope
   readonly serializable: boolean
+  /** The labels of the space, where it has any, and what the run is told by beside what it reads. */
+  readonly labels?: Labels | undefined
+  readonly label?: Label | undefined
+  /** Of a node: all that it ever writes, which bounds what it may know. */
+  readonly surface?: Surface | undefined
   /** Makes the run's face of operations, where it uses them. */
   readonly operations?: ((draft: Draft) => Operations) | undefined
   readonly pieces?: Pieces | undefined

@@ -5,7 +5,7 @@ import type { Transaction, Value } from "systole"
 import { Computation, Effect, replay, Retry, Scheduler } from "systole"
 import { causesOf } from "../../src/scheduler/Introspection.ts"
 import { MAX_NESTING } from "../../src/scheduler/ReadSet.ts"
-import type { NodeRun } from "../../src/scheduler/Runner.ts"
+import type { NodeRun } from "../../src/scheduler/Node.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as Graph from "./Graph.ts"
 
@@ -27,7 +27,7 @@ describe("K: attempts of nodes", () => {
     scheduler.register(Effect.make({
       name: "top",
       read: (tx) => {
-        const { node } = tx as NodeRun
+        const { node } = tx as unknown as NodeRun
         attempts.push([node.run!.children === undefined ? "clean" : "left over", causesOf(node)])
         const isDeep = tx.get("/deep") === true
         tx.start(Computation.make({ name: `child${attempts.length}`, output: `/child/${attempts.length}`, run: () => attempts.length }))

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Scheduler as Engine } from "systole"
 import { Computation, Effect, Scheduler } from "systole"
 import { causesOf } from "../../src/scheduler/Introspection.ts"
-import type { NodeRun } from "../../src/scheduler/Runner.ts"
+import type { Runner } from "../../src/scheduler/Runner.ts"
 import * as Dice from "../support/Dice.ts"
 import * as Model from "./Model.ts"
 
@@ -89,7 +89,7 @@ describe("Invariants of the scheduler", () => {
     for (const seed of seeds) {
       const { change, features, held, model, settle } = begin(seed)
       model.onRun = (spec, tx) => {
-        const { node, runs } = tx as NodeRun
+        const { node, runs } = tx as Runner
         if (runs === 0) return
         assert.isNotEmpty(causesOf(node), `${spec.name}, seed ${seed}`)
         // What waits, or stands in a cycle, may find again what it left.
@@ -224,7 +224,7 @@ describe("Invariants of the scheduler", () => {
     for (const seed of seeds) {
       const { change, held, model, settle } = begin(seed)
       model.onRun = (spec, tx) => {
-        const run = tx as NodeRun
+        const run = tx as Runner
         assert.strictEqual(run.node.definition.name, spec.name)
         const causes = causesOf(run.node)
         if (run.runs === 0) return assert.isEmpty(causes)

@@ -8,7 +8,7 @@ import { Context, Effect, Layer } from "effect"
 import type { Enzyme, Pacemaker, Persistence, Settings, Space, Transaction, Value } from "systole"
 import { CurrentReporter, defaults, Kernel, KernelSettings, MemoryStore, Registry, Reporter } from "systole"
 import { RunWatch } from "../../src/kernel/RunWatch.ts"
-import { NodeRun } from "../../src/scheduler/Runner.ts"
+import { Runner } from "../../src/scheduler/Runner.ts"
 import * as HashLayer from "./HashLayer.ts"
 import * as TestPacemaker from "./TestPacemaker.ts"
 
@@ -38,7 +38,7 @@ export const checked = Layer.effect(CurrentReporter, Effect.gen(function*() {
 })).pipe(Layer.merge(Layer.effect(RunWatch, Effect.map(RunWatch, (given) => given ?? { enter: () => {}, leave: () => {}, rechecks: true }))))
 
 /** Whether a run is a node's own, and not the one that checks it. */
-export const isOwn = (tx: Transaction): boolean => tx instanceof NodeRun
+export const isOwn = (tx: Transaction): boolean => tx instanceof Runner
 
 /** A kernel over memory, or another persistence. What was flushed outlives the space's handles as long as the layer. */
 export const layer = <E = never>(changed: Partial<Settings> = {}, persistence: Layer.Layer<Persistence, E> = MemoryStore.layer, pacemaker: Layer.Layer<Pacemaker> = TestPacemaker.layer) =>
