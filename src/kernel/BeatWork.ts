@@ -9,7 +9,7 @@ import * as Document from "../cell/Document.ts"
 import * as Bindings from "../registry/Bindings.ts"
 import type { Entry } from "../registry/Registry.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
-import { Advance, type Advanced } from "../operation/Advance.ts"
+import { Advance, type Advanced, type Sent } from "../operation/Advance.ts"
 import type { Watches } from "../operation/Watches.ts"
 import type { Draft, Moment } from "../stage/Draft.ts"
 import type { BindingChange } from "../stage/Launch.ts"
@@ -64,6 +64,10 @@ export class BeatWork {
   readonly nodeDrafts: Array<Draft> = []
   /** The watchers of operations whose time is over, each by its operation and number. */
   due: ReadonlyArray<readonly [oid: string, number: number]> = []
+  /** The keys of the rendezvous whose beat has come. */
+  met: ReadonlyArray<string> = []
+  /** What the beat itself sends to those who wait. */
+  readonly sent: Array<Sent> = []
   /** What became of operations, once all runs are merged. */
   advanced: Advanced | undefined
   /** What was sent again from the dead letters. */

@@ -8,6 +8,7 @@ import type { Binding } from "../registry/Bindings.ts"
 import type { Modules } from "../scheduler/Modules.ts"
 import type { Enzymes } from "../registry/Registry.ts"
 import type { Watches } from "../operation/Watches.ts"
+import type { Calendar } from "../rendezvous/Calendar.ts"
 import type { Departures } from "./Departures.ts"
 import type { Derivation } from "./Derivation.ts"
 import type { Derived } from "./Derived.ts"
@@ -37,6 +38,8 @@ export interface Body {
   readonly bindings: Map<string, ReadonlyArray<Binding>>
   /** The open watchers of operations. */
   readonly watches: Watches
+  /** The rendezvous that are not over. */
+  readonly calendar: Calendar
   readonly settings: Settings
   readonly hash: (data: string | Uint8Array) => string
   /** Draws a beat's seed. */

@@ -19,6 +19,7 @@ import { type Delivery, GATED } from "./Derivation.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import type { Flight, Handling, Outcome } from "./Flight.ts"
 import * as Journal from "./Journal.ts"
+import * as Meeting from "./Meeting.ts"
 import * as Operating from "./Operating.ts"
 import * as Receipts from "./Receipts.ts"
 import * as Run from "./Run.ts"
@@ -68,6 +69,7 @@ export const commit = (work: BeatWork, body: Body): Beat => {
   for (const handling of work.runs) conclude(handling, { work, body, settled })
   for (const flight of flights) settleFlight(flight, { work, body, settled })
   Operating.advance(work, body, settled.queued)
+  Meeting.advance(work, body, settled.queued)
   report(work)
   body.derivation.settle(work)
   if (body.documents.failure !== undefined) throw body.documents.failure
@@ -270,7 +272,8 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     nodes: body.derivation.lines,
     restless: body.derivation.restless,
     due: work.due,
-    sent: work.advanced?.sent ?? [],
+    met: work.met,
+    sent: work.sent,
     changes,
     made: firsts(settled.blobs, body)
   })
@@ -302,6 +305,7 @@ const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => 
     else body.bindings.set(cell, list)
   }
   if (work.advanced !== undefined) Operating.apply(work.advanced, body)
+  Meeting.apply(work, body)
   for (const captured of work.captured) captured.pending.beat = work.moment.beat
   for (const pending of settled.queued) {
     pending.stored = true

@@ -10,12 +10,13 @@ import { InvalidValue } from "../cell/Value.ts"
 import type { BindingChange } from "../stage/Launch.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Write } from "../stage/Write.ts"
+import * as Meeting from "./Meeting.ts"
 import * as Operating from "./Operating.ts"
 import type { DeadAbsent, SpaceStopped } from "./SpaceError.ts"
 import { WriteRefused } from "./SpaceError.ts"
 
 /** What is answered to whoever asked: the beat that did it, once that is durable, or why it was not done. */
-export type Answer = (answer: number | InvalidValue | Operating.Refused | WriteRefused | DeadAbsent | SpaceStopped) => void
+export type Answer = (answer: number | InvalidValue | Operating.Refused | Meeting.Refused | WriteRefused | DeadAbsent | SpaceStopped) => void
 
 /**
  * One piece of control input.
@@ -28,6 +29,7 @@ export type Control =
   | { readonly kind: "bind"; readonly change: BindingChange; readonly answer: Answer }
   | Redelivery
   | Operation
+  | Appointed
 
 /** What is asked of an operation. */
 export interface Operation {
@@ -35,6 +37,15 @@ export interface Operation {
   readonly ask: Operating.Ask
   /** The operation that it was done to, once it was. */
   oid: string | undefined
+  readonly answer: Answer
+}
+
+/** What is asked of a rendezvous. */
+export interface Appointed {
+  readonly kind: "rv"
+  readonly ask: Meeting.Ask
+  /** What was spawned, once it was. */
+  spawned: Meeting.Spawned | undefined
   readonly answer: Answer
 }
 
@@ -73,5 +84,18 @@ export const operate = (draft: Draft, control: Operation, around: Parameters<typ
   const done = Operating.perform(draft, control.ask, around)
   if (typeof done !== "string") return done
   control.oid = done
+  return undefined
+}
+
+/**
+ * Does what is asked of a rendezvous in the capture transaction; answers why not, where it cannot.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const meet = (draft: Draft, control: Appointed, around: Parameters<typeof Meeting.perform>[2]): Meeting.Refused | undefined => {
+  const done = Meeting.perform(draft, control.ask, around)
+  if (Meeting.isRefusal(done)) return done
+  control.spawned = done
   return undefined
 }

@@ -13,6 +13,7 @@ import type { Resolution } from "../registry/Registry.ts"
 import { Draft } from "../stage/Draft.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import { CAPTURE, Stage } from "../stage/Stage.ts"
+import * as Rendezvous from "../rendezvous/Advance.ts"
 import { BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
@@ -22,6 +23,7 @@ import * as DeadLetter from "./DeadLetter.ts"
 import type { Captured, Handling, Outcome } from "./Flight.ts"
 import type { Intake } from "./Intake.ts"
 import * as Modules from "./Modules.ts"
+import * as Meeting from "./Meeting.ts"
 import * as Operating from "./Operating.ts"
 import * as Run from "./Run.ts"
 import type { Again, Signal } from "./Signal.ts"
@@ -72,6 +74,8 @@ export class Heartbeat {
     const resolve = this.memo(work)
     work.taken = this.intake.take(begun, resolve)
     work.due = this.intake.due()
+    work.met = this.intake.met()
+    Rendezvous.atCapture(work.stage, number, work.met)
     this.arrange(work, resolve)
     this.body.derivation.begin(work)
     return work
@@ -95,6 +99,7 @@ export class Heartbeat {
   private control(control: Control.Control, work: BeatWork, draft: Draft) {
     if (control.kind === "set") return Control.write(draft, control.write)
     if (control.kind === "op") return Control.operate(draft, control, { body: this.body, work })
+    if (control.kind === "rv") return Control.meet(draft, control, { body: this.body, work })
     return control.kind === "bind" ? work.bind(control.change, CAPTURE) : DeadLetter.redeliver(control, work, this.body)
   }
 
@@ -147,6 +152,7 @@ export class Heartbeat {
 
   /** Step 8: runs in agenda order, one after another; a promise where one of them waits. */
   private compute(work: BeatWork, from: number): Promise<void> | undefined {
+    const meeting = Meeting.face(work, this.body)
     for (let i = from; i < work.runs.length; i++) {
       const handling = work.runs[i]!
       this.body.derivation.before(handling.run)
@@ -156,7 +162,8 @@ export class Heartbeat {
         run: handling.run,
         envelope: entry.envelope,
         serializable: entry.enzyme.isolation === "serializable",
-        operations: Operating.face(work, this.body, entry)
+        operations: Operating.face(work, this.body, entry),
+        rendezvous: meeting
       })
       const outcome = Run.run(handling, handling.draft, this.body.host)
       if (outcome instanceof Promise) {

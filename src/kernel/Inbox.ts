@@ -11,6 +11,7 @@
  * @module
  */
 import type { Watch } from "../operation/Watches.ts"
+import type { Appointment } from "../rendezvous/Calendar.ts"
 import * as Registry from "../registry/Registry.ts"
 import type { Lane, Resolution } from "../registry/Registry.ts"
 import type { Control } from "./Control.ts"
@@ -63,6 +64,8 @@ export class Inbox {
   private readonly heads = new Queue<Head>()
   /** Watchers of operations whose time is over. */
   private readonly overdue = new Queue<Watch>()
+  /** Rendezvous whose beat has come. */
+  private readonly met = new Queue<Appointment>()
   /** Lanes that are held, with the events that wait behind their holder. */
   private readonly lanes = new Map<string, Queue<number> | undefined>()
   /** Runs that lost a conflict, by the document they lost on. */
@@ -79,7 +82,7 @@ export class Inbox {
   /** Whether a beat with this start would have something to do. */
   isRunnable(start: Start): boolean {
     return this.controls.length > 0 || this.fresh.size > 0 || this.heads.size > 0 || this.losers.size > 0 || this.retries.size > 0 ||
-      this.due.size > 0 || this.hasOverdue || this.again !== undefined || this.waits.isDue(start.beat, start.clock)
+      this.due.size > 0 || isAwaited(this.overdue) || isAwaited(this.met) || this.again !== undefined || this.waits.isDue(start.beat, start.clock)
   }
 
   /** The limit that one more signal or control input of this size would break. */
@@ -151,8 +154,9 @@ export class Inbox {
     this.waiting.settle()
     const capture: Capture = { taken: [], bytes: 0, pairs: new Map(), attempts: new Set(), beat: start.beat, limits, resolve }
     this.takeLosers(capture)
-    for (const { again, seq, watch } of this.waits.take(start.beat, start.clock, looks(limits))) {
+    for (const { again, appointment, seq, watch } of this.waits.take(start.beat, start.clock, looks(limits))) {
       if (watch !== undefined) this.overdue.push(watch)
+      else if (appointment !== undefined) this.met.push(appointment)
       else if (again) this.retries.push(seq)
       else this.due.push(seq)
     }
@@ -164,13 +168,12 @@ export class Inbox {
 
   /** The watchers whose time is over, as many as one beat takes; they stay until it is committed. */
   nextDue(limits: Limits): ReadonlyArray<Watch> {
-    return this.hasOverdue ? this.overdue.first(limits.captureSignals).filter(({ gone }) => !gone) : []
+    return firstOf(this.overdue, limits)
   }
 
-  /** Whether a watcher that is open still is over its time; those that are gone leave the front. */
-  private get hasOverdue(): boolean {
-    while (this.overdue.peek()?.gone === true) this.overdue.shift()
-    return this.overdue.size > 0
+  /** The rendezvous whose beat has come, likewise. */
+  nextMet(limits: Limits): ReadonlyArray<Appointment> {
+    return firstOf(this.met, limits)
   }
 
   /** One loser for each document; the document then goes behind the others, so that each has its turn where not all of them fit. */
@@ -324,9 +327,18 @@ const takeFrom = <A>(queue: Queue<A>, capture: Capture, take: (item: A) => boole
   queue.prepend(held)
 }
 
+/** Whether anybody still waits in a queue; those that are gone leave its front. */
+const isAwaited = (queue: Queue<{ readonly gone: boolean }>): boolean => {
+  while (queue.peek()?.gone === true) queue.shift()
+  return queue.size > 0
+}
+
+const firstOf = <A extends { readonly gone: boolean }>(queue: Queue<A>, limits: Limits): ReadonlyArray<A> =>
+  isAwaited(queue) ? queue.first(limits.captureSignals).filter(({ gone }) => !gone) : []
+
 /** What control input costs while it waits, in characters. */
 const sizeOf = (control: Control): number =>
-  control.kind === "op"
+  control.kind === "op" || control.kind === "rv"
     ? JSON.stringify({ ...control.ask, value: undefined }).length + (control.ask.value?.text.length ?? 0)
     : control.kind === "bind"
     ? size({ signal: control.change.cell, target: control.change.enzyme, payload: undefined })

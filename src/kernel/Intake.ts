@@ -48,6 +48,8 @@ export interface Intake {
   readonly take: (start: Start, resolve: (signal: Signal) => Resolution) => ReadonlyArray<Taken>
   /** Step 5 for the watchers of operations: those whose time is over, each by its operation and number. */
   readonly due: () => ReadonlyArray<readonly [oid: string, number: number]>
+  /** The same for rendezvous: the keys of those whose beat has come. */
+  readonly met: () => ReadonlyArray<string>
   /** The outcome of a handling that is not to run, because how it ended is known. */
   readonly settled: (flight: Flight, key: string) => Outcome | undefined
   /** The beat was aborted: its input is taken again. */
@@ -100,6 +102,10 @@ export class LiveIntake implements Intake {
 
   due(): ReadonlyArray<readonly [oid: string, number: number]> {
     return this.body.inbox.nextDue(this.body.settings.limits).map(({ number, oid }) => [oid, number])
+  }
+
+  met(): ReadonlyArray<string> {
+    return this.body.inbox.nextMet(this.body.settings.limits).map(({ key }) => key)
   }
 
   settled(flight: Flight, key: string): Outcome | undefined {

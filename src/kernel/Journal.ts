@@ -17,7 +17,7 @@ import { pointer } from "../cell/Address.ts"
 import type { At, BindingChange, Emission } from "../stage/Launch.ts"
 import type { Sent } from "../operation/Advance.ts"
 import type { Staged } from "../stage/Stage.ts"
-import type { Control, Operation } from "./Control.ts"
+import type { Appointed, Control, Operation } from "./Control.ts"
 import type { NodeLine } from "./Derivation.ts"
 import type { Captured, Handling } from "./Flight.ts"
 import * as Modules from "./Modules.ts"
@@ -45,7 +45,9 @@ export interface Facts {
   readonly restless: ReadonlyArray<string>
   /** The watchers of operations whose time was over. */
   readonly due: ReadonlyArray<readonly [oid: string, number: number]>
-  /** What the beat sent to those who await operations. */
+  /** The rendezvous whose beat had come. */
+  readonly met: ReadonlyArray<string>
+  /** What the beat itself sent: to those who await operations, and of what was completed. */
   readonly sent: ReadonlyArray<Sent>
   readonly changes: ReadonlyArray<Staged>
   /** Digests of content that the beat made, the texts of modules among it, and that was not in sight before. */
@@ -88,6 +90,7 @@ export const entry = (facts: Facts): string => {
   for (let i = 0; i < facts.changes.length; i++) text += i === 0 ? cell(facts.changes[i]!) : `,${cell(facts.changes[i]!)}`
   text += "]"
   if (facts.due.length > 0) text += `,"due":${JSON.stringify(facts.due)}`
+  if (facts.met.length > 0) text += `,"met":${JSON.stringify(facts.met)}`
   if (facts.sent.length > 0) text += `,"sent":[${facts.sent.map(awaited).join(",")}]`
   if (facts.made.length > 0) text += `,"made":${addresses(facts.made)}`
   text += "}"
@@ -134,7 +137,7 @@ const emission = ({ at, id, payload, signal, space, target }: Emission): string 
   return payload === undefined ? `${head}]` : `${head},${payload.text}]`
 }
 
-const awaited = ({ enzyme, id, payload, signal, target }: Sent): string =>
+const awaited = ({ enzyme = "", id, payload, signal, target }: Sent): string =>
   `["${id}","${signal}","${target}","${enzyme}",[${payload?.text ?? ""}]]`
 
 const cell = ({ address, after, before, writers }: Staged): string =>
@@ -142,9 +145,9 @@ const cell = ({ address, after, before, writers }: Staged): string =>
 
 const control = (control: Control): string => {
   if (control.kind === "bind") return JSON.stringify(["bind", control.change])
-  if (control.kind === "op") {
+  if (control.kind === "op" || control.kind === "rv") {
     const { value, ...ask } = control.ask
-    return `["op",${JSON.stringify(ask)},[${value?.text ?? ""}]]`
+    return `["${control.kind}",${JSON.stringify(ask)},[${value?.text ?? ""}]]`
   }
   if (control.kind === "redeliver") return JSON.stringify(["redeliver", control.id, control.enzyme])
   const { address, document } = control.write
@@ -198,8 +201,9 @@ export type ControlLine =
   | readonly ["bind", change: BindingChange]
   | readonly ["redeliver", id: string, enzyme: string]
   | readonly ["op", ask: Operation["ask"], value: readonly [unknown?]]
+  | readonly ["rv", ask: Appointed["ask"], value: readonly [unknown?]]
 
-/** One signal that was sent to an enzyme that awaits an operation. */
+/** One signal that the beat itself sent: to an enzyme that awaits an operation, or, without one, to whoever is bound at its target. */
 export type Awaited = readonly [id: string, signal: string, target: string, enzyme: string, payload: readonly [unknown?]]
 
 /** One signal that a run sent. With a fifth item, the payload stands in a list of its own. */
@@ -220,6 +224,7 @@ export interface Parsed {
   readonly restless?: ReadonlyArray<string>
   readonly cells: ReadonlyArray<CellLine>
   readonly due?: ReadonlyArray<readonly [oid: string, number: number]>
+  readonly met?: ReadonlyArray<string>
   readonly sent?: ReadonlyArray<Awaited>
   readonly made?: ReadonlyArray<string>
   /** What is said of runs that failed, by their numbers. */

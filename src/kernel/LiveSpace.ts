@@ -12,6 +12,7 @@ import * as Value from "../cell/Value.ts"
 import { LinkLoop } from "../cell/Link.ts"
 import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
+import { refusals as rendezvousRefusals } from "../rendezvous/RendezvousError.ts"
 import * as Bindings from "../registry/Bindings.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
 import * as Envelope from "../stage/Envelope.ts"
@@ -34,6 +35,7 @@ import { Settlers } from "./Settlers.ts"
 import type { Accepted, ControlError, DeadPage, Observation, OpenLetter, PostedSignal, PostHears, ReadError, Receipt, SignalError, Space } from "./Space.ts"
 import type { Pending } from "./Signal.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
+import { LiveRendezvous } from "./SpaceRendezvous.ts"
 import { DeadAbsent, type HistoryBusy, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
 import { Watchers } from "./Watchers.ts"
 
@@ -51,6 +53,7 @@ const nothing = (): void => {}
 export class LiveSpace implements Space, Neighbour {
   readonly name: string
   readonly ops: LiveOperations
+  readonly rv: LiveRendezvous
   private readonly body: LiveBody
   private readonly group: Group
   private readonly entrance: Entrance
@@ -76,7 +79,9 @@ export class LiveSpace implements Space, Neighbour {
     })
     this.entrance = new Entrance(body)
     this.examination = new Examination(body, around.turn)
-    this.ops = new LiveOperations({ store: body.store, control: (make) => this.control(make), durably: (see) => this.durably(see) })
+    const ledgers = { store: body.store, hash: body.hash, control: (make: () => (answer: Answer) => Control) => this.control(make), durably: <A>(see: () => A) => this.durably(see) }
+    this.ops = new LiveOperations(ledgers)
+    this.rv = new LiveRendezvous(ledgers)
     this.outbox = new Outbox(body, { reach: around.reach, group: this.group })
     // A store that is damaged may stop the space at once, which tells all its parts.
     this.outbox.begin()
@@ -383,5 +388,5 @@ export class LiveSpace implements Space, Neighbour {
 }
 
 const asRefusal = expected<SignalError>(InvalidSignal, Address.InvalidAddress, Value.InvalidValue, IdReused, InboxFull, SpaceStopped, PersistenceError)
-const asControlError = expected<ControlError>(Address.InvalidAddress, Value.InvalidValue, WriteRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull)
+const asControlError = expected<ControlError>(Address.InvalidAddress, Value.InvalidValue, WriteRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull, ...rendezvousRefusals)
 const asReadError = expected<ReadError>(Address.InvalidAddress, PersistenceError, LinkLoop)

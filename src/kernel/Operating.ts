@@ -120,6 +120,7 @@ export const advance = (work: BeatWork, body: Body, queued: Array<Signal.Pending
       subject: Dossier.address(oid).id
     })
   }
+  work.sent.push(...advanced.sent)
   for (const sent of advanced.sent) queued.push(new Signal.Pending(body.number(), signalOf(sent, work.moment.beat)))
   for (const { awaits, enzyme, oid } of advanced.attention) bind(work, { awaits, enzyme, cell: Dossier.address(oid).id })
 }

@@ -16,6 +16,7 @@ import { Derived } from "./Derived.ts"
 import { Documents } from "./Documents.ts"
 import { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
+import * as Meeting from "./Meeting.ts"
 import * as Operating from "./Operating.ts"
 import type { Pacemaker } from "./Pacemaker.ts"
 import type { Recall } from "./Recall.ts"
@@ -58,8 +59,10 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
   }
   const bindings = bindingsOf(store, documents)
   const watches = Operating.recall(store, documents, bindings)
+  const calendar = Meeting.recall(store, documents, store.head().beat)
   const next = (): number => ++number
   Operating.resume(watches, { inbox, number: next, tempo: settings.tempo })
+  Meeting.resume(calendar, { inbox, number: next })
   return {
     space: store.space,
     store,
@@ -71,6 +74,7 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
     derivation: new Derived(nodes, { committed: documents, limit: settings.limits.residentBytes, kept: store.observations() }),
     bindings,
     watches,
+    calendar,
     settings,
     hash: hash.hex,
     seed: pacemaker.seed,

@@ -16,7 +16,9 @@ import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { BlobWriter, JournalRow } from "../persistence/Persistence.ts"
 import type { InvalidSignal } from "../stage/Emission.ts"
 import type { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
-import type { Continuation, NotProvided, OperationRequest, SignalRequest, StateNote } from "../stage/Launch.ts"
+import type { Entry } from "../rendezvous/Entry.ts"
+import type { RendezvousError } from "../rendezvous/RendezvousError.ts"
+import type { Continuation, NotProvided, OperationRequest, RendezvousSpec, SignalRequest, StateNote } from "../stage/Launch.ts"
 import type { Archive } from "./Archive.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "./DeadLetter.ts"
 import type { OperationDossier, OperationPage, OperationRow } from "./Dossiers.ts"
@@ -77,7 +79,7 @@ export interface Observation {
 }
 
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
-export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | SpaceStopped
+export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | RendezvousError | SpaceStopped
 export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationPage, OperationRow }
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
 
@@ -102,6 +104,38 @@ export interface SpaceOperations {
   readonly list: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<OperationPage, ReadError>
   /** One with its whole dossier; `undefined` where there is none. */
   readonly get: (oid: string) => Effect.Effect<OperationDossier | undefined, ReadError>
+}
+
+/** A rendezvous as it stands: its entry, with its numbers as such. */
+export interface RendezvousRow extends Entry {
+  readonly key: string
+}
+
+/** Rendezvous in the order of their keys, and where to go on; `undefined` at the end. */
+export interface RendezvousPage {
+  readonly rendezvous: ReadonlyArray<RendezvousRow>
+  readonly next: string | undefined
+}
+
+/**
+ * The rendezvous of a space. What is asked of them is done by the next beat, and answered with its number when that is durable.
+ *
+ * To follow one, watch its cell, `/data/rv/<key>`. What is refused changes nothing.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SpaceRendezvous {
+  /** Begins one; answers the token with which a worker reports on it, and on no other. It is told this once, and kept nowhere. */
+  readonly spawn: (spec: RendezvousSpec) => Effect.Effect<{ readonly key: string; readonly token: string; readonly beat: number }, ControlError>
+  readonly resched: (key: string, delta: number) => Effect.Effect<number, ControlError>
+  readonly kill: (key: string, how?: { readonly mode?: string; readonly wait?: number }) => Effect.Effect<number, ControlError>
+  /** Takes in a result; with a `token`, only where that is the one of this key. */
+  readonly report: (key: string, telemetry?: unknown, by?: { readonly token?: string | undefined }) => Effect.Effect<number, ControlError>
+  /** The rendezvous after a cursor, a page at a time. */
+  readonly list: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<RendezvousPage, ReadError>
+  /** `undefined` where there is none. */
+  readonly get: (key: string) => Effect.Effect<RendezvousRow | undefined, ReadError>
 }
 
 /**
@@ -133,6 +167,7 @@ export interface Space {
   /** Sends a dead letter again, by the next beat: exactly its enzyme runs anew, or, where its chain was too long, all that take the signal. Answers the beat, when durable. */
   readonly redeliver: (id: string, enzyme: string) => Effect.Effect<number, ControlError>
   readonly ops: SpaceOperations
+  readonly rv: SpaceRendezvous
   /** Starts a piece of a node module. */
   readonly start: (module: string, inputs: { readonly [name: string]: unknown }) => Effect.Effect<string, NotProvided>
   /** Runs exactly one beat, even an empty one, and answers its number when it is durable. */

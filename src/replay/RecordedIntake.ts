@@ -61,6 +61,8 @@ export class RecordedIntake implements Intake {
         ? { ...DeadLetter.redelivery(this.past.space, control[1], control[2]), answer: nobody }
         : control[0] === "op"
         ? { kind: "op", ask: { ...control[1], value: document(control[2][0]) }, oid: undefined, answer: nobody }
+        : control[0] === "rv"
+        ? { kind: "rv", ask: { ...control[1], value: document(control[2][0]) }, spawned: undefined, answer: nobody }
         : { kind: "set", write: { kind: "set", address: Address.parse(`${control[1]}#${control[2]}`), document: document(control[3][0]) }, answer: nobody }
     )
   }
@@ -88,6 +90,10 @@ export class RecordedIntake implements Intake {
 
   due(): ReadonlyArray<readonly [oid: string, number: number]> {
     return this.entry!.due ?? []
+  }
+
+  met(): ReadonlyArray<string> {
+    return this.entry!.met ?? []
   }
 
   /** Why another space never took a signal, as it was recorded. */
@@ -142,7 +148,7 @@ export class RecordedIntake implements Intake {
   private emitted(id: string): Signal {
     const { clock, runs, sent: awaited = [] } = this.entryOf(Number(id.split(".")[0]))
     for (const [other, signal, target, awaits, [payload]] of awaited) {
-      if (other === id) return sent({ id, signal, target, payload: document(payload), awaits }, "run")
+      if (other === id) return sent({ id, signal, target, payload: document(payload), awaits: awaits === "" ? undefined : awaits }, "run")
     }
     for (const line of runs) {
       const emissions = typeof line[2] === "object" ? (line[3] as ReadonlyArray<Emitted> | undefined) ?? [] : []

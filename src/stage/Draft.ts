@@ -18,7 +18,7 @@ import * as Value from "../cell/Value.ts"
 import { adjusted, CHILDREN } from "./Children.ts"
 import * as Chance from "./Chance.ts"
 import * as Envelope from "./Envelope.ts"
-import type { BindingChange, Emission, OperationLaunch, Operations, SignalRequest } from "./Launch.ts"
+import type { BindingChange, Emission, OperationLaunch, Operations, Rendezvous, SignalRequest } from "./Launch.ts"
 import { NotProvided } from "./Launch.ts"
 import * as Emitted from "./Emission.ts"
 import type { Startable, Transaction } from "./Transaction.ts"
@@ -82,6 +82,8 @@ export interface Charter {
   readonly serializable: boolean
   /** Makes the run's face of operations, where it uses them. */
   readonly operations?: ((draft: Draft) => Operations) | undefined
+  /** Makes the run's face of rendezvous. */
+  readonly rendezvous?: ((draft: Draft) => Rendezvous) | undefined
 }
 
 /**
@@ -119,7 +121,9 @@ export class Draft implements Transaction {
   private readonly stage: View
   private readonly moment: Moment
   private readonly operations: Charter["operations"]
+  private readonly rendezvous: Charter["rendezvous"]
   private face: Operations | undefined
+  private meeting: Rendezvous | undefined
   /** Documents that only this run sees: the merge makes them anew. */
   private shown: Own | undefined
   private chance: (() => number) | undefined
@@ -136,6 +140,7 @@ export class Draft implements Transaction {
     this.envelope = charter.envelope
     this.serializable = charter.serializable
     this.operations = charter.operations
+    this.rendezvous = charter.rendezvous
   }
 
   /** Ends the draft: whatever still holds it can use it no more. */
@@ -260,8 +265,9 @@ export class Draft implements Transaction {
     return this.face ??= this.operations(this)
   }
 
-  get rv(): never {
-    throw this.refuse(new NotProvided({ verb: "tx.rv", service: "Rendezvous" }))
+  get rv(): Rendezvous {
+    if (this.rendezvous === undefined) throw this.refuse(new NotProvided({ verb: "tx.rv", service: "Rendezvous" }))
+    return this.meeting ??= this.rendezvous(this)
   }
 
   get io(): never {
@@ -296,9 +302,9 @@ export class Draft implements Transaction {
     return this.settle(Address.into(Link.target(linked.link), address.path.slice(linked.depth)), itself, hops + 1)
   }
 
-  /** Asks something of an operation: the writes to its dossier, which no envelope has to allow, and what is numbered when the run is merged, as the run sees it till then. */
+  /** Asks something of a ledger of the runtime: the writes to it, which no envelope has to allow, and, of an operation, what is numbered when the run is merged, as the run sees it till then. */
   operate(writes: ReadonlyArray<Write.Write>, launch?: { readonly op: OperationLaunch; readonly shows: ReadonlyArray<readonly [Address.Address, Document.Document]> }): void {
-    if (this.operated + writes.length > MAX_WRITES) throw new TransactionRefused({ reason: `one run makes at most ${MAX_WRITES} writes to operations` })
+    if (this.operated + writes.length > MAX_WRITES) throw new TransactionRefused({ reason: `one run makes at most ${MAX_WRITES} writes to the runtime's ledgers` })
     this.operated += writes.length
     for (const write of writes) this.enter(write)
     if (launch === undefined) return

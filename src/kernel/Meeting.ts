@@ -1,0 +1,150 @@
+/**
+ * Meeting: where rendezvous meet the beat.
+ *
+ * The folder of rendezvous knows entries and what becomes of them; here their
+ * verbs become control input, the beats that they wait for lie with all else that
+ * waits, and what completes sends its signal. (Architecture, section 1.1, steps
+ * 3, 5 and 10.)
+ *
+ * @module
+ */
+import * as Document from "../cell/Document.ts"
+import type { SpaceStore } from "../persistence/Persistence.ts"
+import * as Advance from "../rendezvous/Advance.ts"
+import { type Appointment, Calendar } from "../rendezvous/Calendar.ts"
+import * as Entries from "../rendezvous/Entry.ts"
+import { refusals, type RendezvousError } from "../rendezvous/RendezvousError.ts"
+import * as Verbs from "../rendezvous/Verbs.ts"
+import type { Draft } from "../stage/Draft.ts"
+import type { Rendezvous } from "../stage/Launch.ts"
+import type { BeatWork } from "./BeatWork.ts"
+import type { Body } from "./Body.ts"
+import type { Documents } from "./Documents.ts"
+import type { Inbox } from "./Inbox.ts"
+import * as Signal from "./Signal.ts"
+
+/** What the outside asks of rendezvous; the value that goes with it, a specification or telemetry, is as it is kept. */
+export type Ask =
+  & { readonly value?: Document.Document | undefined }
+  & (
+    | { readonly verb: "spawn" }
+    | { readonly verb: "resched"; readonly key: string; readonly delta: number }
+    | { readonly verb: "kill"; readonly key: string; readonly mode?: string; readonly wait?: number }
+    | { readonly verb: "report"; readonly key: string; readonly proof?: string }
+  )
+
+/** What a spawn gives to whoever asked for it. */
+export interface Spawned {
+  readonly key: string
+  readonly token: string
+}
+
+export type Refused = RendezvousError
+
+/** Entries that are asked for at a time. */
+const PAGE = 1000
+
+/**
+ * What the verbs know of a beat.
+ *
+ * A secret is made of what the journal has and of nothing that runs see or send, so it repeats and cannot be told from
+ * another one: the digest of the entry before, and the seed.
+ */
+const around = ({ begun }: BeatWork, { calendar, hash, space, store }: Body): Verbs.Around => ({
+  hash,
+  secret: (purpose) => hash(`${store.head().hash} ${begun.seed} ${space} ${purpose}`),
+  open: () => calendar.size
+})
+
+/**
+ * The face of rendezvous that the runs of a beat get.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const face = (work: BeatWork, body: Body) => (draft: Draft): Rendezvous => Verbs.make(draft, around(work, body))
+
+/**
+ * Does what the outside asks; answers what was spawned, or why not.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const perform = (draft: Draft, ask: Ask, { body, work }: { readonly body: Body; readonly work: BeatWork }): Spawned | Refused | undefined => {
+  const value = Document.read(ask.value, [])
+  try {
+    if (ask.verb === "spawn") return Verbs.spawn(draft, value, around(work, body))
+    if (ask.verb === "resched") Verbs.resched(draft, ask.key, ask.delta)
+    else if (ask.verb === "kill") Verbs.kill(draft, ask.key, ask)
+    else Verbs.report(draft, ask.key, { proof: ask.proof, telemetry: value })
+    return undefined
+  } catch (error) {
+    if (isRefusal(error)) return error
+    throw error
+  }
+}
+
+export const isRefusal = (error: unknown): error is Refused => refusals.some((refusal) => error instanceof refusal)
+
+/**
+ * Step 10 for rendezvous: completions get their events, and what they send is queued.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const advance = (work: BeatWork, body: Body, queued: Array<Signal.Pending>): void => {
+  if (work.met.length === 0 && Advance.written(work.stage).length === 0) return
+  const { beat } = work.moment
+  for (const [i, { payload, signal, target }] of Advance.atCommit(work.stage, beat, body.calendar).entries()) {
+    const sent = { id: `${beat}.rv.${i}`, signal, target, payload, enzyme: undefined, depth: 0 }
+    work.sent.push(sent)
+    queued.push(new Signal.Pending(body.number(), Signal.make({ ...sent, at: undefined }, { origin: "run", depth: 0, expected: beat + 1, to: undefined })))
+  }
+}
+
+/**
+ * What the store has taken becomes what is waited for from now on.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const apply = ({ met, moment: { beat }, stage }: BeatWork, body: Body): void => {
+  const keys = new Set([...met, ...Advance.written(stage)])
+  if (keys.size === 0) return
+  const { calendar, documents, inbox, number } = body
+  for (const key of keys) {
+    const { gone, next } = calendar.see(key, Entries.read(Document.read(documents.read(Entries.address(key).key), [])), beat)
+    if (gone !== undefined) inbox.waits.drop()
+    if (next !== undefined) wait(next, { inbox, number })
+  }
+}
+
+const wait = (appointment: Appointment, { inbox, number }: { readonly inbox: Inbox; readonly number: () => number }): void =>
+  inbox.waits.add({ seq: number(), again: undefined, due: { beat: appointment.beat, moment: undefined }, appointment })
+
+/**
+ * The calendar of the entries that a store holds, at the end of a beat.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const recall = (store: Pick<SpaceStore, "below">, documents: Documents, beat: number): Calendar => {
+  const calendar = new Calendar()
+  for (let keys = store.below(Entries.FOLDER, { limit: PAGE }); ; keys = store.below(Entries.FOLDER, { limit: PAGE, after: keys.at(-1)! })) {
+    for (const place of keys) {
+      const key = Entries.keyOf(place)
+      if (key !== undefined) calendar.see(key, Entries.read(Document.read(documents.read(place), [])), beat)
+    }
+    if (keys.length < PAGE) return calendar
+  }
+}
+
+/**
+ * Has the entries that were recalled wait for their beats.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const resume = (calendar: Calendar, around: { readonly inbox: Inbox; readonly number: () => number }): void => {
+  for (const appointment of calendar.appointments()) wait(appointment, around)
+}
