@@ -12,6 +12,7 @@ import { CliFailure, exits } from "./CliFailure.ts"
 import * as DataFolder from "./DataFolder.ts"
 import * as DeadCommand from "./DeadCommand.ts"
 import * as EnzymeCommand from "./EnzymeCommand.ts"
+import * as GraphCommand from "./GraphCommand.ts"
 import * as HistoryCommand from "./HistoryCommand.ts"
 import * as NewCommand from "./NewCommand.ts"
 import * as OpCommand from "./OpCommand.ts"
@@ -46,6 +47,7 @@ export const command = Command.make("systole").pipe(
     EnzymeCommand.command,
     DeadCommand.command,
     OpCommand.command,
+    GraphCommand.command,
     HistoryCommand.journal,
     HistoryCommand.replay,
     HistoryCommand.why,

@@ -130,7 +130,11 @@ const events = (response: Response): Stream.Stream<Event, CliFailure> => {
       if (event.event !== "problem") return Effect.succeed(event)
       const { code, detail } = JSON.parse(event.data) as typeof Problem.Type
       return Effect.fail(new CliFailure({ exit: exitOf(code), code, message: detail }))
-    })
+    }),
+    Stream.filterEffect(({ data, event }) =>
+      event === "reset"
+        ? Effect.as(Output.note(`Values may be missing before the next: ${(JSON.parse(data) as { readonly reason: string }).reason}`), false)
+        : Effect.succeed(true))
   )
 }
 

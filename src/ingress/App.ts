@@ -8,6 +8,8 @@
 import * as Effect from "effect/Effect"
 import { type Context, Hono } from "hono"
 import { getPath } from "hono/utils/url"
+import * as Accident from "../diagnostic/Accident.ts"
+import type { Reporter } from "../diagnostic/Reporter.ts"
 import type { Kernel } from "../kernel/Kernel.ts"
 import type { Space } from "../kernel/Space.ts"
 import type { Page } from "../loader/Config.ts"
@@ -18,6 +20,7 @@ import * as Blobs from "./Blobs.ts"
 import * as Body from "./Body.ts"
 import * as Cells from "./Cells.ts"
 import * as Dead from "./Dead.ts"
+import * as Graph from "./Graph.ts"
 import * as Guard from "./Guard.ts"
 import * as History from "./History.ts"
 import * as Json from "./Json.ts"
@@ -37,8 +40,8 @@ export interface Services {
 
 /** How it is served. */
 export interface Options extends Guard.Rules {
-  /** Told once of each failure of which those outside hear little: one that no one expects, and one of a store or a space. */
-  readonly onAccident: (failure: unknown) => void
+  /** Told of each failure of which those outside hear little: one that no one expects, and one of a store or a space. */
+  readonly reporter: Reporter
   /** Aborted when the server closes: no stream outlives it. */
   readonly closing: AbortSignal
   /** Pages of HTML by their paths. */
@@ -93,23 +96,16 @@ const routesOf = (services: Services, options: Options): Hono => {
   const stream = Sse.make(options.closing, tell)
   stateRoutes(app, services, stream)
   Dead.routes(app, find)
+  Graph.routes(app, find)
   History.routes(app, find)
   Ops.routes(app, { find, stream, wantsStream })
   for (const [path, page] of Object.entries(options.pages)) app.get(path, () => Pages.send(page, services.kernel))
   return app
 }
 
-/** Tells of failures to the inside. Of a space that stops, all who wait for it hear by the same one. */
-const teller = ({ onAccident }: Options) => {
-  const told = new WeakSet<object>()
-  return (failure: unknown): void => {
-    if (Problem.of(failure).status < 500) return
-    if (typeof failure === "object" && failure !== null) {
-      if (told.has(failure)) return
-      told.add(failure)
-    }
-    onAccident(failure)
-  }
+/** Tells of failures to the inside. */
+const teller = ({ reporter }: Options) => (failure: unknown): void => {
+  if (Problem.of(failure).status >= 500) reporter.report(Accident.of(failure))
 }
 
 const runtimeRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
@@ -151,7 +147,7 @@ const stateRoutes = (app: Hono, { hash, kernel }: Services, stream: ReturnType<t
   app.get("/v1/spaces/:space/cells/*", async (c) => {
     const place = Cells.place(c.req.url)
     const space = await readable(kernel, c)
-    return wantsStream(c.req.raw) ? stream(Cells.watch(space, place)) : Cells.read(space, place)
+    return wantsStream(c.req.raw) ? stream(Cells.watch(space, place, lastOf(c.req.raw))) : Cells.read(space, place)
   })
   app.put("/v1/spaces/:space/cells/*", async (c) => {
     const write = await Cells.write(Cells.place(c.req.url), c.req.raw)
@@ -160,7 +156,7 @@ const stateRoutes = (app: Hono, { hash, kernel }: Services, stream: ReturnType<t
   app.delete("/v1/spaces/:space/cells/*", async (c) => Cells.remove(await readable(kernel, c), Cells.place(c.req.url)))
   app.get("/v1/spaces/:space/beats", async (c) => {
     const space = await readable(kernel, c)
-    if (wantsStream(c.req.raw)) return stream(Beats.follow(space, { from: c.req.query("from"), last: c.req.raw.headers.get("last-event-id") }))
+    if (wantsStream(c.req.raw)) return stream(Beats.follow(space, { from: c.req.query("from"), last: lastOf(c.req.raw) }))
     return Beats.list(space, { before: c.req.query("before"), limit: c.req.query("limit") })
   })
   app.get("/v1/spaces/:space/beats/:beat", async (c) => Beats.show(await readable(kernel, c), c.req.param("beat")))
@@ -188,6 +184,9 @@ const writable = (kernel: Kernel["Service"], c: Context, check: () => void = () 
     Effect.catchIf((error) => error.code === "space/unknown", () => Effect.andThen(Effect.sync(check), kernel.space(name)))
   ))
 }
+
+/** The last event that a reader saw before it lost a stream. */
+const lastOf = (request: Request): string | null => request.headers.get("last-event-id")
 
 /** Hono answers HEAD through GET and drops the body: a stream would never be read, and never end. */
 const wantsStream = (request: Request): boolean =>

@@ -90,13 +90,30 @@ export const read = async (space: Space, place: Place): Promise<Response> => {
 /**
  * A cell's values from now on: each with its beat, `absent` where there is none.
  *
+ * Whoever lost the stream names the beat that it saw last, and is told each value since. Where that cannot be, it is told
+ * so by a `reset`, and of what lies there now.
+ *
+ * @throws InvalidAddress, RequestRefused
  * @category combinators
  * @since 0.1.0
  */
-export const watch = (space: Space, place: Place): Stream.Stream<Frame, unknown> => {
+export const watch = (space: Space, place: Place, last: string | null): Stream.Stream<Frame, unknown> => {
   const text = address(place)
   if (isView(place.id)) throw new Address.InvalidAddress({ text, reason: "it is a view of the journal, which cannot be watched; follow the beats and read it" })
-  return Stream.map(space.watch(text), frame)
+  return follow(space, text, last)
+}
+
+/**
+ * The frames of an address, from now on or after the beat that a reader saw last.
+ *
+ * @throws RequestRefused
+ * @category combinators
+ * @since 0.1.0
+ */
+export const follow = (space: Space, text: string, last: string | null): Stream.Stream<Frame, unknown> => {
+  // What a watcher saw before the first beat has its number, too.
+  const after = last === null ? undefined : last === "-1" ? -1 : Body.count(last)
+  return Stream.flatMap(space.watch(text, { after }), (observation) => Stream.fromIterable(framesOf(observation)))
 }
 
 /**
@@ -131,9 +148,11 @@ const folder = ({ id }: Place): string => {
   return id
 }
 
-/** One of the values of a cell that is watched. */
-export const frame = ({ beat, value }: Observation): Frame =>
-  value === undefined ? { id: beat, event: "absent", data: "null" } : { id: beat, event: "value", data: Document.encode(value).text }
+/** One of the values of a cell that is watched; before it, whether some were missed. */
+const framesOf = ({ beat, missed, value }: Observation): ReadonlyArray<Frame> => {
+  const frame = value === undefined ? { id: beat, event: "absent", data: "null" } : { id: beat, event: "value", data: Document.encode(value).text }
+  return missed === undefined ? [frame] : [{ id: undefined, event: "reset", data: JSON.stringify({ reason: missed }) }, frame]
+}
 
 const decoded = (path: string): string => {
   if (/%2f/i.test(path)) throw new Address.InvalidAddress({ text: path, reason: "a name holds an encoded slash" })

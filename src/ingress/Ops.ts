@@ -5,7 +5,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import * as Stream from "effect/Stream"
+import type * as Stream from "effect/Stream"
 import type { Hono } from "hono"
 import type { Space } from "../kernel/Space.ts"
 import { OperationAbsent } from "../operation/OperationError.ts"
@@ -60,7 +60,7 @@ export const routes = (app: Hono, { find, stream, wantsStream }: Around): void =
     const space = await find(name)
     const dossier = await Effect.runPromise(space.ops.get(oid))
     if (dossier === undefined) throw new OperationAbsent({ oid })
-    if (wantsStream(c.req.raw)) return stream(Stream.map(space.watch(`/rt/ops/${oid}`), Cells.frame))
+    if (wantsStream(c.req.raw)) return stream(Cells.follow(space, `/rt/ops/${oid}`, c.req.raw.headers.get("last-event-id")))
     const { close, payload, ...rest } = dossier
     return answer({ ...rest, payload: Wire.inline(payload), close: close === undefined ? null : { ...close, summary: Wire.inline(close.summary) } })
   })

@@ -9,7 +9,8 @@ import * as Problem from "./Problem.ts"
 
 /** One event of a stream. */
 export interface Frame {
-  readonly id: number
+  /** Where a reader goes on that lost the stream after this event; the one before it where it has none. */
+  readonly id: number | undefined
   readonly event: string
   /** One line. */
   readonly data: string
@@ -43,7 +44,7 @@ export const make = (closing: AbortSignal, tell: (failure: unknown) => void = ()
     }
     const counted = Effect.acquireRelease(Effect.sync(() => open++), () => Effect.sync(() => open--))
     const texts = frames.pipe(
-      Stream.map(({ data, event, id }) => `id: ${id}\nevent: ${event}\ndata: ${data}\n\n`),
+      Stream.map(({ data, event, id }) => `${id === undefined ? "" : `id: ${id}\n`}event: ${event}\ndata: ${data}\n\n`),
       Stream.catch((failure) => {
         tell(failure)
         return Stream.succeed(`event: problem\ndata: ${JSON.stringify(Problem.of(failure))}\n\n`)

@@ -9,15 +9,18 @@ import * as Document from "../cell/Document.ts"
 import * as Bindings from "../registry/Bindings.ts"
 import type { Entry } from "../registry/Registry.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
-import { Advance, type Advanced, type Sent } from "../operation/Advance.ts"
+import { Advance, type Advanced } from "../operation/Advance.ts"
 import type { Watches } from "../operation/Watches.ts"
-import type { Draft, Moment } from "../stage/Draft.ts"
+import type { Draft } from "../stage/Draft.ts"
+import type { Moment } from "../stage/Transaction.ts"
 import type { BindingChange } from "../stage/Launch.ts"
 import { COMMIT, type Stage } from "../stage/Stage.ts"
 import type { Answer, Control } from "./Control.ts"
 import type { Captured, Flight, Handling, Outcome } from "./Flight.ts"
+import type { Steps } from "./Foreign.ts"
 import type { Taken } from "./Inbox.ts"
 import type { Begun } from "./Intake.ts"
+import type { Sent } from "./Journal.ts"
 import type { Again, Pending } from "./Signal.ts"
 import { WriteRefused } from "./SpaceError.ts"
 
@@ -51,6 +54,8 @@ export class BeatWork {
   readonly begun: Begun
   /** The control input that the beat saw. */
   controls: ReadonlyArray<Control> = []
+  /** What was written under groups. */
+  readonly steps: Steps = new Map()
   /** What the beat took from the inbox, to be put back where the beat is aborted. */
   taken: ReadonlyArray<Taken> = []
   /** Control input that was done, in order. */
@@ -59,15 +64,18 @@ export class BeatWork {
   /** The agenda: all runs of the beat, in order. */
   readonly runs: Array<Handling> = []
   readonly diagnostics: Array<Diagnostic.Diagnostic> = []
-  private diagnosed = 0
+  /** The facts that have their cells. */
+  readonly facts: Array<{ readonly fact: Diagnostic.Diagnostic; readonly place: Address }> = []
+  /** Whether an enzyme takes the signal that tells of the fact at a place. */
+  hears: (signal: string, place: string) => boolean = () => false
+  /** What the beat itself sent, but to those who await operations. */
+  readonly told: Array<Sent> = []
   /** The transactions of nodes that a replay ran, by their lines. */
   readonly nodeDrafts: Array<Draft> = []
   /** The watchers of operations whose time is over, each by its operation and number. */
   due: ReadonlyArray<readonly [oid: string, number: number]> = []
   /** The keys of the rendezvous whose beat has come. */
   met: ReadonlyArray<string> = []
-  /** What the beat itself sends to those who wait. */
-  readonly sent: Array<Sent> = []
   /** What became of operations, once all runs are merged. */
   advanced: Advanced | undefined
   /** What was sent again from the dead letters. */
@@ -136,9 +144,10 @@ export class BeatWork {
 
   /** Tells of a fact that went wrong, in a cell of its own. */
   diagnose(fact: Diagnostic.Diagnostic): void {
-    const { beat } = this.moment
-    const index = this.diagnosed++
-    this.stage.put(Diagnostic.address(beat, index), Document.encode(Diagnostic.toValue(fact, beat)), COMMIT)
+    const place = Diagnostic.address(this.moment.beat, this.facts.length)
+    this.facts.push({ fact, place })
+    this.stage.put(place, Diagnostic.toDocument(fact, this.moment, place), COMMIT)
+    if (fact.payload !== undefined) this.stage.put(Diagnostic.payloadOf(place), fact.payload, COMMIT)
   }
 
   /** Puts a list in the place of a cell's; an empty one takes it away. */

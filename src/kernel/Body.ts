@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Reporter } from "../diagnostic/Reporter.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Binding } from "../registry/Bindings.ts"
 import type { Modules } from "../scheduler/Modules.ts"
@@ -61,4 +62,6 @@ export interface LiveBody extends Body {
   readonly derivation: Derived
   /** The node modules of the runtime. */
   readonly nodes: Modules
+  /** Where what goes wrong is told. */
+  readonly reporter: Reporter
 }

@@ -8,6 +8,7 @@
  * @module
  */
 import type * as Document from "../cell/Document.ts"
+import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { BlobRow, ReceiptRow } from "../persistence/Persistence.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
@@ -18,10 +19,12 @@ import type { Body } from "./Body.ts"
 import { type Delivery, GATED } from "./Derivation.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import type { Flight, Handling, Outcome } from "./Flight.ts"
+import type { Steps } from "./Foreign.ts"
 import * as Journal from "./Journal.ts"
 import * as Meeting from "./Meeting.ts"
 import * as Operating from "./Operating.ts"
 import * as Receipts from "./Receipts.ts"
+import * as Reporting from "./Reporting.ts"
 import * as Run from "./Run.ts"
 import * as Signal from "./Signal.ts"
 
@@ -32,6 +35,8 @@ export interface Beat {
   /** Characters that it added to the journal. */
   readonly size: number
   readonly changes: ReadonlyArray<Staged>
+  /** What of it was written under groups. */
+  readonly steps: Steps
   /** Signals whose handlings are all over. */
   readonly landed: ReadonlyArray<Flight>
   /** Signals to other spaces. */
@@ -39,6 +44,8 @@ export interface Beat {
   readonly answers: ReadonlyArray<Answer>
   /** What effects saw. */
   readonly deliveries: ReadonlyArray<Delivery>
+  /** What went wrong. */
+  readonly facts: ReadonlyArray<Diagnostic.Diagnostic>
 }
 
 /** What the outcomes of a beat leave to be done. */
@@ -68,10 +75,12 @@ export const commit = (work: BeatWork, body: Body): Beat => {
   const flights = taken(work)
   for (const handling of work.runs) conclude(handling, { work, body, settled })
   for (const flight of flights) settleFlight(flight, { work, body, settled })
+  Reporting.attach(work)
   Operating.advance(work, body, settled.queued)
   Meeting.advance(work, body, settled.queued)
-  report(work)
+  Reporting.put(work)
   body.derivation.settle(work)
+  Reporting.send(work, body, settled.queued)
   if (body.documents.failure !== undefined) throw body.documents.failure
   const changes = [...work.stage.documents.values()].filter((staged) => Journal.isChange(staged.before, staged.after))
   const size = append(work, body, { settled, changes })
@@ -82,10 +91,12 @@ export const commit = (work: BeatWork, body: Body): Beat => {
     clock: work.moment.now,
     size,
     changes,
+    steps: work.steps,
     landed: settled.landed,
     outgoing: settled.queued.filter(({ leaves }) => leaves),
     answers: work.answers,
-    deliveries
+    deliveries,
+    facts: work.facts.map(({ fact }) => fact)
   }
 }
 
@@ -133,6 +144,7 @@ const merge = (handling: Handling, result: Document.Document | undefined, around
   const conflict = work.stage.merge(draft, handling.run)
   if (conflict !== undefined) return lose(handling, conflict.key, around)
   if (draft.ops.length > 0) work.operations.merge(draft.ops, { run: handling.run, depth: handling.flight.signal.depth })
+  if (draft.reports.length > 0) Reporting.take(draft.reports, handling, work)
   handling.flight.over.push(handling)
   for (const emission of draft.emissions) {
     const { at, space } = emission
@@ -151,7 +163,7 @@ const lose = (handling: Handling, lost: string | undefined, { body, settled, wor
   handling.outcome = { kind: "conflict", document }
   const losses = handling.losses + 1
   if (losses === REPORTED_LOSSES) {
-    work.diagnostics.push({ ...about(handling), severity: "sev:warn", topic: "run/conflict", code: "run/conflict", note: `lost ${losses} times in a row on ${document}` })
+    work.diagnostics.push(Diagnostic.of("run/conflict", { ...Reporting.about(handling), note: `lost ${losses} times in a row on ${document}` }))
   }
   again(handling, { body, settled, work }, { why: "conflict", document, previous: handling.headOf, losses, attempt: handling.attempt, due: undefined })
 }
@@ -194,16 +206,12 @@ const bury = (handling: Handling, outcome: Failure, work: BeatWork): void => {
   handling.outcome = { ...outcome, kind: outcome.kind === "fatal" ? "fatal" : "dead" }
   handling.flight.over.push(handling)
   const isFatal = outcome.kind === "fatal"
-  work.diagnostics.push({
-    ...about(handling),
-    severity: isFatal ? "sev:fatal" : "sev:crit",
-    topic: isFatal ? "beat/aborted" : "run/dead",
+  work.diagnostics.push(Diagnostic.of(isFatal ? "beat/aborted" : "run/dead", {
+    ...Reporting.about(handling),
     code: outcome.code,
     note: `${key} gave up ${signal.id} after ${attempt} ${attempt === 1 ? "attempt" : "attempts"}: ${outcome.tag}`
-  })
+  }))
 }
-
-const about = ({ flight: { signal }, key }: Handling) => ({ origin: key, subject: signal.signal ?? signal.target ?? signal.id })
 
 const sinceOf = (work: BeatWork, body: Body) => ({ beat: work.moment.beat, clock: work.moment.now, tempo: body.settings.tempo })
 
@@ -230,27 +238,6 @@ const settleFlight = (flight: Flight, { body, settled, work }: Surroundings): vo
   else settled.staying.push(flight)
 }
 
-/** Cycles and what went wrong become diagnostics, committed with the beat. */
-const report = (work: BeatWork): void => {
-  const seen = new Set<string>()
-  for (const { flight, resolution: { cycle, status } } of work.captured) {
-    const { signal } = flight
-    if (status !== "cycle") continue
-    flight.cycle = true
-    if (seen.has(signal.pair)) continue
-    seen.add(signal.pair)
-    work.diagnostics.push({
-      severity: "sev:usage",
-      topic: "registry/cycle",
-      code: "registry/cycle",
-      note: `none of ${cycle.join(", ")} runs: their before and after contradict each other`,
-      origin: "registry",
-      subject: signal.signal ?? signal.target ?? signal.id
-    })
-  }
-  for (const diagnostic of work.diagnostics) work.diagnose(diagnostic)
-}
-
 interface Made {
   readonly settled: Settled
   readonly changes: ReadonlyArray<Staged>
@@ -273,7 +260,7 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     restless: body.derivation.restless,
     due: work.due,
     met: work.met,
-    sent: work.sent,
+    sent: [...work.advanced?.sent ?? [], ...work.told],
     changes,
     made: firsts(settled.blobs, body)
   })

@@ -7,7 +7,8 @@
  * @module
  */
 import type { ObservationRow } from "../persistence/Persistence.ts"
-import type { Diagnostic } from "../diagnostic/Diagnostic.ts"
+import * as Address from "../cell/Address.ts"
+import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { Definition } from "../scheduler/Definition.ts"
 import type { Value } from "../cell/Value.ts"
 import type { BeatWork } from "./BeatWork.ts"
@@ -74,21 +75,16 @@ export const errorOf = (outcome: Outcome | undefined): NodeLine["error"] =>
   outcome === undefined || !("code" in outcome) ? undefined : { tag: outcome.tag, code: outcome.code, message: outcome.message }
 
 /** The fact that a node failed. */
-export const failure = (name: string, output: string | undefined, code: string): Diagnostic => ({
-  severity: "sev:crit",
-  topic: "node/failed",
+export const failure = (name: string, output: string | undefined, code: string): Diagnostic.Diagnostic => Diagnostic.of("node/failed", {
   code,
   note: `${name} failed, and what it derives stays as it was`,
-  origin: name,
-  subject: output ?? name
+  origin: { kind: "node", name },
+  subject: output === undefined ? undefined : Address.ofKey(output)
 })
 
 /** The fact that nodes do not come to rest, told once per episode. */
-export const restlessness = (names: ReadonlyArray<string>, output: string | undefined): Diagnostic => ({
-  severity: "sev:warn",
-  topic: "node/non-settling",
-  code: "node/non-settling",
+export const restlessness = (names: ReadonlyArray<string>, output: string | undefined): Diagnostic.Diagnostic => Diagnostic.of("node/non-settling", {
   note: `${names.length} nodes do not come to rest and are put off: ${names.slice(0, 10).join(", ")}`,
-  origin: names[0]!,
-  subject: output ?? names[0]!
+  origin: { kind: "node", name: names[0]! },
+  subject: output === undefined ? undefined : Address.ofKey(output)
 })

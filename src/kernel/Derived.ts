@@ -14,13 +14,18 @@ import * as EffectNode from "../scheduler/Effect.ts"
 import type { ObservationRow } from "../persistence/Persistence.ts"
 import { fingerprint, type Observation } from "../scheduler/Persistence.ts"
 import { Kept } from "./Kept.ts"
+import type { Ground } from "../scheduler/Locations.ts"
 import type { ModuleChange, Modules, NodeModule } from "../scheduler/Modules.ts"
 import type { Location, Node } from "../scheduler/Node.ts"
+import type { GraphView } from "../scheduler/Introspection.ts"
+import type { NodeRun } from "../scheduler/Runner.ts"
 import { Scheduler } from "../scheduler/Scheduler.ts"
+import { type Kind, Trace } from "../scheduler/Trace.ts"
 import type { Committed } from "../stage/Draft.ts"
 import type { Stage } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Outcome } from "./Flight.ts"
+import type { Step } from "./Foreign.ts"
 import type { Delivery, Derivation, NodeLine } from "./Derivation.ts"
 import * as Derivations from "./Derivation.ts"
 import { MAX_ROUNDS, PASS, writerOf } from "./Derivation.ts"
@@ -58,6 +63,9 @@ export class Derived implements Derivation {
   private written = new Map<string, number>()
   private ran = new Set<Node>()
   lines: Array<NodeLine> = noLines as Array<NodeLine>
+  /** Why each of them ran, where that is taken down. */
+  private causes: Array<ReadonlyArray<string>> = []
+  readonly trace = new Trace()
   restless: ReadonlyArray<string> = []
   /** Places that somebody outside wants up to date. */
   /** Rows of nodes that were withdrawn. */
@@ -120,8 +128,19 @@ export class Derived implements Derivation {
     this.stage = work.stage
     this.lines = []
     this.scheduler.open(work.moment.now, work.moment)
-    for (const { address, after, before } of work.stage.documents.values()) this.scheduler.change(address.key, before, after)
+    for (const [key, steps] of work.steps) this.changeBy(key, steps)
+    for (const staged of work.stage.documents.values()) this.scheduler.change(staged.address.key, staged)
     work.stage.derive = (address, depth) => this.gate(address, depth)
+  }
+
+  /** What was written under groups is told step by step, so that each group hears of the others' alone. */
+  private changeBy(key: string, steps: ReadonlyArray<Step>): void {
+    let held = this.committedState.read(key)
+    for (const step of steps) {
+      this.scheduler!.change(key, { before: held, after: step.before })
+      this.scheduler!.change(key, step)
+      held = step.after
+    }
   }
 
   before(run: number): void {
@@ -142,7 +161,7 @@ export class Derived implements Derivation {
     work.stage.derive = undefined
     for (let round = 0; round < MAX_ROUNDS; round++) {
       this.at = PASS - round
-      for (const { address, after, before } of work.stage.documents.values()) scheduler.change(address.key, before, after)
+      for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
       const { restless } = scheduler.settling.settle()
       for (const { address } of this.wanted) scheduler.demand(address)
       this.stageChanges()
@@ -150,6 +169,20 @@ export class Derived implements Derivation {
       const tired = round === 0 && this.tire(work, restless)
       if (!failed && !tired) break
     }
+  }
+
+  /** All nodes and who reads whom; before the first beat, as that is going to find them. To look changes nothing. */
+  view(): GraphView {
+    if (this.scheduler !== undefined) return this.scheduler.view()
+    const aside = new Scheduler(this.ground)
+    for (const { code, definition } of this.modules.all()) aside.resume(definition, this.kept.get(definition.name), code?.hash)
+    return aside.view()
+  }
+
+  /** Takes down from now on what the scheduler does, by these kinds. */
+  follow(kinds: ReadonlyArray<Kind>): void {
+    this.trace.set(kinds)
+    if (this.scheduler !== undefined) this.scheduler.graph.explains = this.trace.has("run")
   }
 
   observations(): ReadonlyArray<ObservationRow> {
@@ -171,6 +204,7 @@ export class Derived implements Derivation {
     if (scheduler === undefined || stage === undefined) return nothing
     const { beat } = this.work!.moment
     const seen = scheduler.takeSeen()
+    if (this.trace.active.length > 0) this.takeDown(beat)
     this.end()
     this.gone = []
     scheduler.graph.locations.settled(this.limit)
@@ -198,6 +232,7 @@ export class Derived implements Derivation {
     this.stage = undefined
     this.lines = noLines as Array<NodeLine>
     this.restless = []
+    this.causes = []
     this.scheduler!.invalidation.marked = []
     this.written.clear()
     this.ran.clear()
@@ -219,15 +254,18 @@ export class Derived implements Derivation {
     return kept !== undefined && kept.status === "clean" && !kept.creates && kept.fingerprint === fingerprint(definition, code?.hash)
   }
 
+  private readonly ground: Ground = {
+    read: (key) => this.read(key),
+    children: (scope, id) => this.stage === undefined ? this.committedState.children(scope, id) : this.stage.merged(scope, id)
+  }
+
   private get engine(): Scheduler {
     if (this.scheduler !== undefined) return this.scheduler
-    const scheduler = new Scheduler({
-      read: (key) => this.read(key),
-      children: (scope, id) => this.stage === undefined ? this.committedState.children(scope, id) : this.stage.merged(scope, id)
-    })
+    const scheduler = new Scheduler(this.ground)
     scheduler.invalidation.marked = []
     scheduler.kept = (name) => this.kept.take(name)
-    scheduler.observe((run, keys) => this.note(run.node, run.error, keys))
+    scheduler.graph.explains = this.trace.has("run")
+    scheduler.observe((run, keys) => this.note(run, keys))
     for (const [name, address] of this.watches) this.demand(scheduler, name, address)
     return this.scheduler = scheduler
   }
@@ -245,13 +283,24 @@ export class Derived implements Derivation {
     if (this.scheduler!.graph.locations.changes > 0) this.stageChanges()
   }
 
-  private note(node: Node, error: unknown, keys: ReadonlyArray<string>): void {
+  private note(run: NodeRun, keys: ReadonlyArray<string>): void {
+    const { error, node } = run
     this.ran.add(node)
     const { name } = node.definition
     if (name.startsWith(WATCH)) return
     for (const key of keys) this.written.set(key, this.lines.length)
     if (node.output !== undefined) this.written.set(node.output.key, this.lines.length)
+    if (this.trace.has("run")) this.causes.push(run.causes)
     this.lines.push({ name, at: this.at, parent: lineage(node), error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error)) })
+  }
+
+  /** Takes down what the beat derived, now that it is in the store. */
+  private takeDown(beat: number): void {
+    const { lines, trace } = this
+    const invalid = new Set(this.scheduler!.invalidation.marked)
+    lines.forEach(({ at, error, name }, i) => trace.add("run", { beat, node: name, in: at < 0 ? "pass" : "gate", causes: this.causes[i] ?? [], error: error?.message }))
+    for (const { definition: { name } } of invalid) trace.add("invalid", { beat, node: name })
+    if (lines.length > 0) trace.add("pass", { beat, runs: lines.length, invalid: invalid.size, restless: this.restless })
   }
 
   /** What nodes made of documents joins the beat: of handlings that read after it, and of the batch. */

@@ -3,6 +3,15 @@
  *
  * @module
  */
+import { InvalidAddress } from "../cell/Address.ts"
+import { LinkLoop } from "../cell/Link.ts"
+import { InvalidValue } from "../cell/Value.ts"
+import * as OperationError from "../operation/OperationError.ts"
+import { PersistenceError } from "../persistence/PersistenceError.ts"
+import * as RendezvousError from "../rendezvous/RendezvousError.ts"
+import { InvalidSignal } from "../stage/Emission.ts"
+import type { ControlError, ReadError, SignalError } from "./Space.ts"
+import { DeadAbsent, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
 
 /**
  * Passes errors of these classes on, and throws any other again: that one is a defect.
@@ -14,3 +23,16 @@ export const expected = <E>(...types: ReadonlyArray<abstract new(...args: never)
   if (types.some((type) => error instanceof type)) return error as E
   throw error
 }
+
+const { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } = OperationError
+
+/** What a signal from outside may meet. */
+export const asRefusal = expected<SignalError>(InvalidSignal, InvalidAddress, InvalidValue, IdReused, InboxFull, SpaceStopped, PersistenceError)
+
+/** What control input may meet. */
+export const asControlError = expected<ControlError>(
+  InvalidAddress, InvalidValue, WriteRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull, ...RendezvousError.refusals
+)
+
+/** What a look may meet. */
+export const asReadError = expected<ReadError>(InvalidAddress, PersistenceError, LinkLoop)

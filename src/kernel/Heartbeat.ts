@@ -21,6 +21,7 @@ import * as Commit from "./Commit.ts"
 import * as Control from "./Control.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import type { Captured, Handling, Outcome } from "./Flight.ts"
+import * as Foreign from "./Foreign.ts"
 import type { Intake } from "./Intake.ts"
 import * as Modules from "./Modules.ts"
 import * as Meeting from "./Meeting.ts"
@@ -68,6 +69,7 @@ export class Heartbeat {
     const { bindings, documents, hash, watches } = this.body
     const begun = this.intake.begin(number)
     const work = new BeatWork(new Stage(documents), begun, { bound: bindings, watches, hash })
+    work.hears = (signal, place) => this.intake.hears(signal, place, work.table)
     Modules.put(begun.modules, work.stage)
     this.captureControls(work)
     this.checkStore()
@@ -97,7 +99,8 @@ export class Heartbeat {
 
   /** Does one piece of control input; answers why not, where it cannot. */
   private control(control: Control.Control, work: BeatWork, draft: Draft) {
-    if (control.kind === "set") return Control.write(draft, control.write)
+    if (control.kind === "set") return Control.write(draft, control, work.steps)
+    if (control.kind === "integrate") return Foreign.integrate(draft, control.notice, work.steps)
     if (control.kind === "op") return Control.operate(draft, control, { body: this.body, work })
     if (control.kind === "rv") return Control.meet(draft, control, { body: this.body, work })
     return control.kind === "bind" ? work.bind(control.change, CAPTURE) : DeadLetter.redeliver(control, work, this.body)
@@ -152,7 +155,6 @@ export class Heartbeat {
 
   /** Step 8: runs in agenda order, one after another; a promise where one of them waits. */
   private compute(work: BeatWork, from: number): Promise<void> | undefined {
-    const meeting = Meeting.face(work, this.body)
     for (let i = from; i < work.runs.length; i++) {
       const handling = work.runs[i]!
       this.body.derivation.before(handling.run)
@@ -162,8 +164,7 @@ export class Heartbeat {
         run: handling.run,
         envelope: entry.envelope,
         serializable: entry.enzyme.isolation === "serializable",
-        operations: Operating.face(work, this.body, entry),
-        rendezvous: meeting
+        ledgers: (draft) => ({ op: Operating.face(work, this.body, entry)(draft), rv: Meeting.face(work, this.body)(draft) })
       })
       const outcome = Run.run(handling, handling.draft, this.body.host)
       if (outcome instanceof Promise) {

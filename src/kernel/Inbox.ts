@@ -342,7 +342,8 @@ const sizeOf = (control: Control): number =>
     ? JSON.stringify({ ...control.ask, value: undefined }).length + (control.ask.value?.text.length ?? 0)
     : control.kind === "bind"
     ? size({ signal: control.change.cell, target: control.change.enzyme, payload: undefined })
-    : size({ signal: undefined, target: control.write.address.text, payload: control.write.document })
+    : (control.kind === "integrate" ? control.notice.writes : [control.write]).reduce((sum, { address, document }) =>
+      sum + size({ signal: undefined, target: address.text, payload: document }), 0)
 
 const single = (seq: number): Queue<number> => {
   const queue = new Queue<number>()

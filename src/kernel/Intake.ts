@@ -7,6 +7,7 @@
  *
  * @module
  */
+import type { BindingTable } from "../registry/Bindings.ts"
 import type { Resolution } from "../registry/Registry.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Control } from "./Control.ts"
@@ -50,6 +51,8 @@ export interface Intake {
   readonly due: () => ReadonlyArray<readonly [oid: string, number: number]>
   /** The same for rendezvous: the keys of those whose beat has come. */
   readonly met: () => ReadonlyArray<string>
+  /** Whether an enzyme takes the signal that tells of the fact at a place. */
+  readonly hears: (signal: string, place: string, table: BindingTable) => boolean
   /** The outcome of a handling that is not to run, because how it ended is known. */
   readonly settled: (flight: Flight, key: string) => Outcome | undefined
   /** The beat was aborted: its input is taken again. */
@@ -106,6 +109,10 @@ export class LiveIntake implements Intake {
 
   met(): ReadonlyArray<string> {
     return this.body.inbox.nextMet(this.body.settings.limits).map(({ key }) => key)
+  }
+
+  hears(signal: string, _place: string, table: BindingTable): boolean {
+    return this.body.enzymes.resolve(signal, undefined, table).status === "match"
   }
 
   settled(flight: Flight, key: string): Outcome | undefined {

@@ -15,16 +15,26 @@
 import type { Document } from "../cell/Document.ts"
 import { pointer } from "../cell/Address.ts"
 import type { At, BindingChange, Emission } from "../stage/Launch.ts"
-import type { Sent } from "../operation/Advance.ts"
 import type { Staged } from "../stage/Stage.ts"
-import type { Appointed, Control, Operation } from "./Control.ts"
+import type { Appointed, Control, Operation, Setting } from "./Control.ts"
 import type { NodeLine } from "./Derivation.ts"
 import type { Captured, Handling } from "./Flight.ts"
+import type { Foreign } from "./Foreign.ts"
 import * as Modules from "./Modules.ts"
 import type { Again } from "./Signal.ts"
 
 /** Where content lies. */
 const CONTENT = "/cas/"
+
+/** A signal that the beat itself sent: to who awaits an operation, or to all who take it. */
+export interface Sent {
+  readonly id: string
+  readonly signal: string
+  readonly target: string | undefined
+  /** The enzyme that awaits it, where one does. */
+  readonly enzyme: string | undefined
+  readonly payload: Document | undefined
+}
 
 /** What an entry is made of. */
 export interface Facts {
@@ -47,7 +57,7 @@ export interface Facts {
   readonly due: ReadonlyArray<readonly [oid: string, number: number]>
   /** The rendezvous whose beat had come. */
   readonly met: ReadonlyArray<string>
-  /** What the beat itself sent: to those who await operations, and of what was completed. */
+  /** What the beat itself sent. */
   readonly sent: ReadonlyArray<Sent>
   readonly changes: ReadonlyArray<Staged>
   /** Digests of content that the beat made, the texts of modules among it, and that was not in sight before. */
@@ -137,8 +147,8 @@ const emission = ({ at, id, payload, signal, space, target }: Emission): string 
   return payload === undefined ? `${head}]` : `${head},${payload.text}]`
 }
 
-const awaited = ({ enzyme = "", id, payload, signal, target }: Sent): string =>
-  `["${id}","${signal}","${target}","${enzyme}",[${payload?.text ?? ""}]]`
+const awaited = ({ enzyme, id, payload, signal, target }: Sent): string =>
+  `["${id}","${signal}",${target === undefined ? 0 : `"${target}"`},${enzyme === undefined ? 0 : `"${enzyme}"`},[${payload?.text ?? ""}]]`
 
 const cell = ({ address, after, before, writers }: Staged): string =>
   `["${address.key}",${writers.length === 1 ? writers[0] : `[${writers.join()}]`},[${before?.text ?? ""}],[${after?.text ?? ""}]]`
@@ -150,9 +160,16 @@ const control = (control: Control): string => {
     return `["${control.kind}",${JSON.stringify(ask)},[${value?.text ?? ""}]]`
   }
   if (control.kind === "redeliver") return JSON.stringify(["redeliver", control.id, control.enzyme])
-  const { address, document } = control.write
-  return `["set",${JSON.stringify(address.key)},${JSON.stringify(pointer(address.path))},[${document?.text ?? ""}]]`
+  if (control.kind === "integrate") {
+    const { group, kind, writes } = control.notice
+    return `["${kind}",[${writes.map((write) => `[${written(write)}]`).join()}]${group === undefined ? "" : `,"${group}"`}]`
+  }
+  return `["set",${written(control.write)}${control.group === undefined ? "" : `,"${control.group}"`}]`
 }
+
+/** What was written where. */
+const written = ({ address, document }: Setting["write"]): string =>
+  `${JSON.stringify(address.key)},${JSON.stringify(pointer(address.path))},[${document?.text ?? ""}]`
 
 const node = ({ at, error, name, parent }: NodeLine): string => {
   const head = `["${name}",${at}`
@@ -195,16 +212,20 @@ export type NodeRunLine = readonly [name: string, at: number, parent?: string | 
 /** One document that changed: who wrote it, and its value before and after. */
 export type CellLine = readonly [key: string, writers: number | ReadonlyArray<number>, before: readonly [unknown?], after: readonly [unknown?]]
 
+/** A value that was written from outside, and where. */
+export type Written = readonly [key: string, pointer: string, value: readonly [unknown?]]
+
 /** One piece of control input. */
 export type ControlLine =
-  | readonly ["set", key: string, pointer: string, value: readonly [unknown?]]
+  | readonly ["set", ...Written, group?: string]
+  | readonly [Foreign["kind"], changes: ReadonlyArray<Written>, group?: string]
   | readonly ["bind", change: BindingChange]
   | readonly ["redeliver", id: string, enzyme: string]
   | readonly ["op", ask: Operation["ask"], value: readonly [unknown?]]
   | readonly ["rv", ask: Appointed["ask"], value: readonly [unknown?]]
 
-/** One signal that the beat itself sent: to an enzyme that awaits an operation, or, without one, to whoever is bound at its target. */
-export type Awaited = readonly [id: string, signal: string, target: string, enzyme: string, payload: readonly [unknown?]]
+/** One signal that the beat itself sent; the enzyme is one that awaits it. */
+export type SentLine = readonly [id: string, signal: string, target: Path, enzyme: Path, payload: readonly [unknown?]]
 
 /** One signal that a run sent. With a fifth item, the payload stands in a list of its own. */
 export type Emitted = readonly [id: string, signal: Path, target: Path, payload?: unknown, at?: At | 0, space?: string]
@@ -225,7 +246,7 @@ export interface Parsed {
   readonly cells: ReadonlyArray<CellLine>
   readonly due?: ReadonlyArray<readonly [oid: string, number: number]>
   readonly met?: ReadonlyArray<string>
-  readonly sent?: ReadonlyArray<Awaited>
+  readonly sent?: ReadonlyArray<SentLine>
   readonly made?: ReadonlyArray<string>
   /** What is said of runs that failed, by their numbers. */
   readonly messages: ReadonlyMap<number, string>

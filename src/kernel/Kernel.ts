@@ -9,6 +9,7 @@ import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
+import { CurrentReporter } from "../diagnostic/Reporter.ts"
 import { Hash } from "../persistence/Hash.ts"
 import { Persistence } from "../persistence/Persistence.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
@@ -67,7 +68,7 @@ export class Kernel extends Context.Service<Kernel, {
       const opening = yield* Semaphore.make(1)
       const nodes = new Modules()
       const host = { now: pacemaker.now, wake: pacemaker.wake, watch: yield* RunWatch }
-      const parts: Recovery.Parts = { registry, nodes, settings, hash, pacemaker, recall: yield* Recall, host }
+      const parts: Recovery.Parts = { registry, nodes, settings, hash, pacemaker, recall: yield* Recall, reporter: yield* CurrentReporter, host }
 
       const start = Effect.fn("Kernel.open")(function*(name: string, create: boolean): Effect.fn.Return<LiveSpace, PersistenceError> {
         const known = running(open, name)

@@ -1,14 +1,15 @@
 /**
- * Ledgers: `/rt/beat/<N>/{inbox,agenda,stage,meta}` and `/rt/receipts/<id>`.
+ * Ledgers: `/rt/beat/<N>/{inbox,agenda,stage,meta}`, `/rt/receipts/<id>` and `/rt/analytics/diag`.
  *
- * They are views, rendered from the journal in the text forms of the seed when
- * somebody outside reads them; runs cannot. (Seed 000, "Filesystem Layout";
+ * They are views, rendered in the text forms of the seed when somebody outside
+ * reads them, from the journal and from what is counted; runs cannot. (Seed 000, "Filesystem Layout";
  * semantics, section 3; architecture, section 7.)
  *
  * @module
  */
 import type { Value } from "../cell/Value.ts"
 import { at } from "../cell/Value.ts"
+import type { Count } from "../diagnostic/Reporter.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Parsed, RunLine } from "./Journal.ts"
 import * as Journal from "./Journal.ts"
@@ -21,6 +22,8 @@ export interface Source {
   /** What the ledger shows for an enzyme: its label. */
   readonly label: (enzyme: string) => string
   readonly receipt: (id: string) => Receipt | undefined
+  /** How often what went wrong in the space since the runtime started. */
+  readonly counts: () => ReadonlyArray<Count>
 }
 
 /**
@@ -36,6 +39,7 @@ export const read = (source: Source, id: string): Value => {
     const handling = receipt?.handlings.find(({ enzyme }) => enzyme === part)
     return (part === "" ? receipt : handling) as Value
   }
+  if (kind === "analytics") return part === "" && name === "diag" ? source.counts().map(({ count, severity, topic }) => ({ count, sev: severity, topic })) : undefined
   const render = Object.hasOwn(renderers, part) ? renderers[part] : undefined
   if (kind !== "beat" || !source.shown || render === undefined || !/^\d{1,15}$/.test(name)) return undefined
   const row = source.store.entry(Number(name))

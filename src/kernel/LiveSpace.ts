@@ -6,41 +6,35 @@
 import * as Effect from "effect/Effect"
 import * as EffectQueue from "effect/Queue"
 import * as Stream from "effect/Stream"
-import * as Address from "../cell/Address.ts"
-import * as Name from "../cell/Name.ts"
-import * as Value from "../cell/Value.ts"
-import { LinkLoop } from "../cell/Link.ts"
-import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
+import type * as Value from "../cell/Value.ts"
+import * as Accident from "../diagnostic/Accident.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
-import { refusals as rendezvousRefusals } from "../rendezvous/RendezvousError.ts"
-import * as Bindings from "../registry/Bindings.ts"
-import { InvalidSignal } from "../stage/Emission.ts"
-import * as Envelope from "../stage/Envelope.ts"
 import { NotProvided } from "../stage/Launch.ts"
 import * as Write from "../stage/Write.ts"
 import type { Archive } from "./Archive.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
-import type { Answer, Control } from "./Control.ts"
+import * as Control from "./Control.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import { Deliveries } from "./Deliveries.ts"
-import { expected } from "./Expected.ts"
+import { asControlError, asReadError, asRefusal } from "./Expected.ts"
 import { Examination } from "./Examination.ts"
 import { Entrance, type Entered } from "./Entrance.ts"
+import * as Foreign from "./Foreign.ts"
 import { Group } from "./Group.ts"
 import { type Neighbour, Outbox, type Reach } from "./Outbox.ts"
+import { MAX_MISSED } from "./Missed.ts"
 import * as Reading from "./Reading.ts"
 import * as Receipts from "./Receipts.ts"
+import * as Reporting from "./Reporting.ts"
 import { Settlers } from "./Settlers.ts"
 import type { Accepted, ControlError, DeadPage, Observation, OpenLetter, PostedSignal, PostHears, ReadError, Receipt, SignalError, Space } from "./Space.ts"
 import type { Pending } from "./Signal.ts"
+import { LiveGraph } from "./SpaceGraph.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
 import { LiveRendezvous } from "./SpaceRendezvous.ts"
-import { DeadAbsent, type HistoryBusy, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
+import { type HistoryBusy, InboxFull, SpaceStopped } from "./SpaceError.ts"
 import { Watchers } from "./Watchers.ts"
-
-/** Values that a slow observer may lag behind before older ones are dropped. */
-const LAG = 1024
 
 const nothing = (): void => {}
 
@@ -54,6 +48,7 @@ export class LiveSpace implements Space, Neighbour {
   readonly name: string
   readonly ops: LiveOperations
   readonly rv: LiveRendezvous
+  readonly graph: LiveGraph
   private readonly body: LiveBody
   private readonly group: Group
   private readonly entrance: Entrance
@@ -64,6 +59,7 @@ export class LiveSpace implements Space, Neighbour {
   private readonly listeners = new Set<(beat: number) => void>()
   private readonly ends = new Set<(error: SpaceStopped) => void>()
   private readonly deliveries = new Deliveries()
+  private closing = false
 
   constructor(body: LiveBody, around: { readonly turn: (run: () => void) => void; readonly reach: Reach; readonly stopped: () => void }) {
     this.name = body.space
@@ -72,6 +68,7 @@ export class LiveSpace implements Space, Neighbour {
       published: (beat) => this.published(beat),
       stopped: (error) => {
         around.stopped()
+        if (!this.closing) body.reporter.report(Accident.of(error))
         this.outbox.stop()
         this.settlers.fail(error)
         for (const end of this.ends) end(error)
@@ -79,9 +76,10 @@ export class LiveSpace implements Space, Neighbour {
     })
     this.entrance = new Entrance(body)
     this.examination = new Examination(body, around.turn)
-    const ledgers = { store: body.store, hash: body.hash, control: (make: () => (answer: Answer) => Control) => this.control(make), durably: <A>(see: () => A) => this.durably(see) }
+    const ledgers = { store: body.store, hash: body.hash, control: this.control.bind(this), durably: <A>(see: () => A) => this.durably(see) }
     this.ops = new LiveOperations(ledgers)
     this.rv = new LiveRendezvous(ledgers)
+    this.graph = new LiveGraph({ derivation: body.derivation, durably: (see) => this.durably(see) })
     this.outbox = new Outbox(body, { reach: around.reach, group: this.group })
     // A store that is damaged may stop the space at once, which tells all its parts.
     this.outbox.begin()
@@ -98,6 +96,7 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   close(reason: string): void {
+    this.closing = true
     this.group.stop(new SpaceStopped({ space: this.name, reason }))
   }
 
@@ -159,22 +158,27 @@ export class LiveSpace implements Space, Neighbour {
     return Effect.flatMap(this.receipt(id), (receipt) => receipt?.status === "pending" ? this.landing(id) : Effect.succeed(receipt))
   }
 
-  set(address: string, value: unknown): Effect.Effect<number, ControlError> {
+  set(address: string, value: unknown, options: { readonly group?: string } = {}): Effect.Effect<number, ControlError> {
     return this.control(() => {
-      const place = Address.parse(address)
-      if (Envelope.isReserved(place.id)) {
-        throw new WriteRefused({ address, reason: "it belongs to the runtime. Use the verb that is made for it" })
-      }
-      return (answer) => ({ kind: "set", write: Write.set(place, value), answer })
+      const write = Write.set(Foreign.place(address), value)
+      const group = Foreign.groupOf(options.group, address)
+      return (answer) => ({ kind: "set", write, group, answer })
+    })
+  }
+
+  integrate(foreign: Foreign.Foreign): Effect.Effect<number, ControlError> {
+    return this.control(() => {
+      const notice = Foreign.notice(foreign)
+      return (answer) => ({ kind: "integrate", notice, answer })
     })
   }
 
   bind(cell: string, enzyme: string, options: { readonly propagate?: boolean } = {}): Effect.Effect<number, ControlError> {
-    return this.binding(cell, enzyme, { propagate: options.propagate ?? true, tombstone: false })
+    return this.control(() => Control.binding({ cell, enzyme, propagate: options.propagate ?? true, tombstone: false }))
   }
 
   unbind(cell: string, enzyme: string): Effect.Effect<number, ControlError> {
-    return this.binding(cell, enzyme, { propagate: true, tombstone: true })
+    return this.control(() => Control.binding({ cell, enzyme, propagate: true, tombstone: true }))
   }
 
   dead(page: { readonly after?: string | undefined; readonly limit: number }): Effect.Effect<DeadPage, ReadError> {
@@ -223,21 +227,18 @@ export class LiveSpace implements Space, Neighbour {
     return this.durably(() => this.body.store.below(id, page))
   }
 
-  watch(text: string): Stream.Stream<Observation, ReadError> {
+  watch(text: string, { after, changeGroup }: { readonly after?: number | undefined; readonly changeGroup?: string | undefined } = {}): Stream.Stream<Observation, ReadError> {
     return Stream.callback<Observation, ReadError>((queue) =>
       Effect.gen({ self: this }, function*() {
         const address = yield* Effect.try({ try: () => Reading.watchable(text), catch: asReadError })
         const unwatch = this.body.derivation.watch(address)
         yield* Effect.addFinalizer(() => Effect.sync(unwatch))
         this.group.wake()
-        const { begin, end } = yield* this.durably(() => {
-          const first = { beat: this.body.store.head().beat, document: this.body.documents.read(address.key) }
-          return this.watchers.add(address, first, (observation) => void EffectQueue.offerUnsafe(queue, observation))
-        })
+        const { begin, end } = yield* this.durably(() => this.watchers.add({ address, changeGroup }, Watchers.start(this.body, address, after), (observation) => offer(queue, observation)))
         begin()
         yield* Effect.addFinalizer(() => Effect.sync(end))
         return yield* Effect.flatMap(this.ended, Effect.fail)
-      }), { bufferSize: LAG, strategy: "sliding" })
+      }), { bufferSize: MAX_MISSED })
   }
 
   pull(text: string): Effect.Effect<Value.Value, ReadError> {
@@ -270,7 +271,7 @@ export class LiveSpace implements Space, Neighbour {
       yield* Effect.addFinalizer(() => Effect.sync(() => this.listeners.delete(tell)))
       yield* this.ended
       EffectQueue.endUnsafe(queue)
-    }), { bufferSize: LAG, strategy: "sliding" })
+    }), { bufferSize: MAX_MISSED, strategy: "sliding" })
 
   readonly content: Space["content"] = Effect.sync(() => {
     const writer = this.body.store.writeBlob()
@@ -310,6 +311,7 @@ export class LiveSpace implements Space, Neighbour {
     for (const delivery of beat.deliveries) this.deliveries.tell(delivery)
     for (const tell of this.listeners) tell(beat.number)
     this.outbox.add(beat.outgoing)
+    if (beat.facts.length > 0) Reporting.publish(this.body.reporter, this.name, beat)
   }
 
   /** Waits for the receipt of an event that was accepted. */
@@ -357,25 +359,13 @@ export class LiveSpace implements Space, Neighbour {
     })
   }
 
-  private binding(cell: string, enzyme: string, how: { readonly propagate: boolean; readonly tombstone: boolean }): Effect.Effect<number, ControlError> {
-    return this.control(() => {
-      const names = Name.split(cell)
-      if (typeof names === "string") throw new Address.InvalidAddress({ text: cell, reason: names })
-      // The list lies in a document of its own, whose address has to be one, too.
-      Address.parse(Bindings.address(cell).text)
-      const unnamable = Name.refusal(enzyme)
-      if (unnamable !== undefined) throw new WriteRefused({ address: cell, reason: `"${enzyme}" names no enzyme: ${unnamable}` })
-      return (answer) => ({ kind: "bind", change: { cell, enzyme, ...how }, answer })
-    })
-  }
-
   /** Hands control input to the next beat; answers that beat's number when it is durable. */
-  private control(make: () => (answer: Answer) => Control): Effect.Effect<number, ControlError> {
+  private control(make: () => (answer: Control.Answer) => Control.Control): Effect.Effect<number, ControlError> {
     return Effect.callback<number, ControlError>((resume) => {
       if (this.group.error !== undefined) return resume(Effect.fail(this.group.error))
       const { inbox, settings: { limits } } = this.body
       try {
-        const answer: Answer = (answer) => resume(typeof answer === "number" ? Effect.succeed(answer) : Effect.fail(answer))
+        const answer: Control.Answer = (answer) => resume(typeof answer === "number" ? Effect.succeed(answer) : Effect.fail(answer))
         const limit = inbox.offer(make()(answer), limits)
         if (limit !== undefined) return resume(Effect.fail(new InboxFull({ space: this.name, limit })))
       } catch (error) {
@@ -387,6 +377,9 @@ export class LiveSpace implements Space, Neighbour {
   }
 }
 
-const asRefusal = expected<SignalError>(InvalidSignal, Address.InvalidAddress, Value.InvalidValue, IdReused, InboxFull, SpaceStopped, PersistenceError)
-const asControlError = expected<ControlError>(Address.InvalidAddress, Value.InvalidValue, WriteRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull, ...rendezvousRefusals)
-const asReadError = expected<ReadError>(Address.InvalidAddress, PersistenceError, LinkLoop)
+/** Has an observer told, who is told in one piece that it lags too far behind to hear of each value. */
+const offer = <E>(queue: EffectQueue.Queue<Observation, E>, observation: Observation): void => {
+  if (EffectQueue.sizeUnsafe(queue) < MAX_MISSED) return void EffectQueue.offerUnsafe(queue, observation)
+  while (EffectQueue.sizeUnsafe(queue) > 0) EffectQueue.takeUnsafe(queue)
+  EffectQueue.offerUnsafe(queue, { ...observation, missed: `more than ${MAX_MISSED} values were waiting to be taken` })
+}

@@ -96,9 +96,9 @@ export const advance = (work: BeatWork, body: Body, queued: Array<Signal.Pending
   if (work.met.length === 0 && Advance.written(work.stage).length === 0) return
   const { beat } = work.moment
   for (const [i, { payload, signal, target }] of Advance.atCommit(work.stage, beat, body.calendar).entries()) {
-    const sent = { id: `${beat}.rv.${i}`, signal, target, payload, enzyme: undefined, depth: 0 }
-    work.sent.push(sent)
-    queued.push(new Signal.Pending(body.number(), Signal.make({ ...sent, at: undefined }, { origin: "run", depth: 0, expected: beat + 1, to: undefined })))
+    const sent = { id: `${beat}.rv.${i}`, signal, target, payload, at: undefined }
+    work.told.push({ ...sent, enzyme: undefined })
+    queued.push(new Signal.Pending(body.number(), Signal.make(sent, { origin: "run", depth: 0, expected: beat + 1, to: undefined })))
   }
 }
 

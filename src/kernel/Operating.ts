@@ -8,7 +8,9 @@
  *
  * @module
  */
+import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
+import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { Advanced, Sent } from "../operation/Advance.ts"
 import * as Dossier from "../operation/Dossier.ts"
 import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
@@ -17,7 +19,8 @@ import * as Watches from "../operation/Watches.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Binding, BindingTable } from "../registry/Bindings.ts"
 import type { Entry } from "../registry/Registry.ts"
-import type { Draft } from "../stage/Draft.ts"
+import { Draft, type View } from "../stage/Draft.ts"
+import * as Envelope from "../stage/Envelope.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
 import type { OperationRequest, Operations } from "../stage/Launch.ts"
 import { COMMIT } from "../stage/Stage.ts"
@@ -101,6 +104,37 @@ const refusals = [InvalidOperation, OperationAbsent, OperationClosed, AwaitUnhea
 const isRefusal = (error: unknown): error is Refused => refusals.some((refusal) => error instanceof refusal)
 
 /**
+ * Does something to operations at the commit, over what the runs have made of them.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const amend = (work: BeatWork, change: (draft: Draft) => void): void => {
+  const { stage } = work
+  const newest: View = { committed: stage.committed, visible: (key) => stage.newest(key), children: (scope, id) => stage.merged(scope, id) }
+  const draft = new Draft(newest, work.moment, { run: COMMIT, envelope: nothing, serializable: false })
+  change(draft)
+  draft.own?.keys.forEach((key, i) => stage.put(Address.ofKey(key), draft.own!.documents[i], COMMIT))
+  if (draft.ops.length > 0) work.operations.merge(draft.ops, { run: COMMIT, depth: 0 })
+}
+
+const nothing = Envelope.make([], false)
+
+/**
+ * Closes operations with `sts:fail` at the commit, each with the code and note of why; those that are closed already stay as they are.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const fail = (work: BeatWork, failed: ReadonlyArray<{ readonly oid: string; readonly code: string; readonly note: string }>): void =>
+  amend(work, (draft) => {
+    for (const { code, note, oid } of failed) {
+      const live = Dossier.live(draft.get(Dossier.address(oid).text))
+      if (live !== undefined && live.status === undefined) Verbs.close(draft, { oid, status: "sts:fail", summary: Document.encode({ code, note }) })
+    }
+  })
+
+/**
  * Step 10 for operations: what they send is queued, time-outs are told, and enzymes are bound where they begin to await.
  *
  * @category combinators
@@ -111,16 +145,13 @@ export const advance = (work: BeatWork, body: Body, queued: Array<Signal.Pending
   const advanced = work.operations.finish(work.due.flatMap(([oid, number]) => body.watches.get(oid, number) ?? []))
   work.advanced = advanced
   for (const { watch: { enzyme, oid, want }, why } of advanced.lost) {
-    work.diagnostics.push({
-      severity: "sev:warn",
-      topic: "ops/watchers",
+    work.diagnostics.push(Diagnostic.of("ops/watchers", {
       code: `ops/${why}`,
       note: why === "timeout" ? `watcher timeout on oid=${oid} want=${want}` : `watcher of closed oid=${oid} can never have want=${want}`,
-      origin: enzyme,
-      subject: Dossier.address(oid).id
-    })
+      origin: { kind: "enzyme", name: enzyme },
+      subject: Dossier.address(oid)
+    }))
   }
-  work.sent.push(...advanced.sent)
   for (const sent of advanced.sent) queued.push(new Signal.Pending(body.number(), signalOf(sent, work.moment.beat)))
   for (const { awaits, enzyme, oid } of advanced.attention) bind(work, { awaits, enzyme, cell: Dossier.address(oid).id })
 }

@@ -9,7 +9,7 @@ import { Draft } from "../stage/Draft.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import { Stage } from "../stage/Stage.ts"
 import { isView } from "../stage/View.ts"
-import type { Body } from "./Body.ts"
+import type { Body, LiveBody } from "./Body.ts"
 import * as Ledger from "./Ledger.ts"
 import type { Receipt } from "./Space.ts"
 
@@ -24,13 +24,13 @@ const reader = Envelope.make([], false)
  * @category getters
  * @since 0.1.0
  */
-export const read = (body: Body, text: string, receipt: (id: string) => Receipt | undefined): Value.Value => {
+export const read = (body: LiveBody, text: string, receipt: (id: string) => Receipt | undefined): Value.Value => {
   const address = Address.parse(text)
   // Content is there for the outside as soon as it is durable; runs see it from the next capture on.
   if (address.id.startsWith(CONTENT)) return body.store.blob(address.id.slice(CONTENT.length))
   if (!isView(address.id)) return draft(body).get(text)
   const label = (name: string): string => body.enzymes.label(name)
-  return Value.at(Ledger.read({ store: body.store, shown: body.settings.ledgers, label, receipt }, address.id), address.path)
+  return Value.at(Ledger.read({ store: body.store, shown: body.settings.ledgers, label, receipt, counts: () => body.reporter.counts(body.space) }, address.id), address.path)
 }
 
 /**

@@ -4,6 +4,7 @@
  * @module
  */
 import * as Document from "../cell/Document.ts"
+import type { Reporter } from "../diagnostic/Reporter.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Binding } from "../registry/Bindings.ts"
@@ -32,6 +33,7 @@ export interface Parts {
   readonly pacemaker: Pacemaker["Service"]
   readonly host: RunHost
   readonly recall: Recall
+  readonly reporter: Reporter
 }
 
 /** Keys that are asked for at a time. */
@@ -44,7 +46,7 @@ const PAGE = 1000
  * @category constructors
  * @since 0.1.0
  */
-export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recall, registry, settings }: Parts): LiveBody => {
+export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recall, registry, reporter, settings }: Parts): LiveBody => {
   const documents = new Documents(store, settings.limits.residentBytes)
   // What came before the end of the process that was and after its last beat: the next beat dates it.
   for (const hash of store.undated()) documents.arrive(hash)
@@ -80,6 +82,7 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
     seed: pacemaker.seed,
     host,
     recall,
+    reporter,
     number: next
   }
 }

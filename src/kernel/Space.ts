@@ -19,7 +19,10 @@ import type { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, 
 import type { Entry } from "../rendezvous/Entry.ts"
 import type { RendezvousError } from "../rendezvous/RendezvousError.ts"
 import type { Continuation, NotProvided, OperationRequest, RendezvousSpec, SignalRequest, StateNote } from "../stage/Launch.ts"
+import type { Finding, GraphView, Stats } from "../scheduler/Introspection.ts"
+import type { Kind, Lines } from "../scheduler/Trace.ts"
 import type { Archive } from "./Archive.ts"
+import type { Foreign, ForeignChange } from "./Foreign.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "./DeadLetter.ts"
 import type { OperationDossier, OperationPage, OperationRow } from "./Dossiers.ts"
 import type { BeatAborted, DeadAbsent, HistoryBusy, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
@@ -76,10 +79,13 @@ export interface PostHears {
 export interface Observation {
   readonly beat: number
   readonly value: Value
+  /** Why the watcher may have missed values before this one, where it may have; it then has to begin anew with this one. */
+  readonly missed?: string
 }
 
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
 export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | RendezvousError | SpaceStopped
+export type { Foreign, ForeignChange }
 export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationPage, OperationRow }
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
 
@@ -104,6 +110,34 @@ export interface SpaceOperations {
   readonly list: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<OperationPage, ReadError>
   /** One with its whole dossier; `undefined` where there is none. */
   readonly get: (oid: string) => Effect.Effect<OperationDossier | undefined, ReadError>
+}
+
+/** A graph with what is counted in it and what stands out. */
+export interface GraphReport extends GraphView {
+  readonly stats: Stats
+  readonly findings: ReadonlyArray<Finding>
+}
+
+/** What was taken down last of each kind that is traced, oldest first. */
+export interface TraceReport {
+  readonly kinds: ReadonlyArray<Kind>
+  readonly run: ReadonlyArray<Lines["run"]>
+  readonly invalid: ReadonlyArray<Lines["invalid"]>
+  readonly pass: ReadonlyArray<Lines["pass"]>
+}
+
+/**
+ * The reactive graph of a space. To look at it or to trace it changes no run and no order.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SpaceGraph {
+  /** All nodes and who reads whom, as of the newest beat. */
+  readonly view: Effect.Effect<GraphReport, ReadError>
+  /** Takes down from now on what the scheduler does, by these kinds and no others; in memory, the newest 1,000 lines of each. */
+  readonly trace: (kinds: ReadonlyArray<Kind>) => Effect.Effect<void, ReadError>
+  readonly traces: Effect.Effect<TraceReport, ReadError>
 }
 
 /** A rendezvous as it stands: its entry, with its numbers as such. */
@@ -156,8 +190,13 @@ export interface Space {
   readonly receipt: (id: string) => Effect.Effect<Receipt | undefined, ReadError>
   /** Waits until all handlings of an event are over and durable. */
   readonly settled: (id: string) => Effect.Effect<Receipt | undefined, ReadError>
-  /** Writes a cell from outside, by the next beat; `undefined` deletes. Answers the beat, when durable. */
-  readonly set: (address: string, value: unknown) => Effect.Effect<number, ControlError>
+  /**
+   * Writes a cell from outside, by the next beat; `undefined` deletes. Answers the beat, when durable. Who watches under
+   * the same `group` does not hear of it.
+   */
+  readonly set: (address: string, value: unknown, options?: { readonly group?: string }) => Effect.Effect<number, ControlError>
+  /** Takes in what another writer did, by the next beat, all of it or nothing: nobody else writes what the store of a space holds. */
+  readonly integrate: (foreign: Foreign) => Effect.Effect<number, ControlError>
   readonly bind: (cell: string, enzyme: string, options?: { readonly propagate?: boolean }) => Effect.Effect<number, ControlError>
   readonly unbind: (cell: string, enzyme: string) => Effect.Effect<number, ControlError>
   /** The dead letters after a cursor, a page at a time. */
@@ -168,6 +207,7 @@ export interface Space {
   readonly redeliver: (id: string, enzyme: string) => Effect.Effect<number, ControlError>
   readonly ops: SpaceOperations
   readonly rv: SpaceRendezvous
+  readonly graph: SpaceGraph
   /** Starts a piece of a node module. */
   readonly start: (module: string, inputs: { readonly [name: string]: unknown }) => Effect.Effect<string, NotProvided>
   /** Runs exactly one beat, even an empty one, and answers its number when it is durable. */
@@ -180,8 +220,11 @@ export interface Space {
   readonly list: (id: string) => Effect.Effect<ReadonlyArray<string>, ReadError>
   /** The keys of all documents below a cell, a page at a time. */
   readonly below: (id: string, page: { readonly after?: string; readonly limit: number }) => Effect.Effect<ReadonlyArray<string>, ReadError>
-  /** The value at an address now, and again after each beat that changes it. */
-  readonly watch: (address: string) => Stream.Stream<Observation, ReadError>
+  /**
+   * The value at an address now, and again after each beat that changes it. With `after`, the beat of the last one seen, only what changed
+   * since, each value once; what comes from then on and was written under the group `changeGroup` alone is not told.
+   */
+  readonly watch: (address: string, options?: { readonly after?: number | undefined; readonly changeGroup?: string | undefined }) => Stream.Stream<Observation, ReadError>
   /** The value at an address, with everything it derives from brought up to date. */
   readonly pull: (address: string) => Effect.Effect<Value, ReadError>
   /** The number of the newest beat that is durable; -1 before the first. */

@@ -15,9 +15,9 @@ import { fileURLToPath } from "node:url"
 import * as Cli from "../cli/Cli.ts"
 import { CliFailure, exits, from } from "../cli/CliFailure.ts"
 import { type Fetch, Host } from "../cli/Host.ts"
-import { SpaceStopped } from "../kernel/SpaceError.ts"
+import * as Accident from "../diagnostic/Accident.ts"
+import { line, Reporter } from "../diagnostic/Reporter.ts"
 import type { Config } from "../loader/Config.ts"
-import { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as HostPacemaker from "./HostPacemaker.ts"
 import * as Project from "./Project.ts"
 
@@ -36,9 +36,6 @@ export interface Platform {
   readonly turn: (run: () => void) => void
   readonly serve: (fetch: Fetch, address: { readonly host: string; readonly port: number }) => Promise<Server>
 }
-
-/** Most characters that are told of an accident. */
-const MAX_TOLD = 500
 
 /** How long requests under way may take once the server is told to stop. */
 const GRACE = "2 seconds"
@@ -59,16 +56,14 @@ export const run = (platform: Platform): void => {
   )
 }
 
-/** Tells of a failure that no one expects, or of trouble with a store: in one line, and with its stack to who looks for it. */
-const tell = (failure: unknown): void => {
-  if (failure instanceof PersistenceError || failure instanceof SpaceStopped) return console.error(`trouble: ${oneLine(failure.message)} (${failure.code})`)
-  if (failure instanceof Error && process.env["SYSTOLE_DEBUG"] === undefined) {
-    return console.error(`accident: ${oneLine(`${failure.name}: ${failure.message}`)} (SYSTOLE_DEBUG=1 shows where)`)
-  }
-  console.error("accident:", failure)
-}
+/** Tells what goes wrong in one line, and with its stack to who looks for it. */
+const reporter = new Reporter((told) => {
+  console.error(line(told))
+  if (told.cause !== undefined && process.env["SYSTOLE_DEBUG"] !== undefined) console.error(told.cause)
+})
 
-const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").slice(0, MAX_TOLD)
+/** Tells of a failure outside of all beats. */
+const tell = (failure: unknown): void => reporter.report(Accident.of(failure))
 
 /** The exit code is what the command line succeeds with; being told to stop is no failure. */
 const teardown = <E, A>(exit: Exit.Exit<E, A>, onExit: (code: number) => void): void => {
@@ -80,7 +75,7 @@ const teardown = <E, A>(exit: Exit.Exit<E, A>, onExit: (code: number) => void): 
 
 const layer = (platform: Platform): Layer.Layer<Host> => {
   const root = process.cwd()
-  const site = { root, pacemaker: HostPacemaker.layer(platform.turn), onAccident: tell }
+  const site = { root, pacemaker: HostPacemaker.layer(platform.turn), reporter }
   return Layer.succeed(Host, {
     root,
     pid: process.pid,

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { resolve } from "node:path"
+import { CurrentReporter, type Reporter } from "../diagnostic/Reporter.ts"
 import * as App from "../ingress/App.ts"
 import { Kernel } from "../kernel/Kernel.ts"
 import type { Pacemaker } from "../kernel/Pacemaker.ts"
@@ -54,7 +55,8 @@ export interface Project {
 export interface Site {
   readonly root: string
   readonly pacemaker: Layer.Layer<Pacemaker>
-  readonly onAccident: (failure: unknown) => void
+  /** Where what goes wrong is told. */
+  readonly reporter: Reporter
 }
 
 /**
@@ -84,7 +86,7 @@ export const open = Effect.fn("Project.open")(function*(
   config: Config.Config,
   site: Site
 ): Effect.fn.Return<Project, Config.InvalidConfig | PersistenceError, Scope.Scope> {
-  const { onAccident, pacemaker, root } = site
+  const { pacemaker, reporter, root } = site
   const { options, use } = config.persistence
   const sources = { enzymes: config.enzymes, plugins: config.plugins, required: [use] }
   const host = yield* Layer.build(modules(root))
@@ -95,12 +97,12 @@ export const open = Effect.fn("Project.open")(function*(
     catch: (error) => new Config.InvalidConfig({ reason: error instanceof Error ? error.message : String(error) })
   })
   const past = Layer.provide(Loader.recall, Layer.succeedContext(host))
-  const runtime = Runtime.layer(config, Layer.merge(store, pacemaker)).pipe(Layer.provide(past), Layer.provideMerge(HostHash.layer))
+  const runtime = Runtime.layer(config, Layer.merge(store, pacemaker)).pipe(Layer.provide([past, Layer.succeed(CurrentReporter, reporter)]), Layer.provideMerge(HostHash.layer))
   const context = yield* Layer.build(config.check === true ? Layer.provide(runtime, DevWatch.layer) : runtime)
   const registered = yield* Loader.register(found).pipe(Effect.provideContext(context))
   const kernel = Context.get(context, Kernel)
   const closing = new AbortController()
-  const rules = { token: config.token, loopback: Config.isLoopback(config.host), onAccident, closing: closing.signal, pages: config.pages }
+  const rules = { token: config.token, loopback: Config.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages }
   const app = App.make({ kernel, hash: Context.get(context, Hash) }, rules)
   const reloads = Context.get(host, ModuleHost).changes.pipe(
     Stream.debounce(QUIET),

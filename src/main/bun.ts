@@ -6,9 +6,11 @@
 import { setImmediate } from "node:timers"
 import type { Fetch } from "../cli/Host.ts"
 import type * as Main from "./Main.ts"
+import * as Rest from "./Rest.ts"
 
 /** As much of Bun as is used here. */
 declare const Bun: {
+  readonly gc: (synchronous: boolean) => number
   readonly serve: (options: {
     readonly fetch: Fetch
     readonly hostname: string
@@ -25,7 +27,7 @@ declare const Bun: {
  * @since 0.1.0
  */
 export const platform: Main.Platform = {
-  turn: (run) => void setImmediate(run),
+  turn: Rest.resting({ turn: (run) => void setImmediate(run), later: Rest.later, collect: async () => void Bun.gc(true) }),
   serve: async (fetch, { host, port }) => {
     // Longer than any answer may take; the bodies are measured by the ingress.
     const server = Bun.serve({ fetch, hostname: host, port, idleTimeout: 120, maxRequestBodySize: Number.MAX_SAFE_INTEGER })

@@ -6,6 +6,7 @@
 import { setImmediate } from "node:timers"
 import type { Fetch } from "../cli/Host.ts"
 import type * as Main from "./Main.ts"
+import * as Rest from "./Rest.ts"
 
 /** As much of Deno as is used here. */
 declare const Deno: {
@@ -22,7 +23,7 @@ declare const Deno: {
  * @since 0.1.0
  */
 export const platform: Main.Platform = {
-  turn: (run) => void setImmediate(run),
+  turn: Rest.resting({ turn: (run) => void setImmediate(run), later: Rest.later, collect: Rest.collectV8 }),
   serve: async (fetch, { host, port }) => {
     const server = Deno.serve({ hostname: host, port, onListen: () => undefined }, (request) => fetch(request))
     return {

@@ -8,6 +8,7 @@ import type { Server as HttpServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { setImmediate } from "node:timers"
 import type * as Main from "./Main.ts"
+import * as Rest from "./Rest.ts"
 
 /**
  * What Node gives: its HTTP server, and the turn of its loop.
@@ -16,7 +17,7 @@ import type * as Main from "./Main.ts"
  * @since 0.1.0
  */
 export const platform: Main.Platform = {
-  turn: (run) => void setImmediate(run),
+  turn: Rest.resting({ turn: (run) => void setImmediate(run), later: Rest.later, collect: Rest.collectV8 }),
   serve: (fetch, { host, port }) =>
     new Promise((resolve, reject) => {
       const server = serve({ fetch, hostname: host, port }, (info: AddressInfo) => resolve(opened(server, info.port))) as HttpServer

@@ -11,6 +11,8 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
+import * as Accident from "../diagnostic/Accident.ts"
+import { CurrentReporter, line, Reporter } from "../diagnostic/Reporter.ts"
 import * as App from "../ingress/App.ts"
 import * as Problem from "../ingress/Problem.ts"
 import { Kernel } from "../kernel/Kernel.ts"
@@ -44,13 +46,16 @@ export const make = (parts: Parts): { readonly fetch: (request: Request) => Prom
     fetch: async (request) => {
       app ??= Effect.runPromise(open(parts)).catch((failure: unknown) => {
         app = undefined
-        console.error(failure instanceof Error ? failure.message : failure)
+        reporter.report(Accident.of(failure))
         return { fetch: () => Problem.response(failure) }
       })
       return (await app).fetch(request)
     }
   }
 }
+
+/** Tells what goes wrong in one line. */
+const reporter = new Reporter((told) => console.error(line(told)))
 
 const open = Effect.fnUntraced(function*({ config: definition, manifest, public: isPublic }: Parts) {
   const config = yield* Config.decode(definition)
@@ -63,6 +68,7 @@ const open = Effect.fnUntraced(function*({ config: definition, manifest, public:
   const pacemaker = HostPacemaker.layer((run) => void setTimeout(run, 0))
   const context = yield* Runtime.layer(config, Layer.merge(MemoryStore.layer, pacemaker)).pipe(
     Layer.provideMerge(PureHash.layer),
+    Layer.provide(Layer.succeed(CurrentReporter, reporter)),
     // The host ends an isolate without a word, so this scope is never closed.
     Layer.buildWithScope(yield* Scope.make())
   )
@@ -71,7 +77,7 @@ const open = Effect.fnUntraced(function*({ config: definition, manifest, public:
   return App.make({ kernel: Context.get(context, Kernel), hash: Context.get(context, Hash) }, {
     token: config.token,
     loopback: false,
-    onAccident: (failure) => console.error(failure),
+    reporter,
     closing: new AbortController().signal,
     pages: config.pages
   })

@@ -25,8 +25,8 @@ export interface Sent {
   readonly signal: string
   readonly target: string
   readonly payload: Document.Document | undefined
-  /** The enzyme that awaits it, where it is for that one. */
-  readonly enzyme: string | undefined
+  /** The enzyme that awaits it. */
+  readonly enzyme: string
   /** How many signals led to it. */
   readonly depth: number
 }

@@ -86,7 +86,7 @@ export const linkTo = (place: Address.Address): Link.Link => Link.make(place.tex
 export const isOid = (oid: unknown): oid is string => typeof oid === "string" && oid.startsWith("OPS:") && Name.refusal(oid) === undefined
 
 /**
- * The order in which operations were created: beat by beat, those from outside first.
+ * The order in which operations were created: beat by beat, those from outside first and those of the commit last.
  *
  * @category combinators
  * @since 0.1.0
@@ -99,7 +99,7 @@ export const byCreation = (a: string, b: string): number => {
 
 const places = (oid: string): readonly [beat: number, run: number, nth: number] => {
   const [beat, run, nth] = oid.slice("OPS:".length).split(".")
-  return [Number(beat), run === "x" ? -1 : Number(run), Number(nth)]
+  return [Number(beat), run === "x" ? -1 : run === "c" ? Infinity : Number(run), Number(nth)]
 }
 
 /**

@@ -7,14 +7,14 @@ import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import type { Archive } from "../kernel/Archive.ts"
-import type { Control } from "../kernel/Control.ts"
+import type { Control, Setting } from "../kernel/Control.ts"
 import { GATED } from "../kernel/Derivation.ts"
 import * as DeadLetter from "../kernel/DeadLetter.ts"
 import type { Outcome } from "../kernel/Flight.ts"
 import { Flight } from "../kernel/Flight.ts"
 import type { Taken } from "../kernel/Inbox.ts"
 import type { Begun, Intake } from "../kernel/Intake.ts"
-import type { Emitted, In, Parsed } from "../kernel/Journal.ts"
+import type { Emitted, In, Parsed, Written } from "../kernel/Journal.ts"
 import * as Journal from "../kernel/Journal.ts"
 import type { Signal } from "../kernel/Signal.ts"
 import * as Signals from "../kernel/Signal.ts"
@@ -54,17 +54,22 @@ export class RecordedIntake implements Intake {
   }
 
   controls(): ReadonlyArray<Control> {
-    return (this.entry!.control ?? []).map((control): Control =>
-      control[0] === "bind"
-        ? { kind: "bind", change: control[1], answer: nobody }
-        : control[0] === "redeliver"
-        ? { ...DeadLetter.redelivery(this.past.space, control[1], control[2]), answer: nobody }
-        : control[0] === "op"
-        ? { kind: "op", ask: { ...control[1], value: document(control[2][0]) }, oid: undefined, answer: nobody }
-        : control[0] === "rv"
-        ? { kind: "rv", ask: { ...control[1], value: document(control[2][0]) }, spawned: undefined, answer: nobody }
-        : { kind: "set", write: { kind: "set", address: Address.parse(`${control[1]}#${control[2]}`), document: document(control[3][0]) }, answer: nobody }
-    )
+    return (this.entry!.control ?? []).map((control): Control => {
+      switch (control[0]) {
+        case "bind":
+          return { kind: "bind", change: control[1], answer: nobody }
+        case "redeliver":
+          return { ...DeadLetter.redelivery(this.past.space, control[1], control[2]), answer: nobody }
+        case "op":
+          return { kind: "op", ask: { ...control[1], value: document(control[2][0]) }, oid: undefined, answer: nobody }
+        case "rv":
+          return { kind: "rv", ask: { ...control[1], value: document(control[2][0]) }, spawned: undefined, answer: nobody }
+        case "set":
+          return { kind: "set", write: written([control[1], control[2], control[3]]), group: control[4], answer: nobody }
+        default:
+          return { kind: "integrate", notice: { kind: control[0], writes: control[1].map(written), group: control[2] }, answer: nobody }
+      }
+    })
   }
 
   take(): ReadonlyArray<Taken> {
@@ -94,6 +99,11 @@ export class RecordedIntake implements Intake {
 
   met(): ReadonlyArray<string> {
     return this.entry!.met ?? []
+  }
+
+  /** Whoever listened then may not be there any more. */
+  hears(signal: string, place: string): boolean {
+    return this.entry!.sent?.some(([, path, , , [payload]]) => path === signal && payload === place) === true
   }
 
   /** Why another space never took a signal, as it was recorded. */
@@ -148,7 +158,7 @@ export class RecordedIntake implements Intake {
   private emitted(id: string): Signal {
     const { clock, runs, sent: awaited = [] } = this.entryOf(Number(id.split(".")[0]))
     for (const [other, signal, target, awaits, [payload]] of awaited) {
-      if (other === id) return sent({ id, signal, target, payload: document(payload), awaits: awaits === "" ? undefined : awaits }, "run")
+      if (other === id) return sent({ id, signal, target, payload: document(payload), awaits: awaits === 0 ? undefined : awaits }, "run")
     }
     for (const line of runs) {
       const emissions = typeof line[2] === "object" ? (line[3] as ReadonlyArray<Emitted> | undefined) ?? [] : []
@@ -173,6 +183,8 @@ const nobody = (): void => {}
 const none = new Uint8Array()
 
 const document = (value: unknown): Document | undefined => value === undefined ? undefined : Codec.decode(JSON.stringify(value))
+
+const written = ([key, pointer, [value]]: Written): Setting["write"] => ({ kind: "set", address: Address.parse(`${key}#${pointer}`), document: document(value) })
 
 const sent = (
   { awaits, id, payload, signal, target, to }: { readonly id: string; readonly signal: string | 0; readonly target: string | 0; readonly payload: Document | undefined; readonly to?: Signals.Passage | undefined; readonly awaits?: string | undefined },

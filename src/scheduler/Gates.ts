@@ -36,8 +36,9 @@ export interface Gate {
   debouncedUntil: number
   throttledUntil: number
   backoffUntil: number
-  /** Passes in a row in which the node did not come to rest. */
+  /** Passes in a row in which the node did not come to rest, and how often such a row began. */
   streak: number
+  episodes: number
   /** Runs that were measured, and how long they took together. */
   measured: number
   spent: number
@@ -150,7 +151,7 @@ export class Gates {
   backOff(node: Node): void {
     const gate = gateOf(node)
     gate.backoffUntil = this.now + Math.min(BACKOFF_BASE * 2 ** gate.streak, BACKOFF_MAX)
-    gate.streak++
+    if (gate.streak++ === 0) gate.episodes++
     this.restless.add(node)
     this.hold(node)
   }
@@ -191,5 +192,13 @@ const isWaiting = (node: Node): boolean => (node.flags & REMOVED) === 0 && (node
 export const eligibleAt = ({ gate }: Node): number =>
   gate === undefined ? 0 : Math.max(gate.debouncedUntil, gate.throttledUntil, gate.backoffUntil)
 
+/** Which of its gates holds a node back longest; `undefined` for one that none holds back. */
+export const heldBy = (node: Node): "debounce" | "throttle" | "backoff" | undefined => {
+  const at = eligibleAt(node)
+  if (node.gate === undefined || at === 0) return undefined
+  if (node.gate.backoffUntil === at) return "backoff"
+  return node.gate.throttledUntil === at ? "throttle" : "debounce"
+}
+
 const gateOf = (node: Node): Gate =>
-  node.gate ??= { debounce: 0, throttle: 0, debouncedUntil: 0, throttledUntil: 0, backoffUntil: 0, streak: 0, measured: 0, spent: 0 }
+  node.gate ??= { debounce: 0, throttle: 0, debouncedUntil: 0, throttledUntil: 0, backoffUntil: 0, streak: 0, episodes: 0, measured: 0, spent: 0 }

@@ -31,6 +31,8 @@ export class Graph {
   clock = 0
   /** Told of each run that ends, with the documents that it wrote beside its output, where somebody listens. */
   told: ((run: NodeRun, keys: ReadonlyArray<string>) => void) | undefined
+  /** Whether each run is to know what changed before it. */
+  explains = false
   /** Edges that close a cycle. */
   private backs = 0
   private readonly materializers: Array<Node> = []

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { eligibleAt } from "./Gates.ts"
+import { eligibleAt, heldBy } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { textOf } from "./Locations.ts"
 import { isLive, NEVER_RAN, type Node, UNSETTLED } from "./Node.ts"
@@ -30,10 +30,49 @@ export interface NodeView {
   readonly runs: number
   /** When its gate opens, in milliseconds since 1970; 0 for one that holds nothing back. */
   readonly eligibleAt: number
-  /** Passes in a row in which it did not come to rest. */
+  /** What kind of gate that is. */
+  readonly heldBy: "debounce" | "throttle" | "backoff" | undefined
+  /** Passes in a row in which it did not come to rest, and how often such a row began. */
   readonly streak: number
+  readonly episodes: number
   /** Why its newest run failed. */
   readonly error: string | undefined
+}
+
+/** One way from a writer to a reader. */
+export interface EdgeView {
+  readonly from: string
+  readonly to: string
+  /** What is read. */
+  readonly address: string
+  /** Whether it closes a cycle, and so does not order the two. */
+  readonly back: boolean
+}
+
+/** The whole graph, as it stands. */
+export interface GraphView {
+  readonly nodes: ReadonlyArray<NodeView>
+  readonly edges: ReadonlyArray<EdgeView>
+}
+
+/** How many there are of what. */
+export interface Stats {
+  readonly nodes: number
+  readonly edges: number
+  readonly live: number
+  readonly clean: number
+  readonly invalid: number
+  readonly neverRan: number
+  readonly failed: number
+  readonly restless: number
+  readonly runs: number
+}
+
+/** Something about a node that its author may not expect. */
+export interface Finding {
+  readonly node: string
+  readonly code: "node/failed" | "node/restless" | "node/cycle" | "node/held" | "node/dormant"
+  readonly reason: string
 }
 
 const kinds = { Computation: "computation", Effect: "effect", Materializer: "materializer" } as const
@@ -61,10 +100,60 @@ export const view = (node: Node, graph: Graph): NodeView => {
     causes: causesOf(node),
     runs: node.run?.runs ?? 0,
     eligibleAt: eligibleAt(node),
+    heldBy: heldBy(node),
     streak: node.gate?.streak ?? 0,
+    episodes: node.gate?.episodes ?? 0,
     error: error instanceof Error ? error.message : error === undefined ? undefined : String(error)
   }
 }
+
+/** All nodes, and who reads whom. */
+export const graphOf = (registry: Registry, graph: Graph): GraphView => {
+  const edges: Array<EdgeView> = []
+  for (const reader of registry.values()) {
+    for (let edge = reader.reads; edge !== undefined; edge = edge.nextRead) {
+      const address = textOf(edge.location)
+      for (const writer of [...graph.writersOf(edge.location), ...graph.covering(edge.location)]) {
+        if (writer !== reader) edges.push({ from: writer.definition.name, to: reader.definition.name, address, back: edge.back })
+      }
+    }
+  }
+  return { nodes: snapshot(registry, graph), edges }
+}
+
+/** Counts a graph. */
+export const stats = ({ edges, nodes }: GraphView): Stats => {
+  const count = (holds: (node: NodeView) => boolean): number => nodes.reduce((sum, node) => sum + (holds(node) ? 1 : 0), 0)
+  return {
+    nodes: nodes.length,
+    edges: edges.length,
+    live: count(({ live }) => live),
+    clean: count(({ status }) => status === "clean"),
+    invalid: count(({ status }) => status === "invalid"),
+    neverRan: count(({ status }) => status === "never-ran"),
+    failed: count(({ error }) => error !== undefined),
+    restless: count(({ streak }) => streak > 0),
+    runs: nodes.reduce((sum, { runs }) => sum + runs, 0)
+  }
+}
+
+/** What stands out in a graph, by the order of its nodes. */
+export const diagnose = ({ edges, nodes }: GraphView): ReadonlyArray<Finding> => {
+  const cyclic = new Map(edges.flatMap((edge) => edge.back ? [[edge.to, edge] as const] : []))
+  return nodes.flatMap((node) => symptoms.flatMap(({ code, reason }): ReadonlyArray<Finding> => {
+    const said = reason(node, cyclic.get(node.name))
+    return said === undefined ? [] : [{ node: node.name, code, reason: said }]
+  }))
+}
+
+/** What may be found of a node, and how it is said. */
+const symptoms: ReadonlyArray<{ readonly code: Finding["code"]; readonly reason: (node: NodeView, cycle: EdgeView | undefined) => string | undefined }> = [
+  { code: "node/failed", reason: ({ error }) => error && `its newest run failed, and what it derives stays as it was: ${error}` },
+  { code: "node/restless", reason: ({ causes, streak }) => streak === 0 ? undefined : `it did not come to rest in ${streak} passes in a row and is put off; what changes again and again is ${causes.join(", ")}` },
+  { code: "node/cycle", reason: (_, cycle) => cycle && `it reads ${cycle.address}, which "${cycle.from}" derives from what it derives itself` },
+  { code: "node/held", reason: ({ eligibleAt, heldBy, live, status }) => status === "clean" || !live || heldBy === undefined ? undefined : `it has to run, and its ${heldBy} holds it back until ${eligibleAt}` },
+  { code: "node/dormant", reason: ({ live }) => live ? undefined : "nobody reads what it derives, so it does not run" }
+]
 
 /** The addresses whose changes are the reasons for a node's next run, or for the one that is under way. */
 export const causesOf = (node: Node): ReadonlyArray<string> => {

@@ -72,6 +72,10 @@ export abstract class NodeTransaction implements Transaction {
     throw this.forbidden("unbinds no enzymes")
   }
 
+  report(): void {
+    throw this.forbidden("reports nothing")
+  }
+
   get op(): never {
     throw this.forbidden("starts no operations")
   }

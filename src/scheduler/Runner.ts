@@ -13,10 +13,10 @@ import { type Cell, addressOf } from "../cell/Cell.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import type * as Value from "../cell/Value.ts"
-import { Draft, type Moment } from "../stage/Draft.ts"
+import { Draft } from "../stage/Draft.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import { NotProvided } from "../stage/Launch.ts"
-import type { Startable } from "../stage/Transaction.ts"
+import type { Moment, Startable } from "../stage/Transaction.ts"
 import { isView } from "../stage/View.ts"
 import { type Definition, isPromise, NodeThrew } from "./Definition.ts"
 import type { Graph } from "./Graph.ts"
@@ -72,8 +72,9 @@ export class NodeRun extends NodeTransaction {
   pass = -1
   passRuns = 0
   runs = 0
-  /** Why the newest run failed, where it did. */
+  /** Why the newest run failed, where it did; and what changed before it, where that is asked for. */
   error: unknown = undefined
+  causes: ReadonlyArray<string> = nothing
   /** What an effect saw last. */
   seen: Value.Value = undefined
   /** Whether that is still to be told. */

@@ -14,7 +14,7 @@ import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Values from "../cell/Value.ts"
-import type { Moment } from "../stage/Draft.ts"
+import type { Moment } from "../stage/Transaction.ts"
 import { type Definition, InvalidNode } from "./Definition.ts"
 import { Gates } from "./Gates.ts"
 import { Graph } from "./Graph.ts"
@@ -37,6 +37,13 @@ export interface Finished {
 
 /** State that is nowhere but in the graph itself. */
 const memory: Ground = { read: () => undefined, children: () => [] }
+
+/** What a document became, and under which group, where somebody outside wrote it under one. */
+export interface Changed {
+  readonly before: Document | undefined
+  readonly after: Document | undefined
+  readonly group?: string | undefined
+}
 
 const zero: Moment = { beat: 0, now: 0, seed: "0".repeat(32), hash: () => "" }
 
@@ -140,8 +147,8 @@ export class Scheduler {
     this.invalidation.replaced(root, document, { group: options?.group })
   }
 
-  /** A document changed below: what beat and handlings make of it comes in here. Nobody who reads nothing of it is looked for. */
-  change(key: string, before: Document | undefined, after: Document | undefined): void {
+  /** A document changed below: what beat, handlings and other writers make of it comes in here. Nobody who reads nothing of it is looked for. */
+  change(key: string, { after, before, group }: Changed): void {
     const { locations } = this.graph
     let root = locations.known(key)
     if (root === undefined) {
@@ -149,7 +156,7 @@ export class Scheduler {
       root = locations.root(key)
     }
     if ((root.flags & LOADED) === 0) adopt(root, before)
-    this.invalidation.replaced(root, after, {})
+    this.invalidation.replaced(root, after, { group })
   }
 
   /** Takes back what changed since the last commit, and what ran: documents are what `committed` says, and who ran has to run again. */
@@ -255,6 +262,11 @@ export class Scheduler {
 
   snapshot(): ReadonlyArray<Introspection.NodeView> {
     return Introspection.snapshot(this.registry, this.graph)
+  }
+
+  /** All nodes and who reads whom. To look changes nothing. */
+  view(): Introspection.GraphView {
+    return Introspection.graphOf(this.registry, this.graph)
   }
 
   private deliver(): void {

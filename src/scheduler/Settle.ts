@@ -11,6 +11,7 @@
 import type { Gates } from "./Gates.ts"
 import { eligibleAt, PASS_RUN_BUDGET } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
+import { causesOf } from "./Introspection.ts"
 import { type Edge, GATED, isLive, MATERIALIZER, NEVER_RAN, type Node, PROVISIONAL, QUEUED, REMOVED, RUNNING, UNSETTLED, WALKED } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 import { type Environment, NodeRun } from "./Runner.ts"
@@ -114,6 +115,7 @@ export class Settle {
 
   private run(node: Node): boolean {
     const run = node.run ??= new NodeRun(node, this.environment)
+    if (this.graph.explains) run.causes = causesOf(node)
     if (!run.perform()) return false
     this.runs++
     if (run.pass === this.pass) run.passRuns++

@@ -13,16 +13,16 @@ import * as Binding from "./Binding.ts"
 import { addressOf, type Cell } from "../cell/Cell.ts"
 import * as Document from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
-import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
 import { adjusted, CHILDREN } from "./Children.ts"
 import * as Chance from "./Chance.ts"
 import * as Envelope from "./Envelope.ts"
-import type { BindingChange, Emission, OperationLaunch, Operations, Rendezvous, SignalRequest } from "./Launch.ts"
+import type { BindingChange, Emission, Ledgers, OperationLaunch, Operations, Rendezvous, Report, ReportLaunch, SignalRequest } from "./Launch.ts"
 import { NotProvided } from "./Launch.ts"
 import * as Emitted from "./Emission.ts"
-import type { Startable, Transaction } from "./Transaction.ts"
+import type { Moment, Startable, Transaction } from "./Transaction.ts"
 import { Own } from "./Own.ts"
+import * as Reports from "./Report.ts"
 import { TransactionRefused } from "./TransactionRefused.ts"
 import { isView } from "./View.ts"
 import * as Write from "./Write.ts"
@@ -30,6 +30,9 @@ import { lengthOf } from "./Write.ts"
 
 /** Stands for a list that nothing was put into. */
 const none: Array<never> = []
+
+/** What stands for the capture and the commit in the ids that they mint. */
+const MARKS: Readonly<Record<number, string>> = { [-1]: "x", [-2]: "c" }
 
 /** Most bytes that one run keeps with `blob`. */
 const MAX_BLOB = 32 * 1_048_576
@@ -39,9 +42,6 @@ const MAX_WRITES = 100_000
 
 /** Most signals that one run sends. */
 const MAX_EMISSIONS = 10_000
-
-/** Most bindings and withdrawals of one run. */
-const MAX_BINDINGS = 10_000
 
 /** Most characters that one run adds to the journal: what it sends, binds and returns, the digests of its content, and its documents as they were and as they are. */
 const MAX_SIZE = 16 * 1_048_576
@@ -65,25 +65,14 @@ export interface View {
   readonly children: (scope: string, id: string) => ReadonlyArray<string>
 }
 
-/** What a beat gives to each of its runs. */
-export interface Moment {
-  readonly beat: number
-  readonly now: number
-  /** 32 hexadecimal digits. */
-  readonly seed: string
-  readonly hash: (bytes: Uint8Array) => string
-}
-
 /** What sets one run apart. */
 export interface Charter {
   /** The run's place in the agenda. */
   readonly run: number
   readonly envelope: Envelope.Envelope
   readonly serializable: boolean
-  /** Makes the run's face of operations, where it uses them. */
-  readonly operations?: ((draft: Draft) => Operations) | undefined
-  /** Makes the run's face of rendezvous. */
-  readonly rendezvous?: ((draft: Draft) => Rendezvous) | undefined
+  /** Makes the run's face of the runtime's ledgers, where it uses them. */
+  readonly ledgers?: ((draft: Draft) => Ledgers) | undefined
 }
 
 /**
@@ -106,6 +95,8 @@ export class Draft implements Transaction {
   emissions: Array<Emission> = none
   /** What it asks of operations, in order. */
   ops: Array<OperationLaunch> = none
+  /** What it says went wrong. */
+  reports: ReadonlyArray<ReportLaunch> = none
   /** What this run made of the documents it wrote. */
   own: Own | undefined
   bindings: Array<BindingChange> | undefined
@@ -120,10 +111,8 @@ export class Draft implements Transaction {
   refusal: unknown
   private readonly stage: View
   private readonly moment: Moment
-  private readonly operations: Charter["operations"]
-  private readonly rendezvous: Charter["rendezvous"]
-  private face: Operations | undefined
-  private meeting: Rendezvous | undefined
+  private readonly ledgers: Charter["ledgers"]
+  private face: Ledgers | undefined
   /** Documents that only this run sees: the merge makes them anew. */
   private shown: Own | undefined
   private chance: (() => number) | undefined
@@ -139,8 +128,7 @@ export class Draft implements Transaction {
     this.run = charter.run
     this.envelope = charter.envelope
     this.serializable = charter.serializable
-    this.operations = charter.operations
-    this.rendezvous = charter.rendezvous
+    this.ledgers = charter.ledgers
   }
 
   /** Ends the draft: whatever still holds it can use it no more. */
@@ -154,7 +142,7 @@ export class Draft implements Transaction {
   }
 
   id(): string {
-    return `${this.beat}.${this.run < 0 ? "x" : this.run}.${this.minted++}`
+    return `${this.beat}.${this.run < 0 ? MARKS[this.run] : this.run}.${this.minted++}`
   }
 
   get(place: string | Cell): Value.Value {
@@ -193,6 +181,14 @@ export class Draft implements Transaction {
   put(address: Address.Address, document: Document.Document | undefined): void {
     const itself = document === undefined || Link.is(document.plain)
     this.write({ kind: "set", address: this.settle(address, itself), document })
+  }
+
+  /** Puts whole documents where they are named, through no link and beside any envelope: all of them, or none. */
+  place(documents: ReadonlyMap<string, Document.Document | undefined>): void {
+    let size = 0
+    for (const [key, document] of documents) size += key.length + lengthOf(this.visible(key)) + lengthOf(document)
+    this.grow(size, 0)
+    for (const [key, document] of documents) this.enter({ kind: "set", address: Address.ofKey(key), document })
   }
 
   merge(place: string | Cell, fields: { readonly [key: string]: unknown }): void {
@@ -260,14 +256,16 @@ export class Draft implements Transaction {
     throw this.refuse(new NotProvided({ verb: "tx.start", service: "Scheduler" }))
   }
 
+  report(report: Report): void {
+    this.guarded(() => this.reports = Reports.added(this, report))
+  }
+
   get op(): Operations {
-    if (this.operations === undefined) throw this.refuse(new NotProvided({ verb: "tx.op", service: "Operations" }))
-    return this.face ??= this.operations(this)
+    return this.ledger("op")
   }
 
   get rv(): Rendezvous {
-    if (this.rendezvous === undefined) throw this.refuse(new NotProvided({ verb: "tx.rv", service: "Rendezvous" }))
-    return this.meeting ??= this.rendezvous(this)
+    return this.ledger("rv")
   }
 
   get io(): never {
@@ -278,6 +276,11 @@ export class Draft implements Transaction {
   launch(size: number): void {
     this.grow(0, size)
     this.launched += size
+  }
+
+  private ledger<Name extends keyof Ledgers>(name: Name): Ledgers[Name] {
+    if (this.ledgers === undefined) throw this.refuse(new NotProvided({ verb: `tx.${name}`, service: "Kernel" }))
+    return (this.face ??= this.ledgers(this))[name]
   }
 
   private read(address: Address.Address, hops: number): Value.Value {
@@ -351,17 +354,11 @@ export class Draft implements Transaction {
   }
 
   private binding(cell: string, change: Omit<BindingChange, "cell">): void {
-    this.guarded(() => {
-      Binding.address(cell)
-      const unnamable = Name.refusal(change.enzyme)
-      if (unnamable !== undefined) throw new TransactionRefused({ reason: `what it binds names no enzyme: ${unnamable}` })
-      this.bindings ??= []
-      if (this.bindings.length >= MAX_BINDINGS) throw new TransactionRefused({ reason: `one run makes at most ${MAX_BINDINGS} bindings` })
-      this.bindings.push({ cell, ...change })
-    })
+    this.guarded(() => Binding.add(this.bindings ??= [], { cell, ...change }))
   }
 
-  private visible(key: string): Document.Document | undefined {
+  /** What the run sees of a document. */
+  visible(key: string): Document.Document | undefined {
     if (this.own !== undefined && this.own.has(key)) return this.own.get(key)
     return this.shown?.get(key) ?? this.stage.visible(key)
   }

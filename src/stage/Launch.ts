@@ -8,7 +8,9 @@
  * @module
  */
 import * as Schema from "effect/Schema"
+import type { Address } from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
+import type { Severity } from "../cell/Severity.ts"
 
 /**
  * When a delayed signal is due: at a beat's number, a number of beats from now,
@@ -172,6 +174,42 @@ export type OperationLaunch =
   }
 
 /**
+ * What went wrong, as a run tells of it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Report {
+  /** `sev:fatal` shuts the space down. */
+  readonly severity: Severity
+  /** What kind of thing: names such as `order/stuck`. */
+  readonly topic: string
+  /** What happened, in at most 2000 characters. */
+  readonly note: string
+  /** A stable code; the topic unless given. */
+  readonly code?: string
+  /** The address of the cell that it is about. */
+  readonly subject?: string
+  readonly payload?: unknown
+  /** The id of an operation that this is about: `sev:fatal`, `sev:crit` and `sev:usage` close it with `sts:fail`. */
+  readonly attach?: string
+  /** Whether `/CEP:sig_cei/<severity>` is sent whoever listens; else it is where an enzyme takes it. */
+  readonly signal?: boolean
+}
+
+/** A report, checked and ready for the beat to take in. */
+export interface ReportLaunch {
+  readonly severity: Severity
+  readonly topic: string
+  readonly note: string
+  readonly code: string
+  readonly subject: Address | undefined
+  readonly payload: Document | undefined
+  readonly attach: string | undefined
+  readonly signal: boolean
+}
+
+/**
  * What a rendezvous is to be. Beats are whole numbers, or their decimal texts; what is left out is taken from the cell
  * `/defaults/<prof>`, and else as said here.
  */
@@ -248,6 +286,12 @@ export interface Rendezvous {
   readonly kill: (key: string, how?: { readonly mode?: string; readonly wait?: number }) => boolean
   /** Takes in its result: fields. False for one that is unknown or over. With `rv-cas`, the field `cas_hash` names content that is kept. */
   readonly report: (key: string, telemetry?: Readonly<Record<string, unknown>>) => boolean
+}
+
+/** What the ledgers of the runtime are to a run. */
+export interface Ledgers {
+  readonly op: Operations
+  readonly rv: Rendezvous
 }
 
 /** Requests to the outside world, submitted once the beat is durable. (Seed 003.) */

@@ -10,7 +10,16 @@
  */
 import type { Cell } from "../cell/Cell.ts"
 import type { Value } from "../cell/Value.ts"
-import type { Io, Operations, Rendezvous, SignalRequest } from "./Launch.ts"
+import type { Io, Operations, Rendezvous, Report, SignalRequest } from "./Launch.ts"
+
+/** What a beat gives to each of its runs. */
+export interface Moment {
+  readonly beat: number
+  readonly now: number
+  /** 32 hexadecimal digits. */
+  readonly seed: string
+  readonly hash: (bytes: Uint8Array) => string
+}
 
 /** What a run may start: a node, defined with `Computation.make`, `Effect.make` or `Materializer.make`. */
 export interface Startable {
@@ -77,6 +86,8 @@ export interface Transaction {
   readonly unbind: (cell: string, enzyme: string) => void
   /** Starts a node of its own, which lives until a later run of the same node does not start it; or a piece of a node module, by the module's name. Returns its name. */
   readonly start: (node: Startable | string, inputs?: { readonly [name: string]: unknown }) => string
+  /** Tells that something went wrong: a fact under `/data/mailbox/diag/msgs`, in the log and in the counts, once the beat is durable. */
+  readonly report: (report: Report) => void
   readonly op: Operations
   readonly rv: Rendezvous
   readonly io: Io

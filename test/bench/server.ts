@@ -10,7 +10,7 @@
  */
 import { Effect, Layer, Stream } from "effect"
 import process from "node:process"
-import { Address, type Batch, defaults, Enzyme, Hash, Kernel, KernelSettings, Persistence, type Space, type SpaceStore } from "systole"
+import { Address, type Batch, defaults, Enzyme, Hash, Kernel, KernelSettings, Persistence, Reporter, type Space, type SpaceStore } from "systole"
 import sqlite from "../../plugins/sqlite.ts"
 import * as App from "../../src/ingress/App.ts"
 import * as HostHash from "../../src/main/HostHash.ts"
@@ -109,7 +109,7 @@ await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
   yield* kernel.register(count)
   yield* kernel.register(step)
   const space = yield* kernel.space("bench", { create: true })
-  const rules = { token: undefined, loopback: true, pages: {}, onAccident: (failure: unknown) => console.error(failure), closing: new AbortController().signal }
+  const rules = { token: undefined, loopback: true, pages: {}, reporter: new Reporter((told) => console.error(told)), closing: new AbortController().signal }
   const app = App.make({ kernel, hash }, rules)
   app.routes.get("/stats", () => {
     const { system, user } = process.cpuUsage()

@@ -107,7 +107,7 @@ describe("systole", () => {
       const torn = await run("cell", "get", "torn", "/data/nothing")
       assert.strictEqual(torn.code, 1)
       // What the host says of its files is told on this side, and not in the answer.
-      assert.match(torn.stderr, /^trouble: .*torn\.sqlite cannot be read: it is not an SQLite database/m)
+      assert.match(torn.stderr, /^sev:crit store\/trouble: .*torn\.sqlite cannot be read: it is not an SQLite database/m)
       assert.strictEqual(torn.stderr.split("SQLite").length, 2)
       assert.notInclude(torn.stderr, "    at ")
     })

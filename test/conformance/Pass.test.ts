@@ -72,7 +72,7 @@ describe("H: pass, ordering, convergence", () => {
       assert.isAtMost(Math.max(...Object.values(log.take())), 10)
       const told = (yield* TestKernel.diagnostics(space)).filter(({ topic }) => topic === "node/non-settling")
       assert.lengthOf(told, 1)
-      assert.include(["tick", "tock"], told[0]!["origin"])
+      assert.include(["tick", "tock"], (told[0]!["origin"] as { readonly name?: string }).name)
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it("H10 a node that does not come to rest waits 250, 500, 1000, 2000 and again 2000 ms", () => {

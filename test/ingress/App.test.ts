@@ -93,6 +93,38 @@ describe("App", () => {
     })
   })
 
+  describe("cells that are followed again", () => {
+    const cells = "/v1/spaces/shop/cells"
+    const accept = { accept: "text/event-stream" }
+
+    test("go on after the last event that was seen, without a gap", async ({ close, fetch, put }) => {
+      for (const value of [1, 2, 3]) await put(`${cells}/data/a`, value)
+      const response = await fetch(`${cells}/data/a`, { headers: { ...accept, "last-event-id": "0" } })
+      const seen = await follow(response, async ({ length }) => {
+        if (length === 2) await put(`${cells}/data/a`, 4)
+        if (length === 3) close()
+      })
+      assert.deepStrictEqual(seen, [[1, "2"], [2, "3"], [3, "4"]])
+    })
+
+    test("say so where values may be missing, and what lies there now", async ({ fetch, put }) => {
+      await put(`${cells}/data/a`, 1)
+      const response = await fetch(`${cells}/data/a`, { headers: { ...accept, "last-event-id": "9" } })
+      const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+      let text = ""
+      while (!text.includes("event: value")) text += (await reader.read()).value
+      await reader.cancel()
+      assert.include(text.replaceAll(": alive\n\n", ""), `event: reset\ndata: {"reason":"beat 9 is not in this space, whose newest is 0"}\n\nid: 0\nevent: value\ndata: 1\n`)
+    })
+
+    test("refuse what is no beat", async ({ ask, put }) => {
+      await put(`${cells}/data/a`, 1)
+      for (const last of ["x", "-2", "1e3"]) {
+        assert.deepStrictEqual(problem(await ask(`${cells}/data/a`, { headers: { ...accept, "last-event-id": last } })), [400, "query/invalid"], last)
+      }
+    })
+  })
+
   describe("beats", () => {
     test("lists beats, newest first, and shows the ledgers of one", async ({ ask, post }) => {
       for (let i = 0; i < 3; i++) await post(signals, { ...signal, payload: i }, { prefer: "wait=5" })

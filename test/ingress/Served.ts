@@ -1,6 +1,7 @@
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { Enzyme, MemoryStore } from "systole"
+import { Reporter } from "../../src/diagnostic/Reporter.ts"
 import * as App from "../../src/ingress/App.ts"
 import { Kernel } from "../../src/kernel/Kernel.ts"
 import * as Config from "../../src/loader/Config.ts"
@@ -37,7 +38,7 @@ export const served = (setting: Setting = {}) =>
     const accidents: Array<unknown> = []
     const closing = new AbortController()
     const services = { kernel: setting.kernel?.(kernel) ?? kernel, hash: Context.get(context, Hash) }
-    const app = App.make(services, { token: config.token, loopback: true, onAccident: (failure) => accidents.push(failure), closing: closing.signal, pages: config.pages })
+    const app = App.make(services, { token: config.token, loopback: true, reporter: new Reporter(({ cause }) => accidents.push(cause)), closing: closing.signal, pages: config.pages })
     const fetch = async (path: string, init?: RequestInit): Promise<Response> => app.fetch(new Request(`http://localhost${path}`, init))
     const ask = async (path: string, init?: RequestInit): Promise<Answer> => {
       const response = await fetch(path, init)

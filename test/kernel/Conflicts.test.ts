@@ -91,7 +91,7 @@ describe("runs that contend for one document", () => {
       yield* steps(space, 5)
       assert.deepStrictEqual(yield* ended(space, id), ["read ok @3 #1"])
       const told = yield* TestKernel.diagnostics(space)
-      assert.deepStrictEqual(told.map(({ code, issued_beat, origin, sev }) => [sev, code, origin, issued_beat]), [["sev:warn", "run/conflict", "read", 2]])
+      assert.deepStrictEqual(told.map(({ code, issued_beat, origin, sev }) => [sev, code, origin, issued_beat]), [["sev:warn", "run/conflict", { kind: "enzyme", name: "read" }, 2]])
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("that only add, append or agree do not contend at all", () =>

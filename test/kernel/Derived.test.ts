@@ -105,7 +105,7 @@ describe("Derived", () => {
       const [diagnostic, ...others] = yield* TestKernel.diagnostics(space)
       assert.lengthOf(others, 0)
       assert.strictEqual(diagnostic!["topic"], "node/failed")
-      assert.strictEqual(diagnostic!["origin"], "root")
+      assert.deepStrictEqual(diagnostic!["origin"], { kind: "node", name: "root" })
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 

@@ -56,7 +56,7 @@ describe("a fatal run", () => {
       yield* space.step
       assert.deepInclude((yield* space.get(`/rt/dead/${id}/bad`)) as object, { code: "run/fatal", tag: "Fatal", beat: 0 })
       assert.strictEqual(yield* space.get(`/rt/dead/${id}/bad#/payload`), 5)
-      assert.deepInclude((yield* TestKernel.diagnostics(space))[0], { sev: "sev:fatal", topic: "beat/aborted", origin: "bad", subject: "/signals/bad" })
+      assert.deepInclude((yield* TestKernel.diagnostics(space))[0], { sev: "sev:fatal", topic: "beat/aborted", origin: { kind: "enzyme", name: "bad" }, subject: "/signals/bad" })
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("may be one of several in a beat: all of them end, and nothing else is lost", () =>

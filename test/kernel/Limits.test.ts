@@ -192,7 +192,7 @@ describe("control input", () => {
       assert.strictEqual(late._tag, "Success")
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...limits, inboxBytes: 8500, captureBytes: 2100 } }))))
 
-  const set = (text: string, n: number): Control => ({ kind: "set", write: Write.set(Address.parse(`/data/${n}`), text), answer: () => undefined })
+  const set = (text: string, n: number): Control => ({ kind: "set", write: Write.set(Address.parse(`/data/${n}`), text), group: undefined, answer: () => undefined })
   const bind = (cell: string): Control => ({ kind: "bind", change: { cell, enzyme: "e", propagate: true, tombstone: false }, answer: () => undefined })
 
   it("is refused over the limit of what waits, in number and in characters, and taken when there is room", () => {

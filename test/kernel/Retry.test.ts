@@ -115,7 +115,7 @@ describe("a run that asks for another attempt", () => {
       assert.deepInclude(letter as object, { attempt: 3, beat: 3, code: "run/retry", enzyme: "try", signal: "/signals/try", tag: "Retry" })
       assert.deepStrictEqual(yield* space.get(`/rt/dead/${id}/try#/payload`), { n: 1 })
       const [diagnostic, ...others] = yield* TestKernel.diagnostics(space)
-      assert.deepInclude(diagnostic, { sev: "sev:crit", topic: "run/dead", code: "run/retry", origin: "try", subject: "/signals/try", issued_beat: 3 })
+      assert.deepInclude(diagnostic, { sev: "sev:crit", topic: "run/dead", code: "run/retry", origin: { kind: "enzyme", name: "try" }, subject: "/signals/try", issued_beat: 3 })
       assert.lengthOf(others, 0)
     }).pipe(Effect.provide(TestKernel.layer())))
 

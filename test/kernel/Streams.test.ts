@@ -1,6 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Stream } from "effect"
+import { Effect, Fiber, Latch, Stream } from "effect"
 import { createHash } from "node:crypto"
+import { MAX_MISSED } from "../../src/kernel/Missed.ts"
+import type { Observation } from "../../src/kernel/Space.ts"
+import type { Value } from "../../src/cell/Value.ts"
+import * as Dice from "../support/Dice.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { controlled, enzyme, steps, turns } from "./Kit.ts"
 import * as Machine from "./Machine.ts"
@@ -51,6 +55,83 @@ describe("watching an address", () => {
       yield* turns()
       assert.deepStrictEqual(first.seen.map(({ value }) => value), [undefined, 1])
       assert.deepStrictEqual(second.seen.map(({ value }) => value), [undefined, 1, 2])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("goes on after the beat that was seen last, with each value since and none twice", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const before = yield* machine.boot([])
+      for (const value of [1, 1, 2, undefined, 3]) yield* controlled(before, before.set("/data/x", value))
+      yield* controlled(before, before.set("/data/xy", 9))
+      const space = yield* machine.boot([])
+      for (const [after, values] of [[-1, [1, 2, undefined, 3, 4]], [0, [2, undefined, 3, 4]], [3, [3, 4]], [5, [4]]] as Array<[number, Array<Value>]>) {
+        const { fiber, seen } = yield* gather(space.watch("/data/x", { after }))
+        if (after === -1) yield* controlled(space, space.set("/data/x", 4))
+        yield* turns()
+        assert.deepStrictEqual(seen.map(({ value }) => value), values)
+        assert.isTrue(seen.every(({ missed }) => missed === undefined))
+        yield* Fiber.interrupt(fiber)
+      }
+    }))
+
+  it.effect("goes on inside a document, and hears of nothing beside the place", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      for (const value of [{ a: 1 }, { a: 1, b: 1 }, { a: new Set([1]), b: 1 }, "flat"]) yield* controlled(space, space.set("/data/x", value))
+      const { seen } = yield* gather(space.watch("/data/x#/a", { after: -1 }))
+      assert.deepStrictEqual(seen, [{ beat: 0, value: 1 }, { beat: 2, value: new Set([1]) as never }, { beat: 3, value: undefined }])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("goes on as one that never stopped, whenever it stops and whatever happens meanwhile", () =>
+    Effect.gen(function*() {
+      const dice = Dice.make(41)
+      const space = yield* TestKernel.space([])
+      const steady = yield* gather(space.watch("/data/x#/a"))
+      const broken: Array<Observation> = []
+      let reading = yield* gather(space.watch("/data/x#/a"))
+      for (let i = 0; i < 120; i++) {
+        if (dice(3) === 0) {
+          yield* Fiber.interrupt(reading.fiber)
+          broken.push(...reading.seen)
+          for (let missed = dice(4); missed > 0; missed--) yield* controlled(space, space.set(`/data/${dice(3) === 0 ? "y" : "x"}`, { a: dice(3), b: dice(3) }))
+          reading = yield* gather(space.watch("/data/x#/a", { after: broken.at(-1)?.beat }))
+        }
+        yield* controlled(space, space.set("/data/x", { a: dice(3), b: dice(3) }))
+        yield* turns(2)
+      }
+      assert.deepStrictEqual([...broken, ...reading.seen], steady.seen)
+      assert.isAbove(steady.seen.length, 50)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("says so where it cannot go on, and begins anew", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      yield* controlled(space, space.set("/data/x", 1))
+      const ahead = yield* gather(space.watch("/data/x", { after: 7 }))
+      assert.deepStrictEqual(ahead.seen, [{ beat: 0, value: 1, missed: "beat 7 is not in this space, whose newest is 0" }])
+      for (let i = 0; i < 300; i++) yield* controlled(space, space.set("/data/y", "y".repeat(100)))
+      const pruned = yield* gather(space.watch("/data/x", { after: 0 }))
+      assert.lengthOf(pruned.seen, 1)
+      assert.match(pruned.seen[0]!.missed!, /^the journal is pruned up to beat \d+$/)
+      assert.deepInclude(pruned.seen[0], { beat: 300, value: 1 })
+      const recent = yield* gather(space.watch("/data/x", { after: 299 }))
+      assert.deepStrictEqual(recent.seen, [])
+    }).pipe(Effect.provide(TestKernel.layer({ retention: { journalBytes: 20_000 } }))))
+
+  it.effect("tells who lags too far behind, and begins anew with the newest value", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      const seen: Array<Observation> = []
+      const latch = yield* Latch.make(false)
+      yield* Effect.forkChild(Stream.runForEach(space.watch("/data/x"), (observation) => Effect.andThen(Latch.await(latch), Effect.sync(() => void seen.push(observation)))), { startImmediately: true })
+      yield* turns()
+      const last = MAX_MISSED + 10
+      for (let i = 0; i <= last; i++) yield* controlled(space, space.set("/data/x", i))
+      yield* Latch.open(latch)
+      yield* turns()
+      const reset = seen.findIndex(({ missed }) => missed !== undefined)
+      assert.isAbove(reset, 0)
+      assert.deepStrictEqual(seen.slice(reset).map(({ value }) => value), Array.from({ length: seen.length - reset }, (_, i) => last - (seen.length - reset - 1) + i))
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("fails for what is no address", () =>

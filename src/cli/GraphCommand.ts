@@ -1,0 +1,39 @@
+/**
+ * `systole graph`: the nodes of a space, who reads whom, and what stands out.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import type { GraphReport } from "../kernel/Space.ts"
+import * as Drawing from "../scheduler/Drawing.ts"
+import { Client } from "./Client.ts"
+import * as Output from "./Output.ts"
+import * as SpaceCommand from "./SpaceCommand.ts"
+
+const formats = ["table", "dot", "mermaid"] as const
+
+/**
+ * The command `graph`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const command = Command.make("graph", {
+  space: SpaceCommand.name,
+  format: Flag.Literals("format", formats).pipe(Flag.withDescription("As a table, or for Graphviz or Mermaid to draw"), Flag.withDefault("table")),
+  json: Output.json
+}, ({ format, json, space }) =>
+  Client.use((client) => client.ask<GraphReport>(`${SpaceCommand.path(space)}/graph`)).pipe(
+    Effect.flatMap((report) => Output.data(json, report, draw[format](report)))
+  )).pipe(Command.withDescription("Show the nodes of a space, who reads whom, and what stands out"), Command.provide(Client.layer))
+
+const table = ({ edges, findings, nodes, stats }: GraphReport): ReadonlyArray<string> => [
+  ...Output.table(nodes.map(({ kind, live, name, outputs, runs, status }) => [name, kind, status, live ? "live" : "dormant", `${runs} runs`, outputs.join(" ")])),
+  ...edges.map(({ address, back, from, to }) => `${from} → ${to}  ${address}${back ? "  closes a cycle" : ""}`),
+  ...findings.map(({ code, node, reason }) => `${node}: ${reason} (${code})`),
+  `${stats.nodes} nodes, ${stats.edges} edges, ${stats.live} live, ${stats.invalid + stats.neverRan} to run, ${stats.runs} runs`
+]
+
+const draw = { table, dot: Drawing.dot, mermaid: Drawing.mermaid }

@@ -1,0 +1,79 @@
+/**
+ * Topics: everything that goes wrong in the runtime, each with what it means and
+ * what to do.
+ *
+ * This is the one list of them; the page for users is made of the same words.
+ * What enzymes report has topics of their own. (Semantics, section 6.6.)
+ *
+ * @module
+ */
+import type { Severity } from "../cell/Severity.ts"
+
+/** What is said of a topic. */
+export interface Described {
+  readonly severity: Severity
+  readonly means: string
+  readonly remedy: string
+}
+
+/**
+ * The topics of the runtime.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const topics = {
+  "beat/aborted": {
+    severity: "sev:fatal",
+    means: "A run was fatal: its beat was not committed, and the next one took the same input without it",
+    remedy: "Mend what the run complains of, start the space again, and send the dead letter again"
+  },
+  "node/failed": {
+    severity: "sev:crit",
+    means: "A node failed, and what it derives stays as it was",
+    remedy: "Mend the node; it runs again when its code changes, or what it reads"
+  },
+  "node/non-settling": {
+    severity: "sev:warn",
+    means: "Nodes changed what they read themselves, again and again, and are put off",
+    remedy: "Have them reach a value that does not change any more, or break the circle"
+  },
+  "ops/watchers": {
+    severity: "sev:warn",
+    means: "What was awaited of an operation did not come in time, or never can",
+    remedy: "Give a longer ttl, or close the operation where its work ends; the awaiting enzyme gets /op/tmo"
+  },
+  "registry/cycle": {
+    severity: "sev:usage",
+    means: "Enzymes that take one signal contradict each other by before and after, so none of them ran",
+    remedy: "Take out one of the names, and send the signal again"
+  },
+  "run/conflict": {
+    severity: "sev:warn",
+    means: "A run lost several times in a row to other runs that wrote the same place",
+    remedy: "Have fewer enzymes write there, or use increment, append and merge, which do not conflict"
+  },
+  "run/dead": {
+    severity: "sev:crit",
+    means: "A handling failed for good, and is a dead letter",
+    remedy: "Mend the enzyme, or what it asks for, and send the dead letter again"
+  },
+  "runtime/accident": {
+    severity: "sev:crit",
+    means: "Something failed that nobody expects: in the runtime, or left behind by a module",
+    remedy: "Run with SYSTOLE_DEBUG=1, which shows where; a module's timers and promises are to end with its run"
+  },
+  "space/stopped": {
+    severity: "sev:crit",
+    means: "A space stopped because its store failed; what was not durable was answered with 503",
+    remedy: "See to the disk or the database; the space opens from what is durable when it is next asked for"
+  },
+  "store/trouble": {
+    severity: "sev:crit",
+    means: "A store cannot be opened, read or written",
+    remedy: "See to the file or the database that it names"
+  }
+} as const satisfies Readonly<Record<string, Described>>
+
+/** The name of a topic of the runtime. */
+export type Topic = keyof typeof topics

@@ -1,0 +1,57 @@
+/**
+ * The reactive graph of a space over HTTP: shown, drawn and traced.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import type { Hono } from "hono"
+import type { GraphReport, Space } from "../kernel/Space.ts"
+import * as Drawing from "../scheduler/Drawing.ts"
+import * as Trace from "../scheduler/Trace.ts"
+import * as Body from "./Body.ts"
+import * as Json from "./Json.ts"
+import { RequestRefused } from "./Problem.ts"
+
+const fresh = { "cache-control": "no-store" }
+
+const text = (type: string, draw: (report: GraphReport) => string) => (report: GraphReport): Response =>
+  new Response(draw(report), { headers: { ...fresh, "content-type": `${type}; charset=utf-8` } })
+
+/** The forms in which a graph is answered. */
+const forms: ReadonlyMap<string, (report: GraphReport) => Response> = new Map([
+  ["json", (report) => Json.answer(report, { headers: fresh })],
+  ["dot", text("text/vnd.graphviz", Drawing.dot)],
+  ["mermaid", text("text/vnd.mermaid", Drawing.mermaid)]
+])
+
+/**
+ * Adds the routes to an application.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const routes = (app: Hono, find: (space: string) => Promise<Space>): void => {
+  app.get("/v1/spaces/:space/graph", async (c) => {
+    const format = c.req.query("format") ?? "json"
+    const answer = forms.get(format)
+    if (answer === undefined) throw new RequestRefused({ code: "query/invalid", reason: `The graph has no format ${JSON.stringify(format.slice(0, 100))}. It has ${[...forms.keys()].join(", ")}` })
+    const space = await find(c.req.param("space"))
+    return answer(await Effect.runPromise(space.graph.view))
+  })
+  app.get("/v1/spaces/:space/graph/trace", async (c) => {
+    const space = await find(c.req.param("space"))
+    return Json.answer(await Effect.runPromise(space.graph.traces), { headers: fresh })
+  })
+  app.put("/v1/spaces/:space/graph/trace", async (c) => {
+    const wanted = kindsOf(await Body.json(c.req.raw))
+    const space = await find(c.req.param("space"))
+    await Effect.runPromise(space.graph.trace(wanted))
+    return Json.answer({ kinds: wanted })
+  })
+}
+
+const kindsOf = (body: unknown): ReadonlyArray<Trace.Kind> => {
+  const { kinds } = (typeof body === "object" && body !== null ? body : {}) as { readonly kinds?: unknown }
+  if (Array.isArray(kinds) && kinds.every((kind) => (Trace.kinds as ReadonlyArray<unknown>).includes(kind))) return kinds as ReadonlyArray<Trace.Kind>
+  throw new RequestRefused({ code: "body/malformed", reason: `The body does not say what to trace. Send { "kinds": […] } with some of ${Trace.kinds.join(", ")}, or none` })
+}

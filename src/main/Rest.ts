@@ -1,0 +1,84 @@
+/**
+ * Memory that a host keeps for a load that is over, given back.
+ *
+ * Engines grow their heap under load and give it back only under pressure, which a
+ * process beside others never feels. A runtime at rest can afford the pause of a
+ * whole collection (some 50 to 100 ms), so it takes one then, and once.
+ *
+ * @module
+ */
+import { setTimeout } from "node:timers"
+
+/** How long nothing turns before the runtime rests, in milliseconds. */
+export const REST_MILLIS = 2000
+
+/** How many turns make it worth while. Fewer leave little behind. */
+export const REST_TURNS = 100
+
+/** What the host has for that. */
+export interface Rest {
+  /** Runs at the next macrotask. */
+  readonly turn: (run: () => void) => void
+  /** Runs later, and does not keep the process alive. */
+  readonly later: (run: () => void, millis: number) => void
+  /** Collects all that nothing uses, and gives the memory back. */
+  readonly collect: () => Promise<void>
+}
+
+/**
+ * The host's `turn`, which lets it collect after {@link REST_TURNS} turns and
+ * {@link REST_MILLIS} without one. A host that cannot collect is not asked again.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const resting = ({ collect, later, turn }: Rest): Rest["turn"] => {
+  let turns = 0
+  let seen = 0
+  let watched = false
+  let able = true
+  const look = (): void => {
+    if (turns !== seen) return watch()
+    watched = false
+    if (turns < REST_TURNS) return
+    turns = seen = 0
+    collect().catch(() => {
+      able = false
+    })
+  }
+  const watch = (): void => {
+    watched = true
+    seen = turns
+    later(look, REST_MILLIS)
+  }
+  return (run) => {
+    turns++
+    if (!watched && able) watch()
+    turn(run)
+  }
+}
+
+/**
+ * A timer that the process does not wait for.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const later: Rest["later"] = (run, millis) => void setTimeout(run, millis).unref()
+
+/**
+ * Has V8 collect, on Node and Deno: through the inspector, whose command for it is the one that is documented.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const collectV8 = async (): Promise<void> => {
+  const { Session } = await import("node:inspector/promises")
+  const session = new Session()
+  session.connect()
+  try {
+    await session.post("HeapProfiler.collectGarbage")
+  } finally {
+    session.disconnect()
+  }
+}

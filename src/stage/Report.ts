@@ -1,0 +1,73 @@
+/**
+ * Reports: what a run says went wrong, checked when it is said.
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+import * as Address from "../cell/Address.ts"
+import * as Document from "../cell/Document.ts"
+import * as Name from "../cell/Name.ts"
+import * as Severity from "../cell/Severity.ts"
+import type { Draft } from "./Draft.ts"
+import type { Report, ReportLaunch } from "./Launch.ts"
+import { lengthOf } from "./Write.ts"
+
+/** Most characters of a note. */
+export const MAX_NOTE = 2000
+
+/** Most reports of one run. */
+export const MAX_REPORTS = 100
+
+/** A report is not one that can be taken. */
+export class InvalidReport extends Schema.TaggedError<InvalidReport>()("InvalidReport", { reason: Schema.String }) {
+  readonly code = "diagnostic/invalid"
+  override get message() {
+    return `The report of what went wrong is refused: ${this.reason}`
+  }
+}
+
+/**
+ * A report as the beat takes it in.
+ *
+ * @throws InvalidReport, InvalidAddress, InvalidValue
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = ({ attach, code, note, payload, severity, signal = false, subject, topic }: Report): ReportLaunch => {
+  if (!Severity.is(severity)) throw refuse(`its severity is ${shown(severity)}; give sev:fatal, sev:crit, sev:usage, sev:warn or sev:debug`)
+  if (!isPath(topic)) throw refuse(`its topic is ${shown(topic)}; give names such as order/stuck`)
+  if (typeof note !== "string" || note.length > MAX_NOTE || !note.isWellFormed()) throw refuse(`its note is no text of at most ${MAX_NOTE} characters`)
+  if (code !== undefined && !isPath(code)) throw refuse(`its code is ${shown(code)}; give names such as order/stuck, or none`)
+  if (attach !== undefined && typeof attach !== "string") throw refuse(`it is attached to ${shown(attach)}; give the id of an operation`)
+  return {
+    severity,
+    topic,
+    code: code ?? topic,
+    note,
+    subject: subject === undefined ? undefined : Address.parse(subject),
+    payload: payload === undefined ? undefined : Document.encode(payload),
+    attach,
+    signal: Boolean(signal)
+  }
+}
+
+/**
+ * The reports of a run with one more.
+ *
+ * @throws InvalidReport, InvalidAddress, InvalidValue, NotProvided
+ * @category combinators
+ * @since 0.1.0
+ */
+export const added = (draft: Draft, report: Report): ReadonlyArray<ReportLaunch> => {
+  if (draft.reports.length >= MAX_REPORTS) throw refuse(`one run makes at most ${MAX_REPORTS}`)
+  const made = make(report)
+  if (made.attach !== undefined && draft.op.get(made.attach) === undefined) throw refuse(`it is attached to ${shown(made.attach)}, and there is no such operation`)
+  draft.launch(made.note.length + lengthOf(made.payload))
+  return [...draft.reports, made]
+}
+
+const isPath = (text: unknown): boolean => typeof text === "string" && typeof Name.split(`/${text}`) !== "string"
+
+const shown = (value: unknown): string => (JSON.stringify(value) ?? typeof value).slice(0, 200)
+
+const refuse = (reason: string) => new InvalidReport({ reason })

@@ -1,0 +1,176 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Layer } from "effect"
+import { CurrentReporter, Enzyme, Link, replay, Reporter, type Report, Retry, type Space, type Told, verify } from "systole"
+import { controlled, enzyme, steps } from "../kernel/Kit.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+const report: Report = { severity: "sev:crit", topic: "order/stuck", code: "order/late", note: "nobody ships it", subject: "/data/orders/17", payload: { since: 4 } }
+
+const reporting = (more: Partial<Report>) => enzyme("reporting", (tx) => tx.report({ ...report, ...more }))
+
+const post = (space: Space, signal: string) => Effect.andThen(space.signal({ signal }), space.step)
+
+const start = (space: Space) => controlled(space, space.ops.start({ verb: "op/ship", target: "/data/orders/17", mode: "opm:states" }))
+
+const OID = "OPS:0.x.0"
+
+const isReplayedEqual = Effect.fnUntraced(function*(space: Space) {
+  const head = yield* space.head
+  for (let from = 0; from <= head; from++) assert.isUndefined((yield* space.examine((archive) => replay(archive, from, head))).difference)
+  assert.isUndefined((yield* space.examine(verify)).fault)
+})
+
+describe("D: what went wrong", () => {
+  for (const severity of ["sev:fatal", "sev:crit", "sev:usage", "sev:warn", "sev:debug"] as const) {
+    const fails = severity === "sev:fatal" || severity === "sev:crit" || severity === "sev:usage"
+    it.effect(`D26 a fact of ${severity} that is attached to an operation ${fails ? "closes it with sts:fail" : "leaves it open"}`, () =>
+      Effect.gen(function*() {
+        const space = yield* TestKernel.space([reporting({ severity, attach: OID })])
+        yield* start(space)
+        yield* post(space, "/signals/reporting")
+        const dossier = yield* space.ops.get(OID)
+        assert.strictEqual(dossier?.status, fails ? "sts:fail" : null)
+        if (fails) assert.deepStrictEqual(dossier?.close?.summary, { code: "order/late", note: "nobody ships it" })
+        assert.deepStrictEqual(dossier?.history.map(({ state }) => state), fails ? ["ist:run", "ist:fail"] : ["ist:run"])
+        yield* isReplayedEqual(space)
+      }).pipe(Effect.provide(TestKernel.layer())))
+  }
+
+  it.effect("D26 an operation that fails so continues who awaits that, and one that is closed already stays as it is", () =>
+    Effect.gen(function*() {
+      const log: Array<string> = []
+      const space = yield* TestKernel.space([
+        reporting({ attach: OID }),
+        enzyme("close", (tx) => tx.op.close(OID, "sts:ok")),
+        enzyme("hear", (tx, { signal }) => void log.push(`${signal} @${tx.beat}`), { query: "/op/*", bind: ["/rt/ops"] })
+      ])
+      yield* start(space)
+      yield* controlled(space, space.ops.await(OID, "sts:fail", { signal: "/op/failed" }))
+      yield* post(space, "/signals/reporting")
+      yield* space.step
+      assert.deepStrictEqual(log, ["/op/failed @3"])
+      const other = yield* TestKernel.space([], "other")
+      yield* start(other)
+      yield* post(other, "/signals/close")
+      yield* post(other, "/signals/reporting")
+      assert.strictEqual((yield* other.ops.get(OID))?.status, "sts:ok")
+      assert.lengthOf(yield* TestKernel.diagnostics(other), 1)
+      yield* isReplayedEqual(other)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("D27 a fact is sealed with its severity, topic, code, note, payload, beat, origin and a link to its subject", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([reporting({}), enzyme("scribble", (tx) => tx.set("/data/mailbox/diag/msgs/0.0", 1))])
+      yield* controlled(space, space.set("/data/orders/17", { item: "tea" }))
+      yield* post(space, "/signals/reporting")
+      const place = "/data/mailbox/diag/msgs/1.0"
+      const fact = (yield* space.get(place)) as Readonly<Record<string, unknown>>
+      assert.deepInclude(fact, {
+        sev: "sev:crit",
+        topic: "order/stuck",
+        code: "order/late",
+        note: "nobody ships it",
+        origin: { kind: "enzyme", name: "reporting" },
+        subject: Link.make("/data/orders/17"),
+        issued_beat: 1,
+        issued_ms: 0
+      })
+      assert.deepStrictEqual(yield* space.get(`${place}#/payload_id`), { since: 4 })
+      assert.strictEqual(yield* space.get(`${place}#/subject/item`), "tea")
+      assert.strictEqual((yield* Effect.flip(space.set(place, 1))).code, "cell/refused")
+      yield* post(space, "/signals/scribble")
+      assert.strictEqual(((yield* space.get(place)) as typeof fact)["topic"], "order/stuck")
+      assert.strictEqual((yield* TestKernel.diagnostics(space))[1]?.["code"], "envelope/outside")
+      yield* isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("D28 a fact that is to be told makes one line /CEP:sig_cei in the ledger of the next beat", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([reporting({ signal: true })])
+      yield* post(space, "/signals/reporting")
+      yield* space.step
+      assert.deepStrictEqual(yield* TestKernel.ledger(space, 1, "inbox"), ["signal=/CEP:sig_cei/sev:crit target=-"])
+      yield* space.step
+      assert.deepStrictEqual(yield* TestKernel.ledger(space, 2, "inbox"), [])
+      yield* isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("D28 what the runtime finds is told to an enzyme that takes it, by the address of the fact, and to nobody where none does", () =>
+    Effect.gen(function*() {
+      const heard: Array<unknown> = []
+      const space = yield* TestKernel.space([enzyme("fails", () => {
+        throw new Error("no")
+      })])
+      yield* post(space, "/signals/fails")
+      yield* space.step
+      assert.deepStrictEqual(yield* TestKernel.ledger(space, 1, "inbox"), [])
+      const alarm = Enzyme.make({ name: "alarm", query: "/CEP:sig_cei/sev:crit", run: (tx, { payload }) => void heard.push([payload, (tx.get(payload as string) as { readonly topic?: string }).topic]) })
+      const same = yield* TestKernel.space([alarm])
+      yield* post(same, "/signals/fails")
+      yield* same.step
+      assert.deepStrictEqual(heard, [["/data/mailbox/diag/msgs/2.0", "run/dead"]])
+      yield* isReplayedEqual(same)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("D28 an enzyme that fails at such a signal is told of in a fact, and not sent round again", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([reporting({}), Enzyme.make({ name: "alarm", query: "/CEP:sig_cei/*", retry: { attempts: 1 }, run: (tx) => {
+        tx.report({ severity: "sev:crit", topic: "alarm/off", note: "", signal: true })
+        if (tx.beat > 1) return new Retry({ reason: "no" })
+        return undefined
+      } })])
+      yield* post(space, "/signals/reporting")
+      yield* steps(space, 4)
+      assert.deepStrictEqual((yield* TestKernel.diagnostics(space)).map(({ topic }) => topic), ["order/stuck", "alarm/off"])
+      for (let beat = 2; beat <= 4; beat++) assert.deepStrictEqual(yield* TestKernel.ledger(space, beat, "inbox"), [])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("a report that is none aborts its run, and leaves the ledger as it was but for that", () =>
+    Effect.gen(function*() {
+      const bad: ReadonlyArray<Partial<Report>> = [
+        { severity: "sev:bad" as never },
+        { topic: "a b" },
+        { note: "x".repeat(2001) },
+        { code: "" },
+        { subject: "nowhere" },
+        { attach: "OPS:9.9.9" },
+        { payload: () => 1 }
+      ]
+      const space = yield* TestKernel.space([enzyme("bad", (tx, { payload }) => {
+        tx.set("/data/x", 1)
+        try {
+          tx.report({ ...report, ...bad[payload as number] })
+        } catch {
+          // What was refused stays refused.
+        }
+      })])
+      for (const [i] of bad.entries()) {
+        yield* space.signal({ signal: "/signals/bad", payload: i })
+        yield* space.step
+      }
+      const told = yield* TestKernel.diagnostics(space)
+      assert.deepStrictEqual(told.map(({ code }) => code), ["diagnostic/invalid", "diagnostic/invalid", "diagnostic/invalid", "diagnostic/invalid", "address/invalid", "diagnostic/invalid", "value/invalid"])
+      assert.isUndefined(yield* space.get("/data/x"))
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("each fact comes to the log and the counts once, when it is durable, and what its run loses does not", () => {
+    const log: Array<Told> = []
+    const reporter = new Reporter((told) => log.push(told))
+    return Effect.gen(function*() {
+      const space = yield* TestKernel.space([
+        reporting({}),
+        enzyme("lost", (tx) => {
+          tx.report({ ...report, topic: "never/told" })
+          throw new Error("no")
+        })
+      ])
+      yield* post(space, "/signals/reporting")
+      yield* post(space, "/signals/lost")
+      assert.deepStrictEqual(log.map(({ beat, space, topic }) => [space, beat, topic]), [["test", 0, "order/stuck"], ["test", 1, "run/dead"]])
+      assert.deepStrictEqual(yield* space.get("/rt/analytics/diag"), [{ count: 1, sev: "sev:crit", topic: "order/stuck" }, { count: 1, sev: "sev:crit", topic: "run/dead" }])
+      assert.deepStrictEqual(reporter.counts("other"), [])
+      yield* isReplayedEqual(space)
+      assert.lengthOf(log, 2)
+    }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(Layer.succeed(CurrentReporter, reporter)))))
+  })
+})

@@ -1,0 +1,55 @@
+import { assert, describe, it } from "@effect/vitest"
+import { PersistenceError, Reporter, SpaceStopped, type Told } from "systole"
+import * as Accident from "../../src/diagnostic/Accident.ts"
+import * as Diagnostic from "../../src/diagnostic/Diagnostic.ts"
+import { line } from "../../src/diagnostic/Reporter.ts"
+import { StoreDamaged } from "../../src/persistence/PersistenceError.ts"
+
+const told = (more: Partial<Told> = {}): Told => ({
+  ...Diagnostic.of("run/dead", { code: "run/failed", note: "gave up", origin: { kind: "enzyme", name: "resize" }, subject: "/signals/x" }),
+  space: "home",
+  beat: 3,
+  ...more
+})
+
+describe("The reporter", () => {
+  it("counts by space, severity and topic, and logs each fact", () => {
+    const log: Array<string> = []
+    const reporter = new Reporter((fact) => log.push(line(fact)))
+    reporter.report(told())
+    reporter.report(told({ beat: 4 }))
+    reporter.report(told({ space: "shop", severity: "sev:warn" }))
+    assert.deepStrictEqual(log, ["sev:crit run/dead home@3 resize: gave up (run/failed)", "sev:crit run/dead home@4 resize: gave up (run/failed)", "sev:warn run/dead shop@3 resize: gave up (run/failed)"])
+    assert.deepStrictEqual(reporter.counts("home"), [{ space: "home", severity: "sev:crit", topic: "run/dead", count: 2 }])
+    assert.lengthOf(reporter.counts(), 2)
+  })
+
+  it("tells of one failure once, whoever hears of it", () => {
+    const log: Array<Told> = []
+    const reporter = new Reporter((fact) => log.push(fact))
+    const failure = new SpaceStopped({ space: "home", reason: "the disk is full" })
+    reporter.report(Accident.of(failure))
+    reporter.report(Accident.of(failure))
+    assert.deepStrictEqual(log.map(({ space, topic }) => [space, topic]), [["home", "space/stopped"]])
+  })
+
+  it("counts what has too many topics of its own under one", () => {
+    const reporter = new Reporter(() => {})
+    for (let i = 0; i < 10_010; i++) reporter.report(told({ topic: `order/${i}` }))
+    assert.deepStrictEqual(reporter.counts().filter(({ topic }) => topic === "other"), [{ space: undefined, severity: "sev:crit", topic: "other", count: 10 }])
+  })
+})
+
+describe("An accident", () => {
+  it("is trouble with a store, a space that stopped, or what nobody expects, whatever was thrown", () => {
+    const damaged = new PersistenceError({ reason: new StoreDamaged({ space: "home", place: "home.sqlite", detail: "torn" }) })
+    const unreadable = { toString: () => {
+      throw new Error("no")
+    } }
+    const topic = (failure: unknown) => Accident.of(failure).topic
+    assert.strictEqual(topic(damaged), "store/trouble")
+    assert.strictEqual(topic(new SpaceStopped({ space: "home", reason: "no" })), "space/stopped")
+    for (const failure of [new TypeError("no"), "no", undefined, null, 7, unreadable, { code: "EACCES" }]) assert.strictEqual(topic(failure), "runtime/accident")
+    assert.strictEqual(line(Accident.of(new TypeError("it\n  is null"))), "sev:crit runtime/accident: TypeError: it is null")
+  })
+})

@@ -1,0 +1,31 @@
+/**
+ * Loads its host with garbage, lets it rest, and prints how much memory was resident before and after, in MiB.
+ *
+ * @module
+ */
+import process from "node:process"
+import type { Platform } from "../../src/main/Main.ts"
+import { REST_MILLIS, REST_TURNS } from "../../src/main/Rest.ts"
+
+const platform = async (): Promise<Platform> =>
+  "Bun" in globalThis
+    ? (await import("../../src/main/bun.ts")).platform
+    : "Deno" in globalThis
+    ? (await import("../../src/main/deno.ts")).platform
+    : (await import("../../src/main/node.ts")).platform
+
+const resident = (): number => Math.round(process.memoryUsage().rss / 1_048_576)
+
+const { turn } = await platform()
+for (let left = REST_TURNS; left > 0; left--) {
+  await new Promise<void>((resolve) => turn(resolve))
+  const garbage: Array<unknown> = []
+  for (let i = 0; i < 50_000; i++) garbage.push({ i, text: `x${i}` })
+}
+const before = resident()
+let after = before
+for (const end = Date.now() + 5 * REST_MILLIS; after * 4 > before * 3 && Date.now() < end;) {
+  await new Promise((resolve) => setTimeout(resolve, REST_MILLIS / 4))
+  after = resident()
+}
+console.log(JSON.stringify({ before, after }))

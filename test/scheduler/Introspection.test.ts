@@ -1,0 +1,125 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Scheduler as Engine, Transaction } from "systole"
+import { Computation, Effect, Materializer, Scheduler } from "systole"
+import * as Drawing from "../../src/scheduler/Drawing.ts"
+import * as Introspection from "../../src/scheduler/Introspection.ts"
+import * as Trace from "../../src/scheduler/Trace.ts"
+import * as Dice from "../support/Dice.ts"
+import * as Model from "./Model.ts"
+
+const number = (tx: Transaction, address: string): number => Number(tx.get(address) ?? 0)
+
+/** A total over two prices, who shows it, one who never rests, one that fails and one that nobody reads. */
+const world = (): Engine => {
+  const scheduler = new Scheduler()
+  scheduler.register(Computation.make({ name: "sum", output: "/sum", run: (tx) => number(tx, "/a") + number(tx, "/b#/price") }))
+  scheduler.register(Effect.make({ name: "show", read: (tx) => number(tx, "/sum") + number(tx, "/a"), deliver: () => {} }))
+  scheduler.register(Materializer.make({ name: "index", writes: ["/index/*"], run: (tx) => tx.set("/index/a", tx.get("/a")) }))
+  scheduler.register(Effect.make({ name: "look", read: (tx) => tx.get("/index/a"), deliver: () => {} }))
+  scheduler.register(Computation.make({ name: "tick", output: "/tick", run: (tx) => number(tx, "/tock") + 1 }))
+  scheduler.register(Computation.make({ name: "tock", output: "/tock", run: (tx) => number(tx, "/tick") + 1 }))
+  scheduler.register(Effect.make({ name: "clock", read: (tx) => tx.get("/tock"), deliver: () => {} }))
+  scheduler.register(Computation.make({ name: "root", output: "/root", run: () => { throw new RangeError("negative") } }))
+  scheduler.register(Effect.make({ name: "roots", read: (tx) => tx.get("/root"), deliver: () => {} }))
+  scheduler.register(Computation.make({ name: "idle", output: "/idle", run: (tx) => tx.get("/a") }))
+  scheduler.set("/a", 1)
+  scheduler.settle(0)
+  return scheduler
+}
+
+describe("the view of a graph", () => {
+  it("shows who reads whom and where, materializers and what closes a cycle included", () => {
+    const edges = world().view().edges.map(({ address, back, from, to }) => `${from} ${back ? "~>" : "->"} ${to} ${address}`)
+    assert.includeMembers(edges, ["sum -> show /sum", "index -> look /index/a", "tock -> clock /tock"])
+    assert.strictEqual(edges.filter((edge) => edge.includes("~>")).length, 1)
+    assert.lengthOf(edges, 6)
+  })
+
+  it("counts what there is", () => {
+    const { edges, failed, live, neverRan, nodes, restless, runs } = Introspection.stats(world().view())
+    assert.deepStrictEqual({ edges, failed, live, neverRan, nodes }, { edges: 6, failed: 1, live: 9, neverRan: 1, nodes: 10 })
+    assert.isAbove(restless, 0)
+    assert.isAbove(runs, 10)
+  })
+
+  it("says what stands out: what failed, never rests, reads itself, is held back, or is read by nobody", () => {
+    const found = Introspection.diagnose(world().view()).map(({ code, node, reason }) => ({ code, node, reason }))
+    const codes = (node: string) => found.filter((finding) => finding.node === node).map(({ code }) => code)
+    assert.deepStrictEqual(codes("root"), ["node/failed"])
+    assert.include(found.find(({ node }) => node === "root")!.reason, "negative")
+    assert.deepStrictEqual(codes("idle"), ["node/dormant"])
+    assert.includeMembers([...codes("tick"), ...codes("tock")], ["node/restless", "node/cycle", "node/held"])
+    for (const name of ["sum", "show", "index", "look"]) assert.deepStrictEqual(codes(name), [], name)
+  })
+
+  it("counts each time that a node began not to come to rest, and tells what holds it back", () => {
+    const scheduler = world()
+    const restless = () => scheduler.snapshot().find(({ episodes }) => episodes > 0)!
+    assert.deepInclude(restless(), { episodes: 1, streak: 1, heldBy: "backoff", eligibleAt: 250 })
+    scheduler.settle(250)
+    assert.deepInclude(restless(), { episodes: 1, streak: 2 })
+  })
+})
+
+describe("drawings of a graph", () => {
+  const view = world().view()
+
+  it("name every node and join two nodes by one arrow", () => {
+    const dot = Drawing.dot(view)
+    const mermaid = Drawing.mermaid(view)
+    for (const { name } of view.nodes) {
+      assert.include(dot, `  "${name}" [`)
+      assert.include(mermaid, `"${name}<br/>`)
+    }
+    assert.lengthOf(dot.match(/ -> /g)!, 6)
+    assert.lengthOf(mermaid.match(/ (?:-->|-\.->)\|/g)!, 6)
+    assert.match(dot, /"root" \[.*color=red/)
+    assert.match(dot, /"idle" \[.*style=dashed/)
+  })
+
+  it("let no name out of its quotes", () => {
+    const hostile = { ...view.nodes[0]!, name: `a"]\n<b>\\`, outputs: [] }
+    assert.include(Drawing.dot({ nodes: [hostile], edges: [] }), String.raw`"a\"]\n<b>\\" [`)
+    assert.include(Drawing.mermaid({ nodes: [hostile], edges: [] }), `n0["a#quot;]<br/>#lt;b#gt;`)
+  })
+})
+
+describe("a trace", () => {
+  it("takes down what is asked for, and the newest of it", () => {
+    const trace = new Trace.Trace()
+    trace.add("invalid", { beat: 0, node: "n" })
+    assert.deepStrictEqual(trace.get("invalid"), [])
+    trace.set(["invalid"])
+    for (let beat = 0; beat < 5 * Trace.MAX_LINES; beat++) trace.add("invalid", { beat, node: "n" })
+    trace.add("run", { beat: 0, node: "n", in: "pass", causes: [], error: undefined })
+    assert.deepStrictEqual([trace.get("invalid").length, trace.get("invalid").at(-1)!.beat, trace.get("run").length], [Trace.MAX_LINES, 5 * Trace.MAX_LINES - 1, 0])
+    trace.set(["run"])
+    assert.deepStrictEqual([trace.active, trace.get("invalid")], [["run"], []])
+  })
+})
+
+describe("looking at a graph", () => {
+  it("changes no run and no order (P10)", () => {
+    for (let seed = 0; seed < 200; seed++) {
+      const orders = [false, true].map((isLooking) => {
+        const roll = Dice.make(seed)
+        const look = Dice.make(seed + 1)
+        const model = Model.random(roll, { sources: 5, computations: 14 })
+        for (let i = 0; i < 3; i++) Model.watcher(model, roll, `e${i}`)
+        const order: Array<string> = []
+        model.onRun = ({ name }) => void order.push(name)
+        const scheduler = new Scheduler()
+        Model.register(model, scheduler, roll)
+        for (let round = 0; round < 12; round++) {
+          if (isLooking && look(2) === 0) scheduler.graph.explains = look(2) === 0
+          if (isLooking) Introspection.diagnose(scheduler.view())
+          Model.change(model, scheduler, roll)
+          if (isLooking) Drawing.dot(scheduler.view())
+          scheduler.settle()
+        }
+        return order
+      })
+      assert.deepStrictEqual(orders[1], orders[0], `seed ${seed}`)
+    }
+  })
+})
