@@ -17,6 +17,7 @@ import * as HistoryCommand from "./HistoryCommand.ts"
 import * as NewCommand from "./NewCommand.ts"
 import * as OpCommand from "./OpCommand.ts"
 import * as Output from "./Output.ts"
+import * as RvCommand from "./RvCommand.ts"
 import * as ServeCommand from "./ServeCommand.ts"
 import * as SignalCommand from "./SignalCommand.ts"
 import * as SpaceCommand from "./SpaceCommand.ts"
@@ -47,6 +48,7 @@ export const command = Command.make("systole").pipe(
     EnzymeCommand.command,
     DeadCommand.command,
     OpCommand.command,
+    RvCommand.command,
     GraphCommand.command,
     HistoryCommand.journal,
     HistoryCommand.replay,

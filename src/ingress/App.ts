@@ -28,6 +28,7 @@ import * as Ops from "./Ops.ts"
 import * as Pages from "./Pages.ts"
 import * as Posting from "./Posting.ts"
 import * as Problem from "./Problem.ts"
+import * as Rv from "./Rv.ts"
 import * as SignalRequest from "./SignalRequest.ts"
 import * as Sse from "./Sse.ts"
 import * as Wire from "./Wire.ts"
@@ -66,13 +67,19 @@ export const make = (services: Services, options: Options): App => {
   // Before the routes and not among them: Hono runs a route that stands alone without any machinery.
   const fetch: App["fetch"] = (request) => {
     const refused = refusal(request)
-    return refused === undefined || probes.has(pathOf(request)) ? routes.fetch(request) : Problem.response(refused)
+    return refused === undefined || isOpen(request, refused) ? routes.fetch(request) : Problem.response(refused)
   }
   return { fetch, routes }
 }
 
 /** What may be asked by anyone: whether the server lives, and whether it is ready. */
 const probes: ReadonlySet<string> = new Set(["/livez", "/readyz"])
+
+/** Whether a request that the guard refuses is let through: a probe, and whoever shows a token of its own. */
+const isOpen = (request: Request, { code }: Problem.RequestRefused): boolean => {
+  const path = pathOf(request)
+  return probes.has(path) || (code === "auth/missing" && Rv.isReport(request, path))
+}
 
 /** The path of a request, without the dot segments that clients and most hosts take away before anyone sees them, and Deno does not. */
 const pathOf = ({ url }: Request): string => getPath({ url: /\/(?:\.|%2e)/i.test(url) ? new URL(url).href : url } as Request)
@@ -99,6 +106,7 @@ const routesOf = (services: Services, options: Options): Hono => {
   Graph.routes(app, find)
   History.routes(app, find)
   Ops.routes(app, { find, stream, wantsStream })
+  Rv.routes(app, { find, stream, wantsStream })
   for (const [path, page] of Object.entries(options.pages)) app.get(path, () => Pages.send(page, services.kernel))
   return app
 }

@@ -59,7 +59,7 @@ export interface Operation {
 export interface Appointed {
   readonly kind: "rv"
   readonly ask: Meeting.Ask
-  /** What was spawned, once it was. */
+  /** What was spawned or claimed, once it was. */
   spawned: Meeting.Spawned | undefined
   readonly answer: Answer
 }

@@ -28,12 +28,13 @@ export type Ask =
   & { readonly value?: Document.Document | undefined }
   & (
     | { readonly verb: "spawn" }
+    | { readonly verb: "claim"; readonly key: string }
     | { readonly verb: "resched"; readonly key: string; readonly delta: number }
     | { readonly verb: "kill"; readonly key: string; readonly mode?: string; readonly wait?: number }
     | { readonly verb: "report"; readonly key: string; readonly proof?: string }
   )
 
-/** What a spawn gives to whoever asked for it. */
+/** What a spawn or a claim gives to whoever asked for it. */
 export interface Spawned {
   readonly key: string
   readonly token: string
@@ -74,6 +75,7 @@ export const perform = (draft: Draft, ask: Ask, { body, work }: { readonly body:
   const value = Document.read(ask.value, [])
   try {
     if (ask.verb === "spawn") return Verbs.spawn(draft, value, around(work, body))
+    if (ask.verb === "claim") return Verbs.claim(draft, ask.key, around(work, body))
     if (ask.verb === "resched") Verbs.resched(draft, ask.key, ask.delta)
     else if (ask.verb === "kill") Verbs.kill(draft, ask.key, ask)
     else Verbs.report(draft, ask.key, { proof: ask.proof, telemetry: value })

@@ -162,6 +162,8 @@ export interface RendezvousPage {
 export interface SpaceRendezvous {
   /** Begins one; answers the token with which a worker reports on it, and on no other. It is told this once, and kept nowhere. */
   readonly spawn: (spec: RendezvousSpec) => Effect.Effect<{ readonly key: string; readonly token: string; readonly beat: number }, ControlError>
+  /** Mints another token for one, in place of the one that it had. */
+  readonly claim: (key: string) => Effect.Effect<{ readonly key: string; readonly token: string; readonly beat: number }, ControlError>
   readonly resched: (key: string, delta: number) => Effect.Effect<number, ControlError>
   readonly kill: (key: string, how?: { readonly mode?: string; readonly wait?: number }) => Effect.Effect<number, ControlError>
   /** Takes in a result; with a `token`, only where that is the one of this key. */

@@ -41,14 +41,11 @@ export class LiveRendezvous implements SpaceRendezvous {
   }
 
   spawn(spec: RendezvousSpec): Effect.Effect<Spawned & { readonly beat: number }, ControlError> {
-    return Effect.suspend(() => {
-      let asked: Appointed | undefined
-      const done = this.around.control(() => {
-        const value = spec === undefined ? undefined : Document.encode(spec)
-        return (answer) => asked = { kind: "rv", ask: { verb: "spawn", value }, spawned: undefined, answer }
-      })
-      return Effect.map(done, (beat) => ({ ...asked!.spawned!, beat }))
-    })
+    return this.mint(() => ({ verb: "spawn", value: spec === undefined ? undefined : Document.encode(spec) }))
+  }
+
+  claim(key: string): Effect.Effect<Spawned & { readonly beat: number }, ControlError> {
+    return this.mint(() => ({ verb: "claim", key: textual(key) }))
   }
 
   resched(key: string, delta: number): Effect.Effect<number, ControlError> {
@@ -98,11 +95,28 @@ export class LiveRendezvous implements SpaceRendezvous {
     return entry === undefined ? undefined : { key, ...entry }
   }
 
+  /** Asks for what a token comes of. */
+  private mint(make: () => Ask): Effect.Effect<Spawned & { readonly beat: number }, ControlError> {
+    return Effect.suspend(() => {
+      let asked: Appointed | undefined
+      const done = this.around.control(() => {
+        const ask = make()
+        return (answer) => asked = { kind: "rv", ask, spawned: undefined, answer }
+      })
+      return Effect.map(done, (beat) => ({ ...asked!.spawned!, beat }))
+    })
+  }
+
   private ask(key: string, make: () => Ask): Effect.Effect<number, ControlError> {
     return this.around.control(() => {
-      if (typeof key !== "string") throw new InvalidRendezvous({ reason: "its key is a text" })
+      textual(key)
       const ask = make()
       return (answer) => ({ kind: "rv", ask, spawned: undefined, answer })
     })
   }
+}
+
+const textual = (key: unknown): string => {
+  if (typeof key !== "string") throw new InvalidRendezvous({ reason: "its key is a text" })
+  return key
 }

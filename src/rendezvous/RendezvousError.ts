@@ -57,7 +57,7 @@ export class RendezvousFull extends Schema.TaggedError<RendezvousFull>()("Rendez
 export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefused", { key: Schema.String }) {
   readonly code = "rv/token"
   override get message() {
-    return `The token is not good for rendezvous "${this.key.slice(0, 200)}". Report with the one that its spawn returned, which is good for that key and until it is spawned again`
+    return `The token is not good for rendezvous "${this.key.slice(0, 200)}". Report with the one that its spawn returned, which is good for that key alone, and until it is spawned or claimed again`
   }
 }
 

@@ -71,6 +71,20 @@ export const spawn = (draft: Draft, spec: Value, { hash, open, secret }: Around)
 }
 
 /**
+ * Mints another token for an entry that is not over, in place of the one it had: for a worker who was not there when it was spawned.
+ *
+ * @throws RendezvousAbsent, RendezvousFinished
+ * @category combinators
+ * @since 0.1.0
+ */
+export const claim = (draft: Draft, key: string, { hash, secret }: Around): { readonly key: string; readonly token: string } => {
+  const entry = open(draft, key)
+  const token = secret(`rv ${key} ${draft.id()}`)
+  graft(draft, key, { ...entry, token_id: hash(token) })
+  return { key, token }
+}
+
+/**
  * Moves the beat at which an entry is due. By nothing, it is not even looked for.
  *
  * @throws InvalidRendezvous, RendezvousAbsent, RendezvousFinished
