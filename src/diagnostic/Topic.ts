@@ -28,6 +28,11 @@ export const topics = {
     means: "A run was fatal: its beat was not committed, and the next one took the same input without it",
     remedy: "Mend what the run complains of, start the space again, and send the dead letter again"
   },
+  "mailroom/catalog": {
+    severity: "sev:crit",
+    means: "The catalogue of the mailroom is damaged in the scope that is named, so no bucket was made",
+    remedy: "Give each cell under /sys/err_cat a field mailroom.buckets with an object, and send /CEP:sig_sys/init again"
+  },
   "node/failed": {
     severity: "sev:crit",
     means: "A node failed, and what it derives stays as it was",
