@@ -9,6 +9,7 @@ import * as Command from "effect/cli/Command"
 import * as BeatCommand from "./BeatCommand.ts"
 import * as CellCommand from "./CellCommand.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
+import * as ControlCommand from "./ControlCommand.ts"
 import * as DataFolder from "./DataFolder.ts"
 import * as DeadCommand from "./DeadCommand.ts"
 import * as EnzymeCommand from "./EnzymeCommand.ts"
@@ -49,6 +50,7 @@ export const command = Command.make("systole").pipe(
     DeadCommand.command,
     OpCommand.command,
     RvCommand.command,
+    ...ControlCommand.commands,
     GraphCommand.command,
     HistoryCommand.journal,
     HistoryCommand.replay,

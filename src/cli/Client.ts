@@ -23,7 +23,7 @@ import * as ServerFile from "./ServerFile.ts"
 
 /** A request to the ingress. */
 export interface Ask {
-  readonly method?: "GET" | "POST" | "PUT"
+  readonly method?: "GET" | "POST" | "PUT" | "DELETE"
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
 }

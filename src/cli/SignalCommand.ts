@@ -29,6 +29,7 @@ export const command = Command.make("signal", {
   signal: Flag.String("signal").pipe(Flag.withDescription("What is asked, such as /signals/greet"), Flag.optional),
   target: Flag.String("target").pipe(Flag.withDescription("The cell it is asked of, such as /data/orders/17"), Flag.optional),
   payload: Flag.String("payload").pipe(Flag.withDescription("The payload, as JSON"), Flag.optional),
+  qos: Flag.String("qos").pipe(Flag.withDescription("What a pause and a rollback do with it: control, retain or discard"), Flag.optional),
   id: Flag.String("id").pipe(Flag.withDescription("Your own id: sent twice, the signal is handled once"), Flag.optional),
   at: Flag.String("at").pipe(Flag.withDescription("When, as JSON: {\"ms\":1000}, {\"beats\":3} or {\"beat\":17}"), Flag.optional),
   wait: Flag.Int("wait").pipe(
@@ -37,7 +38,7 @@ export const command = Command.make("signal", {
     Flag.optional
   ),
   json: Output.json
-}, ({ at, id, json, payload, signal, space, target, wait }) =>
+}, ({ at, id, json, payload, qos, signal, space, target, wait }) =>
   Effect.gen(function*() {
     if (Option.isNone(signal) && Option.isNone(target)) {
       return yield* new CliFailure({ exit: exits.usage, code: "signal/invalid", message: "The signal has neither --signal nor --target. Give at least one of the two" })
@@ -46,7 +47,7 @@ export const command = Command.make("signal", {
     const value = { ...yield* parsed("payload", payload), ...yield* parsed("at", at) }
     const answer = yield* client.ask<Answer>(`${SpaceCommand.path(space)}/signals`, {
       method: "POST",
-      body: { ...field("signal", signal), ...field("target", target), ...field("id", id), ...value },
+      body: { ...field("signal", signal), ...field("target", target), ...field("id", id), ...field("qos", qos), ...value },
       headers: Option.match(wait, { onNone: () => ({}), onSome: (seconds): Record<string, string> => ({ prefer: `wait=${seconds}` }) })
     })
     yield* Output.data(json, answer, describe(answer))

@@ -6,6 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
+import type { SpaceState } from "../kernel/Space.ts"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
 
@@ -35,6 +36,29 @@ const ls = Command.make("ls", { json: Output.json }, ({ json }) =>
     Effect.flatMap(({ spaces }) => Output.data(json, spaces, spaces))
   )).pipe(Command.withDescription("List the spaces"))
 
+const state = Command.make("state", { space: name, json: Output.json }, ({ json, space }) =>
+  Client.use((client) => client.ask<SpaceState>(`${path(space)}/control`)).pipe(
+    Effect.flatMap((found) => Output.data(json, found, lines(found)))
+  )).pipe(Command.withDescription("Print whether a space runs, is paused or shut down, what is parked, and what is locked"))
+
+const lines = ({ control, locks, parked, state, view_hzn }: SpaceState): ReadonlyArray<string> => [
+  control === null ? state : `${state}, ${control.verb} under way (${control.oid})`,
+  ...parked === 0 ? [] : [`${parked} signals wait`],
+  ...view_hzn === null ? [] : [`rolled back to beat ${view_hzn}`],
+  ...locks.map(({ by, cell }) => `${cell} is locked by ${by}`)
+]
+
+const cell = Argument.String("cell").pipe(Argument.withDescription("The cell below which nothing is written, such as /data/orders"))
+
+const locking = (verb: "lock" | "unlock", method: "PUT" | "DELETE", description: string) =>
+  Command.make(verb, { space: name, cell, json: Output.json }, ({ cell, json, space }) =>
+    Client.use((client) => client.ask<{ readonly beat: number }>(`${path(space)}/locks${cell.split("/").map(encodeURIComponent).join("/")}`, { method })).pipe(
+      Effect.flatMap((answer) => Output.data(json, answer, `${verb}ed ${cell} in beat ${answer.beat}`))
+    )).pipe(Command.withDescription(description))
+
+const lock = locking("lock", "PUT", "Lock a cell: runs that write there or below wait, and writes from outside are refused")
+const unlock = locking("unlock", "DELETE", "Unlock a cell")
+
 /**
  * The command `space`.
  *
@@ -42,7 +66,7 @@ const ls = Command.make("ls", { json: Output.json }, ({ json }) =>
  * @since 0.1.0
  */
 export const command = Command.make("space").pipe(
-  Command.withDescription("Create and list spaces"),
-  Command.withSubcommands([create, ls]),
+  Command.withDescription("Create and list spaces, look how one stands, and lock its cells"),
+  Command.withSubcommands([create, ls, state, lock, unlock]),
   Command.provide(Client.layer)
 )

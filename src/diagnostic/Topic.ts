@@ -28,6 +28,16 @@ export const topics = {
     means: "A run was fatal: its beat was not committed, and the next one took the same input without it",
     remedy: "Mend what the run complains of, start the space again, and send the dead letter again"
   },
+  "control/failed": {
+    severity: "sev:crit",
+    means: "A pause, rollback, resume or shutdown could not go on, and its operation failed",
+    remedy: "Look into the note: release the lock, or choose a beat that the journal still has, and ask again"
+  },
+  "control/refused": {
+    severity: "sev:usage",
+    means: "A pause, rollback or resume was asked for when the space could not do it",
+    remedy: "Look how the space stands, and ask for what it can do from there"
+  },
   "mailroom/catalog": {
     severity: "sev:crit",
     means: "The catalogue of the mailroom is damaged in the scope that is named, so no bucket was made",

@@ -19,6 +19,7 @@ import * as Beats from "./Beats.ts"
 import * as Blobs from "./Blobs.ts"
 import * as Body from "./Body.ts"
 import * as Cells from "./Cells.ts"
+import * as Control from "./Control.ts"
 import * as Dead from "./Dead.ts"
 import * as Graph from "./Graph.ts"
 import * as Guard from "./Guard.ts"
@@ -105,6 +106,7 @@ const routesOf = (services: Services, options: Options): Hono => {
   Dead.routes(app, find)
   Graph.routes(app, find)
   History.routes(app, find)
+  Control.routes(app, find)
   Ops.routes(app, { find, stream, wantsStream })
   Rv.routes(app, { find, stream, wantsStream })
   for (const [path, page] of Object.entries(options.pages)) app.get(path, () => Pages.send(page, services.kernel))
@@ -126,6 +128,8 @@ const runtimeRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
     const name = c.req.param("space")
     const known = (await Effect.runPromise(kernel.spaces)).includes(name)
     const space = await Effect.runPromise(kernel.space(name, { create: true }))
+    // A new space is answered when it has booted.
+    if (!known) await Effect.runPromise(space.idle)
     const location = base(space.name)
     return Json.answer({ space: space.name, created: !known }, { status: known ? 200 : 201, headers: { location } })
   })

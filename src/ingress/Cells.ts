@@ -42,7 +42,7 @@ export const place = (url: string): Place => {
   for (const name of searchParams.keys()) {
     if (!queries.has(name)) throw new RequestRefused({ code: "query/invalid", reason: `The query has "${name}". What may be there is scope, path, list, below, after and limit` })
   }
-  const cells = /^\/v1\/spaces\/[^/]+\/cells(\/.*)$/.exec(pathname)
+  const cells = /^\/v1\/spaces\/[^/]+\/(?:cells|locks)(\/.*)$/.exec(pathname)
   if (cells === null) throw new RequestRefused({ code: "route/absent", reason: `There is nothing at ${pathname.slice(0, 200)}` })
   return { id: decoded(cells[1]!), query: searchParams }
 }

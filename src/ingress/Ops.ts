@@ -45,7 +45,7 @@ export const routes = (app: Hono, { find, stream, wantsStream }: Around): void =
     return answer({ operations: page.operations, next: page.next ?? null })
   })
   app.post("/v1/spaces/:space/ops", async (c) => {
-    const request = await Body.fields(c.req.raw, { verb: "string", target: "string", mode: "string", ttl: "number", payload: "any" })
+    const request = await Body.fields(c.req.raw, { verb: "string", target: "string", mode: "string", ttl: "number", payload: "any", pipeline: "any" })
     const space = await find(c.req.param("space"))
     const { beat, oid } = await Effect.runPromise(space.ops.start({ mode: "opm:states", ...request } as unknown as OperationRequest))
     const location = `/v1/spaces/${space.name}/ops/${oid}`

@@ -82,6 +82,7 @@ const statuses: Readonly<Record<string, number>> = {
   "space/unknown": 404,
   "route/method": 405,
   "beat/aborted": 409,
+  "control/refused": 409,
   "link/loop": 409,
   "ops/closed": 409,
   "ops/unheard": 409,
@@ -89,6 +90,7 @@ const statuses: Readonly<Record<string, number>> = {
   "rv/ledger-missing": 409,
   "body/too-large": 413,
   "body/media-type": 415,
+  "cell/locked": 423,
   "signal/id-reused": 422,
   "history/busy": 429,
   "inbox/full": 429,
@@ -108,6 +110,7 @@ const titles: Readonly<Record<number, string>> = {
   413: "Content Too Large",
   415: "Unsupported Media Type",
   422: "Unprocessable Content",
+  423: "Locked",
   429: "Too Many Requests",
   500: "Internal Server Error",
   503: "Service Unavailable"

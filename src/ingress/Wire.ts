@@ -67,6 +67,7 @@ export const receipt = (receipt: Receipt, asked: Asked = {}): ReceiptJson => ({
 const reasonOf = ({ id, status }: Receipt, { signal, target }: Asked): string | undefined => {
   const said = [signal, target === undefined ? undefined : `target ${target}`].filter((part) => part !== undefined)
   const event = said.length === 0 ? `event ${id}` : `signal ${said.join(" with ")}`
+  if (status === "discarded") return `${event} waited with qos discard while the space was rolled back, and was dropped`
   if (status === "cycle") return `The enzymes that take ${event} order each other in a circle, so none of them ran. See to their before and after`
   if (status !== "no-match") return undefined
   const where = target === undefined && said.length > 0 ? "its query" : "its query, and a bind at the target or above it"

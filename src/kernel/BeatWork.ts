@@ -21,6 +21,7 @@ import type { Steps } from "./Foreign.ts"
 import type { Taken } from "./Inbox.ts"
 import type { Begun } from "./Intake.ts"
 import type { Sent } from "./Journal.ts"
+import type { Regime } from "./Regime.ts"
 import type { Again, Pending } from "./Signal.ts"
 import { WriteRefused } from "./SpaceError.ts"
 
@@ -54,6 +55,10 @@ export class BeatWork {
   readonly begun: Begun
   /** The control input that the beat saw. */
   controls: ReadonlyArray<Control> = []
+  /** What the space lets happen, from the capture on. */
+  regime: Regime
+  /** Whether something was fatal, so that the space shuts down. */
+  falls = false
   /** What was written under groups. */
   readonly steps: Steps = new Map()
   /** What the beat took from the inbox, to be put back where the beat is aborted. */
@@ -88,12 +93,13 @@ export class BeatWork {
   private readonly watches: Watches
   private advance: Advance | undefined
 
-  constructor(stage: Stage, begun: Begun, around: { readonly bound: BindingTable; readonly watches: Watches; readonly hash: Moment["hash"] }) {
+  constructor(stage: Stage, begun: Begun, around: { readonly bound: BindingTable; readonly watches: Watches; readonly regime: Regime; readonly hash: Moment["hash"] }) {
     this.stage = stage
     this.begun = begun
     this.moment = { beat: begun.beat, now: begun.clock, seed: begun.seed, hash: around.hash }
     this.bound = around.bound
     this.watches = around.watches
+    this.regime = around.regime
   }
 
   /** What the beat makes of operations, from the first that is asked of them. */

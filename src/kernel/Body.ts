@@ -17,6 +17,7 @@ import type { Documents } from "./Documents.ts"
 import type { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
 import type { Recall } from "./Recall.ts"
+import type { Regime } from "./Regime.ts"
 import type { RunHost } from "./Run.ts"
 
 /**
@@ -37,6 +38,8 @@ export interface Body {
   readonly derivation: Derivation
   /** The bindings put at run time, by cell. */
   readonly bindings: Map<string, ReadonlyArray<Binding>>
+  /** What the space lets happen, as the newest beat left it. */
+  regime: Regime
   /** The open watchers of operations. */
   readonly watches: Watches
   /** The rendezvous that are not over. */

@@ -7,14 +7,16 @@
  *
  * @module
  */
+import * as Address from "../cell/Address.ts"
 import type * as Document from "../cell/Document.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { BlobRow, ReceiptRow } from "../persistence/Persistence.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
+import type { Draft } from "../stage/Draft.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Staged } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
-import type { Answer } from "./Control.ts"
+import * as Control from "./Control.ts"
 import type { Body } from "./Body.ts"
 import { type Delivery, GATED } from "./Derivation.ts"
 import * as DeadLetter from "./DeadLetter.ts"
@@ -27,6 +29,8 @@ import * as Receipts from "./Receipts.ts"
 import * as Reporting from "./Reporting.ts"
 import * as Run from "./Run.ts"
 import * as Signal from "./Signal.ts"
+import * as Steering from "./Steering.ts"
+import * as Regime from "./Regime.ts"
 
 /** What a beat has made, when it is in the store and not yet durable. */
 export interface Beat {
@@ -41,7 +45,7 @@ export interface Beat {
   readonly landed: ReadonlyArray<Flight>
   /** Signals to other spaces. */
   readonly outgoing: ReadonlyArray<Signal.Pending>
-  readonly answers: ReadonlyArray<Answer>
+  readonly answers: ReadonlyArray<Control.Answer>
   /** What effects saw. */
   readonly deliveries: ReadonlyArray<Delivery>
   /** What went wrong. */
@@ -76,6 +80,7 @@ export const commit = (work: BeatWork, body: Body): Beat => {
   for (const handling of work.runs) conclude(handling, { work, body, settled })
   for (const flight of flights) settleFlight(flight, { work, body, settled })
   Reporting.attach(work)
+  if (work.falls) Steering.fall(work)
   Operating.advance(work, body, settled.queued)
   Meeting.advance(work, body, settled.queued)
   Reporting.put(work)
@@ -141,6 +146,8 @@ const merge = (handling: Handling, result: Document.Document | undefined, around
   let size = result?.text.length ?? 0
   for (const list of lists) size += list.size
   draft.launch(size)
+  const lock = lockOver(work, draft)
+  if (lock !== undefined) return lose(handling, lock, around)
   const conflict = work.stage.merge(draft, handling.run)
   if (conflict !== undefined) return lose(handling, conflict.key, around)
   if (draft.ops.length > 0) work.operations.merge(draft.ops, { run: handling.run, depth: handling.flight.signal.depth })
@@ -157,12 +164,23 @@ const merge = (handling: Handling, result: Document.Document | undefined, around
   for (const [hash, bytes] of draft.blobs ?? []) settled.blobs.push({ hash, bytes })
 }
 
+/** The lock that a run wrote below, as the document that it has to wait for. */
+const lockOver = ({ regime }: BeatWork, { own }: Draft): string | undefined => {
+  if (regime.locks.size === 0 || own === undefined) return undefined
+  for (const key of own.keys) {
+    const lock = Regime.lockOver(regime, Address.ofKey(key).id)
+    if (lock !== undefined) return Regime.lockAddress(lock).key
+  }
+  return undefined
+}
+
 /** A run that lost a conflict waits for its turn on the document; one that a full beat had no room for waits alone, where its receipt will be. */
 const lose = (handling: Handling, lost: string | undefined, { body, settled, work }: Surroundings): void => {
   const document = lost ?? `/rt/receipts/${handling.flight.signal.id}/${handling.key}`
   handling.outcome = { kind: "conflict", document }
-  const losses = handling.losses + 1
-  if (losses === REPORTED_LOSSES) {
+  // What waits for a lock contends with nobody.
+  const losses = handling.losses + (Regime.isLock(document) ? 0 : 1)
+  if (losses === REPORTED_LOSSES && losses > handling.losses) {
     work.diagnostics.push(Diagnostic.of("run/conflict", { ...Reporting.about(handling), note: `lost ${losses} times in a row on ${document}` }))
   }
   again(handling, { body, settled, work }, { why: "conflict", document, previous: handling.headOf, losses, attempt: handling.attempt, due: undefined })
@@ -206,6 +224,7 @@ const bury = (handling: Handling, outcome: Failure, work: BeatWork): void => {
   handling.outcome = { ...outcome, kind: outcome.kind === "fatal" ? "fatal" : "dead" }
   handling.flight.over.push(handling)
   const isFatal = outcome.kind === "fatal"
+  if (isFatal && handling.entry?.enzyme.onFatal !== "continue") work.falls = true
   work.diagnostics.push(Diagnostic.of(isFatal ? "beat/aborted" : "run/dead", {
     ...Reporting.about(handling),
     code: outcome.code,
@@ -285,6 +304,8 @@ const firsts = (blobs: ReadonlyArray<BlobRow>, { documents }: Body): ReadonlyArr
 /** What the store has taken becomes the state that the next beat starts from. */
 const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => {
   const { documents, inbox } = body
+  const isRuled = work.regime !== body.regime
+  body.regime = work.regime
   inbox.dropControls(work.controls.length)
   for (const { address, after } of changes) documents.put(address.key, after)
   for (const [cell, list] of work.bindings) {
@@ -302,6 +323,7 @@ const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => 
   }
   for (const flight of settled.staying) inbox.stay(flight)
   for (const flight of settled.landed) inbox.land(flight)
+  if (isRuled) inbox.rule(work.regime)
   // Another handling of its event may have ended in this very beat, so it comes after all of those.
   for (const pending of work.redelivered) {
     if (pending.again === undefined) continue
@@ -309,5 +331,5 @@ const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => 
     if (flight !== undefined) flight.open++
     inbox.restore(pending)
   }
-  for (const control of work.done) work.answers.push(control.answer)
+  for (const control of work.done) work.answers.push(Control.answerOf(control))
 }

@@ -7,6 +7,7 @@
  * @module
  */
 import * as Address from "../cell/Address.ts"
+import type { Document } from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Name from "../cell/Name.ts"
 import { InvalidValue } from "../cell/Value.ts"
@@ -17,11 +18,14 @@ import type { Write } from "../stage/Write.ts"
 import * as Foreign from "./Foreign.ts"
 import * as Meeting from "./Meeting.ts"
 import * as Operating from "./Operating.ts"
-import type { DeadAbsent, SpaceStopped } from "./SpaceError.ts"
-import { WriteRefused } from "./SpaceError.ts"
+import type { Regime, Verb } from "./Regime.ts"
+import { lockOver } from "./Regime.ts"
+import { size } from "./Signal.ts"
+import type { ControlRefused, DeadAbsent, SpaceStopped } from "./SpaceError.ts"
+import { CellLocked, WriteRefused } from "./SpaceError.ts"
 
 /** What is answered to whoever asked: the beat that did it, once that is durable, or why it was not done. */
-export type Answer = (answer: number | InvalidValue | Operating.Refused | Meeting.Refused | WriteRefused | DeadAbsent | SpaceStopped) => void
+export type Answer = (answer: number | InvalidValue | Operating.Refused | Meeting.Refused | WriteRefused | CellLocked | ControlRefused | DeadAbsent | SpaceStopped) => void
 
 /**
  * One piece of control input.
@@ -35,7 +39,43 @@ export type Control =
   | { readonly kind: "bind"; readonly change: BindingChange; readonly answer: Answer }
   | Redelivery
   | Operation
+  | Steered
+  | Cutover
+  | Locking
   | Appointed
+
+/** What is asked of the space as a whole. */
+export interface Steered {
+  readonly kind: "steer"
+  readonly verb: Verb
+  /** For a rollback: the beat to go back to. */
+  readonly to: number | undefined
+  /** The operation that was begun, or why none was: that is in the ledger as well. */
+  oid: string | undefined
+  refused: ControlRefused | undefined
+  readonly answer: Answer
+}
+
+/** The end of a rollback's plan: the documents as they were, or why that cannot be told any more. */
+export interface Cutover {
+  readonly kind: "cutover"
+  readonly writes: ReadonlyArray<readonly [key: string, document: Document | undefined]>
+  /** What went to other spaces since, which nobody takes back: how much, and the first of it. */
+  readonly sent: {
+    readonly count: number
+    readonly requests: ReadonlyArray<{ readonly id: string; readonly beat: number; readonly space: string; readonly signal?: string; readonly target?: string }>
+  }
+  readonly lost: string | undefined
+  readonly answer: Answer
+}
+
+/** A cell that is locked or unlocked from outside. */
+export interface Locking {
+  readonly kind: "lock"
+  readonly cell: string
+  readonly on: boolean
+  readonly answer: Answer
+}
 
 /** A cell that is written. */
 export interface Setting {
@@ -98,9 +138,15 @@ export const binding = (change: BindingChange): ((answer: Answer) => Control) =>
  * @category combinators
  * @since 0.1.0
  */
-export const write = (draft: Draft, { group, write: { address, document } }: Pick<Setting, "group" | "write">, steps: Foreign.Steps): InvalidValue | WriteRefused | undefined => {
+export const write = (
+  draft: Draft,
+  { group, write: { address, document } }: Pick<Setting, "group" | "write">,
+  { regime, steps }: { readonly regime: Regime; readonly steps: Foreign.Steps }
+): InvalidValue | WriteRefused | CellLocked | undefined => {
   try {
-    const { key } = draft.settle(address, document === undefined || Link.is(document.plain))
+    const { id, key } = draft.settle(address, document === undefined || Link.is(document.plain))
+    const lock = lockOver(regime, id)
+    if (lock !== undefined) return new CellLocked({ address: address.text, lock })
     const before = draft.visible(key)
     draft.put(address, document)
     Foreign.note(steps, key, { before, after: draft.visible(key), group })
@@ -123,6 +169,38 @@ export const operate = (draft: Draft, control: Operation, around: Parameters<typ
   return undefined
 }
 
+/** What is answered of something that was done: where the space could not, why, once that is durable. */
+export const answerOf = (control: Control): Answer => {
+  if (control.kind !== "steer") return control.answer
+  const { answer, refused } = control
+  return refused === undefined ? answer : (beat) => answer(typeof beat === "number" ? refused : beat)
+}
+
+/**
+ * What control input costs while it waits, in characters.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const sizeOf = (control: Control): number => {
+  switch (control.kind) {
+    case "op":
+    case "rv":
+      return JSON.stringify({ ...control.ask, value: undefined }).length + (control.ask.value?.text.length ?? 0)
+    case "bind":
+      return size({ signal: control.change.cell, target: control.change.enzyme, payload: undefined })
+    case "lock":
+    case "steer":
+    case "cutover":
+      return size({ signal: control.kind, target: undefined, payload: undefined })
+    case "integrate":
+      return control.notice.writes.reduce((sum, write) => sum + sizeOfWrite(write), 0)
+    default:
+      return sizeOfWrite(control.write)
+  }
+}
+
+const sizeOfWrite = ({ address, document }: Setting["write"]): number => size({ signal: undefined, target: address.text, payload: document })
 /**
  * Does what is asked of a rendezvous in the capture transaction; answers why not, where it cannot.
  *

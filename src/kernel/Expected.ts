@@ -11,7 +11,7 @@ import { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as RendezvousError from "../rendezvous/RendezvousError.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
 import type { ControlError, ReadError, SignalError } from "./Space.ts"
-import { DeadAbsent, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
+import { CellLocked, ControlRefused, DeadAbsent, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
 
 /**
  * Passes errors of these classes on, and throws any other again: that one is a defect.
@@ -31,7 +31,8 @@ export const asRefusal = expected<SignalError>(InvalidSignal, InvalidAddress, In
 
 /** What control input may meet. */
 export const asControlError = expected<ControlError>(
-  InvalidAddress, InvalidValue, WriteRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull, ...RendezvousError.refusals
+  InvalidAddress, InvalidValue, WriteRefused, CellLocked, ControlRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull,
+  ...RendezvousError.refusals
 )
 
 /** What a look may meet. */

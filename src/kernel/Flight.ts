@@ -73,6 +73,8 @@ export class Flight {
   backlog: Backlog | undefined
   /** Whether nobody took it because the enzymes wait for each other. */
   cycle = false
+  /** Whether a rollback dropped it. */
+  discarded = false
   /** Handlings that are over. */
   readonly over: Array<Handling> = []
 

@@ -15,7 +15,8 @@ import { InvalidValue } from "../cell/Value.ts"
 import type { Draft } from "../stage/Draft.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import * as Write from "../stage/Write.ts"
-import { WriteRefused } from "./SpaceError.ts"
+import { lockOver, type Regime } from "./Regime.ts"
+import { CellLocked, WriteRefused } from "./SpaceError.ts"
 
 /** Most changes of one notification. */
 export const MAX_CHANGES = 10_000
@@ -111,14 +112,16 @@ export const notice = ({ changes, group, kind }: Foreign): Notice => {
  * @category combinators
  * @since 0.1.0
  */
-export const integrate = (draft: Draft, { group, writes }: Notice, steps: Steps): InvalidValue | WriteRefused | undefined => {
+export const integrate = (draft: Draft, { group, writes }: Notice, { regime, steps }: { readonly regime: Regime; readonly steps: Steps }): InvalidValue | WriteRefused | CellLocked | undefined => {
   const made = new Map<string, Document | undefined>()
   const before = new Map<string, Document | undefined>()
   let at = ""
   try {
     for (const write of writes) {
-      const { key } = write.address
+      const { id, key } = write.address
       at = write.address.text
+      const lock = lockOver(regime, id)
+      if (lock !== undefined) return new CellLocked({ address: at, lock })
       if (!before.has(key)) before.set(key, draft.visible(key))
       const document = made.has(key) ? made.get(key) : before.get(key)
       made.set(key, Write.apply(document, Write.meet(document, write)))

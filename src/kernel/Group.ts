@@ -235,12 +235,13 @@ export class Group {
 
   /** The number of the beat to run now; `undefined` where there is nothing to do. */
   private next(): number | undefined {
-    const { inbox, settings, store } = this.body
+    const { inbox, regime, settings, store } = this.body
     const head = store.head()
     const number = head.beat + 1
     if (this.steppers.length > 0) return number
     if (settings.pace === "manual") return undefined
     const now = this.body.host.now()
+    if (regime.control !== undefined || (head.beat < 0 && settings.boot)) return number
     if (inbox.isRunnable({ beat: number, clock: now }) || this.body.derivation.isRunnable(now)) return number
     const due = inbox.waits.next({ beat: head.beat, clock: Math.max(head.clock, head.beat < 0 ? this.opened : 0), tempo: settings.tempo })
     return due !== undefined && due.moment <= now ? Math.max(number, due.beat ?? 0) : undefined

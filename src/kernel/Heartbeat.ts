@@ -28,6 +28,7 @@ import * as Meeting from "./Meeting.ts"
 import * as Operating from "./Operating.ts"
 import * as Run from "./Run.ts"
 import type { Again, Signal } from "./Signal.ts"
+import * as Steering from "./Steering.ts"
 import { BeatAborted } from "./SpaceError.ts"
 
 type Resolve = (signal: Signal) => Resolution
@@ -66,18 +67,19 @@ export class Heartbeat {
 
   /** Steps 1 to 6: what this beat works with, fixed before anything runs. */
   private capture(number: number): BeatWork {
-    const { bindings, documents, hash, watches } = this.body
+    const { bindings, documents, hash, regime, watches } = this.body
     const begun = this.intake.begin(number)
-    const work = new BeatWork(new Stage(documents), begun, { bound: bindings, watches, hash })
+    const work = new BeatWork(new Stage(documents), begun, { bound: bindings, watches, regime, hash })
     work.hears = (signal, place) => this.intake.hears(signal, place, work.table)
     Modules.put(begun.modules, work.stage)
     this.captureControls(work)
     this.checkStore()
     const resolve = this.memo(work)
-    work.taken = this.intake.take(begun, resolve)
+    work.taken = this.intake.take(begun, { regime: work.regime, resolve })
     work.due = this.intake.due()
-    work.met = this.intake.met()
-    Rendezvous.atCapture(work.stage, number, work.met)
+    work.met = this.intake.met(work.regime)
+    // While the gate is closed nothing but control goes on; whose beat comes meanwhile is looked at when it opens.
+    if (!work.regime.gated) Rendezvous.atCapture(work.stage, number, work.met)
     this.arrange(work, resolve)
     this.body.derivation.begin(work)
     return work
@@ -86,9 +88,11 @@ export class Heartbeat {
   /** Step 3: what came from outside is written before any run, and seen by all. */
   private captureControls(work: BeatWork): void {
     work.controls = this.intake.controls()
-    if (work.controls.length === 0) return
+    const own = this.intake.own(work.regime)
+    if (work.controls.length === 0 && own.length === 0 && work.regime.control === undefined) return
     const draft = new Draft(work.stage, work.moment, { run: CAPTURE, envelope: outside, serializable: false })
-    for (const control of work.controls) {
+    Steering.advance(work, draft)
+    for (const control of [...own, ...work.controls]) {
       const refused = this.control(control, work, draft)
       if (refused === undefined) work.done.push(control)
       else work.answers.push((answer) => control.answer(typeof answer === "number" ? refused : answer))
@@ -99,8 +103,11 @@ export class Heartbeat {
 
   /** Does one piece of control input; answers why not, where it cannot. */
   private control(control: Control.Control, work: BeatWork, draft: Draft) {
-    if (control.kind === "set") return Control.write(draft, control, work.steps)
-    if (control.kind === "integrate") return Foreign.integrate(draft, control.notice, work.steps)
+    if (control.kind === "set") return Control.write(draft, control, work)
+    if (control.kind === "integrate") return Foreign.integrate(draft, control.notice, work)
+    if (control.kind === "lock") return Steering.lock(work, draft, control)
+    if (control.kind === "steer") return void Steering.steer(work, draft, control)
+    if (control.kind === "cutover") return void Steering.cutOver(work, draft, control)
     if (control.kind === "op") return Control.operate(draft, control, { body: this.body, work })
     if (control.kind === "rv") return Control.meet(draft, control, { body: this.body, work })
     return control.kind === "bind" ? work.bind(control.change, CAPTURE) : DeadLetter.redeliver(control, work, this.body)
@@ -129,6 +136,7 @@ export class Heartbeat {
       const resolution = resolve(signal)
       const captured: Captured = { pending, flight, resolution, handlings: [] }
       work.captured.push(captured)
+      if (flight.discarded) continue
       const first = signal.event ? undefined : firsts.get(signal.pair)
       if (pending.again !== undefined) captured.handlings.push(this.assignAgain(work, captured, pending.again))
       else if (pending.undelivered !== undefined) {

@@ -14,13 +14,15 @@ import type { Watch } from "../operation/Watches.ts"
 import type { Appointment } from "../rendezvous/Calendar.ts"
 import * as Registry from "../registry/Registry.ts"
 import type { Lane, Resolution } from "../registry/Registry.ts"
-import type { Control } from "./Control.ts"
+import { type Control, sizeOf } from "./Control.ts"
 import { Backlog, Flight } from "./Flight.ts"
 import type { Limits } from "./Limits.ts"
 import { defaults } from "./Limits.ts"
 import { Queue } from "./Queue.ts"
+import * as Regime from "./Regime.ts"
 import type { Pending, Signal } from "./Signal.ts"
 import { size } from "./Signal.ts"
+import { type Head, single, takeFrom, Track } from "./Track.ts"
 import { type Rows, Waiting } from "./Waiting.ts"
 import { Waits } from "./Waits.ts"
 
@@ -55,21 +57,22 @@ export class Inbox {
   /** What runs sent and is not over. */
   readonly backlog = new Backlog()
   private readonly limits: Limits
-  private readonly fresh = new Queue<number>()
-  /** Attempts that are due. */
-  private readonly retries = new Queue<number>()
-  /** Delayed signals that are due. */
-  private readonly due = new Queue<number>()
-  /** What is next in its lane, or waits for its pair to be free; with the lane that it holds. */
-  private readonly heads = new Queue<Head>()
+  /** What the space lets happen, as the newest beat left it. */
+  private regime = Regime.open
+  /** What has to do with control, and all else. */
+  private readonly urgent = new Track()
+  private readonly normal = new Track()
+  /** Runs that wrote below a lock, by its document. */
+  private readonly locked = new Map<string, Queue<number>>()
+  /** What a rollback discards, by number; and what it has discarded and is still in a queue. */
+  private readonly discardable = new Set<number>()
+  private readonly discarded = new Set<number>()
   /** Watchers of operations whose time is over. */
   private readonly overdue = new Queue<Watch>()
   /** Rendezvous whose beat has come. */
   private readonly met = new Queue<Appointment>()
   /** Lanes that are held, with the events that wait behind their holder. */
   private readonly lanes = new Map<string, Queue<number> | undefined>()
-  /** Runs that lost a conflict, by the document they lost on. */
-  private readonly losers = new Map<string, Queue<number>>()
   /** What an aborted beat had taken, for the next one to take again. */
   private again: ReadonlyArray<Taken> | undefined
 
@@ -81,8 +84,30 @@ export class Inbox {
 
   /** Whether a beat with this start would have something to do. */
   isRunnable(start: Start): boolean {
-    return this.controls.length > 0 || this.fresh.size > 0 || this.heads.size > 0 || this.losers.size > 0 || this.retries.size > 0 ||
-      this.due.size > 0 || isAwaited(this.overdue) || isAwaited(this.met) || this.again !== undefined || this.waits.isDue(start.beat, start.clock)
+    if (this.controls.length > 0 || !this.urgent.isEmpty || isAwaited(this.overdue) || this.again !== undefined) return true
+    if (!this.regime.gated) return !this.normal.isEmpty || isAwaited(this.met) || this.waits.isDue(start.beat, start.clock)
+    // What is due and parked calls for no beat.
+    this.ripen(start, this.limits)
+    return !this.urgent.isEmpty || isAwaited(this.overdue)
+  }
+
+  /** Whether something waits that a rollback discards. */
+  get hasDiscardable(): boolean {
+    return this.discardable.size > 0
+  }
+
+  /** Takes in what the space lets happen from now on; what waited for a lock that is gone is tried again. */
+  rule(regime: Regime.Regime): void {
+    this.regime = regime
+    for (const [document, queue] of this.locked) {
+      if (Regime.holds(regime, document)) continue
+      this.locked.delete(document)
+      for (let seq = queue.shift(); seq !== undefined; seq = queue.shift()) this.trackOf(this.waiting.at(seq)).retries.push(seq)
+    }
+  }
+
+  private trackOf({ urgent }: Pick<Pending, "urgent">): Track {
+    return urgent ? this.urgent : this.normal
   }
 
   /** The limit that one more signal or control input of this size would break. */
@@ -116,7 +141,8 @@ export class Inbox {
   push(pending: Pending): void {
     this.waiting.add(pending)
     this.count(pending, 1)
-    if (pending.due === undefined) this.fresh.push(pending.seq)
+    if (pending.signal.qos === "discard") this.discardable.add(pending.seq)
+    if (pending.due === undefined) this.trackOf(pending).fresh.push(pending.seq)
     else this.waits.add(pending)
   }
 
@@ -126,8 +152,13 @@ export class Inbox {
     this.waiting.add(pending)
     this.count(pending, 1)
     if (again?.why !== "conflict") return this.waits.add(pending)
-    const queue = this.losers.get(again.document!)
-    if (queue === undefined) this.losers.set(again.document!, single(seq))
+    const document = again.document!
+    const track = this.trackOf(pending)
+    const isLock = Regime.isLock(document)
+    if (isLock && !Regime.holds(this.regime, document)) return track.retries.push(seq)
+    const queues = isLock ? this.locked : track.losers
+    const queue = queues.get(document)
+    if (queue === undefined) queues.set(document, single(seq))
     else if (again.previous === again.document) queue.prepend([seq])
     else queue.push(seq)
   }
@@ -144,7 +175,7 @@ export class Inbox {
   }
 
   /** Takes the input of a beat out of the inbox. */
-  take(start: Start, limits: Limits, resolve: (signal: Signal) => Resolution): ReadonlyArray<Taken> {
+  take(start: Start, limits: Limits, { regime, resolve }: { readonly regime: Regime.Regime; readonly resolve: (signal: Signal) => Resolution }): ReadonlyArray<Taken> {
     this.backlog.begin(limits)
     if (this.again !== undefined) {
       const taken = this.again
@@ -153,17 +184,40 @@ export class Inbox {
     }
     this.waiting.settle()
     const capture: Capture = { taken: [], bytes: 0, pairs: new Map(), attempts: new Set(), beat: start.beat, limits, resolve }
-    this.takeLosers(capture)
-    for (const { again, appointment, seq, watch } of this.waits.take(start.beat, start.clock, looks(limits))) {
+    if (Regime.isPlanning(regime)) this.discard(capture)
+    const tracks = regime.gated ? [this.urgent] : [this.urgent, this.normal]
+    for (const { losers } of tracks) this.takeLosers(losers, capture)
+    this.ripen(start, limits)
+    const how = { isFull: () => isFull(capture), looks: looks(limits) }
+    const seqs = { ...how, seqOf: (seq: number) => seq }
+    takeFrom(tracks.map(({ retries }) => retries), seqs, (seq) => this.resume(seq, capture))
+    takeFrom(tracks.map(({ heads }) => heads), { ...how, seqOf: ({ seq }) => seq }, (head) => this.advance(head, capture))
+    takeFrom(tracks.map(({ due }) => due), seqs, (seq) => this.admit(seq, capture))
+    takeFrom(tracks.map(({ fresh }) => fresh), seqs, (seq) => this.admit(seq, capture))
+    return capture.taken
+  }
+
+  /** Puts what is due where it is taken from. */
+  private ripen(start: Start, limits: Limits): void {
+    for (const { again, appointment, seq, urgent, watch } of this.waits.take(start.beat, start.clock, looks(limits))) {
+      const track = this.trackOf({ urgent })
       if (watch !== undefined) this.overdue.push(watch)
       else if (appointment !== undefined) this.met.push(appointment)
-      else if (again) this.retries.push(seq)
-      else this.due.push(seq)
+      else if (again) track.retries.push(seq)
+      else track.due.push(seq)
     }
-    takeFrom(this.retries, capture, (seq) => this.resume(seq, capture))
-    takeFrom(this.heads, capture, (head) => this.depart(head, this.waiting.at(head.seq), capture))
-    for (const queue of [this.due, this.fresh]) takeFrom(queue, capture, (seq) => this.admit(seq, capture))
-    return capture.taken
+  }
+
+  /** Takes what a rollback discards, wherever it waits: nobody is asked, and its receipt says so. */
+  private discard(capture: Capture): void {
+    for (const seq of this.discardable) {
+      if (isFull(capture)) return
+      const pending = this.waiting.at(seq)
+      this.discarded.add(seq)
+      const flight = this.fly(pending.signal, capture.beat, undefined)
+      flight.discarded = true
+      this.put({ pending, flight }, capture)
+    }
   }
 
   /** The watchers whose time is over, as many as one beat takes; they stay until it is committed. */
@@ -171,18 +225,18 @@ export class Inbox {
     return firstOf(this.overdue, limits)
   }
 
-  /** The rendezvous whose beat has come, likewise. */
-  nextMet(limits: Limits): ReadonlyArray<Appointment> {
-    return firstOf(this.met, limits)
+  /** The rendezvous whose beat has come, likewise; none while the gate is closed. */
+  nextMet(limits: Limits, { gated }: Regime.Regime): ReadonlyArray<Appointment> {
+    return gated ? [] : firstOf(this.met, limits)
   }
 
   /** One loser for each document; the document then goes behind the others, so that each has its turn where not all of them fit. */
-  private takeLosers(capture: Capture): void {
-    for (let left = this.losers.size; left > 0 && !isFull(capture); left--) {
-      const [document, queue] = this.losers.entries().next().value!
-      this.losers.delete(document)
+  private takeLosers(losers: Track["losers"], capture: Capture): void {
+    for (let left = losers.size; left > 0 && !isFull(capture); left--) {
+      const [document, queue] = losers.entries().next().value!
+      losers.delete(document)
       if (this.resume(queue.peek()!, capture)) queue.shift()
-      if (queue.size > 0) this.losers.set(document, queue)
+      if (queue.size > 0) losers.set(document, queue)
     }
   }
 
@@ -216,14 +270,22 @@ export class Inbox {
 
   /** Takes a signal into the beat, behind its lane's holder, or in front of the next beat where its pair is taken. */
   private admit(seq: number, capture: Capture): boolean {
+    if (this.discarded.delete(seq)) return true
     const pending = this.waiting.at(seq)
     const { signal } = pending
     const lane = signal.event ? laneOf(signal, capture.resolve(signal).lane) : undefined
     if (lane !== undefined && this.lanes.has(lane)) this.queue(lane, seq)
     else {
       if (lane !== undefined) this.lanes.set(lane, undefined)
-      if (!this.depart({ seq, lane }, pending, capture)) this.heads.push({ seq, lane })
+      if (!this.depart({ seq, lane }, pending, capture)) this.trackOf(pending).heads.push({ seq, lane })
     }
+    return true
+  }
+
+  /** Takes what holds a place; one that was discarded lets its lane go on. */
+  private advance(head: Head, capture: Capture): boolean {
+    if (!this.discarded.delete(head.seq)) return this.depart(head, this.waiting.at(head.seq), capture)
+    if (head.lane !== undefined) this.release(head.lane)
     return true
   }
 
@@ -239,6 +301,7 @@ export class Inbox {
 
   private put(taken: Taken, capture: Capture): void {
     capture.taken.push(taken)
+    this.discardable.delete(taken.pending.seq)
     capture.bytes += size(taken.pending.signal)
     this.waiting.take(taken.pending)
     this.count(taken.pending, -1)
@@ -274,9 +337,11 @@ export class Inbox {
   }
 
   private release(lane: string): void {
-    const seq = this.lanes.get(lane)?.shift()
+    const queue = this.lanes.get(lane)
+    let seq = queue?.shift()
+    while (seq !== undefined && this.discarded.delete(seq)) seq = queue!.shift()
     if (seq === undefined) this.lanes.delete(lane)
-    else this.heads.push({ seq, lane })
+    else this.trackOf(this.waiting.at(seq)).heads.push({ seq, lane })
   }
 
   private queue(lane: string, seq: number): void {
@@ -290,12 +355,6 @@ export class Inbox {
     waiting.signals += sign
     waiting.bytes += sign * size(signal)
   }
-}
-
-/** What holds a place in front of the next beat. */
-interface Head {
-  readonly seq: number
-  readonly lane: string | undefined
 }
 
 /** What a beat took so far. */
@@ -317,16 +376,6 @@ const isFull = ({ bytes, limits, taken }: Capture): boolean => taken.length >= l
 /** Each look moves one signal on; the limit keeps a beat from looking at a whole backlog. */
 const looks = ({ captureSignals }: Limits): number => 4 * captureSignals
 
-/** Takes from a queue, in order, until the beat is full; what has to wait for the next one keeps its place. */
-const takeFrom = <A>(queue: Queue<A>, capture: Capture, take: (item: A) => boolean): void => {
-  const held: Array<A> = []
-  for (let left = looks(capture.limits); left > 0 && queue.size > 0 && !isFull(capture); left--) {
-    const item = queue.shift()!
-    if (!take(item)) held.push(item)
-  }
-  queue.prepend(held)
-}
-
 /** Whether anybody still waits in a queue; those that are gone leave its front. */
 const isAwaited = (queue: Queue<{ readonly gone: boolean }>): boolean => {
   while (queue.peek()?.gone === true) queue.shift()
@@ -335,21 +384,6 @@ const isAwaited = (queue: Queue<{ readonly gone: boolean }>): boolean => {
 
 const firstOf = <A extends { readonly gone: boolean }>(queue: Queue<A>, limits: Limits): ReadonlyArray<A> =>
   isAwaited(queue) ? queue.first(limits.captureSignals).filter(({ gone }) => !gone) : []
-
-/** What control input costs while it waits, in characters. */
-const sizeOf = (control: Control): number =>
-  control.kind === "op" || control.kind === "rv"
-    ? JSON.stringify({ ...control.ask, value: undefined }).length + (control.ask.value?.text.length ?? 0)
-    : control.kind === "bind"
-    ? size({ signal: control.change.cell, target: control.change.enzyme, payload: undefined })
-    : (control.kind === "integrate" ? control.notice.writes : [control.write]).reduce((sum, { address, document }) =>
-      sum + size({ signal: undefined, target: address.text, payload: document }), 0)
-
-const single = (seq: number): Queue<number> => {
-  const queue = new Queue<number>()
-  queue.push(seq)
-  return queue
-}
 
 /** The lane of an event, by the width that its enzymes ask for. */
 const laneOf = (signal: Signal, lane: Lane): string =>

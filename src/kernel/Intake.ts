@@ -15,7 +15,9 @@ import type { Flight, Outcome } from "./Flight.ts"
 import type { Start, Taken } from "./Inbox.ts"
 import type { Activation } from "./Modules.ts"
 import * as Modules from "./Modules.ts"
+import * as Regime from "./Regime.ts"
 import type { Signal } from "./Signal.ts"
+import { Undo } from "./Undo.ts"
 
 /** What a beat begins with. */
 export interface Begun extends Start, Activation {
@@ -45,12 +47,14 @@ export interface Intake {
   readonly begin: (beat: number) => Begun
   /** Step 3: control input, which stays until the beat is committed. */
   readonly controls: () => ReadonlyArray<Control>
+  /** Step 3: what the space asks of itself: to boot when it is new, and how a rollback goes on. */
+  readonly own: (regime: Regime.Regime) => ReadonlyArray<Control>
   /** Steps 5 and 6: signals, in the order of the agenda. */
-  readonly take: (start: Start, resolve: (signal: Signal) => Resolution) => ReadonlyArray<Taken>
+  readonly take: (start: Start, how: { readonly regime: Regime.Regime; readonly resolve: (signal: Signal) => Resolution }) => ReadonlyArray<Taken>
   /** Step 5 for the watchers of operations: those whose time is over, each by its operation and number. */
   readonly due: () => ReadonlyArray<readonly [oid: string, number: number]>
   /** The same for rendezvous: the keys of those whose beat has come. */
-  readonly met: () => ReadonlyArray<string>
+  readonly met: (regime: Regime.Regime) => ReadonlyArray<string>
   /** Whether an enzyme takes the signal that tells of the fact at a place. */
   readonly hears: (signal: string, place: string, table: BindingTable) => boolean
   /** The outcome of a handling that is not to run, because how it ended is known. */
@@ -59,6 +63,9 @@ export interface Intake {
   readonly putBack: (taken: ReadonlyArray<Taken>, begun: Begun, aborted: Aborted) => void
   readonly committed: () => void
 }
+
+const none: ReadonlyArray<Control> = []
+const nobody = (): void => {}
 
 /**
  * The intake of a live space.
@@ -73,6 +80,8 @@ export class LiveIntake implements Intake {
   private version = 0
   /** Whether a beat was committed since the space was opened, before which other modules may have been active. */
   private opened = false
+  /** The rollback that is at work. */
+  private undo: Undo | undefined
   /** Handlings that aborted this beat's input before. */
   private aborted: ReadonlyArray<Aborted> = []
 
@@ -99,16 +108,30 @@ export class LiveIntake implements Intake {
     return this.body.inbox.nextControls(this.body.settings.limits)
   }
 
-  take(start: Start, resolve: (signal: Signal) => Resolution): ReadonlyArray<Taken> {
-    return this.body.inbox.take(start, this.body.settings.limits, resolve)
+  own(regime: Regime.Regime): ReadonlyArray<Control> {
+    const { documents, inbox, settings, store } = this.body
+    if (settings.boot && store.head().beat < 0) return [{ kind: "steer", verb: "boot", to: undefined, oid: undefined, refused: undefined, answer: nobody }]
+    if (!Regime.isPlanning(regime)) {
+      this.undo = undefined
+      return none
+    }
+    if (inbox.hasDiscardable) return none
+    const { oid, to } = regime.control!
+    if (this.undo?.oid !== oid) this.undo = new Undo(oid, to!)
+    const done = this.undo.advance(store, documents)
+    return done === undefined ? none : [{ kind: "cutover", ...done, answer: nobody }]
+  }
+
+  take(start: Start, how: Parameters<Intake["take"]>[1]): ReadonlyArray<Taken> {
+    return this.body.inbox.take(start, this.body.settings.limits, how)
   }
 
   due(): ReadonlyArray<readonly [oid: string, number: number]> {
     return this.body.inbox.nextDue(this.body.settings.limits).map(({ number, oid }) => [oid, number])
   }
 
-  met(): ReadonlyArray<string> {
-    return this.body.inbox.nextMet(this.body.settings.limits).map(({ key }) => key)
+  met(regime: Regime.Regime): ReadonlyArray<string> {
+    return this.body.inbox.nextMet(this.body.settings.limits, regime).map(({ key }) => key)
   }
 
   hears(signal: string, _place: string, table: BindingTable): boolean {

@@ -16,11 +16,12 @@ import type { Document } from "../cell/Document.ts"
 import { pointer } from "../cell/Address.ts"
 import type { At, BindingChange, Emission } from "../stage/Launch.ts"
 import type { Staged } from "../stage/Stage.ts"
-import type { Appointed, Control, Operation, Setting } from "./Control.ts"
+import type { Appointed, Control, Cutover, Operation, Setting } from "./Control.ts"
 import type { NodeLine } from "./Derivation.ts"
 import type { Captured, Handling } from "./Flight.ts"
 import type { Foreign } from "./Foreign.ts"
 import * as Modules from "./Modules.ts"
+import type { Verb } from "./Regime.ts"
 import type { Again } from "./Signal.ts"
 
 /** Where content lies. */
@@ -88,7 +89,8 @@ export const entry = (facts: Facts): string => {
         : `[${i},"${handling.key}"${outcome(handling)}]`
       runs += runs === "" ? line : `,${line}`
     }
-    if (captured.resolution.status === "cycle") {
+    if (captured.flight.discarded) runs += `${runs === "" ? "" : ","}[${i},"","discarded"]`
+    else if (captured.resolution.status === "cycle") {
       const line = `[${i},"","cycle",${JSON.stringify(captured.resolution.cycle)}]`
       runs += runs === "" ? line : `,${line}`
     }
@@ -159,6 +161,12 @@ const control = (control: Control): string => {
     const { value, ...ask } = control.ask
     return `["${control.kind}",${JSON.stringify(ask)},[${value?.text ?? ""}]]`
   }
+  if (control.kind === "steer") return JSON.stringify(["steer", control.verb, ...control.to === undefined ? [] : [control.to]])
+  if (control.kind === "lock") return JSON.stringify(["lock", control.cell, control.on])
+  if (control.kind === "cutover") {
+    const { lost, sent, writes } = control
+    return `["cutover",${JSON.stringify(lost ?? 0)},${JSON.stringify(sent)},[${writes.map(([key, document]) => `["${key}",[${document?.text ?? ""}]]`).join()}]]`
+  }
   if (control.kind === "redeliver") return JSON.stringify(["redeliver", control.id, control.enzyme])
   if (control.kind === "integrate") {
     const { group, kind, writes } = control.notice
@@ -204,6 +212,7 @@ export type RunLine =
   | readonly [input: number, enzyme: string, outcome: "conflict", document: string]
   | readonly [input: number, enzyme: string, outcome: "same", run: number]
   | readonly [input: number, enzyme: "", outcome: "cycle", names: ReadonlyArray<string>]
+  | readonly [input: number, enzyme: "", outcome: "discarded"]
   | readonly [input: number, enzyme: string, outcome: "retry" | "dead" | "fatal", tag: string, code: string]
 
 /** One run of a node: its name, the place in the agenda of the handling that asked for it or -1, the node that started it or 0, and how it failed. */
@@ -220,6 +229,9 @@ export type ControlLine =
   | readonly ["set", ...Written, group?: string]
   | readonly [Foreign["kind"], changes: ReadonlyArray<Written>, group?: string]
   | readonly ["bind", change: BindingChange]
+  | readonly ["steer", verb: Verb, to?: number]
+  | readonly ["lock", cell: string, on: boolean]
+  | readonly ["cutover", lost: string | 0, sent: Cutover["sent"], writes: ReadonlyArray<readonly [key: string, value: readonly [unknown?]]>]
   | readonly ["redeliver", id: string, enzyme: string]
   | readonly ["op", ask: Operation["ask"], value: readonly [unknown?]]
   | readonly ["rv", ask: Appointed["ask"], value: readonly [unknown?]]
@@ -278,5 +290,11 @@ export const isChange = (before: Document | undefined, after: Document | undefin
 /** The id of a signal in an entry's `in`. */
 export const idOf = (input: In): string => typeof input === "string" ? input : "id" in input ? input.id : input[0]
 
+/** What lines say that stand for no run of their own. */
+const shared: ReadonlySet<unknown> = new Set(["same", "cycle", "discarded"])
+
+/** Whether a line stands for a run of its own. */
+export const isOwn = (line: RunLine): boolean => !shared.has(line[2])
+
 /** The lines of an entry that stand for runs of their own, by the runs' numbers. */
-export const ownRuns = (entry: Parsed): ReadonlyArray<RunLine> => entry.runs.filter((line) => line[2] !== "same" && line[2] !== "cycle")
+export const ownRuns = (entry: Parsed): ReadonlyArray<RunLine> => entry.runs.filter(isOwn)

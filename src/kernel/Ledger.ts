@@ -88,6 +88,10 @@ class View {
       const place = this.inputs[input]!
       const list = lines.get(input) ?? []
       lines.set(input, list)
+      if (line[2] === "discarded") {
+        list.push(`discarded ${place}`)
+        continue
+      }
       if (line[2] === "cycle") {
         list.push(`cycle ${place} enzymes=${line[3].join(",")}`)
         continue

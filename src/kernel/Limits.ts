@@ -64,6 +64,8 @@ export interface Settings {
   readonly ledgers: boolean
   /** `on-demand`: a signal to an unknown space creates it. */
   readonly create: "on-demand" | "explicit"
+  /** Whether a new space boots, which no configuration of a host can do without; a kernel that is put together by hand can. */
+  readonly boot: boolean
   readonly retention: Partial<Retention>
   readonly limits: Limits
 }
@@ -99,5 +101,5 @@ export const defaults: Limits = {
  * @since 0.1.0
  */
 export const KernelSettings = Context.Reference<Settings>("systole/kernel/KernelSettings", {
-  defaultValue: () => ({ tempo: 100, pace: "demand", ledgers: true, create: "explicit", retention: {}, limits: defaults })
+  defaultValue: () => ({ tempo: 100, pace: "demand", ledgers: true, create: "explicit", boot: true, retention: {}, limits: defaults })
 })

@@ -10,17 +10,16 @@ import type * as Value from "../cell/Value.ts"
 import * as Accident from "../diagnostic/Accident.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import { NotProvided } from "../stage/Launch.ts"
-import * as Write from "../stage/Write.ts"
 import type { Archive } from "./Archive.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
-import * as Control from "./Control.ts"
+import { Controls } from "./Controls.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import { Deliveries } from "./Deliveries.ts"
-import { asControlError, asReadError, asRefusal } from "./Expected.ts"
+import { asReadError, asRefusal } from "./Expected.ts"
 import { Examination } from "./Examination.ts"
 import { Entrance, type Entered } from "./Entrance.ts"
-import * as Foreign from "./Foreign.ts"
+import type { Foreign } from "./Foreign.ts"
 import { Group } from "./Group.ts"
 import { type Neighbour, Outbox, type Reach } from "./Outbox.ts"
 import { MAX_MISSED } from "./Missed.ts"
@@ -33,7 +32,7 @@ import type { Pending } from "./Signal.ts"
 import { LiveGraph } from "./SpaceGraph.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
 import { LiveRendezvous } from "./SpaceRendezvous.ts"
-import { type HistoryBusy, InboxFull, SpaceStopped } from "./SpaceError.ts"
+import { type HistoryBusy, SpaceStopped } from "./SpaceError.ts"
 import { Watchers } from "./Watchers.ts"
 
 const nothing = (): void => {}
@@ -48,6 +47,7 @@ export class LiveSpace implements Space, Neighbour {
   readonly name: string
   readonly ops: LiveOperations
   readonly rv: LiveRendezvous
+  readonly control: Controls
   readonly graph: LiveGraph
   private readonly body: LiveBody
   private readonly group: Group
@@ -75,8 +75,9 @@ export class LiveSpace implements Space, Neighbour {
       }
     })
     this.entrance = new Entrance(body)
+    this.control = new Controls(body, this.group)
     this.examination = new Examination(body, around.turn)
-    const ledgers = { store: body.store, hash: body.hash, control: this.control.bind(this), durably: <A>(see: () => A) => this.durably(see) }
+    const ledgers = { store: body.store, hash: body.hash, control: (make: Parameters<Controls["submit"]>[0]) => this.control.submit(make), durably: <A>(see: () => A) => this.durably(see) }
     this.ops = new LiveOperations(ledgers)
     this.rv = new LiveRendezvous(ledgers)
     this.graph = new LiveGraph({ derivation: body.derivation, durably: (see) => this.durably(see) })
@@ -159,26 +160,19 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   set(address: string, value: unknown, options: { readonly group?: string } = {}): Effect.Effect<number, ControlError> {
-    return this.control(() => {
-      const write = Write.set(Foreign.place(address), value)
-      const group = Foreign.groupOf(options.group, address)
-      return (answer) => ({ kind: "set", write, group, answer })
-    })
+    return this.control.set(address, value, options)
   }
 
-  integrate(foreign: Foreign.Foreign): Effect.Effect<number, ControlError> {
-    return this.control(() => {
-      const notice = Foreign.notice(foreign)
-      return (answer) => ({ kind: "integrate", notice, answer })
-    })
+  integrate(foreign: Foreign): Effect.Effect<number, ControlError> {
+    return this.control.integrate(foreign)
   }
 
   bind(cell: string, enzyme: string, options: { readonly propagate?: boolean } = {}): Effect.Effect<number, ControlError> {
-    return this.control(() => Control.binding({ cell, enzyme, propagate: options.propagate ?? true, tombstone: false }))
+    return this.control.bind({ cell, enzyme, propagate: options.propagate ?? true, tombstone: false })
   }
 
   unbind(cell: string, enzyme: string): Effect.Effect<number, ControlError> {
-    return this.control(() => Control.binding({ cell, enzyme, propagate: true, tombstone: true }))
+    return this.control.bind({ cell, enzyme, propagate: true, tombstone: true })
   }
 
   dead(page: { readonly after?: string | undefined; readonly limit: number }): Effect.Effect<DeadPage, ReadError> {
@@ -193,10 +187,7 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   redeliver(id: string, enzyme: string): Effect.Effect<number, ControlError> {
-    return this.control(() => {
-      const redelivery = DeadLetter.redelivery(this.name, id, enzyme)
-      return (answer) => ({ ...redelivery, answer })
-    })
+    return this.control.redeliver(id, enzyme)
   }
 
   start(): Effect.Effect<string, NotProvided> {
@@ -356,23 +347,6 @@ export class LiveSpace implements Space, Neighbour {
         }
       }
       this.group.whenDurable(look, (error) => resume(Effect.fail(error)))
-    })
-  }
-
-  /** Hands control input to the next beat; answers that beat's number when it is durable. */
-  private control(make: () => (answer: Control.Answer) => Control.Control): Effect.Effect<number, ControlError> {
-    return Effect.callback<number, ControlError>((resume) => {
-      if (this.group.error !== undefined) return resume(Effect.fail(this.group.error))
-      const { inbox, settings: { limits } } = this.body
-      try {
-        const answer: Control.Answer = (answer) => resume(typeof answer === "number" ? Effect.succeed(answer) : Effect.fail(answer))
-        const limit = inbox.offer(make()(answer), limits)
-        if (limit !== undefined) return resume(Effect.fail(new InboxFull({ space: this.name, limit })))
-      } catch (error) {
-        return resume(Effect.fail(asControlError(error)))
-      }
-      // The answer comes from the beat; the gate is only told that there is something to do.
-      this.group.wake()
     })
   }
 }

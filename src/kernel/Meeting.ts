@@ -19,9 +19,12 @@ import type { Draft } from "../stage/Draft.ts"
 import type { Rendezvous } from "../stage/Launch.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
+import type { Value } from "../cell/Value.ts"
 import type { Documents } from "./Documents.ts"
 import type { Inbox } from "./Inbox.ts"
+import { lockOver } from "./Regime.ts"
 import * as Signal from "./Signal.ts"
+import { CellLocked } from "./SpaceError.ts"
 
 /** What the outside asks of rendezvous; the value that goes with it, a specification or telemetry, is as it is kept. */
 export type Ask =
@@ -40,7 +43,7 @@ export interface Spawned {
   readonly token: string
 }
 
-export type Refused = RendezvousError
+export type Refused = RendezvousError | CellLocked
 
 /** Entries that are asked for at a time. */
 const PAGE = 1000
@@ -73,6 +76,8 @@ export const face = (work: BeatWork, body: Body) => (draft: Draft): Rendezvous =
  */
 export const perform = (draft: Draft, ask: Ask, { body, work }: { readonly body: Body; readonly work: BeatWork }): Spawned | Refused | undefined => {
   const value = Document.read(ask.value, [])
+  const lock = lockOver(work.regime, address(ask, value))
+  if (lock !== undefined) return new CellLocked({ address: address(ask, value), lock })
   try {
     if (ask.verb === "spawn") return Verbs.spawn(draft, value, around(work, body))
     if (ask.verb === "claim") return Verbs.claim(draft, ask.key, around(work, body))
@@ -86,7 +91,13 @@ export const perform = (draft: Draft, ask: Ask, { body, work }: { readonly body:
   }
 }
 
-export const isRefusal = (error: unknown): error is Refused => refusals.some((refusal) => error instanceof refusal)
+/** The cell that is to be written, as far as that can be told. */
+const address = (ask: Ask, value: Value): string => {
+  const key = ask.verb === "spawn" ? (value as { readonly key?: unknown } | null | undefined)?.key : ask.key
+  return Entries.isKey(key) ? Entries.address(key).id : Entries.FOLDER
+}
+
+export const isRefusal = (error: unknown): error is Refused => error instanceof CellLocked || refusals.some((refusal) => error instanceof refusal)
 
 /**
  * Step 10 for rendezvous: completions get their events, and what they send is queued.

@@ -22,7 +22,7 @@ import type { Entry } from "../registry/Registry.ts"
 import { Draft, type View } from "../stage/Draft.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
-import type { OperationRequest, Operations } from "../stage/Launch.ts"
+import type { OperationRequest, Operations, Pipeline } from "../stage/Launch.ts"
 import { COMMIT } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
@@ -73,6 +73,10 @@ export const face = (work: BeatWork, { enzymes, watches }: Body, { enzyme }: Ent
     hears: (signal, target) => enzymes.resolve(signal, target, withAttention(work.table, target, enzyme.name)).status === "match",
     open: () => watches.size
   })
+
+/** The run of a pipeline that an operation belongs to: its envelope is sealed, so it is the same whenever it is read. */
+export const pipelineOf = (draft: Draft, target: string): Pipeline | undefined =>
+  (draft.get(`${target}/envelope`) as { readonly pipeline?: Pipeline } | undefined)?.pipeline
 
 /**
  * Does what the outside asks; answers the id of the operation, or why not.

@@ -51,7 +51,7 @@ export const rowsOf = ({ captured, over, signal }: Flight, beat: number, hash: (
  */
 export const ofFlight = (flight: Flight): Receipt => {
   const handlings = flight.over.map(ofHandling)
-  const status = handlings.length === 0 && flight.cycle ? "cycle" : statusOf(handlings)
+  const status = flight.discarded ? "discarded" : handlings.length === 0 && flight.cycle ? "cycle" : statusOf(handlings)
   return { id: flight.signal.id, status, beat: flight.captured, handlings }
 }
 
@@ -88,7 +88,7 @@ export const find = (store: SpaceStore, id: string, isOpen: boolean): Receipt | 
   const later = [...beats].sort((a, b) => a - b).flatMap((beat) => read(store, beat, id)?.handlings ?? [])
   // Of an enzyme that ran anew, sent again from the dead letters, the last handling stands.
   const handlings = [...new Map([...first?.handlings ?? [], ...later].map((handling) => [handling.enzyme, handling])).values()]
-  const status = isOpen ? "pending" : first === undefined ? "pruned" : first.cycle ? "cycle" : statusOf(handlings)
+  const status = isOpen ? "pending" : first === undefined ? "pruned" : first.nobody ?? statusOf(handlings)
   return { id, status, beat: captured, handlings }
 }
 
@@ -106,27 +106,27 @@ export const digestOf = (store: SpaceStore, id: string): string | undefined =>
   store.receipts(id).find((row) => row.digest !== undefined)?.digest
 
 /** What one entry says of an event. */
-const read = (store: SpaceStore, beat: number, id: string): { readonly cycle: boolean; readonly handlings: ReadonlyArray<HandlingReceipt> } | undefined => {
+const read = (store: SpaceStore, beat: number, id: string): { readonly nobody: "cycle" | "discarded" | undefined; readonly handlings: ReadonlyArray<HandlingReceipt> } | undefined => {
   const row = store.entry(beat)
   if (row === undefined) return undefined
   const entry = Journal.parse(row.text)
   const handlings: Array<HandlingReceipt> = []
   let found = false
-  let cycle = false
+  let nobody: "cycle" | "discarded" | undefined
   entry.in.forEach((input, i) => {
     if (Journal.idOf(input) !== id) return
     found = true
     const attempt = typeof input === "object" && "attempt" in input ? input.attempt : 1
     let run = -1
     for (const line of entry.runs) {
-      if (line[2] !== "same" && line[2] !== "cycle") run++
+      if (Journal.isOwn(line)) run++
       if (line[0] !== i) continue
-      if (line[2] === "cycle") cycle = true
+      if (line[2] === "cycle" || line[2] === "discarded") nobody = line[2]
       const receipt = ofLine(line, { beat, attempt, message: entry.messages.get(run) })
       if (receipt !== undefined) handlings.push(receipt)
     }
   })
-  return found ? { cycle, handlings } : undefined
+  return found ? { nobody, handlings } : undefined
 }
 
 interface LineContext {

@@ -21,6 +21,7 @@ import * as Meeting from "./Meeting.ts"
 import * as Operating from "./Operating.ts"
 import type { Pacemaker } from "./Pacemaker.ts"
 import type { Recall } from "./Recall.ts"
+import * as Regime from "./Regime.ts"
 import type { RunHost } from "./Run.ts"
 import { Pending } from "./Signal.ts"
 
@@ -51,6 +52,8 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
   // What came before the end of the process that was and after its last beat: the next beat dates it.
   for (const hash of store.undated()) documents.arrive(hash)
   const inbox = new Inbox(settings.limits, store)
+  const regime = Regime.recall(store, documents)
+  inbox.rule(regime)
   let number = 0
   const departures = new Departures(settings.limits, store, inbox.backlog)
   for (const row of store.queue()) {
@@ -75,6 +78,7 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
     nodes,
     derivation: new Derived(nodes, { committed: documents, limit: settings.limits.residentBytes, kept: store.observations() }),
     bindings,
+    regime,
     watches,
     calendar,
     settings,

@@ -38,6 +38,7 @@ export const subjectOf = ({ id, target }: Pick<Signal.Signal, "id" | "target">):
  */
 export const take = (reports: ReadonlyArray<ReportLaunch>, handling: Handling, work: BeatWork): void => {
   const { depth, origin, signal } = about(handling)
+  if (reports.some(({ severity }) => severity === "sev:fatal") && handling.entry?.enzyme.onFatal !== "continue") work.falls = true
   for (const { signal: always, ...report } of reports) work.diagnostics.push({ origin, depth: depth!, signal: signal ?? (always ? "always" : undefined), ...report })
 }
 
@@ -86,7 +87,7 @@ export const send = (work: BeatWork, body: Body, queued: Array<Signal.Pending>):
   for (const { fact: { depth = 0, severity, signal }, place } of work.facts) {
     const path = `${Diagnostic.SIGNALS}/${severity}`
     if (signal === "never" || (signal === undefined && !work.hears(path, place.text))) continue
-    const sent = { id: `${beat}.cei.${work.told.length}`, signal: path, target: undefined, payload: Document.encode(place.text), at: undefined }
+    const sent = { id: `${beat}.cei.${work.told.length}`, signal: path, target: undefined, payload: Document.encode(place.text), at: undefined, qos: "control" } as const
     work.told.push({ ...sent, enzyme: undefined })
     queued.push(new Signal.Pending(body.number(), Signal.make(sent, { origin: "run", depth: depth + 1, expected: beat + 1 })))
   }

@@ -21,6 +21,7 @@ import type { Entry } from "../registry/Registry.ts"
 import type { Draft } from "../stage/Draft.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Handling, Outcome } from "./Flight.ts"
+import * as Operating from "./Operating.ts"
 import type { Watch } from "./RunWatch.ts"
 
 /** What a run needs of the host: a limit on its time. */
@@ -67,7 +68,7 @@ const attempt = (handling: Handling, draft: Draft, host: RunHost): Outcome | Pro
 
 /** The synchronous part of a run. */
 const watched = (handling: Handling, draft: Draft, watch: Watch | undefined): unknown => {
-  const event = toEvent(handling, handling.entry!)
+  const event = toEvent(handling, handling.entry!, draft)
   if (watch === undefined) return handling.entry!.enzyme.run(draft, event)
   watch.enter()
   try {
@@ -82,7 +83,7 @@ interface Surroundings {
   readonly host: RunHost
 }
 
-const toEvent = ({ attempt, flight: { signal } }: Handling, entry: Entry): Event => {
+const toEvent = ({ attempt, flight: { signal } }: Handling, entry: Entry, draft: Draft): Event => {
   const payload = Codec.read(signal.payload, [])
   const { payload: schema } = entry.enzyme
   return {
@@ -93,7 +94,8 @@ const toEvent = ({ attempt, flight: { signal } }: Handling, entry: Entry): Event
     params: hasCaptures(entry.pattern) && signal.signal !== undefined
       ? Pattern.params(entry.pattern, signal.signal.slice(1).split("/"), entry.mode) ?? none
       : none,
-    attempt
+    attempt,
+    ...(signal.awaits === undefined ? {} : { pipeline: Operating.pipelineOf(draft, signal.target!) })
   }
 }
 

@@ -5,7 +5,7 @@
  */
 import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
-import type { At, Emission } from "../stage/Launch.ts"
+import type { At, Emission, Qos } from "../stage/Launch.ts"
 
 /**
  * A signal that was sent: an impulse that coalesces, or an event that is handled exactly once.
@@ -31,6 +31,8 @@ export interface Signal {
   readonly to?: Passage | undefined
   /** The enzyme that awaits it at its target, where a watcher of an operation had it sent. */
   readonly awaits?: string | undefined
+  /** How a pause and a rollback take it. */
+  readonly qos?: Qos | undefined
 }
 
 /** Another space, and the wait that a signal has to keep there, however often it is handed over. */
@@ -98,7 +100,8 @@ export const make = (sent: Emission, from: Pick<Signal, "origin" | "depth" | "ex
   expected: from.expected,
   pair: pairOf(sent),
   to: from.to,
-  awaits: from.awaits
+  awaits: from.awaits,
+  qos: sent.qos
 })
 
 /**
@@ -189,6 +192,11 @@ export class Pending {
     return this.again !== undefined || this.anew || this.signal.origin !== "run" ? this.signal.id : undefined
   }
 
+  /** Whether it has to do with control, and so runs while the gate is closed. */
+  get urgent(): boolean {
+    return this.signal.qos === "control" || this.signal.awaits !== undefined
+  }
+
   /** Whether it is on its way to another space. */
   get leaves(): boolean {
     return this.signal.to !== undefined && this.undelivered === undefined
@@ -196,9 +204,9 @@ export class Pending {
 
   /** The row's text, made only for what outlives its group. */
   get text(): string {
-    const { awaits, depth, event, id, origin, payload, signal, target, to } = this.signal
+    const { awaits, depth, event, id, origin, payload, qos, signal, target, to } = this.signal
     const { again, anew, due, undelivered } = this
-    return JSON.stringify({ id, signal, target, payload: payload?.text, event, origin, depth, to, awaits, due, again, undelivered, anew: anew || undefined })
+    return JSON.stringify({ id, signal, target, payload: payload?.text, event, origin, depth, to, awaits, qos, due, again, undelivered, anew: anew || undefined })
   }
 
   /** The same attempt under the key that its enzyme has now. */

@@ -25,7 +25,7 @@ import type { Archive } from "./Archive.ts"
 import type { Foreign, ForeignChange } from "./Foreign.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "./DeadLetter.ts"
 import type { OperationDossier, OperationPage, OperationRow } from "./Dossiers.ts"
-import type { BeatAborted, DeadAbsent, HistoryBusy, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
+import type { BeatAborted, CellLocked, ControlRefused, DeadAbsent, HistoryBusy, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
 
 /** A signal from outside. It is always an event, payload or not. */
 export interface PostedSignal extends Omit<SignalRequest, "space"> {
@@ -59,8 +59,8 @@ export interface HandlingReceipt {
 /** What became of an event. */
 export interface Receipt {
   readonly id: string
-  /** `pending` while a handling is still to come; `pruned` where all are over, and the journal has let go of how. */
-  readonly status: "pending" | "handled" | "no-match" | "cycle" | "dead" | "pruned"
+  /** `pending` while a handling is still to come; `discarded` where a rollback dropped it; `pruned` where all are over, and the journal has let go of how. */
+  readonly status: "pending" | "handled" | "no-match" | "cycle" | "dead" | "discarded" | "pruned"
   /** The beat that captured it; `undefined` while it waits. */
   readonly beat: number | undefined
   readonly handlings: ReadonlyArray<HandlingReceipt>
@@ -84,7 +84,7 @@ export interface Observation {
 }
 
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
-export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | RendezvousError | SpaceStopped
+export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | RendezvousError | SpaceStopped
 export type { Foreign, ForeignChange }
 export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationPage, OperationRow }
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
@@ -110,6 +110,50 @@ export interface SpaceOperations {
   readonly list: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<OperationPage, ReadError>
   /** One with its whole dossier; `undefined` where there is none. */
   readonly get: (oid: string) => Effect.Effect<OperationDossier | undefined, ReadError>
+}
+
+/** A control operation that was begun, and the beat that began it. */
+export interface Begun {
+  readonly oid: string
+  readonly beat: number
+}
+
+/** How a space stands as a whole. */
+export interface SpaceState {
+  /** `gated` while a pause or a shutdown has begun and is not over. */
+  readonly state: "running" | "gated" | "paused" | "halted"
+  /** The control operation under way. */
+  readonly control: { readonly verb: string; readonly oid: string } | null
+  /** How many signals wait for the gate to open. */
+  readonly parked: number
+  /** The beat that the space was rolled back to, until it is resumed. */
+  readonly view_hzn: number | null
+  readonly boot_oid: string | null
+  readonly shdn_oid: string | null
+  readonly locks: ReadonlyArray<{ readonly cell: string; readonly by: string }>
+}
+
+/**
+ * What can be asked of a space as a whole. Each but the locks is an operation with a dossier, which comes through one state
+ * in a beat; it is answered when the beat that begins it is durable, and its end can be awaited or watched like any other's.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SpaceControl {
+  readonly state: Effect.Effect<SpaceState>
+  /** Locks `/data` and closes the gate: what has nothing to do with control waits. */
+  readonly pause: () => Effect.Effect<Begun, ControlError>
+  /** Makes all user data what it was after beat `to`, while the space is paused. */
+  readonly rollback: (to: number) => Effect.Effect<Begun, ControlError>
+  readonly resume: () => Effect.Effect<Begun, ControlError>
+  /** Closes the gate for good; a second time it answers the first one's operation. */
+  readonly shutdown: () => Effect.Effect<Begun, ControlError>
+  /** Boots a space that was shut down. */
+  readonly restart: () => Effect.Effect<Begun, ControlError>
+  /** Locks a cell: runs that write there or below wait until it is unlocked, and writes from outside are refused. */
+  readonly lock: (cell: string) => Effect.Effect<number, ControlError>
+  readonly unlock: (cell: string) => Effect.Effect<number, ControlError>
 }
 
 /** A graph with what is counted in it and what stands out. */
@@ -209,6 +253,7 @@ export interface Space {
   readonly redeliver: (id: string, enzyme: string) => Effect.Effect<number, ControlError>
   readonly ops: SpaceOperations
   readonly rv: SpaceRendezvous
+  readonly control: SpaceControl
   readonly graph: SpaceGraph
   /** Starts a piece of a node module. */
   readonly start: (module: string, inputs: { readonly [name: string]: unknown }) => Effect.Effect<string, NotProvided>

@@ -36,10 +36,10 @@ export class LiveOperations implements SpaceOperations {
     this.around = around
   }
 
-  start({ mode, payload, target, ttl, verb }: OperationRequest): Effect.Effect<{ readonly oid: string; readonly beat: number }, ControlError> {
+  start({ mode, payload, pipeline, target, ttl, verb }: OperationRequest): Effect.Effect<{ readonly oid: string; readonly beat: number }, ControlError> {
     return Effect.suspend(() => {
       let asked: Operation | undefined
-      const request = { verb, target, mode, ...(ttl === undefined ? {} : { ttl }) }
+      const request = { verb, target, mode, ...(ttl === undefined ? {} : { ttl }), ...(pipeline === undefined ? {} : { pipeline }) }
       const done = this.around.control(() => {
         Verbs.check(request)
         const value = encoded(payload)

@@ -27,6 +27,8 @@ export interface Wait {
   readonly moment: number | undefined
   /** Whether it is another attempt. */
   readonly again: boolean
+  /** Whether it has to do with control. */
+  readonly urgent: boolean
   /** The watcher of an operation whose time it is, where it is no signal. */
   readonly watch: Watch | undefined
   /** The rendezvous whose beat it is. */
@@ -34,7 +36,7 @@ export interface Wait {
 }
 
 /** What is to wait. */
-export type Waiting = Pick<Pending, "seq" | "due" | "again"> & { readonly watch?: Watch; readonly appointment?: Appointment }
+export type Waiting = Pick<Pending, "seq" | "due" | "again"> & { readonly watch?: Watch; readonly appointment?: Appointment; readonly urgent?: boolean }
 
 /** How many that wait for nothing any more are kept at least before they are cleared away. */
 const DROPPED = 1024
@@ -56,8 +58,8 @@ export class Waits {
     return this.byMoment.size + this.byBeat.size + this.ripe.size
   }
 
-  add({ again, appointment, due, seq, watch }: Waiting): void {
-    const wait: Wait = { seq, beat: due?.beat, moment: due?.moment, again: again !== undefined, watch, appointment }
+  add({ again, appointment, due, seq, urgent = false, watch }: Waiting): void {
+    const wait: Wait = { seq, beat: due?.beat, moment: due?.moment, again: again !== undefined, urgent, watch, appointment }
     if (wait.moment === undefined) this.byBeat.push(wait)
     else this.byMoment.push(wait)
   }

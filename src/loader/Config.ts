@@ -42,6 +42,7 @@ const Definition = Schema.Struct({
   })))),
   tempo: Schema.optionalKey(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 0, maximum: 86_400_000 })))),
   ledgers: Schema.optionalKey(Schema.Boolean),
+  boot: Schema.optionalKey(Schema.Boolean),
   check: Schema.optionalKey(Schema.Boolean),
   system: Schema.optionalKey(Schema.Array(Schema.NonEmptyString)),
   spaces: Schema.optionalKey(Schema.Struct({ create: Schema.Literals(["on-demand", "explicit"]) })),
@@ -132,6 +133,10 @@ const decodeDefinition = Schema.decodeUnknownEffect(Definition, { onExcessProper
 export const decode = (definition: unknown): Effect.Effect<Config, InvalidConfig> =>
   decodeDefinition(definition ?? {}).pipe(
     Effect.mapError((error) => new InvalidConfig({ reason: error.message.replaceAll(/\s+/g, " ") })),
+    Effect.filterOrFail(
+      ({ boot }) => boot !== false,
+      () => new InvalidConfig({ reason: "boot is false, and a new space always boots: its dossier tells when it could begin. Leave boot out, or say true" })
+    ),
     Effect.map(withDefaults),
     Effect.filterOrFail(
       (config) => isLoopback(config.host) || config.token !== undefined,
@@ -158,6 +163,7 @@ const withDefaults = (definition: Definition): Config => {
       pace: "demand",
       ledgers: definition.ledgers ?? true,
       create: definition.spaces?.create ?? "explicit",
+      boot: true,
       retention: definition.retention ?? {},
       limits: { ...Limits.defaults, ...definition.limits }
     }

@@ -7,7 +7,7 @@
  * (Seed 000, "OPS/STATES"; semantics, section 4.1.)
  *
  *     /rt/ops/<oid>                    { state, code, note?, status?, beat, hist_next, wtch_next, watchers }
- *     /rt/ops/<oid>/envelope           { verb, target, mode, ttl, issued_beat, payload_id? }   sealed
+ *     /rt/ops/<oid>/envelope           { verb, target, mode, ttl, issued_beat, pipeline?, payload_id? }   sealed
  *     /rt/ops/<oid>/history/OPH:<n>    { beat, state, code, note? }                            append-only
  *     /rt/ops/<oid>/watchers/OPW:<n>   { want, deadline, cont, enzyme, issued_beat, issued_ms, payload_id? }
  *     /rt/ops/<oid>/close              { status, closed_beat, summary_id? }                    sealed

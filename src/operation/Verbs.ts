@@ -11,6 +11,7 @@
  */
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
+import * as Name from "../cell/Name.ts"
 import type { Draft } from "../stage/Draft.ts"
 import * as Emission from "../stage/Emission.ts"
 import type { Continuation, OperationLaunch, OperationRequest, Operations, StateNote } from "../stage/Launch.ts"
@@ -23,8 +24,9 @@ import { MAX_AT_ONE, MAX_OPEN } from "./Watches.ts"
 /** Longest wait, in beats. */
 const MAX_TTL = 2 ** 43
 
-/** Most characters of a note. */
+/** Most characters of a note, and most ids of a pipeline's run. */
 const MAX_NOTE = 2000
+const MAX_IDS = 16
 
 /** Who awaits, and what the space knows of that. */
 export interface Awaiting {
@@ -75,7 +77,7 @@ const told = (verb: () => void): boolean => {
  * @since 0.1.0
  */
 export const start = (draft: Draft, request: Omit<OperationRequest, "payload">, kept: Document.Document | undefined): string => {
-  const { mode, target, ttl = 0, verb } = request
+  const { mode, pipeline, target, ttl = 0, verb } = request
   check(request)
   const oid = `OPS:${draft.id()}`
   const { beat } = draft
@@ -84,7 +86,7 @@ export const start = (draft: Draft, request: Omit<OperationRequest, "payload">, 
   const live: Dossier.Live = { state: Vocabulary.RUNNING, code: 0, beat, hist_next: 2, wtch_next: 1, watchers: 0 }
   draft.operate([
     Write.set(Dossier.address(oid), live),
-    Write.set(envelope, { verb, target, mode, ttl, issued_beat: beat, ...(kept === undefined ? {} : { payload_id: Dossier.linkTo(place) }) }),
+    Write.set(envelope, { verb, target, mode, ttl, issued_beat: beat, ...(pipeline === undefined ? {} : { pipeline: { ...pipeline } }), ...(kept === undefined ? {} : { payload_id: Dossier.linkTo(place) }) }),
     Write.set(Dossier.historyAddress(oid, 1), { beat, state: live.state, code: 0 }),
     ...(kept === undefined ? [] : [{ kind: "set", address: place, document: kept } as const])
   ])
@@ -98,13 +100,20 @@ export const start = (draft: Draft, request: Omit<OperationRequest, "payload">, 
  * @category guards
  * @since 0.1.0
  */
-export const check = ({ mode, target, ttl = 0, verb }: Omit<OperationRequest, "payload">): void => {
+export const check = ({ mode, pipeline = {}, target, ttl = 0, verb }: Omit<OperationRequest, "payload">): void => {
   if (!Vocabulary.isVerb(verb)) throw refuse(`its verb is ${shown(verb)}; give names such as op/render`)
   if (typeof target !== "string" || target === "" || target.length > Address.MAX_TEXT || !target.isWellFormed()) {
     throw refuse(`its target is ${shown(target)}; say in at most ${Address.MAX_TEXT} characters what it is done to`)
   }
   if (!Vocabulary.isMode(mode)) throw refuse(`its mode is ${shown(mode)}; give opm:direct or opm:states`)
   checkTtl(ttl)
+  if (!isPipeline(pipeline)) throw refuse(`its pipeline is ${shown(pipeline)}; give at most ${MAX_IDS} ids by their names, each a whole number or a text of at most ${Name.MAX_NAME} characters`)
+}
+
+const isPipeline = (pipeline: unknown): boolean => {
+  if (typeof pipeline !== "object" || pipeline === null || Array.isArray(pipeline)) return false
+  const ids = Object.entries(pipeline)
+  return ids.length <= MAX_IDS && ids.every(([name, id]) => Name.refusal(name) === undefined && (typeof id === "string" ? id.length <= Name.MAX_NAME && id.isWellFormed() : Number.isSafeInteger(id)))
 }
 
 /**

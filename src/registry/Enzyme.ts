@@ -15,6 +15,7 @@ import * as Address from "../cell/Address.ts"
 import * as Name from "../cell/Name.ts"
 import * as Pattern from "../cell/Pattern.ts"
 import * as Envelope from "../stage/Envelope.ts"
+import type { Pipeline } from "../stage/Launch.ts"
 import type { Transaction } from "../stage/Transaction.ts"
 
 /**
@@ -33,6 +34,8 @@ export interface Event<Payload = unknown> {
   readonly params: Readonly<Record<string, string>>
   /** 1 the first time, one more after each retry. */
   readonly attempt: number
+  /** For what was awaited of an operation that belongs to a run of a pipeline: the ids of that. */
+  readonly pipeline?: Pipeline | undefined
 }
 
 /** Where a descriptor binds its enzyme: a cell, and all below it unless `propagate` is false. */

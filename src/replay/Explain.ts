@@ -93,13 +93,15 @@ const reasons = { retry: "after it asked for another", conflict: "after a confli
 const ended = (line: Journal.RunLine, again: Again | undefined): Verdict => {
   const attempt = again === undefined ? "" : ` It was attempt ${again.attempt}, ${reasons[again.why]}.`
   if (typeof line[2] === "object") return { verdict: "ran", detail: `It took the signal and was well.${attempt}` }
+  if (line[2] === "discarded") return { verdict: "discarded", detail: "A rollback dropped the signal, as its qos says." }
   if (line[2] === "same") return { verdict: "shared", detail: `An equal impulse of this beat had run it already, as run ${line[3]}.` }
   if (line[2] === "conflict") return { verdict: "conflict", detail: `Another run of the beat had written ${line[3]} before it; it runs again.${attempt}` }
   return { verdict: line[2], detail: `It ended with ${line[3]} (${line[4]}).${attempt}` }
 }
 
 /** Why there was no run. */
-const absent = ({ flight: { signal }, pending: { again }, resolution }: Captured, { enzyme, entries, table }: Question): Verdict => {
+const absent = ({ flight: { discarded, signal }, pending: { again }, resolution }: Captured, { enzyme, entries, table }: Question): Verdict => {
+  if (discarded) return { verdict: "discarded", detail: "A rollback dropped the signal, as its qos says." }
   if (again !== undefined) return { verdict: "other-attempt", detail: `Only ${again.enzyme} ran again for this signal; ${enzyme} was done with it, or never took it.` }
   if (resolution.cycle.includes(enzyme)) return { verdict: "cycle", detail: `None of ${resolution.cycle.join(", ")} could run: their before and after contradict each other.` }
   if (entries.length === 0) return { verdict: "not-registered", detail: `No enzyme "${enzyme}" is registered.` }

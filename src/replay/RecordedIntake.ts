@@ -66,10 +66,21 @@ export class RecordedIntake implements Intake {
           return { kind: "rv", ask: { ...control[1], value: document(control[2][0]) }, spawned: undefined, answer: nobody }
         case "set":
           return { kind: "set", write: written([control[1], control[2], control[3]]), group: control[4], answer: nobody }
+        case "steer":
+          return { kind: "steer", verb: control[1], to: control[2], oid: undefined, refused: undefined, answer: nobody }
+        case "lock":
+          return { kind: "lock", cell: control[1], on: control[2], answer: nobody }
+        case "cutover":
+          return { kind: "cutover", lost: control[1] === 0 ? undefined : control[1], sent: control[2], writes: control[3].map(([key, [value]]) => [key, document(value)] as const), answer: nobody }
         default:
           return { kind: "integrate", notice: { kind: control[0], writes: control[1].map(written), group: control[2] }, answer: nobody }
       }
     })
+  }
+
+  /** It stands among the control input. */
+  own(): ReadonlyArray<Control> {
+    return []
   }
 
   take(): ReadonlyArray<Taken> {
@@ -82,6 +93,7 @@ export class RecordedIntake implements Intake {
       const flight = byId.get(signal.id) ?? new Flight(signal, again?.captured ?? this.entry!.beat, undefined)
       byId.set(signal.id, flight)
       flights.set(flight, i)
+      flight.discarded = this.entry!.runs.some((line) => line[0] === i && line[2] === "discarded")
       if (again === undefined) return { flight, pending: new Signals.Pending(0, signal, { undelivered: this.undelivered(signal, i), anew: typeof input !== "string" }) }
       flight.open++
       flight.strict++

@@ -19,6 +19,7 @@ import * as Journal from "../kernel/Journal.ts"
 import * as Meeting from "../kernel/Meeting.ts"
 import * as Operating from "../kernel/Operating.ts"
 import * as Recovery from "../kernel/Recovery.ts"
+import * as Regime from "../kernel/Regime.ts"
 import { BeatAborted } from "../kernel/SpaceError.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
 import type { Enzymes } from "../registry/Registry.ts"
@@ -184,6 +185,7 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     },
     derivation,
     bindings,
+    regime: Regime.recall(past, documents),
     watches: Operating.recall(past, documents, bindings),
     calendar: Meeting.recall(past, documents, from - 1),
     settings: archive.settings,

@@ -9,7 +9,7 @@
  * @module
  */
 import { Heap } from "../cell/Heap.ts"
-import { EFFECT, GATED, isLive, NEVER_RAN, type Node, PROVISIONAL, REMOVED, UNSETTLED } from "./Node.ts"
+import { EFFECT, type Gate, GATED, isLive, NEVER_RAN, type Node, PROVISIONAL, REMOVED, UNSETTLED } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
 /** First and longest wait of a node that does not come to rest, in milliseconds; each in a row doubles it. */
@@ -23,26 +23,6 @@ export const PASS_RUN_BUDGET = 10
 const AUTO_RUNS = 3
 const AUTO_MEAN = 50
 const AUTO_DEBOUNCE = 100
-
-/**
- * The gate of one node. Moments are in milliseconds since 1970; 0 holds nothing back.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Gate {
-  debounce: number
-  throttle: number
-  debouncedUntil: number
-  throttledUntil: number
-  backoffUntil: number
-  /** Passes in a row in which the node did not come to rest, and how often such a row began. */
-  streak: number
-  episodes: number
-  /** Runs that were measured, and how long they took together. */
-  measured: number
-  spent: number
-}
 
 /** A node that waits, and the moment it was put down for. */
 interface Wait {

@@ -12,9 +12,8 @@ import * as Address from "../cell/Address.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import type { Ground } from "./Locations.ts"
 import { Locations } from "./Locations.ts"
-import { COVERED, Edge, extraOf, isLive, type Location, type Node, READY, ROOT, rootOf, UNSETTLED } from "./Node.ts"
+import { COVERED, Edge, extraOf, isLive, type Location, type Node, type NodeRun, READY, ROOT, rootOf, UNSETTLED } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
-import type { NodeRun } from "./Runner.ts"
 
 const nobody: ReadonlyArray<Node> = []
 

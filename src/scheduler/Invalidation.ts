@@ -14,7 +14,7 @@ import * as Change from "../cell/Change.ts"
 import * as Value from "../cell/Value.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
-import { adopt, derive } from "./Locations.ts"
+import { adopt, derive, type Locations } from "./Locations.ts"
 import { COVERED, type Edge, GATED, INVALID, isLive, type Location, LOADED, type Node, QUEUED, READY, RICH, RUNNING } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
@@ -32,6 +32,7 @@ export interface Source {
  */
 export class Invalidation {
   private readonly graph: Graph
+  private readonly locations: Locations
   private readonly gates: Gates
   private readonly queue: Queue
   private group: string | undefined
@@ -40,6 +41,7 @@ export class Invalidation {
 
   constructor(around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue }) {
     this.graph = around.graph
+    this.locations = around.graph.locations
     this.gates = around.gates
     this.queue = around.queue
   }
@@ -50,35 +52,26 @@ export class Invalidation {
    * @throws InvalidValue
    */
   derived(root: Location, value: unknown, source: Node | undefined): boolean {
-    if (typeof value === "number" && (root.flags & (LOADED | RICH | COVERED)) === LOADED && root.extra === undefined) {
-      return this.counted(root, value, source)
-    }
-    const { locations } = this.graph
-    if ((root.flags & (LOADED | RICH)) !== LOADED || typeof value === "object") return this.encoded(root, value, source)
-    const before = root.value
-    if (Object.is(before, value) || (before === 0 && value === 0)) return false
-    locations.touch(root)
-    derive(root, value)
-    this.tell(root, before, source)
-    return true
+    if (typeof value === "number" && Number.isFinite(value)) return this.counted(root, value, source)
+    return this.plain(root, value, source)
   }
 
-  /** The short way of most derived values: numbers, in documents that are read as a whole. */
-  private counted(root: Location, value: number, source: Node | undefined): boolean {
+  /** The same for finite numbers, which most derived values are: in documents that are read as a whole they go a short way. */
+  counted(root: Location, value: number, source: Node | undefined): boolean {
     const before = root.value
     if (before === value) return false
-    this.graph.locations.touch(root)
-    derive(root, value)
-    if (before === undefined && this.graph.locations.listings > 0) {
-      this.tell(root, before, source)
-      return true
+    if (before === undefined || root.extra !== undefined || this.marked !== undefined || (root.flags & (LOADED | RICH | COVERED)) !== LOADED) {
+      return this.plain(root, value, source)
     }
+    this.locations.touch(root)
+    root.value = value === 0 ? 0 : value
+    root.flags |= READY
     const clock = ++this.graph.clock
     for (let edge = root.firstReader; edge !== undefined; edge = edge.nextReader) {
       const node = edge.reader
       const { flags } = node
       if (node === source) continue
-      if ((flags & (RUNNING | GATED)) !== 0 || node.gate !== undefined || this.marked !== undefined) {
+      if ((flags & (RUNNING | GATED)) !== 0 || node.gate !== undefined) {
         this.reach(edge)
         continue
       }
@@ -89,13 +82,24 @@ export class Invalidation {
     return true
   }
 
+  /** The way of any value. */
+  private plain(root: Location, value: unknown, source: Node | undefined): boolean {
+    if ((root.flags & (LOADED | RICH)) !== LOADED || typeof value === "object") return this.encoded(root, value, source)
+    const before = root.value
+    if (Object.is(before, value) || (before === 0 && value === 0)) return false
+    this.locations.touch(root)
+    derive(root, value)
+    this.tell(root, before, source)
+    return true
+  }
+
   private encoded(root: Location, value: unknown, source: Node | undefined): boolean {
     return this.replaced(root, value === undefined ? undefined : Codec.derive(value), { node: source })
   }
 
   /** A document became another one, whoever wrote it. */
   replaced(root: Location, document: Document | undefined, source: Source): boolean {
-    const { locations } = this.graph
+    const { locations } = this
     const before = locations.whole(root)
     const after = Codec.read(document, [])
     if (Value.equals(before, after)) return false
@@ -115,12 +119,12 @@ export class Invalidation {
     }
     const { extra } = root
     if (extra?.parts !== undefined) this.tellParts(root, extra.parts, { before, source })
-    const { locations } = this.graph
+    const { locations } = this
     if (locations.listings > 0 && (before === undefined) !== (root.value === undefined && (root.flags & RICH) === 0)) this.tellListing(root, source)
   }
 
   private tellParts(root: Location, parts: ReadonlyArray<Location>, { before, source }: { readonly before: Value.Value; readonly source: Node | undefined }): void {
-    const after = this.graph.locations.whole(root)
+    const after = this.locations.whole(root)
     for (const part of parts) {
       const { depth, path } = part.extra!
       if (depth === "children") continue
@@ -134,7 +138,7 @@ export class Invalidation {
 
   /** A document came to be or went away. */
   private tellListing(root: Location, source: Node | undefined): void {
-    const listing = this.graph.locations.listing(root)
+    const listing = this.locations.listing(root)
     if (listing === undefined) return
     listing.flags &= ~READY
     for (let edge = listing.firstReader; edge !== undefined; edge = edge.nextReader) {

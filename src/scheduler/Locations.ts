@@ -152,7 +152,8 @@ export class Locations {
     if ((root.flags & LOADED) === 0) this.load(root)
     const document = root.extra?.document
     if (document !== undefined || root.value === undefined) return document
-    return extraOf(root).document = Codec.encode(root.value)
+    const encoded = Codec.encode(root.value)
+    return Value.isContainer(root.value) ? extraOf(root).document = encoded : encoded
   }
 
   /** Names directly below a cell. */
@@ -252,7 +253,8 @@ export const adopt = (root: Location, document: Document | undefined): void => {
   root.value = document?.plain
   const ready = isRich || (root.flags & COVERED) !== 0 || Link.is(root.value) ? 0 : READY
   root.flags = (root.flags & COVERED) | LOADED | (isRich ? RICH : 0) | ready
-  if (root.extra !== undefined || document !== undefined) extraOf(root).document = document
+  // What is no container is as quickly put into its stored form again.
+  if (root.extra !== undefined || isRich || Value.isContainer(root.value)) extraOf(root).document = document
 }
 
 /** Gives a document's location a value that was derived, in canonical form; primitive ones need no stored form until somebody asks. */

@@ -13,8 +13,6 @@ import type { Path } from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
 import type { Definition } from "./Definition.ts"
-import type { Gate } from "./Gates.ts"
-import type { NodeRun } from "./Runner.ts"
 
 /** What a node is and how it stands: bits of `Node.flags`. A node that is neither invalid nor never ran is clean. */
 export const EFFECT = 1
@@ -36,6 +34,54 @@ export const WALKED = 512
 export const UNSETTLED = INVALID | NEVER_RAN
 /** Demand that needs no reader. */
 export const ROOT = EFFECT | MATERIALIZER | PROVISIONAL
+
+/**
+ * The gate of one node. Moments are in milliseconds since 1970; 0 holds nothing back.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Gate {
+  debounce: number
+  throttle: number
+  debouncedUntil: number
+  throttledUntil: number
+  backoffUntil: number
+  /** Passes in a row in which the node did not come to rest, and how often such a row began. */
+  streak: number
+  episodes: number
+  /** Runs that were measured, and how long they took together. */
+  measured: number
+  spent: number
+}
+
+/**
+ * What the runs of one node keep from one to the next.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface NodeRun {
+  readonly node: Node
+  /** The change before which the newest completed run began: newer ones are reasons to run again. */
+  readonly since: number
+  /** The pass in which it ran last, how often in it, and how often in all. */
+  pass: number
+  passRuns: number
+  readonly runs: number
+  /** What an effect saw last, and whether that is still to be told. */
+  readonly seen: Value
+  isSeen: boolean
+  /** Why the newest run failed, where it did; and what changed before it, where that is asked for. */
+  readonly error: unknown
+  causes: ReadonlyArray<string>
+  /** The names of the nodes that the newest run started. */
+  readonly children: ReadonlySet<string> | undefined
+  /** Runs the node once. Answers false where it has to begin again, because what it reads stands too deep. */
+  readonly perform: () => boolean
+  /** Whether the run that is under way has read along an edge: only then does a change there concern it. */
+  readonly hasRead: (edge: Edge) => boolean
+}
 
 /**
  * One unit of scheduling.

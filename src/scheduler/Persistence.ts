@@ -13,7 +13,7 @@ import type { Definition } from "./Definition.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { type Depth, type Edge, INVALID, isLive, NEVER_RAN, type Node, UNSETTLED } from "./Node.ts"
-import { type Environment, NodeRun } from "./Runner.ts"
+import { type Environment, Runner } from "./Runner.ts"
 import type { Queue } from "./Queue.ts"
 
 /** One place that was read. */
@@ -78,7 +78,7 @@ export const observe = (node: Node, hash: string | undefined): Observation | und
 export const resume = (node: Node, kept: Observation, around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment; readonly hash: string | undefined }): boolean => {
   const { gates, graph, hash, queue } = around
   if (kept.creates || kept.v !== 1 || kept.fingerprint !== fingerprint(node.definition, hash) || (node.flags & NEVER_RAN) === 0) return false
-  const run = new NodeRun(node, around.environment)
+  const run = new Runner(node, around.environment)
   node.run = run
   run.since = graph.clock
   const isInvalid = kept.status === "invalid"

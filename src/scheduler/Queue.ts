@@ -10,6 +10,14 @@
  */
 import { MATERIALIZER, type Node, QUEUED } from "./Node.ts"
 
+/** The nodes of one level. */
+class Level {
+  first: Node | undefined = undefined
+  last: Node | undefined = undefined
+  /** Whether the list is not in the order of ordinals. */
+  mixed = false
+}
+
 /**
  * Nodes by level; materializers stand behind all levels.
  *
@@ -17,10 +25,9 @@ import { MATERIALIZER, type Node, QUEUED } from "./Node.ts"
  * @since 0.1.0
  */
 export class Queue {
-  private readonly first: Array<Node | undefined> = []
-  private readonly last: Array<Node | undefined> = []
-  /** Levels whose list is not in the order of ordinals. */
-  private readonly mixed: Array<boolean> = []
+  private readonly levels: Array<Level> = []
+  /** The only node, where there is one: most changes make their way along one path. */
+  private alone: Node | undefined = undefined
   /** No level below this one has a node. */
   private lowest = 0
   /** How many nodes the levels hold. */
@@ -29,70 +36,86 @@ export class Queue {
 
   /** Puts a node into its level. */
   push(node: Node): void {
-    if ((node.flags & QUEUED) !== 0) return
-    node.flags |= QUEUED
-    if ((node.flags & MATERIALIZER) !== 0) {
-      this.idle.push(node)
-      return
-    }
-    const { level } = node
-    this.count++
-    while (this.first.length <= level) {
-      this.first.push(undefined)
-      this.last.push(undefined)
-      this.mixed.push(false)
-    }
-    const last = this.last[level]
-    node.nextQueued = undefined
-    if (last === undefined) this.first[level] = node
-    else {
-      if (last.ordinal > node.ordinal) this.mixed[level] = true
-      last.nextQueued = node
-    }
-    this.last[level] = node
-    if (level < this.lowest) this.lowest = level
+    const { flags } = node
+    if ((flags & QUEUED) !== 0) return
+    node.flags = flags | QUEUED
+    if ((flags & MATERIALIZER) !== 0) this.idle.push(node)
+    else if (this.count === 0 && this.alone === undefined) this.alone = node
+    else this.enter(node)
   }
 
   /** Takes the first node out; materializers only when nothing else is left. */
   pop(): Node | undefined {
-    const { first } = this
+    const { alone } = this
+    if (alone !== undefined) {
+      this.alone = undefined
+      alone.flags &= ~QUEUED
+      return alone
+    }
     while (this.count > 0) {
-      const level = this.lowest
-      if (first[level] !== undefined) {
-        if (this.mixed[level] === true) this.sort(level)
-        const node = this.take(level, first[level]!)
-        if (node.level === level) return node
-        // It was lifted while it stood here.
-        this.push(node)
+      const level = this.levels[this.lowest]!
+      const { first } = level
+      if (first === undefined) {
+        this.lowest++
         continue
       }
-      this.lowest++
+      const node = level.mixed ? this.sorted(level) : first
+      const next = node.nextQueued
+      this.count--
+      level.first = next
+      if (next === undefined) level.last = undefined
+      else node.nextQueued = undefined
+      if (node.level === this.lowest) {
+        node.flags &= ~QUEUED
+        return node
+      }
+      // It was lifted while it stood here.
+      this.insert(node)
     }
-    this.lowest = first.length
     return this.idle.length === 0 ? undefined : this.popIdle()
   }
 
+  /** Whether no node is left at a level or below it. */
+  isPast(level: number): boolean {
+    return this.alone === undefined ? this.count === 0 || this.lowest > level : this.alone.level > level
+  }
+
   get isEmpty(): boolean {
-    return this.count === 0 && this.idle.length === 0
+    return this.count === 0 && this.alone === undefined && this.idle.length === 0
   }
 
-  private take(level: number, node: Node): Node {
-    this.count--
-    this.first[level] = node.nextQueued
-    if (node.nextQueued === undefined) this.last[level] = undefined
-    node.nextQueued = undefined
-    node.flags &= ~QUEUED
-    return node
+  private enter(node: Node): void {
+    const { alone } = this
+    if (alone !== undefined) {
+      this.alone = undefined
+      this.insert(alone)
+    }
+    this.insert(node)
   }
 
-  private sort(level: number): void {
-    this.mixed[level] = false
-    const nodes: Array<Node> = []
-    for (let node = this.first[level]; node !== undefined; node = node.nextQueued) nodes.push(node)
-    nodes.sort((a, b) => a.ordinal - b.ordinal)
-    for (let i = 0; i < nodes.length; i++) nodes[i]!.nextQueued = nodes[i + 1]
-    this.first[level] = nodes[0]
-    this.last[level] = nodes.at(-1)
+  private insert(node: Node): void {
+    const at = node.level
+    while (this.levels.length <= at) this.levels.push(new Level())
+    const level = this.levels[at]!
+    const { last } = level
+    if (last === undefined) level.first = node
+    else {
+      if (last.ordinal > node.ordinal) level.mixed = true
+      last.nextQueued = node
+    }
+    level.last = node
+    if (this.count++ === 0 || at < this.lowest) this.lowest = at
+  }
+
+  /** Puts a level in order, and answers its first node. */
+  private sorted(level: Level): Node {
+    level.mixed = false
+    const first = inOrder(level.first!)
+    level.first = first
+    let last = first
+    while (last.nextQueued !== undefined) last = last.nextQueued
+    level.last = last
+    return first
   }
 
   private popIdle(): Node {
@@ -102,4 +125,55 @@ export class Queue {
     node.flags &= ~QUEUED
     return node
   }
+}
+
+/** Lists of 1, 2, 4 and more runs, each in order, while {@link inOrder} is at work. */
+const bins: Array<Node | undefined> = []
+
+/** A list by ordinal. It consists of few runs mostly, which are merged two by two, without any memory. */
+const inOrder = (list: Node): Node => {
+  let rest: Node | undefined = list
+  let size = 0
+  while (rest !== undefined) {
+    let run: Node = rest
+    let last = run
+    while (last.nextQueued !== undefined && last.nextQueued.ordinal > last.ordinal) last = last.nextQueued
+    rest = last.nextQueued
+    last.nextQueued = undefined
+    let bin = 0
+    for (let other = bins[0]; other !== undefined; other = bins[++bin]) {
+      run = merged(other, run)
+      bins[bin] = undefined
+    }
+    bins[bin] = run
+    if (bin >= size) size = bin + 1
+  }
+  let whole: Node | undefined
+  for (let bin = 0; bin < size; bin++) {
+    const run: Node | undefined = bins[bin]
+    bins[bin] = undefined
+    if (run !== undefined) whole = whole === undefined ? run : merged(run, whole)
+  }
+  return whole!
+}
+
+/** Two lists by ordinal as one. */
+const merged = (left: Node, right: Node): Node => {
+  let a: Node | undefined = left
+  let b: Node | undefined = right
+  const first: Node = a.ordinal < b.ordinal ? a : b
+  if (first === a) a = a.nextQueued
+  else b = b.nextQueued
+  let last = first
+  while (a !== undefined && b !== undefined) {
+    if (a.ordinal < b.ordinal) {
+      last = last.nextQueued = a
+      a = a.nextQueued
+    } else {
+      last = last.nextQueued = b
+      b = b.nextQueued
+    }
+  }
+  last.nextQueued = a ?? b
+  return first
 }

@@ -21,12 +21,12 @@ import { Graph } from "./Graph.ts"
 import * as Introspection from "./Introspection.ts"
 import { Invalidation } from "./Invalidation.ts"
 import { adopt, type Ground } from "./Locations.ts"
-import { COVERED, type Depth, INVALID, isLive, LOADED, type Location, NEVER_RAN, type Node, REMOVED } from "./Node.ts"
+import { COVERED, type Depth, INVALID, isLive, LOADED, type Location, NEVER_RAN, type Node, type NodeRun, REMOVED } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
 import type { Observation } from "./Persistence.ts"
 import { Queue } from "./Queue.ts"
 import { Registry } from "./Registry.ts"
-import type { Environment, NodeRun } from "./Runner.ts"
+import type { Environment } from "./Runner.ts"
 import { Settle, type Settled } from "./Settle.ts"
 
 /** What a node's run came to. */
@@ -44,6 +44,11 @@ export interface Changed {
   readonly after: Document | undefined
   readonly group?: string | undefined
 }
+
+const nobody: ReadonlyArray<Node> = []
+
+/** Longest list that is written over. */
+const KEPT = 256
 
 const zero: Moment = { beat: 0, now: 0, seed: "0".repeat(32), hash: () => "" }
 
@@ -73,8 +78,10 @@ export class Scheduler {
   private readonly environment: Environment
   /** Asked for what is kept of a node that a run starts. */
   kept: ((name: string) => Observation | undefined) | undefined
-  /** Effects that saw something since the last delivery, in the order in which they ran. */
-  private seen: Array<Node> = []
+  /** Effects that saw something since the last delivery, in the order in which they ran; how many there are, and how many of them were told. */
+  private readonly seen: Array<Node> = []
+  private seers = 0
+  private told = 0
   private failures: Array<Finished> = []
 
   constructor(ground: Ground = memory) {
@@ -89,8 +96,10 @@ export class Scheduler {
     this.environment = {
       graph,
       invalidation: this.invalidation,
+      queue,
       ensure: (node) => this.settling.ensure(node),
       start: (parent, definition) => this.create(parent, definition),
+      saw: (run) => this.saw(run),
       finished: (run, children) => this.finish(run, children),
       moment: zero
     }
@@ -188,7 +197,7 @@ export class Scheduler {
     this.open(now)
     const settled = this.settling.settle()
     this.graph.locations.settled()
-    if (this.seen.length > 0) this.deliver()
+    if (this.seers > 0) this.deliver()
     return settled
   }
 
@@ -246,9 +255,9 @@ export class Scheduler {
 
   /** The effects that saw something since this was asked last, in order; each once, with what it saw last. */
   takeSeen(): ReadonlyArray<Node> {
-    const { seen } = this
-    if (seen.length === 0) return seen
-    this.seen = []
+    if (this.seers === 0) return nobody
+    const seen = this.seen.slice(this.told, this.seers)
+    this.forget()
     for (const node of seen) node.run!.isSeen = false
     return seen
   }
@@ -269,15 +278,22 @@ export class Scheduler {
     return Introspection.graphOf(this.registry, this.graph)
   }
 
+  /** Tells effects what they saw. Who settles again within goes on where this is. */
   private deliver(): void {
     const { beat } = this.environment.moment
     const { seen } = this
-    for (let i = 0; i < seen.length; i++) {
-      const { definition: { deliver, name }, run } = seen[i]!
+    while (this.told < this.seers) {
+      const { definition: { deliver, name }, run } = seen[this.told++]!
       run!.isSeen = false
       void deliver!(run!.seen, { beat, key: name })
     }
-    this.seen.length = 0
+    this.forget()
+  }
+
+  /** All was told. A long list is let go of, so that it keeps nothing; a short one is written over. */
+  private forget(): void {
+    if (this.seers > KEPT) this.seen.length = 0
+    this.seers = this.told = 0
   }
 
   /** A node's run created another one, or found it there from an earlier run. */
@@ -297,14 +313,19 @@ export class Scheduler {
     this.graph.activate(node)
   }
 
+  /** What an effect saw is to be told. */
+  private saw(run: NodeRun): void {
+    const { node } = run
+    if (node.definition.deliver === undefined) return
+    run.isSeen = true
+    this.seen[this.seers++] = node
+  }
+
   /** A run is over: what it saw is to be told, and what it created no more goes. */
   private finish(run: NodeRun, before: ReadonlySet<string> | undefined): void {
     const { node } = run
     if (run.error !== undefined) this.failures.push({ node, error: run.error })
-    else if (!run.isSeen && node.definition.deliver !== undefined) {
-      run.isSeen = true
-      this.seen.push(node)
-    }
+    else if (!run.isSeen) this.saw(run)
     if (before === undefined || run.error !== undefined) return
     for (const name of before) {
       const child = this.registry.get(name)

@@ -14,7 +14,7 @@ import type { Graph } from "./Graph.ts"
 import { causesOf } from "./Introspection.ts"
 import { type Edge, GATED, isLive, MATERIALIZER, NEVER_RAN, type Node, PROVISIONAL, QUEUED, REMOVED, RUNNING, UNSETTLED, WALKED } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
-import { type Environment, NodeRun } from "./Runner.ts"
+import { type Environment, Runner } from "./Runner.ts"
 
 /** A node on the way of a walk, and how far its writers were walked. */
 interface Step {
@@ -89,13 +89,23 @@ export class Settle {
   /** A node's turn: it may have been removed, run or put off since it was queued. */
   private turn(node: Node): void {
     const { flags } = node
-    if ((flags & UNSETTLED) === 0 || (flags & REMOVED) !== 0 || !isLive(node)) return
-    if (node.gate !== undefined && !this.gates.isOpen(node)) return this.gates.hold(node)
-    if (node.parent !== undefined && this.isParentFirst(node)) return
-    if (this.isSpent(node)) return this.gates.backOff(node)
-    if ((flags & NEVER_RAN) !== 0 && node.definition.reads.length > 0 && !this.prepared(node)) return
+    if ((flags & UNSETTLED) === 0 || !isLive(node)) return
+    if ((node.gate !== undefined || node.parent !== undefined || (flags & (NEVER_RAN | REMOVED)) !== 0) && !this.mayRun(node)) return
+    if (this.isSpent(node)) this.gates.backOff(node)
     // Where it has to begin again, what it waits for was queued, below its new level.
-    if (!this.run(node)) this.queue.push(node)
+    else if (!this.run(node)) this.queue.push(node)
+  }
+
+  /** Whether a node that needs a closer look is to run now. */
+  private mayRun(node: Node): boolean {
+    const { flags } = node
+    if ((flags & REMOVED) !== 0) return false
+    if (!this.gates.isOpen(node)) {
+      this.gates.hold(node)
+      return false
+    }
+    if (this.isParentFirst(node)) return false
+    return this.isSpent(node) || (flags & NEVER_RAN) === 0 || node.definition.reads.length === 0 || this.prepared(node)
   }
 
   /** What a node that never ran is going to read is up to date before. */
@@ -114,7 +124,7 @@ export class Settle {
   }
 
   private run(node: Node): boolean {
-    const run = node.run ??= new NodeRun(node, this.environment)
+    const run = node.run ??= new Runner(node, this.environment)
     if (this.graph.explains) run.causes = causesOf(node)
     if (!run.perform()) return false
     this.runs++

@@ -10,7 +10,7 @@ import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
 import { checkSpaceName } from "../persistence/Persistence.ts"
-import type { At, Emission, SignalRequest } from "./Launch.ts"
+import type { At, Emission, Qos, SignalRequest } from "./Launch.ts"
 
 /** Furthest that a wait reaches: about 285 years of milliseconds, and as many beats. */
 const MAX_WAIT = 2 ** 43
@@ -35,20 +35,24 @@ const CHECKED = 8192
  * @since 0.1.0
  */
 export const make = (id: string, request: SignalRequest, beat: number): Emission => {
-  const { at, payload, signal, space, target } = request
+  const { at, payload, qos, signal, space, target } = request
   if (signal === undefined && target === undefined) throw refuse("it has neither a signal nor a target; give at least one of the two")
   if (signal !== undefined) checkPath(signal)
   if (at !== undefined) checkWait(at, beat)
   if (space !== undefined) checkSpace(space, at)
+  if (qos !== undefined && !services.has(qos)) throw refuse(`its qos is ${JSON.stringify(qos)}; give control, retain or discard`)
   return {
     id,
     signal,
     target: target === undefined ? undefined : cell(target),
     payload: payload === undefined ? undefined : Document.encode(payload),
     at,
-    ...(space === undefined ? {} : { space })
+    ...(space === undefined ? {} : { space }),
+    ...(qos === undefined ? {} : { qos })
   }
 }
+
+const services: ReadonlySet<unknown> = new Set<Qos>(["control", "retain", "discard"])
 
 const checkSpace = (space: string, at: At | undefined): void => {
   try {

@@ -22,6 +22,15 @@ import type { Severity } from "../cell/Severity.ts"
 export type At = { readonly beat: number } | { readonly beats: number } | { readonly ms: number }
 
 /**
+ * How a pause and a rollback take a signal: `control` runs even while the space is paused; `retain`, as unless given, waits
+ * until it is resumed; `discard` waits as well, and is dropped where the space is rolled back.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Qos = "control" | "retain" | "discard"
+
+/**
  * A request to act: `signal` says what is asked, `target` says where. One of the two must be there.
  *
  * Without a payload it is an impulse, which coalesces with equal ones of its
@@ -42,6 +51,7 @@ export interface SignalRequest {
    * arrives there as an event, and is handled once. A wait counts from its arrival.
    */
   readonly space?: string | undefined
+  readonly qos?: Qos | undefined
 }
 
 /** A signal that a run sends, checked and ready for the beat to number. */
@@ -53,6 +63,7 @@ export interface Emission {
   readonly at: At | undefined
   /** The space that it goes to, where it names one. */
   readonly space?: string | undefined
+  readonly qos?: Qos | undefined
 }
 
 /** A binding or its withdrawal, asked for by a run. */
@@ -88,7 +99,12 @@ export interface OperationRequest {
   readonly payload?: unknown
   /** Beats that it is meant to take. It is written down, and nothing ends it. */
   readonly ttl?: number
+  /** The run of a pipeline that it belongs to: ids by their names. Whoever it continues or times out for finds them as `event.pipeline`. */
+  readonly pipeline?: Pipeline
 }
+
+/** The ids of a run of a pipeline, such as `{ pipeline_id, stage_id, dag_run_id, hop_index }`. */
+export type Pipeline = Readonly<Record<string, string | number>>
 
 /** What goes with a state. */
 export interface StateNote {

@@ -76,13 +76,13 @@ describe("systole", () => {
       assert.strictEqual(receipt["status"], "handled")
       assert.deepStrictEqual(await json("signal", "shop", "--signal", "/signals/greet/ann", "--payload", `{"a":1}`, "--id", "one", "--wait", "10"), receipt)
       assert.strictEqual(await json("cell", "get", "shop", "/data/greeted/ann"), 1)
-      assert.deepStrictEqual(await json("cell", "set", "shop", "/data/a#/b/c", "[1,2]"), { beat: 1 })
+      assert.deepStrictEqual(await json("cell", "set", "shop", "/data/a#/b/c", "[1,2]"), { beat: 6 })
       assert.strictEqual(await json("cell", "get", "shop", "/data/a#/b/c/1"), 2)
       assert.deepStrictEqual(await json("cell", "ls", "shop", "/data"), ["/data/a", "/data/greeted/ann"])
-      assert.deepStrictEqual(await json("cell", "watch", "shop", "/data/a", "--times", "1"), { beat: 1, value: { b: { c: [1, 2] } } })
+      assert.deepStrictEqual(await json("cell", "watch", "shop", "/data/a", "--times", "1"), { beat: 6, value: { b: { c: [1, 2] } } })
       const beats = await json("beat", "ls", "shop") as ReadonlyArray<{ readonly beat: number }>
-      assert.deepStrictEqual(beats.map(({ beat }) => beat), [1, 0])
-      assert.include(JSON.stringify(await json("beat", "show", "shop", "0")), "greet")
+      assert.deepStrictEqual(beats.map(({ beat }) => beat), [6, 5, 4, 3, 2, 1, 0])
+      assert.include(JSON.stringify(await json("beat", "show", "shop", "5")), "greet")
       assert.include((await run("enzyme", "ls")).stdout, "/signals/greet/:who")
     })
 

@@ -19,11 +19,13 @@ describe("systole op", () => {
   it.live("lists operations, shows and follows one, and cancels it", () =>
     Effect.flatMap(terminal(project), ({ json, run }) =>
       Effect.promise(async () => {
+        await run("space", "create", "shop")
         for (const n of [1, 2]) await run("signal", "shop", "--signal", "/signals/render", "--payload", `${n}`, "--wait", "10")
-        const operations = await json("op", "list", "shop") as ReadonlyArray<{ readonly oid: string; readonly state: string }>
+        const [boot, ...operations] = await json("op", "list", "shop") as ReadonlyArray<{ readonly oid: string; readonly state: string; readonly verb: string }>
+        assert.strictEqual(boot?.verb, "op/boot")
         assert.deepStrictEqual(operations.map(({ state }) => state), ["ist:plan", "ist:plan"])
         const { oid } = operations[0]!
-        const page = await run("op", "list", "shop", "--limit", "1")
+        const page = await run("op", "list", "shop", "--limit", "2")
         assert.include(page.stdout, "op/render")
         assert.include(page.stderr, `--after ${oid}`)
         assert.deepStrictEqual(await json("op", "list", "shop", "--after", oid), [operations[1]])

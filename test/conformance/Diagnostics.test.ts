@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { CurrentReporter, Enzyme, Link, replay, Reporter, type Report, Retry, type Space, type Told, verify } from "systole"
+import { CurrentReporter, Enzyme, Link, Reporter, type Report, Retry, type Space, type Told } from "systole"
 import { controlled, enzyme, steps } from "../kernel/Kit.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import { isReplayedEqual } from "./Looks.ts"
 
 const report: Report = { severity: "sev:crit", topic: "order/stuck", code: "order/late", note: "nobody ships it", subject: "/data/orders/17", payload: { since: 4 } }
 
@@ -13,12 +14,6 @@ const post = (space: Space, signal: string) => Effect.andThen(space.signal({ sig
 const start = (space: Space) => controlled(space, space.ops.start({ verb: "op/ship", target: "/data/orders/17", mode: "opm:states" }))
 
 const OID = "OPS:0.x.0"
-
-const isReplayedEqual = Effect.fnUntraced(function*(space: Space) {
-  const head = yield* space.head
-  for (let from = 0; from <= head; from++) assert.isUndefined((yield* space.examine((archive) => replay(archive, from, head))).difference)
-  assert.isUndefined((yield* space.examine(verify)).fault)
-})
 
 describe("D: what went wrong", () => {
   for (const severity of ["sev:fatal", "sev:crit", "sev:usage", "sev:warn", "sev:debug"] as const) {

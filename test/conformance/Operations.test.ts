@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Kernel, replay, type Space, type Transaction, verify } from "systole"
+import { Kernel, type Space, type Transaction } from "systole"
 import { controlled, enzyme, steps } from "../kernel/Kit.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import { isReplayedEqual } from "./Looks.ts"
 
 const request = { verb: "op/render", target: "/data/scene", mode: "opm:states" } as const
 
@@ -27,15 +28,6 @@ const answer = (space: Space, name: string) => space.get(`/data/answers/${name}`
 
 /** The states of a history. */
 const history = (space: Space, oid: string) => Effect.map(space.ops.get(oid), (dossier) => dossier?.history.map(({ state }) => state))
-
-const isReplayedEqual = Effect.fnUntraced(function*(space: Space) {
-  const head = yield* space.head
-  for (let from = 0; from <= head; from++) {
-    const { difference } = yield* space.examine((archive) => replay(archive, from, head))
-    assert.isUndefined(difference, `from ${from}: ${JSON.stringify(difference)}`)
-  }
-  assert.isUndefined((yield* space.examine(verify)).fault)
-})
 
 const OID = "OPS:0.0.0"
 
@@ -179,6 +171,33 @@ describe("D: operations", () => {
       const told = yield* TestKernel.diagnostics(space)
       assert.lengthOf(told, 1)
       assert.deepInclude(told[0], { sev: "sev:warn", topic: "ops/watchers", note: `watcher timeout on oid=${OID} want=ist:unveil` })
+      yield* isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("D23 a continuation and a time-out carry the ids of the pipeline that the operation belongs to", () =>
+    Effect.gen(function*() {
+      const pipeline = { pipeline_id: "p:1", stage_id: "s:2", dag_run_id: "r:3", hop_index: 4 }
+      const heard: Array<unknown> = []
+      const space = yield* TestKernel.space([
+        enzyme("hear", (_, event) => void heard.push([event.signal, event.pipeline]), { query: "/op/*", bind: ["/rt/ops"] }),
+        doer({
+          start: (tx) => {
+            const oid = tx.op.start({ ...request, pipeline })
+            tx.op.await(oid, "ist:unveil", { signal: "/op/cont" })
+            tx.op.await(oid, "ist:never", { signal: "/op/cont", ttl: 2 })
+            tx.op.await(tx.op.start(request), "ist:run", { signal: "/op/plain" })
+          },
+          unveil: (tx) => tx.op.setState(OID, "ist:unveil")
+        })
+      ])
+      yield* ask(space, "start")
+      yield* ask(space, "unveil")
+      assert.deepInclude(yield* space.get(`/rt/ops/${OID}/envelope`), { pipeline })
+      for (let i = 0; i < 3; i++) yield* space.step
+      assert.deepStrictEqual(heard, [["/op/plain", undefined], ["/op/cont", pipeline], ["/op/tmo", pipeline]])
+      for (const bad of ["p", [1], { id: 1.5 }, { "a b": 1 }, { id: "x".repeat(256) }, Object.fromEntries(Array.from({ length: 17 }, (_, i) => [`id${i}`, i]))]) {
+        assert.strictEqual((yield* Effect.flip(space.ops.start({ ...request, pipeline: bad as never }))).code, "ops/invalid")
+      }
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 

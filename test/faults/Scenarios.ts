@@ -19,6 +19,10 @@ export type Input =
   | { readonly kind: "set"; readonly address: string; readonly value: unknown }
   | { readonly kind: "bind" | "unbind"; readonly cell: string; readonly enzyme: string }
   | { readonly kind: "keep"; readonly bytes: Uint8Array }
+  /** Remembers the newest beat, with all that came before done; a rollback goes back to it. */
+  | { readonly kind: "mark" }
+  /** Is over when its operation is. */
+  | { readonly kind: "steer"; readonly verb: "pause" | "rollback" | "resume" | "shutdown" | "restart" }
 
 /** The cells of a space when all is over, by their addresses. */
 export type Cells = ReadonlyMap<string, unknown>
@@ -210,7 +214,7 @@ const fatals: Scenario = {
     enzyme("fatal", (tx, event) => {
       done(tx, event, "fatal")
       return (event.payload as unknown as Numbered).n % 3 === 1 ? new Fatal({ reason: "the end" }) : undefined
-    }, { query: "/signals/any", lane: "target" })
+    }, { query: "/signals/any", lane: "target", onFatal: "continue" })
   ],
   rounds: [posts("any", [0, 2]), [...posts("any", [3, 4]), { kind: "set", address: "/data/outside", value: 1 }]]
 }
@@ -253,5 +257,39 @@ const operations: Scenario = {
   rounds: [posts("op/begin", [0, 2]), posts("op/begin", [3, 5])]
 }
 
+const steer = (verb: Extract<Input, { readonly kind: "steer" }>["verb"]): ReadonlyArray<Input> => [{ kind: "steer", verb }]
+
+/** A resume is over when what was parked is done, so what comes behind it is later. */
+const settle = [steer("pause"), steer("resume")]
+
+const steered: Scenario = {
+  name: "a space that is paused, rolled back, shut down and started again",
+  enzymes: [counting("count", (tx, { payload }) => tx.set(`/data/seen/${(payload as unknown as Numbered).n}`, 1))],
+  settings: { boot: true },
+  rounds: [
+    posts("count", [0, 2]),
+    ...settle,
+    [{ kind: "mark" }],
+    posts("count", [3, 5]),
+    ...settle,
+    steer("pause"),
+    [...posts("count", [6, 6]), ...posts("count", [7, 8], { qos: "discard" })],
+    steer("rollback"),
+    steer("resume"),
+    posts("count", [9, 9]),
+    steer("shutdown"),
+    posts("count", [10, 10]),
+    steer("restart")
+  ],
+  judge: {
+    cells: Array.from({ length: 11 }, (_, n) => `/data/seen/${n}`),
+    fault: (cells) => {
+      const left = [...cells.keys()].filter((key) => key.startsWith("/data/seen/")).map((key) => Number(key.slice("/data/seen/".length)))
+      const back = left.filter((n) => n >= 3 && n <= 5 || n === 7 || n === 8)
+      return back.length === 0 ? undefined : `what was rolled back or discarded is there: ${back.join(", ")}`
+    }
+  }
+}
+
 /** All of them; the first is the one that tests run over SQLite as well. */
-export const all: ReadonlyArray<Scenario> = [chains, failures, conflicts, lanes, delays, controls, contents, repeats, fatals, waits, operations]
+export const all: ReadonlyArray<Scenario> = [chains, failures, conflicts, lanes, delays, controls, contents, repeats, fatals, waits, operations, steered]

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
 import { createHash } from "node:crypto"
 import type { PersistenceError, PostedSignal, Settings, Space } from "systole"
 import { defaults, Kernel, KernelSettings, Pacemaker, Persistence, Registry, replay, verify } from "systole"
@@ -20,7 +20,7 @@ const TRIES = 10
 /** Wakes after which a space should have come to rest. */
 const WAKES = 500
 
-const settings: Settings = { tempo: 10, pace: "demand", ledgers: true, create: "on-demand", retention: {}, limits: defaults }
+const settings: Settings = { tempo: 10, pace: "demand", ledgers: true, create: "on-demand", boot: false, retention: {}, limits: defaults }
 
 /** How an event ended: its receipt in short, and what it left below `/data/done/<n>/`. */
 interface Ending {
@@ -56,6 +56,7 @@ class Life {
   private readonly persistence: Persistence["Service"]
   private scope: Scope.Closeable | undefined
   private kernel: Kernel["Service"] | undefined
+  private mark: number | undefined
 
   constructor(scenario: Scenario, persistence: Persistence["Service"], faults: ReadonlyArray<Fault>) {
     this.scenario = scenario
@@ -142,12 +143,25 @@ class Life {
         return space.bind(input.cell, input.enzyme)
       case "unbind":
         return space.unbind(input.cell, input.enzyme)
+      case "mark":
+        return Effect.andThen(space.idle, Effect.map(space.head, (head) => this.mark ??= head))
+      case "steer":
+        return this.steer(space, input.verb)
       case "keep":
         return Effect.flatMap(space.content, ({ store, writer }) => {
           writer.write(input.bytes)
           return store(createHash("sha256").update(input.bytes).digest("hex"))
         })
     }
+  }
+
+  /** Asks for an operation of the space, and waits for its end; asked again because its answer was lost, it may be refused as done. */
+  private steer(space: Space, verb: Extract<Input, { readonly kind: "steer" }>["verb"]): Effect.Effect<unknown, unknown> {
+    const over = (oid: string) => Stream.runDrain(Stream.takeUntil(space.watch(`/rt/ops/${oid}#/status`), ({ value }) => value !== undefined))
+    return (verb === "rollback" ? space.control.rollback(this.mark!) : space.control[verb]()).pipe(
+      Effect.flatMap(({ oid }) => over(oid)),
+      Effect.catchIf((error) => error.code === "control/refused", () => Effect.flatMap(space.control.state, ({ control }) => control === null ? Effect.void : over(control.oid)))
+    )
   }
 
   private post(space: Space, n: number, signal: PostedSignal): Effect.Effect<unknown, unknown> {

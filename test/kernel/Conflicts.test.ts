@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Inbox } from "../../src/kernel/Inbox.ts"
+import * as Regime from "../../src/kernel/Regime.ts"
 import * as Signal from "../../src/kernel/Signal.ts"
 import { Pending } from "../../src/kernel/Signal.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -147,7 +148,7 @@ describe("runs that contend for one document", () => {
     const inbox = new Inbox()
     for (const pending of [lost("waits", "/y"), lost("comes", "/y", "/x"), lost("head", "/y", "/y")]) inbox.restore(pending)
     const nobody = () => ({ status: "no-match", entries: [], lane: "pair", cycle: [] } as const)
-    const order = [0, 1, 2].flatMap((beat) => inbox.take({ beat, clock: 0 }, TestKernel.settings.limits, nobody).map(({ pending }) => pending.signal.id))
+    const order = [0, 1, 2].flatMap((beat) => inbox.take({ beat, clock: 0 }, TestKernel.settings.limits, { regime: Regime.open, resolve: nobody }).map(({ pending }) => pending.signal.id))
     assert.deepStrictEqual(order, ["head", "waits", "comes"])
   })
 

@@ -106,7 +106,7 @@ describe("dead letters", () => {
       let fatal = true
       const space = yield* TestKernel.space([
         enzyme("start", (tx) => tx.signal({ signal: "/signals/end" })),
-        enzyme("end", (tx) => fatal ? new Fatal({ reason: "the end" }) : tx.increment("/data/end"))
+        enzyme("end", (tx) => fatal ? new Fatal({ reason: "the end" }) : tx.increment("/data/end"), { onFatal: "continue" })
       ])
       yield* space.signal({ signal: "/signals/start" })
       yield* space.step

@@ -29,7 +29,7 @@ describe("a fatal run", () => {
         enzyme(name, (tx) => {
           log.push(`${name}@${tx.beat}`)
           return result?.()
-        })
+        }, { onFatal: "continue" })
       const space = yield* TestKernel.space([say("a"), say("b", fatal), say("c")])
       const ids: Array<string> = []
       for (const name of ["a", "b", "c"]) ids.push((yield* space.signal({ signal: `/signals/${name}` })).id)
@@ -62,7 +62,7 @@ describe("a fatal run", () => {
   it.effect("may be one of several in a beat: all of them end, and nothing else is lost", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
-        enzyme("bad", fatal, { query: "/signals/s" }),
+        enzyme("bad", fatal, { query: "/signals/s", onFatal: "continue" }),
         enzyme("good", (tx) => tx.increment("/data/n"), { query: "/signals/s", lane: "pair" }),
         enzyme("worse", async () => Promise.reject(fatal()), { query: "/signals/s" })
       ])
@@ -104,7 +104,7 @@ describe("a fatal run", () => {
 
   it.effect("on demand costs the aborted beat and no more", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([enzyme("bad", fatal), enzyme("good", () => 1)])
+      const space = yield* TestKernel.space([enzyme("bad", fatal, { onFatal: "continue" }), enzyme("good", () => 1)])
       const bad = yield* Effect.forkChild(space.handled({ signal: "/signals/bad" }), { startImmediately: true })
       const good = yield* space.handled({ signal: "/signals/good" })
       assert.strictEqual(good.status, "handled")

@@ -43,7 +43,7 @@ const perform = (tx: Transaction, { attempt, params, payload }: Event): unknown 
 
 const enzymes = [
   // Every third run waits, so that beats are under way when something happens.
-  enzyme("work", (tx, event) => (event.payload as Work).n % 3 === 0 ? turn().then(() => perform(tx, event)) : perform(tx, event), { query: "/signals/work/:lane" }),
+  enzyme("work", (tx, event) => (event.payload as Work).n % 3 === 0 ? turn().then(() => perform(tx, event)) : perform(tx, event), { query: "/signals/work/:lane", onFatal: "continue" }),
   enzyme("loose", (_, { attempt, payload }) => attempt <= (payload as Work).fails * 2 ? new Retry({ reason: "slow" }) : undefined, {
     query: "/signals/work/:lane",
     order: "loose"

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Scheduler as Engine } from "systole"
 import { Computation, Effect, Scheduler } from "systole"
 import { causesOf } from "../../src/scheduler/Introspection.ts"
-import type { NodeRun } from "../../src/scheduler/Runner.ts"
+import type { NodeRun } from "../../src/scheduler/Node.ts"
 import * as Dice from "../support/Dice.ts"
 import * as Model from "./Model.ts"
 

@@ -15,6 +15,7 @@ export const settings: Settings = {
   pace: "manual",
   ledgers: true,
   create: "on-demand",
+  boot: false,
   retention: {},
   limits: defaults
 }

@@ -1,0 +1,60 @@
+/**
+ * Control over HTTP: how a space stands as a whole, and pausing it, taking it
+ * back, shutting it down, starting it again, and locking its cells.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import type { Hono } from "hono"
+import type { Begun, ControlError, Space, SpaceControl } from "../kernel/Space.ts"
+import * as Body from "./Body.ts"
+import * as Cells from "./Cells.ts"
+import * as Json from "./Json.ts"
+import { RequestRefused } from "./Problem.ts"
+
+type Find = (space: string) => Promise<Space>
+
+const CONTROL = "/v1/spaces/:space/control"
+const LOCKS = "/v1/spaces/:space/locks/*"
+
+/** What is asked without more to say. */
+const verbs: ReadonlyArray<Exclude<keyof SpaceControl, "state" | "rollback" | "lock" | "unlock">> = ["pause", "resume", "shutdown", "restart"]
+
+/**
+ * Adds the routes to an application.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const routes = (app: Hono, find: Find): void => {
+  app.get(CONTROL, async (c) => {
+    const space = await find(c.req.param("space"))
+    return Json.answer({ ...await Effect.runPromise(space.control.state) }, { headers: { "cache-control": "no-store" } })
+  })
+  for (const verb of verbs) app.post(`${CONTROL}/${verb}`, async (c) => begun(await find(c.req.param("space")), (control) => control[verb]()))
+  app.post(`${CONTROL}/rollback`, async (c) => {
+    const to = beatOf(await Body.json(c.req.raw))
+    return begun(await find(c.req.param("space")), (control) => control.rollback(to))
+  })
+  app.put(LOCKS, async (c) => locked(await find(c.req.param("space")), cellOf(c.req.url), "lock"))
+  app.delete(LOCKS, async (c) => locked(await find(c.req.param("space")), cellOf(c.req.url), "unlock"))
+}
+
+const begun = async (space: Space, ask: (control: SpaceControl) => Effect.Effect<Begun, ControlError>): Promise<Response> => {
+  const { beat, oid } = await Effect.runPromise(ask(space.control))
+  const location = `/v1/spaces/${space.name}/ops/${oid}`
+  return Json.answer({ oid, beat }, { status: 202, headers: { location } })
+}
+
+const locked = async (space: Space, cell: string, verb: "lock" | "unlock"): Promise<Response> =>
+  Json.answer({ cell, beat: await Effect.runPromise(space.control[verb](cell)) })
+
+/** The cell that a URL names behind `/locks`. */
+const cellOf = (url: string): string => Cells.address(Cells.place(url))
+
+/** @throws RequestRefused */
+const beatOf = (body: unknown): number => {
+  const { to, ...rest } = typeof body === "object" && body !== null ? body as { readonly to?: unknown } : {}
+  if (typeof to === "number" && Number.isSafeInteger(to) && to >= 0 && Object.keys(rest).length === 0) return to
+  throw new RequestRefused({ code: "body/malformed", reason: "The body does not say which beat to go back to. Send { to } with the number of a beat, a whole one from 0" })
+}

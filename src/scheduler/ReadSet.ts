@@ -1,0 +1,310 @@
+/**
+ * The read set of a node, and what the node reads through it.
+ *
+ * The read set that is registered is walked along while the node runs: a read
+ * that follows the last run's costs one comparison, and an unchanged read set
+ * costs nothing to keep. What differs is linked where it is read, and what was not read
+ * again is let go of when the run is over. (Seed 002, sections 7.3 and P6.)
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import { type Cell, addressOf } from "../cell/Cell.ts"
+import * as Codec from "../cell/Document.ts"
+import * as Link from "../cell/Link.ts"
+import type * as Value from "../cell/Value.ts"
+import type { Draft } from "../stage/Draft.ts"
+import type { Moment } from "../stage/Transaction.ts"
+import { TransactionRefused } from "../stage/TransactionRefused.ts"
+import { isView } from "../stage/View.ts"
+import { NodeThrew } from "./Definition.ts"
+import type { Graph } from "./Graph.ts"
+import { keysOf, type Locations, textOf } from "./Locations.ts"
+import { NodeTransaction } from "./NodeTransaction.ts"
+import type { Queue } from "./Queue.ts"
+import { COVERED, type Depth, DROPPED, type Edge, type Location, type Node, READY, rootOf, RUNNING, UNSETTLED } from "./Node.ts"
+
+/** Most runs that stand one in another; beyond, the outer ones are begun again when the inner ones are done. */
+export const MAX_NESTING = 200
+
+/** What reads ask of the rest of the scheduler. */
+export interface Surroundings {
+  readonly graph: Graph
+  readonly queue: Queue
+  /** Brings a node and all above it up to date; answers whether the reader has to begin again. */
+  readonly ensure: (writer: Node) => boolean
+  moment: Moment
+}
+
+/** The run that is under way. There is one at a time in the process, whichever graph it belongs to: those it stands in wait. */
+export const current: {
+  simple: ReadSet | undefined
+  /** The same instead, once it wrote beside its output: from then on no read is a simple one. */
+  writing: ReadSet | undefined
+  /** The edge that the run is expected to read next: those before it in its read set were read. */
+  cursor: Edge | undefined
+  /** Some edge that it read, from which the last one is looked for. */
+  behind: Edge | undefined
+  /** The run's own number. */
+  number: number
+  depth: number
+} = { simple: undefined, writing: undefined, cursor: undefined, behind: undefined, number: 0, depth: 0 }
+
+let numbers = 0
+
+/** Thrown through a run that has to begin again, when what it reads stands too deep. */
+export const AGAIN = Symbol("again")
+
+/**
+ * What a node reads, from one run to the next, and the run that walks along it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export abstract class ReadSet extends NodeTransaction {
+  readonly node: Node
+  protected readonly locations: Locations
+  protected readonly graph: Graph
+  protected readonly environment: Surroundings
+  /** Whether the newest run failed, was refused something, wrote beside its output or started nodes, or the one before it started some. */
+  protected isSpecial = false
+  /** What the run wrote beside its output. */
+  protected draft: Draft | undefined = undefined
+  /** While it waits for a run within: the edge that it is expected to read next. */
+  waiting: Edge | undefined = undefined
+  protected refusal: unknown = undefined
+
+  /** Forgets what was special about the last run. */
+  protected abstract begin(): void
+  protected abstract fail(error: unknown): void
+  /** What was refused is the run's error, caught or not; answers whether the run has to begin again. */
+  protected abstract refused(): boolean
+  /** As if it had not run. */
+  protected abstract rewind(flags: number): typeof AGAIN
+  /** What the run made is published, when its read set is in place. */
+  protected abstract conclude(value: Value.Value, clock: number): boolean
+
+  constructor(node: Node, environment: Surroundings) {
+    super()
+    this.node = node
+    this.environment = environment
+    this.graph = environment.graph
+    this.locations = environment.graph.locations
+  }
+
+  override get beat(): number {
+    return this.environment.moment.beat
+  }
+
+  override get now(): number {
+    return this.environment.moment.now
+  }
+
+  override get(place: string | Cell): Value.Value {
+    const { locations } = this
+    const location = typeof place === "string" ? locations.named(place) : place.home === locations ? place.found as Location : locations.of(place)
+    if (current.simple === this && (location.flags & READY) !== 0) {
+      const edge = current.cursor
+      if (edge !== undefined && edge.location === location) {
+        current.cursor = edge.nextRead
+        location.mark = current.number
+        return location.value
+      }
+      if (location.mark === current.number) return location.value
+    }
+    this.alive()
+    return this.read((location.flags & DROPPED) === 0 ? location : locations.at(addressOf(place)), 0)
+  }
+
+  override keys(place: string | Cell): ReadonlyArray<string> | undefined {
+    return this.look(addressOf(place), "shallow") as ReadonlyArray<string> | undefined
+  }
+
+  override list(id: string): ReadonlyArray<string> {
+    const address = id === "/" ? Address.make("/") : Address.parse(id)
+    if (address.path.length > 0) throw this.refuse(new TransactionRefused({ reason: `list needs a cell and ${id} is a place inside one` }))
+    return this.look(address, "children") as ReadonlyArray<string>
+  }
+
+  /** Runs the node once. Answers false where it has to begin again, because what it reads stands too deep. */
+  perform(): boolean {
+    if (current.simple !== undefined || current.writing !== undefined) return this.within(current.simple ?? current.writing!)
+    const { clock } = this.graph
+    const value = this.execute()
+    current.simple = undefined
+    current.writing = undefined
+    return value !== AGAIN && this.conclude(value as Value.Value, clock)
+  }
+
+  /** Runs the node while another run waits. */
+  private within(outer: ReadSet): boolean {
+    const { behind, cursor, number, simple, writing } = current
+    const { clock } = this.graph
+    outer.waiting = cursor
+    current.depth++
+    current.writing = undefined
+    const value = this.execute()
+    current.depth--
+    current.simple = simple
+    current.writing = writing
+    current.cursor = cursor
+    current.behind = behind
+    current.number = number
+    return value !== AGAIN && this.conclude(value as Value.Value, clock)
+  }
+
+  private execute(): Value.Value | typeof AGAIN {
+    const { node } = this
+    const { flags } = node
+    node.flags = (flags & ~UNSETTLED) | RUNNING
+    if (this.isSpecial) this.begin()
+    current.simple = this
+    current.cursor = node.reads
+    current.behind = undefined
+    current.number = ++numbers
+    let value: Value.Value
+    try {
+      value = node.definition.run(this) as Value.Value
+    } catch (error) {
+      this.fail(error instanceof Error ? error : new NodeThrew(error))
+    }
+    const isAgain = this.isSpecial && this.refused()
+    if (current.cursor !== undefined && !isAgain) this.forget()
+    node.flags &= ~RUNNING
+    return isAgain ? this.rewind(flags) : value
+  }
+
+  /** Whether the run that is under way has read along an edge: only then does a change there concern it. */
+  hasRead(edge: Edge): boolean {
+    const next = this.isCurrent ? current.cursor : this.waiting
+    for (let read = this.node.reads; read !== undefined && read !== next; read = read.nextRead) {
+      if (read === edge) return true
+    }
+    return false
+  }
+
+  /** Lets go of what the last run read and this one did not. */
+  protected forget(): void {
+    const last = this.lastRead()
+    if (last === undefined) this.node.reads = undefined
+    else last.nextRead = undefined
+    for (let edge = current.cursor; edge !== undefined; edge = edge.nextRead) this.graph.unlink(edge)
+  }
+
+  /** The edge that the run read last. */
+  private lastRead(): Edge | undefined {
+    let last = current.behind
+    for (let next = last === undefined ? this.node.reads : last.nextRead; next !== current.cursor; next = next!.nextRead) last = next
+    return current.behind = last
+  }
+
+  private get isCurrent(): boolean {
+    return current.simple === this || current.writing === this
+  }
+
+  /** The transaction is the node's for as long as its run. */
+  protected alive(): void {
+    if (!this.isCurrent) throw over()
+  }
+
+  /** A read that is not the next of the last run, or not of a value that can be handed out as it stands. */
+  private read(location: Location, hops: number): Value.Value {
+    if (this.refusal === AGAIN) throw AGAIN
+    const { locations } = this
+    const root = rootOf(location)
+    if (this.draft?.own?.has(root.key) === true) return this.readOwn(location)
+    if (isView(root.key)) throw this.refuse(new TransactionRefused({ reason: `${root.key} is a view for the outside that runs cannot read` }))
+    if ((location.flags & COVERED) !== 0) this.promote(location)
+    if (location.mark !== current.number) this.register(location)
+    if ((location.flags & READY) !== 0) return location.value
+    const { depth, path } = location.extra ?? { depth: "deep", path: undefined }
+    if (depth === "children") {
+      locations.refresh(location)
+      return location.value
+    }
+    const whole = locations.whole(root)
+    const linked = Link.along(whole, path ?? [])
+    if (linked === undefined) {
+      if (location !== root) {
+        locations.refresh(location)
+        return location.value
+      }
+      return whole
+    }
+    if (depth === "shallow" && linked.depth === path!.length) return undefined
+    if (hops >= Link.MAX_HOPS) throw this.refuse(new Link.LinkLoop({ address: textOf(location) }))
+    // Where the path goes on behind the link, what was read here is the link.
+    if (path !== undefined && linked.depth < path.length) this.register(locations.part(root, path.slice(0, linked.depth), "deep"))
+    const target = Address.into(Link.target(linked.link), (path ?? []).slice(linked.depth))
+    return this.read(locations.at(target, depth), hops + 1)
+  }
+
+  private look(address: Address.Address, depth: Depth): Value.Value {
+    this.alive()
+    return this.read(this.locations.at(address, depth), 0)
+  }
+
+  /** Puts a location at this place of the read set, where it does not stand there already. */
+  private register(location: Location): void {
+    if (location.mark === current.number) return
+    const next = current.cursor
+    if (next !== undefined && next.location === location) {
+      current.cursor = next.nextRead
+    } else if (next?.nextRead !== undefined && next.nextRead.location === location) {
+      const edge = next.nextRead
+      const last = this.lastRead()
+      next.nextRead = edge.nextRead
+      edge.nextRead = next
+      if (last === undefined) this.node.reads = edge
+      else last.nextRead = edge
+      current.behind = edge
+    } else this.reach(location)
+    location.mark = current.number
+  }
+
+  /** A read of something new: whoever writes it is brought up to date first, and then the edge is there. */
+  private reach(location: Location): void {
+    const { ensure, graph, queue } = this.environment
+    let isAgain = false
+    for (const writer of graph.writersOf(location)) {
+      if (writer === this.node) continue
+      // What is live and at rest is up to date when nothing below it is left to run.
+      if ((writer.flags & (UNSETTLED | RUNNING)) === 0 && writer.liveRefs > 0 && queue.isPast(writer.level)) continue
+      isAgain = current.depth >= MAX_NESTING || ensure(writer) || isAgain
+    }
+    if (rootOf(location).writer !== this.node) {
+      current.behind = graph.link(this.node, location, { after: this.lastRead(), before: current.cursor })
+    }
+    if (isAgain) {
+      this.isSpecial = true
+      this.refusal = AGAIN
+      throw AGAIN
+    }
+  }
+
+  /** Runs the materializers that may write what is about to be read and have to run. */
+  private promote(location: Location): void {
+    const { ensure, graph } = this.environment
+    for (const writer of graph.covering(location)) {
+      if (writer !== this.node && (writer.flags & RUNNING) === 0 && current.depth < MAX_NESTING) ensure(writer)
+    }
+  }
+
+  /** A read of what the run itself wrote: it depends on nothing. */
+  private readOwn(location: Location): Value.Value {
+    const { depth, path } = location.extra ?? { depth: "deep", path: undefined }
+    const inside = Codec.read(this.draft!.own!.get(location.key), path ?? [])
+    return depth === "shallow" ? keysOf(inside) : inside
+  }
+
+  /** A refusal outlives a catch. */
+  protected override refuse(error: unknown): unknown {
+    if (!this.isCurrent) return over()
+    this.isSpecial = true
+    this.refusal ??= error
+    return error
+  }
+}
+
+/** The transaction of a run that is over, or of one that waits. */
+const over = () => new TransactionRefused({ reason: "the run is over" })

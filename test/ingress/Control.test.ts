@@ -1,0 +1,57 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { problem, served } from "./Served.ts"
+
+const test = (name: string, run: (app: Effect.Success<ReturnType<typeof served>>) => Promise<void>) =>
+  it.live(name, () => Effect.flatMap(served(), (app) => Effect.promise(() => run(app))))
+
+const space = "/v1/spaces/shop"
+
+describe("Control over HTTP", () => {
+  test("pauses, rolls back, resumes, shuts down and starts again, each as an operation", async ({ accidents, ask, put }) => {
+    const control = async (verb: string, body?: unknown) => {
+      const begun = await ask(`${space}/control/${verb}`, { method: "POST", ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }) })
+      assert.strictEqual(begun.status, 202, JSON.stringify(begun.body))
+      const { oid } = begun.body as { readonly oid: string }
+      assert.strictEqual(begun.headers.get("location"), `${space}/ops/${oid}`)
+      for (;;) {
+        const { status } = (await ask(`${space}/ops/${oid}`)).body as { readonly status: string | null }
+        if (status !== null) return [status, ((await ask(`${space}/control`)).body as { readonly state: string }).state]
+      }
+    }
+    await put(space, {})
+    await put(`${space}/cells/data/x`, 1)
+    await put(`${space}/cells/data/x`, 2)
+    assert.deepStrictEqual(await control("pause"), ["sts:ok", "paused"])
+    assert.deepStrictEqual(problem(await put(`${space}/cells/data/x`, 3)), [423, "cell/locked"])
+    assert.deepStrictEqual(await control("rollback", { to: 0 }), ["sts:ok", "paused"])
+    assert.strictEqual((await ask(`${space}/cells/data/x`)).body, 1)
+    assert.deepStrictEqual(await control("resume"), ["sts:ok", "running"])
+    assert.deepStrictEqual(await control("shutdown"), ["sts:ok", "halted"])
+    assert.deepStrictEqual(await control("restart"), ["sts:ok", "running"])
+    assert.deepInclude((await ask(`${space}/control`)).body as object, { control: null, parked: 0, view_hzn: null, shdn_oid: null, locks: [] })
+    assert.deepStrictEqual(accidents, [])
+  })
+
+  test("refuses by name what cannot be, and what is not said right", async ({ accidents, ask, post, put }) => {
+    await put(space, {})
+    assert.deepStrictEqual(problem(await ask("/v1/spaces/none/control")), [404, "space/unknown"])
+    assert.deepStrictEqual(problem(await ask(`${space}/control/resume`, { method: "POST" })), [409, "control/refused"])
+    for (const body of [{}, { to: -1 }, { to: "1" }, { to: 0.5 }, { to: 1, more: 1 }, [], 1]) assert.deepStrictEqual(problem(await post(`${space}/control/rollback`, body)), [400, "body/malformed"])
+    assert.deepStrictEqual(problem(await post(`${space}/control/rollback`, { to: 99 })), [409, "control/refused"])
+    assert.deepStrictEqual(problem(await ask(`${space}/control/sleep`, { method: "POST" })), [404, "route/absent"])
+    assert.deepStrictEqual(problem(await post(`${space}/signals`, { signal: "/signals/x", qos: "loud" })), [400, "body/malformed"])
+    assert.deepStrictEqual(accidents, [])
+  })
+
+  test("locks and unlocks cells", async ({ ask, put }) => {
+    await put(space, {})
+    assert.strictEqual((await ask(`${space}/locks/data/a%20b`, { method: "PUT" })).status, 400)
+    assert.strictEqual((await ask(`${space}/locks/data/x`, { method: "PUT" })).status, 200)
+    assert.deepStrictEqual(problem(await ask(`${space}/locks/data/x`, { method: "PUT" })), [409, "control/refused"])
+    assert.deepStrictEqual(problem(await put(`${space}/cells/data/x/y`, 1)), [423, "cell/locked"])
+    assert.strictEqual((await ask(`${space}/locks/data/x`, { method: "DELETE" })).status, 200)
+    assert.strictEqual((await put(`${space}/cells/data/x/y`, 1)).status, 200)
+    assert.deepStrictEqual(problem(await ask(`${space}/locks/rt/x`, { method: "PUT" })), [403, "cell/refused"])
+  })
+})
