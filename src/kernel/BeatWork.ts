@@ -81,6 +81,8 @@ export class BeatWork {
   due: ReadonlyArray<readonly [oid: string, number: number]> = []
   /** The keys of the rendezvous whose beat has come. */
   met: ReadonlyArray<string> = []
+  /** The events of the rendezvous that were completed. */
+  readonly completions: Array<Document.Document> = []
   /** What became of operations, once all runs are merged. */
   advanced: Advanced | undefined
   /** What was sent again from the dead letters. */

@@ -21,6 +21,7 @@ import type { Body } from "./Body.ts"
 import { type Delivery, GATED } from "./Derivation.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import type { Flight, Handling, Outcome } from "./Flight.ts"
+import * as Flowing from "./Flowing.ts"
 import type { Steps } from "./Foreign.ts"
 import * as Journal from "./Journal.ts"
 import * as Meeting from "./Meeting.ts"
@@ -83,6 +84,7 @@ export const commit = (work: BeatWork, body: Body): Beat => {
   if (work.falls) Steering.fall(work)
   Operating.advance(work, body, settled.queued)
   Meeting.advance(work, body, settled.queued)
+  Flowing.advance(work, body, settled.queued)
   Reporting.put(work)
   body.derivation.settle(work)
   Reporting.send(work, body, settled.queued)

@@ -6,6 +6,7 @@
 import { InvalidAddress } from "../cell/Address.ts"
 import { LinkLoop } from "../cell/Link.ts"
 import { InvalidValue } from "../cell/Value.ts"
+import * as FlowError from "../flow/FlowError.ts"
 import * as OperationError from "../operation/OperationError.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as RendezvousError from "../rendezvous/RendezvousError.ts"
@@ -32,7 +33,7 @@ export const asRefusal = expected<SignalError>(InvalidSignal, InvalidAddress, In
 /** What control input may meet. */
 export const asControlError = expected<ControlError>(
   InvalidAddress, InvalidValue, WriteRefused, CellLocked, ControlRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull,
-  ...RendezvousError.refusals
+  ...RendezvousError.refusals, ...FlowError.refusals
 )
 
 /** What a look may meet. */

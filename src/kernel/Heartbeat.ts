@@ -21,6 +21,7 @@ import * as Commit from "./Commit.ts"
 import * as Control from "./Control.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import type { Captured, Handling, Outcome } from "./Flight.ts"
+import * as Flowing from "./Flowing.ts"
 import * as Foreign from "./Foreign.ts"
 import type { Intake } from "./Intake.ts"
 import * as Modules from "./Modules.ts"
@@ -109,6 +110,7 @@ export class Heartbeat {
     if (control.kind === "steer") return void Steering.steer(work, draft, control)
     if (control.kind === "cutover") return void Steering.cutOver(work, draft, control)
     if (control.kind === "op") return Control.operate(draft, control, { body: this.body, work })
+    if (control.kind === "flow") return Control.flow(draft, control, { body: this.body, work })
     if (control.kind === "rv") return Control.meet(draft, control, { body: this.body, work })
     return control.kind === "bind" ? work.bind(control.change, CAPTURE) : DeadLetter.redeliver(control, work, this.body)
   }
@@ -172,7 +174,7 @@ export class Heartbeat {
         run: handling.run,
         envelope: entry.envelope,
         serializable: entry.enzyme.isolation === "serializable",
-        ledgers: (draft) => ({ op: Operating.face(work, this.body, entry)(draft), rv: Meeting.face(work, this.body)(draft) })
+        ledgers: (draft) => ({ op: Operating.face(work, this.body, entry)(draft), rv: Meeting.face(work, this.body)(draft), flow: Flowing.face(work, this.body)(draft) })
       })
       const outcome = Run.run(handling, handling.draft, this.body.host)
       if (outcome instanceof Promise) {

@@ -16,7 +16,7 @@ import type { Document } from "../cell/Document.ts"
 import { pointer } from "../cell/Address.ts"
 import type { At, BindingChange, Emission } from "../stage/Launch.ts"
 import type { Staged } from "../stage/Stage.ts"
-import type { Appointed, Control, Cutover, Operation, Setting } from "./Control.ts"
+import type { Appointed, Control, Cutover, Flowed, Operation, Setting } from "./Control.ts"
 import type { NodeLine } from "./Derivation.ts"
 import type { Captured, Handling } from "./Flight.ts"
 import type { Foreign } from "./Foreign.ts"
@@ -157,7 +157,7 @@ const cell = ({ address, after, before, writers }: Staged): string =>
 
 const control = (control: Control): string => {
   if (control.kind === "bind") return JSON.stringify(["bind", control.change])
-  if (control.kind === "op" || control.kind === "rv") {
+  if (control.kind === "op" || control.kind === "rv" || control.kind === "flow") {
     const { value, ...ask } = control.ask
     return `["${control.kind}",${JSON.stringify(ask)},[${value?.text ?? ""}]]`
   }
@@ -235,6 +235,7 @@ export type ControlLine =
   | readonly ["redeliver", id: string, enzyme: string]
   | readonly ["op", ask: Operation["ask"], value: readonly [unknown?]]
   | readonly ["rv", ask: Appointed["ask"], value: readonly [unknown?]]
+  | readonly ["flow", ask: Flowed["ask"], value: readonly [unknown?]]
 
 /** One signal that the beat itself sent; the enzyme is one that awaits it. */
 export type SentLine = readonly [id: string, signal: string, target: Path, enzyme: Path, payload: readonly [unknown?]]

@@ -29,6 +29,7 @@ import * as Reporting from "./Reporting.ts"
 import { Settlers } from "./Settlers.ts"
 import type { Accepted, ControlError, DeadPage, Observation, OpenLetter, PostedSignal, PostHears, ReadError, Receipt, SignalError, Space } from "./Space.ts"
 import type { Pending } from "./Signal.ts"
+import { LiveFlows } from "./SpaceFlows.ts"
 import { LiveGraph } from "./SpaceGraph.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
 import { LiveRendezvous } from "./SpaceRendezvous.ts"
@@ -47,6 +48,7 @@ export class LiveSpace implements Space, Neighbour {
   readonly name: string
   readonly ops: LiveOperations
   readonly rv: LiveRendezvous
+  readonly flow: LiveFlows
   readonly control: Controls
   readonly graph: LiveGraph
   private readonly body: LiveBody
@@ -80,6 +82,7 @@ export class LiveSpace implements Space, Neighbour {
     const ledgers = { store: body.store, hash: body.hash, control: (make: Parameters<Controls["submit"]>[0]) => this.control.submit(make), durably: <A>(see: () => A) => this.durably(see) }
     this.ops = new LiveOperations(ledgers)
     this.rv = new LiveRendezvous(ledgers)
+    this.flow = new LiveFlows(ledgers)
     this.graph = new LiveGraph({ derivation: body.derivation, durably: (see) => this.durably(see) })
     this.outbox = new Outbox(body, { reach: around.reach, group: this.group })
     // A store that is damaged may stop the space at once, which tells all its parts.

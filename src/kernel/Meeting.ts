@@ -111,6 +111,7 @@ export const advance = (work: BeatWork, body: Body, queued: Array<Signal.Pending
   for (const [i, { payload, signal, target }] of Advance.atCommit(work.stage, beat, body.calendar).entries()) {
     const sent = { id: `${beat}.rv.${i}`, signal, target, payload, at: undefined }
     work.told.push({ ...sent, enzyme: undefined })
+    work.completions.push(payload)
     queued.push(new Signal.Pending(body.number(), Signal.make(sent, { origin: "run", depth: 0, expected: beat + 1, to: undefined })))
   }
 }

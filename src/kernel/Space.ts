@@ -16,9 +16,11 @@ import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { BlobWriter, JournalRow } from "../persistence/Persistence.ts"
 import type { InvalidSignal } from "../stage/Emission.ts"
 import type { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
+import type { FlowError } from "../flow/FlowError.ts"
+import type { Instance } from "../flow/Instance.ts"
 import type { Entry } from "../rendezvous/Entry.ts"
 import type { RendezvousError } from "../rendezvous/RendezvousError.ts"
-import type { Continuation, NotProvided, OperationRequest, RendezvousSpec, SignalRequest, StateNote } from "../stage/Launch.ts"
+import type { Continuation, FlowBudget, FlowRequest, NotProvided, OperationRequest, RendezvousSpec, SignalRequest, StateNote } from "../stage/Launch.ts"
 import type { Finding, GraphView, Stats } from "../scheduler/Introspection.ts"
 import type { Kind, Lines } from "../scheduler/Trace.ts"
 import type { Archive } from "./Archive.ts"
@@ -84,7 +86,7 @@ export interface Observation {
 }
 
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
-export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | RendezvousError | SpaceStopped
+export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | RendezvousError | FlowError | SpaceStopped
 export type { Foreign, ForeignChange }
 export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationPage, OperationRow }
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
@@ -218,6 +220,37 @@ export interface SpaceRendezvous {
   readonly get: (key: string) => Effect.Effect<RendezvousRow | undefined, ReadError>
 }
 
+/** An instance of a flow as it stands. */
+export interface InstanceRow extends Instance {
+  readonly inst: string
+}
+
+/** Instances in the order of their ids, and where to go on; `undefined` at the end. */
+export interface InstancePage {
+  readonly instances: ReadonlyArray<InstanceRow>
+  readonly next: string | undefined
+}
+
+/**
+ * The flows of a space. What is asked of them is done by the next beat, and answered with its number when that is durable.
+ *
+ * To follow an instance, watch its cell, `/data/flow/inst/<id>`. What is refused changes nothing.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SpaceFlows {
+  readonly start: (request: FlowRequest) => Effect.Effect<{ readonly inst: string; readonly beat: number }, ControlError>
+  readonly pause: (inst: string) => Effect.Effect<number, ControlError>
+  readonly resume: (inst: string) => Effect.Effect<number, ControlError>
+  readonly cancel: (inst: string) => Effect.Effect<number, ControlError>
+  readonly budget: (inst: string, budget: FlowBudget) => Effect.Effect<number, ControlError>
+  /** The instances after a cursor, a page at a time. */
+  readonly list: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<InstancePage, ReadError>
+  /** `undefined` where there is none. */
+  readonly get: (inst: string) => Effect.Effect<InstanceRow | undefined, ReadError>
+}
+
 /**
  * One space: one cell tree, one heartbeat, one journal.
  *
@@ -253,6 +286,7 @@ export interface Space {
   readonly redeliver: (id: string, enzyme: string) => Effect.Effect<number, ControlError>
   readonly ops: SpaceOperations
   readonly rv: SpaceRendezvous
+  readonly flow: SpaceFlows
   readonly control: SpaceControl
   readonly graph: SpaceGraph
   /** Starts a piece of a node module. */

@@ -18,7 +18,7 @@ import type { ControlError, ReadError, RendezvousPage, RendezvousRow, SpaceRende
 export const MAX_PAGE = 1000
 
 /** What they stand on. */
-interface Around {
+export interface Around {
   /** Hands control input to the next beat; answers that beat's number when it is durable. */
   readonly control: (make: () => (answer: Answer) => Control) => Effect.Effect<number, ControlError>
   /** Looks when all that can be seen is durable. */

@@ -139,6 +139,12 @@ const contentOf = (draft: Draft, telemetry: Value): Transition.Result["content"]
   return digest === undefined ? undefined : { digest, isKept: draft.get(`/cas/${digest}`) !== undefined }
 }
 
+/** Whether nothing can be asked of an entry any more: there is none, or it is finished. */
+export const isOver = (draft: Draft, key: string): boolean => {
+  const entry = read(draft, key)
+  return entry === undefined || Entries.isFinished(entry)
+}
+
 const read = (draft: Draft, key: string): Entry | undefined => Entries.isKey(key) ? Entries.read(draft.get(Entries.address(key).text)) : undefined
 
 /** An entry that is not over. */

@@ -62,6 +62,8 @@ export class RecordedIntake implements Intake {
           return { ...DeadLetter.redelivery(this.past.space, control[1], control[2]), answer: nobody }
         case "op":
           return { kind: "op", ask: { ...control[1], value: document(control[2][0]) }, oid: undefined, answer: nobody }
+        case "flow":
+          return { kind: "flow", ask: { ...control[1], value: document(control[2][0]) }, inst: undefined, answer: nobody }
         case "rv":
           return { kind: "rv", ask: { ...control[1], value: document(control[2][0]) }, spawned: undefined, answer: nobody }
         case "set":

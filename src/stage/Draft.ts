@@ -17,7 +17,7 @@ import * as Value from "../cell/Value.ts"
 import { adjusted, CHILDREN } from "./Children.ts"
 import * as Chance from "./Chance.ts"
 import * as Envelope from "./Envelope.ts"
-import type { BindingChange, Emission, Ledgers, OperationLaunch, Operations, Rendezvous, Report, ReportLaunch, SignalRequest } from "./Launch.ts"
+import type { BindingChange, Emission, Flows, Ledgers, OperationLaunch, Operations, Rendezvous, Report, ReportLaunch, SignalRequest } from "./Launch.ts"
 import { NotProvided } from "./Launch.ts"
 import * as Emitted from "./Emission.ts"
 import type { Moment, Startable, Transaction } from "./Transaction.ts"
@@ -266,6 +266,10 @@ export class Draft implements Transaction {
 
   get rv(): Rendezvous {
     return this.ledger("rv")
+  }
+
+  get flow(): Flows {
+    return this.ledger("flow")
   }
 
   get io(): never {

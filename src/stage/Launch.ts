@@ -304,10 +304,48 @@ export interface Rendezvous {
   readonly report: (key: string, telemetry?: Readonly<Record<string, unknown>>) => boolean
 }
 
+/** What an instance of a flow may spend: steps in all, and beats from now on; 0, as unless given, for any. */
+export interface FlowBudget {
+  readonly steps?: number | undefined
+  readonly beats?: number | undefined
+}
+
+/** What is started. */
+export interface FlowRequest extends FlowBudget {
+  readonly flow: string
+  readonly input?: unknown
+  /** The id of the instance: one name such as `order17`. One is minted unless given. */
+  readonly inst?: string | undefined
+}
+
+/**
+ * Flows under way, under `/data/flow/inst`. (Seed 001, "Pipeline integration".)
+ *
+ * What is asked here takes effect with the run that asks it, or not at all. An instance that is over sends
+ * `/CEP:sig_inst/<state>` to its cell, for enzymes that are bound there or above.
+ */
+export interface Flows {
+  /**
+   * Starts an instance of a flow; answers its id.
+   *
+   * @throws InvalidFlowRequest, FlowUnknown, InstanceExists
+   */
+  readonly start: (flow: string, input?: unknown, options?: FlowBudget & Pick<FlowRequest, "inst">) => string
+  /** Has an instance take no more steps. What it hears meanwhile is kept. False for one that is unknown, over or paused. */
+  readonly pause: (inst: string) => boolean
+  /** Has a paused instance go on. False for any other. */
+  readonly resume: (inst: string) => boolean
+  /** Ends an instance, and the rendezvous that it waits for. False for one that is unknown or over. */
+  readonly cancel: (inst: string) => boolean
+  /** Gives an instance another budget. False for one that is unknown or over. */
+  readonly budget: (inst: string, budget: FlowBudget) => boolean
+}
+
 /** What the ledgers of the runtime are to a run. */
 export interface Ledgers {
   readonly op: Operations
   readonly rv: Rendezvous
+  readonly flow: Flows
 }
 
 /** Requests to the outside world, submitted once the beat is durable. (Seed 003.) */

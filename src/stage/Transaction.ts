@@ -10,7 +10,7 @@
  */
 import type { Cell } from "../cell/Cell.ts"
 import type { Value } from "../cell/Value.ts"
-import type { Io, Operations, Rendezvous, Report, SignalRequest } from "./Launch.ts"
+import type { Flows, Io, Operations, Rendezvous, Report, SignalRequest } from "./Launch.ts"
 
 /** What a beat gives to each of its runs. */
 export interface Moment {
@@ -90,5 +90,6 @@ export interface Transaction {
   readonly report: (report: Report) => void
   readonly op: Operations
   readonly rv: Rendezvous
+  readonly flow: Flows
   readonly io: Io
 }
