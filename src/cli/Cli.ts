@@ -13,6 +13,7 @@ import * as ControlCommand from "./ControlCommand.ts"
 import * as DataFolder from "./DataFolder.ts"
 import * as DeadCommand from "./DeadCommand.ts"
 import * as EnzymeCommand from "./EnzymeCommand.ts"
+import * as FlowCommand from "./FlowCommand.ts"
 import * as GraphCommand from "./GraphCommand.ts"
 import * as HistoryCommand from "./HistoryCommand.ts"
 import * as NewCommand from "./NewCommand.ts"
@@ -50,6 +51,7 @@ export const command = Command.make("systole").pipe(
     DeadCommand.command,
     OpCommand.command,
     RvCommand.command,
+    FlowCommand.command,
     ...ControlCommand.commands,
     GraphCommand.command,
     HistoryCommand.journal,

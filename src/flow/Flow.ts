@@ -77,6 +77,18 @@ export const make = <Input = unknown, const Name extends string = string>(defini
   })
 }
 
+/** A flow as it is shown: its steps in order, each with where it can go on. */
+export interface Described {
+  readonly name: string
+  readonly steps: ReadonlyArray<{ readonly step: string; readonly kind: Kind; readonly goals: ReadonlyArray<string> }>
+}
+
+/** What an enzyme that is a flow is made of; `undefined` for any other. */
+export const describe = (enzyme: Enzyme.Enzyme): Described | undefined => {
+  const plan = planOf(enzyme)
+  return plan === undefined ? undefined : { name: plan.name, steps: [...plan.steps.values()].map((placed) => ({ step: placed.name, kind: placed.kind, goals: goals(placed) })) }
+}
+
 /** The plan of an enzyme that is a flow. */
 export const planOf = ({ run }: Enzyme.Enzyme): Machine.Plan | undefined => (run as { readonly plan?: Machine.Plan }).plan
 

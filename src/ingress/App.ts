@@ -21,6 +21,7 @@ import * as Body from "./Body.ts"
 import * as Cells from "./Cells.ts"
 import * as Control from "./Control.ts"
 import * as Dead from "./Dead.ts"
+import * as Flows from "./Flows.ts"
 import * as Graph from "./Graph.ts"
 import * as Guard from "./Guard.ts"
 import * as History from "./History.ts"
@@ -104,6 +105,7 @@ const routesOf = (services: Services, options: Options): Hono => {
   const stream = Sse.make(options.closing, tell)
   stateRoutes(app, services, stream)
   Dead.routes(app, find)
+  Flows.routes(app, { find, kernel: services.kernel, stream, wantsStream })
   Graph.routes(app, find)
   History.routes(app, find)
   Control.routes(app, find)
