@@ -26,6 +26,11 @@ export class Heap<A> {
     return this.items[0]
   }
 
+  /** Whether this holds for one of them, at the cost of a look at each. */
+  some(holds: (item: A) => boolean): boolean {
+    return this.items.some(holds)
+  }
+
   push(item: A): void {
     const { compare, items } = this
     let place = items.push(item) - 1

@@ -60,7 +60,6 @@ export class Client extends Context.Service<Client, {
         return make({ fetch, url, token: token ?? undefined, unreachable })
       }
       const project = yield* host.open(config)
-      yield* Output.broken(project.found)
       return make({ fetch: project.fetch, url: "http://localhost", token: config.token, unreachable: "The project does not answer" })
     })
   )

@@ -25,8 +25,8 @@ export interface Project {
   /** What there is each time that files changed; modules are swapped for as long as this runs. */
   readonly reloads: Stream.Stream<Found>
   readonly fetch: Fetch
-  /** Opens every space, so that what waits there goes on; tells of each that cannot be opened. */
-  readonly wake: (failed: (space: string, error: unknown) => Effect.Effect<void>) => Effect.Effect<void>
+  /** Opens every space, so that what waits there goes on; reports each that cannot be opened. */
+  readonly wake: Effect.Effect<void>
   /** Ends all streams, so that a server can close. */
   readonly hush: () => void
 }

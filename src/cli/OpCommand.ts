@@ -43,12 +43,13 @@ const show = Command.make("show", { space: SpaceCommand.name, oid, json: Output.
     Effect.flatMap((dossier) => Output.data(json, dossier, lines(dossier)))
   )).pipe(Command.withDescription("Print an operation's dossier"))
 
-const lines = ({ close, history, waiting, ...row }: Shown): ReadonlyArray<string> => [
+const lines = ({ close, history, sent, waiting, ...row }: Shown): ReadonlyArray<string> => [
   `${row.oid} ${row.verb} → ${row.target} (${row.mode})`,
   `  ${row.state} code ${row.code}${row.note === undefined ? "" : `: ${row.note}`}`,
   `  payload ${row.payload === undefined ? "none" : JSON.stringify(row.payload)}`,
   ...history.map((entry) => `  OPH:${entry.number} beat ${entry.beat} ${entry.state} code ${entry.code}${entry.note === undefined ? "" : `: ${entry.note}`}`),
   ...waiting.map((watcher) => `  OPW:${watcher.number} ${watcher.enzyme} awaits ${watcher.want}${watcher.deadline === 0 ? "" : ` until beat ${watcher.deadline}`}`),
+  ...sent === undefined ? [] : [`  ${sent.count} sent to other spaces since`, ...sent.requests.map((request) => `  ${request.id} beat ${request.beat} to ${request.space}: ${request.signal ?? request.target}`)],
   close === null ? "  open" : `  closed ${close.status} in beat ${close.closed_beat}${close.summary === undefined ? "" : `: ${JSON.stringify(close.summary)}`}`
 ]
 

@@ -6,7 +6,6 @@
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Flag from "effect/cli/Flag"
-import type { Found } from "../loader/Loader.ts"
 
 /**
  * The flag that every command has.
@@ -38,15 +37,6 @@ export const data = (asJson: boolean, value: unknown, text: string | ReadonlyArr
  * @since 0.1.0
  */
 export const note = (text: string): Effect.Effect<void> => Console.error(text)
-
-/**
- * Tells of each module that could not be loaded.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const broken = (found: Found): Effect.Effect<void> =>
-  Effect.forEach(found.broken, (broken) => note(`broken: ${broken.message}`), { discard: true })
 
 /**
  * Rows with their columns in line.

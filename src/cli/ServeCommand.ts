@@ -39,10 +39,7 @@ const report = ({ broken, enzymes }: Found) => ({
 
 /** Prints which modules run now. */
 const tell = (found: Found, json: boolean) =>
-  Effect.andThen(
-    Output.broken(found),
-    Output.data(json, report(found), `reloaded: ${found.enzymes.length} enzymes, ${found.broken.length} broken modules`)
-  )
+  Output.data(json, report(found), `reloaded: ${found.enzymes.length} enzymes, ${found.broken.length} broken modules`)
 
 /** Serves until the process is told to stop. */
 const serve = Effect.fn("ServeCommand.serve")(function*(config: Config, { isLive, json }: { readonly isLive: boolean; readonly json: boolean }) {
@@ -53,7 +50,6 @@ const serve = Effect.fn("ServeCommand.serve")(function*(config: Config, { isLive
     return yield* new CliFailure({ exit: exits.unreachable, code: "server/running", message: `The project is served already at ${url} by process ${pid}. End that process; if it is another program, remove ${config.data}/server.json` })
   }
   const { fetch, found, hush, reloads, wake } = yield* host.open(config)
-  yield* Output.broken(found)
   const port = yield* host.listen(fetch, config)
   yield* Effect.addFinalizer(() => Effect.sync(hush))
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`
@@ -64,7 +60,7 @@ const serve = Effect.fn("ServeCommand.serve")(function*(config: Config, { isLive
     `${found.enzymes.length} enzymes, ${found.nodes.length === 0 ? "" : `${found.nodes.length} nodes, `}${found.broken.length} broken modules`,
     `listening at ${url}`
   ])
-  yield* wake((space, error) => Output.note(`space "${space}" does not wake: ${error instanceof Error ? error.message : String(error)}`))
+  yield* wake
   return yield* Effect.never
 }, Effect.scoped)
 

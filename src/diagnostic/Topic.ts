@@ -38,14 +38,29 @@ export const topics = {
     means: "A pause, rollback or resume was asked for when the space could not do it",
     remedy: "Look how the space stands, and ask for what it can do from there"
   },
+  "label/declassified": {
+    severity: "sev:debug",
+    means: "An enzyme left out atoms that the configuration grants it to declassify",
+    remedy: "Nothing, where that is meant; else take the grant out of the configuration"
+  },
   "mailroom/catalog": {
     severity: "sev:crit",
     means: "The catalogue of the mailroom is damaged in the scope that is named, so no bucket was made",
     remedy: "Give each cell under /sys/err_cat a field mailroom.buckets with an object, and send /CEP:sig_sys/init again"
   },
+  "module/broken": {
+    severity: "sev:crit",
+    means: "A module cannot be loaded or registered; what its file held before goes on",
+    remedy: "Mend what the note complains of; under systole dev the file is looked at again when it changes"
+  },
+  "node/busy": {
+    severity: "sev:warn",
+    means: "Nodes run for more than three tenths of the time, for five seconds or more",
+    remedy: "See in the graph which run most often; give them a debounce or a throttle, or have them read less"
+  },
   "node/failed": {
     severity: "sev:crit",
-    means: "A node failed, and what it derives stays as it was",
+    means: "A node failed, and what it derives stays as it was; in a space with labels it is gone",
     remedy: "Mend the node; it runs again when its code changes, or what it reads"
   },
   "node/non-settling": {
@@ -53,10 +68,30 @@ export const topics = {
     means: "Nodes changed what they read themselves, again and again, and are put off",
     remedy: "Have them reach a value that does not change any more, or break the circle"
   },
+  "node/refused": {
+    severity: "sev:crit",
+    means: "A node does not run, because another one writes what it derives",
+    remedy: "Have it derive another cell, or withdraw the other one; it is taken in when that is gone"
+  },
+  "node/undelivered": {
+    severity: "sev:crit",
+    means: "An effect failed at what it was told, and is not told the same again",
+    remedy: "Mend its deliver; what has to reach the outside for certain is an event of its own"
+  },
+  "node/unstable": {
+    severity: "sev:warn",
+    means: "A node made something else of the same values when it ran a second time, which the check in development does",
+    remedy: "Derive from what is read alone, and write values rather than add to what is there"
+  },
   "ops/watchers": {
     severity: "sev:warn",
     means: "What was awaited of an operation did not come in time, or never can",
     remedy: "Give a longer ttl, or close the operation where its work ends; the awaiting enzyme gets /op/tmo"
+  },
+  "outbox/waiting": {
+    severity: "sev:warn",
+    means: "Another space does not take what is sent to it; it stays in the outbox and is tried again",
+    remedy: "See to the other space by the note; what waits goes out, in order, when it takes signals again"
   },
   "registry/cycle": {
     severity: "sev:usage",

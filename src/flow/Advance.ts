@@ -22,6 +22,14 @@ export interface Sent {
   readonly payload: Document.Document | undefined
 }
 
+/** What the beat told of. */
+export interface Told {
+  /** The completions, each by the cell of its event. */
+  readonly completions: ReadonlyArray<readonly [cell: string, event: Document.Document]>
+  /** Whether what lies in one cell may be told in another. */
+  readonly tells: (from: string, to: string) => boolean
+}
+
 /** What a completion tells. */
 interface Event {
   readonly key: string
@@ -36,8 +44,8 @@ interface Event {
  * @category combinators
  * @since 0.1.0
  */
-export const atCommit = (stage: Stage, completions: ReadonlyArray<Document.Document>): ReadonlyArray<Sent> => {
-  for (const completion of completions) hear(stage, Document.read(completion, []) as unknown as Event)
+export const atCommit = (stage: Stage, { completions, tells }: Told): ReadonlyArray<Sent> => {
+  for (const [cell, completion] of completions) hear(stage, Document.read(completion, []) as unknown as Event, (to) => tells(cell, to))
   const sent: Array<Sent> = []
   for (const key of stage.documents.keys()) {
     // Most documents of most beats differ from instances in the first letter that can.
@@ -52,7 +60,7 @@ export const atCommit = (stage: Stage, completions: ReadonlyArray<Document.Docum
 }
 
 /** Notes a completion with all instances that hear of it, and has those go on that wait for it. */
-const hear = (stage: Stage, { key, outcome, signal_path, telemetry }: Event): void => {
+const hear = (stage: Stage, { key, outcome, signal_path, telemetry }: Event, tells: (to: string) => boolean): void => {
   const place = Instance.subscriptions(signal_path)
   const listeners = Document.read(stage.newest(place.key), []) as Readonly<Record<string, string>> | undefined
   if (listeners === undefined) return
@@ -61,7 +69,7 @@ const hear = (stage: Stage, { key, outcome, signal_path, telemetry }: Event): vo
     const { key: cell } = Instance.address(inst)
     const instance = Instance.read(Document.read(stage.newest(cell), []))
     const job = instance?.jobs[step]
-    if (instance === undefined || job === undefined || Instance.isOver(instance)) continue
+    if (instance === undefined || job === undefined || Instance.isOver(instance) || !tells(cell)) continue
     if (job.again) staying[inst] = step
     const jobs = { ...instance.jobs, [step]: { ...job, event: { key, outcome, telemetry } } }
     stage.put(Instance.address(inst), Document.encode({ ...instance, jobs, state: instance.state === "waiting" ? "ready" : instance.state }), COMMIT)

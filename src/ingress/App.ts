@@ -18,6 +18,7 @@ import type { Enzyme } from "../registry/Enzyme.ts"
 import * as Beats from "./Beats.ts"
 import * as Blobs from "./Blobs.ts"
 import * as Body from "./Body.ts"
+import * as Cleared from "./Cleared.ts"
 import * as Cells from "./Cells.ts"
 import * as Control from "./Control.ts"
 import * as Dead from "./Dead.ts"
@@ -66,8 +67,13 @@ export interface App {
 export const make = (services: Services, options: Options): App => {
   const routes = routesOf(services, options)
   const refusal = Guard.make(options, services.hash)
+  const readerOf = Guard.readers(options, services.hash)
+  const tell = teller(options)
+  const cleared = Cleared.make(services.kernel, { stream: Sse.make(options.closing, tell), tell })
   // Before the routes and not among them: Hono runs a route that stands alone without any machinery.
   const fetch: App["fetch"] = (request) => {
+    const reader = readerOf(request)
+    if (reader !== undefined && !probes.has(pathOf(request))) return cleared(request, reader)
     const refused = refusal(request)
     return refused === undefined || isOpen(request, refused) ? routes.fetch(request) : Problem.response(refused)
   }
@@ -106,12 +112,16 @@ const routesOf = (services: Services, options: Options): Hono => {
   stateRoutes(app, services, stream)
   Dead.routes(app, find)
   Flows.routes(app, { find, kernel: services.kernel, stream, wantsStream })
+  app.get("/v1/spaces/:space/denials", async (c) => {
+    const space = await find(c.req.param("space"))
+    return Json.answer({ denials: await Effect.runPromise(space.denials) }, { headers: { "cache-control": "no-store" } })
+  })
   Graph.routes(app, find)
   History.routes(app, find)
   Control.routes(app, find)
   Ops.routes(app, { find, stream, wantsStream })
   Rv.routes(app, { find, stream, wantsStream })
-  for (const [path, page] of Object.entries(options.pages)) app.get(path, () => Pages.send(page, services.kernel))
+  for (const [path, page] of Object.entries(options.pages)) app.get(path, () => Pages.send(page, services.kernel, services.hash))
   return app
 }
 

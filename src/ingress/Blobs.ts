@@ -43,13 +43,19 @@ export const receive = async (space: Space, request: Request, at: { readonly bas
   return Json.answer({ hash: digest, address: `/cas/${digest}`, size, link: location }, { status: 201, headers: { location } })
 }
 
+/** Who holds content. */
+interface Holder {
+  readonly name: string
+  readonly blob: (hash: string) => Effect.Effect<Uint8Array | undefined, unknown>
+}
+
 /**
  * Sends content. Its name is its digest, so it never changes.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const send = async (space: Space, digest: string, request: Request): Promise<Response> => {
+export const send = async (space: Holder, digest: string, request: Request): Promise<Response> => {
   if (!/^[0-9a-f]{64}$/.test(digest)) throw absent(space, digest)
   const bytes = await Effect.runPromise(space.blob(digest))
   if (bytes === undefined) throw absent(space, digest)
@@ -82,7 +88,7 @@ export const sniff = (bytes: Uint8Array): string => {
   return "application/octet-stream"
 }
 
-const absent = (space: Space, digest: string) =>
+const absent = (space: Pick<Space, "name">, digest: string) =>
   new RequestRefused({ code: "blob/absent", reason: `Space "${space.name}" holds no content ${JSON.stringify(digest.slice(0, 100))}. Put it with PUT /v1/spaces/${space.name}/blobs` })
 
 const fill = async (writer: BlobWriter, request: Request, hash: Hash["Service"]): Promise<{ readonly digest: string; readonly size: number }> => {

@@ -25,7 +25,7 @@ export interface Place {
   readonly query: URLSearchParams
 }
 
-const queries = new Set(["scope", "path", "list", "below", "after", "limit"])
+const queries = new Set(["scope", "path", "list", "below", "after", "limit", "pull"])
 
 /** Most addresses that one answer lists. */
 export const MAX_LISTED = 1000
@@ -40,7 +40,7 @@ export const MAX_LISTED = 1000
 export const place = (url: string): Place => {
   const { pathname, searchParams } = new URL(url)
   for (const name of searchParams.keys()) {
-    if (!queries.has(name)) throw new RequestRefused({ code: "query/invalid", reason: `The query has "${name}". What may be there is scope, path, list, below, after and limit` })
+    if (!queries.has(name)) throw new RequestRefused({ code: "query/invalid", reason: `The query has "${name}". What may be there is scope, path, list, below, after, limit and pull` })
   }
   const cells = /^\/v1\/spaces\/[^/]+\/(?:cells|locks)(\/.*)$/.exec(pathname)
   if (cells === null) throw new RequestRefused({ code: "route/absent", reason: `There is nothing at ${pathname.slice(0, 200)}` })
@@ -64,7 +64,8 @@ export const address = ({ id, query }: Place): string => {
 
 /**
  * A cell's value; the names directly below it where the query says `list`; the
- * addresses of all cells below it, a page at a time, where it says `below`.
+ * addresses of all cells below it, a page at a time, where it says `below`. With
+ * `pull`, what the value is derived from is brought up to date first.
  *
  * @category combinators
  * @since 0.1.0
@@ -72,13 +73,12 @@ export const address = ({ id, query }: Place): string => {
 export const read = async (space: Space, place: Place): Promise<Response> => {
   if (place.query.has("list")) return Json.answer({ names: await Effect.runPromise(space.list(folder(place))) }, fresh)
   if (place.query.has("below")) {
-    const limit = Math.min(Body.count(place.query.get("limit") ?? String(MAX_LISTED)), MAX_LISTED)
-    const after = place.query.get("after")
-    const cells = await Effect.runPromise(space.below(folder(place), after === null ? { limit } : { after, limit }))
+    const { limit, ...rest } = page(place)
+    const cells = await Effect.runPromise(space.below(folder(place), { ...rest, limit }))
     return Json.answer({ cells, next: cells.length < limit ? null : cells.at(-1) ?? null }, fresh)
   }
   const text = address(place)
-  const value = await Effect.runPromise(space.get(text))
+  const value = await Effect.runPromise(place.query.has("pull") ? space.pull(text) : space.get(text))
   if (value instanceof Uint8Array && value.byteLength > Value.MAX_INLINE_BYTES) {
     const link = `/v1/spaces/${space.name}/blobs/${Address.name(place.id)}`
     throw new RequestRefused({ code: "cell/content", reason: `${text} is content of ${value.byteLength} bytes, which is more than a value holds. Get it with GET ${link}` })
@@ -140,8 +140,15 @@ export const remove = async (space: Space, place: Place): Promise<Response> =>
 
 const fresh: Json.Init = { headers: { "cache-control": "no-store" } }
 
+/** The page that a query asks for. */
+export const page = ({ query }: Place): { readonly after?: string; readonly limit: number } => {
+  const limit = Math.min(Body.count(query.get("limit") ?? String(MAX_LISTED)), MAX_LISTED)
+  const after = query.get("after")
+  return after === null ? { limit } : { after, limit }
+}
+
 /** The cell to look below; `/` is all of the tree. */
-const folder = ({ id }: Place): string => {
+export const folder = ({ id }: Place): string => {
   if (id === "/") return id
   const names = Name.split(id)
   if (typeof names === "string") throw new Address.InvalidAddress({ text: id, reason: names })

@@ -8,6 +8,7 @@
  *
  * @module
  */
+import type { Clearance } from "../kernel/Reader.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import { RequestRefused } from "./Problem.ts"
 
@@ -17,6 +18,18 @@ export interface Rules {
   readonly token: string | undefined
   /** Whether the server listens on a loopback address. */
   readonly loopback: boolean
+  /** Who may speak to it without being told everything. */
+  readonly readers?: ReadonlyArray<Clearance & { readonly token: string }> | undefined
+}
+
+/** Finds the reader by whose token a request is made; `undefined` for any other. */
+export const readers = ({ readers = [] }: Rules, hash: Hash["Service"]): (request: Request) => Clearance | undefined => {
+  if (readers.length === 0) return () => undefined
+  const known = readers.map((reader) => ({ reader, expected: hash.hex(`Bearer ${reader.token}`) }))
+  return (request) => {
+    const shown = hash.hex(normalized(request.headers.get("authorization")))
+    return known.filter(({ expected }) => sameDigest(shown, expected))[0]?.reader
+  }
 }
 
 /**

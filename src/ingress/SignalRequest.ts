@@ -29,6 +29,7 @@ const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
   ["target", { is: isText, expected: "a string" }],
   ["payload", { is: () => true, expected: "any value" }],
   ["id", { is: (value) => isText(value) && value !== "", expected: "a string that is not empty" }],
+  ["label", { is: (value) => Array.isArray(value) && value.every(isText), expected: "a list of atoms" }],
   ["qos", { is: (value) => value === "control" || value === "retain" || value === "discard", expected: "control, retain or discard" }],
   ["at", { is: isAt, expected: "one of { beat }, { beats } and { ms }, with a whole number from 0" }]
 ])
@@ -48,7 +49,7 @@ const posted = (body: unknown): PostedSignal => {
 const shown = (value: unknown): string => JSON.stringify(value).slice(0, 100)
 
 const malformed = (detail: string) =>
-  new RequestRefused({ code: "body/malformed", reason: `The body is not a signal: ${detail}. Send { signal, target, payload, id, at, qos } with at least one of the first two` })
+  new RequestRefused({ code: "body/malformed", reason: `The body is not a signal: ${detail}. Send { signal, target, payload, id, at, qos, label } with at least one of the first two` })
 
 /**
  * The signal in a request's body; the header `Idempotency-Key` is another way to give its id.

@@ -10,7 +10,7 @@ import * as Problem from "./Problem.ts"
 /** One event of a stream. */
 export interface Frame {
   /** Where a reader goes on that lost the stream after this event; the one before it where it has none. */
-  readonly id: number | undefined
+  readonly id: number | string | undefined
   readonly event: string
   /** One line. */
   readonly data: string

@@ -6,13 +6,15 @@
 import type { Binding, BindingTable } from "../registry/Bindings.ts"
 import type { Address } from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
+import * as Label from "../cell/Label.ts"
 import * as Bindings from "../registry/Bindings.ts"
 import type { Entry } from "../registry/Registry.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import { Advance, type Advanced } from "../operation/Advance.ts"
 import type { Watches } from "../operation/Watches.ts"
 import type { Draft } from "../stage/Draft.ts"
-import type { Moment } from "../stage/Transaction.ts"
+import type { Moment } from "../stage/Moment.ts"
+import type { Labels } from "../stage/Labels.ts"
 import type { BindingChange } from "../stage/Launch.ts"
 import { COMMIT, type Stage } from "../stage/Stage.ts"
 import type { Answer, Control } from "./Control.ts"
@@ -22,14 +24,14 @@ import type { Taken } from "./Inbox.ts"
 import type { Begun } from "./Intake.ts"
 import type { Sent } from "./Journal.ts"
 import type { Regime } from "./Regime.ts"
-import type { Again, Pending } from "./Signal.ts"
+import * as Signal from "./Signal.ts"
 import { WriteRefused } from "./SpaceError.ts"
 
 /** Who is to take a signal: an enzyme, or nobody where the outcome is settled already. */
 export interface Assignment {
   readonly key: string
   readonly entry?: Entry | undefined
-  readonly again?: Again | undefined
+  readonly again?: Signal.Again | undefined
   readonly outcome?: Outcome | undefined
 }
 
@@ -59,6 +61,8 @@ export class BeatWork {
   regime: Regime
   /** Whether something was fatal, so that the space shuts down. */
   falls = false
+  /** The documents that a rollback took back. */
+  readonly takenBack: Array<string> = []
   /** What was written under groups. */
   readonly steps: Steps = new Map()
   /** What the beat took from the inbox, to be put back where the beat is aborted. */
@@ -71,6 +75,8 @@ export class BeatWork {
   readonly diagnostics: Array<Diagnostic.Diagnostic> = []
   /** The facts that have their cells. */
   readonly facts: Array<{ readonly fact: Diagnostic.Diagnostic; readonly place: Address }> = []
+  /** The labels of the space, where it has any. */
+  labels: Labels | undefined
   /** Whether an enzyme takes the signal that tells of the fact at a place. */
   hears: (signal: string, place: string) => boolean = () => false
   /** What the beat itself sent, but to those who await operations. */
@@ -81,12 +87,12 @@ export class BeatWork {
   due: ReadonlyArray<readonly [oid: string, number: number]> = []
   /** The keys of the rendezvous whose beat has come. */
   met: ReadonlyArray<string> = []
-  /** The events of the rendezvous that were completed. */
-  readonly completions: Array<Document.Document> = []
+  /** The events of the rendezvous that were completed, by their cells. */
+  readonly completions: Array<readonly [cell: string, event: Document.Document]> = []
   /** What became of operations, once all runs are merged. */
   advanced: Advanced | undefined
   /** What was sent again from the dead letters. */
-  readonly redelivered: Array<Pending> = []
+  readonly redelivered: Array<Signal.Pending> = []
   /** What is to be said once the beat is durable. */
   readonly answers: Array<Answer> = []
   /** The binding lists that this beat changed. */
@@ -166,6 +172,7 @@ export class BeatWork {
 
   /** Puts a run on the agenda. */
   assign(flight: Flight, { again, entry, key, outcome }: Assignment): Handling {
+    const told = Signal.toldBy({ again, signal: flight.signal })
     const handling: Handling = {
       flight,
       key,
@@ -176,7 +183,8 @@ export class BeatWork {
       beat: this.moment.beat,
       run: this.runs.length,
       draft: undefined,
-      outcome
+      outcome,
+      label: outcome !== undefined && outcome.kind !== "ok" && outcome.kind !== "conflict" ? Label.join(told, outcome.label ?? Label.none) : told
     }
     this.runs.push(handling)
     return handling

@@ -10,6 +10,7 @@ import type { Modules } from "../scheduler/Modules.ts"
 import type { Enzymes } from "../registry/Registry.ts"
 import type { Watches } from "../operation/Watches.ts"
 import type { Calendar } from "../rendezvous/Calendar.ts"
+import type { Labels } from "../stage/Labels.ts"
 import type { Departures } from "./Departures.ts"
 import type { Derivation } from "./Derivation.ts"
 import type { Derived } from "./Derived.ts"
@@ -45,6 +46,8 @@ export interface Body {
   /** The rendezvous that are not over. */
   readonly calendar: Calendar
   readonly settings: Settings
+  /** The labels by which its cells are shown to those outside, where it has any. */
+  readonly labels?: Labels | undefined
   readonly hash: (data: string | Uint8Array) => string
   /** Draws a beat's seed. */
   readonly seed: () => string

@@ -25,6 +25,7 @@ import * as Flowing from "./Flowing.ts"
 import type { Steps } from "./Foreign.ts"
 import * as Journal from "./Journal.ts"
 import * as Meeting from "./Meeting.ts"
+import * as Labelling from "./Labelling.ts"
 import * as Operating from "./Operating.ts"
 import * as Receipts from "./Receipts.ts"
 import * as Reporting from "./Reporting.ts"
@@ -59,7 +60,8 @@ interface Settled {
   readonly receipts: Array<ReceiptRow>
   readonly blobs: Array<BlobRow>
   readonly landed: Array<Flight>
-  readonly staying: Array<Flight>
+  /** All flights of the beat, in the order of the agenda. */
+  readonly flights: Array<Flight>
 }
 
 /** Losses in a row after which a run is reported, once. */
@@ -76,7 +78,7 @@ const FAILURE = 4096
  * @since 0.1.0
  */
 export const commit = (work: BeatWork, body: Body): Beat => {
-  const settled: Settled = { queued: [...work.redelivered], receipts: [], blobs: [...work.begun.texts], landed: [], staying: [] }
+  const settled: Settled = { queued: [...work.redelivered], receipts: [], blobs: [...work.begun.texts], landed: [], flights: [] }
   const flights = taken(work)
   for (const handling of work.runs) conclude(handling, { work, body, settled })
   for (const flight of flights) settleFlight(flight, { work, body, settled })
@@ -158,7 +160,7 @@ const merge = (handling: Handling, result: Document.Document | undefined, around
   for (const emission of draft.emissions) {
     const { at, space } = emission
     const to = space === undefined || space === body.space ? undefined : Signal.passage(space, at, work.moment.now)
-    const signal = Signal.make(emission, { origin: "run", depth: handling.flight.signal.depth + 1, expected: handling.beat + 1, to })
+    const signal = Signal.make(emission, { origin: "run", depth: handling.flight.signal.depth + 1, expected: handling.beat + 1, to, label: Signal.carried(handling.label) })
     const due = at === undefined || to !== undefined ? undefined : Signal.due(at, sinceOf(work, body))
     settled.queued.push(new Signal.Pending(body.number(), signal, { due }))
   }
@@ -200,7 +202,7 @@ const repeat = (handling: Handling, around: Surroundings): void => {
 const park = (handling: Handling, until: number | undefined, around: Surroundings): void => {
   const { now } = around.work.moment
   const due = Signal.due({ ms: Math.max(0, (until ?? now) - now) }, sinceOf(around.work, around.body))
-  again(handling, around, { why: "retry", document: undefined, losses: 0, attempt: handling.attempt, due })
+  again(handling, around, { why: "gate", document: undefined, losses: 0, attempt: handling.attempt, due })
 }
 
 const again = (
@@ -209,11 +211,11 @@ const again = (
   { due, ...rest }: Pick<Signal.Again, "why" | "document" | "previous" | "losses" | "attempt"> & { readonly due: Signal.Due | undefined }
 ): void => {
   const { entry, flight, key } = handling
-  // Only a failure lets a lane go on; who lost a conflict keeps its place.
-  const loose = rest.why === "retry" && entry?.enzyme.order === "loose"
+  // Only a failure lets a lane go on; who lost a conflict keeps its place, unless that would tell what it knows.
+  const loose = (rest.why === "retry" && entry?.enzyme.order === "loose") || Labelling.isRisen(handling)
   flight.open++
   if (!loose) flight.strict++
-  const left: Signal.Again = { enzyme: key, entry: entry?.id, captured: flight.captured, lane: loose ? undefined : flight.lane, loose, ...rest }
+  const left: Signal.Again = { enzyme: key, entry: entry?.id, captured: flight.captured, lane: loose ? undefined : flight.lane, loose, label: Signal.carried(handling.draft?.label ?? handling.label), ...rest }
   settled.queued.push(new Signal.Pending(body.number(), flight.signal, { due, again: left }))
 }
 
@@ -255,8 +257,8 @@ const taken = (work: BeatWork): ReadonlyArray<Flight> => {
 
 const settleFlight = (flight: Flight, { body, settled, work }: Surroundings): void => {
   for (const row of Receipts.rowsOf(flight, work.moment.beat, body.hash)) settled.receipts.push(row)
+  settled.flights.push(flight)
   if (flight.open === 0) settled.landed.push(flight)
-  else settled.staying.push(flight)
 }
 
 interface Made {
@@ -274,16 +276,19 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     prev: body.store.head().hash,
     content: work.begun.content,
     activated: work.begun.activated,
+    spent: work.begun.spent,
     controls: work.done,
     captured: work.captured,
     runs: work.runs,
     nodes: body.derivation.lines,
     restless: body.derivation.restless,
+    refused: body.derivation.refused,
     due: work.due,
     met: work.met,
     sent: [...work.advanced?.sent ?? [], ...work.told],
     changes,
-    made: firsts(settled.blobs, body)
+    made: firsts(settled.blobs, body),
+    labels: Labelling.lines(work)
   })
   const dequeued: Array<number> = []
   for (const { pending } of work.captured) if (pending.stored) dequeued.push(pending.seq)
@@ -323,8 +328,11 @@ const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => 
     if (pending.again === undefined) inbox.push(pending)
     else inbox.repeat(pending)
   }
-  for (const flight of settled.staying) inbox.stay(flight)
-  for (const flight of settled.landed) inbox.land(flight)
+  // In the order of the agenda: what each of them held up goes on in that order, whether the flight itself is over or not.
+  for (const flight of settled.flights) {
+    if (flight.open > 0) inbox.stay(flight)
+    else inbox.land(flight)
+  }
   if (isRuled) inbox.rule(work.regime)
   // Another handling of its event may have ended in this very beat, so it comes after all of those.
   for (const pending of work.redelivered) {

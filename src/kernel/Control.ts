@@ -12,10 +12,12 @@ import * as Link from "../cell/Link.ts"
 import * as Name from "../cell/Name.ts"
 import { InvalidValue } from "../cell/Value.ts"
 import * as Bindings from "../registry/Bindings.ts"
+import type { InvalidNode } from "../scheduler/Definition.ts"
 import type { BindingChange } from "../stage/Launch.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Write } from "../stage/Write.ts"
 import * as Flowing from "./Flowing.ts"
+import type { SentSince } from "./Dossiers.ts"
 import * as Foreign from "./Foreign.ts"
 import * as Meeting from "./Meeting.ts"
 import * as Operating from "./Operating.ts"
@@ -26,7 +28,7 @@ import type { ControlRefused, DeadAbsent, SpaceStopped } from "./SpaceError.ts"
 import { CellLocked, WriteRefused } from "./SpaceError.ts"
 
 /** What is answered to whoever asked: the beat that did it, once that is durable, or why it was not done. */
-export type Answer = (answer: number | InvalidValue | Operating.Refused | Meeting.Refused | Flowing.Refused | WriteRefused | CellLocked | ControlRefused | DeadAbsent | SpaceStopped) => void
+export type Answer = (answer: number | InvalidValue | Operating.Refused | Meeting.Refused | Flowing.Refused | Address.InvalidAddress | InvalidNode | WriteRefused | CellLocked | ControlRefused | DeadAbsent | SpaceStopped) => void
 
 /**
  * One piece of control input.
@@ -40,6 +42,7 @@ export type Control =
   | { readonly kind: "bind"; readonly change: BindingChange; readonly answer: Answer }
   | Redelivery
   | Operation
+  | PieceControl
   | Steered
   | Cutover
   | Locking
@@ -62,11 +65,7 @@ export interface Steered {
 export interface Cutover {
   readonly kind: "cutover"
   readonly writes: ReadonlyArray<readonly [key: string, document: Document | undefined]>
-  /** What went to other spaces since, which nobody takes back: how much, and the first of it. */
-  readonly sent: {
-    readonly count: number
-    readonly requests: ReadonlyArray<{ readonly id: string; readonly beat: number; readonly space: string; readonly signal?: string; readonly target?: string }>
-  }
+  readonly sent: SentSince
   readonly lost: string | undefined
   readonly answer: Answer
 }
@@ -76,6 +75,17 @@ export interface Locking {
   readonly kind: "lock"
   readonly cell: string
   readonly on: boolean
+  readonly answer: Answer
+}
+
+/** A piece that is started or stopped. */
+export interface PieceControl {
+  readonly kind: "piece"
+  readonly ask:
+    | { readonly verb: "start"; readonly module: string; readonly inputs: Document }
+    | { readonly verb: "stop"; readonly name: string }
+  /** Its name, once it was started. */
+  name: string | undefined
   readonly answer: Answer
 }
 
@@ -143,6 +153,9 @@ export const binding = (change: BindingChange): ((answer: Answer) => Control) =>
   return (answer) => ({ kind: "bind", change, answer })
 }
 
+/** The start or the stop of a piece. */
+export const piece = (ask: PieceControl["ask"]) => (answer: Answer): PieceControl => ({ kind: "piece", ask, name: undefined, answer })
+
 /**
  * Writes one cell from outside into the capture transaction; answers why not, where it cannot.
  *
@@ -205,6 +218,10 @@ export const sizeOf = (control: Control): number => {
     case "steer":
     case "cutover":
       return size({ signal: control.kind, target: undefined, payload: undefined })
+    case "piece":
+      return control.ask.verb === "start"
+        ? size({ signal: undefined, target: control.ask.module, payload: control.ask.inputs })
+        : size({ signal: undefined, target: control.ask.name, payload: undefined })
     case "integrate":
       return control.notice.writes.reduce((sum, write) => sum + sizeOfWrite(write), 0)
     default:

@@ -11,11 +11,12 @@ import { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { BindingChange } from "../stage/Launch.ts"
 import * as Write from "../stage/Write.ts"
 import type { LiveBody } from "./Body.ts"
-import { type Answer, binding, type Control, type Steered } from "./Control.ts"
+import * as Control from "./Control.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import { asControlError } from "./Expected.ts"
 import * as Foreign from "./Foreign.ts"
 import type { Group } from "./Group.ts"
+import * as Pieces from "./Pieces.ts"
 import * as Regime from "./Regime.ts"
 import type { ControlError, SpaceControl, SpaceState } from "./Space.ts"
 import { ControlRefused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
@@ -36,12 +37,12 @@ export class Controls implements SpaceControl {
   }
 
   /** Hands control input to the next beat; answers that beat's number when it is durable. */
-  submit(make: () => (answer: Answer) => Control): Effect.Effect<number, ControlError> {
+  submit(make: () => (answer: Control.Answer) => Control.Control): Effect.Effect<number, ControlError> {
     return Effect.callback<number, ControlError>((resume) => {
       if (this.group.error !== undefined) return resume(Effect.fail(this.group.error))
       const { inbox, settings: { limits }, space } = this.body
       try {
-        const answer: Answer = (answer) => resume(typeof answer === "number" ? Effect.succeed(answer) : Effect.fail(answer))
+        const answer: Control.Answer = (answer) => resume(typeof answer === "number" ? Effect.succeed(answer) : Effect.fail(answer))
         const limit = inbox.offer(make()(answer), limits)
         if (limit !== undefined) return resume(Effect.fail(new InboxFull({ space, limit })))
       } catch (error) {
@@ -67,6 +68,15 @@ export class Controls implements SpaceControl {
     })
   }
 
+  /** Answers the name of the piece. */
+  start(module: string, inputs: { readonly [name: string]: unknown }): Effect.Effect<string, ControlError> {
+    return Pieces.start((make) => this.submit(make), module, inputs)
+  }
+
+  stopPiece(piece: string): Effect.Effect<number, ControlError> {
+    return this.submit(() => Control.piece({ verb: "stop", name: String(piece) }))
+  }
+
   integrate(foreign: Foreign.Foreign): Effect.Effect<number, ControlError> {
     return this.submit(() => {
       const notice = Foreign.notice(foreign)
@@ -75,7 +85,7 @@ export class Controls implements SpaceControl {
   }
 
   bind(change: BindingChange): Effect.Effect<number, ControlError> {
-    return this.submit(() => binding(change))
+    return this.submit(() => Control.binding(change))
   }
 
   redeliver(id: string, enzyme: string): Effect.Effect<number, ControlError> {
@@ -129,7 +139,7 @@ export class Controls implements SpaceControl {
 
   private steer(verb: Regime.Verb, to?: number, check: () => void = nothing): ReturnType<SpaceControl["pause"]> {
     return Effect.suspend(() => {
-      let asked: Steered | undefined
+      let asked: Control.Steered | undefined
       const done = this.submit(() => {
         check()
         return (answer) => asked = { kind: "steer", verb, to, oid: undefined, refused: undefined, answer }

@@ -12,6 +12,7 @@
  */
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
+import type { Label } from "../cell/Label.ts"
 import * as Link from "../cell/Link.ts"
 import * as Name from "../cell/Name.ts"
 import type { Value } from "../cell/Value.ts"
@@ -51,6 +52,9 @@ export interface DeadLetter {
   readonly wait?: Signal.Wait
   /** The enzyme that awaited it, where a watcher of an operation had it sent. */
   readonly awaits?: string
+  /** What its event tells, and what the handling was told by, where that is confidential. */
+  readonly label?: Label
+  readonly learned?: Label
   readonly attempt: number
   /** The beat that gave it up, and the one that captured its event. */
   readonly beat: number
@@ -93,6 +97,8 @@ export const put = (stage: Stage, handling: Handling, outcome: Extract<Outcome, 
     ...(signal.to === undefined ? {} : { space: signal.to.space }),
     ...(signal.to?.wait === undefined ? {} : { wait: { at: { ...signal.to.wait.at }, since: signal.to.wait.since } }),
     ...(signal.awaits === undefined ? {} : { awaits: signal.awaits }),
+    ...(signal.label === undefined ? {} : { label: signal.label }),
+    ...(handling.label.length === 0 ? {} : { learned: handling.label }),
     ...(signal.payload === undefined ? {} : { payload: Link.make(payload.text) })
   }
   stage.put(Address.make(place), Document.encode(letter), COMMIT)
@@ -163,7 +169,7 @@ export const redelivery = (space: string, id: string, enzyme: string): Omit<Rede
 export const redeliver = ({ enzyme, id, write: { address } }: Redelivery, work: BeatWork, body: Body): DeadAbsent | undefined => {
   const letter = letterAt(address.key, work.stage.visible(address.key)?.text)
   if (letter === undefined) return new DeadAbsent({ space: body.space, id, enzyme })
-  const { awaits, signal, space, target, wait } = letter
+  const { awaits, label, signal, space, target, wait } = letter
   const payloadAddress = payloadOf(address.id)
   const payload = work.stage.visible(payloadAddress.key)
   work.stage.put(address, undefined, CAPTURE)
@@ -173,15 +179,16 @@ export const redeliver = ({ enzyme, id, write: { address } }: Redelivery, work: 
     depth: 0,
     expected: Signal.expectedBy(id),
     to: space === undefined ? undefined : { space, wait },
-    awaits
+    awaits,
+    label
   })
   work.redelivered.push(new Signal.Pending(body.number(), sent, isStorm(letter) ? { anew: true } : space === undefined ? handlingOf(letter, work) : {}))
   return undefined
 }
 
 /** The handling alone. It holds no lane: those behind it have gone on. */
-const handlingOf = ({ captured, enzyme }: DeadLetter, { moment }: BeatWork): Pick<Signal.Pending, "again" | "due"> => ({
-  again: { enzyme, attempt: 1, why: "redelivery", document: undefined, losses: 0, captured, lane: undefined, loose: true },
+const handlingOf = ({ captured, enzyme, learned }: DeadLetter, { moment }: BeatWork): Pick<Signal.Pending, "again" | "due"> => ({
+  again: { enzyme, attempt: 1, why: "redelivery", document: undefined, losses: 0, captured, lane: undefined, loose: true, label: learned },
   due: { beat: moment.beat + 1, moment: undefined }
 })
 

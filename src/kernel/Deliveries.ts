@@ -2,7 +2,7 @@
  * Deliveries: effects are told what they saw, in order, when it is durable.
  *
  * What an effect does with it is its own business: it was handed over, and a
- * failure there fails nobody else. Work that goes on is waited for where somebody
+ * failure there fails nobody else, and is reported. Work that goes on is waited for where somebody
  * waits for quiet. (Architecture, section 6, "An effect is two functions".)
  *
  * @module
@@ -18,6 +18,11 @@ import type { Delivery } from "./Derivation.ts"
 export class Deliveries {
   private open = 0
   private waiters: Array<() => void> = []
+  private readonly failed: (effect: string, error: unknown) => void
+
+  constructor(failed: (effect: string, error: unknown) => void) {
+    this.failed = failed
+  }
 
   get isQuiet(): boolean {
     return this.open === 0
@@ -33,10 +38,9 @@ export class Deliveries {
       const told = definition.deliver!(value, { beat, key: definition.name })
       if (!(told instanceof Promise)) return
       this.open++
-      const over = (): void => this.close()
-      told.then(over, over)
-    } catch {
-      // It was handed over.
+      void told.catch((error: unknown) => this.failed(definition.name, error)).finally(() => this.close())
+    } catch (error) {
+      this.failed(definition.name, error)
     }
   }
 

@@ -10,6 +10,7 @@ import type { ObservationRow } from "../persistence/Persistence.ts"
 import * as Address from "../cell/Address.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { Definition } from "../scheduler/Definition.ts"
+import type { Node } from "../scheduler/Node.ts"
 import type { Value } from "../cell/Value.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Outcome } from "./Flight.ts"
@@ -30,6 +31,9 @@ export interface NodeLine {
   readonly error: { readonly tag: string; readonly code: string; readonly message: string } | undefined
 }
 
+/** A node that was not taken in, and what it derives, where another one writes there; else another one has its name. */
+export type Refused = readonly [name: string, output?: string]
+
 /** What an effect saw, to be told when it is durable. */
 export interface Delivery {
   readonly definition: Definition
@@ -48,6 +52,10 @@ export interface Derivation {
   readonly lines: ReadonlyArray<NodeLine>
   /** The nodes that did not come to rest for the first time in a row, by name. */
   readonly restless: ReadonlyArray<string>
+  /** The nodes that were not taken in. */
+  readonly refused: ReadonlyArray<Refused>
+  /** The node module of this name, as this beat has it. */
+  readonly module: (name: string) => Definition | undefined
   /** The beat begins: its capture is merged. */
   readonly begin: (work: BeatWork) => void
   /** A handling is about to run. */
@@ -70,9 +78,21 @@ export const writerOf = (work: BeatWork, line: number): number => work.runs.leng
 /** The code of the outcome of a handling that waits for a gate. */
 export const GATED = "node/gated"
 
-/** What a line says of a run that failed. */
-export const errorOf = (outcome: Outcome | undefined): NodeLine["error"] =>
-  outcome === undefined || !("code" in outcome) ? undefined : { tag: outcome.tag, code: outcome.code, message: outcome.message }
+/** How a run is called that failed with `Retry` for the last time. */
+const SPENT = { tag: "RetriesSpent", code: "node/exhausted" } as const
+
+/** What a line says of a run that failed; `isLast` where it is not tried again, whatever it asks for. */
+export const errorOf = (outcome: Outcome | undefined, isLast: boolean): NodeLine["error"] => {
+  if (outcome === undefined || !("code" in outcome)) return undefined
+  const { code, kind, message, tag } = outcome
+  return kind === "retry" && isLast ? { ...SPENT, message } : { tag, code, message }
+}
+
+/** Whether the failure of a line is told: one that is tried again is not. */
+export const isTold = ({ error }: Pick<NodeLine, "error">): boolean => error !== undefined && error.tag !== "Retry"
+
+/** Whether a recorded failure was the last of its row. */
+export const wasLast = (tag: string | undefined): boolean => tag === SPENT.tag
 
 /** The fact that a node failed. */
 export const failure = (name: string, output: string | undefined, code: string): Diagnostic.Diagnostic => Diagnostic.of("node/failed", {
@@ -81,6 +101,34 @@ export const failure = (name: string, output: string | undefined, code: string):
   origin: { kind: "node", name },
   subject: output === undefined ? undefined : Address.ofKey(output)
 })
+
+/** The fact that a node was not taken in. */
+export const refusal = ([name, output]: Refused): Diagnostic.Diagnostic => Diagnostic.of("node/refused", {
+  note: `${name} does not run: another node ${output === undefined ? "has its name" : `writes ${output}`}. It is taken in when that one is gone`,
+  origin: { kind: "node", name },
+  subject: output === undefined ? undefined : Address.ofKey(output)
+})
+
+/** The fact that a second run of a node did not make what the first one did. It is told outside of all beats, so that to check changes none. */
+export const instability = (name: string, address: string | undefined): Diagnostic.Diagnostic => Diagnostic.of("node/unstable", {
+  note: `${name} ${address === undefined ? "starts other nodes" : `makes something else of ${address}`} when it runs twice on the same values`,
+  origin: { kind: "node", name },
+  subject: address === undefined ? undefined : Address.parse(address)
+})
+
+/** The fact that passes take much of the host's time. It differs from host to host, so it is no part of a beat. */
+export const busyness = ({ spent, window }: { readonly spent: number; readonly window: number }): Diagnostic.Diagnostic => Diagnostic.of("node/busy", {
+  note: `nodes ran for ${Math.round(spent)} of the last ${Math.round(window)} ms`,
+  origin: { kind: "runtime", name: "scheduler" },
+  subject: undefined
+})
+
+/** The nodes that started a node, outermost first. */
+export const lineage = ({ parent }: Node): string | undefined => {
+  if (parent === undefined) return undefined
+  const above = lineage(parent)
+  return above === undefined ? parent.definition.name : `${above}/${parent.definition.name}`
+}
 
 /** The fact that nodes do not come to rest, told once per episode. */
 export const restlessness = (names: ReadonlyArray<string>, output: string | undefined): Diagnostic.Diagnostic => Diagnostic.of("node/non-settling", {

@@ -10,32 +10,56 @@
  */
 import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
+import type { Diagnostic } from "../diagnostic/Diagnostic.ts"
 import * as EffectNode from "../scheduler/Effect.ts"
 import type { ObservationRow } from "../persistence/Persistence.ts"
-import { fingerprint, type Observation } from "../scheduler/Persistence.ts"
-import { Kept } from "./Kept.ts"
+import type { Definition } from "../scheduler/Definition.ts"
+import * as Idempotency from "../scheduler/Idempotency.ts"
+import { seen } from "../scheduler/Persistence.ts"
 import type { Ground } from "../scheduler/Locations.ts"
-import type { ModuleChange, Modules, NodeModule } from "../scheduler/Modules.ts"
+import type { Modules } from "../scheduler/Modules.ts"
 import type { Location, Node, NodeRun } from "../scheduler/Node.ts"
 import type { GraphView } from "../scheduler/Introspection.ts"
 import { Scheduler } from "../scheduler/Scheduler.ts"
 import { type Kind, Trace } from "../scheduler/Trace.ts"
-import type { Committed } from "../stage/Draft.ts"
+import type { Committed } from "../stage/Moment.ts"
+import type { Labels } from "../stage/Labels.ts"
 import type { Stage } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Outcome } from "./Flight.ts"
 import type { Step } from "./Foreign.ts"
-import type { Delivery, Derivation, NodeLine } from "./Derivation.ts"
+import type { Delivery, Derivation, NodeLine, Refused } from "./Derivation.ts"
 import * as Derivations from "./Derivation.ts"
+import type { Spent } from "./Intake.ts"
 import { MAX_ROUNDS, PASS, writerOf } from "./Derivation.ts"
+import type * as Pieces from "./Pieces.ts"
+import { Roster } from "./Roster.ts"
 import * as Run from "./Run.ts"
+import { Timing } from "./Timing.ts"
 
 const noLines: ReadonlyArray<NodeLine> = []
 const nothing: ReadonlyArray<Delivery> = []
+const none: ReadonlyArray<Node> = []
 const noRows: ReadonlyArray<ObservationRow> = []
 
 /** Nodes that watch for somebody outside have names that no module can have. */
 const WATCH = "watch/"
+
+/** What a space gives to what is derived in it. */
+export interface Around {
+  readonly committed: Committed
+  /** Characters of documents that are kept in memory. */
+  readonly limit: number
+  readonly kept: ReadonlyArray<ObservationRow>
+  readonly pieces: Pieces.All
+  readonly hash: (bytes: Uint8Array) => string
+  /** Milliseconds of the host, by which runs are measured. */
+  readonly timer: () => number
+  /** Told of what is no part of a beat. */
+  readonly tell: (fact: Diagnostic) => void
+  /** Whether each node runs twice, so that those are told of which make something else then. */
+  readonly rechecks: boolean
+}
 
 /**
  * The derived cells of one space.
@@ -44,13 +68,11 @@ const WATCH = "watch/"
  * @since 0.1.0
  */
 export class Derived implements Derivation {
-  private readonly modules: Modules
+  private readonly roster: Roster
+  private readonly around: Around
   private readonly committedState: Committed
   private readonly limit: number
-  private readonly kept: Kept
   private scheduler: Scheduler | undefined
-  /** How far the space has come in the changes of modules. */
-  private known = 0
   /** Places that are watched from outside, by the names of the nodes that do. */
   private readonly watches = new Map<string, Address.Address>()
   private watched = 0
@@ -65,29 +87,35 @@ export class Derived implements Derivation {
   /** Why each of them ran, where that is taken down. */
   private causes: Array<ReadonlyArray<string>> = []
   readonly trace = new Trace()
+  private labels: Labels | undefined
   restless: ReadonlyArray<string> = []
+  private readonly timing: Timing
+  /** The nodes that are not at rest, as this beat leaves them, and as the newest one that was committed left them, each with its episode. */
+  private tiring: ReadonlyArray<Node> = none
+  private check: ReturnType<typeof Idempotency.checker> | undefined
+  private told: ReadonlyMap<Node, number> = new Map()
   /** Places that somebody outside wants up to date. */
-  /** Rows of nodes that were withdrawn. */
-  private gone: Array<ObservationRow> = []
   private wanted: Array<{ readonly address: Address.Address; readonly reached: () => void }> = []
 
-  constructor(modules: Modules, around: { readonly committed: Committed; readonly limit: number; readonly kept: ReadonlyArray<ObservationRow> }) {
-    this.kept = new Kept(around.kept)
-    this.modules = modules
+  constructor(modules: Modules, around: Around) {
+    this.roster = new Roster(modules, around)
+    this.around = around
+    this.timing = new Timing(around)
     this.committedState = around.committed
     this.limit = around.limit
   }
 
   /** Whether a beat has something to derive that nothing else calls for. */
   isRunnable(now: number): boolean {
-    if (this.wanted.length > 0) return true
-    for (let i = this.known; i < this.modules.changes.length; i++) {
-      const { module } = this.modules.changes[i]!
-      if (module !== undefined && module.definition._tag !== "Computation" && !this.isAtRest(module)) return true
-    }
+    if (this.wanted.length > 0 || this.roster.isRunnable) return true
     if (this.scheduler === undefined) return false
     const due = this.scheduler.nextDue
     return this.scheduler.isRunnable || (due !== undefined && due <= now)
+  }
+
+  /** Whether a gate holds back what somebody who waits for quiet waits for. */
+  get isAwaited(): boolean {
+    return this.scheduler?.gates.isAwaiting(({ definition: { name } }) => !this.roster.isLeaving(name)) === true
   }
 
   /** When the earliest gate opens that holds back a demanded run, in milliseconds since 1970. */
@@ -109,26 +137,29 @@ export class Derived implements Derivation {
   /** An effect that has seen the place already: it demands what is derived there, and costs no beat where nothing is. */
   private demand(scheduler: Scheduler, name: string, address: Address.Address): void {
     const watch = { ...EffectNode.make({ name: "watch", read: (tx) => tx.get(address.text), deliver: () => {}, noDebounce: true }), name }
-    scheduler.resume(watch, seen(name, fingerprint(watch, undefined), address))
+    scheduler.resume(watch, seen(watch, address))
   }
 
   /** Has the next beat bring a place up to date, where it is derived and may not be so. */
   want(address: Address.Address, reached: () => void): boolean {
-    if (this.scheduler === undefined && this.known === this.modules.changes.length) return false
+    if (this.scheduler === undefined && !this.roster.isBehind) return false
     this.wanted.push({ address, reached })
     return true
   }
 
   begin(work: BeatWork): void {
-    const { changes } = this.modules
-    if (this.known < changes.length) this.activate(changes)
+    this.labels = work.labels
+    if (this.scheduler !== undefined) this.scheduler.graph.labels = work.labels
+    if (this.roster.isBehind) this.roster.activate(this.engine)
     if (this.scheduler === undefined) return
     this.work = work
     this.stage = work.stage
     this.lines = []
     this.scheduler.open(work.moment.now, work.moment)
+    this.timing.count(work.begun.spent, this.scheduler)
     for (const [key, steps] of work.steps) this.changeBy(key, steps)
     for (const staged of work.stage.documents.values()) this.scheduler.change(staged.address.key, staged)
+    for (const key of work.takenBack) this.scheduler.lose(Address.ofKey(key))
     work.stage.derive = (address, depth) => this.gate(address, depth)
   }
 
@@ -140,6 +171,11 @@ export class Derived implements Derivation {
       this.scheduler!.change(key, step)
       held = step.after
     }
+  }
+
+  /** How long runs of effects took in the newest beat that was committed. */
+  get spent(): ReadonlyArray<Spent> {
+    return this.timing.spent
   }
 
   before(run: number): void {
@@ -155,9 +191,17 @@ export class Derived implements Derivation {
 
   settle(work: BeatWork): void {
     const { scheduler } = this
-    if (this.kept.size > 0) this.kept.mark(work.stage.documents.values())
+    const { kept } = this.roster
+    if (work.takenBack.length > 0) kept.clear()
+    else if (kept.size > 0) kept.mark(work.stage.documents.values())
     if (scheduler === undefined) return
     work.stage.derive = undefined
+    this.roster.take(work.stage.documents.values(), scheduler)
+    for (const refused of this.refused) work.diagnose(Derivations.refusal(refused))
+    this.timing.pass(() => this.pass(scheduler, work))
+  }
+
+  private pass(scheduler: Scheduler, work: BeatWork): void {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       this.at = PASS - round
       for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
@@ -174,7 +218,7 @@ export class Derived implements Derivation {
   view(): GraphView {
     if (this.scheduler !== undefined) return this.scheduler.view()
     const aside = new Scheduler(this.ground)
-    for (const { code, definition } of this.modules.all()) aside.resume(definition, this.kept.get(definition.name), code?.hash)
+    this.roster.rehearse(aside)
     return aside.view()
   }
 
@@ -186,13 +230,13 @@ export class Derived implements Derivation {
 
   observations(): ReadonlyArray<ObservationRow> {
     const { scheduler } = this
-    if (scheduler === undefined) return this.kept.size === 0 ? noRows : [...this.kept.rows()]
+    if (scheduler === undefined) return this.roster.kept.isChanged ? [...this.roster.kept.rows()] : noRows
     const marked = scheduler.invalidation.marked ?? []
-    const rows: Array<ObservationRow> = [...this.gone, ...this.kept.rows()]
-    for (const node of new Set([...this.ran, ...marked])) {
+    const rows: Array<ObservationRow> = [...this.roster.rows(scheduler)]
+    for (const node of new Set([...this.ran, ...marked, ...this.timing.nodes])) {
       const { name } = node.definition
       if (name.startsWith(WATCH) || scheduler.registry.get(name) !== node) continue
-      const kept = scheduler.observation(name, this.modules.get(name)?.code?.hash)
+      const kept = scheduler.observation(name, this.roster.hashOf(name))
       rows.push({ node: name, text: kept === undefined ? undefined : JSON.stringify(kept) })
     }
     return rows
@@ -203,9 +247,11 @@ export class Derived implements Derivation {
     if (scheduler === undefined || stage === undefined) return nothing
     const { beat } = this.work!.moment
     const seen = scheduler.takeSeen()
+    this.timing.committed(scheduler)
+    if (this.tiring.length > 0 || this.told.size > 0) this.told = new Map(this.tiring.map((node) => [node, node.gate!.episodes]))
     if (this.trace.active.length > 0) this.takeDown(beat)
     this.end()
-    this.gone = []
+    this.roster.committed()
     scheduler.graph.locations.settled(this.limit)
     const { wanted } = this
     if (wanted.length > 0) {
@@ -223,6 +269,7 @@ export class Derived implements Derivation {
     this.end()
     scheduler.takeSeen()
     scheduler.takeFailures()
+    this.timing.abort(scheduler)
     scheduler.revert((key) => this.committedState.read(key), ran)
   }
 
@@ -237,32 +284,33 @@ export class Derived implements Derivation {
     this.ran.clear()
   }
 
-  /** Takes in what was registered and withdrawn since the last beat. */
-  private activate(changes: ReadonlyArray<ModuleChange>): void {
-    const { engine } = this
-    for (; this.known < changes.length; this.known++) {
-      const { module, name } = changes[this.known]!
-      if (engine.remove(name)) this.gone.push({ node: name, text: undefined })
-      if (module !== undefined) engine.resume(module.definition, this.kept.take(name), module.code?.hash)
-    }
+  /** The nodes that were not taken in. */
+  get refused(): ReadonlyArray<Refused> {
+    return this.roster.refused
   }
 
-  /** Whether a module's node comes back as it was, with nothing to do. */
-  private isAtRest({ code, definition }: NodeModule): boolean {
-    const kept = this.kept.get(definition.name)
-    return kept !== undefined && kept.status === "clean" && !kept.creates && kept.fingerprint === fingerprint(definition, code?.hash)
+  module(name: string): Definition | undefined {
+    return this.roster.module(name)
   }
 
   private readonly ground: Ground = {
     read: (key) => this.read(key),
-    children: (scope, id) => this.stage === undefined ? this.committedState.children(scope, id) : this.stage.merged(scope, id)
+    children: (scope, id) => this.stage === undefined ? this.committedState.children(scope, id) : this.stage.merged(scope, id),
+    holds: true
   }
 
   private get engine(): Scheduler {
     if (this.scheduler !== undefined) return this.scheduler
     const scheduler = new Scheduler(this.ground)
+    scheduler.graph.labels = this.labels
     scheduler.invalidation.marked = []
-    scheduler.kept = (name) => this.kept.take(name)
+    scheduler.kept = (name) => ({ observation: this.roster.kept.take(name), hash: this.roster.hashOf(name) })
+    scheduler.module = (name) => this.roster.module(name)
+    scheduler.registry.removed = ({ definition: { name } }) => {
+      if (!name.startsWith(WATCH)) this.roster.left(name)
+    }
+    scheduler.settling.timer = this.around.timer
+    if (this.around.rechecks) this.check = Idempotency.checker(scheduler, this.ground, (name, address) => this.around.tell(Derivations.instability(name, address)))
     scheduler.graph.explains = this.trace.has("run")
     scheduler.observe((run, keys) => this.note(run, keys))
     for (const [name, address] of this.watches) this.demand(scheduler, name, address)
@@ -290,7 +338,8 @@ export class Derived implements Derivation {
     for (const key of keys) this.written.set(key, this.lines.length)
     if (node.output !== undefined) this.written.set(node.output.key, this.lines.length)
     if (this.trace.has("run")) this.causes.push(run.causes)
-    this.lines.push({ name, at: this.at, parent: lineage(node), error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error)) })
+    if (error === undefined) this.check?.({ run, keys, moment: this.work!.moment })
+    this.lines.push({ name, at: this.at, parent: Derivations.lineage(node), error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error), this.scheduler!.gates.isLastAttempt(node)) })
   }
 
   /** Takes down what the beat derived, now that it is in the store. */
@@ -323,7 +372,7 @@ export class Derived implements Derivation {
   private report(work: BeatWork): boolean {
     const failures = this.scheduler!.takeFailures()
     for (const { error, node } of failures) {
-      const failed = Derivations.errorOf(Run.failure(error))
+      const failed = Derivations.errorOf(Run.failure(error), true)
       work.diagnose(Derivations.failure(node.definition.name, node.output?.key, failed?.code ?? "run/failed"))
     }
     return failures.length > 0
@@ -331,32 +380,11 @@ export class Derived implements Derivation {
 
   /** Nodes that do not come to rest, when that begins. */
   private tire(work: BeatWork, restless: ReadonlyArray<Node>): boolean {
-    const fresh = restless.filter(({ gate }) => gate!.streak === 1).sort((a, b) => a.ordinal - b.ordinal)
+    const fresh = restless.filter((node) => node.gate!.streak === 1 && this.told.get(node) !== node.gate!.episodes).sort((a, b) => a.ordinal - b.ordinal)
+    this.tiring = restless
     if (fresh.length === 0) return false
     this.restless = fresh.map(({ definition: { name } }) => name)
     work.diagnose(Derivations.restlessness(this.restless, fresh[0]!.output?.key))
     return true
   }
-}
-
-/** What is kept of a node that read one place and found it well. */
-const seen = (name: string, fingerprint: string, address: Address.Address): Observation => ({
-  v: 1,
-  name,
-  fingerprint,
-  status: "clean",
-  creates: false,
-  reads: [[address.text, "deep"]],
-  causes: [],
-  throttledUntil: 0,
-  debouncedUntil: 0,
-  backoffUntil: 0,
-  streak: 0
-})
-
-/** The nodes that started a node, outermost first. */
-const lineage = ({ parent }: Node): string | undefined => {
-  if (parent === undefined) return undefined
-  const above = lineage(parent)
-  return above === undefined ? parent.definition.name : `${above}/${parent.definition.name}`
 }

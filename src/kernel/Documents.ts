@@ -10,7 +10,7 @@
 import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
-import type { Committed } from "../stage/Draft.ts"
+import type { Committed } from "../stage/Moment.ts"
 
 const none: ReadonlyArray<string> = []
 

@@ -33,6 +33,12 @@ export interface OperationPage {
   readonly next: string | undefined
 }
 
+/** What went to other spaces after the beat that a rollback went back to, and stays there: how much, and the first of it. */
+export interface SentSince {
+  readonly count: number
+  readonly requests: ReadonlyArray<{ readonly id: string; readonly beat: number; readonly space: string; readonly signal?: string; readonly target?: string }>
+}
+
 /** A whole dossier: of a long history its newest entries, and of many watchers the first. */
 export interface OperationDossier extends OperationRow {
   readonly ttl: number
@@ -42,6 +48,8 @@ export interface OperationDossier extends OperationRow {
   readonly waiting: ReadonlyArray<Dossier.Watcher & { readonly number: number }>
   /** `undefined` while it is open. */
   readonly close: { readonly status: string; readonly closed_beat: number; readonly summary: Value } | undefined
+  /** Of a rollback that was done. */
+  readonly sent?: SentSince
 }
 
 /** Comes after all that lies below a cell, and before the next one's name. */
@@ -80,8 +88,10 @@ export const find = (store: SpaceStore, oid: string): OperationDossier | undefin
   const { issued_beat, ttl } = read(store, envelope.key) as unknown as { readonly issued_beat: number; readonly ttl: number }
   const seal = Dossier.address(oid, "close")
   const close = read(store, seal.key) as unknown as { readonly status: string; readonly closed_beat: number } | undefined
+  const sent = read(store, Dossier.address(oid, "sent").key) as unknown as SentSince | undefined
   return {
     ...row,
+    ...(sent === undefined ? {} : { sent }),
     ttl,
     issued_beat,
     payload: read(store, Dossier.payloadOf(envelope).key),

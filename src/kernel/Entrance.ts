@@ -8,6 +8,7 @@
  *
  * @module
  */
+import * as Label from "../cell/Label.ts"
 import * as Emission from "../stage/Emission.ts"
 import type * as Launch from "../stage/Launch.ts"
 import type { Body } from "./Body.ts"
@@ -29,6 +30,7 @@ interface Sender {
   readonly depth: number
   /** The clock from which its wait counts; that of its arrival unless given. */
   readonly since?: number | undefined
+  readonly label?: Label.Label | undefined
 }
 
 /** Most characters of a caller's id. */
@@ -60,8 +62,9 @@ export class Entrance {
   enter(posted: PostedSignal): Entered {
     const { body } = this
     const sent = Emission.make("", posted, body.store.head().beat)
-    const callers = posted.id === undefined ? undefined : this.callersId(posted, posted.id, sent)
-    return this.take(sent, { id: callers, given: posted.id ?? "", depth: 0 })
+    const label = this.labelOf(posted)
+    const callers = posted.id === undefined ? undefined : this.callersId({ ...posted, label }, posted.id, sent)
+    return this.take(sent, { id: callers, given: posted.id ?? "", depth: 0, label })
   }
 
   /**
@@ -74,7 +77,7 @@ export class Entrance {
     return this.take({ id, signal, target, payload, at: to?.wait?.at }, { id: own, given: id, depth, since: to?.wait?.since })
   }
 
-  private take(sent: Launch.Emission, { depth, given, id: known, since }: Sender): Entered {
+  private take(sent: Launch.Emission, { depth, given, id: known, label, since }: Sender): Entered {
     const { body } = this
     const { inbox, settings: { limits, tempo } } = body
     const head = body.store.head()
@@ -82,9 +85,19 @@ export class Entrance {
     const limit = inbox.limitFor(Signal.size(sent), limits)
     if (limit !== undefined) throw new InboxFull({ space: body.space, limit })
     const from = known === undefined ? { origin: "ingress", expected: head.beat + 1 } as const : { origin: "caller", expected: undefined } as const
-    const signal = Signal.make({ ...sent, id: known ?? this.mint(head.beat + 1) }, { ...from, depth })
+    const signal = Signal.make({ ...sent, id: known ?? this.mint(head.beat + 1) }, { ...from, depth, label })
     const due = sent.at === undefined ? undefined : Signal.due(sent.at, { beat: head.beat, clock: since ?? body.host.now(), tempo })
     return { kind: "new", pending: new Signal.Pending(body.number(), signal, { due }) }
+  }
+
+  /** The label that a caller gives, of atoms that the space knows: a mistyped one would be nobody's. */
+  private labelOf({ label }: PostedSignal): Label.Label | undefined {
+    if (label === undefined) return undefined
+    const { top = Label.none } = this.body.labels ?? {}
+    if (!Array.isArray(label) || !Label.isWithin(label, top)) {
+      throw new Emission.InvalidSignal({ reason: `its label is ${JSON.stringify(label).slice(0, 200)}, and the atoms of the space are ${top.length === 0 ? "none" : top.join(", ")}` })
+    }
+    return Signal.carried(Label.make(label))
   }
 
   private mint(beat: number): string {
@@ -103,10 +116,10 @@ export class Entrance {
   }
 
   /** Of the signal and target as they were understood, so that every way to write them is one. */
-  private callersId({ principal = "local" }: PostedSignal, id: string, { signal = "", target = "" }: Launch.Emission): string {
+  private callersId({ label, principal = "local" }: PostedSignal, id: string, { signal = "", target = "" }: Launch.Emission): string {
     if (typeof id !== "string" || id === "" || id.length > MAX_ID) {
       throw new Emission.InvalidSignal({ reason: `its id has ${String(id).length} characters; give 1 to ${MAX_ID}` })
     }
-    return this.body.hash(JSON.stringify([principal, "signal", id, signal, target, this.body.space])).slice(0, 32)
+    return this.body.hash(JSON.stringify([principal, "signal", id, signal, target, this.body.space, ...label === undefined ? [] : [label]])).slice(0, 32)
   }
 }

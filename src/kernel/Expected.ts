@@ -4,14 +4,14 @@
  * @module
  */
 import { InvalidAddress } from "../cell/Address.ts"
-import { LinkLoop } from "../cell/Link.ts"
 import { InvalidValue } from "../cell/Value.ts"
 import * as FlowError from "../flow/FlowError.ts"
 import * as OperationError from "../operation/OperationError.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as RendezvousError from "../rendezvous/RendezvousError.ts"
+import { InvalidNode } from "../scheduler/Definition.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
-import type { ControlError, ReadError, SignalError } from "./Space.ts"
+import type { ControlError, SignalError } from "./Space.ts"
 import { CellLocked, ControlRefused, DeadAbsent, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
 
 /**
@@ -33,8 +33,5 @@ export const asRefusal = expected<SignalError>(InvalidSignal, InvalidAddress, In
 /** What control input may meet. */
 export const asControlError = expected<ControlError>(
   InvalidAddress, InvalidValue, WriteRefused, CellLocked, ControlRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull,
-  ...RendezvousError.refusals, ...FlowError.refusals
+  InvalidNode, ...RendezvousError.refusals, ...FlowError.refusals
 )
-
-/** What a look may meet. */
-export const asReadError = expected<ReadError>(InvalidAddress, PersistenceError, LinkLoop)

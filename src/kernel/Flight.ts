@@ -4,6 +4,7 @@
  * @module
  */
 import type { Document } from "../cell/Document.ts"
+import type { Label } from "../cell/Label.ts"
 import type { Entry, Resolution } from "../registry/Registry.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Emission } from "../stage/Launch.ts"
@@ -26,6 +27,8 @@ export type Outcome =
     readonly message: string
     /** When the run can be tried again, in milliseconds since 1970, where a gate holds back what it reads. */
     readonly until?: number | undefined
+    /** What the run was told by, where that is confidential and nobody runs it to know. */
+    readonly label?: Label | undefined
   }
   | { readonly kind: "conflict"; readonly document: string }
 
@@ -101,6 +104,8 @@ export interface Handling {
   readonly run: number
   draft: Draft | undefined
   outcome: Outcome | undefined
+  /** What it is told by: at first its event and the attempt before, at last what its outcome and its launches carry. */
+  label: Label
 }
 
 /** What a beat captured of one signal. */

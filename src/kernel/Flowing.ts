@@ -18,6 +18,7 @@ import type { Draft } from "../stage/Draft.ts"
 import type { FlowBudget, FlowRequest, Flows } from "../stage/Launch.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
+import { tell, telling } from "./Meeting.ts"
 import { lockOver } from "./Regime.ts"
 import * as Signal from "./Signal.ts"
 import { CellLocked } from "./SpaceError.ts"
@@ -83,9 +84,7 @@ export const perform = (draft: Draft, ask: Ask, { body, work }: { readonly body:
  */
 export const advance = (work: BeatWork, body: Body, queued: Array<Signal.Pending>): void => {
   const { beat } = work.moment
-  for (const [i, sent] of Advance.atCommit(work.stage, work.completions).entries()) {
-    const emission = { ...sent, id: `${beat}.flow.${i}`, at: undefined }
-    work.told.push({ ...emission, enzyme: undefined })
-    queued.push(new Signal.Pending(body.number(), Signal.make(emission, { origin: "run", depth: 0, expected: beat + 1, to: undefined })))
+  for (const [i, sent] of Advance.atCommit(work.stage, { completions: work.completions, tells: telling(work.labels) }).entries()) {
+    queued.push(new Signal.Pending(body.number(), tell(work, { ...sent, id: `${beat}.flow.${i}` })))
   }
 }

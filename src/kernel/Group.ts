@@ -28,6 +28,8 @@ export interface Waiter {
 
 /** What a group tells the space. */
 export interface Listener {
+  /** A beat is in the store, and not durable yet. */
+  readonly appended: (beat: Beat) => void
   /** A beat is durable. */
   readonly published: (beat: Beat) => void
   /** The space stopped for good; its store is of no more use. */
@@ -142,15 +144,18 @@ export class Group {
   stop(error: SpaceStopped): void {
     if (this.failure !== undefined) return
     this.failure = error
+    const isWaiting = this.state === "waiting"
     this.state = "stopped"
     this.disarm?.()
     // Whoever is told may ask for the space again at once, and has to find another.
     this.listener.stopped(error)
     for (let waiter = this.leaving.shift(); waiter !== undefined; waiter = this.leaving.shift()) waiter.fail(error)
-    const waiters = [...this.beats.map((beat) => this.published(beat)), ...this.gate, ...this.idlers, ...this.steppers]
+    // Who waits for quiet is told when the run under way, which nothing can stop, is over.
+    const idlers = isWaiting ? [] : this.idlers
+    const waiters = [...this.beats.map((beat) => this.published(beat)), ...this.gate, ...idlers, ...this.steppers]
     this.beats = []
     this.gate = []
-    this.idlers = []
+    if (!isWaiting) this.idlers = []
     this.steppers = []
     for (const waiter of waiters) waiter.fail(error)
     for (const control of this.body.inbox.controls) control.answer(error)
@@ -207,7 +212,7 @@ export class Group {
   private took(beat: Beat, spent: Spent): void {
     if (this.failure !== undefined) {
       for (const answer of beat.answers) answer(this.failure)
-      return
+      return this.ended()
     }
     this.state = "busy"
     this.keep(beat, spent)
@@ -216,6 +221,7 @@ export class Group {
 
   private keep(beat: Beat, spent: Spent): void {
     this.beats.push(beat)
+    this.listener.appended(beat)
     spent.count++
     spent.size += beat.size
     const stepper = this.steppers.shift()
@@ -224,13 +230,19 @@ export class Group {
 
   /** An aborted beat leaves its input to the next; everything else stops the space. */
   private threw(error: unknown, spent: Spent): void {
-    if (this.failure !== undefined) return
+    if (this.failure !== undefined) return this.ended()
     if (!(error instanceof BeatAborted)) return this.stop(stopped(this.body.space, error))
     this.state = "busy"
     spent.count++
     const stepper = this.steppers.shift()
     if (stepper !== undefined) this.gate.push({ open: () => stepper.fail(error), fail: stepper.fail })
     this.beat(spent)
+  }
+
+  /** The run that was under way when the space stopped is over. */
+  private ended(): void {
+    for (const idler of this.idlers) idler.fail(this.failure!)
+    this.idlers = []
   }
 
   /** The number of the beat to run now; `undefined` where there is nothing to do. */
@@ -321,7 +333,7 @@ export class Group {
     const { inbox, settings, store } = this.body
     const head = store.head()
     const busy = settings.pace === "manual" && inbox.isRunnable({ beat: head.beat + 1, clock: this.body.host.now() })
-    if (!busy) {
+    if (!busy && inbox.parked === 0 && !this.body.derivation.isAwaited) {
       const { idlers } = this
       this.idlers = []
       for (const idler of idlers) idler.open()

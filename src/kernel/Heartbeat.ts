@@ -10,6 +10,7 @@
  * @module
  */
 import type { Resolution } from "../registry/Registry.ts"
+import type { Pieces as Face } from "../stage/Charter.ts"
 import { Draft } from "../stage/Draft.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import { CAPTURE, Stage } from "../stage/Stage.ts"
@@ -24,9 +25,11 @@ import type { Captured, Handling, Outcome } from "./Flight.ts"
 import * as Flowing from "./Flowing.ts"
 import * as Foreign from "./Foreign.ts"
 import type { Intake } from "./Intake.ts"
+import * as Labelling from "./Labelling.ts"
 import * as Modules from "./Modules.ts"
 import * as Meeting from "./Meeting.ts"
 import * as Operating from "./Operating.ts"
+import * as Pieces from "./Pieces.ts"
 import * as Run from "./Run.ts"
 import type { Again, Signal } from "./Signal.ts"
 import * as Steering from "./Steering.ts"
@@ -45,12 +48,14 @@ const outside = Envelope.make(undefined, false)
  */
 export class Heartbeat {
   private readonly body: Body
+  private readonly pieces: Face
   private readonly intake: Intake
   private readonly observe: ((work: BeatWork) => void) | undefined
 
   /** `observe` is shown each beat's work before it is committed. It changes nothing. */
   constructor(body: Body, intake: Intake, observe?: (work: BeatWork) => void) {
     this.body = body
+    this.pieces = Pieces.face(body.derivation, body.hash)
     this.intake = intake
     this.observe = observe
   }
@@ -73,6 +78,7 @@ export class Heartbeat {
     const work = new BeatWork(new Stage(documents), begun, { bound: bindings, watches, regime, hash })
     work.hears = (signal, place) => this.intake.hears(signal, place, work.table)
     Modules.put(begun.modules, work.stage)
+    Labelling.begin(work)
     this.captureControls(work)
     this.checkStore()
     const resolve = this.memo(work)
@@ -109,6 +115,7 @@ export class Heartbeat {
     if (control.kind === "lock") return Steering.lock(work, draft, control)
     if (control.kind === "steer") return void Steering.steer(work, draft, control)
     if (control.kind === "cutover") return void Steering.cutOver(work, draft, control)
+    if (control.kind === "piece") return Pieces.perform(draft, control, this.pieces)
     if (control.kind === "op") return Control.operate(draft, control, { body: this.body, work })
     if (control.kind === "flow") return Control.flow(draft, control, { body: this.body, work })
     if (control.kind === "rv") return Control.meet(draft, control, { body: this.body, work })
@@ -174,9 +181,12 @@ export class Heartbeat {
         run: handling.run,
         envelope: entry.envelope,
         serializable: entry.enzyme.isolation === "serializable",
-        ledgers: (draft) => ({ op: Operating.face(work, this.body, entry)(draft), rv: Meeting.face(work, this.body)(draft), flow: Flowing.face(work, this.body)(draft) })
+        ledgers: (draft) => ({ op: Operating.face(work, this.body, entry)(draft), rv: Meeting.face(work, this.body)(draft), flow: Flowing.face(work, this.body)(draft) }),
+        labels: work.labels,
+        label: handling.label,
+        pieces: this.pieces
       })
-      const outcome = Run.run(handling, handling.draft, this.body.host)
+      const outcome = Run.prefetch(handling, handling.draft) ?? this.body.derivation.parked() ?? Run.run(handling, handling.draft, this.body.host)
       if (outcome instanceof Promise) {
         return outcome.then((outcome) => {
           this.conclude(work, handling, outcome)
@@ -192,11 +202,11 @@ export class Heartbeat {
   private conclude(work: BeatWork, handling: Handling, outcome: Outcome): void {
     this.checkStore()
     // What a run made of a stale value is worth nothing, however it ended.
-    handling.outcome = this.body.derivation.parked() ?? outcome
+    handling.outcome = Labelling.judge(work, handling, this.body.derivation.parked() ?? outcome)
     if (handling.outcome.kind === "retry") return
     if (outcome.kind !== "fatal") return
     this.body.derivation.abort()
-    this.intake.putBack(work.taken, work.begun, { signal: handling.flight.signal, key: handling.key, outcome })
+    this.intake.putBack(work.taken, work.begun, { signal: handling.flight.signal, key: handling.key, outcome: { ...outcome, label: handling.label } })
     const { signal, target } = handling.flight.signal
     throw new BeatAborted({ beat: work.moment.beat, enzyme: handling.key, signal: signal ?? target ?? "", reason: outcome.message })
   }

@@ -21,7 +21,7 @@ import { defaults } from "./Limits.ts"
 import { Queue } from "./Queue.ts"
 import * as Regime from "./Regime.ts"
 import type { Pending, Signal } from "./Signal.ts"
-import { size } from "./Signal.ts"
+import { pairAgain, size } from "./Signal.ts"
 import { type Head, single, takeFrom, Track } from "./Track.ts"
 import { type Rows, Waiting } from "./Waiting.ts"
 import { Waits } from "./Waits.ts"
@@ -71,6 +71,8 @@ export class Inbox {
   private readonly overdue = new Queue<Watch>()
   /** Rendezvous whose beat has come. */
   private readonly met = new Queue<Appointment>()
+  /** How many handlings wait for a gate that holds back what they read. */
+  parked = 0
   /** Lanes that are held, with the events that wait behind their holder. */
   private readonly lanes = new Map<string, Queue<number> | undefined>()
   /** What an aborted beat had taken, for the next one to take again. */
@@ -151,14 +153,17 @@ export class Inbox {
     const { again, seq } = pending
     this.waiting.add(pending)
     this.count(pending, 1)
+    if (again?.why === "gate") this.parked++
     if (again?.why !== "conflict") return this.waits.add(pending)
     const document = again.document!
     const track = this.trackOf(pending)
     const isLock = Regime.isLock(document)
     if (isLock && !Regime.holds(this.regime, document)) return track.retries.push(seq)
     const queues = isLock ? this.locked : track.losers
-    const queue = queues.get(document)
-    if (queue === undefined) queues.set(document, single(seq))
+    // Who read an open document and knows more does not stand in the way of those who wrote it.
+    const place = isLock || again.label === undefined ? document : `${document} ${again.label.join()}`
+    const queue = queues.get(place)
+    if (queue === undefined) queues.set(place, single(seq))
     else if (again.previous === again.document) queue.prepend([seq])
     else queue.push(seq)
   }
@@ -246,10 +251,12 @@ export class Inbox {
     const { again, signal } = pending
     const key = again!.enzyme
     const entry = Registry.successor(capture.resolve(signal), { key, id: again!.entry })
-    const attempt = `${signal.pair} ${entry?.id ?? key}`
+    const pair = pairAgain(pending)
+    const attempt = `${pair} ${entry?.id ?? key}`
     if (capture.attempts.has(attempt)) return false
     capture.attempts.add(attempt)
-    capture.pairs.set(signal.pair, "taken")
+    if (again!.why === "gate") this.parked--
+    capture.pairs.set(pair, "taken")
     this.put({ pending: pending.under(entry?.key ?? key), flight: this.flightOf(pending) }, capture)
     return true
   }
@@ -385,6 +392,9 @@ const isAwaited = (queue: Queue<{ readonly gone: boolean }>): boolean => {
 const firstOf = <A extends { readonly gone: boolean }>(queue: Queue<A>, limits: Limits): ReadonlyArray<A> =>
   isAwaited(queue) ? queue.first(limits.captureSignals).filter(({ gone }) => !gone) : []
 
-/** The lane of an event, by the width that its enzymes ask for. */
-const laneOf = (signal: Signal, lane: Lane): string =>
-  lane === "pair" ? signal.pair : lane === "target" ? `target ${signal.target ?? ""}` : "space"
+/** The lane of an event, by the width that its enzymes ask for; apart for each label. */
+const laneOf = ({ label, pair, target = "" }: Signal, lane: Lane): string => {
+  if (lane === "pair") return pair
+  const wide = lane === "target" ? `target ${target}` : "space"
+  return label === undefined ? wide : `${wide} ${label.join()}`
+}

@@ -14,19 +14,27 @@ import type { Control } from "./Control.ts"
 import type { Flight, Outcome } from "./Flight.ts"
 import type { Start, Taken } from "./Inbox.ts"
 import type { Activation } from "./Modules.ts"
+import * as Labelling from "./Labelling.ts"
 import * as Modules from "./Modules.ts"
 import * as Regime from "./Regime.ts"
 import type { Signal } from "./Signal.ts"
 import { Undo } from "./Undo.ts"
 
+/** An effect, and how long its runs in one beat took together, in whole milliseconds of the host. */
+export type Spent = readonly [node: string, millis: number]
+
 /** What a beat begins with. */
 export interface Begun extends Start, Activation {
   /** 32 hexadecimal digits. */
   readonly seed: string
+  /** How long runs of effects took in the beat before, where that was a millisecond or more. */
+  readonly spent: ReadonlyArray<Spent>
   /** How many registrations and withdrawals took effect since the beat before. */
   readonly activated: number
   /** Content that runs can see for the first time. */
   readonly content: ReadonlyArray<string>
+  /** Rules on labels that become active. */
+  readonly labels?: Labelling.Change | undefined
 }
 
 /** A handling that aborted its beat: the next one takes the same input without it. */
@@ -99,7 +107,9 @@ export class LiveIntake implements Intake {
       clock: Math.max(host.now(), store.head().clock),
       seed: seed(),
       activated,
+      spent: this.body.derivation.spent,
       content: documents.capture(),
+      labels: this.opened ? undefined : Labelling.change(this.body.settings.labels, documents),
       ...this.opened && activated === 0 ? Modules.unchanged : Modules.activation({ enzymes, nodes }, documents)
     }
   }

@@ -13,13 +13,17 @@
  * @module
  */
 import type { Document } from "../cell/Document.ts"
+import * as Codec from "../cell/Document.ts"
 import { pointer } from "../cell/Address.ts"
 import type { At, BindingChange, Emission } from "../stage/Launch.ts"
-import type { Staged } from "../stage/Stage.ts"
+import * as Labels from "../stage/Labels.ts"
+import { CAPTURE, type Staged } from "../stage/Stage.ts"
 import type { Appointed, Control, Cutover, Flowed, Operation, Setting } from "./Control.ts"
-import type { NodeLine } from "./Derivation.ts"
+import type { NodeLine, Refused } from "./Derivation.ts"
 import type { Captured, Handling } from "./Flight.ts"
 import type { Foreign } from "./Foreign.ts"
+import type { Spent } from "./Intake.ts"
+import type { Lines } from "./Labelling.ts"
 import * as Modules from "./Modules.ts"
 import type { Verb } from "./Regime.ts"
 import type { Again } from "./Signal.ts"
@@ -46,6 +50,8 @@ export interface Facts {
   readonly prev: string
   /** How many registrations and withdrawals took effect with this beat. */
   readonly activated: number
+  /** How long runs of effects took in the beat before, where that was long enough to be measured. */
+  readonly spent: ReadonlyArray<Spent>
   /** Digests of content that came in since the entry before. */
   readonly content: ReadonlyArray<string>
   readonly controls: ReadonlyArray<Control>
@@ -54,6 +60,8 @@ export interface Facts {
   readonly nodes: ReadonlyArray<NodeLine>
   /** Nodes that do not come to rest, when that begins. */
   readonly restless: ReadonlyArray<string>
+  /** Nodes that were not taken in, with what they derive. */
+  readonly refused: ReadonlyArray<Refused>
   /** The watchers of operations whose time was over. */
   readonly due: ReadonlyArray<readonly [oid: string, number: number]>
   /** The rendezvous whose beat had come. */
@@ -63,6 +71,8 @@ export interface Facts {
   readonly changes: ReadonlyArray<Staged>
   /** Digests of content that the beat made, the texts of modules among it, and that was not in sight before. */
   readonly made: ReadonlyArray<string>
+  /** What was confidential of it, where anything was. */
+  readonly labels?: Lines | undefined
 }
 
 /**
@@ -76,6 +86,7 @@ export interface Facts {
 export const entry = (facts: Facts): string => {
   let text = `{"v":1,"beat":${facts.beat},"prev":"${facts.prev}","clock":${facts.clock},"seed":"${facts.seed}"`
   if (facts.activated > 0) text += `,"activated":${facts.activated}`
+  if (facts.spent.length > 0) text += `,"spent":${JSON.stringify(facts.spent)}`
   if (facts.content.length > 0) text += `,"content":${addresses(facts.content)}`
   if (facts.controls.length > 0) text += `,"control":[${facts.controls.map(control).join(",")}]`
   text += ',"in":['
@@ -98,6 +109,7 @@ export const entry = (facts: Facts): string => {
   text += `],"runs":[${runs}]`
   if (facts.nodes.length > 0) text += `,"nodes":[${facts.nodes.map(node).join(",")}]`
   if (facts.restless.length > 0) text += `,"restless":${JSON.stringify(facts.restless)}`
+  if (facts.refused.length > 0) text += `,"refused":${JSON.stringify(facts.refused)}`
   text += ',"cells":['
   for (let i = 0; i < facts.changes.length; i++) text += i === 0 ? cell(facts.changes[i]!) : `,${cell(facts.changes[i]!)}`
   text += "]"
@@ -105,6 +117,7 @@ export const entry = (facts: Facts): string => {
   if (facts.met.length > 0) text += `,"met":${JSON.stringify(facts.met)}`
   if (facts.sent.length > 0) text += `,"sent":[${facts.sent.map(awaited).join(",")}]`
   if (facts.made.length > 0) text += `,"made":${addresses(facts.made)}`
+  if (facts.labels !== undefined) text += `,"labels":${JSON.stringify(facts.labels)}`
   text += "}"
   const messages = asides(facts)
   return messages === undefined ? text : `${text}\n${messages}`
@@ -168,6 +181,10 @@ const control = (control: Control): string => {
     return `["cutover",${JSON.stringify(lost ?? 0)},${JSON.stringify(sent)},[${writes.map(([key, document]) => `["${key}",[${document?.text ?? ""}]]`).join()}]]`
   }
   if (control.kind === "redeliver") return JSON.stringify(["redeliver", control.id, control.enzyme])
+  if (control.kind === "piece") {
+    const { ask } = control
+    return ask.verb === "stop" ? JSON.stringify(["stop", ask.name]) : `["start",${JSON.stringify(ask.module)},[${ask.inputs.text}]]`
+  }
   if (control.kind === "integrate") {
     const { group, kind, writes } = control.notice
     return `["${kind}",[${writes.map((write) => `[${written(write)}]`).join()}]${group === undefined ? "" : `,"${group}"`}]`
@@ -233,6 +250,8 @@ export type ControlLine =
   | readonly ["lock", cell: string, on: boolean]
   | readonly ["cutover", lost: string | 0, sent: Cutover["sent"], writes: ReadonlyArray<readonly [key: string, value: readonly [unknown?]]>]
   | readonly ["redeliver", id: string, enzyme: string]
+  | readonly ["start", module: string, inputs: readonly [unknown]]
+  | readonly ["stop", piece: string]
   | readonly ["op", ask: Operation["ask"], value: readonly [unknown?]]
   | readonly ["rv", ask: Appointed["ask"], value: readonly [unknown?]]
   | readonly ["flow", ask: Flowed["ask"], value: readonly [unknown?]]
@@ -250,17 +269,20 @@ export interface Parsed {
   readonly clock: number
   readonly seed: string
   readonly activated?: number
+  readonly spent?: ReadonlyArray<Spent>
   readonly content?: ReadonlyArray<string>
   readonly control?: ReadonlyArray<ControlLine>
   readonly in: ReadonlyArray<In>
   readonly runs: ReadonlyArray<RunLine>
   readonly nodes?: ReadonlyArray<NodeRunLine>
   readonly restless?: ReadonlyArray<string>
+  readonly refused?: ReadonlyArray<Refused>
   readonly cells: ReadonlyArray<CellLine>
   readonly due?: ReadonlyArray<readonly [oid: string, number: number]>
   readonly met?: ReadonlyArray<string>
   readonly sent?: ReadonlyArray<SentLine>
   readonly made?: ReadonlyArray<string>
+  readonly labels?: Lines
   /** What is said of runs that failed, by their numbers. */
   readonly messages: ReadonlyMap<number, string>
 }
@@ -284,6 +306,12 @@ const digest = (address: string): string => address.slice(CONTENT.length)
 /** What became active in an entry's beat: its capture wrote the cells that say so. */
 export const modules = (entry: Parsed): ReadonlyArray<Modules.Module> =>
   entry.cells.flatMap(([key, , , [after]]) => Modules.fromCell(key, after) ?? [])
+
+/** The rules on labels that became active in an entry's beat, where any did. */
+export const labels = (entry: Parsed): { readonly document: Document | undefined } | undefined => {
+  const cell = entry.cells.find(([key, writers]) => key === Labels.ADDRESS.key && writers === CAPTURE)
+  return cell === undefined ? undefined : { document: cell[3].length === 0 ? undefined : Codec.decode(JSON.stringify(cell[3][0])) }
+}
 
 /** Whether a document's text changed. */
 export const isChange = (before: Document | undefined, after: Document | undefined): boolean => before?.text !== after?.text

@@ -33,6 +33,8 @@ export class Kept {
   private readonly byFolder = new Map<string, Array<Read>>()
   /** Names whose observations changed since they were asked for. */
   private readonly marked = new Set<string>()
+  /** Names whose observations were let go since then. */
+  private readonly gone = new Set<string>()
 
   constructor(rows: Iterable<ObservationRow>) {
     for (const { node, text } of rows) {
@@ -78,13 +80,25 @@ export class Kept {
     }
   }
 
+  /** Lets go of all: what those nodes made may not be there any more, so each begins anew. */
+  clear(): void {
+    for (const name of this.byName.keys()) this.gone.add(name)
+    this.byName.clear()
+  }
+
+  get isChanged(): boolean {
+    return this.marked.size > 0 || this.gone.size > 0
+  }
+
   /** The rows that changed since this was asked last. */
   *rows(): Generator<ObservationRow> {
     for (const node of this.marked) {
       const kept = this.byName.get(node)
       if (kept !== undefined) yield { node, text: JSON.stringify(kept) }
     }
+    for (const node of this.gone) yield { node, text: undefined }
     this.marked.clear()
+    this.gone.clear()
   }
 
   private invalidate(name: string, place: number): void {

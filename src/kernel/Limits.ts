@@ -5,6 +5,7 @@
  */
 import * as Context from "effect/Context"
 import type { Retention } from "../persistence/Persistence.ts"
+import type { Rules } from "../stage/Labels.ts"
 
 /**
  * Everything that is bounded, and by how much.
@@ -67,6 +68,8 @@ export interface Settings {
   /** Whether a new space boots, which no configuration of a host can do without; a kernel that is put together by hand can. */
   readonly boot: boolean
   readonly retention: Partial<Retention>
+  /** Who may learn what, where anything is confidential. */
+  readonly labels?: Rules | undefined
   readonly limits: Limits
 }
 

@@ -9,32 +9,33 @@ import * as Stream from "effect/Stream"
 import type * as Value from "../cell/Value.ts"
 import * as Accident from "../diagnostic/Accident.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
-import { NotProvided } from "../stage/Launch.ts"
 import type { Archive } from "./Archive.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
 import { Controls } from "./Controls.ts"
 import * as DeadLetter from "./DeadLetter.ts"
+import { Cursor } from "./Cursor.ts"
 import { Deliveries } from "./Deliveries.ts"
-import { asReadError, asRefusal } from "./Expected.ts"
+import { asRefusal } from "./Expected.ts"
 import { Examination } from "./Examination.ts"
 import { Entrance, type Entered } from "./Entrance.ts"
 import type { Foreign } from "./Foreign.ts"
 import { Group } from "./Group.ts"
 import { type Neighbour, Outbox, type Reach } from "./Outbox.ts"
 import { MAX_MISSED } from "./Missed.ts"
+import { Observing } from "./Observing.ts"
+import { type Clearance, type Denial, Reader } from "./Reader.ts"
 import * as Reading from "./Reading.ts"
 import * as Receipts from "./Receipts.ts"
 import * as Reporting from "./Reporting.ts"
 import { Settlers } from "./Settlers.ts"
-import type { Accepted, ControlError, DeadPage, Observation, OpenLetter, PostedSignal, PostHears, ReadError, Receipt, SignalError, Space } from "./Space.ts"
+import type { Accepted, ControlError, DeadPage, OpenLetter, PostedSignal, PostHears, ReadError, Receipt, SignalError, Space } from "./Space.ts"
 import type { Pending } from "./Signal.ts"
 import { LiveFlows } from "./SpaceFlows.ts"
 import { LiveGraph } from "./SpaceGraph.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
 import { LiveRendezvous } from "./SpaceRendezvous.ts"
 import { type HistoryBusy, SpaceStopped } from "./SpaceError.ts"
-import { Watchers } from "./Watchers.ts"
 
 const nothing = (): void => {}
 
@@ -57,16 +58,20 @@ export class LiveSpace implements Space, Neighbour {
   private readonly outbox: Outbox
   private readonly examination: Examination
   private readonly settlers = new Settlers()
-  private readonly watchers = new Watchers()
+  private readonly observing: Observing
+  readonly watch: Space["watch"]
+  private readonly refused: Array<Denial> = []
+  private readonly cursor: Cursor
   private readonly listeners = new Set<(beat: number) => void>()
   private readonly ends = new Set<(error: SpaceStopped) => void>()
-  private readonly deliveries = new Deliveries()
+  private readonly deliveries: Deliveries
   private closing = false
 
   constructor(body: LiveBody, around: { readonly turn: (run: () => void) => void; readonly reach: Reach; readonly stopped: () => void }) {
     this.name = body.space
     this.body = body
     this.group = new Group(body, around.turn, {
+      appended: (beat) => this.tell(beat, true),
       published: (beat) => this.published(beat),
       stopped: (error) => {
         around.stopped()
@@ -76,6 +81,8 @@ export class LiveSpace implements Space, Neighbour {
         for (const end of this.ends) end(error)
       }
     })
+    this.deliveries = new Deliveries((effect, error) =>
+      body.reporter.report(Accident.after("node/undelivered", error, { space: body.space, origin: { kind: "node", name: effect }, what: "what it was told failed it" })))
     this.entrance = new Entrance(body)
     this.control = new Controls(body, this.group)
     this.examination = new Examination(body, around.turn)
@@ -84,6 +91,9 @@ export class LiveSpace implements Space, Neighbour {
     this.rv = new LiveRendezvous(ledgers)
     this.flow = new LiveFlows(ledgers)
     this.graph = new LiveGraph({ derivation: body.derivation, durably: (see) => this.durably(see) })
+    this.observing = new Observing({ body, group: this.group, durably: (see) => this.durably(see), ended: this.ended })
+    this.watch = this.observing.watch
+    this.cursor = new Cursor(body.hash, body.seed)
     this.outbox = new Outbox(body, { reach: around.reach, group: this.group })
     // A store that is damaged may stop the space at once, which tells all its parts.
     this.outbox.begin()
@@ -193,8 +203,12 @@ export class LiveSpace implements Space, Neighbour {
     return this.control.redeliver(id, enzyme)
   }
 
-  start(): Effect.Effect<string, NotProvided> {
-    return Effect.fail(new NotProvided({ verb: "space.start", service: "Scheduler" }))
+  start(module: string, inputs: { readonly [name: string]: unknown } = {}): Effect.Effect<string, ControlError> {
+    return this.control.start(module, inputs)
+  }
+
+  stop(piece: string): Effect.Effect<number, ControlError> {
+    return this.control.stopPiece(piece)
   }
 
   readonly step: Space["step"] = Effect.callback((resume) => {
@@ -221,28 +235,15 @@ export class LiveSpace implements Space, Neighbour {
     return this.durably(() => this.body.store.below(id, page))
   }
 
-  watch(text: string, { after, changeGroup }: { readonly after?: number | undefined; readonly changeGroup?: string | undefined } = {}): Stream.Stream<Observation, ReadError> {
-    return Stream.callback<Observation, ReadError>((queue) =>
-      Effect.gen({ self: this }, function*() {
-        const address = yield* Effect.try({ try: () => Reading.watchable(text), catch: asReadError })
-        const unwatch = this.body.derivation.watch(address)
-        yield* Effect.addFinalizer(() => Effect.sync(unwatch))
-        this.group.wake()
-        const { begin, end } = yield* this.durably(() => this.watchers.add({ address, changeGroup }, Watchers.start(this.body, address, after), (observation) => offer(queue, observation)))
-        begin()
-        yield* Effect.addFinalizer(() => Effect.sync(end))
-        return yield* Effect.flatMap(this.ended, Effect.fail)
-      }), { bufferSize: MAX_MISSED })
+  pull(text: string): Effect.Effect<Value.Value, ReadError> {
+    return Effect.andThen(this.observing.reach(text), this.get(text))
   }
 
-  pull(text: string): Effect.Effect<Value.Value, ReadError> {
-    const reached = Effect.flatMap(Effect.try({ try: () => Reading.watchable(text), catch: asReadError }), (address) =>
-      Effect.callback<void>((resume) => {
-        if (!this.body.derivation.want(address, () => resume(Effect.void))) return resume(Effect.void)
-        this.group.wake()
-      }))
-    return Effect.andThen(Effect.raceFirst(reached, Effect.flatMap(this.ended, Effect.fail)), this.get(text))
+  reader(clearance: Clearance): Reader {
+    return new Reader({ body: this.body, space: this, denials: this.refused, cursor: this.cursor }, clearance)
   }
+
+  readonly denials: Space["denials"] = Effect.sync(() => [...this.refused])
 
   readonly head: Space["head"] = Effect.sync(() => this.group.durable)
 
@@ -290,7 +291,7 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   examine<A>(look: (archive: Archive) => A | Promise<A>): Effect.Effect<A, ReadError | HistoryBusy> {
-    return Effect.andThen(this.durably(nothing), this.examination.run(look, asReadError))
+    return Effect.andThen(this.durably(nothing), this.examination.run(look, Reading.asReadError))
   }
 
   /** Tells who waits for it that a beat is durable. */
@@ -301,11 +302,16 @@ export class LiveSpace implements Space, Neighbour {
         if (this.settlers.has(id)) this.settlers.tell(id, Receipts.ofLanded(this.body.store, flight, beat.number))
       }
     }
-    this.watchers.publish(beat)
-    for (const delivery of beat.deliveries) this.deliveries.tell(delivery)
+    this.observing.watchers.publish(beat)
+    this.tell(beat, false)
     for (const tell of this.listeners) tell(beat.number)
     this.outbox.add(beat.outgoing)
     if (beat.facts.length > 0) Reporting.publish(this.body.reporter, this.name, beat)
+  }
+
+  /** Tells effects what they saw: those that said so before it is durable, and the others then. */
+  private tell({ deliveries }: Beat, speculative: boolean): void {
+    for (const delivery of deliveries) if (delivery.definition.speculative === speculative) this.deliveries.tell(delivery)
   }
 
   /** Waits for the receipt of an event that was accepted. */
@@ -346,17 +352,10 @@ export class LiveSpace implements Space, Neighbour {
         try {
           resume(Effect.succeed(see()))
         } catch (error) {
-          resume(Effect.fail(asReadError(error)))
+          resume(Effect.fail(Reading.asReadError(error)))
         }
       }
       this.group.whenDurable(look, (error) => resume(Effect.fail(error)))
     })
   }
-}
-
-/** Has an observer told, who is told in one piece that it lags too far behind to hear of each value. */
-const offer = <E>(queue: EffectQueue.Queue<Observation, E>, observation: Observation): void => {
-  if (EffectQueue.sizeUnsafe(queue) < MAX_MISSED) return void EffectQueue.offerUnsafe(queue, observation)
-  while (EffectQueue.sizeUnsafe(queue) > 0) EffectQueue.takeUnsafe(queue)
-  EffectQueue.offerUnsafe(queue, { ...observation, missed: `more than ${MAX_MISSED} values were waiting to be taken` })
 }

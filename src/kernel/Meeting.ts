@@ -8,7 +8,9 @@
  *
  * @module
  */
+import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
+import * as Label from "../cell/Label.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import * as Advance from "../rendezvous/Advance.ts"
 import { type Appointment, Calendar } from "../rendezvous/Calendar.ts"
@@ -21,6 +23,7 @@ import type { BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
 import type { Value } from "../cell/Value.ts"
 import type { Documents } from "./Documents.ts"
+import type * as Journal from "./Journal.ts"
 import type { Inbox } from "./Inbox.ts"
 import { lockOver } from "./Regime.ts"
 import * as Signal from "./Signal.ts"
@@ -54,11 +57,16 @@ const PAGE = 1000
  * A secret is made of what the journal has and of nothing that runs see or send, so it repeats and cannot be told from
  * another one: the digest of the entry before, and the seed.
  */
-const around = ({ begun }: BeatWork, { calendar, hash, space, store }: Body): Verbs.Around => ({
+const around = ({ begun, labels }: BeatWork, { calendar, hash, space, store }: Body): Verbs.Around => ({
   hash,
   secret: (purpose) => hash(`${store.head().hash} ${begun.seed} ${space} ${purpose}`),
+  tells: telling(labels),
   open: () => calendar.size
 })
+
+/** Whether all who may know what lies in one cell may know what lies in another. */
+export const telling = (labels: BeatWork["labels"]) => (from: string, to: string): boolean =>
+  labels === undefined || Label.isWithin(labels.of(Address.ofKey(from)), labels.of(Address.ofKey(to)))
 
 /**
  * The face of rendezvous that the runs of a beat get.
@@ -109,11 +117,17 @@ export const advance = (work: BeatWork, body: Body, queued: Array<Signal.Pending
   if (work.met.length === 0 && Advance.written(work.stage).length === 0) return
   const { beat } = work.moment
   for (const [i, { payload, signal, target }] of Advance.atCommit(work.stage, beat, body.calendar).entries()) {
-    const sent = { id: `${beat}.rv.${i}`, signal, target, payload, at: undefined }
-    work.told.push({ ...sent, enzyme: undefined })
-    work.completions.push(payload)
-    queued.push(new Signal.Pending(body.number(), Signal.make(sent, { origin: "run", depth: 0, expected: beat + 1, to: undefined })))
+    work.completions.push([target, payload])
+    queued.push(new Signal.Pending(body.number(), tell(work, { id: `${beat}.rv.${i}`, signal, target, payload })))
   }
+}
+
+/** A signal that the beat itself sends to a cell: it tells what that cell may tell. */
+export const tell = (work: BeatWork, sent: Omit<Journal.Sent, "enzyme"> & { readonly target: string }): Signal.Signal => {
+  const { labels, moment: { beat }, told } = work
+  told.push({ ...sent, enzyme: undefined })
+  const label = labels === undefined ? undefined : Signal.carried(labels.of(Address.ofKey(sent.target)))
+  return Signal.make({ ...sent, at: undefined }, { origin: "run", depth: 0, expected: beat + 1, to: undefined, label })
 }
 
 /**

@@ -19,7 +19,8 @@ import * as Watches from "../operation/Watches.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Binding, BindingTable } from "../registry/Bindings.ts"
 import type { Entry } from "../registry/Registry.ts"
-import { Draft, type View } from "../stage/Draft.ts"
+import { Draft } from "../stage/Draft.ts"
+import type { View } from "../stage/Moment.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
 import type { OperationRequest, Operations, Pipeline } from "../stage/Launch.ts"
@@ -156,12 +157,15 @@ export const advance = (work: BeatWork, body: Body, queued: Array<Signal.Pending
       subject: Dossier.address(oid)
     }))
   }
-  for (const sent of advanced.sent) queued.push(new Signal.Pending(body.number(), signalOf(sent, work.moment.beat)))
+  for (const sent of advanced.sent) queued.push(new Signal.Pending(body.number(), signalOf(sent, work)))
   for (const { awaits, enzyme, oid } of advanced.attention) bind(work, { awaits, enzyme, cell: Dossier.address(oid).id })
 }
 
-const signalOf = ({ depth, enzyme, id, payload, signal, target }: Sent, beat: number): Signal.Signal =>
-  Signal.make({ id, signal, target, payload, at: undefined }, { origin: "run", depth, expected: beat + 1, to: undefined, awaits: enzyme })
+/** What is awaited tells what the operation tells. */
+const signalOf = ({ depth, enzyme, id, payload, signal, target }: Sent, { labels, moment: { beat } }: BeatWork): Signal.Signal => {
+  const label = labels === undefined || target === undefined ? undefined : Signal.carried(labels.of(Address.ofKey(target)))
+  return Signal.make({ id, signal, target, payload, at: undefined }, { origin: "run", depth, expected: beat + 1, to: undefined, awaits: enzyme, label })
+}
 
 /** Puts an enzyme's attention into a cell's list, or takes it out; a list that ends empty goes. */
 const bind = (work: BeatWork, { awaits, cell, enzyme }: { readonly awaits: boolean; readonly cell: string; readonly enzyme: string }): void => {

@@ -13,8 +13,9 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Accident from "../diagnostic/Accident.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
-import type { Body } from "./Body.ts"
+import type { LiveBody } from "./Body.ts"
 import type { Group } from "./Group.ts"
 import * as Run from "./Run.ts"
 import { Pending, type Undelivered } from "./Signal.ts"
@@ -56,13 +57,13 @@ const nothing = (): void => {}
  * @since 0.1.0
  */
 export class Outbox {
-  private readonly body: Body
+  private readonly body: LiveBody
   private readonly around: Around
   private readonly roads = new Map<string, Road>()
   private readonly quiet: Array<() => void> = []
   private stopped = false
 
-  constructor(body: Body, around: Around) {
+  constructor(body: LiveBody, around: Around) {
     this.body = body
     this.around = around
   }
@@ -148,23 +149,23 @@ export class Outbox {
     if (this.stopped) return
     const over: Array<Pending> = []
     const undelivered: Array<Pending> = []
-    let failed = false
+    let failure: unknown
     batch.forEach((pending, i) => {
       const error = answers[i]
       const isHopeless = hopeless.has((error as { readonly code?: unknown } | undefined)?.code)
-      if (error !== undefined && !isHopeless) failed = true
-      if (failed || i >= answers.length) return
+      if (!isHopeless) failure ??= error
+      if (failure !== undefined || i >= answers.length) return
       over.push(pending)
       if (isHopeless) undelivered.push(new Pending(this.body.number(), pending.signal, { undelivered: failureOf(error) }))
     })
     this.safely(() => {
       if (over.length > 0) this.leave(road.space, over, undelivered)
-      this.goOn(road, failed)
+      this.goOn(road, failure)
     })
   }
 
-  private goOn(road: Road, failed: boolean): void {
-    if (failed) this.wait(road)
+  private goOn(road: Road, failure: unknown): void {
+    if (failure !== undefined) this.wait(road, failure)
     else {
       road.failures = 0
       if (this.body.departures.has(road.space)) return this.send(road)
@@ -187,8 +188,10 @@ export class Outbox {
   }
 
   /** Waits 1, 2, 4 … beats, up to the limit on backing off. */
-  private wait(road: Road): void {
-    const { host, settings: { limits, tempo } } = this.body
+  private wait(road: Road, failure: unknown): void {
+    const { host, reporter, settings: { limits, tempo }, space } = this.body
+    // A space that is full or being opened again takes the next attempt.
+    if (road.failures === 1) reporter.report(Accident.after("outbox/waiting", failure, { space, origin: { kind: "runtime", name: "outbox" }, what: `space "${road.space}" takes nothing` }))
     const beats = Math.min(2 ** road.failures++, limits.backoffBeats)
     road.state = "waiting"
     road.disarm = host.wake(host.now() + beats * Math.max(tempo, 1), () => {

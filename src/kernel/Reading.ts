@@ -4,14 +4,18 @@
  * @module
  */
 import * as Address from "../cell/Address.ts"
+import type { Label } from "../cell/Label.ts"
+import * as Link from "../cell/Link.ts"
 import * as Value from "../cell/Value.ts"
+import { PersistenceError } from "../persistence/PersistenceError.ts"
 import { Draft } from "../stage/Draft.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import { Stage } from "../stage/Stage.ts"
 import { isView } from "../stage/View.ts"
 import type { Body, LiveBody } from "./Body.ts"
+import { expected } from "./Expected.ts"
 import * as Ledger from "./Ledger.ts"
-import type { Receipt } from "./Space.ts"
+import type { ReadError, Receipt } from "./Space.ts"
 
 const CONTENT = "/cas/"
 
@@ -60,9 +64,25 @@ export const watchable = (text: string): Address.Address => {
   throw new Address.InvalidAddress({ text, reason: "it is a view of the journal, which cannot be watched; follow the beats and read it" })
 }
 
+/** What reading may fail with. */
+export const asReadError = expected<ReadError>(Address.InvalidAddress, PersistenceError, Link.LinkLoop)
+
+/**
+ * The value at an address, with the label of all that was read for it.
+ *
+ * @throws InvalidAddress, LinkLoop
+ * @category getters
+ * @since 0.1.0
+ */
+export const labelled = (body: Body, text: string): { readonly label: Label; readonly value: Value.Value } => {
+  const reading = draft(body)
+  const value = reading.get(text)
+  return { label: reading.label, value }
+}
+
 /** A draft that reads committed state and writes nothing. */
 const draft = (body: Body): Draft => {
   const { beat, clock } = body.store.head()
   const moment = { beat, now: clock, seed: "", hash: body.hash }
-  return new Draft(new Stage(body.documents), moment, { run: 0, envelope: reader, serializable: false })
+  return new Draft(new Stage(body.documents), moment, { run: 0, envelope: reader, serializable: false, labels: body.labels })
 }

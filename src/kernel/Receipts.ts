@@ -9,11 +9,13 @@
  *
  * @module
  */
+import type { Label } from "../cell/Label.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Codec from "../cell/Document.ts"
 import type { ReceiptRow, SpaceStore } from "../persistence/Persistence.ts"
 import type { Flight, Handling } from "./Flight.ts"
 import * as Journal from "./Journal.ts"
+import * as Labelling from "./Labelling.ts"
 import { expectedBy } from "./Signal.ts"
 import type { HandlingReceipt, Receipt } from "./Space.ts"
 
@@ -52,11 +54,13 @@ export const rowsOf = ({ captured, over, signal }: Flight, beat: number, hash: (
 export const ofFlight = (flight: Flight): Receipt => {
   const handlings = flight.over.map(ofHandling)
   const status = flight.discarded ? "discarded" : handlings.length === 0 && flight.cycle ? "cycle" : statusOf(handlings)
-  return { id: flight.signal.id, status, beat: flight.captured, handlings }
+  return { id: flight.signal.id, status, beat: flight.captured, handlings, ...labelled(flight.signal.label) }
 }
 
-const ofHandling = ({ attempt, beat, key, outcome }: Handling): HandlingReceipt => {
-  const place = { enzyme: key, beat, attempt }
+const labelled = (label: Label | undefined): { readonly label?: Label } => label === undefined || label.length === 0 ? {} : { label }
+
+const ofHandling = ({ attempt, beat, key, label, outcome }: Handling): HandlingReceipt => {
+  const place = { enzyme: key, beat, attempt, ...labelled(label) }
   if (outcome?.kind === "ok") return { ...place, outcome: "ok", value: outcome.result === undefined ? {} : Codec.read(outcome.result, []) }
   if (outcome === undefined || outcome.kind === "conflict") return { ...place, outcome: "dead", value: {} }
   return { ...place, outcome: "dead", value: {}, error: { tag: outcome.tag, code: outcome.code, message: outcome.message } }
@@ -89,7 +93,7 @@ export const find = (store: SpaceStore, id: string, isOpen: boolean): Receipt | 
   // Of an enzyme that ran anew, sent again from the dead letters, the last handling stands.
   const handlings = [...new Map([...first?.handlings ?? [], ...later].map((handling) => [handling.enzyme, handling])).values()]
   const status = isOpen ? "pending" : first === undefined ? "pruned" : first.nobody ?? statusOf(handlings)
-  return { id, status, beat: captured, handlings }
+  return { id, status, beat: captured, handlings, ...labelled(first?.label) }
 }
 
 /**
@@ -105,42 +109,51 @@ export const statusOf = (handlings: ReadonlyArray<Pick<HandlingReceipt, "outcome
 export const digestOf = (store: SpaceStore, id: string): string | undefined =>
   store.receipts(id).find((row) => row.digest !== undefined)?.digest
 
-/** What one entry says of an event. */
-const read = (store: SpaceStore, beat: number, id: string): { readonly nobody: "cycle" | "discarded" | undefined; readonly handlings: ReadonlyArray<HandlingReceipt> } | undefined => {
+interface Said {
+  readonly nobody: "cycle" | "discarded" | undefined
+  readonly handlings: ReadonlyArray<HandlingReceipt>
+  readonly label: Label | undefined
+}
+
+/** What an entry says of an event; of one that nobody took, why. */
+const read = (store: SpaceStore, beat: number, id: string): Said | undefined => {
   const row = store.entry(beat)
   if (row === undefined) return undefined
   const entry = Journal.parse(row.text)
   const handlings: Array<HandlingReceipt> = []
   let found = false
-  let nobody: "cycle" | "discarded" | undefined
+  let nobody: Said["nobody"]
+  let label: Label | undefined
   entry.in.forEach((input, i) => {
     if (Journal.idOf(input) !== id) return
     found = true
+    label = Labelling.at(entry.labels?.in, i)
     const attempt = typeof input === "object" && "attempt" in input ? input.attempt : 1
     let run = -1
     for (const line of entry.runs) {
       if (Journal.isOwn(line)) run++
       if (line[0] !== i) continue
       if (line[2] === "cycle" || line[2] === "discarded") nobody = line[2]
-      const receipt = ofLine(line, { beat, attempt, message: entry.messages.get(run) })
+      const receipt = ofLine(line, { beat, attempt, message: entry.messages.get(run), ...labelled(Labelling.at(entry.labels?.runs, run)) })
       if (receipt !== undefined) handlings.push(receipt)
     }
   })
-  return found ? { nobody, handlings } : undefined
+  return found ? { nobody, handlings, label } : undefined
 }
 
 interface LineContext {
   readonly beat: number
   readonly attempt: number
   readonly message: string | undefined
+  readonly label?: Label
 }
 
 /** The receipt that a line of the agenda stands for, where its handling was over. */
-const ofLine = (line: Journal.RunLine, { attempt, beat, message }: LineContext): HandlingReceipt | undefined => {
+const ofLine = (line: Journal.RunLine, { message, ...place }: LineContext): HandlingReceipt | undefined => {
   const [, enzyme, outcome] = line
-  if (typeof outcome === "object") return { enzyme, outcome: "ok", beat, attempt, value: outcome.length === 0 ? {} : revive(outcome[0]) }
+  if (typeof outcome === "object") return { enzyme, outcome: "ok", ...place, value: outcome.length === 0 ? {} : revive(outcome[0]) }
   if (outcome !== "dead" && outcome !== "fatal") return undefined
-  return { enzyme, outcome: "dead", beat, attempt, value: {}, error: { tag: line[3] as string, code: line[4] as string, message: message ?? "" } }
+  return { enzyme, outcome: "dead", ...place, value: {}, error: { tag: line[3] as string, code: line[4] as string, message: message ?? "" } }
 }
 
 const revive = (value: unknown): Value => Codec.read(Codec.decode(JSON.stringify(value)), [])

@@ -18,8 +18,10 @@ import { Documents } from "./Documents.ts"
 import { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
 import * as Meeting from "./Meeting.ts"
+import * as Labels from "../stage/Labels.ts"
 import * as Operating from "./Operating.ts"
 import type { Pacemaker } from "./Pacemaker.ts"
+import * as Pieces from "./Pieces.ts"
 import type { Recall } from "./Recall.ts"
 import * as Regime from "./Regime.ts"
 import type { RunHost } from "./Run.ts"
@@ -76,12 +78,22 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
     departures,
     enzymes: registry,
     nodes,
-    derivation: new Derived(nodes, { committed: documents, limit: settings.limits.residentBytes, kept: store.observations() }),
+    derivation: new Derived(nodes, {
+      committed: documents,
+      limit: settings.limits.residentBytes,
+      kept: store.observations(),
+      pieces: Pieces.recall(store, documents),
+      hash: hash.hex,
+      timer: host.now,
+      tell: (fact) => reporter.report({ ...fact, space: store.space, beat: undefined }),
+      rechecks: host.watch?.rechecks === true
+    }),
     bindings,
     regime,
     watches,
     calendar,
     settings,
+    labels: settings.labels === undefined ? undefined : Labels.read(Labels.documentOf(settings.labels)),
     hash: hash.hex,
     seed: pacemaker.seed,
     host,

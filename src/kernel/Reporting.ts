@@ -89,7 +89,7 @@ export const send = (work: BeatWork, body: Body, queued: Array<Signal.Pending>):
     if (signal === "never" || (signal === undefined && !work.hears(path, place.text))) continue
     const sent = { id: `${beat}.cei.${work.told.length}`, signal: path, target: undefined, payload: Document.encode(place.text), at: undefined, qos: "control" } as const
     work.told.push({ ...sent, enzyme: undefined })
-    queued.push(new Signal.Pending(body.number(), Signal.make(sent, { origin: "run", depth: depth + 1, expected: beat + 1 })))
+    queued.push(new Signal.Pending(body.number(), Signal.make(sent, { origin: "run", depth: depth + 1, expected: beat + 1, label: work.labels === undefined ? undefined : Signal.carried(work.labels.top) })))
   }
 }
 

@@ -14,9 +14,11 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
+import * as Address from "../cell/Address.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Pattern from "../cell/Pattern.ts"
 import type { Event } from "../registry/Enzyme.ts"
+import { isTagged } from "../registry/Outcome.ts"
 import type { Entry } from "../registry/Registry.ts"
 import type { Draft } from "../stage/Draft.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
@@ -41,6 +43,24 @@ export interface RunHost {
 export const run = (handling: Handling, draft: Draft, host: RunHost): Outcome | Promise<Outcome> => {
   const outcome = attempt(handling, draft, host)
   return outcome instanceof Promise ? outcome.then((outcome) => admitted(handling, draft, outcome)) : admitted(handling, draft, outcome)
+}
+
+/**
+ * Brings up to date what an enzyme says that it reads; the outcome of the handling where it fails to say so.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const prefetch = (handling: Handling, draft: Draft): Outcome | undefined => {
+  const { reads } = handling.entry!.enzyme
+  if (typeof reads !== "function" && reads.length === 0) return undefined
+  try {
+    const addresses = typeof reads === "function" ? reads(toEvent(handling, handling.entry!, draft)) : reads
+    for (const address of addresses) draft.visible(Address.parse(address).key)
+    return undefined
+  } catch (error) {
+    return failed(draft, error)
+  }
 }
 
 /** A run that sends more than may wait in the space is tried again, when less does. */
@@ -214,9 +234,6 @@ const describe = (error: unknown): Outcome => {
   const kind = isTagged(error, "Retry") ? "retry" : isTagged(error, "Fatal") ? "fatal" : "dead"
   return { kind, tag: tagOf(error), code: codeOf(error), message: messageOf(error) }
 }
-
-const isTagged = (value: unknown, tag: string): boolean =>
-  typeof value === "object" && value !== null && (value as { readonly _tag?: unknown })._tag === tag
 
 /** The errors of the language, whose names are the same on every host; a host's own errors are not. */
 const NATIVE: ReadonlySet<string> = new Set(["Error", "AggregateError", "EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError", "URIError"])

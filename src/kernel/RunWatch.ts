@@ -13,6 +13,8 @@ import * as Context from "effect/Context"
 export interface Watch {
   readonly enter: () => void
   readonly leave: () => void
+  /** Runs each computation and materializer a second time, aside, to find out whether it makes the same of the same. */
+  readonly rechecks: boolean
 }
 
 /**

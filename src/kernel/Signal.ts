@@ -4,6 +4,7 @@
  * @module
  */
 import type { Document } from "../cell/Document.ts"
+import * as Label from "../cell/Label.ts"
 import * as Codec from "../cell/Document.ts"
 import type { At, Emission, Qos } from "../stage/Launch.ts"
 
@@ -25,12 +26,14 @@ export interface Signal {
   readonly depth: number
   /** The beat that captures it unless something holds it up; `undefined` where its id does not tell. */
   readonly expected: number | undefined
-  /** Names the pair of signal and target. */
+  /** Names the pair of signal and target, apart for each label. */
   readonly pair: string
   /** Where it goes, where that is another space. */
   readonly to?: Passage | undefined
   /** The enzyme that awaits it at its target, where a watcher of an operation had it sent. */
   readonly awaits?: string | undefined
+  /** What whoever takes it is told by it, where that is confidential. */
+  readonly label?: Label.Label | undefined
   /** How a pause and a rollback take it. */
   readonly qos?: Qos | undefined
 }
@@ -67,7 +70,8 @@ export interface Again {
   /** The id of the enzyme, which it keeps when its key changes. */
   readonly entry?: string | undefined
   readonly attempt: number
-  readonly why: "retry" | "conflict" | "redelivery"
+  /** `gate`: what it reads waits for a gate, and this is no attempt of its own. */
+  readonly why: "retry" | "gate" | "conflict" | "redelivery"
   /** For a conflict: the document that was lost. */
   readonly document: string | undefined
   /** The document whose queue it was the head of when it lost. */
@@ -78,8 +82,10 @@ export interface Again {
   readonly captured: number
   /** The lane that the event holds, where it holds one. */
   lane: string | undefined
-  /** Whether the enzyme lets the lane go on meanwhile. */
+  /** Whether the lane goes on meanwhile: the enzyme lets it, or the attempt knows more than the event tells. */
   readonly loose: boolean
+  /** What the attempt before was told by, where that is confidential: this one is there because of it. */
+  readonly label?: Label.Label | undefined
 }
 
 /**
@@ -88,7 +94,7 @@ export interface Again {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (sent: Emission, from: Pick<Signal, "origin" | "depth" | "expected" | "to" | "awaits">): Signal => ({
+export const make = (sent: Emission, from: Pick<Signal, "origin" | "depth" | "expected" | "to" | "awaits" | "label">): Signal => ({
   id: sent.id,
   signal: sent.signal,
   target: sent.target,
@@ -98,11 +104,26 @@ export const make = (sent: Emission, from: Pick<Signal, "origin" | "depth" | "ex
   origin: from.origin,
   depth: from.depth,
   expected: from.expected,
-  pair: pairOf(sent),
+  pair: pairOf({ ...sent, label: from.label }),
   to: from.to,
   awaits: from.awaits,
+  label: from.label,
   qos: sent.qos
 })
+
+/** A label as signals carry it: none is nothing. */
+export const carried = (label: Label.Label): Label.Label | undefined => label.length === 0 ? undefined : label
+
+/** The signal with a label. */
+export const labelled = (signal: Signal, label: Label.Label | undefined): Signal =>
+  label === undefined ? signal : { ...signal, label, pair: pairOf({ ...signal, label }) }
+
+/** What a run of something that waits is told by before it reads. */
+export const toldBy = ({ again, signal }: Pick<Pending, "again" | "signal">): Label.Label => Label.join(signal.label ?? Label.none, again?.label ?? Label.none)
+
+/** The pair of an attempt: one that knows more than its event tells keeps out of the way of events. */
+export const pairAgain = ({ again, signal }: Pick<Pending, "again" | "signal">): string =>
+  again?.label === undefined || Label.isWithin(again.label, signal.label ?? Label.none) ? signal.pair : `${signal.pair} ${again.label.join()}`
 
 /**
  * The way to another space, as a beat with this clock asks for it.
@@ -132,7 +153,8 @@ const OVERHEAD = 100
 export const size = ({ payload, signal, target }: Pick<Signal, "signal" | "target" | "payload">): number =>
   OVERHEAD + (signal?.length ?? 0) + (target?.length ?? 0) + (payload?.text.length ?? 0)
 
-const pairOf = ({ signal = "", target = "" }: { readonly signal?: string | undefined; readonly target?: string | undefined }): string => `${signal} ${target}`
+const pairOf = ({ label, signal = "", target = "" }: { readonly signal?: string | undefined; readonly target?: string | undefined; readonly label?: Label.Label | undefined }): string =>
+  label === undefined ? `${signal} ${target}` : `${signal} ${target} ${label.join()}`
 
 /**
  * The beat that an id expects to capture its signal: ids that are minted in a beat tell, a caller's do not.
@@ -204,9 +226,9 @@ export class Pending {
 
   /** The row's text, made only for what outlives its group. */
   get text(): string {
-    const { awaits, depth, event, id, origin, payload, qos, signal, target, to } = this.signal
+    const { awaits, depth, event, id, label, origin, payload, qos, signal, target, to } = this.signal
     const { again, anew, due, undelivered } = this
-    return JSON.stringify({ id, signal, target, payload: payload?.text, event, origin, depth, to, awaits, qos, due, again, undelivered, anew: anew || undefined })
+    return JSON.stringify({ id, signal, target, payload: payload?.text, event, origin, depth, to, awaits, label, qos, due, again, undelivered, anew: anew || undefined })
   }
 
   /** The same attempt under the key that its enzyme has now. */

@@ -10,6 +10,7 @@
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { InvalidAddress } from "../cell/Address.ts"
+import type { Label } from "../cell/Label.ts"
 import type { LinkLoop } from "../cell/Link.ts"
 import type { InvalidValue, Value } from "../cell/Value.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
@@ -20,11 +21,13 @@ import type { FlowError } from "../flow/FlowError.ts"
 import type { Instance } from "../flow/Instance.ts"
 import type { Entry } from "../rendezvous/Entry.ts"
 import type { RendezvousError } from "../rendezvous/RendezvousError.ts"
-import type { Continuation, FlowBudget, FlowRequest, NotProvided, OperationRequest, RendezvousSpec, SignalRequest, StateNote } from "../stage/Launch.ts"
+import type { Continuation, FlowBudget, FlowRequest, OperationRequest, RendezvousSpec, SignalRequest, StateNote } from "../stage/Launch.ts"
+import type { InvalidNode } from "../scheduler/Definition.ts"
 import type { Finding, GraphView, Stats } from "../scheduler/Introspection.ts"
 import type { Kind, Lines } from "../scheduler/Trace.ts"
 import type { Archive } from "./Archive.ts"
 import type { Foreign, ForeignChange } from "./Foreign.ts"
+import type { Clearance, Denial, Reader } from "./Reader.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "./DeadLetter.ts"
 import type { OperationDossier, OperationPage, OperationRow } from "./Dossiers.ts"
 import type { BeatAborted, CellLocked, ControlRefused, DeadAbsent, HistoryBusy, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
@@ -35,6 +38,8 @@ export interface PostedSignal extends Omit<SignalRequest, "space"> {
   readonly id?: string | undefined
   /** Who sends it; part of what makes a caller's id unique. Default `local`. */
   readonly principal?: string | undefined
+  /** What whoever takes it is told by it: atoms that the rules of the space know. */
+  readonly label?: ReadonlyArray<string> | undefined
 }
 
 /** What is answered once a signal is durable. */
@@ -56,6 +61,8 @@ export interface HandlingReceipt {
   /** What the run returned; `{}` where it returned nothing. */
   readonly value: Value
   readonly error?: { readonly tag: string; readonly code: string; readonly message: string }
+  /** What it tells, where that is confidential. */
+  readonly label?: Label | undefined
 }
 
 /** What became of an event. */
@@ -66,6 +73,8 @@ export interface Receipt {
   /** The beat that captured it; `undefined` while it waits. */
   readonly beat: number | undefined
   readonly handlings: ReadonlyArray<HandlingReceipt>
+  /** What the event tells, where that is confidential. */
+  readonly label?: Label | undefined
 }
 
 /** Who hears what became of a posted signal: each of the two that are given once, in whichever order they come true, or `fail`. */
@@ -86,7 +95,7 @@ export interface Observation {
 }
 
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
-export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | RendezvousError | FlowError | SpaceStopped
+export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | RendezvousError | FlowError | InvalidNode | SpaceStopped
 export type { Foreign, ForeignChange }
 export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationPage, OperationRow }
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
@@ -289,11 +298,16 @@ export interface Space {
   readonly flow: SpaceFlows
   readonly control: SpaceControl
   readonly graph: SpaceGraph
-  /** Starts a piece of a node module. */
-  readonly start: (module: string, inputs: { readonly [name: string]: unknown }) => Effect.Effect<string, NotProvided>
+  /** Starts a piece of a node module, by the next beat, with a value for each of its inputs; answers its name, when durable. The same start twice is one piece. */
+  readonly start: (module: string, inputs?: { readonly [name: string]: unknown }) => Effect.Effect<string, ControlError>
+  /** Stops a piece, by the next beat; what it derived stays. */
+  readonly stop: (piece: string) => Effect.Effect<number, ControlError>
   /** Runs exactly one beat, even an empty one, and answers its number when it is durable. */
   readonly step: Effect.Effect<number, BeatAborted | SpaceStopped>
-  /** Waits until nothing is runnable and nothing in flight. What waits for a later beat or moment does not hold it. */
+  /**
+   * Waits until nothing is runnable, nothing in flight, and no gate holds back an effect, a materializer, a first run or what a handling reads. What waits for a
+   * later beat or moment does not hold it, nor another run of a computation, nor for long what does not come to rest.
+   */
   readonly idle: Effect.Effect<void, SpaceStopped>
   /** The newest committed value, durable before it is answered. Ledgers and receipts can be read here too. */
   readonly get: (address: string) => Effect.Effect<Value, ReadError>
@@ -308,6 +322,10 @@ export interface Space {
   readonly watch: (address: string, options?: { readonly after?: number | undefined; readonly changeGroup?: string | undefined }) => Stream.Stream<Observation, ReadError>
   /** The value at an address, with everything it derives from brought up to date. */
   readonly pull: (address: string) => Effect.Effect<Value, ReadError>
+  /** The space as a reader sees it that may not learn everything. */
+  readonly reader: (clearance: Clearance) => Reader
+  /** Who was refused what, the newest 1,000 since the space was opened, oldest first. */
+  readonly denials: Effect.Effect<ReadonlyArray<Denial>>
   /** The number of the newest beat that is durable; -1 before the first. */
   readonly head: Effect.Effect<number>
   readonly journal: (beat: number) => Effect.Effect<JournalRow | undefined, ReadError>

@@ -14,6 +14,7 @@ import type { SpaceStore } from "../persistence/Persistence.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import type { Cutover } from "./Control.ts"
 import type { Documents } from "./Documents.ts"
+import type { SentSince } from "./Dossiers.ts"
 import * as Journal from "./Journal.ts"
 
 /** Characters of the journal that are read in one beat. */
@@ -22,8 +23,9 @@ const PIECE = 1_048_576
 /** Most characters that one rollback makes of documents, as they are and as they were. */
 const MAX_SIZE = 64 * 1_048_576
 
-/** Most requests that a dossier lists. */
+/** Most requests that a dossier lists, and most characters of them: they are one document. */
 const MAX_SENT = 1000
+const MAX_SENT_SIZE = Document.MAX_TEXT / 2
 
 /**
  * Takes one space back to a beat.
@@ -37,8 +39,9 @@ export class Undo {
   private next: number
   private readonly texts = new Map<string, string | undefined>()
   private size = 0
-  private readonly requests: Array<Cutover["sent"]["requests"][number]> = []
+  private readonly requests: Array<SentSince["requests"][number]> = []
   private count = 0
+  private listed = 0
 
   constructor(oid: string, to: number) {
     this.oid = oid
@@ -68,7 +71,13 @@ export class Undo {
       this.texts.set(key, text)
       this.size += key.length + (text?.length ?? 0) + (became === undefined ? 0 : JSON.stringify(became).length)
     }
-    for (const request of sentBy(entry)) if (++this.count <= MAX_SENT) this.requests.push(request)
+    for (const request of sentBy(entry)) this.list(request)
+  }
+
+  private list(request: SentSince["requests"][number]): void {
+    this.count++
+    this.listed += JSON.stringify(request).length
+    if (this.requests.length < MAX_SENT && this.listed <= MAX_SENT_SIZE) this.requests.push(request)
   }
 
   private found(documents: Documents): Pick<Cutover, "lost" | "sent" | "writes"> {
@@ -86,7 +95,7 @@ export class Undo {
 }
 
 /** What a beat sent to other spaces. */
-const sentBy = (entry: Journal.Parsed): Cutover["sent"]["requests"] =>
+const sentBy = (entry: Journal.Parsed): SentSince["requests"] =>
   entry.runs.flatMap((line) => {
     const emissions = typeof line[2] === "object" ? (line[3] as ReadonlyArray<Journal.Emitted> | undefined) ?? [] : []
     return emissions.flatMap(([id, signal, target, , , space]) =>

@@ -8,11 +8,22 @@
  */
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import * as Label from "../cell/Label.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Limits from "../kernel/Limits.ts"
+import type { Clearance } from "../kernel/Reader.ts"
+import { InvalidLabels, Labels } from "../stage/Labels.ts"
 
 /** The file that holds a project's configuration. */
 export const FILE = "systole.config.ts"
+
+/**
+ * A page as it is shown. What is only HTML runs nothing; a `script` runs in the browser at the page's end, and speaks with this runtime alone.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Rendered = string | { readonly html: string; readonly script: string }
 
 /**
  * Renders a page of HTML from what cells hold. `get` answers `undefined` where there is no such cell or space.
@@ -20,7 +31,7 @@ export const FILE = "systole.config.ts"
  * @category models
  * @since 0.1.0
  */
-export type Page = (cells: { readonly get: (space: string, address: string) => Promise<Value> }) => string | Promise<string>
+export type Page = (cells: { readonly get: (space: string, address: string) => Promise<Value> }) => Rendered | Promise<Rendered>
 
 const Page = Schema.declare((value): value is Page => typeof value === "function", { expected: "a function that renders a page" })
 const PagePath = Schema.String.pipe(Schema.check(Schema.isPattern(/^\/(?!v1(?:\/|$)|livez$|readyz$)[A-Za-z0-9_/.-]*$/)))
@@ -28,6 +39,8 @@ const PagePath = Schema.String.pipe(Schema.check(Schema.isPattern(/^\/(?!v1(?:\/
 const count = Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })))
 const folders = Schema.Array(Schema.NonEmptyString)
 const ModuleName = Schema.String.pipe(Schema.check(Schema.isPattern(/^[a-z0-9][a-z0-9_-]{0,62}$/)))
+const Atoms = Schema.Array(Schema.String)
+const Token = Schema.String.pipe(Schema.check(Schema.isPattern(/^[\x21-\x7e]{16,512}$/, { message: "a token has 16 to 512 visible ASCII characters" })))
 const Options = Schema.Record(Schema.String, Schema.Unknown)
 
 const Definition = Schema.Struct({
@@ -37,9 +50,7 @@ const Definition = Schema.Struct({
   data: Schema.optionalKey(Schema.NonEmptyString),
   host: Schema.optionalKey(Schema.NonEmptyString),
   port: Schema.optionalKey(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 0, maximum: 65535 })))),
-  token: Schema.optionalKey(Schema.String.pipe(Schema.check(Schema.isPattern(/^[\x21-\x7e]{16,512}$/, {
-    message: "a token has 16 to 512 visible ASCII characters"
-  })))),
+  token: Schema.optionalKey(Token),
   tempo: Schema.optionalKey(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 0, maximum: 86_400_000 })))),
   ledgers: Schema.optionalKey(Schema.Boolean),
   boot: Schema.optionalKey(Schema.Boolean),
@@ -47,6 +58,11 @@ const Definition = Schema.Struct({
   system: Schema.optionalKey(Schema.Array(Schema.NonEmptyString)),
   spaces: Schema.optionalKey(Schema.Struct({ create: Schema.Literals(["on-demand", "explicit"]) })),
   pages: Schema.optionalKey(Schema.Record(PagePath, Page)),
+  labels: Schema.optionalKey(Schema.Struct({
+    cells: Schema.Record(Schema.String, Atoms),
+    declassify: Schema.optionalKey(Schema.Record(ModuleName, Atoms)),
+    readers: Schema.optionalKey(Schema.Record(ModuleName, Schema.Struct({ token: Token, clearance: Atoms })))
+  })),
   retention: Schema.optionalKey(Schema.Struct({
     journalMillis: Schema.optionalKey(count),
     journalBytes: Schema.optionalKey(count),
@@ -107,6 +123,13 @@ export interface Config {
   readonly system: ReadonlyArray<string>
   /** Pages of HTML by their paths. */
   readonly pages: Readonly<Record<string, Page>>
+  /** Who reads without being told everything, by what they show. */
+  readonly readers: ReadonlyArray<ReaderToken>
+}
+
+/** A reader, and what it shows as a bearer token. */
+export interface ReaderToken extends Clearance {
+  readonly token: string
 }
 
 /**
@@ -141,8 +164,23 @@ export const decode = (definition: unknown): Effect.Effect<Config, InvalidConfig
     Effect.filterOrFail(
       (config) => isLoopback(config.host) || config.token !== undefined,
       ({ host }) => new InvalidConfig({ reason: `host "${host}" can be reached from other machines, and there is no token. Set a token, or use host "127.0.0.1"` })
-    )
+    ),
+    Effect.filterOrFail(
+      ({ readers, token }) => readers.length === 0 || (token !== undefined && new Set([token, ...readers.map((reader) => reader.token)]).size > readers.length),
+      () => new InvalidConfig({ reason: "labels names readers, and not each of them and the operator has a token of its own, so somebody would pass for another. Set a token, and one for each reader that nobody else has" })
+    ),
+    Effect.tap((config) => Effect.try({ try: () => checkLabels(config), catch: (error) => new InvalidConfig({ reason: (error as Error).message }) }))
   )
+
+/** Rules that can be kept, and atoms that are all known to them: a mistyped one would withhold more than was meant, or nothing. */
+const checkLabels = ({ kernel: { labels: rules }, readers }: Config): void => {
+  if (rules === undefined) return
+  const { top } = new Labels(rules)
+  for (const [who, atoms] of [...Object.entries(rules.declassify), ...readers.map(({ atoms, name }) => [name, atoms] as const)]) {
+    const unknown = atoms.find((atom) => !top.includes(atom))
+    if (unknown !== undefined) throw new InvalidLabels({ reason: `"${who}" is given the atom ${JSON.stringify(unknown.slice(0, 100))}, and no cell has it` })
+  }
+}
 
 const withDefaults = (definition: Definition): Config => {
   const { persistence = "sqlite" } = definition
@@ -158,6 +196,7 @@ const withDefaults = (definition: Definition): Config => {
     create: definition.spaces?.create,
     system: definition.system ?? [],
     pages: definition.pages ?? {},
+    readers: Object.entries(definition.labels?.readers ?? {}).map(([name, { clearance, token }]) => ({ name, token, atoms: Label.make(clearance) })),
     kernel: {
       tempo: definition.tempo ?? 100,
       pace: "demand",
@@ -165,6 +204,7 @@ const withDefaults = (definition: Definition): Config => {
       create: definition.spaces?.create ?? "explicit",
       boot: true,
       retention: definition.retention ?? {},
+      labels: definition.labels && { cells: definition.labels.cells, declassify: definition.labels.declassify ?? {} },
       limits: { ...Limits.defaults, ...definition.limits }
     }
   }

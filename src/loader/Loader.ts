@@ -10,6 +10,8 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import * as Accident from "../diagnostic/Accident.ts"
+import { CurrentReporter } from "../diagnostic/Reporter.ts"
 import { Kernel } from "../kernel/Kernel.ts"
 import { Recall } from "../kernel/Recall.ts"
 import * as Enzyme from "../registry/Enzyme.ts"
@@ -89,12 +91,23 @@ export const load = Effect.fn("Loader.load")(function*(sources: Sources): Effect
 })
 
 /**
- * Registers all enzymes and nodes that were found; those that the kernel refuses join the broken ones.
+ * Registers all enzymes and nodes that were found; those that the kernel refuses join the broken ones, and each of these is reported.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const register = Effect.fn("Loader.register")(function*(found: Found): Effect.fn.Return<Found, never, Kernel> {
+  const registered = yield* enroll(found)
+  yield* tell(registered.broken)
+  return registered
+})
+
+const tell = Effect.fnUntraced(function*(broken: ReadonlyArray<ModuleBroken>) {
+  const reporter = yield* CurrentReporter
+  for (const module of broken) reporter.report(Accident.of(module))
+})
+
+const enroll = Effect.fnUntraced(function*(found: Found): Effect.fn.Return<Found, never, Kernel> {
   const kernel = yield* Kernel
   const refused: Array<ModuleBroken> = []
   const enzymes: Array<FoundEnzyme> = []
@@ -113,7 +126,7 @@ export const register = Effect.fn("Loader.register")(function*(found: Found): Ef
 })
 
 /**
- * Loads all modules again, and swaps those whose code changed; a module that is broken now leaves what it was in place.
+ * Loads all modules again, and swaps those whose code changed; a module that is broken now leaves what it was in place, and is reported where it was not broken so before.
  *
  * The kernel takes what comes and what goes at one capture, so no beat sees half of it.
  *
@@ -130,11 +143,12 @@ export const reload = Effect.fn("Loader.reload")(function*(before: Found, source
   const keptNodes = before.nodes.filter((old) => broken.has(old.file) || now.nodes.some((item) => isSameNode(item, old)))
   for (const { enzyme } of before.enzymes.filter((old) => !kept.includes(old))) yield* Effect.ignore(kernel.unregister(enzyme))
   for (const { node } of before.nodes.filter((old) => !keptNodes.includes(old))) yield* Effect.ignore(kernel.unregister(node))
-  const swapped = yield* register({
+  const swapped = yield* enroll({
     ...now,
     enzymes: now.enzymes.filter((item) => !kept.some((old) => isSame(old, item))),
     nodes: now.nodes.filter((item) => !keptNodes.some((old) => isSameNode(old, item)))
   })
+  yield* tell(swapped.broken.filter(({ message }) => !before.broken.some((old) => old.message === message)))
   return { ...swapped, enzymes: [...kept, ...swapped.enzymes], nodes: [...keptNodes, ...swapped.nodes] }
 })
 

@@ -65,7 +65,8 @@ export const layer: Layer.Layer<never> = Layer.sync(RunWatch, () => {
     },
     leave: () => {
       inside = false
-    }
+    },
+    rechecks: true
   }
 })
 

@@ -9,6 +9,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { resolve } from "node:path"
+import * as Accident from "../diagnostic/Accident.ts"
 import { CurrentReporter, type Reporter } from "../diagnostic/Reporter.ts"
 import * as App from "../ingress/App.ts"
 import { Kernel } from "../kernel/Kernel.ts"
@@ -45,8 +46,8 @@ export interface Project {
   readonly kernel: Kernel["Service"]
   /** The ingress, to be served. */
   readonly app: ReturnType<typeof App.make>
-  /** Opens every space, so that what waits there goes on; tells of each that cannot be opened. */
-  readonly wake: (failed: (space: string, error: unknown) => Effect.Effect<void>) => Effect.Effect<void>
+  /** Opens every space, so that what waits there goes on; reports each that cannot be opened. */
+  readonly wake: Effect.Effect<void>
   /** Ends all streams, so that a server can close. */
   readonly hush: () => void
 }
@@ -97,12 +98,12 @@ export const open = Effect.fn("Project.open")(function*(
     catch: (error) => new Config.InvalidConfig({ reason: error instanceof Error ? error.message : String(error) })
   })
   const past = Layer.provide(Loader.recall, Layer.succeedContext(host))
-  const runtime = Runtime.layer(config, Layer.merge(store, pacemaker)).pipe(Layer.provide([past, Layer.succeed(CurrentReporter, reporter)]), Layer.provideMerge(HostHash.layer))
+  const runtime = Runtime.layer(config, Layer.merge(store, pacemaker)).pipe(Layer.provide(past), Layer.provideMerge([HostHash.layer, Layer.succeed(CurrentReporter, reporter)]))
   const context = yield* Layer.build(config.check === true ? Layer.provide(runtime, DevWatch.layer) : runtime)
   const registered = yield* Loader.register(found).pipe(Effect.provideContext(context))
   const kernel = Context.get(context, Kernel)
   const closing = new AbortController()
-  const rules = { token: config.token, loopback: Config.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages }
+  const rules = { token: config.token, loopback: Config.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages, readers: config.readers }
   const app = App.make({ kernel, hash: Context.get(context, Hash) }, rules)
   const reloads = Context.get(host, ModuleHost).changes.pipe(
     Stream.debounce(QUIET),
@@ -111,20 +112,14 @@ export const open = Effect.fn("Project.open")(function*(
       Effect.map(Loader.reload(before, sources), (now) => [now, isSame(before, now) ? [] : [now]] as const)),
     Stream.provideContext(Context.merge(host, context))
   )
-  return { found: registered, reloads, kernel, app, wake: (failed) => wake(kernel, failed), hush: () => closing.abort() }
+  return { found: registered, reloads, kernel, app, wake: wake(kernel, reporter), hush: () => closing.abort() }
 })
 
 /** Opens all spaces; one that cannot be opened, for whatever reason, holds no other up. */
-const wake = (kernel: Kernel["Service"], failed: (space: string, error: unknown) => Effect.Effect<void>) => {
-  const open = (name: string) =>
-    kernel.space(name, { create: false }).pipe(
-      Effect.catch((error) => failed(name, error)),
-      Effect.catchDefect((defect) => failed(name, defect))
-    )
-  return kernel.spaces.pipe(
-    Effect.flatMap(Effect.forEach(open, { concurrency: WAKING, discard: true })),
-    Effect.catch((error) => failed("*", error))
-  )
+const wake = (kernel: Kernel["Service"], reporter: Reporter): Effect.Effect<void> => {
+  const failed = (error: unknown) => Effect.sync(() => reporter.report(Accident.of(error)))
+  const open = (name: string) => kernel.space(name, { create: false }).pipe(Effect.catch(failed), Effect.catchDefect(failed))
+  return kernel.spaces.pipe(Effect.flatMap(Effect.forEach(open, { concurrency: WAKING, discard: true })), Effect.catch(failed))
 }
 
 const isSame = (a: Loader.Found, b: Loader.Found): boolean => {

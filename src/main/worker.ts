@@ -67,15 +67,14 @@ const open = Effect.fnUntraced(function*({ config: definition, manifest, public:
   )
   const pacemaker = HostPacemaker.layer((run) => void setTimeout(run, 0))
   const context = yield* Runtime.layer(config, Layer.merge(MemoryStore.layer, pacemaker)).pipe(
-    Layer.provideMerge(PureHash.layer),
-    Layer.provide(Layer.succeed(CurrentReporter, reporter)),
+    Layer.provideMerge([PureHash.layer, Layer.succeed(CurrentReporter, reporter)]),
     // The host ends an isolate without a word, so this scope is never closed.
     Layer.buildWithScope(yield* Scope.make())
   )
-  const { broken } = yield* Loader.register(found).pipe(Effect.provideContext(context))
-  for (const { message } of broken) console.error(message)
+  yield* Loader.register(found).pipe(Effect.provideContext(context))
   return App.make({ kernel: Context.get(context, Kernel), hash: Context.get(context, Hash) }, {
     token: config.token,
+    readers: config.readers,
     loopback: false,
     reporter,
     closing: new AbortController().signal,

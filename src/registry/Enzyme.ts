@@ -61,8 +61,11 @@ export interface Definition<Payload = unknown> {
   readonly bind?: ReadonlyArray<string | { readonly cell: string; readonly propagate?: boolean }>
   /** What the payload must be; what it decodes to is what the run sees. */
   readonly payload?: Schema.Decoder<Payload>
-  /** Addresses that are brought up to date and loaded before the run. */
-  readonly reads?: ReadonlyArray<string>
+  /**
+   * Addresses that are brought up to date and loaded before the run, or what tells them of an event. Whatever else a run reads is brought up to date
+   * when it reads it; what is named here costs no run while a gate holds it back.
+   */
+  readonly reads?: ReadonlyArray<string> | ((event: Event<Payload>) => ReadonlyArray<string>)
   /** The envelope: patterns of the addresses it may write. Without it, any but the runtime's own. */
   readonly writes?: ReadonlyArray<string>
   readonly retry?: { readonly attempts?: number }
@@ -105,7 +108,7 @@ export interface Enzyme {
   readonly after: ReadonlyArray<string>
   readonly bind: ReadonlyArray<BindingDeclaration>
   readonly payload: Schema.Decoder<unknown> | undefined
-  readonly reads: ReadonlyArray<string>
+  readonly reads: ReadonlyArray<string> | ((event: Event) => ReadonlyArray<string>)
   readonly writes: ReadonlyArray<string> | undefined
   readonly retry: { readonly attempts: number }
   readonly lane: "pair" | "target" | "space"
@@ -148,7 +151,6 @@ const Descriptor = Schema.Struct({
   before: Schema.optionalKey(Schema.Array(EnzymeName)),
   after: Schema.optionalKey(Schema.Array(EnzymeName)),
   bind: Schema.optionalKey(Schema.Array(Binding)),
-  reads: Schema.optionalKey(Schema.Array(Schema.String)),
   writes: Schema.optionalKey(Schema.Array(Schema.String)),
   retry: Schema.optionalKey(Schema.Struct({
     attempts: Schema.optionalKey(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))))
@@ -187,13 +189,13 @@ const decodeDescriptor = Schema.decodeUnknownExit(Descriptor, { onExcessProperty
  * @since 0.1.0
  */
 export const make = <Payload = unknown>(definition: Definition<Payload>): Enzyme => {
-  const { payload, run, ...metadata } = definition
+  const { payload, reads, run, ...metadata } = definition
   const name = typeof metadata.name === "string" ? metadata.name : String(metadata.name)
   const exit = decodeDescriptor(metadata)
   if (Exit.isFailure(exit)) throw new InvalidEnzyme({ name, reason: `its metadata does not fit: ${describe(exit)}` })
-  const reason = refusal(metadata as Definition, payload, run)
+  const reason = refusal(metadata as Definition, payload, run) ?? misreading(reads)
   if (reason !== undefined) throw new InvalidEnzyme({ name, reason })
-  return Object.freeze({ ...withDefaults(metadata as Definition), payload, run: run as Definition["run"] }) as Enzyme
+  return Object.freeze({ ...withDefaults(metadata as Definition), payload, reads: reads ?? none, run: run as Definition["run"] }) as Enzyme
 }
 
 /**
@@ -210,7 +212,9 @@ const describe = (exit: Exit.Failure<unknown, { readonly message: string }>): st
   return reason !== undefined && reason._tag === "Fail" ? reason.error.message.replaceAll("\n", " ") : "it is no object"
 }
 
-const withDefaults = (definition: Omit<Definition, "run" | "payload">): Omit<Enzyme, "run" | "payload"> => ({
+const none: ReadonlyArray<string> = []
+
+const withDefaults = (definition: Omit<Definition, "run" | "payload" | "reads">): Omit<Enzyme, "run" | "payload" | "reads"> => ({
   _tag: "Enzyme",
   name: definition.name,
   label: definition.label ?? definition.name,
@@ -221,7 +225,6 @@ const withDefaults = (definition: Omit<Definition, "run" | "payload">): Omit<Enz
   bind: (definition.bind ?? []).map((binding) =>
     typeof binding === "string" ? { cell: binding, propagate: true } : { cell: binding.cell, propagate: binding.propagate ?? true }
   ),
-  reads: definition.reads ?? [],
   writes: definition.writes,
   retry: { attempts: definition.retry?.attempts ?? 10 },
   lane: definition.lane ?? "pair",
@@ -246,7 +249,6 @@ const refusal = (definition: Definition, payload: unknown, run: unknown): string
   if (unnamable !== undefined) return unnamable
   return fault("query", () => Pattern.parse(definition.query)) ??
     fault("writes", () => Envelope.make(definition.writes, false)) ??
-    fault("reads", () => definition.reads?.forEach((address) => Address.parse(address))) ??
     definition.bind?.map(misplacement).find((reason) => reason !== undefined)
 }
 
@@ -259,6 +261,13 @@ const fault = (field: string, check: () => unknown): string | undefined => {
     return `in its ${field}, ${(error as Error).message}`
   }
 }
+
+const misreading = (reads: unknown): string | undefined =>
+  reads === undefined || typeof reads === "function"
+    ? undefined
+    : Array.isArray(reads)
+    ? fault("reads", () => reads.forEach((address) => Address.parse(String(address))))
+    : "its reads are neither addresses nor a function that tells them"
 
 const misplacement = (binding: string | { readonly cell: string }): string | undefined => {
   const cell = typeof binding === "string" ? binding : binding.cell

@@ -45,3 +45,12 @@ export class Fatal extends Schema.TaggedError<Fatal>()("Fatal", { reason: Schema
     return this.reason
   }
 }
+
+/** Whether an error is of this class, whichever copy of the package made it. Looking at what was thrown may throw in turn. */
+export const isTagged = (error: unknown, tag: string): boolean => {
+  try {
+    return typeof error === "object" && error !== null && (error as { readonly _tag?: unknown })._tag === tag
+  } catch {
+    return false
+  }
+}

@@ -26,6 +26,8 @@ export interface Around {
   readonly hash: (text: string) => string
   /** A secret that this beat has for one purpose: it repeats in every replay, and nobody outside can tell it. */
   readonly secret: (purpose: string) => string
+  /** Whether whoever may look at one of these cells may look at the other, too: what the first holds is told by it. */
+  readonly tells: (from: string, to: string) => boolean
   /** How many entries are not over. */
   readonly open: () => number
 }
@@ -61,8 +63,10 @@ const told = (verb: () => void): boolean => {
  * @category combinators
  * @since 0.1.0
  */
-export const spawn = (draft: Draft, spec: Value, { hash, open, secret }: Around): { readonly key: string; readonly token: string } => {
+export const spawn = (draft: Draft, spec: Value, { hash, open, secret, tells }: Around): { readonly key: string; readonly token: string } => {
   const { entry, key } = Spec.prepare(spec, { beat: draft.beat, hash, defaults: (profile) => draft.get(`${Entries.DEFAULTS}/${profile}`) })
+  const event = `${Entries.EVENTS}/${key}`
+  if (!tells(Entries.address(key).key, event)) throw Spec.refuse(`its cell has labels that ${event} has not, where its completion is told. Give that these atoms in the configuration's labels`)
   if (draft.get(Entries.FOLDER) === undefined) throw new LedgerMissing()
   if (open() >= MAX_OPEN) throw new RendezvousFull({ limit: MAX_OPEN })
   const token = secret(`rv ${key} ${draft.id()}`)

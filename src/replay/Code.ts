@@ -18,6 +18,7 @@ import type { Enzyme } from "../registry/Enzyme.ts"
 import { InvalidEnzyme } from "../registry/Enzyme.ts"
 import type { Code as Origin, Enzymes, Entry } from "../registry/Registry.ts"
 import type { Definition } from "../scheduler/Definition.ts"
+import { moduleOf } from "../scheduler/Piece.ts"
 import type { Past } from "./Past.ts"
 
 /** What stands for the node of a name. */
@@ -85,8 +86,8 @@ export class Code {
       else if (!here.has(name)) missing.add(`${name}, which is not registered`)
     }
     for (const [name] of [...entry.nodes ?? [], ...made?.nodes ?? []]) {
-      const reason = this.absent.get(ofNode(name))
-      if (reason !== undefined) missing.add(`${ofNode(name)}, whose ${reason}`)
+      const reason = this.absent.get(ofNode(moduleOf(name)))
+      if (reason !== undefined) missing.add(`${ofNode(moduleOf(name))}, whose ${reason}`)
     }
     return [...missing]
   }

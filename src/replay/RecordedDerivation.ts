@@ -12,14 +12,18 @@ import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Value from "../cell/Value.ts"
 import type { BeatWork } from "../kernel/BeatWork.ts"
-import type { Delivery, Derivation, NodeLine } from "../kernel/Derivation.ts"
+import type { Delivery, Derivation, NodeLine, Refused } from "../kernel/Derivation.ts"
 import * as Derivations from "../kernel/Derivation.ts"
 import type { NodeRunLine, Parsed } from "../kernel/Journal.ts"
+import * as Pieces from "../kernel/Pieces.ts"
 import * as Run from "../kernel/Run.ts"
-import type { Definition } from "../scheduler/Definition.ts"
-import { Draft, type View } from "../stage/Draft.ts"
-import { TransactionRefused } from "../stage/TransactionRefused.ts"
+import { type Definition, InvalidNode } from "../scheduler/Definition.ts"
+import * as Piece from "../scheduler/Piece.ts"
+import type { Pieces as Face } from "../stage/Charter.ts"
+import { Draft } from "../stage/Draft.ts"
 import type { Startable } from "../stage/Transaction.ts"
+import type { View } from "../stage/Moment.ts"
+import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Code } from "./Code.ts"
 import { NotReplayable } from "./NotReplayable.ts"
 
@@ -38,7 +42,10 @@ interface Made {
 export class RecordedDerivation implements Derivation {
   private readonly code: Pick<Code, "node">
   private recorded: ReadonlyArray<NodeRunLine> = []
+  /** Nodes that failed before handlings, which is told of after all is merged. */
+  private readonly failed: Array<{ readonly name: string; readonly line: NodeLine }> = []
   restless: ReadonlyArray<string> = []
+  refused: ReadonlyArray<Refused> = []
   private work: BeatWork | undefined
   private made = new Map<string, Made>()
   private readonly children = new Map<string, Definition>()
@@ -49,9 +56,14 @@ export class RecordedDerivation implements Derivation {
   }
 
   /** The entry whose beat is to run next. */
-  load({ nodes = [], restless = [] }: Parsed): void {
+  load({ nodes = [], refused = [], restless = [] }: Parsed): void {
     this.recorded = nodes
+    this.refused = refused
     this.restless = restless
+  }
+
+  module(name: string): Definition | undefined {
+    return this.code.node(name)
   }
 
   begin(work: BeatWork): void {
@@ -61,7 +73,7 @@ export class RecordedDerivation implements Derivation {
   }
 
   before(run: number): void {
-    this.runAll(run)
+    this.failed.push(...this.runAll(run))
     for (const [key, { document, line }] of this.take()) this.work!.stage.gate(Address.ofKey(key), document, Derivations.writerOf(this.work!, line))
   }
 
@@ -70,11 +82,12 @@ export class RecordedDerivation implements Derivation {
   }
 
   settle(work: BeatWork): void {
+    for (const refused of this.refused) work.diagnose(Derivations.refusal(refused))
     for (let round = 0; round < Derivations.MAX_ROUNDS; round++) {
-      const failed = this.runAll(Derivations.PASS - round)
+      const failed = [...this.failed.splice(0), ...this.runAll(Derivations.PASS - round)]
       for (const [key, { document, line }] of this.take()) work.stage.put(Address.ofKey(key), document, Derivations.writerOf(work, line))
       for (const { line, name } of failed) work.diagnose(Derivations.failure(name, this.definitionOf(line)?.output, line.error!.code))
-      if (round === 0 && this.restless.length > 0) work.diagnose(Derivations.restlessness(this.restless, this.code.node(this.restless[0]!)?.output))
+      if (round === 0 && this.restless.length > 0) work.diagnose(Derivations.restlessness(this.restless, this.outputOf(this.restless[0]!)))
     }
   }
 
@@ -94,17 +107,17 @@ export class RecordedDerivation implements Derivation {
   private runAll(at: number): ReadonlyArray<{ readonly name: string; readonly line: NodeLine }> {
     const failed: Array<{ readonly name: string; readonly line: NodeLine }> = []
     for (let next = this.recorded[this.lines.length]; next !== undefined && next[1] === at; next = this.recorded[this.lines.length]) {
-      const [name, , parent = 0] = next
-      const line = this.run({ name, at, parent: parent === 0 ? undefined : parent, error: undefined })
-      if (line.error !== undefined) failed.push({ name, line })
+      const [name, , parent = 0, tag] = next
+      const line = this.run({ name, at, parent: parent === 0 ? undefined : parent, error: undefined }, Derivations.wasLast(tag))
+      if (Derivations.isTold(line)) failed.push({ name, line })
     }
     return failed
   }
 
-  private run(line: NodeLine): NodeLine {
+  private run(line: NodeLine, isLast: boolean): NodeLine {
     const definition = this.definitionOf(line)
     if (definition === undefined) throw new NotReplayable({ beat: this.work!.moment.beat, code: "replay/code", reason: `node "${line.name}" ran in it and is not registered. Bring back its code` })
-    const draft = new NodeDraft(this.view, this.work!.moment, { run: Derivations.writerOf(this.work!, this.lines.length), envelope: definition.envelope, serializable: false })
+    const draft = this.draft(definition, Derivations.writerOf(this.work!, this.lines.length))
     this.work!.nodeDrafts.push(draft)
     let error: unknown
     try {
@@ -115,10 +128,31 @@ export class RecordedDerivation implements Derivation {
     } catch (raised) {
       error = draft.refusal ?? raised
     }
-    for (const [name, child] of draft.started) this.children.set(name, child)
-    const ended = { ...line, error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error)) }
+    if (error !== undefined && this.work!.labels !== undefined && definition.output !== undefined) this.put(definition.output, undefined)
+    const ended = { ...line, error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error), isLast) }
     this.lines.push(ended)
     return ended
+  }
+
+  private draft(definition: Definition, run: number): NodeDraft {
+    const { labels, moment } = this.work!
+    const start: Face["start"] = (_, node, inputs) => this.start(definition, node, inputs)
+    return new NodeDraft(this.view, moment, { run, envelope: definition.envelope, serializable: false, pieces: { start, stop: (draft) => { throw (draft as NodeDraft).forbidden() } }, labels, surface: definition })
+  }
+
+  /** What runs start is known by its name when it runs itself. */
+  private start(parent: Definition, node: Startable | string, inputs: unknown): string {
+    const definition = typeof node === "string" ? this.piece(node, inputs) : node as Definition
+    const above = this.work!.labels?.starting(parent, definition)
+    if (above !== undefined) throw above
+    this.children.set(definition.name, definition)
+    return definition.name
+  }
+
+  private piece(name: string, inputs: unknown): Definition {
+    const module = this.code.node(name)
+    if (module?.piece === undefined) throw new InvalidNode({ name, reason: "no node module of this name is registered that declares inputs" })
+    return Piece.make(module, inputs, this.work!.moment.hash)
   }
 
   private put(key: string, document: Document | undefined): void {
@@ -159,35 +193,38 @@ export class RecordedDerivation implements Derivation {
     }
   }
 
+  /** What a node that ran in this beat derives. */
+  private outputOf(name: string): string | undefined {
+    const line = this.lines.find((line) => line.name === name)
+    return line === undefined ? undefined : this.definitionOf(line)?.output
+  }
+
+  /** A piece, from its cell: it runs while that is there. */
+  private pieceOf(name: string): Definition | undefined {
+    const started = Pieces.fromCell(Pieces.keyOf(name), this.visible(Pieces.keyOf(name)))?.started
+    const module = this.code.node(Piece.moduleOf(name))
+    return started === undefined || module === undefined ? undefined : Pieces.nodeOf(name, started, { module, hash: this.work!.moment.hash })
+  }
+
   /** A module's node; or one that another started, which is run aside to say what it starts. */
   private definitionOf({ name, parent }: Pick<NodeLine, "name" | "parent">): Definition | undefined {
-    if (parent === undefined) return this.code.node(name)
+    if (parent === undefined) return Piece.isPiece(name) ? this.pieceOf(name) : this.code.node(name)
     const known = this.children.get(name)
     if (known !== undefined) return known
     const slash = parent.lastIndexOf("/")
     const creator = this.definitionOf({ name: parent.slice(slash + 1), parent: slash < 0 ? undefined : parent.slice(0, slash) })
     if (creator === undefined) return undefined
-    const draft = new NodeDraft(this.view, this.work!.moment, { run: 0, envelope: creator.envelope, serializable: false })
     try {
-      creator.run(draft)
+      creator.run(this.draft(creator, 0))
     } catch {
       // What it started until then is known all the same.
     }
-    for (const [name, child] of draft.started) this.children.set(name, child)
     return this.children.get(name)
   }
 }
 
 /** The transaction of a node that is run again. */
 class NodeDraft extends Draft {
-  readonly started = new Map<string, Definition>()
-
-  override start(node: Startable | string): string {
-    if (typeof node === "string") return super.start(node)
-    this.started.set(node.name, node as Definition)
-    return node.name
-  }
-
   override random(): number {
     throw this.forbidden()
   }
@@ -224,7 +261,7 @@ class NodeDraft extends Draft {
     throw this.forbidden()
   }
 
-  private forbidden(): unknown {
+  forbidden(): unknown {
     return this.refusal ??= new TransactionRefused({ reason: "a node may run any number of times, and does not do this" })
   }
 }

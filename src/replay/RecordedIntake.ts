@@ -16,6 +16,7 @@ import type { Taken } from "../kernel/Inbox.ts"
 import type { Begun, Intake } from "../kernel/Intake.ts"
 import type { Emitted, In, Parsed, Written } from "../kernel/Journal.ts"
 import * as Journal from "../kernel/Journal.ts"
+import * as Labelling from "../kernel/Labelling.ts"
 import type { Signal } from "../kernel/Signal.ts"
 import * as Signals from "../kernel/Signal.ts"
 import { NotReplayable } from "./NotReplayable.ts"
@@ -44,13 +45,13 @@ export class RecordedIntake implements Intake {
   }
 
   begin(beat: number): Begun {
-    const { activated = 0, clock, content = [], made = [], seed } = this.entry!
+    const { activated = 0, clock, content = [], made = [], seed, spent = [] } = this.entry!
     this.past.see(content)
     const modules = Journal.modules(this.entry!)
     const digests = new Set(modules.flatMap(({ digests }) => digests))
     // Their bytes are in the store that the past looks at.
     const texts = made.filter((hash) => digests.has(hash)).map((hash) => ({ hash, bytes: none }))
-    return { beat, clock, seed, activated, modules, texts, content }
+    return { beat, clock, seed, activated, spent, modules, texts, content, labels: Journal.labels(this.entry!) }
   }
 
   controls(): ReadonlyArray<Control> {
@@ -66,6 +67,10 @@ export class RecordedIntake implements Intake {
           return { kind: "flow", ask: { ...control[1], value: document(control[2][0]) }, inst: undefined, answer: nobody }
         case "rv":
           return { kind: "rv", ask: { ...control[1], value: document(control[2][0]) }, spawned: undefined, answer: nobody }
+        case "start":
+          return { kind: "piece", ask: { verb: "start", module: control[1], inputs: document(control[2][0])! }, name: undefined, answer: nobody }
+        case "stop":
+          return { kind: "piece", ask: { verb: "stop", name: control[1] }, name: undefined, answer: nobody }
         case "set":
           return { kind: "set", write: written([control[1], control[2], control[3]]), group: control[4], answer: nobody }
         case "steer":
@@ -88,9 +93,10 @@ export class RecordedIntake implements Intake {
   take(): ReadonlyArray<Taken> {
     const flights = new Map<Flight, number>()
     const byId = new Map<string, Flight>()
+    const { labels } = this.entry!
     const taken = this.entry!.in.map((input, i): Taken => {
       const isStorm = this.entry!.runs.some((line) => line[0] === i && line[1] === DeadLetter.STORM.key && line[4] === DeadLetter.STORM.code)
-      const signal = { ...this.signal(input), depth: isStorm ? Infinity : 0 }
+      const signal = Signals.labelled({ ...this.signal(input), depth: isStorm ? Infinity : 0 }, Labelling.at(labels?.in, i))
       const again = typeof input === "object" && "id" in input ? input : undefined
       const flight = byId.get(signal.id) ?? new Flight(signal, again?.captured ?? this.entry!.beat, undefined)
       byId.set(signal.id, flight)
@@ -100,7 +106,7 @@ export class RecordedIntake implements Intake {
       flight.open++
       flight.strict++
       const { attempt, captured, enzyme, losses, why } = again
-      const left: Signals.Again = { enzyme, attempt, why, losses, captured, document: undefined, lane: undefined, loose: false }
+      const left: Signals.Again = { enzyme, attempt, why, losses, captured, document: undefined, lane: undefined, loose: false, label: Labelling.at(labels?.again, i) }
       return { flight, pending: new Signals.Pending(0, signal, { again: left }) }
     })
     this.flights = flights
@@ -130,10 +136,14 @@ export class RecordedIntake implements Intake {
   /** What the host decided is taken as it was: a run that took too long, or sent more than could wait, and one that aborted the beat before. */
   settled(flight: Flight, key: string): Outcome | undefined {
     const input = this.flights.get(flight)
-    for (const [i, enzyme, kind, tag, code] of this.entry!.runs) {
+    let run = -1
+    for (const line of this.entry!.runs) {
+      const [i, enzyme, kind, tag, code] = line
+      if (Journal.isOwn(line)) run++
       if (i !== input || enzyme !== key) continue
-      if (kind === "fatal") return { kind, tag: tag as string, code: code as string, message: "" }
-      if (code === "run/timeout" || code === "backlog/full" || code === GATED) return { kind: "retry", tag: tag as string, code, message: "" }
+      const label = Labelling.at(this.entry!.labels?.runs, run)
+      if (kind === "fatal") return { kind, tag: tag as string, code: code as string, message: "", label }
+      if (code === "run/timeout" || code === "backlog/full" || code === GATED) return { kind: "retry", tag: tag as string, code, message: "", label }
     }
     return undefined
   }

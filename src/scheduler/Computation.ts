@@ -5,8 +5,9 @@
  */
 import type { Value } from "../cell/Value.ts"
 import type { Transaction } from "../stage/Transaction.ts"
-import type { Common, Definition } from "./Definition.ts"
-import { callable, common, document, envelope } from "./Definition.ts"
+import type { Common, Definition, Inputs } from "./Definition.ts"
+import { callable, common, document, envelope, withInputs } from "./Definition.ts"
+import * as Piece from "./Piece.ts"
 
 /** What an author gives to define a computation. */
 export interface ComputationDefinition extends Common {
@@ -15,7 +16,7 @@ export interface ComputationDefinition extends Common {
   /** Further cells that it writes, all known in advance. */
   readonly writes?: ReadonlyArray<string> | undefined
   /** Running it again on the same reads has to produce the same values. `undefined` deletes the cell. */
-  readonly run: (tx: Transaction) => Value
+  readonly run: (tx: Transaction, inputs: Inputs) => Value
 }
 
 /**
@@ -37,7 +38,9 @@ export interface ComputationDefinition extends Common {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (definition: ComputationDefinition): Definition => {
+export const make = (definition: ComputationDefinition): Definition => Piece.templated(definition, build)
+
+const build = (definition: ComputationDefinition, inputs: Inputs): Definition => {
   const base = common(definition)
   const { name } = base
   const output = document(name, "output", definition.output)
@@ -48,7 +51,7 @@ export const make = (definition: ComputationDefinition): Definition => {
     output,
     writes,
     envelope: envelope(name, writes),
-    run: callable(name, "run", definition.run),
+    run: withInputs(callable(name, "run", definition.run), inputs),
     deliver: undefined,
     speculative: false,
     autoDebounce: false

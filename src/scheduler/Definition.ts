@@ -21,9 +21,17 @@ export interface Common {
   readonly debounce?: number | undefined
   /** Milliseconds from one run to the next. */
   readonly throttle?: number | undefined
+  /**
+   * The names of what each start of the module gives. A module that declares inputs, if only an empty list, runs when it is
+   * started, once for each result cell; `:name` stands for an input in its addresses.
+   */
+  readonly inputs?: ReadonlyArray<string> | undefined
   /** Changes that were made under the same group do not invalidate it. */
   readonly changeGroup?: string | undefined
 }
+
+/** What a piece was started with. */
+export type Inputs = Readonly<Record<string, Value>>
 
 /** A node as the scheduler takes it: checked, and with every field there. */
 export interface Definition {
@@ -43,6 +51,11 @@ export interface Definition {
   readonly speculative: boolean
   /** Whether the scheduler may give it a debounce of its own accord. */
   readonly autoDebounce: boolean
+  /** Of a module that runs when it is started: the names of its inputs, and how a start makes a node of it. */
+  readonly inputs?: ReadonlyArray<string> | undefined
+  readonly piece?: ((inputs: Inputs) => Definition) | undefined
+  /** Of a piece: the text of what it was started with. */
+  readonly given?: string | undefined
 }
 
 /**
@@ -127,6 +140,10 @@ export class NodeThrew extends Error {
     super(`A node threw ${typeof thrown === "string" ? JSON.stringify(thrown) : String(thrown)}, which is no Error`)
   }
 }
+
+/** A run with the inputs of its piece; one that does not look at them is left as it is. */
+export const withInputs = <R>(run: (tx: Transaction, inputs: Inputs) => R, inputs: Inputs): (tx: Transaction) => R =>
+  run.length < 2 ? run as (tx: Transaction) => R : (tx) => run(tx, inputs)
 
 /** Whether a run returned what it would have to wait for. */
 export const isPromise = (value: unknown): boolean =>

@@ -5,13 +5,14 @@
  */
 import type { Value } from "../cell/Value.ts"
 import type { Transaction } from "../stage/Transaction.ts"
-import type { Common, Definition } from "./Definition.ts"
-import { callable, common, envelope } from "./Definition.ts"
+import type { Common, Definition, Inputs } from "./Definition.ts"
+import { callable, common, envelope, withInputs } from "./Definition.ts"
+import * as Piece from "./Piece.ts"
 
 /** What an author gives to define an effect. */
 export interface EffectDefinition<Seen extends Value> extends Common {
   /** What it watches; it writes nothing. All that it reads is kept up to date for it. */
-  readonly read: (tx: Transaction) => Seen
+  readonly read: (tx: Transaction, inputs: Inputs) => Seen
   /** Told what was seen once that is durable, in order, at most once, and never in a replay. */
   readonly deliver: (value: Seen, at: { readonly beat: number; readonly key: string }) => void | Promise<void>
   /** Deliver right after the pass, before the beat is durable. */
@@ -40,7 +41,9 @@ export interface EffectDefinition<Seen extends Value> extends Common {
  * @category constructors
  * @since 0.1.0
  */
-export const make = <Seen extends Value>(definition: EffectDefinition<Seen>): Definition => {
+export const make = <Seen extends Value>(definition: EffectDefinition<Seen>): Definition => Piece.templated(definition, build)
+
+const build = <Seen extends Value>(definition: EffectDefinition<Seen>, inputs: Inputs): Definition => {
   const base = common(definition)
   const { name } = base
   return {
@@ -49,7 +52,7 @@ export const make = <Seen extends Value>(definition: EffectDefinition<Seen>): De
     output: undefined,
     writes: [],
     envelope: envelope(name, []),
-    run: callable(name, "read", definition.read),
+    run: withInputs(callable(name, "read", definition.read), inputs),
     deliver: callable(name, "deliver", definition.deliver) as Definition["deliver"],
     speculative: definition.speculative === true,
     autoDebounce: definition.noDebounce !== true

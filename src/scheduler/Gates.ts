@@ -9,7 +9,7 @@
  * @module
  */
 import { Heap } from "../cell/Heap.ts"
-import { EFFECT, type Gate, GATED, isLive, NEVER_RAN, type Node, PROVISIONAL, REMOVED, UNSETTLED } from "./Node.ts"
+import { EFFECT, type Gate, GATED, INVALID, isLive, MATERIALIZER, NEVER_RAN, type Node, PROVISIONAL, REMOVED, UNSETTLED } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
 /** First and longest wait of a node that does not come to rest, in milliseconds; each in a row doubles it. */
@@ -18,6 +18,12 @@ export const BACKOFF_MAX = 2000
 
 /** Runs of a node in one pass before it is put off. */
 export const PASS_RUN_BUDGET = 10
+
+/** Attempts of a run that fails with `Retry`. */
+export const RUN_ATTEMPTS = 10
+
+/** Passes of a node that does not come to rest for which somebody who waits for quiet waits. */
+export const IDLE_HOLD = 3
 
 /** An effect whose runs take this long on average, after so many of them, is given this debounce. All but the count in milliseconds. */
 const AUTO_RUNS = 3
@@ -63,10 +69,11 @@ export class Gates {
   }
 
   /** Gives a node the gate that it had in another process. */
-  restore(node: Node, kept: Pick<Gate, "throttledUntil" | "debouncedUntil" | "backoffUntil" | "streak">): void {
-    const { backoffUntil, debouncedUntil, streak, throttledUntil } = kept
-    Object.assign(gateOf(node), { backoffUntil, debouncedUntil, streak, throttledUntil })
+  restore(node: Node, kept: Pick<Gate, "throttledUntil" | "debouncedUntil" | "backoffUntil" | "streak" | "attempts" | "measured" | "spent">): void {
+    const { attempts, backoffUntil, debouncedUntil, measured, spent, streak, throttledUntil } = kept
+    Object.assign(gateOf(node), { attempts, backoffUntil, debouncedUntil, streak, throttledUntil })
     if (streak > 0) this.restless.add(node)
+    if (measured > 0) this.measure(node, { runs: measured, spent })
   }
 
   /** A value that the node read changed, or it is to run for the first time: quiet begins anew. */
@@ -120,9 +127,19 @@ export class Gates {
     return undefined
   }
 
+  /**
+   * Whether a run is held back, of a node that stays, that has to come before all is quiet: of an effect or a materializer, or a first one that is demanded. What does not come
+   * to rest is waited for in its first passes.
+   */
+  isAwaiting(stays: (node: Node) => boolean): boolean {
+    return this.waits.some(({ node }) => (node.flags & GATED) !== 0 && isWaiting(node) && stays(node) &&
+      (heldBy(node) === "backoff" ? Math.max(node.gate!.streak, node.gate!.attempts) < IDLE_HOLD : (node.flags & (EFFECT | MATERIALIZER | NEVER_RAN)) !== 0))
+  }
+
   /** A run is over: the next one waits for its throttle. */
   ran(node: Node): void {
     const gate = node.gate!
+    if (node.run!.error === undefined) gate.attempts = 0
     gate.debouncedUntil = 0
     if (gate.throttle > 0) gate.throttledUntil = this.now + gate.throttle
   }
@@ -130,10 +147,30 @@ export class Gates {
   /** A node used up its runs of this pass and is not at rest: it waits, longer each time in a row. */
   backOff(node: Node): void {
     const gate = gateOf(node)
+    // Nobody asked for it for longer than it would have waited at most: this is another row.
+    if (gate.backoffUntil > 0 && this.now > gate.backoffUntil + BACKOFF_MAX) gate.streak = 0
     gate.backoffUntil = this.now + Math.min(BACKOFF_BASE * 2 ** gate.streak, BACKOFF_MAX)
     if (gate.streak++ === 0) gate.episodes++
     this.restless.add(node)
     this.hold(node)
+  }
+
+  /** Whether the attempt that is under way is the last one. */
+  isLastAttempt({ gate }: Node): boolean {
+    return (gate?.attempts ?? 0) + 1 >= RUN_ATTEMPTS
+  }
+
+  /** A run failed. In a way that may pass, it is to be tried again, later each time; answers whether it is. */
+  retry(node: Node, mayPass: boolean): boolean {
+    if (!mayPass || this.isLastAttempt(node)) {
+      if (node.gate !== undefined) node.gate.attempts = 0
+      return false
+    }
+    const gate = gateOf(node)
+    gate.backoffUntil = this.now + Math.min(BACKOFF_BASE * 2 ** gate.attempts++, BACKOFF_MAX)
+    node.flags |= INVALID
+    this.hold(node)
+    return true
   }
 
   /** The pass is over: whoever came to rest is no longer counted. Answers who did not. */
@@ -153,11 +190,11 @@ export class Gates {
     return left
   }
 
-  /** How long a run of an effect took, in milliseconds of the host. One that is slow time after time is debounced. */
-  measure(node: Node, spent: number): void {
+  /** How long runs of an effect took, in milliseconds of the host. One that is slow time after time is debounced. */
+  measure(node: Node, { runs, spent }: { readonly runs: number; readonly spent: number }): void {
     if (!node.definition.autoDebounce || (node.gate?.debounce ?? 0) > 0) return
     const gate = gateOf(node)
-    gate.measured++
+    gate.measured += runs
     gate.spent += spent
     if (gate.measured >= AUTO_RUNS && gate.spent / gate.measured >= AUTO_MEAN) gate.debounce = AUTO_DEBOUNCE
   }
@@ -181,4 +218,4 @@ export const heldBy = (node: Node): "debounce" | "throttle" | "backoff" | undefi
 }
 
 const gateOf = (node: Node): Gate =>
-  node.gate ??= { debounce: 0, throttle: 0, debouncedUntil: 0, throttledUntil: 0, backoffUntil: 0, streak: 0, episodes: 0, measured: 0, spent: 0 }
+  node.gate ??= { debounce: 0, throttle: 0, debouncedUntil: 0, throttledUntil: 0, backoffUntil: 0, streak: 0, episodes: 0, attempts: 0, measured: 0, spent: 0 }

@@ -10,6 +10,7 @@
  */
 import * as Address from "../cell/Address.ts"
 import * as Envelope from "../stage/Envelope.ts"
+import type { Labels } from "../stage/Labels.ts"
 import type { Ground } from "./Locations.ts"
 import { Locations } from "./Locations.ts"
 import { COVERED, Edge, extraOf, isLive, type Location, type Node, type NodeRun, READY, ROOT, rootOf, UNSETTLED } from "./Node.ts"
@@ -32,6 +33,8 @@ export class Graph {
   told: ((run: NodeRun, keys: ReadonlyArray<string>) => void) | undefined
   /** Whether each run is to know what changed before it. */
   explains = false
+  /** The labels of the space, where it has any. */
+  labels: Labels | undefined
   /** Edges that close a cycle. */
   private backs = 0
   private readonly materializers: Array<Node> = []
@@ -43,6 +46,11 @@ export class Graph {
     this.locations = new Locations(ground)
     this.queue = queue
     this.locations.created = (location) => this.markCovered(location)
+  }
+
+  /** Whether an edge closes a cycle. */
+  get isCyclic(): boolean {
+    return this.backs > 0
   }
 
   /** Makes a node the writer of a document; readers that are there already give it their demand. */
@@ -61,6 +69,7 @@ export class Graph {
     this.clock++
     this.writers++
     location.writer = undefined
+    this.locations.leave(location)
     for (const edge of this.edgesTo(location)) {
       if (!edge.back || edge.location.extra?.depth === "children") continue
       edge.back = false
@@ -110,7 +119,9 @@ export class Graph {
         if (writer !== undefined && writer !== reader) this.withdraw(writer, wasCyclic)
       }
     }
-    if (location.firstReader === undefined && location.extra?.root !== undefined) this.locations.drop(location)
+    if (location.firstReader !== undefined) return
+    if (location.extra?.root === undefined) this.locations.leave(location)
+    else this.locations.drop(location)
   }
 
   /** The nodes whose outputs decide what a location holds. */

@@ -10,6 +10,7 @@ import { eligibleAt, heldBy } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { textOf } from "./Locations.ts"
 import { isLive, NEVER_RAN, type Node, UNSETTLED } from "./Node.ts"
+import * as Reads from "./Reads.ts"
 import type { Registry } from "./Registry.ts"
 
 /** One node, as it stands. */
@@ -23,7 +24,7 @@ export interface NodeView {
   readonly ordinal: number
   readonly parent: string | undefined
   readonly outputs: ReadonlyArray<string>
-  /** What it read in its newest run, in the order of its reads. */
+  /** What it read in its newest run, by address, without what lies in another place of the list. */
   readonly reads: ReadonlyArray<string>
   /** What made it invalid. */
   readonly causes: ReadonlyArray<string>
@@ -83,8 +84,6 @@ export const snapshot = (registry: Registry, graph: Graph): ReadonlyArray<NodeVi
 
 /** One node. */
 export const view = (node: Node, graph: Graph): NodeView => {
-  const reads: Array<string> = []
-  for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) reads.push(textOf(edge.location))
   const { error } = node.run ?? {}
   return {
     name: node.definition.name,
@@ -96,7 +95,7 @@ export const view = (node: Node, graph: Graph): NodeView => {
     ordinal: node.ordinal,
     parent: node.parent?.definition.name,
     outputs: graph.outputsOf(node).map(({ key }) => key),
-    reads,
+    reads: Reads.of(node).map(Reads.textOf),
     causes: causesOf(node),
     runs: node.run?.runs ?? 0,
     eligibleAt: eligibleAt(node),

@@ -15,7 +15,7 @@ import * as Value from "../cell/Value.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { adopt, derive, type Locations } from "./Locations.ts"
-import { COVERED, type Edge, GATED, INVALID, isLive, type Location, LOADED, type Node, QUEUED, READY, RICH, RUNNING } from "./Node.ts"
+import { COVERED, type Edge, GATED, INVALID, isLive, type Location, LOADED, NEVER_RAN, type Node, QUEUED, READY, RICH, RUNNING } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
 /** Who made a change, so that it does not hear of it itself. */
@@ -146,12 +146,23 @@ export class Invalidation {
     }
   }
 
+  /** What a node made was taken back: it has to make it again, though nothing that it read may differ. */
+  lost(node: Node): void {
+    if ((node.flags & NEVER_RAN) !== 0) return
+    this.graph.clock++
+    this.invalidate(node)
+  }
+
   private reach(edge: Edge): void {
     const node = edge.reader
     if (this.group !== undefined && node.definition.changeGroup === this.group) return
-    const { flags } = node
-    if ((flags & RUNNING) !== 0 && !node.run!.hasRead(edge)) return
+    if ((node.flags & RUNNING) !== 0 && !node.run!.hasRead(edge)) return
     edge.cause = this.graph.clock
+    this.invalidate(node)
+  }
+
+  private invalidate(node: Node): void {
+    const { flags } = node
     node.flags = flags | INVALID
     if (this.marked !== undefined && (flags & INVALID) === 0) this.marked.push(node)
     if (node.gate !== undefined) this.gates.disturb(node)

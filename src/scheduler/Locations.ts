@@ -14,16 +14,21 @@ import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Value from "../cell/Value.ts"
-import { COVERED, type Depth, DROPPED, extraOf, LOADED, Location, READY, RICH } from "./Node.ts"
+import { COVERED, type Depth, DROPPED, extraOf, IDLE, LOADED, Location, READY, RICH } from "./Node.ts"
 
 /** State below the graph: what is committed, with what the beat has made of it so far. */
 export interface Ground {
   readonly read: (key: string) => Document | undefined
   readonly children: (scope: string, id: string) => ReadonlyArray<string>
+  /** Whether it holds all that locations hold once that is settled, so that they can be let go of. */
+  readonly holds: boolean
 }
 
 /** Longest list of changes that is written over rather than let go of. */
 const KEPT = 256
+
+/** What a document takes beside its text, in characters. */
+const OVERHEAD = 100
 
 /** Strings up to this length need no look at the limit of a document. */
 const SHORT = 4096
@@ -48,9 +53,11 @@ export class Locations {
   listings = 0
   /** Told of each location that is made. */
   created: ((location: Location) => void) | undefined
-  /** Characters of documents that were loaded from the ground. */
+  /** Characters of documents that were loaded from the ground, and what it takes to know them. */
   private resident = 0
   private readonly loaded: Array<Location> = []
+  /** Places that nobody may read or write any more. */
+  private idle: Array<Location> = []
 
   constructor(ground: Ground) {
     this.ground = ground
@@ -75,6 +82,7 @@ export class Locations {
       location = new Location(key)
       this.roots.set(key, location)
       this.created?.(location)
+      this.leave(location)
     }
     return location
   }
@@ -118,6 +126,7 @@ export class Locations {
     own.depth = depth
     extra.parts.push(part)
     this.created?.(part)
+    this.leave(part)
     if (depth === "children") this.listings++
     return part
   }
@@ -127,6 +136,34 @@ export class Locations {
     const address = Address.ofKey(root.key)
     const above = this.roots.get(Address.make(Address.parent(address.id), { scope: address.scope }).key)
     return above?.extra?.parts?.find((part) => part.extra!.depth === "children")
+  }
+
+  /** Notes a place that may be of no use any more: it is let go of when all is settled, unless somebody reads or writes it then. */
+  leave(location: Location): void {
+    if ((location.flags & IDLE) !== 0 || (!this.ground.holds && location.extra?.root === undefined)) return
+    location.flags |= IDLE
+    this.idle.push(location)
+  }
+
+  /** Lets go of what nobody reads or writes any more. */
+  private sweep(): void {
+    const { idle } = this
+    this.idle = []
+    for (const location of idle) {
+      location.flags &= ~IDLE
+      if (location.firstReader !== undefined || (location.flags & DROPPED) !== 0) continue
+      const { root = location } = location.extra ?? {}
+      if (root !== location) this.drop(location)
+      if (this.ground.holds) this.forget(root)
+    }
+  }
+
+  private forget(root: Location): void {
+    if (root.firstReader !== undefined || root.writer !== undefined || (root.extra?.parts?.length ?? 0) > 0) return
+    this.roots.delete(root.key)
+    root.flags = DROPPED
+    root.value = undefined
+    root.extra = undefined
   }
 
   /** Lets go of a part that nobody reads any more. */
@@ -139,6 +176,7 @@ export class Locations {
     parts.splice(place, 1)
     part.flags = DROPPED
     if (depth === "children") this.listings--
+    this.leave(root)
   }
 
   /** What a document holds; rich ones are decoded afresh. */
@@ -181,7 +219,7 @@ export class Locations {
     adopt(root, document)
     if (document === undefined) return
     this.loaded.push(root)
-    this.resident += document.size
+    this.resident += document.size + OVERHEAD
   }
 
   /** Takes in the value of a part, so that reads find it. */
@@ -216,6 +254,7 @@ export class Locations {
     // A long list is let go of, so that it keeps nothing; a short one is written over.
     if (this.changes > KEPT) this.changed.length = this.before.length = 0
     this.changes = 0
+    if (this.idle.length > 0) this.sweep()
     if (this.resident > limit) this.unload()
   }
 

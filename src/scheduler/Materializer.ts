@@ -4,15 +4,16 @@
  * @module
  */
 import type { Transaction } from "../stage/Transaction.ts"
-import type { Common, Definition } from "./Definition.ts"
-import { callable, common, envelope, InvalidNode } from "./Definition.ts"
+import type { Common, Definition, Inputs } from "./Definition.ts"
+import { callable, common, envelope, InvalidNode, withInputs } from "./Definition.ts"
+import * as Piece from "./Piece.ts"
 
 /** What an author gives to define a materializer. */
 export interface MaterializerDefinition extends Common {
   /** The envelope: patterns of the cells that it may write. */
   readonly writes: ReadonlyArray<string>
   /** Running it again on the same reads has to make the same writes. */
-  readonly run: (tx: Transaction) => void
+  readonly run: (tx: Transaction, inputs: Inputs) => void
 }
 
 /**
@@ -36,7 +37,9 @@ export interface MaterializerDefinition extends Common {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (definition: MaterializerDefinition): Definition => {
+export const make = (definition: MaterializerDefinition): Definition => Piece.templated(definition, build)
+
+const build = (definition: MaterializerDefinition, inputs: Inputs): Definition => {
   const base = common(definition)
   const { name } = base
   const { writes } = definition
@@ -49,7 +52,7 @@ export const make = (definition: MaterializerDefinition): Definition => {
     output: undefined,
     writes,
     envelope: envelope(name, writes),
-    run: callable(name, "run", definition.run),
+    run: withInputs(callable(name, "run", definition.run), inputs),
     deliver: undefined,
     speculative: false,
     autoDebounce: false

@@ -70,4 +70,6 @@ export class Modules {
   }
 }
 
-const outputsOf = ({ _tag, output, writes }: Definition): ReadonlyArray<string> => _tag === "Computation" ? [output!, ...writes] : []
+/** The cells that a module's node writes; one that is started has none before. */
+const outputsOf = ({ _tag, inputs, output, writes }: Definition): ReadonlyArray<string> =>
+  _tag === "Computation" && inputs === undefined ? [output!, ...writes] : []

@@ -50,6 +50,8 @@ export interface Gate {
   /** Passes in a row in which the node did not come to rest, and how often such a row began. */
   streak: number
   episodes: number
+  /** Attempts in a row that failed in a way that may pass. */
+  attempts: number
   /** Runs that were measured, and how long they took together. */
   measured: number
   spent: number
@@ -76,7 +78,7 @@ export interface NodeRun {
   readonly error: unknown
   causes: ReadonlyArray<string>
   /** The names of the nodes that the newest run started. */
-  readonly children: ReadonlySet<string> | undefined
+  children: Set<string> | undefined
   /** Runs the node once. Answers false where it has to begin again, because what it reads stands too deep. */
   readonly perform: () => boolean
   /** Whether the run that is under way has read along an edge: only then does a change there concern it. */
@@ -129,6 +131,8 @@ export const LOADED = 4
 export const COVERED = 8
 /** Nobody read it any more, so it hears of no changes; the place has another location now, or none. */
 export const DROPPED = 16
+/** Is to be looked at when all is settled, because nobody may read or write it any more. */
+export const IDLE = 32
 
 /** What of a document is read. */
 export type Depth = "deep" | "shallow" | "children"

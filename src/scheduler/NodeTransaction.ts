@@ -20,9 +20,10 @@ export abstract class NodeTransaction implements Transaction {
   abstract readonly beat: number
   abstract readonly now: number
   abstract get(place: string | Cell): Value
+  abstract peek(place: string | Cell): Value
   abstract keys(place: string | Cell): ReadonlyArray<string> | undefined
   abstract list(id: string): ReadonlyArray<string>
-  abstract start(definition: Startable | string): string
+  abstract start(definition: Startable | string, inputs?: { readonly [name: string]: unknown }): string
   /** The draft that holds what the run writes. */
   protected abstract writing(): Draft
   /** Notes a refusal, so that no catch swallows it. */
@@ -62,6 +63,10 @@ export abstract class NodeTransaction implements Transaction {
 
   signal(): string {
     throw this.forbidden("sends no signals")
+  }
+
+  stop(): void {
+    throw this.forbidden("stops what it started by not starting it again, and stops nothing else")
   }
 
   bind(): void {

@@ -12,7 +12,9 @@ import * as Address from "../cell/Address.ts"
 import type { Definition } from "./Definition.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
+import { LabelBelow } from "../stage/Labels.ts"
 import { type Depth, type Edge, INVALID, isLive, NEVER_RAN, type Node, UNSETTLED } from "./Node.ts"
+import * as Reads from "./Reads.ts"
 import { type Environment, Runner } from "./Runner.ts"
 import type { Queue } from "./Queue.ts"
 
@@ -28,7 +30,7 @@ export type ObservedRead = readonly [address: string, depth: Depth]
 export interface Observation {
   readonly v: 1
   readonly name: string
-  /** What the node is: kind, output, writes and the digest of its module. Another one begins anew. */
+  /** What the node is: kind, output, writes, the digest of its module and a piece's inputs. Another one begins anew. */
   readonly fingerprint: string
   readonly status: "clean" | "invalid"
   /** Whether its runs start other nodes: it always runs when it comes back, so that those do, too. */
@@ -40,37 +42,59 @@ export interface Observation {
   readonly debouncedUntil: number
   readonly backoffUntil: number
   readonly streak: number
+  readonly attempts: number
+  /** Runs that were measured, and how long they took together, in milliseconds. */
+  readonly measured: number
+  readonly spent: number
 }
 
 /** What tells one version of a node from another; `hash` is the digest of its module. */
-export const fingerprint = ({ _tag, output, writes }: Definition, hash: string | undefined): string =>
-  [_tag, output ?? "", ...writes, hash ?? ""].join(" ")
+export const fingerprint = ({ _tag, given = "", output, writes }: Definition, hash: string | undefined): string =>
+  [_tag, output ?? "", ...writes, hash ?? "", given].join(" ")
 
 /** What is to be kept of a node; `undefined` for one that has no completed run. */
 export const observe = (node: Node, hash: string | undefined): Observation | undefined => {
   const { flags, gate, run } = node
   if (run === undefined || (flags & NEVER_RAN) !== 0) return undefined
-  const reads: Array<ObservedRead> = []
-  const causes: Array<number> = []
-  for (let edge: Edge | undefined = node.reads; edge !== undefined; edge = edge.nextRead) {
-    const { depth = "deep", path = [] } = edge.location.extra ?? {}
-    if (edge.cause > run.since) causes.push(reads.length)
-    reads.push([Address.into(Address.ofKey(edge.location.key), path).text, depth])
-  }
+  const found = Reads.of(node)
+  const reads = found.map(({ depth, key, path }): ObservedRead => [Address.into(Address.ofKey(key), path).text, depth])
+  const causes = found.flatMap(({ cause }, i) => cause > run.since ? [i] : [])
   return {
     v: 1,
     name: node.definition.name,
     fingerprint: fingerprint(node.definition, hash),
-    status: (flags & INVALID) === 0 ? "clean" : "invalid",
+    // Other rules may let it know what these did not.
+    status: (flags & INVALID) === 0 && !(run.error instanceof LabelBelow) ? "clean" : "invalid",
     creates: run.children !== undefined,
     reads,
     causes,
     throttledUntil: gate?.throttledUntil ?? 0,
     debouncedUntil: gate?.debouncedUntil ?? 0,
     backoffUntil: gate?.backoffUntil ?? 0,
-    streak: gate?.streak ?? 0
+    streak: gate?.streak ?? 0,
+    attempts: gate?.attempts ?? 0,
+    measured: gate?.measured ?? 0,
+    spent: gate?.spent ?? 0
   }
 }
+
+/** What would be kept of a node that read one place and found it well. */
+export const seen = (definition: Definition, address: Address.Address): Observation => ({
+  v: 1,
+  name: definition.name,
+  fingerprint: fingerprint(definition, undefined),
+  status: "clean",
+  creates: false,
+  reads: [[address.text, "deep"]],
+  causes: [],
+  throttledUntil: 0,
+  debouncedUntil: 0,
+  backoffUntil: 0,
+  streak: 0,
+  attempts: 0,
+  measured: 0,
+  spent: 0
+})
 
 /**
  * Gives a node that was just registered what was observed of it; answers whether it fits. Nothing is read and nothing runs.
@@ -78,6 +102,7 @@ export const observe = (node: Node, hash: string | undefined): Observation | und
 export const resume = (node: Node, kept: Observation, around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment; readonly hash: string | undefined }): boolean => {
   const { gates, graph, hash, queue } = around
   if (kept.creates || kept.v !== 1 || kept.fingerprint !== fingerprint(node.definition, hash) || (node.flags & NEVER_RAN) === 0) return false
+  if (graph.labels !== undefined && kept.reads.some(([text, depth]) => graph.labels!.above(node.definition, graph.labels!.at(Address.parse(text), depth)) !== undefined)) return false
   const run = new Runner(node, around.environment)
   node.run = run
   run.since = graph.clock
@@ -89,7 +114,7 @@ export const resume = (node: Node, kept: Observation, around: { readonly graph: 
     if (kept.causes.includes(i)) after.cause = graph.clock + 1
   })
   if (isInvalid) graph.clock++
-  if (kept.throttledUntil + kept.debouncedUntil + kept.backoffUntil > 0) gates.restore(node, kept)
+  if (kept.throttledUntil + kept.debouncedUntil + kept.backoffUntil + kept.measured > 0) gates.restore(node, kept)
   if (isInvalid && isLive(node)) queue.push(node)
   return true
 }

@@ -14,7 +14,7 @@ import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import type * as Value from "../cell/Value.ts"
 import type { Draft } from "../stage/Draft.ts"
-import type { Moment } from "../stage/Transaction.ts"
+import type { Moment } from "../stage/Moment.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import { isView } from "../stage/View.ts"
 import { NodeThrew } from "./Definition.ts"
@@ -73,6 +73,8 @@ export abstract class ReadSet extends NodeTransaction {
   /** While it waits for a run within: the edge that it is expected to read next. */
   waiting: Edge | undefined = undefined
   protected refusal: unknown = undefined
+  /** Whether what is read now is not to be a reason to run again. */
+  private isPeeking = false
 
   /** Forgets what was special about the last run. */
   protected abstract begin(): void
@@ -114,6 +116,16 @@ export abstract class ReadSet extends NodeTransaction {
     }
     this.alive()
     return this.read((location.flags & DROPPED) === 0 ? location : locations.at(addressOf(place)), 0)
+  }
+
+  override peek(place: string | Cell): Value.Value {
+    this.alive()
+    this.isPeeking = true
+    try {
+      return this.read(this.locations.at(addressOf(place)), 0)
+    } finally {
+      this.isPeeking = false
+    }
   }
 
   override keys(place: string | Cell): ReadonlyArray<string> | undefined {
@@ -231,7 +243,6 @@ export abstract class ReadSet extends NodeTransaction {
       }
       return whole
     }
-    if (depth === "shallow" && linked.depth === path!.length) return undefined
     if (hops >= Link.MAX_HOPS) throw this.refuse(new Link.LinkLoop({ address: textOf(location) }))
     // Where the path goes on behind the link, what was read here is the link.
     if (path !== undefined && linked.depth < path.length) this.register(locations.part(root, path.slice(0, linked.depth), "deep"))
@@ -247,6 +258,7 @@ export abstract class ReadSet extends NodeTransaction {
   /** Puts a location at this place of the read set, where it does not stand there already. */
   private register(location: Location): void {
     if (location.mark === current.number) return
+    if (this.isPeeking) return this.freshen(location)
     const next = current.cursor
     if (next !== undefined && next.location === location) {
       current.cursor = next.nextRead
@@ -264,7 +276,22 @@ export abstract class ReadSet extends NodeTransaction {
 
   /** A read of something new: whoever writes it is brought up to date first, and then the edge is there. */
   private reach(location: Location): void {
+    const isAgain = this.isStale(location)
+    if (rootOf(location).writer !== this.node) {
+      current.behind = this.graph.link(this.node, location, { after: this.lastRead(), before: current.cursor })
+    }
+    if (isAgain) throw this.again()
+  }
+
+  /** Brings up to date whoever writes a place. */
+  private freshen(location: Location): void {
+    if (this.isStale(location)) throw this.again()
+  }
+
+  /** Whether a place cannot be brought up to date within this run, because what it stands on is too deep. */
+  private isStale(location: Location): boolean {
     const { ensure, graph, queue } = this.environment
+    if (graph.labels !== undefined) this.confine(location)
     let isAgain = false
     for (const writer of graph.writersOf(location)) {
       if (writer === this.node) continue
@@ -272,14 +299,20 @@ export abstract class ReadSet extends NodeTransaction {
       if ((writer.flags & (UNSETTLED | RUNNING)) === 0 && writer.liveRefs > 0 && queue.isPast(writer.level)) continue
       isAgain = current.depth >= MAX_NESTING || ensure(writer) || isAgain
     }
-    if (rootOf(location).writer !== this.node) {
-      current.behind = graph.link(this.node, location, { after: this.lastRead(), before: current.cursor })
-    }
-    if (isAgain) {
-      this.isSpecial = true
-      this.refusal = AGAIN
-      throw AGAIN
-    }
+    return isAgain
+  }
+
+  private again(): typeof AGAIN {
+    this.isSpecial = true
+    this.refusal = AGAIN
+    return AGAIN
+  }
+
+  /** Stops before what may not be known by those who see what the node writes. */
+  private confine(location: Location): void {
+    const labels = this.graph.labels!
+    const above = labels.above(this.node.definition, labels.at(Address.ofKey(rootOf(location).key), location.extra?.depth ?? "deep"))
+    if (above !== undefined) throw this.refuse(above)
   }
 
   /** Runs the materializers that may write what is about to be read and have to run. */

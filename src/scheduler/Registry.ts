@@ -27,6 +27,8 @@ export class Registry {
   /** The ordinals of names whose nodes were removed. */
   private readonly retired = new Map<string, number>()
   private ordinals = 0
+  /** Told of each node that goes. */
+  removed: ((node: Node) => void) | undefined
   private readonly graph: Graph
   private readonly gates: Gates
   private readonly queue: Queue
@@ -90,6 +92,7 @@ export class Registry {
     for (let edge: Edge | undefined = node.reads; edge !== undefined; edge = edge.nextRead) this.graph.unlink(edge)
     node.reads = undefined
     node.liveRefs = 0
+    this.removed?.(node)
   }
 
   /** Somebody watches what a computation did: from now on it is an effect. */

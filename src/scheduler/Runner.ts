@@ -10,7 +10,6 @@
 import type * as Value from "../cell/Value.ts"
 import { Draft } from "../stage/Draft.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
-import { NotProvided } from "../stage/Launch.ts"
 import type { Startable } from "../stage/Transaction.ts"
 import { type Definition, isPromise } from "./Definition.ts"
 import type { Invalidation } from "./Invalidation.ts"
@@ -20,11 +19,12 @@ import { AGAIN, current, ReadSet, type Surroundings } from "./ReadSet.ts"
 /** What the runner asks of the rest of the scheduler. */
 export interface Environment extends Surroundings {
   readonly invalidation: Invalidation
-  readonly start: (parent: Node, definition: Definition) => void
+  /** Has a node's run start another one: a definition, or a piece of a module. */
+  readonly start: (parent: Node, definition: Definition | string, inputs: unknown) => Definition
   /** An effect saw something, or a materializer ran. */
   readonly saw: (run: NodeRun) => void
-  /** A run is over that failed, wrote no output, or follows one that created `children`. */
-  readonly finished: (run: NodeRun, children: ReadonlySet<string> | undefined) => void
+  /** A run is over that failed, wrote no output, or follows one that created `children`. Answers whether it is tried again for the same reasons. */
+  readonly finished: (run: NodeRun, children: Set<string> | undefined) => boolean
 }
 
 /**
@@ -53,18 +53,17 @@ export class Runner extends ReadSet implements NodeRun {
     this.invalidation = environment.invalidation
   }
 
-  override start(definition: Startable | string): string {
+  override start(node: Startable | string, inputs?: unknown): string {
     this.alive()
-    if (typeof definition === "string") throw this.refuse(new NotProvided({ verb: `tx.start("${definition}")`, service: "node modules by name" }))
     try {
-      this.environment.start(this.node, definition as Definition)
+      const { name } = this.environment.start(this.node, node as Definition | string, inputs)
+      this.isSpecial = true
+      this.children ??= new Set()
+      this.children.add(name)
+      return name
     } catch (error) {
       throw this.refuse(error)
     }
-    this.isSpecial = true
-    this.children ??= new Set()
-    this.children.add(definition.name)
-    return definition.name
   }
 
   /** As if it had not run. */
@@ -90,28 +89,30 @@ export class Runner extends ReadSet implements NodeRun {
 
   /** What the run made is published, when its read set is in place. */
   protected override conclude(value: Value.Value, clock: number): boolean {
-    const { graph, node: { output } } = this
+    const { graph, node: { output }, since } = this
     this.since = clock
     this.runs++
-    if (this.isSpecial || graph.told !== undefined) this.close(value)
+    if (this.isSpecial || graph.told !== undefined) this.close(value, since)
     else if (output === undefined) {
       this.seen = value
       if (!this.isSeen) this.environment.saw(this)
     } else if (typeof value === "number" && Number.isFinite(value)) this.invalidation.counted(output, value, this.node)
-    else this.close(value)
+    else this.close(value, since)
     return true
   }
 
   /** The same for any run and any value. */
-  private close(value: Value.Value): void {
+  private close(value: Value.Value, since: number): void {
     const { graph } = this
     if (this.error === undefined) this.commit(value)
+    // When it last went well depends on who asked for it, which may be confidential.
+    if (this.error !== undefined && graph.labels !== undefined && this.node.output !== undefined) this.invalidation.derived(this.node.output, undefined, this.node)
     if (graph.told !== undefined) graph.told(this, this.error === undefined ? this.draft?.own?.keys ?? nothing : nothing)
     this.draft = undefined
     const { abandoned } = this
     if (this.node.output !== undefined && this.error === undefined && abandoned === undefined) return
     this.abandoned = undefined
-    this.environment.finished(this, abandoned)
+    if (this.environment.finished(this, abandoned)) this.since = since
   }
 
   /** What was refused is the run's error, caught or not; answers whether the run has to begin again. */
@@ -149,8 +150,8 @@ export class Runner extends ReadSet implements NodeRun {
       visible: (key: string) => locations.document(locations.root(key)),
       children: locations.children.bind(locations)
     }
-    const { envelope } = this.node.definition
-    const draft = new Draft(view, moment, { run: 0, envelope, serializable: false })
+    const { definition } = this.node
+    const draft = new Draft(view, moment, { run: 0, envelope: definition.envelope, serializable: false, labels: this.graph.labels, surface: definition })
     this.draft = draft
     this.isSpecial = true
     current.simple = undefined

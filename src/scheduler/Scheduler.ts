@@ -14,7 +14,8 @@ import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Values from "../cell/Value.ts"
-import type { Moment } from "../stage/Transaction.ts"
+import { isTagged } from "../registry/Outcome.ts"
+import type { Moment } from "../stage/Moment.ts"
 import { type Definition, InvalidNode } from "./Definition.ts"
 import { Gates } from "./Gates.ts"
 import { Graph } from "./Graph.ts"
@@ -23,6 +24,7 @@ import { Invalidation } from "./Invalidation.ts"
 import { adopt, type Ground } from "./Locations.ts"
 import { COVERED, type Depth, INVALID, isLive, LOADED, type Location, NEVER_RAN, type Node, type NodeRun, REMOVED } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
+import * as Piece from "./Piece.ts"
 import type { Observation } from "./Persistence.ts"
 import { Queue } from "./Queue.ts"
 import { Registry } from "./Registry.ts"
@@ -36,7 +38,7 @@ export interface Finished {
 }
 
 /** State that is nowhere but in the graph itself. */
-const memory: Ground = { read: () => undefined, children: () => [] }
+const memory: Ground = { read: () => undefined, children: () => [], holds: false }
 
 /** What a document became, and under which group, where somebody outside wrote it under one. */
 export interface Changed {
@@ -77,7 +79,9 @@ export class Scheduler {
   private readonly queue: Queue
   private readonly environment: Environment
   /** Asked for what is kept of a node that a run starts. */
-  kept: ((name: string) => Observation | undefined) | undefined
+  kept: ((name: string) => { readonly observation: Observation | undefined; readonly hash: string | undefined }) | undefined
+  /** Finds the modules that runs start by name. */
+  module: ((name: string) => Definition | undefined) | undefined
   /** Effects that saw something since the last delivery, in the order in which they ran; how many there are, and how many of them were told. */
   private readonly seen: Array<Node> = []
   private seers = 0
@@ -98,7 +102,7 @@ export class Scheduler {
       invalidation: this.invalidation,
       queue,
       ensure: (node) => this.settling.ensure(node),
-      start: (parent, definition) => this.create(parent, definition),
+      start: (parent, node, inputs) => this.create(parent, this.startable(node, inputs)),
       saw: (run) => this.saw(run),
       finished: (run, children) => this.finish(run, children),
       moment: zero
@@ -166,6 +170,14 @@ export class Scheduler {
     }
     if ((root.flags & LOADED) === 0) adopt(root, before)
     this.invalidation.replaced(root, after, { group })
+  }
+
+  /** A document was taken back to what it was: whoever makes it has to do so again. */
+  lose(address: Address.Address): void {
+    const { graph: { locations }, invalidation } = this
+    const writer = locations.known(address.key)?.writer
+    if (writer !== undefined) invalidation.lost(writer)
+    if (this.graph.isCovered(address)) for (const node of this.graph.covering(locations.at(address))) invalidation.lost(node)
   }
 
   /** Takes back what changed since the last commit, and what ran: documents are what `committed` says, and who ran has to run again. */
@@ -297,20 +309,36 @@ export class Scheduler {
   }
 
   /** A node's run created another one, or found it there from an earlier run. */
-  private create(parent: Node, definition: Definition): void {
+  private create(parent: Node, definition: Definition): Definition {
     const known = this.registry.get(definition.name)
     if (known !== undefined && known.parent !== parent) {
       const { name } = definition
       throw new InvalidNode({ name, reason: `"${parent.definition.name}" starts it and it is there already, started by "${known.parent?.definition.name ?? "a module"}"; give it a name of its own` })
     }
+    const above = this.graph.labels?.starting(parent.definition, definition)
+    if (above !== undefined) throw above
     const node = this.registry.register(definition, parent)
     const kept = known === undefined ? this.kept?.(definition.name) : undefined
-    if (kept !== undefined) Persistence.resume(node, kept, { graph: this.graph, gates: this.gates, queue: this.queue, environment: this.environment, hash: undefined })
-    if ((node.flags & NEVER_RAN) === 0) return
-    if (known !== undefined || isLive(node) || !isLive(parent)) return
+    if (kept?.observation !== undefined) Persistence.resume(node, kept.observation, { graph: this.graph, gates: this.gates, queue: this.queue, environment: this.environment, hash: kept.hash })
+    if ((node.flags & NEVER_RAN) === 0 || known !== undefined || isLive(node) || !isLive(parent)) return definition
     this.settling.provide(node)
     if (node.gate !== undefined) this.gates.disturb(node)
     this.graph.activate(node)
+    return definition
+  }
+
+  /**
+   * The node that a run starts: as it is defined, or a piece of the module of this name.
+   *
+   * @throws InvalidNode
+   */
+  startable(node: Definition | string, inputs: unknown): Definition {
+    if (typeof node !== "string") return node
+    const name = node
+    const module = this.module?.(name)
+    if (module === undefined) throw new InvalidNode({ name, reason: "no node module of this name is registered; register one, or start another" })
+    if (module.inputs === undefined) throw new InvalidNode({ name, reason: "a definition is started by a node as it is, and by its name only where it declares inputs" })
+    return Piece.make(module, inputs, this.environment.moment.hash)
   }
 
   /** What an effect saw is to be told. */
@@ -321,15 +349,27 @@ export class Scheduler {
     this.seen[this.seers++] = node
   }
 
-  /** A run is over: what it saw is to be told, and what it created no more goes. */
-  private finish(run: NodeRun, before: ReadonlySet<string> | undefined): void {
-    const { node } = run
-    if (run.error !== undefined) this.failures.push({ node, error: run.error })
-    else if (!run.isSeen) this.saw(run)
-    if (before === undefined || run.error !== undefined) return
-    for (const name of before) {
+  /** A run is over: what it saw is to be told, and what it created no more goes. Answers whether it is tried again. */
+  private finish(run: NodeRun, before: Set<string> | undefined): boolean {
+    const { children, error, node } = run
+    if (error === undefined) {
+      if (!run.isSeen) this.saw(run)
+      if (before !== undefined) this.abandon(node, before, children)
+      return false
+    }
+    // What it started goes with all else that it made.
+    if (children !== undefined) this.abandon(node, children, before)
+    run.children = before
+    const isRetried = this.gates.retry(node, isTagged(error, "Retry"))
+    if (!isRetried) this.failures.push({ node, error })
+    return isRetried
+  }
+
+  /** Lets go of the nodes that a parent started, but for those that it keeps. */
+  private abandon(parent: Node, started: ReadonlySet<string>, kept: ReadonlySet<string> | undefined): void {
+    for (const name of started) {
       const child = this.registry.get(name)
-      if (run.children?.has(name) !== true && child?.parent === node) this.registry.remove(child)
+      if (kept?.has(name) !== true && child?.parent === parent) this.registry.remove(child)
     }
   }
 }

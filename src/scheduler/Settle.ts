@@ -12,7 +12,7 @@ import type { Gates } from "./Gates.ts"
 import { eligibleAt, PASS_RUN_BUDGET } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { causesOf } from "./Introspection.ts"
-import { type Edge, GATED, isLive, MATERIALIZER, NEVER_RAN, type Node, PROVISIONAL, QUEUED, REMOVED, RUNNING, UNSETTLED, WALKED } from "./Node.ts"
+import { type Edge, GATED, isLive, MATERIALIZER, NEVER_RAN, type Node, type NodeRun, PROVISIONAL, QUEUED, REMOVED, RUNNING, UNSETTLED, WALKED } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 import { type Environment, Runner } from "./Runner.ts"
 
@@ -21,6 +21,12 @@ interface Step {
   readonly node: Node
   writers: ReadonlyArray<Node>
   next: number
+}
+
+/** How often an effect ran, and how long that took, in milliseconds of the host. */
+export interface Measured {
+  runs: number
+  spent: number
 }
 
 /** What a pass left undone. */
@@ -47,6 +53,9 @@ export class Settle {
   private runs = 0
   /** Counts what walks could not bring up to date: what stands below is not either, though nothing else is to be done for it. */
   private held = 0
+  /** Milliseconds of the host, where runs of effects are to be measured. */
+  timer: (() => number) | undefined
+  private measured = new Map<Node, Measured>()
   /** Live because their creator was, until they have run and the pass is over. */
   private provisional: Array<Node> = []
 
@@ -72,7 +81,30 @@ export class Settle {
   pull(node: Node): number | undefined {
     // What stands too deep is reached from what was met, some levels further each time.
     while (this.ensure(node)) continue
+    if (this.graph.isCyclic) this.calm(node)
     return this.blocked(node)
+  }
+
+  /** A walk goes around a ring once, and may leave what is above stale: it is run until it is at rest, or put off like in a pass. */
+  private calm(node: Node): void {
+    for (let ran = true; ran;) {
+      ran = false
+      for (const above of this.closure(node)) {
+        if ((above.flags & UNSETTLED) === 0 || !this.gates.isOpen(above)) continue
+        if (this.isSpent(above)) this.gates.backOff(above)
+        else {
+          ran = true
+          while (this.ensure(above)) continue
+        }
+      }
+    }
+  }
+
+  /** A node and all above it. */
+  private closure(start: Node): ReadonlySet<Node> {
+    const seen = new Set<Node>([start])
+    for (const node of seen) for (const writer of this.writersAbove(node)) seen.add(writer)
+    return seen
   }
 
   /** Begins a beat's work: whatever ran before counts no more against the budget. */
@@ -126,7 +158,8 @@ export class Settle {
   private run(node: Node): boolean {
     const run = node.run ??= new Runner(node, this.environment)
     if (this.graph.explains) run.causes = causesOf(node)
-    if (!run.perform()) return false
+    const { timer } = this
+    if (!(timer !== undefined && node.definition.autoDebounce ? this.timed(run, timer) : run.perform())) return false
     this.runs++
     if (run.pass === this.pass) run.passRuns++
     else {
@@ -135,6 +168,27 @@ export class Settle {
     }
     if (node.gate !== undefined) this.gates.ran(node)
     return true
+  }
+
+  /** Runs an effect by the clock of the host. What that shows counts when somebody hands it in. */
+  private timed(run: NodeRun, timer: () => number): boolean {
+    const began = timer()
+    if (!run.perform()) return false
+    const measured = this.measured.get(run.node)
+    const spent = Math.max(0, timer() - began)
+    if (measured === undefined) this.measured.set(run.node, { runs: 1, spent })
+    else {
+      measured.runs++
+      measured.spent += spent
+    }
+    return true
+  }
+
+  /** What was measured since this was asked last. */
+  takeMeasured(): ReadonlyMap<Node, Measured> {
+    const { measured } = this
+    if (measured.size > 0) this.measured = new Map()
+    return measured
   }
 
   /** Lets a parent that has to run go before its child, which it may remove; unless it reads what the child derives. */
@@ -210,12 +264,10 @@ export class Settle {
 
   /** When the latest gate opens that keeps a node or one above it from being up to date. */
   private blocked(start: Node): number | undefined {
-    if (start.checked === this.graph.clock && (start.flags & UNSETTLED) === 0) return undefined
+    if (!this.graph.isCyclic && start.checked === this.graph.clock && (start.flags & UNSETTLED) === 0) return undefined
     let until: number | undefined
-    const seen = new Set<Node>([start])
-    for (const node of seen) {
+    for (const node of this.closure(start)) {
       if ((node.flags & UNSETTLED) !== 0 && !this.gates.isOpen(node)) until = Math.min(until ?? Infinity, eligibleAt(node))
-      for (const writer of this.writersAbove(node)) seen.add(writer)
     }
     return until
   }

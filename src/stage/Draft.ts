@@ -12,15 +12,18 @@ import * as Address from "../cell/Address.ts"
 import * as Binding from "./Binding.ts"
 import { addressOf, type Cell } from "../cell/Cell.ts"
 import * as Document from "../cell/Document.ts"
+import * as Label from "../cell/Label.ts"
 import * as Link from "../cell/Link.ts"
 import * as Value from "../cell/Value.ts"
 import { adjusted, CHILDREN } from "./Children.ts"
 import * as Chance from "./Chance.ts"
+import type { Charter, Pieces } from "./Charter.ts"
 import * as Envelope from "./Envelope.ts"
 import type { BindingChange, Emission, Flows, Ledgers, OperationLaunch, Operations, Rendezvous, Report, ReportLaunch, SignalRequest } from "./Launch.ts"
 import { NotProvided } from "./Launch.ts"
 import * as Emitted from "./Emission.ts"
-import type { Moment, Startable, Transaction } from "./Transaction.ts"
+import type { Startable, Transaction } from "./Transaction.ts"
+import type { Moment, View } from "./Moment.ts"
 import { Own } from "./Own.ts"
 import * as Reports from "./Report.ts"
 import { TransactionRefused } from "./TransactionRefused.ts"
@@ -33,47 +36,14 @@ const none: Array<never> = []
 
 /** What stands for the capture and the commit in the ids that they mint. */
 const MARKS: Readonly<Record<number, string>> = { [-1]: "x", [-2]: "c" }
-
 /** Most bytes that one run keeps with `blob`. */
 const MAX_BLOB = 32 * 1_048_576
-
 /** Most writes of one run. */
 const MAX_WRITES = 100_000
-
 /** Most signals that one run sends. */
 const MAX_EMISSIONS = 10_000
-
 /** Most characters that one run adds to the journal: what it sends, binds and returns, the digests of its content, and its documents as they were and as they are. */
 const MAX_SIZE = 16 * 1_048_576
-
-/**
- * Committed state.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Committed {
-  readonly read: (key: string) => Document.Document | undefined
-  readonly children: (scope: string, id: string) => ReadonlyArray<string>
-  readonly blob: (hash: string) => Uint8Array | undefined
-}
-
-/** What a draft reads through to: committed state, with what the beat captured laid over it. */
-export interface View {
-  readonly committed: Committed
-  readonly visible: (key: string) => Document.Document | undefined
-  readonly children: (scope: string, id: string) => ReadonlyArray<string>
-}
-
-/** What sets one run apart. */
-export interface Charter {
-  /** The run's place in the agenda. */
-  readonly run: number
-  readonly envelope: Envelope.Envelope
-  readonly serializable: boolean
-  /** Makes the run's face of the runtime's ledgers, where it uses them. */
-  readonly ledgers?: ((draft: Draft) => Ledgers) | undefined
-}
 
 /**
  * The transaction of one run.
@@ -109,9 +79,11 @@ export class Draft implements Transaction {
   private written = 0
   /** The first refusal; it outlives a catch. */
   refusal: unknown
+  /** What the run was told by so far. */
+  label: Label.Label
   private readonly stage: View
   private readonly moment: Moment
-  private readonly ledgers: Charter["ledgers"]
+  private readonly charter: Charter
   private face: Ledgers | undefined
   /** Documents that only this run sees: the merge makes them anew. */
   private shown: Own | undefined
@@ -128,7 +100,8 @@ export class Draft implements Transaction {
     this.run = charter.run
     this.envelope = charter.envelope
     this.serializable = charter.serializable
-    this.ledgers = charter.ledgers
+    this.label = charter.label ?? Label.none
+    this.charter = charter
   }
 
   /** Ends the draft: whatever still holds it can use it no more. */
@@ -150,6 +123,10 @@ export class Draft implements Transaction {
     const address = addressOf(place)
     if (address.id.charCodeAt(1) === 114) this.refuseView(address)
     return this.read(address, 0)
+  }
+
+  peek(place: string | Cell): Value.Value {
+    return this.get(place)
   }
 
   keys(place: string | Cell): ReadonlyArray<string> | undefined {
@@ -223,6 +200,7 @@ export class Draft implements Transaction {
       const total = this.kept + bytes.length
       if (total > MAX_BLOB) throw new TransactionRefused({ reason: `${total} bytes of content in one run are more than the limit of ${MAX_BLOB}` })
       const hash = this.moment.hash(bytes)
+      this.rise(`/cas/${hash}`)
       if (!this.blobs.has(hash)) {
         this.launch(hash.length)
         this.blobs.set(hash, bytes.slice())
@@ -252,25 +230,26 @@ export class Draft implements Transaction {
     this.binding(cell, { enzyme, propagate: true, tombstone: true })
   }
 
-  start(_node: Startable | string, _inputs?: { readonly [name: string]: unknown }): string {
-    throw this.refuse(new NotProvided({ verb: "tx.start", service: "Scheduler" }))
+  start(node: Startable | string, inputs?: { readonly [name: string]: unknown }): string {
+    return this.guarded(() => this.pieces.start(this, node, inputs))
+  }
+
+  stop(piece: string): void {
+    this.guarded(() => this.pieces.stop(this, piece))
+  }
+
+  private get pieces(): Pieces {
+    if (this.charter.pieces === undefined) throw new NotProvided({ verb: "tx.start", service: "Scheduler" })
+    return this.charter.pieces
   }
 
   report(report: Report): void {
     this.guarded(() => this.reports = Reports.added(this, report))
   }
 
-  get op(): Operations {
-    return this.ledger("op")
-  }
-
-  get rv(): Rendezvous {
-    return this.ledger("rv")
-  }
-
-  get flow(): Flows {
-    return this.ledger("flow")
-  }
+  get op(): Operations { return this.ledger("op") }
+  get rv(): Rendezvous { return this.ledger("rv") }
+  get flow(): Flows { return this.ledger("flow") }
 
   get io(): never {
     throw this.refuse(new NotProvided({ verb: "tx.io", service: "Reactor" }))
@@ -283,12 +262,13 @@ export class Draft implements Transaction {
   }
 
   private ledger<Name extends keyof Ledgers>(name: Name): Ledgers[Name] {
-    if (this.ledgers === undefined) throw this.refuse(new NotProvided({ verb: `tx.${name}`, service: "Kernel" }))
-    return (this.face ??= this.ledgers(this))[name]
+    const { ledgers } = this.charter
+    if (ledgers === undefined) throw this.refuse(new NotProvided({ verb: `tx.${name}`, service: "Kernel" }))
+    return (this.face ??= ledgers(this))[name]
   }
 
   private read(address: Address.Address, hops: number): Value.Value {
-    if (address.id.charCodeAt(1) === 99 && address.id.startsWith("/cas/")) return this.content(address.id.slice(5))
+    if (address.id.charCodeAt(1) === 99 && address.id.startsWith("/cas/")) return this.content(address.id)
     const document = this.visible(address.key)
     this.log(address, document)
     if (document === undefined) return undefined
@@ -302,6 +282,7 @@ export class Draft implements Transaction {
   /** Where a write really goes: links on the way are followed, and at the end too unless the link itself is meant. */
   settle(address: Address.Address, itself: boolean, hops = 0): Address.Address {
     const document = this.visible(address.key)
+    this.rise(address.key)
     if (document === undefined) return address
     const linked = Link.along(document.plain ?? Document.read(document, []), address.path)
     if (linked === undefined || (itself && linked.depth === address.path.length)) return address
@@ -334,6 +315,7 @@ export class Draft implements Transaction {
 
   private enter(write: Write.Write): Write.Write {
     const { key } = write.address
+    this.rise(key)
     const before = this.visible(key)
     const met = Write.meet(before, write)
     const after = Write.apply(before, met)
@@ -352,6 +334,8 @@ export class Draft implements Transaction {
   }
 
   private log(address: Address.Address, seen: Document.Document | undefined | typeof CHILDREN): void {
+    const { labels } = this.charter
+    if (labels !== undefined) this.learn(labels.at(address, seen === CHILDREN ? "children" : "deep"))
     if (this.readAddresses === none) [this.readAddresses, this.readDocuments] = [[], []]
     this.readAddresses.push(address)
     this.readDocuments.push(seen)
@@ -367,7 +351,9 @@ export class Draft implements Transaction {
     return this.shown?.get(key) ?? this.stage.visible(key)
   }
 
-  private content(hash: string): Value.Value {
+  private content(id: string): Value.Value {
+    this.rise(id)
+    const hash = id.slice(5)
     const bytes = this.blobs?.get(hash) ?? this.stage.committed.blob(hash)
     return bytes === undefined ? undefined : new Uint8Array(bytes)
   }
@@ -375,6 +361,19 @@ export class Draft implements Transaction {
   /** Ledgers and receipts are views of the journal, shown to the outside and not to runs. */
   private refuseView(address: Address.Address): void {
     if (isView(address.id)) throw this.refuse(new TransactionRefused({ reason: `${address.id} is a view for the outside that runs cannot read` }))
+  }
+
+  /** What happens at a document tells something of it. */
+  private rise(key: string): void {
+    const { labels } = this.charter
+    if (labels !== undefined) this.learn(labels.of(Address.ofKey(key)))
+  }
+
+  private learn(label: Label.Label): void {
+    this.label = Label.join(this.label, label)
+    const { labels, surface } = this.charter
+    const above = surface === undefined ? undefined : labels!.above(surface, label)
+    if (above !== undefined) throw this.refuse(above)
   }
 
   private alive(): void {

@@ -165,6 +165,22 @@ export const touches = ({ parts }: Envelope, address: Address.Address): boolean 
   )
 
 /**
+ * Whether whole documents inside one envelope are all inside another. Where both have stars, only the same pattern and all below a literal beginning count.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const holds = (outer: Envelope, inner: Envelope): boolean =>
+  inner.parts?.every(({ documents, prefix, scope }) =>
+    outer.parts?.some((part) => {
+      if (part.path.length > 0 || (part.scope !== undefined && part.scope !== scope)) return false
+      if (part.documents.text === "/**" || part.documents.text === documents.text) return true
+      if (part.rest === "all" && prefix !== "" && Address.isWithin(part.prefix, prefix)) return true
+      return documents.text === prefix && Pattern.matches(part.documents, prefix.slice(1).split("/"), "exact")
+    }) ?? true
+  ) ?? outer.parts === undefined
+
+/**
  * Whether a write inside the envelope could create or delete a document directly below a cell.
  *
  * @category predicates

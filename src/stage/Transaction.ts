@@ -12,15 +12,6 @@ import type { Cell } from "../cell/Cell.ts"
 import type { Value } from "../cell/Value.ts"
 import type { Flows, Io, Operations, Rendezvous, Report, SignalRequest } from "./Launch.ts"
 
-/** What a beat gives to each of its runs. */
-export interface Moment {
-  readonly beat: number
-  readonly now: number
-  /** 32 hexadecimal digits. */
-  readonly seed: string
-  readonly hash: (bytes: Uint8Array) => string
-}
-
 /** What a run may start: a node, defined with `Computation.make`, `Effect.make` or `Materializer.make`. */
 export interface Startable {
   readonly _tag: "Computation" | "Effect" | "Materializer"
@@ -63,6 +54,8 @@ export interface Transaction {
   id(): string
   /** The value at an address; `undefined` where there is none. Follows links. */
   readonly get: (address: string | Cell) => Value
+  /** The same, and a node does not run again because it changes. For what is only passed on, or only matters when something else calls for a run. */
+  readonly peek: (address: string | Cell) => Value
   /** The keys of the object at an address, or the indexes of the array; `undefined` where there is neither. What they hold is not looked at. */
   readonly keys: (address: string | Cell) => ReadonlyArray<string> | undefined
   /** The names of the documents directly below a cell, in code-unit order. */
@@ -84,8 +77,14 @@ export interface Transaction {
   readonly bind: (cell: string, enzyme: string, options?: { readonly propagate?: boolean }) => void
   /** Withdraws a name here, and hides what the cells above bind. */
   readonly unbind: (cell: string, enzyme: string) => void
-  /** Starts a node of its own, which lives until a later run of the same node does not start it; or a piece of a node module, by the module's name. Returns its name. */
+  /**
+   * Starts a piece of a node module, by the module's name, with a value for each of its inputs. Returns the piece's name; the same start twice
+   * is one piece. What a handler starts comes to be with its transaction, and runs from the end of its beat on until it is stopped. What a node
+   * starts, which may be a node without a module, too, lives until a later run of the same node does not start it.
+   */
   readonly start: (node: Startable | string, inputs?: { readonly [name: string]: unknown }) => string
+  /** Stops a piece, by the name that its start returned. What it derived stays. Nothing happens where there is none of this name. */
+  readonly stop: (piece: string) => void
   /** Tells that something went wrong: a fact under `/data/mailbox/diag/msgs`, in the log and in the counts, once the beat is durable. */
   readonly report: (report: Report) => void
   readonly op: Operations

@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { terminal } from "./Terminal.ts"
 
 const count = `import { Enzyme } from "systole"
@@ -38,5 +40,85 @@ describe("systole pause, rollback, resume, shutdown and restart", () => {
         await json("space", "unlock", "shop", "/data")
         assert.strictEqual((await run("journal", "verify", "shop")).code, 0)
         assert.strictEqual((await run("replay", "shop")).code, 0)
+      })), 120_000)
+})
+
+/** All rows of a space's file but the epoch, by which each process fences off the one before. */
+const rowsOf = (file: string): unknown => {
+  const database = new DatabaseSync(file, { readOnly: true })
+  const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all().map(({ name }) => String(name))
+  const rows = tables.map((table) => [table, database.prepare(`SELECT * FROM ${table}`).all().map((row) => ({ ...row, ...table === "meta" ? { epoch: 0 } : {} }))])
+  database.close()
+  return rows
+}
+
+const space = "/v1/spaces/shop"
+
+/** Speaks to a server. */
+const speaker = (url: string) => async (method: string, path: string, body?: unknown) => {
+  const response = await fetch(`${url}${space}${path}`, { method, ...body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } } })
+  return { status: response.status, body: await response.json() as Readonly<Record<string, unknown>> }
+}
+
+describe("a server", () => {
+  it.live("that is told to stop ends what is under way, and neither that nor the next start makes a beat or writes a row", () =>
+    Effect.flatMap(terminal(project), ({ root, serve }) =>
+      Effect.promise(async () => {
+        const file = join(root, ".data", "shop.sqlite")
+        const first = await serve("start")
+        const ask = speaker(first.url)
+        assert.strictEqual((await ask("PUT", "")).status, 201)
+        assert.strictEqual((await ask("POST", "/signals", { signal: "/signals/count" })).status, 202)
+        const receipt = (await ask("POST", "/signals", { signal: "/signals/count", id: "late", at: { ms: 3_600_000 } })).body
+        const stream = await fetch(`${first.url}${space}/cells/data/n`, { headers: { accept: "text/event-stream" } })
+        const ended = await first.stop("SIGTERM")
+        assert.deepStrictEqual([ended.code, ended.stderr], [0, ""])
+        assert.include(await stream.text(), "data: 1\n")
+        const before = rowsOf(file)
+        const second = await serve("start")
+        const again = speaker(second.url)
+        for (const path of ["/control", "/beats", "/ops", "/cells/data/n", `/receipts/${String(receipt["id"])}`]) assert.strictEqual((await again("GET", path)).status, 200, path)
+        assert.strictEqual((await second.stop("SIGTERM")).code, 0)
+        assert.deepStrictEqual(rowsOf(file), before)
+      })), 60_000)
+
+  it.live("that is killed and started again is paused, locked or shut down as it was, and what waits runs once when it may", () =>
+    Effect.flatMap(terminal(project), ({ json, serve }) =>
+      Effect.promise(async () => {
+        const killed = async (server: { readonly stop: (signal: "SIGKILL") => Promise<unknown> }) => {
+          await server.stop("SIGKILL")
+          const next = await serve("start")
+          return { ...next, ask: speaker(next.url) }
+        }
+        const count = async (ask: ReturnType<typeof speaker>, more: object = {}) => {
+          const { body, status } = await ask("POST", "/signals", { signal: "/signals/count", ...more })
+          assert.strictEqual(status, 202)
+          return `/receipts/${String(body["id"])}`
+        }
+        let server = { ...await serve("start"), ask: speaker("") }
+        server.ask = speaker(server.url)
+        await server.ask("PUT", "")
+        await json("pause", "shop")
+        const links = [await count(server.ask), await count(server.ask, { qos: "retain" })]
+        server = await killed(server)
+        assert.deepInclude((await server.ask("GET", "/control")).body, { state: "paused", parked: 2 })
+        assert.strictEqual((await server.ask("GET", "/cells/data/n")).status, 404)
+        await json("resume", "shop")
+        await json("space", "lock", "shop", "/data/n")
+        assert.strictEqual((await count(server.ask)).length > 0, true)
+        server = await killed(server)
+        const { body: standing } = await server.ask("GET", "/control")
+        assert.deepInclude(standing, { state: "running", locks: [{ cell: "/data/n", by: "(outside)" }] })
+        const counted = (await server.ask("GET", "/cells/data/n")).body as unknown
+        await json("space", "unlock", "shop", "/data/n")
+        const last = await json("signal", "shop", "--signal", "/signals/count", "--wait", "10") as { readonly status: string }
+        assert.deepStrictEqual([counted, last.status], [2, "handled"])
+        for (const link of links) assert.strictEqual((await server.ask("GET", link)).body["status"], "handled")
+        await json("shutdown", "shop")
+        server = await killed(server)
+        assert.deepInclude((await server.ask("GET", "/control")).body, { state: "halted" })
+        await json("restart", "shop")
+        assert.strictEqual((await server.ask("GET", "/cells/data/n")).body as unknown, 4)
+        assert.deepInclude(await json("replay", "shop") as object, { changed: [] })
       })), 120_000)
 })

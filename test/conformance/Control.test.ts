@@ -70,6 +70,11 @@ describe("C: control", () => {
       yield* again.idle
       assert.strictEqual(yield* again.head, 4)
       assert.strictEqual(machine.flushes(), flushes)
+      // Its next beat is like any other: nobody asks for another boot.
+      yield* again.signal({ signal: "/signals/none" })
+      yield* again.idle
+      assert.strictEqual(yield* again.head, 5)
+      assert.deepStrictEqual(yield* topics(again), [])
       assert.deepStrictEqual(yield* history(again, (yield* again.control.state).boot_oid!), ["ist:run @0", "ist:kernel @1", "ist:store @2", "ist:packs @3", "ist:ok @4"])
       yield* isReplayedEqual(again)
     }))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { CurrentReporter, Enzyme, Link, Reporter, type Report, Retry, type Space, type Told } from "systole"
-import { controlled, enzyme, steps } from "../kernel/Kit.ts"
+import { CurrentReporter, Effect as Node, Enzyme, Kernel, Link, Reporter, type Report, Retry, type Space, type Told } from "systole"
+import { controlled, enzyme, steps, turns } from "../kernel/Kit.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { isReplayedEqual } from "./Looks.ts"
 
@@ -147,6 +147,30 @@ describe("D: what went wrong", () => {
       assert.deepStrictEqual(told.map(({ code }) => code), ["diagnostic/invalid", "diagnostic/invalid", "diagnostic/invalid", "diagnostic/invalid", "address/invalid", "diagnostic/invalid", "value/invalid"])
       assert.isUndefined(yield* space.get("/data/x"))
     }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("an effect that fails at what it is told is reported, each time, and fails nobody else", () => {
+    const log: Array<Told> = []
+    const reporter = new Reporter((told) => log.push(told))
+    return Effect.gen(function*() {
+      const kernel = yield* Kernel
+      const seen: Array<unknown> = []
+      yield* kernel.register(Node.make({ name: "throws", read: (tx) => tx.get("/data/n"), deliver: () => {
+        throw new TypeError("no luck")
+      } }))
+      yield* kernel.register(Node.make({ name: "rejects", read: (tx) => tx.get("/data/n"), deliver: () => Promise.reject("no luck") }))
+      yield* kernel.register(Node.make({ name: "well", read: (tx) => tx.get("/data/n"), deliver: (value) => void seen.push(value) }))
+      const space = yield* TestKernel.space([enzyme("count", (tx) => tx.increment("/data/n"))])
+      for (let i = 0; i < 2; i++) yield* post(space, "/signals/count")
+      yield* turns()
+      assert.deepStrictEqual(seen, [1, 2])
+      const told = log.map(({ beat, note, origin, severity, space, topic }) => [severity, topic, space, beat, origin.kind, origin.name, note])
+      assert.sameDeepMembers(told, ["throws", "rejects", "throws", "rejects"].map((name) =>
+        ["sev:crit", "node/undelivered", "test", undefined, "node", name, `what it was told failed it: ${name === "throws" ? "TypeError: " : ""}no luck`]))
+      assert.deepStrictEqual(reporter.counts("test").map(({ count }) => count), [4])
+      yield* isReplayedEqual(space)
+      assert.lengthOf(log, 4)
+    }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(Layer.succeed(CurrentReporter, reporter)))))
+  })
 
   it.effect("each fact comes to the log and the counts once, when it is durable, and what its run loses does not", () => {
     const log: Array<Told> = []

@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { type Enzyme, Kernel, Retry } from "systole"
-import { ended, enzyme, steps, turns } from "../kernel/Kit.ts"
+import { TestClock } from "effect/testing"
+import { type Enzyme, Kernel, replay, Retry } from "systole"
+import { controlled, ended, enzyme, steps, turns } from "../kernel/Kit.ts"
 import * as Machine from "../kernel/Machine.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import * as Graph from "./Graph.ts"
 import * as Tournament from "./Tournament.ts"
 
 const again = () => new Retry({ reason: "not yet" })
@@ -46,6 +48,102 @@ describe("K: events and lanes", () => {
       yield* space.signal({ signal: "/signals/s" })
       yield* space.step
       assert.deepStrictEqual(yield* space.get("/data/ran"), [1, 2])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("K4 what a run does not read is not brought up to date for it", () =>
+    Effect.gen(function*() {
+      const log = new Graph.Log()
+      yield* Graph.register(
+        log.computation("read", "/data/read", (tx) => tx.get("/data/x")),
+        log.computation("other", "/data/other", (tx) => tx.get("/data/x"))
+      )
+      const seen: Array<unknown> = []
+      const space = yield* TestKernel.space([enzyme("look", (tx) => void seen.push(tx.get("/data/read")), { reads: ["/data/read"] })])
+      yield* controlled(space, space.set("/data/x", 1))
+      yield* space.signal({ signal: "/signals/look" })
+      yield* space.step
+      assert.deepStrictEqual(log.take(), { read: 1 })
+      assert.deepStrictEqual(seen, [1])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("K5 all that a run reads is up to date before it runs, also what becomes stale while the rest is brought up to date", () =>
+    Effect.gen(function*() {
+      const log = new Graph.Log()
+      yield* Graph.register(
+        log.computation("late", "/data/late", (tx) => `late ${tx.get("/data/beside")}`),
+        log.computation("a", { output: "/data/a", writes: ["/data/beside"] }, (tx) => {
+          tx.set("/data/beside", tx.get("/data/x"))
+          return `a ${tx.get("/data/x")}`
+        }),
+        log.computation("b", "/data/b", (tx) => `b ${tx.get("/data/x")}`)
+      )
+      const seen: Array<unknown> = []
+      const reads = ["/data/late", "/data/a", "/data/b"]
+      const space = yield* TestKernel.space([enzyme("look", (tx) => void seen.push(reads.map((address) => tx.get(address))), { reads: () => reads })])
+      for (const x of [1, 2]) {
+        yield* controlled(space, space.set("/data/x", x))
+        yield* space.signal({ signal: "/signals/look", payload: x })
+        yield* space.step
+        assert.deepStrictEqual(seen.pop(), [`late ${x}`, `a ${x}`, `b ${x}`])
+      }
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("K7 a ring that only a run asks for runs as often as one pass may, and the run waits then, longer each time", () =>
+    Effect.gen(function*() {
+      const log = new Graph.Log()
+      const ring = (name: string, other: string) => log.computation(name, `/data/${name}`, (tx) => Number(tx.get(`/data/${other}`) ?? 0) + 1)
+      yield* Graph.register(ring("a", "b"), ring("b", "a"))
+      const space = yield* TestKernel.space([enzyme("look", (tx) => tx.set("/data/looked", tx.get("/data/a")), { reads: ["/data/a"] })])
+      yield* space.signal({ signal: "/signals/look", payload: 1 })
+      yield* space.step
+      assert.deepStrictEqual(log.take(), { a: 10, b: 10 })
+      for (const wait of [250, 500, 1000]) {
+        yield* TestClock.adjust(wait - 1)
+        yield* steps(space, 2)
+        assert.deepStrictEqual(log.take(), {})
+        yield* TestClock.adjust(1)
+        yield* space.step
+        assert.deepStrictEqual(log.take(), { a: 10, b: 10 })
+      }
+      assert.isUndefined(yield* space.get("/data/looked"))
+      assert.deepStrictEqual((yield* TestKernel.diagnostics(space)).map(({ topic }) => topic), ["node/non-settling"])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("K7 a ring that comes to rest does so before the run that asks for it", () =>
+    Effect.gen(function*() {
+      const log = new Graph.Log()
+      const ring = (name: string, other: string) => log.computation(name, `/data/${name}`, (tx) => Math.min(5, Number(tx.get(`/data/${other}`) ?? 0) + 1))
+      yield* Graph.register(ring("a", "b"), ring("b", "a"))
+      const space = yield* TestKernel.space([enzyme("look", (tx) => tx.set("/data/looked", tx.get("/data/a")))])
+      yield* space.signal({ signal: "/signals/look", payload: 1 })
+      yield* space.step
+      assert.strictEqual(yield* space.get("/data/looked"), 5)
+      assert.deepStrictEqual([yield* space.get("/data/a"), yield* space.get("/data/b")], [5, 5])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("K8 where it cannot be told what a run reads, it does not run, that is told once to who waits, and the queue goes on", () =>
+    Effect.gen(function*() {
+      const log = new Graph.Log()
+      yield* Graph.register(log.computation("double", "/data/double", (tx) => Number(tx.get("/data/x")) * 2))
+      const ran: Array<unknown> = []
+      const look = enzyme("look", (tx, { payload }) => void ran.push([payload, tx.get("/data/double")]), {
+        reads: ({ payload }) => {
+          if (payload === 1) throw new RangeError("no such place")
+          return payload === 2 ? ["no address"] : ["/data/double"]
+        }
+      })
+      const space = yield* TestKernel.space([look])
+      yield* controlled(space, space.set("/data/x", 4))
+      const told = yield* Effect.forEach([1, 2, 3], (payload) => Effect.forkChild(space.handled({ signal: "/signals/look", payload }), { startImmediately: true }))
+      yield* turns()
+      yield* steps(space, 3)
+      const receipts = yield* Effect.forEach(told, Fiber.join)
+      assert.deepStrictEqual(receipts.map(({ status }) => status), ["dead", "dead", "handled"])
+      assert.deepStrictEqual(receipts.map(({ handlings: [handling] }) => handling!.error?.tag), ["RangeError", "InvalidAddress", undefined])
+      assert.deepStrictEqual(ran, [[3, 8]])
+      assert.lengthOf(yield* TestKernel.diagnostics(space), 2)
+      const { difference } = yield* space.examine((archive) => replay(archive, 0, 9))
+      assert.isUndefined(difference)
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("K10 an enzyme that throws runs once, commits and sends nothing, is told once to who waits, and leaves a dead letter for a receipt", () =>
@@ -224,6 +322,26 @@ describe("K: events and lanes", () => {
       assert.strictEqual(runs, 1)
       assert.deepStrictEqual(yield* codes(space), ["run/retry"])
     }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("K25 who waits for quiet waits for an event whose run waits for a gate, and for those behind it in its lane", () =>
+    Effect.gen(function*() {
+      const log = new Graph.Log()
+      yield* Graph.register(log.computation("slow", { output: "/data/slow", throttle: 100 }, (tx) => tx.get("/data/x")))
+      const seen: Array<unknown> = []
+      const space = yield* TestKernel.space([enzyme("look", (tx, { payload }) => void seen.push([payload, tx.get("/data/slow")]), { reads: ["/data/slow"] })])
+      yield* space.set("/data/x", 1)
+      yield* space.handled({ signal: "/signals/look", payload: 0 })
+      yield* space.set("/data/x", 2)
+      for (const payload of [1, 2]) yield* space.signal({ signal: "/signals/look", payload })
+      const idle = yield* Effect.forkChild(space.idle, { startImmediately: true })
+      yield* turns()
+      assert.isUndefined(idle.pollUnsafe())
+      assert.deepStrictEqual(seen, [[0, 1]])
+      yield* TestClock.adjust(100)
+      yield* Fiber.join(idle)
+      assert.deepStrictEqual(seen, [[0, 1], [1, 2], [2, 2]])
+      assert.deepStrictEqual(log.take(), { slow: 2 })
+    }).pipe(Effect.provide(TestKernel.layer({ pace: "demand" }))))
 
   it.effect("K26 with one lane for the space events run one by one in the order they came, and only its head is tried again", () =>
     Effect.gen(function*() {

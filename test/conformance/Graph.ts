@@ -15,7 +15,8 @@ export class Log {
   readonly seen: Record<string, Value> = {}
   readonly order: Array<string> = []
 
-  ran(name: string): void {
+  ran(name: string, tx: Transaction): void {
+    if (!TestKernel.isOwn(tx)) return
     this.runs[name] = (this.runs[name] ?? 0) + 1
     this.order.push(name)
   }
@@ -30,14 +31,14 @@ export class Log {
 
   computation(name: string, output: string | Omit<Computation.ComputationDefinition, "name" | "run">, run: (tx: Transaction) => Value): NodeDefinition {
     const rest = typeof output === "string" ? { output } : output
-    return Computation.make({ ...rest, name, run: (tx) => (this.ran(name), run(tx)) })
+    return Computation.make({ ...rest, name, run: (tx) => (this.ran(name, tx), run(tx)) })
   }
 
   effect(name: string, read: (tx: Transaction) => Value, more: Partial<Effect.EffectDefinition<Value>> = {}): NodeDefinition {
     return Effect.make<Value>({
       name,
       ...more,
-      read: (tx) => (this.ran(name), read(tx)),
+      read: (tx) => (this.ran(name, tx), read(tx)),
       deliver: (value) => {
         this.seen[name] = value
       }
@@ -46,7 +47,7 @@ export class Log {
 
   materializer(name: string, writes: ReadonlyArray<string> | Omit<Materializer.MaterializerDefinition, "name" | "run">, run: (tx: Transaction) => void): NodeDefinition {
     const rest = "writes" in writes ? writes : { writes }
-    return Materializer.make({ ...rest, name, run: (tx) => (this.ran(name), run(tx)) })
+    return Materializer.make({ ...rest, name, run: (tx) => (this.ran(name, tx), run(tx)) })
   }
 }
 

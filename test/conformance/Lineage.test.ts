@@ -1,9 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { Retry } from "systole"
-import { ended, enzyme, steps, turns } from "../kernel/Kit.ts"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { Computation, Kernel, Retry } from "systole"
+import { controlled, ended, enzyme, steps, turns } from "../kernel/Kit.ts"
 import * as Town from "../kernel/Town.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import * as Graph from "./Graph.ts"
 import * as Tournament from "./Tournament.ts"
 
 describe("L: lineage and receipts", () => {
@@ -56,6 +58,70 @@ describe("L: lineage and receipts", () => {
       yield* steps(b, 3)
       assert.deepStrictEqual(yield* b.get("/data/taken"), ["good 2"])
     }))
+
+  /** Pieces that double a number, and count their runs. */
+  const doubling = (log: Graph.Log) =>
+    Computation.make({ name: "double", inputs: ["of"], output: "/data/double/:of", run: (tx, { of }) => (log.ran(`double ${of}`, tx), Number(tx.get(`/data/${of}`) ?? 0) * 2) })
+
+  it.effect("L8 a piece that is started by a run that never comes to its end does not run, and nothing is left of it", () =>
+    Effect.gen(function*() {
+      const log = new Graph.Log()
+      yield* Graph.register(doubling(log), log.effect("watch", (tx) => tx.get("/data/double/x")))
+      const ran: Array<number> = []
+      const space = yield* TestKernel.space([enzyme("launch", (tx, { attempt }) => {
+        ran.push(attempt)
+        tx.start("double", { of: "x" })
+        return new Retry({ reason: "never" })
+      }, { retry: { attempts: 3 } })])
+      yield* space.signal({ signal: "/signals/launch", payload: 1 })
+      yield* steps(space, 6)
+      assert.deepStrictEqual(ran, [1, 2, 3])
+      assert.deepStrictEqual(log.take(), { watch: 1 })
+      assert.deepStrictEqual(yield* space.list("/sys/pieces"), [])
+      assert.isUndefined(yield* space.get("/data/double/x"))
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("L9 a start that waits goes with who was to make it, and another one in its place stays when it goes", () =>
+    Effect.gen(function*() {
+      const log = new Graph.Log()
+      const parent = (name: string, debounce: number) => log.effect(name, (tx) => tx.start("double", { of: "x" }), { debounce })
+      const [slow, quick] = [parent("slow", 100), parent("quick", 0)]
+      const kernel = yield* Kernel
+      const space = yield* Graph.open(doubling(log), slow)
+      yield* space.step
+      yield* kernel.unregister(slow)
+      yield* TestClock.adjust(100)
+      yield* space.step
+      assert.deepStrictEqual(log.take(), {})
+      yield* kernel.register(slow)
+      yield* kernel.register(quick)
+      yield* Graph.put(space, ["/data/x", 1])
+      assert.deepStrictEqual(log.take(), { quick: 1, "double x": 1 })
+      yield* kernel.unregister(slow)
+      yield* TestClock.adjust(100)
+      yield* kernel.register(log.effect("watch", (tx) => tx.get("/data/double/x")))
+      yield* Graph.put(space, ["/data/x", 2])
+      assert.strictEqual(log.seen["watch"], 4)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("L12 an event that starts a piece and is delivered twice has started one, which goes on deriving", () =>
+    Effect.gen(function*() {
+      const log = new Graph.Log()
+      yield* Graph.register(doubling(log), log.effect("watch", (tx) => tx.get("/data/double/x")))
+      const space = yield* TestKernel.space([enzyme("launch", (tx) => tx.start("double", { of: "x" }))])
+      for (const n of [1, 2]) {
+        const { duplicate } = yield* Effect.andThen(
+          Effect.forkChild(space.signal({ signal: "/signals/launch", payload: 1, id: "once" }), { startImmediately: true }),
+          (fiber) => Effect.andThen(space.step, Fiber.join(fiber))
+        )
+        assert.strictEqual(duplicate, n === 2)
+      }
+      assert.lengthOf(yield* space.list("/sys/pieces"), 1)
+      assert.strictEqual(log.take()["double x"], 1)
+      yield* controlled(space, space.set("/data/x", 21))
+      assert.deepStrictEqual(log.take(), { "double x": 1, watch: 1 })
+      assert.strictEqual(log.seen["watch"], 42)
+    }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("L13 an event that lost a conflict on another document commits at its second attempt, under the same receipt", () =>
     Effect.gen(function*() {

@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect as Fx, Fiber } from "effect"
+import { Effect as Fx, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import type { NodeDefinition, Value } from "systole"
-import { Computation, Effect, Kernel, Scheduler } from "systole"
-import { enzyme, turns } from "../kernel/Kit.ts"
+import type { NodeDefinition, Told, Value } from "systole"
+import { Computation, CurrentReporter, Effect, Kernel, Pacemaker, Reporter, Scheduler } from "systole"
+import { Load } from "../../src/scheduler/Load.ts"
+import { enzyme } from "../kernel/Kit.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import * as TestPacemaker from "../support/TestPacemaker.ts"
 import * as Graph from "./Graph.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
@@ -125,6 +127,85 @@ describe("H: pass, ordering, convergence", () => {
     assert.deepStrictEqual(runs(), before)
   })
 
+  it("H19 passes that take less than three tenths of the time, or for less than five seconds, are not told of; those that take more are, once for as long as they do", () => {
+    const told = (passes: ReadonlyArray<readonly [wait: number, spent: number]>) => {
+      const load = new Load()
+      let now = 1000
+      return passes.flatMap(([wait, spent], i) => load.add(now += wait + spent, spent) === undefined ? [] : [i])
+    }
+    const many = (count: number, pass: readonly [number, number]) => Array.from({ length: count }, () => pass)
+    assert.deepStrictEqual(told(many(49, [50, 50])), [])
+    assert.deepStrictEqual(told(many(400, [75, 25])), [])
+    assert.deepStrictEqual(told(many(400, [60, 40])), [50])
+    assert.deepStrictEqual(told([...many(60, [60, 40]), ...many(60, [1000, 10]), ...many(200, [60, 40])]).length, 2)
+  })
+
+  it.effect("H19 nodes that keep the host busy are told of outside of beats, once; a pass that puts nodes off names ten of them and says how many there are", () => {
+    const facts: Array<Told> = []
+    let spent = 0
+    const slow = Layer.effect(Pacemaker, Fx.map(Pacemaker, (real) => ({ ...real, now: () => real.now() + spent }))).pipe(Layer.provide(TestPacemaker.layer))
+    return Fx.gen(function*() {
+      const log = new Graph.Log()
+      const space = yield* Graph.open(
+        log.computation("slow", "/data/slow", (tx) => {
+          if (TestKernel.isOwn(tx)) spent += 600
+          return tx.get("/data/x")
+        }),
+        // Twelve pairs, each of which never agrees.
+        ...Array.from({ length: 24 }, (_, i) => log.computation(`ring${i}`, `/data/ring/${i}`, (tx) => number(tx.get(`/data/ring/${i ^ 1}`)) + 1)),
+        log.effect("watch", (tx) => [tx.get("/data/slow") ?? null, ...Array.from({ length: 24 }, (_, i) => tx.get(`/data/ring/${i}`) ?? null)])
+      )
+      for (let x = 0; x < 20; x++) {
+        yield* TestClock.adjust(1000)
+        yield* Graph.put(space, ["/data/x", x])
+      }
+      assert.deepStrictEqual(facts.filter(({ topic }) => topic === "node/busy").map(({ beat, space }) => [beat, space]), [[undefined, "test"]])
+      const restless = (yield* TestKernel.diagnostics(space)).filter(({ topic }) => topic === "node/non-settling")
+      assert.lengthOf(restless, 1)
+      assert.strictEqual((yield* TestKernel.diagnostics(space)).length, 1)
+      const note = restless[0]!["note"] as string
+      assert.isAtLeast(Number(/^\d+/.exec(note)?.[0]), 12)
+      assert.lengthOf([...note.matchAll(/ring\d+\b/g)], 10)
+    }).pipe(Fx.provide(TestKernel.layer({}, undefined, slow).pipe(Layer.provide(Layer.succeed(CurrentReporter, new Reporter((told) => void facts.push(told)))))))
+  })
+
+  it.effect("H20 a node that makes something else of the same values when it runs twice is told of once, with the place; what the second run makes is dropped", () => {
+    const facts: Array<Told> = []
+    const expected = ["adds /data/sum", "draws /data/chance", "starts", "falls /data/fell", "beside /data/other"]
+    const layer = TestKernel.layer().pipe(Layer.provide([
+      Layer.succeed(TestKernel.Unstable, expected),
+      Layer.succeed(CurrentReporter, new Reporter((told) => void facts.push(told)))
+    ]))
+    return Fx.gen(function*() {
+      const log = new Graph.Log()
+      let [chance, child, runs] = [0, 0, 0]
+      const space = yield* Graph.open(
+        log.computation("pure", "/data/pure", (tx) => number(tx.get("/data/x")) * 2),
+        log.computation("adds", "/data/sum", (tx) => number(tx.get("/data/sum")) + number(tx.get("/data/x"))),
+        log.computation("draws", "/data/chance", (tx) => number(tx.get("/data/x")) + chance++),
+        log.materializer("beside", ["/data/one", "/data/other"], (tx) => {
+          tx.set("/data/one", tx.get("/data/x"))
+          if (TestKernel.isOwn(tx)) tx.set("/data/other", tx.get("/data/x"))
+        }),
+        log.materializer("steady", ["/data/log/*"], (tx) => tx.set(`/data/log/${number(tx.get("/data/x"))}`, true)),
+        log.computation("starts", "/data/started", (tx) => {
+          tx.start(Computation.make({ name: `child${child++}`, output: `/data/child/${child}`, run: () => 0 }))
+          return tx.get("/data/x")
+        }),
+        log.computation("falls", "/data/fell", (tx) => {
+          if (runs++ % 2 === 1) throw new Error("every other time")
+          return tx.get("/data/x")
+        }),
+        log.effect("watch", (tx) => ["pure", "sum", "chance", "started", "fell"].map((name) => tx.get(`/data/${name}`) ?? null))
+      )
+      for (const x of [1, 2]) yield* Graph.put(space, ["/data/x", x])
+      assert.deepStrictEqual(log.take(), { pure: 2, adds: 2, draws: 2, beside: 2, steady: 2, starts: 2, falls: 2, watch: 2 })
+      assert.deepStrictEqual(log.seen["watch"], [4, 3, 4, 2, 2])
+      assert.deepStrictEqual(facts.filter(({ topic }) => topic === "node/unstable").map(({ note }) => note.split(" ")[0]), expected.map((line) => line.split(" ")[0]!))
+      assert.deepStrictEqual(yield* TestKernel.diagnostics(space), [])
+    }).pipe(Fx.provide(layer))
+  })
+
   it("H21 looking at the graph changes no run and no order", () => {
     const orders = [false, true].map((isLooking) => {
       const log = new Graph.Log()
@@ -223,99 +304,4 @@ describe("I: materializers", () => {
       yield* Graph.put(space, ["/data/x", 1])
       assert.deepStrictEqual(log.order, ["reader", "index"])
     }).pipe(Fx.provide(TestKernel.layer())))
-})
-
-describe("J: gates and idle", () => {
-  const live = { pace: "demand" } as const
-
-  it.effect("J1 an effect with a debounce runs once when all is quiet, by the one wake", () =>
-    Fx.gen(function*() {
-      const log = new Graph.Log()
-      const space = yield* Graph.open(log.effect("late", (tx) => tx.get("/data/x"), { debounce: 100 }))
-      yield* TestClock.adjust(200)
-      yield* turns()
-      log.take()
-      for (const x of [1, 2, 3]) {
-        yield* space.handled({ signal: "/signals/put", payload: [["/data/x", x]] })
-        yield* TestClock.adjust(30)
-      }
-      assert.deepStrictEqual(log.take(), {})
-      yield* TestClock.adjust(100)
-      yield* turns()
-      assert.deepStrictEqual(log.take(), { late: 1 })
-      assert.strictEqual(log.seen["late"], 3)
-    }).pipe(Fx.provide(TestKernel.layer(live))))
-
-  it("J3 a debounce given with the node holds, and one that is cleared does not", () => {
-    const log = new Graph.Log()
-    const scheduler = new Scheduler()
-    const node = scheduler.register(log.effect("late", (tx) => tx.get("/x"), { debounce: 100 }))
-    scheduler.settle(0)
-    assert.deepStrictEqual(log.take(), {})
-    scheduler.gates.set(node, { debounce: 0 })
-    scheduler.settle(1)
-    assert.deepStrictEqual(log.take(), { late: 1 })
-    scheduler.set("/x", 1)
-    scheduler.settle(2)
-    assert.deepStrictEqual(log.take(), { late: 1 })
-  })
-
-  it.effect("J4 a node that is withdrawn while it waits never runs, and holds nobody up", () =>
-    Fx.gen(function*() {
-      const log = new Graph.Log()
-      const node = log.effect("late", (tx) => tx.get("/data/x"), { debounce: 100 })
-      const space = yield* Graph.open(node)
-      yield* space.handled({ signal: "/signals/put", payload: [["/data/x", 1]] })
-      yield* (yield* Kernel).unregister(node)
-      yield* space.idle
-      yield* TestClock.adjust(1000)
-      yield* turns()
-      assert.deepStrictEqual(log.take(), {})
-    }).pipe(Fx.provide(TestKernel.layer(live))))
-
-  it("J8 a shorter debounce moves the wake earlier, and a longer one does not delay it", () => {
-    const scheduler = new Scheduler()
-    const node = scheduler.register(Effect.make({ name: "late", read: (tx) => tx.get("/x"), deliver: () => {}, debounce: 100 }))
-    scheduler.settle(0)
-    assert.strictEqual(scheduler.nextDue, 100)
-    scheduler.gates.set(node, { debounce: 40 })
-    assert.strictEqual(scheduler.nextDue, 40)
-    scheduler.gates.set(node, { debounce: 500 })
-    assert.strictEqual(scheduler.nextDue, 40)
-  })
-
-  it("J9 when the gate that was first lets go early, the wake is that of the next", () => {
-    const scheduler = new Scheduler()
-    const [first] = [100, 300].map((debounce) => scheduler.register(Effect.make({ name: `late${debounce}`, read: () => null, deliver: () => {}, debounce })))
-    scheduler.settle(0)
-    assert.strictEqual(scheduler.nextDue, 100)
-    scheduler.registry.remove(first!)
-    assert.strictEqual(scheduler.nextDue, 300)
-  })
-
-  it("J11 what nobody demands arms no wake", () => {
-    const scheduler = new Scheduler()
-    scheduler.register(Computation.make({ name: "slow", output: "/slow", throttle: 100, run: (tx) => tx.get("/x") }))
-    scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/slow"), deliver: () => {} }))
-    scheduler.settle(0)
-    scheduler.set("/x", 1)
-    scheduler.settle(1)
-    assert.strictEqual(scheduler.nextDue, 100)
-    scheduler.remove("watch")
-    assert.isUndefined(scheduler.nextDue)
-  })
-
-  it.effect("J14 a delivery that goes on is waited for, however it ends", () =>
-    Fx.gen(function*() {
-      for (const ends of ["well", "badly"]) {
-        const gate = yield* Deferred.make<void, Error>()
-        const space = yield* Graph.open(Effect.make({ name: `slow-${ends}`, read: (tx) => tx.get(`/data/${ends}`), deliver: () => Fx.runPromise(Deferred.await(gate)) }))
-        yield* space.handled({ signal: "/signals/put", payload: [[`/data/${ends}`, 1]] })
-        const idle = yield* Fx.forkChild(space.idle, { startImmediately: true })
-        yield* turns()
-        assert.isUndefined(idle.pollUnsafe())
-        yield* ends === "well" ? Deferred.succeed(gate, undefined) : Deferred.fail(gate, new Error("it did not arrive"))
-        yield* Fiber.join(idle)
-      }
-    }).pipe(Fx.provide(TestKernel.layer(live))))
 })

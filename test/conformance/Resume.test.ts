@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import { TestClock } from "effect/testing"
 import type { Space, Value } from "systole"
-import { Computation } from "systole"
-import { enzyme } from "../kernel/Kit.ts"
+import { Computation, Materializer, Scheduler } from "systole"
+import { enzyme, steps } from "../kernel/Kit.ts"
 import * as Machine from "../kernel/Machine.ts"
 import * as Graph from "./Graph.ts"
 
@@ -23,6 +23,75 @@ describe("M: persistence of nodes", () => {
     log.computation("more", "/data/more", (tx) => number(tx.get("/data/half")) + 1),
     log.effect("watch", (tx) => tx.get("/data/more"))
   ]
+
+  it("M1 what is kept of a node is what it read and how, its surface and its version, and nothing of what a run wrote", () => {
+    const scheduler = new Scheduler()
+    scheduler.set("/x", { a: 1, b: { c: 2 } })
+    scheduler.register(Materializer.make({
+      name: "index",
+      writes: ["/index/*", "/log/:day"],
+      run: (tx) => {
+        tx.set(`/index/${number(tx.get("/x#/a"))}`, tx.keys("/x#/b"))
+        tx.set("/index/2", tx.list("/items").length)
+      }
+    }))
+    scheduler.settle(5)
+    const kept = scheduler.observation("index", "digest of its code")!
+    assert.deepStrictEqual(kept, {
+      v: 1,
+      name: "index",
+      fingerprint: "Materializer  /index/* /log/:day digest of its code ",
+      status: "clean",
+      creates: false,
+      reads: [["/items", "children"], ["/x#/a", "deep"], ["/x#/b", "shallow"]],
+      causes: [],
+      throttledUntil: 0,
+      debouncedUntil: 0,
+      backoffUntil: 0,
+      streak: 0,
+      attempts: 0,
+      measured: 0,
+      spent: 0
+    })
+    assert.notInclude(JSON.stringify(kept), "/index/1")
+  })
+
+  it.effect("M5 of what is kept of several pieces of a module, each takes its own: one that is to run does, whatever the others are", () =>
+    Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const log = new Graph.Log()
+      const modules = () => [
+        put,
+        Computation.make({ name: "total", inputs: ["cart"], output: "/data/total/:cart", run: (tx, { cart }) => (log.ran(`total ${cart}`, tx), tx.get(`/data/cart/${cart}`)) }),
+        enzyme("open", (tx, { payload }) => tx.start("total", { cart: payload }))
+      ]
+      const watch = log.effect("watch", (tx) => ["a", "b", "c"].map((cart) => tx.get(`/data/total/${cart}`) ?? null))
+      const first = yield* machine.boot([...modules(), watch])
+      for (const cart of ["a", "b", "c"]) yield* first.signal({ signal: "/signals/open", payload: cart })
+      yield* steps(first, 2)
+      yield* send(first, "/data/cart/a", 1)
+      log.take()
+      // While the module is not there, what one of them read changes.
+      yield* send(yield* machine.boot([put]), "/data/cart/b", 7)
+      const space = yield* machine.boot([...modules(), watch])
+      yield* space.step
+      assert.deepStrictEqual(log.take(), { "total b": 1, watch: 1 })
+      assert.deepStrictEqual(log.seen["watch"], [1, 7, null])
+    }).pipe(Fx.scoped))
+
+  it.effect("M6 a writer whose newest run changed nothing has its readers after a restart", () =>
+    Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const log = new Graph.Log()
+      const first = yield* machine.boot(chain(log))
+      yield* send(first, "/data/x", 4)
+      yield* send(first, "/data/x", 5)
+      assert.deepStrictEqual(log.take(), { half: 2, more: 1, watch: 1 })
+      const space = yield* machine.boot(chain(log))
+      yield* send(space, "/data/x", 6)
+      assert.deepStrictEqual(log.take(), { half: 1, more: 1, watch: 1 })
+      assert.strictEqual(log.seen["watch"], 4)
+    }).pipe(Fx.scoped))
 
   it.effect("M8 a space that opens again runs no node of its own accord, delivers nothing again, and goes on where it was", () =>
     Fx.gen(function*() {
@@ -67,7 +136,7 @@ describe("M: persistence of nodes", () => {
       yield* send(yield* machine.boot(chain(log)), "/data/x", 4)
       log.take()
       const other = Computation.make({ name: "half", output: "/data/half", writes: ["/data/rest"], run: (tx) => {
-        log.ran("half")
+        log.ran("half", tx)
         tx.set("/data/rest", number(tx.get("/data/x")) % 2)
         return Math.floor(number(tx.get("/data/x")) / 2)
       } })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import type { Transaction, Value } from "systole"
-import { Kernel } from "systole"
+import { Computation, Document, Effect, Kernel, Link, replay, Scheduler } from "systole"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as Graph from "./Graph.ts"
 
@@ -15,6 +15,9 @@ const triggered = (readers: Readonly<Record<string, (tx: Transaction) => unknown
     yield* Graph.put(space, ["/data/x", after])
     return log.take()
   }).pipe(Fx.provide(TestKernel.layer()))
+
+const number = (value: Value): number => Number(value ?? 0)
+const viewOf = (scheduler: Scheduler, name: string) => scheduler.snapshot().find((node) => node.name === name)!
 
 const at = (path: string) => (tx: Transaction) => tx.get(`/data/x#${path}`)
 const keys = (path: string) => (tx: Transaction) => tx.keys(`/data/x#${path}`)
@@ -110,4 +113,105 @@ describe("F: trigger matching", () => {
     Fx.gen(function*() {
       assert.deepStrictEqual(yield* triggered({ whole: at(""), keys: keys("") }, { a: [1, { b: 2 }] }, { a: [1, { b: 2 }] }), {})
     }))
+
+  it.effect("F9 who looks at keys sees those behind a link, and hears when the link goes elsewhere", () =>
+    Fx.gen(function*() {
+      const log = new Graph.Log()
+      const link = (to: string) => Link.make(to) as unknown as Value
+      const space = yield* Graph.open(log.effect("keys", (tx) => [...tx.keys("/data/link") ?? []]))
+      yield* Graph.put(space, ["/data/a", { x: 1 }], ["/data/b", { y: 1, z: 1 }], ["/data/link", link("/data/a")])
+      assert.deepStrictEqual(log.seen["keys"], ["x"])
+      yield* Graph.put(space, ["/data/link", link("/data/b")])
+      assert.deepStrictEqual(log.seen["keys"], ["y", "z"])
+      yield* Graph.put(space, ["/data/b", { y: 1 }])
+      assert.deepStrictEqual(log.seen["keys"], ["y"])
+      log.take()
+      yield* Graph.put(space, ["/data/b", { y: 2 }], ["/data/a", { w: 1 }])
+      assert.deepStrictEqual(log.take(), {})
+      const head = yield* space.head
+      for (let from = 0; from <= head; from++) assert.isUndefined((yield* space.examine((archive) => replay(archive, from, head))).difference)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it("F14 reads are listed in the order of their addresses, and without those that lie in another one of the same document and scope", () => {
+    const scheduler = new Scheduler()
+    scheduler.register(Effect.make({
+      name: "reader",
+      read: (tx) => {
+        for (const place of ["/x#/10", "/x#/2", "/x#/1", "/x#/a/b/c", "/x#/a/b", "/x#/a/bc", "/y#/a/b/c", "/x?scope=user:ann#/a/b/c"]) tx.get(place)
+        for (const place of ["/x#/a/b", "/x#/a/b/d", "/x#/k"]) tx.keys(place)
+        tx.get("/x#/k/l")
+        return tx.list("/x") as unknown as Value
+      },
+      deliver: () => {}
+    }))
+    scheduler.set("/x", { a: { b: { c: 1 } }, k: { l: 1 } })
+    scheduler.settle()
+    const reads = ["/x#/1", "/x#/10", "/x#/2", "/x#/a/b", "/x#/a/bc", "/x#/k", "/x#/k/l", "/x/*", "/x?scope=user:ann#/a/b/c", "/y#/a/b/c"]
+    assert.deepStrictEqual(viewOf(scheduler, "reader").reads.toSorted(), reads.toSorted())
+    assert.deepStrictEqual(viewOf(scheduler, "reader").reads.filter((read) => read.startsWith("/x#")), reads.slice(0, 7))
+    assert.deepStrictEqual(scheduler.observation("reader")!.reads.filter(([read]) => read === "/x#/k"), [["/x#/k", "shallow"]])
+    // What was left out is a reason all the same.
+    scheduler.set("/x", { a: { b: { c: 2 } }, k: { l: 1 } })
+    assert.deepStrictEqual(scheduler.observation("reader")!.causes.map((i) => scheduler.observation("reader")!.reads[i]![0]), ["/x#/a/b"])
+  })
+
+  it("F16 what nobody reads or writes any more is forgotten, in its own graph alone, and found again by whoever reads it", () => {
+    const held = new Map<string, Document.Document>([["/x", Document.encode(1)], ["/y", Document.encode({ a: 1 })]])
+    const ground = { read: (key: string) => held.get(key), children: () => [], holds: true }
+    const graphs = [new Scheduler(ground), new Scheduler(ground)]
+    const reader = Effect.make({ name: "reader", read: (tx) => number(tx.get("/x")) + number(tx.get("/y#/a")) + number(tx.get("/derived")), deliver: () => {} })
+    const writer = Computation.make({ name: "writer", output: "/derived", run: (tx) => number(tx.get("/y")) })
+    const places = (graph: Scheduler) => [...graph.graph.locations.values()].map(({ key }) => key).toSorted()
+    for (const graph of graphs) {
+      graph.register(writer)
+      graph.register(reader)
+      graph.settle()
+      assert.deepStrictEqual(places(graph), ["/derived", "/x", "/y"])
+    }
+    const [graph, other] = graphs as [Scheduler, Scheduler]
+    graph.remove("reader")
+    graph.settle()
+    assert.deepStrictEqual(places(graph), ["/derived", "/y"])
+    graph.remove("writer")
+    graph.settle()
+    assert.deepStrictEqual(places(graph), [])
+    assert.deepStrictEqual(places(other), ["/derived", "/x", "/y"])
+    assert.strictEqual(graph.pull("/x"), 1)
+    graph.settle()
+    assert.deepStrictEqual(places(graph), [])
+    held.set("/x", Document.encode(5))
+    graph.register(reader)
+    graph.settle()
+    assert.deepStrictEqual(graph.graph.locations.whole(graph.graph.locations.root("/x")), 5)
+  })
+
+  it.effect("F19 what is only peeked at is up to date, and no reason to run again", () =>
+    Fx.gen(function*() {
+      const log = new Graph.Log()
+      const space = yield* Graph.open(
+        log.computation("double", "/data/double", (tx) => number(tx.get("/data/x")) * 2),
+        log.effect("reader", (tx) => [tx.get("/data/when") ?? null, tx.peek("/data/double") ?? null, tx.peek("/data/link") ?? null])
+      )
+      yield* Graph.put(space, ["/data/x", 1], ["/data/y", "old"], ["/data/link", Link.make("/data/y") as unknown as Value])
+      assert.deepStrictEqual(log.seen["reader"], [null, 2, "old"])
+      log.take()
+      yield* Graph.put(space, ["/data/x", 2], ["/data/y", "new"])
+      assert.deepStrictEqual(log.take(), {})
+      yield* Graph.put(space, ["/data/when", 1])
+      assert.deepStrictEqual(log.take(), { reader: 1, double: 1 })
+      assert.deepStrictEqual(log.seen["reader"], [1, 4, "new"])
+      const head = yield* space.head
+      for (let from = 0; from <= head; from++) assert.isUndefined((yield* space.examine((archive) => replay(archive, from, head))).difference)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it("F19 a place that was peeked at and is read then is a reason to run", () => {
+    const log = new Graph.Log()
+    const scheduler = new Scheduler()
+    scheduler.register(log.effect("reader", (tx) => [tx.peek("/x") ?? null, tx.get("/x") ?? null, tx.peek("/x") ?? null]))
+    for (const x of [1, 2]) {
+      scheduler.set("/x", x)
+      scheduler.settle()
+      assert.deepStrictEqual(log.seen["reader"], [x, x, x])
+    }
+  })
 })

@@ -318,6 +318,19 @@ describe("App", () => {
       ))
   })
 
+  it.live("lets a page run the script that it is given, and no other", () =>
+    Effect.flatMap(
+      served({ config: { pages: { "/live": () => ({ html: "<p onclick='evil()'></p><script>evil()</script>", script: "watch('größe')" }) } } }),
+      ({ ask }) =>
+        Effect.promise(async () => {
+          const { body, headers } = await ask("/live")
+          assert.include(body as string, "<script>watch('größe')</script>")
+          const digest = createHash("sha256").update("watch('größe')").digest("base64")
+          const policy = headers.get("content-security-policy")!.split("; ")
+          assert.includeMembers(policy, ["default-src 'none'", `script-src 'sha256-${digest}'`, "connect-src 'self'"])
+        })
+    ))
+
   describe("who may ask", () => {
     it.live("wants the token of the configuration for everything but livez and readyz", () =>
       Effect.flatMap(served({ config: { token: "a-token-of-some-length" } }), ({ ask }) =>

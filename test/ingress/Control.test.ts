@@ -1,23 +1,29 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { problem, served } from "./Served.ts"
+import { problem, served, type Setting } from "./Served.ts"
 
-const test = (name: string, run: (app: Effect.Success<ReturnType<typeof served>>) => Promise<void>) =>
-  it.live(name, () => Effect.flatMap(served(), (app) => Effect.promise(() => run(app))))
+const test = (name: string, run: (app: Effect.Success<ReturnType<typeof served>>) => Promise<void>, config?: Setting["config"]) =>
+  it.live(name, () => Effect.flatMap(served(config === undefined ? {} : { config }), (app) => Effect.promise(() => run(app))))
+
+/** The digest of the newest row of a space's journal. */
+const digest = ({ kernel }: Effect.Success<ReturnType<typeof served>>) =>
+  Effect.runPromise(Effect.gen(function*() {
+    const found = yield* kernel.space("shop")
+    return (yield* found.journal(yield* found.head))?.hash
+  }))
 
 const space = "/v1/spaces/shop"
 
 describe("Control over HTTP", () => {
-  test("pauses, rolls back, resumes, shuts down and starts again, each as an operation", async ({ accidents, ask, put }) => {
+  test("pauses, rolls back, resumes, shuts down and starts again, each as an operation", async ({ accidents, ask, kernel, put }) => {
     const control = async (verb: string, body?: unknown) => {
       const begun = await ask(`${space}/control/${verb}`, { method: "POST", ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }) })
       assert.strictEqual(begun.status, 202, JSON.stringify(begun.body))
       const { oid } = begun.body as { readonly oid: string }
       assert.strictEqual(begun.headers.get("location"), `${space}/ops/${oid}`)
-      for (;;) {
-        const { status } = (await ask(`${space}/ops/${oid}`)).body as { readonly status: string | null }
-        if (status !== null) return [status, ((await ask(`${space}/control`)).body as { readonly state: string }).state]
-      }
+      await Effect.runPromise(Effect.flatMap(kernel.space("shop"), ({ idle }) => idle))
+      const { status } = (await ask(`${space}/ops/${oid}`)).body as { readonly status: string | null }
+      return [status, ((await ask(`${space}/control`)).body as { readonly state: string }).state]
     }
     await put(space, {})
     await put(`${space}/cells/data/x`, 1)
@@ -33,16 +39,40 @@ describe("Control over HTTP", () => {
     assert.deepStrictEqual(accidents, [])
   })
 
-  test("refuses by name what cannot be, and what is not said right", async ({ accidents, ask, post, put }) => {
+  test("refuses by name what cannot be, and what is not said right, which leaves the ledger as it was", async (app) => {
+    const { accidents, ask, post, put } = app
     await put(space, {})
     assert.deepStrictEqual(problem(await ask("/v1/spaces/none/control")), [404, "space/unknown"])
+    assert.deepStrictEqual(problem(await ask("/v1/spaces/none/control/pause", { method: "POST" })), [404, "space/unknown"])
+    assert.deepStrictEqual((await ask("/v1/spaces")).body, { spaces: ["shop"] })
+    // What the space cannot do as it stands is a fact of its ledger.
     assert.deepStrictEqual(problem(await ask(`${space}/control/resume`, { method: "POST" })), [409, "control/refused"])
+    const before = await digest(app)
+    assert.isString(before)
     for (const body of [{}, { to: -1 }, { to: "1" }, { to: 0.5 }, { to: 1, more: 1 }, [], 1]) assert.deepStrictEqual(problem(await post(`${space}/control/rollback`, body)), [400, "body/malformed"])
     assert.deepStrictEqual(problem(await post(`${space}/control/rollback`, { to: 99 })), [409, "control/refused"])
     assert.deepStrictEqual(problem(await ask(`${space}/control/sleep`, { method: "POST" })), [404, "route/absent"])
     assert.deepStrictEqual(problem(await post(`${space}/signals`, { signal: "/signals/x", qos: "loud" })), [400, "body/malformed"])
+    for (const [cell, refused] of [["data//x", [400, "address/invalid"]], ["rt/x", [403, "cell/refused"]], ["data/x?scope=user:1", [403, "cell/refused"]], ["data/x?path=/y", [403, "cell/refused"]]] as const) {
+      assert.deepStrictEqual(problem(await ask(`${space}/locks/${cell}`, { method: "PUT" })), [...refused], cell)
+    }
+    assert.strictEqual(await digest(app), before)
     assert.deepStrictEqual(accidents, [])
   })
+
+  test("is for who shows the token, and for no page of another site", async (app) => {
+    const { ask, put } = app
+    const authorization = "Bearer a-token-of-some-length"
+    await put(space, {}, { authorization })
+    const before = await digest(app)
+    const requests = [
+      ["GET", "/control"], ["POST", "/control/pause"], ["POST", "/control/rollback"], ["POST", "/control/resume"], ["POST", "/control/shutdown"],
+      ["POST", "/control/restart"], ["PUT", "/locks/data/x"], ["DELETE", "/locks/data/x"]
+    ] as const
+    for (const [method, path] of requests) assert.deepStrictEqual(problem(await ask(space + path, { method })), [401, "auth/missing"], path)
+    assert.strictEqual(await digest(app), before)
+    assert.strictEqual((await ask(`${space}/control/pause`, { method: "POST", headers: { authorization } })).status, 202)
+  }, { token: "a-token-of-some-length", spaces: { create: "on-demand" } })
 
   test("locks and unlocks cells", async ({ ask, put }) => {
     await put(space, {})

@@ -40,7 +40,7 @@ export const served = (setting: Setting = {}) =>
     const accidents: Array<unknown> = []
     const closing = new AbortController()
     const services = { kernel: setting.kernel?.(kernel) ?? kernel, hash: Context.get(context, Hash) }
-    const app = App.make(services, { token: config.token, loopback: true, reporter: new Reporter(({ cause }) => accidents.push(cause)), closing: closing.signal, pages: config.pages })
+    const app = App.make(services, { token: config.token, loopback: true, reporter: new Reporter(({ cause }) => accidents.push(cause)), closing: closing.signal, pages: config.pages, readers: config.readers })
     const fetch = async (path: string, init?: RequestInit): Promise<Response> => app.fetch(new Request(`http://localhost${path}`, init))
     const ask = async (path: string, init?: RequestInit): Promise<Answer> => {
       const response = await fetch(path, init)

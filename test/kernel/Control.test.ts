@@ -133,6 +133,8 @@ describe("control input of a beat that waits", () => {
       yield* turns()
       machine.breakDisk(true)
       yield* Effect.flip(space.signal({ signal: "/signals/other" }))
+      // Who waits for quiet hears of it when the run has had its time.
+      yield* TestClock.adjust(1000)
       for (const fiber of told) assert.strictEqual((yield* Fiber.join(fiber)).code, "space/stopped")
     }))
 })

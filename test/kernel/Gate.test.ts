@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
+import { Effect as Node } from "systole"
 import { enzyme, turns } from "./Kit.ts"
 import * as Machine from "./Machine.ts"
 
@@ -172,5 +173,22 @@ describe("a kernel that was overtaken", () => {
       yield* newer.step
       assert.strictEqual(yield* newer.get("/data/n"), 1)
       assert.strictEqual(yield* newer.head, 0)
+    }))
+
+  it.effect("no effect is told what it saw, but for those that ask to be told of what may not last", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const told: Array<string> = []
+      const watch = (name: string, speculative: boolean) => Node.make({ name, read: (tx) => tx.get("/data/n") ?? null, deliver: (n, { beat }) => void told.push(`${name} ${n} @${beat}`), speculative })
+      const space = yield* machine.boot([count, watch("sure", false), watch("eager", true)])
+      yield* machine.hold
+      yield* fork(space.signal(post))
+      yield* fork(space.step)
+      yield* machine.held
+      yield* turns()
+      assert.deepStrictEqual(told, ["eager 1 @0"])
+      yield* machine.release
+      yield* turns()
+      assert.deepStrictEqual(told, ["eager 1 @0", "sure 1 @0"])
     }))
 })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { type Kernel, replay, type Space, verify } from "systole"
+import { CurrentReporter, type Kernel, replay, Reporter, type Space, type Told, verify } from "systole"
 import * as TestKernel from "../support/TestKernel.ts"
 import { controlled, enzyme, steps, turns } from "./Kit.ts"
 import * as Town from "./Town.ts"
@@ -124,14 +124,21 @@ describe("a signal to another space", () => {
       assert.deepStrictEqual(yield* taken(b), [1])
     }))
 
-  it.effect("waits while the receiver is full, and then arrives, in order", () =>
+  it.effect("waits while the receiver is full, which is told once where it stays so, and then arrives, in order", () =>
     Effect.gen(function*() {
       const limits = { ...TestKernel.settings.limits, inboxSignals: 2 }
-      const [a, b] = yield* spaces(yield* (yield* Town.make(enzymes)).boot({ limits, tempo: 10 }))
+      const log: Array<Told> = []
+      const town = yield* Town.make(enzymes)
+      const [a, b] = yield* spaces(yield* Effect.provideService(town.boot({ limits, tempo: 10 }), CurrentReporter, new Reporter((told) => log.push(told))))
       yield* b.signal({ signal: "/signals/take", payload: "x" })
       yield* send(a, 1, 2, 3)
-      yield* TestClock.adjust(10)
-      yield* turns()
+      assert.deepStrictEqual(log, [])
+      for (let i = 0; i < 3; i++) {
+        yield* TestClock.adjust(10 * 2 ** i)
+        yield* turns()
+      }
+      assert.deepStrictEqual(log.map(({ severity, space, topic }) => [severity, topic, space]), [["sev:warn", "outbox/waiting", "a"]])
+      assert.match(log[0]!.note, /^space "b" takes nothing: InboxFull/)
       for (let i = 0; i < 6; i++) {
         yield* b.step
         yield* TestClock.adjust(1000)

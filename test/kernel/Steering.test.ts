@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Computation, Document, type Enzyme, Kernel, Retry, type Space, type SpaceStore } from "systole"
+import { Computation, Document, type Enzyme, Kernel, Retry, type Space, type SpaceStore, verify } from "systole"
 import type { Documents } from "../../src/kernel/Documents.ts"
 import { Undo } from "../../src/kernel/Undo.ts"
 import { history, isReplayedEqual } from "../conformance/Looks.ts"
@@ -184,7 +184,9 @@ describe("a rollback", () => {
       assert.strictEqual((yield* space.receipt(id))?.status, "handled")
       assert.isDefined(yield* space.ops.get("OPS:1.0.1"))
       assert.isDefined(yield* space.get("/sys/bind/data/bound"))
-      assert.deepStrictEqual(yield* space.get(`/rt/ops/${oid}/sent`), { count: 1, requests: [{ beat: 1, id: "1.0.0", signal: "/signals/count", space: "other" }] })
+      const sent = { count: 1, requests: [{ beat: 1, id: "1.0.0", signal: "/signals/count", space: "other" }] }
+      assert.deepStrictEqual(yield* space.get(`/rt/ops/${oid}/sent`), sent)
+      assert.deepStrictEqual((yield* space.ops.get(oid))?.sent, sent)
       assert.deepStrictEqual(yield* space.get(`/rt/ops/${oid}/envelope#/payload_id`), { view_hzn: 0 })
       yield* through(space, space.control.resume())
       yield* space.signal({ signal: "/signals/out" })
@@ -193,6 +195,23 @@ describe("a rollback", () => {
       const other = yield* kernel.space("other")
       yield* steps(other, 2)
       assert.strictEqual(yield* other.get("/data/n"), 2)
+      yield* isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("lists the first of what went out where that is more than a dossier holds, and tells how much it was", () =>
+    Effect.gen(function*() {
+      const long = `/${"x".repeat(250)}`.repeat(8)
+      const space = yield* TestKernel.space([enzyme("out", (tx) => {
+        for (let i = 0; i < 600; i++) tx.signal({ space: "other", signal: `${long}/${i}`, target: long })
+      })])
+      yield* space.step
+      yield* space.signal({ signal: "/signals/out" })
+      yield* space.step
+      yield* through(space, space.control.pause())
+      const { sent, status } = (yield* space.ops.get(yield* through(space, space.control.rollback(0))))!
+      assert.deepStrictEqual([status, sent?.count], ["sts:ok", 600])
+      assert.deepStrictEqual(sent?.requests[0], { id: "1.0.0", beat: 1, space: "other", signal: `${long}/0`, target: long })
+      assert.isTrue(sent!.requests.length > 50 && sent!.requests.length < 600)
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
@@ -229,6 +248,11 @@ describe("a rollback", () => {
         assert.strictEqual((yield* failure(space, space.control.rollback(beat as number)))?.code, "control/refused", String(beat))
       }
       for (let beat = head + 1; beat <= (yield* space.head); beat++) assert.include((yield* space.journal(beat))?.text, `"cells":[]`)
+      // The first row that is kept can be taken back, so the beat before it can be gone back to, and none before that.
+      const first = (yield* space.examine(verify)).first!
+      assert.isAbove(first, 1)
+      assert.strictEqual((yield* failure(space, space.control.rollback(first - 2)))?.code, "control/refused")
+      assert.deepInclude(yield* space.ops.get(yield* through(space, space.control.rollback(first - 1))), { status: "sts:ok" })
     }).pipe(Effect.provide(TestKernel.layer({ retention: { journalBytes: 30_000 } }))))
 
   it("reads the journal a piece in each beat, and says where it is pruned or too much changed meanwhile", () => {

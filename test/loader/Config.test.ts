@@ -43,6 +43,31 @@ describe("Config", () => {
       }))
   })
 
+  describe("labels", () => {
+    const token = "the-operators-own-token"
+    const reader = { token: "the-token-of-a-reader", clearance: ["salary"] }
+    const labels = { cells: { "/data/pay/**": ["salary"] }, declassify: { average: ["salary"] }, readers: { hr: reader } }
+
+    it.effect("are the rules of all spaces, and say who reads with which token", () =>
+      Effect.gen(function*() {
+        const { kernel, readers } = yield* Config.decode({ token, labels })
+        assert.deepStrictEqual(kernel.labels, { cells: labels.cells, declassify: labels.declassify })
+        assert.deepStrictEqual(readers, [{ name: "hr", token: reader.token, atoms: ["salary"] }])
+      }))
+
+    it.effect("are refused where somebody would pass for another, or an atom is nobody's", () =>
+      Effect.gen(function*() {
+        assert.include(yield* refusal({ labels }), "token")
+        assert.include(yield* refusal({ token: reader.token, labels }), "token")
+        assert.include(yield* refusal({ token, labels: { ...labels, readers: { hr: reader, web: reader } } }), "token")
+        assert.include(yield* refusal({ token, labels: { ...labels, readers: { hr: { ...reader, clearance: ["salray"] } } } }), "salray")
+        assert.include(yield* refusal({ labels: { cells: labels.cells, declassify: { average: ["salray"] } } }), "salray")
+        assert.include(yield* refusal({ labels: { cells: { "data/pay": ["salary"] } } }), "data/pay")
+        assert.include(yield* refusal({ labels: { cells: { "/data/pay#/x": ["salary"] } } }), "whole cells")
+        assert.include(yield* refusal({ labels: { cells: { "/data/pay": ["a salary"] } } }), "a salary")
+      }))
+  })
+
   describe("isLoopback", () => {
     it("knows the names of this machine alone", () => {
       assert.deepStrictEqual(["127.0.0.1", "127.1.2.3", "localhost", "::1"].map(Config.isLoopback), [true, true, true, true])

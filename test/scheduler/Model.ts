@@ -6,6 +6,7 @@
  */
 import type { NodeDefinition, Scheduler, Transaction, Value } from "systole"
 import { Computation, Effect } from "systole"
+import { Runner } from "../../src/scheduler/Runner.ts"
 import * as Dice from "../support/Dice.ts"
 
 /** What a node reads and makes of it; the same function serves the engine and the account. */
@@ -55,6 +56,7 @@ export class Model {
   /** The definition that makes a spec a node of the engine, and keeps its log. */
   define(spec: Spec, options: { readonly reads?: ReadonlyArray<string>; readonly deliver?: (value: Value) => void } = {}): NodeDefinition {
     const run = (tx: Transaction): Value => {
+      if (!(tx instanceof Runner)) return spec.compute({ get: (address) => tx.get(address), keys: (address) => tx.keys(address) })
       this.running.push(spec.name)
       this.onRun(spec, tx)
       const log: Array<readonly ["get" | "keys", string, Value]> = []

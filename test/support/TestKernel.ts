@@ -3,9 +3,12 @@
  *
  * @module
  */
-import { Effect, Layer } from "effect"
-import type { Enzyme, Persistence, Settings, Space, Value } from "systole"
-import { defaults, Kernel, KernelSettings, MemoryStore, Registry } from "systole"
+import { assert } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import type { Enzyme, Pacemaker, Persistence, Settings, Space, Transaction, Value } from "systole"
+import { CurrentReporter, defaults, Kernel, KernelSettings, MemoryStore, Registry, Reporter } from "systole"
+import { RunWatch } from "../../src/kernel/RunWatch.ts"
+import { Runner } from "../../src/scheduler/Runner.ts"
 import * as HashLayer from "./HashLayer.ts"
 import * as TestPacemaker from "./TestPacemaker.ts"
 
@@ -20,10 +23,28 @@ export const settings: Settings = {
   limits: defaults
 }
 
+/** The nodes that a test expects to make something else when they run twice, by name and place. */
+export const Unstable = Context.Reference<ReadonlyArray<string>>("test/support/Unstable", { defaultValue: () => [] })
+
+/** Has each computation and materializer run twice, and the test fail for those that make something else, and for those that it expects to and that do not. */
+export const checked = Layer.effect(CurrentReporter, Effect.gen(function*() {
+  const [expected, outer] = [yield* Unstable, yield* CurrentReporter]
+  const found: Array<string> = []
+  yield* Effect.addFinalizer(() => Effect.sync(() => assert.deepStrictEqual(found, expected, "nodes that make something else when they run twice")))
+  return new Reporter((told) => {
+    if (told.topic === "node/unstable") found.push(`${told.origin.name} ${told.subject === undefined ? "" : String(told.subject instanceof Object ? told.subject.text : told.subject)}`.trim())
+    outer.report(told)
+  })
+})).pipe(Layer.merge(Layer.effect(RunWatch, Effect.map(RunWatch, (given) => given ?? { enter: () => {}, leave: () => {}, rechecks: true }))))
+
+/** Whether a run is a node's own, and not the one that checks it. */
+export const isOwn = (tx: Transaction): boolean => tx instanceof Runner
+
 /** A kernel over memory, or another persistence. What was flushed outlives the space's handles as long as the layer. */
-export const layer = <E = never>(changed: Partial<Settings> = {}, persistence: Layer.Layer<Persistence, E> = MemoryStore.layer) =>
+export const layer = <E = never>(changed: Partial<Settings> = {}, persistence: Layer.Layer<Persistence, E> = MemoryStore.layer, pacemaker: Layer.Layer<Pacemaker> = TestPacemaker.layer) =>
   Kernel.layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(persistence, HashLayer.layer, TestPacemaker.layer, Registry.layer)),
+    Layer.provide(checked),
+    Layer.provideMerge(Layer.mergeAll(persistence, HashLayer.layer, pacemaker, Registry.layer)),
     Layer.provideMerge(Layer.succeed(KernelSettings, { ...settings, ...changed }))
   )
 

@@ -1,0 +1,13 @@
+/**
+ * How the runtime serves this example: SQLite as the store, and the dashboard at `/`.
+ *
+ * @module
+ */
+import { defineConfig } from "systole"
+import { html, script } from "./page.ts"
+
+export default defineConfig({
+  persistence: "sqlite",
+  spaces: { create: "on-demand" },
+  pages: { "/": () => ({ html, script }) }
+})

@@ -1,0 +1,108 @@
+/**
+ * What readers are served who may not learn everything.
+ *
+ * They read cells and follow them, send signals and look at what became of
+ * theirs. All else tells of the whole space, and is the operator's.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import { Hono } from "hono"
+import * as Document from "../cell/Document.ts"
+import type { Kernel } from "../kernel/Kernel.ts"
+import type { Clearance, Reader, Seen, ShownReceipt } from "../kernel/Reader.ts"
+import * as Blobs from "./Blobs.ts"
+import * as Body from "./Body.ts"
+import * as Cells from "./Cells.ts"
+import * as Json from "./Json.ts"
+import * as Problem from "./Problem.ts"
+import * as SignalRequest from "./SignalRequest.ts"
+import type { Frame } from "./Sse.ts"
+import * as Wire from "./Wire.ts"
+
+/** What a request is answered on. */
+type Environment = { readonly Bindings: { readonly reader: Clearance } }
+
+/** What the answers go through. */
+interface Around {
+  readonly stream: (frames: Stream.Stream<Frame, unknown>) => Response
+  /** Tells of failures to the inside. */
+  readonly tell: (failure: unknown) => void
+}
+
+const fresh: Json.Init = { headers: { "cache-control": "no-store" } }
+
+/**
+ * Answers the requests of readers.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (kernel: Kernel["Service"], { stream, tell }: Around): (request: Request, reader: Clearance) => Response | Promise<Response> => {
+  const app = new Hono<Environment>()
+  app.onError((failure) => {
+    tell(failure)
+    return Problem.response(failure)
+  })
+  app.notFound((c) => Problem.response(closed(c.req.path, c.env.reader)))
+  const opened = (name: string, clearance: Clearance): Promise<Reader> =>
+    Effect.runPromise(Effect.map(kernel.space(name, { create: false }), (space) => space.reader(clearance)))
+  app.get("/v1/spaces/:space/cells/*", async (c) => {
+    const place = Cells.place(c.req.url)
+    const reader = await opened(c.req.param("space"), c.env.reader)
+    const wantsStream = c.req.method === "GET" && c.req.raw.headers.get("accept")?.includes("text/event-stream") === true
+    return wantsStream ? stream(follow(reader, Cells.address(place), c.req.raw.headers.get("last-event-id"))) : read(reader, place)
+  })
+  app.get("/v1/spaces/:space/receipts/:id", async (c) => {
+    const id = c.req.param("id")
+    const receipt = await Effect.runPromise((await opened(c.req.param("space"), c.env.reader)).receipt(id))
+    if (receipt === undefined) throw new Problem.RequestRefused({ code: "receipt/absent", reason: `There is no receipt of "${id.slice(0, 200)}" for reader "${c.env.reader.name}"` })
+    return Json.answer(wired(receipt), fresh)
+  })
+  app.get("/v1/spaces/:space/blobs/:hash", async (c) => {
+    const reader = await opened(c.req.param("space"), c.env.reader)
+    return Blobs.send({ name: c.req.param("space"), blob: (hash) => reader.blob(hash) }, c.req.param("hash"), c.req.raw)
+  })
+  app.post("/v1/spaces/:space/signals", async (c) => {
+    const request = SignalRequest.decode(await Body.json(c.req.raw), c.req.raw.headers.get("idempotency-key"))
+    return post(await opened(c.req.param("space"), c.env.reader), request, SignalRequest.waitSeconds(c.req.raw.headers.get("prefer")))
+  })
+  return (request, reader) => app.fetch(request, { reader })
+}
+
+const read = async (reader: Reader, place: Cells.Place): Promise<Response> => {
+  if (place.query.has("list")) return Json.answer({ names: await Effect.runPromise(reader.list(Cells.folder(place))) }, fresh)
+  if (place.query.has("below")) {
+    const page = Cells.page(place)
+    const cells = await Effect.runPromise(reader.below(Cells.folder(place), page))
+    return Json.answer({ cells, next: cells.length < page.limit ? null : cells.at(-1) ?? null }, fresh)
+  }
+  const text = Cells.address(place)
+  const value = await Effect.runPromise(reader.get(text))
+  if (value === undefined) throw new Problem.RequestRefused({ code: "cell/absent", reason: `${text} holds nothing` })
+  return Wire.response(value)
+}
+
+const follow = (reader: Reader, text: string, last: string | null): Stream.Stream<Frame, unknown> =>
+  Stream.flatMap(reader.watch(text, last ?? undefined), (seen) => Stream.fromIterable(framesOf(seen)))
+
+const framesOf = ({ cursor, isReset, value }: Seen): ReadonlyArray<Frame> => {
+  const frame = value === undefined ? { id: cursor, event: "absent", data: "null" } : { id: cursor, event: "value", data: Document.encode(value).text }
+  return isReset ? [{ id: undefined, event: "reset", data: JSON.stringify({ reason: "what happened since cannot be told" }) }, frame] : [frame]
+}
+
+/** Posts a signal, and waits for its receipt as long as the reader prefers. */
+const post = async (reader: Reader, request: Parameters<Reader["signal"]>[0], seconds: number | undefined): Promise<Response> => {
+  const accepted = await Effect.runPromise(reader.signal(request))
+  const settled = seconds === undefined ? undefined : await Effect.runPromise(reader.settled(accepted.id).pipe(Effect.timeoutOrElse({ duration: seconds * 1000, orElse: () => Effect.undefined })))
+  return settled === undefined ? Json.answer(accepted, { status: 202 }) : Json.answer(wired(settled), fresh)
+}
+
+const wired = (receipt: ShownReceipt): object => ({
+  ...receipt,
+  handlings: receipt.handlings.map((handling) => "value" in handling ? { ...handling, value: Wire.inline(handling.value) } : handling)
+})
+
+const closed = (path: string, { name }: Clearance) =>
+  new Problem.RequestRefused({ code: "label/withheld", reason: `${path.slice(0, 200)} is not for reader "${name}", who reads cells, sends signals and looks at their receipts. Ask with the operator's token` })

@@ -1,0 +1,194 @@
+/**
+ * Readers: those outside who may not learn everything.
+ *
+ * A reader is shown what its clearance admits, and told that the rest is
+ * withheld: by the address and not by what lies there, so that the answer is the
+ * same whatever it is. What tells of the whole space, such as numbers of beats,
+ * does not reach it. (Architecture, section 10.)
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Address from "../cell/Address.ts"
+import * as Label from "../cell/Label.ts"
+import type { Value } from "../cell/Value.ts"
+import type { Labels } from "../stage/Labels.ts"
+import type { LiveBody } from "./Body.ts"
+import type { Cursor } from "./Cursor.ts"
+import * as Reading from "./Reading.ts"
+import * as Receipts from "./Receipts.ts"
+import type { HandlingReceipt, PostedSignal, ReadError, Receipt, SignalError, Space } from "./Space.ts"
+
+/** Who reads, and what it may learn. */
+export interface Clearance {
+  readonly name: string
+  readonly atoms: Label.Label
+}
+
+/**
+ * A reader may not learn what lies at an address.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class Withheld extends Schema.TaggedError<Withheld>()("Withheld", { address: Schema.String, reader: Schema.String }) {
+  readonly code = "label/withheld"
+  override get message() {
+    return `${this.address} is withheld from reader "${this.reader}", whatever is there. Ask with the token of a reader that is cleared for it`
+  }
+}
+
+/** A reader was refused. */
+export interface Denial {
+  /** In milliseconds since 1970. */
+  readonly at: number
+  readonly reader: string
+  readonly address: string
+}
+
+/** Most denials that a space remembers. */
+export const MAX_DENIALS = 1000
+
+/** One of the values at an address; the cursor says where to go on and nothing else. */
+export interface Seen {
+  readonly cursor: string
+  readonly value: Value
+  readonly isReset: boolean
+}
+
+/** A handling as a reader is shown it. */
+export type ShownHandling = Pick<HandlingReceipt, "enzyme" | "outcome" | "value" | "error"> | { readonly enzyme: string; readonly outcome: "withheld" }
+
+/** A receipt as a reader is shown it. */
+export interface ShownReceipt {
+  readonly id: string
+  readonly status: Receipt["status"] | "withheld"
+  readonly handlings: ReadonlyArray<ShownHandling>
+}
+
+/** What a space does for its readers beside what it does for everyone. */
+export interface Around {
+  readonly body: LiveBody
+  readonly space: Space
+  readonly denials: Array<Denial>
+  readonly cursor: Cursor
+}
+
+type Denied = ReadError | Withheld
+
+/**
+ * One reader's view of a space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Reader {
+  private readonly around: Around
+  private readonly clearance: Clearance
+  private readonly labels: Labels | undefined
+
+  constructor(around: Around, clearance: Clearance) {
+    this.around = around
+    this.clearance = clearance
+    this.labels = around.body.labels
+  }
+
+  /** The value at an address, with what it is derived from up to date: what else is demanded would show in it otherwise. */
+  get(text: string): Effect.Effect<Value, Denied> {
+    const { space } = this.around
+    return Effect.gen({ self: this }, function*() {
+      yield* this.admit(text)
+      yield* space.pull(text)
+      const { label, value } = yield* this.looked(() => Reading.labelled(this.around.body, text))
+      // A link may lead to what is withheld.
+      return Label.isWithin(label, this.clearance.atoms) ? value : yield* this.denied(text)
+    })
+  }
+
+  /** The names below a cell, but those that are withheld. */
+  list(id: string): Effect.Effect<ReadonlyArray<string>, ReadError> {
+    const folder = id === "/" ? "" : id
+    return Effect.map(this.around.space.list(id), (names) => names.filter((name) => this.mayKnow(`${folder}/${name}`)))
+  }
+
+  below(id: string, { after, limit }: { readonly after?: string | undefined; readonly limit: number }): Effect.Effect<ReadonlyArray<string>, ReadError> {
+    return Effect.gen({ self: this }, function*() {
+      const found: Array<string> = []
+      for (let from = after; ;) {
+        const page = yield* this.around.space.below(id, from === undefined ? { limit } : { limit, after: from })
+        found.push(...page.filter((key) => this.mayKnow(key)))
+        if (page.length < limit || found.length >= limit) return found.slice(0, limit)
+        from = page.at(-1)
+      }
+    })
+  }
+
+  /** What lies at an address, from now on or after a cursor. */
+  watch(text: string, last?: string): Stream.Stream<Seen, Denied> {
+    const { cursor, space } = this.around
+    const after = last === undefined ? undefined : cursor.beat(last)
+    return Stream.unwrap(Effect.map(this.admit(text), () =>
+      Stream.map(space.watch(text, { after }), ({ beat, missed, value }) => ({ cursor: cursor.of(beat), value, isReset: missed !== undefined }))))
+  }
+
+  /** What became of an event, as far as the reader may learn it; `undefined` for one that it may not know. */
+  receipt(id: string): Effect.Effect<ShownReceipt | undefined, ReadError> {
+    return Effect.map(this.around.space.receipt(id), (receipt) => receipt && this.shown(receipt))
+  }
+
+  /** Takes a signal in the reader's name. Where it brings no id it is given one, since those that the space mints tell its beat. */
+  signal(request: PostedSignal): Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError> {
+    const { body, space } = this.around
+    return Effect.suspend(() => Effect.map(space.signal({ ...request, id: request.id ?? body.seed(), principal: this.principal }), ({ duplicate, id }) => ({ id, duplicate })))
+  }
+
+  /** The same when all handlings of the event are over. */
+  settled(id: string): Effect.Effect<ShownReceipt | undefined, ReadError> {
+    return Effect.map(this.around.space.settled(id), (receipt) => receipt && this.shown(receipt))
+  }
+
+  blob(hash: string): Effect.Effect<Uint8Array | undefined, Denied> {
+    const address = `/cas/${hash}`
+    return this.mayKnow(address) ? this.around.space.blob(hash) : this.denied(address)
+  }
+
+  private get principal(): string {
+    return `reader ${this.clearance.name}`
+  }
+
+  private shown({ handlings, id, label, status }: Receipt): ShownReceipt | undefined {
+    const { atoms } = this.clearance
+    if (!Label.isWithin(label ?? Label.none, atoms)) return undefined
+    const open = handlings.filter((handling) => Label.isWithin(handling.label ?? Label.none, atoms))
+    // When a handling that is withheld ended is not to be seen from its place.
+    const names = handlings.filter((handling) => !open.includes(handling)).map(({ enzyme }) => enzyme).sort()
+    const withheld = names.map((enzyme) => ({ enzyme, outcome: "withheld" as const }))
+    const shown = open.map(({ enzyme, error, outcome, value }) => ({ enzyme, outcome, value, ...(error === undefined ? {} : { error }) }))
+    const over = withheld.length === 0 ? status : open.length === 0 ? "withheld" : Receipts.statusOf(open)
+    return { id, status: status === "pending" ? status : over, handlings: [...shown, ...withheld] }
+  }
+
+  private mayKnow(key: string): boolean {
+    return this.labels === undefined || Label.isWithin(this.labels.of(Address.ofKey(key)), this.clearance.atoms)
+  }
+
+  private admit(text: string): Effect.Effect<void, Denied> {
+    return Effect.flatMap(this.looked(() => Reading.watchable(text)), ({ key }) => this.mayKnow(key) ? Effect.void : this.denied(text))
+  }
+
+  private denied(address: string): Effect.Effect<never, Withheld> {
+    const { body, denials } = this.around
+    return Effect.suspend(() => {
+      const { name } = this.clearance
+      denials.push({ at: body.host.now(), reader: name, address })
+      if (denials.length > MAX_DENIALS) denials.shift()
+      return Effect.fail(new Withheld({ address, reader: name }))
+    })
+  }
+
+  private looked<A>(look: () => A): Effect.Effect<A, ReadError> {
+    return Effect.try({ try: look, catch: Reading.asReadError })
+  }
+}

@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect as Fx } from "effect"
+import { Computation, Kernel, Retry } from "systole"
+import { controlled, enzyme, steps } from "../kernel/Kit.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+const labels = { cells: { "/data/secret/**": ["salary"], "/data/health/**": ["health"], "/data/both/**": ["salary", "health"] }, declassify: {} }
+const layer = TestKernel.layer({ labels })
+
+/** The labels of an event's handlings, by enzyme. */
+const learned = (space: Parameters<typeof controlled>[0], id: string) =>
+  Fx.map(space.receipt(id), (receipt) => Object.fromEntries(receipt!.handlings.map(({ enzyme, label }) => [enzyme, label ?? []])))
+
+describe("M: labels", () => {
+  it.effect("M18 another attempt knows what the one before knew, after a retryable failure and after a conflict; after success and exhaustion nothing is left of it", () =>
+    Fx.gen(function*() {
+      const retried = enzyme("retried", (tx, { attempt, payload }) => {
+        if (payload === "again" && attempt === 1) return new Retry({ reason: `not with ${tx.get("/data/secret/a")}` })
+        if (payload === "never") return new Retry({ reason: `not with ${tx.get("/data/secret/a")}` })
+        return attempt
+      }, { retry: { attempts: 2 } })
+      let tries = 0
+      const contended = { query: "/signals/contend" }
+      const first = enzyme("first", (tx) => tx.set("/data/secret/turn", "first"), contended)
+      const second = enzyme("second", (tx) => {
+        if (tries++ === 0) tx.set("/data/secret/turn", "second")
+      }, contended)
+      const space = yield* TestKernel.space([retried, first, second])
+      yield* controlled(space, space.set("/data/secret/a", 1))
+      const of = (payload: string) => Fx.gen(function*() {
+        const { id } = yield* space.signal({ signal: "/signals/retried", payload })
+        yield* steps(space, 4)
+        return (yield* space.receipt(id))!.handlings[0]!
+      })
+      assert.deepInclude(yield* of("again"), { attempt: 2, outcome: "ok", label: ["salary"] })
+      assert.notProperty(yield* of("once"), "label")
+      assert.deepInclude(yield* of("never"), { attempt: 2, outcome: "dead", label: ["salary"] })
+      assert.notProperty(yield* of("once"), "label")
+      const { id } = yield* space.signal({ signal: "/signals/contend" })
+      yield* steps(space, 2)
+      assert.strictEqual(tries, 2)
+      assert.deepStrictEqual(yield* learned(space, id), { first: ["salary"], second: ["salary"] })
+    }).pipe(Fx.provide(layer)))
+
+  it.effect("M19 what is brought up to date for a handling tells it nothing but what it reads", () =>
+    Fx.gen(function*() {
+      const kernel = yield* Kernel
+      yield* kernel.register(Computation.make({ name: "secret", output: "/data/secret/sum", run: (tx) => Number(tx.get("/data/secret/a")) + Number(tx.get("/data/open")) }))
+      yield* kernel.register(Computation.make({ name: "open", output: "/data/total", run: (tx) => Number(tx.get("/data/open")) * 2 }))
+      const asks = enzyme("asks", (tx) => tx.get("/data/total"), { reads: ["/data/secret/sum"] })
+      const knows = enzyme("knows", (tx) => tx.get("/data/secret/sum"))
+      const space = yield* TestKernel.space([asks, knows])
+      yield* Fx.all([controlled(space, space.set("/data/secret/a", 5)), controlled(space, space.set("/data/open", 1))])
+      const ids = [(yield* space.signal({ signal: "/signals/asks" })).id, (yield* space.signal({ signal: "/signals/knows" })).id]
+      const beat = yield* space.step
+      assert.include((yield* space.journal(beat))!.text, `"nodes":[["`)
+      assert.deepStrictEqual(yield* learned(space, ids[0]!), { asks: [] })
+      assert.deepStrictEqual(yield* learned(space, ids[1]!), { knows: ["salary"] })
+      assert.deepInclude((yield* space.receipt(ids[0]!))!.handlings[0], { value: 2 })
+    }).pipe(Fx.provide(layer)))
+})

@@ -1,0 +1,113 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Transaction, Value } from "systole"
+import { Computation, Effect, Scheduler } from "systole"
+import * as Dice from "../support/Dice.ts"
+
+const number = (value: Value): number => Number(value ?? 0)
+const viewOf = (scheduler: Scheduler, name: string) => scheduler.snapshot().find((node) => node.name === name)!
+
+/** How many live readers each node has, by the engine. */
+const counts = (scheduler: Scheduler) => Object.fromEntries(scheduler.snapshot().map(({ liveRefs, name }) => [name, liveRefs]))
+
+/** The same, from nothing but who reads what. */
+const rebuilt = (scheduler: Scheduler): Record<string, number> => {
+  const nodes = [...scheduler.registry.values()].sort((a, b) => a.ordinal - b.ordinal)
+  const reads = new Map(nodes.map((node) => {
+    const keys: Array<string> = []
+    for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) keys.push(edge.location.key)
+    return [node, keys] as const
+  }))
+  const readersOf = (writer: (typeof nodes)[number]) => nodes.flatMap((reader) =>
+    reader === writer || writer.output === undefined ? [] : reads.get(reader)!.filter((key) => key === writer.output!.key).map(() => reader))
+  const live = new Set(nodes.filter(({ definition: { _tag } }) => _tag !== "Computation"))
+  for (let size = -1; size !== live.size;) {
+    size = live.size
+    for (const node of nodes) if (readersOf(node).some((reader) => live.has(reader))) live.add(node)
+  }
+  return Object.fromEntries(nodes.map((node) => [node.definition.name, readersOf(node).filter((reader) => live.has(reader)).length]))
+}
+
+describe("G: liveness", () => {
+  it("G24 readers that were there before the writer give it their demand, and that of its own writers with it", () => {
+    const scheduler = new Scheduler()
+    scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/b"), deliver: () => {} }))
+    scheduler.settle()
+    scheduler.register(Computation.make({ name: "a", output: "/a", run: () => 1 }))
+    assert.strictEqual(viewOf(scheduler, "a").liveRefs, 0)
+    scheduler.register(Computation.make({ name: "b", output: "/b", run: (tx) => tx.get("/a") }))
+    assert.strictEqual(viewOf(scheduler, "b").liveRefs, 1)
+    scheduler.settle()
+    assert.deepStrictEqual(["a", "b"].map((name) => viewOf(scheduler, name).liveRefs), [1, 1])
+    assert.strictEqual(viewOf(scheduler, "watch").runs, 2)
+  })
+
+  it("G25 after each of any number of changes, the counts of live readers are what counting all of them anew gives", () => {
+    for (let seed = 0; seed < 300; seed++) {
+      const roll = Dice.make(seed)
+      const scheduler = new Scheduler()
+      const size = 3 + roll(8)
+      /** Where each node reads now: the values of these cells, so that links move as data changes. */
+      const place = (i: number) => `/p/${i}`
+      const define = (i: number) => {
+        const [name, parts] = [`n${i}`, 1 + roll(3)]
+        const read = (tx: Transaction): Value => {
+          let sum = 0
+          for (let part = 0; part < parts; part++) sum += number(tx.get(`/c/${number(tx.get(place((i * 3 + part) % (size * 2))))}`))
+          return sum % 3
+        }
+        const kind = roll(5)
+        if (kind === 0) return Effect.make({ name, read, deliver: () => {} })
+        return Computation.make({ name, output: `/c/${i}`, run: read })
+      }
+      for (let i = 0; i < size * 2; i++) scheduler.set(place(i), roll(size))
+      for (let round = 0; round < 25; round++) {
+        const i = roll(size)
+        const known = scheduler.registry.get(`n${i}`)
+        if (roll(3) > 0) scheduler.set(place(roll(size * 2)), roll(size))
+        else if (known === undefined) scheduler.register(define(i))
+        else if (roll(2) === 0) scheduler.remove(`n${i}`)
+        else if (known.definition._tag === "Computation") scheduler.register(Effect.make({ name: `n${i}`, read: (tx) => tx.get(`/c/${roll(size)}`) ?? null, deliver: () => {} }))
+        assert.deepStrictEqual(counts(scheduler), rebuilt(scheduler), `seed ${seed}, before round ${round} settles`)
+        scheduler.settle(round * 3000)
+        assert.deepStrictEqual(counts(scheduler), rebuilt(scheduler), `seed ${seed}, round ${round}`)
+      }
+    }
+  })
+
+  it("G26 a name keeps its place when it comes back, and an effect does not become a computation", () => {
+    const scheduler = new Scheduler()
+    const names = ["a", "b", "c"]
+    for (const name of names) scheduler.register(Computation.make({ name, output: `/${name}`, run: () => 1 }))
+    scheduler.remove("b")
+    scheduler.register(Computation.make({ name: "d", output: "/d", run: () => 1 }))
+    scheduler.register(Computation.make({ name: "b", output: "/b", run: () => 1 }))
+    assert.deepStrictEqual(scheduler.snapshot().map(({ name }) => name), ["a", "b", "c", "d"])
+    scheduler.register(Effect.make({ name: "e", read: () => 1, deliver: () => {} }))
+    assert.throws(() => scheduler.register(Computation.make({ name: "e", output: "/e", run: () => 1 })), /cannot become a Computation/)
+  })
+
+  it("G27 a node that was known before its parent runs after it all the same", () => {
+    const scheduler = new Scheduler()
+    const order: Array<string> = []
+    const child = Computation.make({ name: "child", output: "/child", run: (tx) => (order.push("child"), tx.get("/x")) })
+    // Its place is the first one, from when nobody started it.
+    scheduler.register(child)
+    scheduler.remove("child")
+    scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/child") ?? null, deliver: () => {} }))
+    scheduler.register(Effect.make({
+      name: "parent",
+      read: (tx) => {
+        order.push("parent")
+        if (tx.get("/x") !== 3) tx.start(child)
+        return null
+      },
+      deliver: () => {}
+    }))
+    for (const x of [1, 2, 3]) {
+      scheduler.set("/x", x)
+      scheduler.settle()
+    }
+    assert.isBelow(scheduler.registry.get("watch")!.ordinal, scheduler.registry.get("parent")!.ordinal)
+    assert.deepStrictEqual(order, ["parent", "child", "parent", "child", "parent"])
+  })
+})

@@ -1,0 +1,92 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Enzyme } from "systole"
+import { type Answer, problem, served } from "./Served.ts"
+
+const operator = "the-operators-own-token"
+const web = "the-token-of-the-page"
+const hr = "the-token-of-the-office"
+const config = {
+  token: operator,
+  spaces: { create: "on-demand" as const },
+  labels: {
+    cells: { "/data/pay/**": ["salary"] },
+    readers: { web: { token: web, clearance: [] }, hr: { token: hr, clearance: ["salary"] } }
+  }
+}
+
+const raise = Enzyme.make({
+  name: "raise",
+  query: "/signals/raise",
+  run: (tx, { payload }) => (tx.set("/data/pay/ann", payload), Number(payload))
+})
+const post = Enzyme.make({ name: "post", query: "/signals/post", run: (tx, { payload }) => (tx.set("/data/notice", payload), "posted") })
+
+/** A space in which something is secret, and how each of its readers asks. */
+const test = (name: string, run: (app: Effect.Success<ReturnType<typeof served>>, as: (token: string, path: string, init?: RequestInit) => Promise<Answer>) => Promise<void>) =>
+  it.live(name, () =>
+    Effect.flatMap(served({ config, enzymes: [raise, post] }), (app) =>
+      Effect.promise(async () => {
+        const as = (token: string, path: string, init: RequestInit = {}) =>
+          app.ask(`/v1/spaces/shop${path}`, { ...init, headers: { authorization: `Bearer ${token}`, "content-type": "application/json", prefer: "wait=5", ...init.headers } })
+        await as(operator, "/signals", { method: "POST", body: JSON.stringify({ signal: "/signals/raise", payload: 5 }) })
+        await as(operator, "/signals", { method: "POST", body: JSON.stringify({ signal: "/signals/post", payload: "hello" }) })
+        await run(app, as)
+      })))
+
+describe("A reader over HTTP", () => {
+  test("is shown the cells that it is cleared for, and of all others the same problem", async (_, as) => {
+    assert.deepInclude(await as(hr, "/cells/data/pay/ann"), { status: 200, body: 5 })
+    assert.deepInclude(await as(web, "/cells/data/notice"), { status: 200, body: "hello" })
+    const refused = await Promise.all(["ann", "nobody"].map((who) => as(web, `/cells/data/pay/${who}`)))
+    for (const answer of refused) assert.deepStrictEqual(problem(answer), [403, "label/withheld"])
+    const shapes = refused.map(({ body }) => JSON.stringify(body).replace(/ann|nobody/g, "x"))
+    assert.strictEqual(shapes[0], shapes[1])
+    assert.deepStrictEqual((await as(web, "/cells/data?list")).body, { names: ["notice"] })
+    assert.deepStrictEqual((await as(hr, "/cells/data/pay?list")).body, { names: ["ann"] })
+    assert.deepStrictEqual((await as(web, "/cells/data?below")).body, { cells: ["/data/notice"], next: null })
+    assert.deepStrictEqual(problem(await as(web, "/cells/data/nothing")), [404, "cell/absent"])
+    assert.deepStrictEqual(problem(await as("no-token-of-anybody", "/cells/data/notice")), [401, "auth/missing"])
+  })
+
+  test("sends signals, and is shown of their receipts what it may learn", async (_, as) => {
+    const open = await as(web, "/signals", { method: "POST", body: JSON.stringify({ signal: "/signals/post", payload: "again" }) })
+    assert.strictEqual(open.status, 200)
+    const { handlings, id } = open.body as { readonly id: string; readonly handlings: unknown }
+    assert.deepStrictEqual(handlings, [{ enzyme: "post", outcome: "ok", value: "posted" }])
+    assert.deepStrictEqual((await as(web, `/receipts/${id}`)).body, open.body)
+    const raised = await as(web, "/signals", { method: "POST", body: JSON.stringify({ signal: "/signals/raise", payload: 6 }) })
+    assert.deepInclude(raised.body, { status: "withheld", handlings: [{ enzyme: "raise", outcome: "withheld" }] })
+    assert.deepInclude(await as(hr, "/cells/data/pay/ann"), { body: 6 })
+    assert.deepStrictEqual(problem(await as(web, "/receipts/nobodys")), [404, "receipt/absent"])
+  })
+
+  test("is kept from all that tells of the whole space, and the operator sees who was refused what", async (_, as) => {
+    for (const path of ["/beats", "/beats/0", "/graph", "/graph/trace", "/journal/verification", "/replay", "/why?address=/data/notice", "/explain?beat=0&enzyme=post", "/dead", "/ops", "/denials"]) {
+      assert.deepStrictEqual(problem(await as(web, path)), [403, "label/withheld"], path)
+      assert.notStrictEqual((await as(operator, path)).status, 403, path)
+    }
+    assert.deepStrictEqual(problem(await as(hr, "/cells/data/notice", { method: "PUT", body: "1" })), [403, "label/withheld"])
+    await as(web, "/cells/data/pay/ann")
+    await as(web, `/blobs/${"a".repeat(64)}`)
+    const { denials } = (await as(operator, "/denials")).body as { readonly denials: ReadonlyArray<{ readonly reader: string; readonly address: string }> }
+    assert.deepStrictEqual(denials.map(({ address, reader }) => [reader, address]), [["web", "/data/pay/ann"]])
+  })
+
+  test("follows a cell by cursors, and goes on after the last one", async ({ fetch }, as) => {
+    const follow = async (path: string, last?: string) => {
+      const headers = { authorization: `Bearer ${web}`, accept: "text/event-stream", ...(last === undefined ? {} : { "last-event-id": last }) }
+      const reader = (await fetch(`/v1/spaces/shop/cells${path}`, { headers })).body!.pipeThrough(new TextDecoderStream()).getReader()
+      let text = ""
+      while (!/data: .*\n\n/.test(text)) text += (await reader.read()).value ?? ""
+      await reader.cancel()
+      return text.replaceAll(": alive\n\n", "")
+    }
+    const [, cursor] = /^id: ([0-9a-f]{16})\nevent: value\ndata: "hello"\n\n$/.exec(await follow("/data/notice")) ?? []
+    assert.isDefined(cursor)
+    await as(operator, "/signals", { method: "POST", body: JSON.stringify({ signal: "/signals/post", payload: "next" }) })
+    assert.match(await follow("/data/notice", cursor), /^id: [0-9a-f]{16}\nevent: value\ndata: "next"\n\n$/)
+    assert.match(await follow("/data/notice", "7"), /^event: reset\ndata: .*\n\nid: [0-9a-f]{16}\nevent: value\ndata: "next"\n\n$|^event: reset\n/)
+    assert.include(await follow("/data/pay/ann"), "\"code\":\"label/withheld\"")
+  })
+})

@@ -1,0 +1,113 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Computation, Materializer, replay, type Space, type Value } from "systole"
+import * as Model from "../scheduler/Model.ts"
+import * as Dice from "../support/Dice.ts"
+import { controlled, enzyme } from "./Kit.ts"
+import * as Machine from "./Machine.ts"
+
+/** Asks for a control operation, and steps until it is over. */
+const through = Effect.fnUntraced(function*(space: Space, ask: Effect.Effect<{ readonly oid: string }, Error>) {
+  const result = yield* controlled(space, ask)
+  if (result._tag === "Failure") return yield* Effect.die(result.failure)
+  while ((yield* space.control.state).control !== null) yield* space.step
+  return result.success.oid
+})
+
+/** Takes a space back; answers the beat in which that was done. */
+const takenBack = Effect.fnUntraced(function*(space: Space, to: number) {
+  yield* through(space, space.control.pause())
+  const oid = yield* through(space, space.control.rollback(to))
+  yield* through(space, space.control.resume())
+  return (yield* space.ops.get(oid))!.history.find(({ state }) => state === "ist:cutover")!.beat
+})
+
+/** What a place holds once it is brought up to date. */
+const pulled = (space: Space, address: string) =>
+  Effect.flatMap(controlled(space, space.pull(address)), (result) => result._tag === "Failure" ? Effect.die(result.failure) : Effect.succeed(result.success))
+
+const replays = Effect.fnUntraced(function*(space: Space) {
+  const head = yield* space.head
+  for (const from of [0, head >> 1]) {
+    const { difference, impossible } = yield* space.examine((archive) => replay(archive, from, head))
+    assert.isUndefined(difference ?? impossible, JSON.stringify(difference ?? impossible))
+  }
+})
+
+const put = enzyme("put", (tx, { payload }) => {
+  for (const [address, value] of payload as unknown as ReadonlyArray<readonly [string, Value]>) tx.set(address, value ?? undefined)
+})
+
+/** One life of a graph: sources change, somebody looks, the space is taken back, the process ends, by the dice. */
+const live = Effect.fnUntraced(function*(seed: number) {
+  const roll = Dice.make(seed)
+  const machine = yield* Machine.make
+  const model = Model.random(roll, { sources: 4, computations: 8 })
+  for (const source of model.sources.keys()) model.sources.set(source, undefined)
+  const watched = Array.from({ length: roll(3) }, (_, i) => Model.watcher(model, roll, `watch${i}`))
+  const places = [...model.specs.values()].flatMap(({ output }) => output ?? [])
+  const boot = Effect.suspend(() => machine.boot([put, ...[...model.specs.values()].map((spec) => model.define(spec))]))
+  let space = yield* boot
+  const past: Array<ReadonlyMap<string, Value>> = []
+  const passed = (head: number) => {
+    while (past.length <= head) past.push(new Map(model.sources))
+  }
+  for (let move = 0; move < 40; move++) {
+    const dice = roll(10)
+    if (dice < 4) {
+      const changes = Dice.shuffled(roll, [...model.sources.keys()]).slice(0, 1 + roll(2)).map((source) => [source, Model.someValue(roll)] as const)
+      yield* space.signal({ signal: "/signals/put", payload: changes.map(([source, value]) => [source, value ?? null]) })
+      for (const [source, value] of changes) model.sources.set(source, value)
+      yield* space.step
+    } else if (dice < 7) {
+      const place = Dice.pick(roll, places)
+      assert.deepStrictEqual(yield* pulled(space, place), model.value(place), `${place}, move ${move}`)
+    } else if (dice < 8) space = yield* boot
+    else if (past.length > 0) {
+      const to = roll(past.length)
+      const then = past[to]!
+      passed((yield* takenBack(space, to)) - 1)
+      for (const [source, value] of then) model.sources.set(source, value)
+      for (const [source, value] of then) assert.deepStrictEqual(yield* space.get(source), value, `${source} after beat ${to}`)
+      // Nobody has to look for that: what is demanded is up to date by the beat itself.
+      for (const { log } of watched) for (const [how, address, value] of log) assert.deepStrictEqual(value, model.reader[how](address), `${address} seen by an effect`)
+    }
+    passed(yield* space.head)
+  }
+  for (const place of places) assert.deepStrictEqual(yield* pulled(space, place), model.value(place), place)
+  yield* replays(space)
+})
+
+describe("a rollback and what is derived", () => {
+  for (const part of [1, 2]) {
+    it.effect(`leaves it as if it were computed anew from what was brought back, whoever looked before (part ${part})`, () =>
+      Effect.forEach(Array.from({ length: 40 }, (_, i) => part * 100 + i), (seed) =>
+        Effect.scoped(live(seed)).pipe(Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)
+  }
+
+  it.effect("has what a materializer made made again, where nothing that it read was taken back, and so by a module that comes later", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const index = Materializer.make({
+        name: "index",
+        writes: ["/data/index/**"],
+        run: (tx) => {
+          for (const id of tx.list("/data/orders")) tx.set(`/data/index/${String(tx.get(`/data/orders/${id}`))}`, id)
+        }
+      })
+      const late = Computation.make({ name: "late", output: "/data/late", run: (tx) => tx.list("/data/orders").length })
+      const first = yield* machine.boot([put])
+      yield* first.signal({ signal: "/signals/put", payload: [["/data/orders/a", "tea"]] })
+      yield* first.step
+      const space = yield* machine.boot([put, index, late])
+      assert.strictEqual(yield* pulled(space, "/data/late"), 1)
+      assert.strictEqual(yield* space.get("/data/index/tea"), "a")
+      const without = yield* machine.boot([put, index])
+      yield* takenBack(without, 0)
+      assert.strictEqual(yield* without.get("/data/index/tea"), "a")
+      assert.isUndefined(yield* without.get("/data/late"))
+      const again = yield* machine.boot([put, index, late])
+      assert.strictEqual(yield* pulled(again, "/data/late"), 1)
+      yield* replays(again)
+    }))
+})
