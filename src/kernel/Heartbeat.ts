@@ -85,8 +85,7 @@ export class Heartbeat {
     work.taken = this.intake.take(begun, { regime: work.regime, resolve })
     work.due = this.intake.due()
     work.met = this.intake.met(work.regime)
-    // While the gate is closed nothing but control goes on; whose beat comes meanwhile is looked at when it opens.
-    if (!work.regime.gated) Rendezvous.atCapture(work.stage, number, work.met)
+    Rendezvous.atCapture(work.stage, number, work.met)
     this.arrange(work, resolve)
     this.body.derivation.begin(work)
     return work
