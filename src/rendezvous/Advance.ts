@@ -48,8 +48,7 @@ export const atCapture = (stage: Stage, beat: number, due: ReadonlyArray<string>
  * @since 0.1.0
  */
 export const atCommit = (stage: Stage, beat: number, calendar: Calendar): ReadonlyArray<Completion> => {
-  const keys = written(stage)
-  for (const key of keys) endRivals(stage, key, { calendar, keys })
+  endRivals(stage, calendar)
   const completions: Array<Completion> = []
   for (const key of written(stage)) {
     const entry = newest(stage, key)
@@ -65,16 +64,35 @@ export const atCommit = (stage: Stage, beat: number, calendar: Calendar): Readon
 }
 
 /** Of several variants the first that was applied is the answer: the others are killed with it. */
-const endRivals = (stage: Stage, key: string, { calendar, keys }: { readonly calendar: Calendar; readonly keys: ReadonlyArray<string> }): void => {
-  const entry = newest(stage, key)
-  if (entry === undefined || entry.prof !== "spec" || entry.inst_id === undefined || entry.state !== "applied" || entry.event_flag === 0) return
-  for (const rival of new Set([...calendar.rivals(entry.inst_id), ...keys])) {
-    const other = rival === key ? undefined : newest(stage, rival)
-    const isOpen = other !== undefined && (!Entries.isFinished(other) || (other.state === "applied" && other.event_flag > 0))
-    if (!isOpen || other.prof !== "spec" || other.inst_id !== entry.inst_id) continue
-    stage.put(Entries.address(rival), Entries.write({ ...other, state: "killed", kill_mode: "none", kill_wait: 0, event_flag: 1 }), COMMIT)
+const endRivals = (stage: Stage, calendar: Calendar): void => {
+  for (const [id, keys] of questions(stage)) {
+    const answer = keys.find((key) => isToBeTold(newest(stage, key)!))
+    if (answer === undefined) continue
+    for (const rival of new Set([...calendar.rivals(id), ...keys])) {
+      const other = rival === answer ? undefined : newest(stage, rival)
+      if (other === undefined || variantId(other) !== id || (Entries.isFinished(other) && !isToBeTold(other))) continue
+      stage.put(Entries.address(rival), Entries.write({ ...other, state: "killed", kill_mode: "none", kill_wait: 0, event_flag: 1 }), COMMIT)
+    }
   }
 }
+
+/** The variants that the beat wrote, by the id that they share. */
+const questions = (stage: Stage): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const found = new Map<string, Array<string>>()
+  for (const key of written(stage)) {
+    const entry = newest(stage, key)
+    const id = entry === undefined ? undefined : variantId(entry)
+    if (id === undefined) continue
+    const keys = found.get(id)
+    if (keys === undefined) found.set(id, [key])
+    else keys.push(key)
+  }
+  return found
+}
+
+const variantId = ({ inst_id, prof }: Entry): string | undefined => prof === "spec" ? inst_id : undefined
+
+const isToBeTold = ({ event_flag, state }: Entry): boolean => state === "applied" && event_flag > 0
 
 /** The entries that the beat wrote so far, in that order. */
 export const written = (stage: Stage): ReadonlyArray<string> => {
