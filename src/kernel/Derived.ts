@@ -18,7 +18,7 @@ import * as Idempotency from "../scheduler/Idempotency.ts"
 import { seen } from "../scheduler/Persistence.ts"
 import type { Ground } from "../scheduler/Locations.ts"
 import type { Modules } from "../scheduler/Modules.ts"
-import type { Location, Node, NodeRun } from "../scheduler/Node.ts"
+import type { Node, NodeRun } from "../scheduler/Node.ts"
 import type { GraphView } from "../scheduler/Introspection.ts"
 import { Scheduler } from "../scheduler/Scheduler.ts"
 import type { Kind } from "../scheduler/Trace.ts"
@@ -46,6 +46,8 @@ const noRows: ReadonlyArray<ObservationRow> = []
 
 /** Nodes that watch for somebody outside have names that no module can have. */
 const WATCH = "watch/"
+
+const isWatch = ({ definition: { name } }: Node): boolean => name.startsWith(WATCH)
 
 /** What a space gives to what is derived in it. */
 export interface Around {
@@ -85,7 +87,8 @@ export class Derived implements Derivation {
   private at = PASS
   /** When the gate opens that holds back what the handling under way read. */
   private heldUntil: number | undefined
-  private written = new Map<string, number>()
+  /** What runs changed since that joined the stage, and by which line. */
+  private readonly written = new Map<string, number>()
   private ran = new Set<Node>()
   lines: Array<NodeLine> = noLines as Array<NodeLine>
   readonly attention: Attention
@@ -337,16 +340,15 @@ export class Derived implements Derivation {
   private gate(address: Address.Address, depth: "deep" | "children"): void {
     const until = this.scheduler!.demand(address, depth)
     if (until !== undefined) this.heldUntil = Math.min(this.heldUntil ?? until, until)
-    if (this.scheduler!.graph.locations.changes > 0) this.stageChanges()
+    if (this.written.size > 0) this.stageChanges()
   }
 
   private note(run: NodeRun, keys: ReadonlyArray<string>): void {
     const { error, node } = run
     this.ran.add(node)
     const { name } = node.definition
-    if (name.startsWith(WATCH)) return
-    for (const key of keys) this.written.set(key, this.lines.length)
-    if (node.output !== undefined) this.written.set(node.output.key, this.lines.length)
+    if (isWatch(node)) return
+    for (const key of run.changed) this.written.set(key, this.lines.length)
     this.attention.note(run)
     if (error === undefined) this.check?.({ run, keys, moment: this.work!.moment })
     this.lines.push({ name, at: this.at, parent: Derivations.lineage(node), error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error), this.scheduler!.gates.isLastAttempt(node)) })
@@ -356,22 +358,19 @@ export class Derived implements Derivation {
   private stageChanges(): void {
     const { scheduler, work } = this
     const { locations } = scheduler!.graph
-    for (let i = 0; i < locations.changes; i++) this.stageChange(locations.changed[i]!, work!)
-  }
-
-  private stageChange(root: Location, work: BeatWork): void {
-    const line = this.written.get(root.key)
-    if (line === undefined) return
-    const document = this.scheduler!.graph.locations.document(root)
-    if (document?.text === this.read(root.key)?.text) return
-    const address = Address.ofKey(root.key)
-    if (this.at < 0) work.stage.put(address, document, writerOf(work, line))
-    else work.stage.gate(address, document, writerOf(work, line))
+    for (const [key, line] of this.written) {
+      const document = locations.document(locations.root(key))
+      if (document?.text === this.read(key)?.text) continue
+      const address = Address.ofKey(key)
+      if (this.at < 0) work!.stage.put(address, document, writerOf(work!, line))
+      else work!.stage.gate(address, document, writerOf(work!, line))
+    }
+    this.written.clear()
   }
 
   /** Failures and nodes that do not come to rest become diagnostics; answers whether there were any. */
   private report(work: BeatWork): boolean {
-    const failures = this.scheduler!.takeFailures()
+    const failures = this.scheduler!.takeFailures().filter(({ node }) => !isWatch(node))
     for (const { error, node } of failures) {
       const failed = Derivations.errorOf(Run.failure(error), true)
       work.diagnose(Derivations.failure(node.definition.name, node.output?.key, failed?.code ?? "run/failed"))
@@ -381,7 +380,7 @@ export class Derived implements Derivation {
 
   /** Nodes that do not come to rest, when that begins. */
   private tire(work: BeatWork, restless: ReadonlyArray<Node>): boolean {
-    const fresh = restless.filter((node) => node.gate!.streak === 1 && this.told.get(node) !== node.gate!.episodes).sort((a, b) => a.ordinal - b.ordinal)
+    const fresh = restless.filter((node) => !isWatch(node) && node.gate!.streak === 1 && this.told.get(node) !== node.gate!.episodes).sort((a, b) => a.ordinal - b.ordinal)
     this.tiring = restless
     if (fresh.length === 0) return false
     this.restless = fresh.map(({ definition: { name } }) => name)

@@ -69,10 +69,13 @@ export class Kept {
   /** Marks who read what a beat changed. */
   mark(changes: Iterable<Staged>): void {
     for (const { address, after, before } of changes) {
-      const step = { path: [], before: Document.read(before, []), after: Document.read(after, []) }
-      for (const { name, place } of this.byKey.get(address.key) ?? []) {
-        const [text, depth] = this.byName.get(name)?.reads[place] ?? []
-        if (text !== undefined && Change.triggers({ path: Address.parse(text).path, shallow: depth === "shallow" }, step)) this.invalidate(name, place)
+      const readers = this.byKey.get(address.key)
+      if (readers !== undefined) {
+        const step = { path: [], before: Document.read(before, []), after: Document.read(after, []) }
+        for (const { name, place } of readers) {
+          const [text, depth] = this.byName.get(name)?.reads[place] ?? []
+          if (text !== undefined && Change.triggers({ path: Address.parse(text).path, shallow: depth === "shallow" }, step)) this.invalidate(name, place)
+        }
       }
       if ((before === undefined) === (after === undefined)) continue
       const folder = Address.make(Address.parent(address.id), { scope: address.scope }).key

@@ -77,6 +77,8 @@ export interface NodeRun {
   /** Why the newest run failed, where it did; and what changed before it, where that is asked for. */
   readonly error: unknown
   causes: ReadonlyArray<string>
+  /** The documents of which the newest run made something else, by key; kept where runs are told. */
+  readonly changed: ReadonlyArray<string>
   /** The names of the nodes that the newest run started. */
   children: Set<string> | undefined
   /** Runs the node once. Answers false where it has to begin again, because what it reads stands too deep. */

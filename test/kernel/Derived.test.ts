@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import type { NodeDefinition, Space, Value } from "systole"
-import { Computation, Effect, Fatal, Kernel, Materializer, replay, why } from "systole"
+import type { Space, Value } from "systole"
+import { Computation, Effect, Fatal, Materializer, why } from "systole"
 import * as TestKernel from "../support/TestKernel.ts"
-import { enzyme, steps, turns } from "./Kit.ts"
+import { enzyme, register, replays, steps, turns } from "./Kit.ts"
 
 const total = Computation.make({
   name: "total",
@@ -14,21 +14,7 @@ const total = Computation.make({
 
 const add = enzyme("add", (tx, { payload, params }) => tx.set(`/data/orders/${params["id"]}`, { price: payload }), { query: "/signals/order/:id" })
 
-const register = (...nodes: ReadonlyArray<NodeDefinition>) => Fx.gen(function*() {
-  const kernel = yield* Kernel
-  for (const node of nodes) yield* kernel.register(node)
-})
-
 const order = (space: Space, id: string, price: number) => space.signal({ signal: `/signals/order/${id}`, payload: price })
-
-/** That every beat of the space runs again to the same entry, from the first and from each other one. */
-const replays = (space: Space) => Fx.gen(function*() {
-  const head = yield* space.head
-  for (let from = 0; from <= head; from++) {
-    const { difference } = yield* space.examine((archive) => replay(archive, from, head))
-    assert.isUndefined(difference, `from ${from}: ${JSON.stringify(difference)}`)
-  }
-})
 
 describe("Derived", () => {
   it.effect("brings what is demanded up to date in the beat of the change, in the same batch, and delivers it once it is durable", () =>
