@@ -21,10 +21,16 @@ export const PASS = -1
 /** Rounds of a beat in which failures of nodes are told, and what reads that is derived. */
 export const MAX_ROUNDS = 8
 
+/** In `NodeLine.at`: the run was before all handlings, so that what it starts is there again. */
+export const FIRST = PASS - MAX_ROUNDS
+
+/** Whether a run was part of the pass. */
+export const isInPass = (at: number): boolean => at < 0 && at > FIRST
+
 /** One run of a node in a beat. */
 export interface NodeLine {
   readonly name: string
-  /** The place in the agenda of the handling that asked for it, or {@link PASS}. */
+  /** The place in the agenda of the handling that asked for it, {@link PASS} or {@link FIRST}. */
   readonly at: number
   /** The nodes that started it, outermost first, with `/` between; `undefined` for a node of a module. */
   readonly parent: string | undefined

@@ -32,7 +32,8 @@ import type { Delivery, Derivation, NodeLine, Refused } from "./Derivation.ts"
 import { Attention } from "./Attention.ts"
 import * as Derivations from "./Derivation.ts"
 import type { Spent } from "./Intake.ts"
-import { MAX_ROUNDS, PASS, writerOf } from "./Derivation.ts"
+import { FIRST, isInPass, MAX_ROUNDS, PASS, writerOf } from "./Derivation.ts"
+import * as Meanwhile from "./Meanwhile.ts"
 import type * as Pieces from "./Pieces.ts"
 import { Roster } from "./Roster.ts"
 import * as Run from "./Run.ts"
@@ -103,7 +104,7 @@ export class Derived implements Derivation {
   private wanted: Array<{ readonly address: Address.Address; readonly reached: () => void }> = []
 
   constructor(modules: Modules, around: Around) {
-    this.roster = new Roster(modules, around)
+    this.roster = new Roster(modules, around, (read) => Meanwhile.differs(read, { stage: this.stage!, locations: this.scheduler!.graph.locations }))
     this.around = around
     this.timing = new Timing(around)
     this.attention = new Attention(around.stop)
@@ -155,18 +156,23 @@ export class Derived implements Derivation {
 
   begin(work: BeatWork): void {
     this.labels = work.labels
-    if (this.scheduler !== undefined) this.scheduler.graph.labels = work.labels
-    if (this.roster.isBehind) this.roster.activate(this.engine)
-    if (this.scheduler === undefined) return
+    if (this.scheduler === undefined && !this.roster.isBehind) return
+    const scheduler = this.engine
+    scheduler.graph.labels = work.labels
     this.work = work
     this.stage = work.stage
     this.lines = []
     this.attention.beat = work.moment.beat
-    this.scheduler.open(work.moment.now, work.moment)
-    this.timing.count(work.begun.spent, this.scheduler)
+    scheduler.open(work.moment.now, work.moment)
+    this.timing.count(work.begun.spent, scheduler)
     for (const [key, steps] of work.steps) this.changeBy(key, steps)
-    for (const staged of work.stage.documents.values()) this.scheduler.change(staged.address.key, staged)
-    for (const key of work.takenBack) this.scheduler.lose(Address.ofKey(key))
+    for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
+    for (const key of work.takenBack) scheduler.lose(Address.ofKey(key))
+    if (work.takenBack.length > 0) this.roster.kept.clear()
+    if (this.roster.isBehind) this.roster.activate(scheduler)
+    this.at = FIRST
+    scheduler.revival.revive()
+    if (this.written.size > 0) this.stageChanges()
     work.stage.derive = (address, depth) => this.gate(address, depth)
   }
 
@@ -199,13 +205,14 @@ export class Derived implements Derivation {
   settle(work: BeatWork): void {
     const { scheduler } = this
     const { kept } = this.roster
+    this.roster.take(work.stage.documents.values(), scheduler)
+    if (scheduler !== undefined) {
+      work.stage.derive = undefined
+      for (const refused of this.refused) work.diagnose(Derivations.refusal(refused))
+      this.timing.pass(() => this.pass(scheduler, work))
+    }
     if (work.takenBack.length > 0) kept.clear()
     else if (kept.size > 0) kept.mark(work.stage.documents.values())
-    if (scheduler === undefined) return
-    work.stage.derive = undefined
-    this.roster.take(work.stage.documents.values(), scheduler)
-    for (const refused of this.refused) work.diagnose(Derivations.refusal(refused))
-    this.timing.pass(() => this.pass(scheduler, work))
   }
 
   private pass(scheduler: Scheduler, work: BeatWork): void {
@@ -249,7 +256,7 @@ export class Derived implements Derivation {
     for (const node of new Set([...this.ran, ...marked, ...this.timing.nodes])) {
       const { name } = node.definition
       if (name.startsWith(WATCH) || scheduler.registry.get(name) !== node) continue
-      const kept = scheduler.observation(name, this.roster.hashOf(name))
+      const kept = scheduler.observation(name, this.roster.hashOf(node))
       rows.push({ node: name, text: kept === undefined ? undefined : JSON.stringify(kept) })
     }
     return rows
@@ -317,7 +324,7 @@ export class Derived implements Derivation {
     const scheduler = new Scheduler(this.ground)
     scheduler.graph.labels = this.labels
     scheduler.invalidation.marked = []
-    scheduler.kept = (name) => ({ observation: this.roster.kept.take(name), hash: this.roster.hashOf(name) })
+    scheduler.kept = (node) => ({ observation: this.roster.recall(node.definition.name), hash: this.roster.hashOf(node) })
     scheduler.module = (name) => this.roster.module(name)
     scheduler.registry.removed = ({ definition: { name } }) => {
       if (!name.startsWith(WATCH)) this.roster.left(name)
@@ -362,7 +369,7 @@ export class Derived implements Derivation {
       const document = locations.document(locations.root(key))
       if (document?.text === this.read(key)?.text) continue
       const address = Address.ofKey(key)
-      if (this.at < 0) work!.stage.put(address, document, writerOf(work!, line))
+      if (isInPass(this.at)) work!.stage.put(address, document, writerOf(work!, line))
       else work!.stage.gate(address, document, writerOf(work!, line))
     }
     this.written.clear()

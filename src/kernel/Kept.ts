@@ -11,7 +11,7 @@ import * as Address from "../cell/Address.ts"
 import * as Change from "../cell/Change.ts"
 import * as Document from "../cell/Document.ts"
 import type { ObservationRow } from "../persistence/Persistence.ts"
-import type { Observation } from "../scheduler/Persistence.ts"
+import type { Observation, ObservedRead } from "../scheduler/Persistence.ts"
 import type { Staged } from "../stage/Stage.ts"
 
 /** A place that an observation read, by its place in the list. */
@@ -31,6 +31,8 @@ export class Kept {
   /** Who read a document or the names below it. */
   private readonly byKey = new Map<string, Array<Read>>()
   private readonly byFolder = new Map<string, Array<Read>>()
+  /** What was handed over since the newest beat that was committed. */
+  private readonly taken = new Map<string, Observation>()
   /** Names whose observations changed since they were asked for. */
   private readonly marked = new Set<string>()
   /** Names whose observations were let go since then. */
@@ -59,11 +61,25 @@ export class Kept {
     return this.byName.get(name)
   }
 
-  /** Hands an observation over: from now on its node keeps itself. */
-  take(name: string): Observation | undefined {
+  /** Hands an observation over, in which reads are causes that differ by now: from now on its node keeps itself. */
+  take(name: string, differs: (read: ObservedRead) => boolean): Observation | undefined {
     const kept = this.byName.get(name)
+    if (kept === undefined) return undefined
     this.byName.delete(name)
-    return kept
+    this.taken.set(name, kept)
+    const causes = kept.reads.flatMap((read, place) => kept.causes.includes(place) || differs(read) ? [place] : [])
+    return causes.length === kept.causes.length ? kept : { ...kept, status: "invalid", causes }
+  }
+
+  /** The beat is in the store: who took something keeps it. */
+  committed(): void {
+    if (this.taken.size > 0) this.taken.clear()
+  }
+
+  /** The beat leaves no trace: what nodes took that are gone with it is here again. */
+  abort(isThere: (name: string) => boolean): void {
+    for (const [name, kept] of this.taken) if (!isThere(name)) this.byName.set(name, kept)
+    this.taken.clear()
   }
 
   /** Marks who read what a beat changed. */

@@ -11,7 +11,8 @@
 import type { ObservationRow } from "../persistence/Persistence.ts"
 import { type Definition, InvalidNode } from "../scheduler/Definition.ts"
 import type { ModuleChange, Modules, NodeModule } from "../scheduler/Modules.ts"
-import { fingerprint, type Observation } from "../scheduler/Persistence.ts"
+import { fingerprint, type Observation, type ObservedRead } from "../scheduler/Persistence.ts"
+import type { Node } from "../scheduler/Node.ts"
 import * as Piece from "../scheduler/Piece.ts"
 import type { Scheduler } from "../scheduler/Scheduler.ts"
 import type { Staged } from "../stage/Stage.ts"
@@ -40,11 +41,10 @@ export class Roster {
   /** How far the space has come in the changes of modules, and what is active since. */
   private known = 0
   private readonly active = new Map<string, NodeModule>()
-  /** How many of those are started. */
-  private templates = 0
   /** What was started, by module. */
   private readonly pieces: Pieces.All
   private readonly hash: (bytes: Uint8Array) => string
+  private readonly differs: (read: ObservedRead) => boolean
   /** Nodes whose place another one has. */
   private readonly blocked = new Map<string, Candidate>()
   /** Nodes that are gone since the newest beat that was committed. */
@@ -52,7 +52,8 @@ export class Roster {
   /** Whether a place may have become free. */
   private isFreed = false
 
-  constructor(modules: Modules, around: { readonly kept: ReadonlyArray<ObservationRow>; readonly pieces: Pieces.All; readonly hash: (bytes: Uint8Array) => string }) {
+  constructor(modules: Modules, around: { readonly kept: ReadonlyArray<ObservationRow>; readonly pieces: Pieces.All; readonly hash: (bytes: Uint8Array) => string }, differs: (read: ObservedRead) => boolean) {
+    this.differs = differs
     this.modules = modules
     this.kept = new Kept(around.kept)
     this.pieces = around.pieces
@@ -87,9 +88,15 @@ export class Roster {
     return this.active.get(name)?.definition
   }
 
-  /** The digest of the module that a node's code is in. */
-  hashOf(name: string): string | undefined {
+  /** The digest of the module that a node's code is in: of one that a run defined, the module of that run. */
+  hashOf({ definition: { name }, parent }: Node): string | undefined {
+    if (parent !== undefined && !Piece.isPiece(name)) return this.hashOf(parent)
     return this.active.get(Piece.moduleOf(name))?.code?.hash
+  }
+
+  /** What is kept of a node that comes back, which keeps itself from now on. */
+  recall(name: string): Observation | undefined {
+    return this.kept.take(name, this.differs)
   }
 
   /** Takes in, aside, what the next beat is going to find: nothing here changes. */
@@ -112,9 +119,9 @@ export class Roster {
   }
 
   /** Takes in the pieces that a beat started, lets go of those that it stopped, and gives free places to who waits for them. */
-  take(changes: Iterable<Staged>, scheduler: Scheduler): void {
-    if (this.templates > 0) for (const staged of changes) this.takeCell(staged, scheduler)
-    if (!this.isFreed) return
+  take(changes: Iterable<Staged>, scheduler: Scheduler | undefined): void {
+    for (const staged of changes) this.takeCell(staged, scheduler)
+    if (!this.isFreed || scheduler === undefined) return
     this.isFreed = false
     for (const candidate of this.blocked.values()) this.admit(candidate, scheduler)
   }
@@ -129,29 +136,29 @@ export class Roster {
   committed(): void {
     if (this.gone.size > 0) this.gone.clear()
     if (this.refused.length > 0) this.refused = []
+    this.kept.committed()
   }
 
   private change({ module, name }: ModuleChange, scheduler: Scheduler): void {
     const before = this.active.get(name)
     if (before !== undefined) {
       this.active.delete(name)
-      if (before.definition.piece !== undefined) this.templates--
       for (const { definition } of this.candidates(before)) this.release(definition.name, scheduler)
     }
     if (module === undefined) return
     this.active.set(name, module)
-    if (module.definition.piece !== undefined) this.templates++
     for (const candidate of this.candidates(module)) this.admit(candidate, scheduler)
   }
 
-  private takeCell({ address, after, before }: Staged, scheduler: Scheduler): void {
+  /** What stops while its module is away does not come back with it. */
+  private takeCell({ address, after, before }: Staged, scheduler: Scheduler | undefined): void {
     const found = Pieces.fromCell(address.key, after)
     if (found === undefined || !isChange(before, after)) return
     const { name, started } = found
     const module = this.active.get(Piece.moduleOf(name))
-    this.release(name, scheduler)
+    if (scheduler !== undefined) this.release(name, scheduler)
     Pieces.put(this.pieces, name, started)
-    if (started === undefined || module === undefined) return
+    if (started === undefined || module === undefined || scheduler === undefined) return
     const definition = Pieces.nodeOf(name, started, { module: module.definition, hash: this.hash })
     if (definition !== undefined) this.admit({ definition, hash: module.code?.hash }, scheduler)
   }
@@ -169,7 +176,7 @@ export class Roster {
   private admit(candidate: Candidate, scheduler: Scheduler): void {
     const { definition, hash } = candidate
     const { name, output } = definition
-    if (taken(scheduler, definition, { kept: this.kept.take(name), hash })) return void this.blocked.delete(name)
+    if (taken(scheduler, definition, { kept: this.recall(name), hash })) return void this.blocked.delete(name)
     if (!this.blocked.has(name)) this.refused.push(output === undefined ? [name] : [name, output])
     this.blocked.set(name, candidate)
   }

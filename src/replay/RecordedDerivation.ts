@@ -71,6 +71,7 @@ export class RecordedDerivation implements Derivation {
     this.work = work
     this.lines = []
     this.made.clear()
+    this.before(Derivations.FIRST)
   }
 
   before(run: number): void {

@@ -210,6 +210,11 @@ export class Locations {
     return own === undefined ? names : [...own].sort()
   }
 
+  /** Whether a document is one of those that changed since {@link settled}. */
+  isChanged(root: Location): boolean {
+    return root.touched === this.age
+  }
+
   exists(root: Location): boolean {
     return (root.flags & RICH) !== 0 || root.value !== undefined
   }

@@ -97,12 +97,16 @@ export const seen = (definition: Definition, address: Address.Address): Observat
 })
 
 /**
- * Gives a node that was just registered what was observed of it; answers whether it fits. Nothing is read and nothing runs.
+ * Gives a node that was just registered what was observed of it; answers whether it fits. Nothing is read and nothing runs. One whose
+ * runs start others is given its gate, and is to run.
  */
 export const resume = (node: Node, kept: Observation, around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment; readonly hash: string | undefined }): boolean => {
   const { gates, graph, hash, queue } = around
-  if (kept.creates || kept.v !== 1 || kept.fingerprint !== fingerprint(node.definition, hash) || (node.flags & NEVER_RAN) === 0) return false
+  if (kept.v !== 1 || kept.fingerprint !== fingerprint(node.definition, hash) || (node.flags & NEVER_RAN) === 0) return false
   if (graph.labels !== undefined && kept.reads.some(([text, depth]) => graph.labels!.above(node.definition, graph.labels!.at(Address.parse(text), depth)) !== undefined)) return false
+  const isGated = kept.throttledUntil + kept.debouncedUntil + kept.backoffUntil + kept.measured > 0
+  if (isGated) gates.restore(node, kept)
+  if (kept.creates) return true
   const run = new Runner(node, around.environment)
   node.run = run
   run.since = graph.clock
@@ -114,7 +118,6 @@ export const resume = (node: Node, kept: Observation, around: { readonly graph: 
     if (kept.causes.includes(i)) after.cause = graph.clock + 1
   })
   if (isInvalid) graph.clock++
-  if (kept.throttledUntil + kept.debouncedUntil + kept.backoffUntil + kept.measured > 0) gates.restore(node, kept)
   if (isInvalid && isLive(node)) queue.push(node)
   return true
 }

@@ -29,6 +29,7 @@ import type { Observation } from "./Persistence.ts"
 import { Queue } from "./Queue.ts"
 import { Registry } from "./Registry.ts"
 import type { Environment } from "./Runner.ts"
+import { Revival } from "./Revival.ts"
 import { Settle, type Settled } from "./Settle.ts"
 
 /** What a node's run came to. */
@@ -76,10 +77,11 @@ export class Scheduler {
   readonly gates: Gates
   readonly invalidation: Invalidation
   readonly settling: Settle
+  readonly revival: Revival
   private readonly queue: Queue
   private readonly environment: Environment
   /** Asked for what is kept of a node that a run starts. */
-  kept: ((name: string) => { readonly observation: Observation | undefined; readonly hash: string | undefined }) | undefined
+  kept: ((node: Node) => { readonly observation: Observation | undefined; readonly hash: string | undefined }) | undefined
   /** Finds the modules that runs start by name. */
   module: ((name: string) => Definition | undefined) | undefined
   /** Effects that saw something since the last delivery, in the order in which they ran; how many there are, and how many of them were told. */
@@ -108,6 +110,7 @@ export class Scheduler {
       moment: zero
     }
     this.settling = new Settle({ graph, gates, queue, environment: this.environment })
+    this.revival = new Revival({ graph, gates, queue, environment: this.environment, invalidation: this.invalidation, settling: this.settling })
   }
 
   /**
@@ -126,7 +129,7 @@ export class Scheduler {
    */
   resume(definition: Definition, kept: Observation | undefined, hash?: string): Node {
     const node = this.registry.register(definition)
-    if (kept !== undefined) Persistence.resume(node, kept, { graph: this.graph, gates: this.gates, queue: this.queue, environment: this.environment, hash })
+    if (kept !== undefined) this.revival.resume(node, kept, hash)
     return node
   }
 
@@ -207,6 +210,7 @@ export class Scheduler {
   /** Runs all that has to run at this moment, in milliseconds since 1970, and tells effects what they saw. */
   settle(now = this.gates.now): Settled {
     this.open(now)
+    this.revival.revive()
     const settled = this.settling.settle()
     this.graph.locations.settled()
     if (this.seers > 0) this.deliver()
@@ -318,8 +322,8 @@ export class Scheduler {
     const above = this.graph.labels?.starting(parent.definition, definition)
     if (above !== undefined) throw above
     const node = this.registry.register(definition, parent)
-    const kept = known === undefined ? this.kept?.(definition.name) : undefined
-    if (kept?.observation !== undefined) Persistence.resume(node, kept.observation, { graph: this.graph, gates: this.gates, queue: this.queue, environment: this.environment, hash: kept.hash })
+    const kept = known === undefined ? this.kept?.(node) : undefined
+    if (kept?.observation !== undefined) this.revival.resume(node, kept.observation, kept.hash)
     if ((node.flags & NEVER_RAN) === 0 || known !== undefined || isLive(node) || !isLive(parent)) return definition
     this.settling.provide(node)
     if (node.gate !== undefined) this.gates.disturb(node)
@@ -344,7 +348,7 @@ export class Scheduler {
   /** What an effect saw is to be told. */
   private saw(run: NodeRun): void {
     const { node } = run
-    if (node.definition.deliver === undefined) return
+    if (node.definition.deliver === undefined || this.revival.isSilent) return
     run.isSeen = true
     this.seen[this.seers++] = node
   }

@@ -170,6 +170,11 @@ export class Settle {
     return true
   }
 
+  /** Runs a node now, whatever its gate says. */
+  force(node: Node): void {
+    while (!this.run(node)) continue
+  }
+
   private explain(run: NodeRun): void {
     run.causes = causesOf(run.node)
     this.graph.before?.(run)
