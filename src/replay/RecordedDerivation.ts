@@ -13,11 +13,11 @@ import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Value from "../cell/Value.ts"
 import type { BeatWork } from "../kernel/BeatWork.ts"
-import type { Delivery, Derivation, NodeLine, Refused } from "../kernel/Derivation.ts"
+import type { Delivery, Derivation } from "../kernel/Derivation.ts"
 import * as Derivations from "../kernel/Derivation.ts"
-import type { NodeRunLine, Parsed } from "../kernel/Journal.ts"
+import { failure } from "../kernel/Failure.ts"
+import type { NodeLine, NodeRunLine, Parsed, RefusedNode } from "../kernel/Journal.ts"
 import * as Pieces from "../kernel/Pieces.ts"
-import * as Run from "../kernel/Run.ts"
 import { answered, type Definition, InvalidNode, raised } from "../scheduler/Definition.ts"
 import { NodeTransaction } from "../scheduler/NodeTransaction.ts"
 import * as Piece from "../scheduler/Piece.ts"
@@ -46,7 +46,7 @@ export class RecordedDerivation implements Derivation {
   /** Nodes that failed before handlings, which is told of after all is merged. */
   private readonly failed: Array<{ readonly name: string; readonly line: NodeLine }> = []
   restless: ReadonlyArray<string> = []
-  refused: ReadonlyArray<Refused> = []
+  refused: ReadonlyArray<RefusedNode> = []
   private work: BeatWork | undefined
   private made = new Map<string, Made>()
   private readonly children = new Map<string, Definition>()
@@ -131,14 +131,14 @@ export class RecordedDerivation implements Derivation {
       error = draft.refusal ?? raised(thrown)
     }
     if (error !== undefined && this.work!.labels !== undefined && definition.output !== undefined) this.put(definition.output, undefined)
-    const ended = { ...line, error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error), isLast) }
+    const ended = { ...line, error: Derivations.errorOf(error === undefined ? undefined : failure(error), isLast) }
     this.lines.push(ended)
     return ended
   }
 
   private draft(definition: Definition, run: number): Draft {
     const { labels, moment } = this.work!
-    const pieces: Face = { start: (_, node, inputs) => this.start(definition, node, inputs), stop: () => {} }
+    const pieces: Face<Draft> = { start: (_, node, inputs) => this.start(definition, node, inputs), stop: () => {} }
     return new Draft(this.view, moment, { run, envelope: definition.envelope, serializable: false, pieces, labels, surface: definition })
   }
 
