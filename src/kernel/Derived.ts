@@ -90,7 +90,6 @@ export class Derived implements Derivation {
   private heldUntil: number | undefined
   /** What runs changed since that joined the stage, and by which line. */
   private readonly written = new Map<string, number>()
-  private ran = new Set<Node>()
   lines: Array<NodeLine> = noLines as Array<NodeLine>
   readonly attention: Attention
   private labels: Labels | undefined
@@ -253,7 +252,7 @@ export class Derived implements Derivation {
     if (scheduler === undefined) return this.roster.kept.isChanged ? [...this.roster.kept.rows()] : noRows
     const marked = scheduler.invalidation.marked ?? []
     const rows: Array<ObservationRow> = [...this.roster.rows(scheduler)]
-    for (const node of new Set([...this.ran, ...marked, ...this.timing.nodes])) {
+    for (const node of new Set([...scheduler.reversal.ran, ...marked, ...this.timing.nodes])) {
       const { name } = node.definition
       if (name.startsWith(WATCH) || scheduler.registry.get(name) !== node) continue
       const kept = scheduler.observation(name, this.roster.hashOf(node))
@@ -272,6 +271,7 @@ export class Derived implements Derivation {
     this.attention.takeDown({ beat, lines: this.lines, invalid: scheduler.invalidation.marked ?? [], restless: this.restless })
     this.end()
     this.roster.committed()
+    scheduler.reversal.committed()
     scheduler.graph.locations.settled(this.limit)
     const { wanted } = this
     if (wanted.length > 0) {
@@ -285,12 +285,12 @@ export class Derived implements Derivation {
   abort(): void {
     const { scheduler } = this
     if (scheduler === undefined) return
-    const ran = [...this.ran]
     this.end()
     scheduler.takeSeen()
     scheduler.takeFailures()
     this.timing.abort(scheduler)
-    scheduler.revert((key) => this.committedState.read(key), ran)
+    scheduler.reversal.revert((key) => this.committedState.read(key))
+    this.roster.abort(scheduler)
   }
 
   private end(): void {
@@ -301,7 +301,6 @@ export class Derived implements Derivation {
     this.attention.end()
     this.scheduler!.invalidation.marked = []
     this.written.clear()
-    this.ran.clear()
   }
 
   /** The nodes that were not taken in. */
@@ -324,6 +323,7 @@ export class Derived implements Derivation {
     const scheduler = new Scheduler(this.ground)
     scheduler.graph.labels = this.labels
     scheduler.invalidation.marked = []
+    scheduler.graph.noted = scheduler.reversal
     scheduler.kept = (node) => ({ observation: this.roster.recall(node.definition.name), hash: this.roster.hashOf(node) })
     scheduler.module = (name) => this.roster.module(name)
     scheduler.registry.removed = ({ definition: { name } }) => {
@@ -352,7 +352,6 @@ export class Derived implements Derivation {
 
   private note(run: NodeRun, keys: ReadonlyArray<string>): void {
     const { error, node } = run
-    this.ran.add(node)
     const { name } = node.definition
     if (isWatch(node)) return
     for (const key of run.changed) this.written.set(key, this.lines.length)

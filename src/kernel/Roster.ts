@@ -139,6 +139,11 @@ export class Roster {
     this.kept.committed()
   }
 
+  /** The beat leaves no trace: what is kept of nodes that are gone with it is kept on. */
+  abort(scheduler: Scheduler): void {
+    this.kept.abort((name) => scheduler.registry.get(name) !== undefined)
+  }
+
   private change({ module, name }: ModuleChange, scheduler: Scheduler): void {
     const before = this.active.get(name)
     if (before !== undefined) {

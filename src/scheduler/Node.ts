@@ -66,7 +66,7 @@ export interface Gate {
 export interface NodeRun {
   readonly node: Node
   /** The change before which the newest completed run began: newer ones are reasons to run again. */
-  readonly since: number
+  since: number
   /** The pass in which it ran last, how often in it, and how often in all. */
   pass: number
   passRuns: number
@@ -75,7 +75,7 @@ export interface NodeRun {
   readonly seen: Value
   isSeen: boolean
   /** Why the newest run failed, where it did; and what changed before it, where that is asked for. */
-  readonly error: unknown
+  error: unknown
   causes: ReadonlyArray<string>
   /** The documents of which the newest run made something else, by key; kept where runs are told. */
   readonly changed: ReadonlyArray<string>

@@ -74,12 +74,14 @@ export class Registry {
       this.gates.disturb(node)
     }
     if (isLive(node)) this.queue.push(node)
+    if (parent !== undefined) this.graph.noted?.starts(node)
     return node
   }
 
   /** Lets a node go, and those that its runs created. Its output stays as it is. */
   remove(node: Node): void {
     if ((node.flags & REMOVED) !== 0) return
+    this.graph.noted?.leaves(node)
     node.flags |= REMOVED
     this.nodes.delete(node.definition.name)
     this.retired.set(node.definition.name, node.ordinal)

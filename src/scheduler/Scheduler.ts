@@ -22,13 +22,14 @@ import { Graph } from "./Graph.ts"
 import * as Introspection from "./Introspection.ts"
 import { Invalidation } from "./Invalidation.ts"
 import { adopt, type Ground } from "./Locations.ts"
-import { COVERED, type Depth, INVALID, isLive, LOADED, type Location, NEVER_RAN, type Node, type NodeRun, REMOVED } from "./Node.ts"
+import { COVERED, type Depth, isLive, LOADED, type Location, NEVER_RAN, type Node, type NodeRun } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
 import * as Piece from "./Piece.ts"
 import type { Observation } from "./Persistence.ts"
 import { Queue } from "./Queue.ts"
 import { Registry } from "./Registry.ts"
 import type { Environment } from "./Runner.ts"
+import { Reversal } from "./Reversal.ts"
 import { Revival } from "./Revival.ts"
 import { Settle, type Settled } from "./Settle.ts"
 
@@ -78,7 +79,7 @@ export class Scheduler {
   readonly invalidation: Invalidation
   readonly settling: Settle
   readonly revival: Revival
-  private readonly queue: Queue
+  readonly reversal: Reversal
   private readonly environment: Environment
   /** Asked for what is kept of a node that a run starts. */
   kept: ((node: Node) => { readonly observation: Observation | undefined; readonly hash: string | undefined }) | undefined
@@ -92,7 +93,6 @@ export class Scheduler {
 
   constructor(ground: Ground = memory) {
     const queue = new Queue()
-    this.queue = queue
     this.graph = new Graph(ground, queue)
     const { graph } = this
     this.gates = new Gates(queue)
@@ -110,7 +110,9 @@ export class Scheduler {
       moment: zero
     }
     this.settling = new Settle({ graph, gates, queue, environment: this.environment })
-    this.revival = new Revival({ graph, gates, queue, environment: this.environment, invalidation: this.invalidation, settling: this.settling })
+    const { invalidation, registry, settling } = this
+    this.revival = new Revival({ graph, gates, queue, environment: this.environment, invalidation, settling })
+    this.reversal = new Reversal({ graph, queue, invalidation, registry, revival: this.revival })
   }
 
   /**
@@ -181,21 +183,6 @@ export class Scheduler {
     const writer = locations.known(address.key)?.writer
     if (writer !== undefined) invalidation.lost(writer)
     if (this.graph.isCovered(address)) for (const node of this.graph.covering(locations.at(address))) invalidation.lost(node)
-  }
-
-  /** Takes back what changed since the last commit, and what ran: documents are what `committed` says, and who ran has to run again. */
-  revert(committed: (key: string) => Document | undefined, ran: ReadonlyArray<Node>): void {
-    const { locations } = this.graph
-    for (let i = 0, { changes } = locations; i < changes; i++) {
-      const root = locations.changed[i]!
-      this.invalidation.replaced(root, committed(root.key), {})
-    }
-    for (const node of ran) {
-      if ((node.flags & REMOVED) !== 0) continue
-      node.flags |= INVALID
-      if (isLive(node)) this.queue.push(node)
-    }
-    locations.settled()
   }
 
   /** Has each run told, with the documents that it wrote beside its output, as it ends. */

@@ -157,6 +157,7 @@ export class Settle {
 
   private run(node: Node): boolean {
     const run = node.run ??= new Runner(node, this.environment)
+    this.graph.noted?.runs(run)
     if (this.graph.explains) this.explain(run)
     const { timer } = this
     if (!(timer !== undefined && node.definition.autoDebounce ? this.timed(run, timer) : run.perform())) return false
