@@ -13,6 +13,7 @@ import * as ControlCommand from "./ControlCommand.ts"
 import * as DataFolder from "./DataFolder.ts"
 import * as DeadCommand from "./DeadCommand.ts"
 import * as EnzymeCommand from "./EnzymeCommand.ts"
+import * as DebugCommand from "./DebugCommand.ts"
 import * as FlowCommand from "./FlowCommand.ts"
 import * as GraphCommand from "./GraphCommand.ts"
 import * as HistoryCommand from "./HistoryCommand.ts"
@@ -54,6 +55,7 @@ export const command = Command.make("systole").pipe(
     FlowCommand.command,
     ...ControlCommand.commands,
     GraphCommand.command,
+    DebugCommand.command,
     HistoryCommand.journal,
     HistoryCommand.replay,
     HistoryCommand.why,

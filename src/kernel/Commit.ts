@@ -322,6 +322,8 @@ const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => 
   if (work.advanced !== undefined) Operating.apply(work.advanced, body)
   Meeting.apply(work, body)
   for (const captured of work.captured) captured.pending.beat = work.moment.beat
+  // Before what waits comes in: a run that met a lock of this very beat waits for it.
+  if (isRuled) inbox.rule(work.regime)
   for (const pending of settled.queued) {
     pending.stored = true
     if (pending.again?.why === "redelivery" || pending.leaves) continue
@@ -333,7 +335,6 @@ const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => 
     if (flight.open > 0) inbox.stay(flight)
     else inbox.land(flight)
   }
-  if (isRuled) inbox.rule(work.regime)
   // Another handling of its event may have ended in this very beat, so it comes after all of those.
   for (const pending of work.redelivered) {
     if (pending.again === undefined) continue

@@ -31,6 +31,7 @@ import * as Reporting from "./Reporting.ts"
 import { Settlers } from "./Settlers.ts"
 import type { Accepted, ControlError, DeadPage, OpenLetter, PostedSignal, PostHears, ReadError, Receipt, SignalError, Space } from "./Space.ts"
 import type { Pending } from "./Signal.ts"
+import { LiveDebug } from "./SpaceDebug.ts"
 import { LiveFlows } from "./SpaceFlows.ts"
 import { LiveGraph } from "./SpaceGraph.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
@@ -51,6 +52,7 @@ export class LiveSpace implements Space, Neighbour {
   readonly rv: LiveRendezvous
   readonly flow: LiveFlows
   readonly control: Controls
+  readonly debug: LiveDebug
   readonly graph: LiveGraph
   private readonly body: LiveBody
   private readonly group: Group
@@ -90,6 +92,7 @@ export class LiveSpace implements Space, Neighbour {
     this.ops = new LiveOperations(ledgers)
     this.rv = new LiveRendezvous(ledgers)
     this.flow = new LiveFlows(ledgers)
+    this.debug = new LiveDebug({ derivation: body.derivation, group: this.group, durably: (see) => this.durably(see) })
     this.graph = new LiveGraph({ derivation: body.derivation, durably: (see) => this.durably(see) })
     this.observing = new Observing({ body, group: this.group, durably: (see) => this.durably(see), ended: this.ended })
     this.watch = this.observing.watch

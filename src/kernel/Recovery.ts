@@ -86,7 +86,8 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
       hash: hash.hex,
       timer: host.now,
       tell: (fact) => reporter.report({ ...fact, space: store.space, beat: undefined }),
-      rechecks: host.watch?.rechecks === true
+      rechecks: host.watch?.rechecks === true,
+      stop: host.watch?.stop
     }),
     bindings,
     regime,

@@ -260,6 +260,30 @@ export interface SpaceFlows {
   readonly get: (inst: string) => Effect.Effect<InstanceRow | undefined, ReadError>
 }
 
+/** How a space is stepped through. */
+export interface DebugReport {
+  /** The newest durable beat; -1 before the first. */
+  readonly beat: number
+  /** The nodes before whose runs the attached debugger stops the process. */
+  readonly breakpoints: ReadonlyArray<string>
+  /** Whether beats run by `step` alone. */
+  readonly held: boolean
+}
+
+/**
+ * How a space is stepped through while it is developed. Nothing of it is in the journal, and nothing outlives the process.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SpaceDebug {
+  readonly view: Effect.Effect<DebugReport, ReadError>
+  /** Has whoever watches runs told before each run of these nodes, and of no others: under `systole dev` the attached debugger stops there. */
+  readonly breakAt: (nodes: ReadonlyArray<string>) => Effect.Effect<void, ReadError>
+  /** Lets no beat run but by `step`, or lets them run again. What is asked meanwhile is taken, and waits. */
+  readonly hold: (isHeld: boolean) => Effect.Effect<void, ReadError>
+}
+
 /**
  * One space: one cell tree, one heartbeat, one journal.
  *
@@ -298,6 +322,7 @@ export interface Space {
   readonly flow: SpaceFlows
   readonly control: SpaceControl
   readonly graph: SpaceGraph
+  readonly debug: SpaceDebug
   /** Starts a piece of a node module, by the next beat, with a value for each of its inputs; answers its name, when durable. The same start twice is one piece. */
   readonly start: (module: string, inputs?: { readonly [name: string]: unknown }) => Effect.Effect<string, ControlError>
   /** Stops a piece, by the next beat; what it derived stays. */

@@ -113,7 +113,7 @@ describe("looking at a graph", () => {
         for (let round = 0; round < 12; round++) {
           if (isLooking && look(2) === 0) scheduler.graph.explains = look(2) === 0
           if (isLooking) Introspection.diagnose(scheduler.view())
-          Model.change(model, scheduler, roll)
+          Model.change({ model, roll, features: {} }, scheduler)
           if (isLooking) Drawing.dot(scheduler.view())
           scheduler.settle()
         }

@@ -5,7 +5,7 @@
  * @module
  */
 import type { NodeDefinition, Scheduler, Transaction, Value } from "systole"
-import { Computation, Effect } from "systole"
+import { Address, Computation, Effect, Link } from "systole"
 import { Runner } from "../../src/scheduler/Runner.ts"
 import * as Dice from "../support/Dice.ts"
 
@@ -23,7 +23,30 @@ export interface Spec {
   /** The reads of its newest run in the engine, with what they gave. */
   log: ReadonlyArray<readonly [how: "get" | "keys", address: string, value: Value]>
   runs: number
+  /** Holds its runs back, in milliseconds. */
+  readonly gate: { readonly debounce?: number; readonly throttle?: number }
+  /** Nodes that it starts, and how many of them at the moment. */
+  readonly children: ReadonlyArray<Spec>
+  readonly count: (reader: Reader) => number
 }
+
+/** What a random world may have beside nodes that read each other in one direction. */
+export interface Features {
+  /** Cells that hold links, which move. */
+  readonly links?: boolean
+  /** Nodes that read what is derived from what they derive. */
+  readonly cycles?: boolean
+  /** Nodes that fail for some of the values that they read. */
+  readonly failures?: boolean
+  /** Nodes with a debounce or a throttle. */
+  readonly gates?: boolean
+  /** Nodes that start others, more or less of them. */
+  readonly children?: boolean
+}
+
+/** A world of its own kind for each seed. */
+export const featuresOf = (seed: number): Required<Features> =>
+  ({ links: (seed & 1) > 0, cycles: (seed & 2) > 0, failures: (seed & 4) > 0, gates: (seed & 8) > 0, children: (seed & 16) > 0 })
 
 const mod = 1000
 
@@ -38,20 +61,13 @@ export class Model {
 
   /** What an address holds by the account: a source's value, or what is computed anew, with all that it takes. */
   value(address: string): Value {
-    const [document = "", path = ""] = address.split("#")
-    const spec = [...this.specs.values()].find(({ output }) => output === document)
-    let value: Value = spec === undefined ? this.sources.get(document) : spec.compute(this.reader)
-    for (const key of path.split("/").slice(1)) value = (value as Record<string, Value> | undefined)?.[key]
-    return value
+    return follow(address, (document) => {
+      const spec = [...this.specs.values()].find(({ output }) => output === document)
+      return spec === undefined ? this.sources.get(document) : spec.compute(this.reader)
+    })
   }
 
-  readonly reader: Reader = {
-    get: (address) => this.value(address),
-    keys: (address) => {
-      const value = this.value(address)
-      return typeof value === "object" && value !== null ? Object.keys(value) : undefined
-    }
-  }
+  readonly reader: Reader = readerOf((address) => this.value(address))
 
   /** The definition that makes a spec a node of the engine, and keeps its log. */
   define(spec: Spec, options: { readonly reads?: ReadonlyArray<string>; readonly deliver?: (value: Value) => void } = {}): NodeDefinition {
@@ -60,7 +76,7 @@ export class Model {
       this.running.push(spec.name)
       this.onRun(spec, tx)
       const log: Array<readonly ["get" | "keys", string, Value]> = []
-      const value = spec.compute({
+      const reader: Reader = {
         get: (address) => {
           const value = tx.get(address)
           log.push(["get", address, value])
@@ -71,24 +87,71 @@ export class Model {
           log.push(["keys", address, value])
           return value
         }
-      })
-      this.running.pop()
-      spec.log = log
-      spec.runs++
-      return value
+      }
+      try {
+        if (spec.children.length > 0) for (const child of spec.children.slice(0, spec.count(reader))) tx.start(this.define(child))
+        return spec.compute(reader)
+      } finally {
+        this.running.pop()
+        spec.log = log
+        spec.runs++
+      }
     }
     const { deliver = () => {}, reads } = options
     return spec.output === undefined
-      ? Effect.make({ name: spec.name, reads, read: run, deliver })
-      : Computation.make({ name: spec.name, output: spec.output, reads, run })
+      ? Effect.make({ ...spec.gate, name: spec.name, reads, read: run, deliver })
+      : Computation.make({ ...spec.gate, name: spec.name, output: spec.output, reads, run })
   }
 
-  add(name: string, output: string | undefined, compute: Spec["compute"]): Spec {
-    const spec: Spec = { name, output, compute, log: [], runs: 0 }
+  add(name: string, more: Pick<Spec, "output" | "compute"> & Partial<Pick<Spec, "gate" | "children" | "count">>): Spec {
+    const spec: Spec = { name, log: [], runs: 0, gate: {}, children: [], count: () => 0, ...more }
     this.specs.set(name, spec)
     return spec
   }
+
+  /** The nodes that nobody else starts. */
+  get roots(): ReadonlyArray<Spec> {
+    const started = new Set([...this.specs.values()].flatMap(({ children }) => children))
+    return [...this.specs.values()].filter((spec) => !started.has(spec))
+  }
 }
+
+const readerOf = (value: (address: string) => Value): Reader => ({
+  get: value,
+  keys: (address) => {
+    const found = value(address)
+    return typeof found === "object" && found !== null ? Object.keys(found) : undefined
+  }
+})
+
+/** What an address holds where documents hold these, through links. */
+const follow = (address: string, documents: (key: string) => Value, hops = 0): Value => {
+  const [document = "", path = ""] = address.split("#")
+  const keys = path.split("/").slice(1)
+  let value = documents(document)
+  for (let i = 0; ; i++) {
+    if (Link.is(value)) {
+      if (hops === Link.MAX_HOPS) throw new Error("links in a ring")
+      return follow(Address.into(Link.target(value), keys.slice(i)).text, documents, hops + 1)
+    }
+    if (i === keys.length) return value
+    value = (value as Record<string, Value> | undefined)?.[keys[i]!]
+  }
+}
+
+/** What the engine holds at this moment, up to date or not. */
+export const committed = ({ graph: { locations } }: Scheduler): Reader => readerOf((address) => follow(address, (key) => locations.whole(locations.root(key))))
+
+/** The reads of others' documents: of what it derives itself a node hears nothing, through links neither. */
+export const foreign = ({ graph: { locations } }: Scheduler, { log, output }: Spec): Spec["log"] =>
+  log.filter(([, address]) => {
+    let isOwn = false
+    follow(address, (key) => {
+      isOwn ||= key === output
+      return locations.whole(locations.root(key))
+    })
+    return !isOwn
+  })
 
 const number = (value: Value): number =>
   typeof value === "number" ? value : typeof value === "object" && value !== null ? Object.values(value).reduce((sum: number, item) => sum + number(item as Value), 0) : 0
@@ -119,50 +182,92 @@ const recipe = (roll: Dice.Dice, places: ReadonlyArray<string>): Spec["compute"]
   }
 }
 
+/** A world, what it may have, and the chance that makes it. */
+export interface Making {
+  readonly model: Model
+  readonly roll: Dice.Dice
+  readonly features: Features
+}
+
+/** Has some nodes fail for one of the values that they make. */
+const failing = ({ features, roll }: Making, compute: Spec["compute"]): Spec["compute"] => {
+  if (features.failures !== true || roll(3) > 0) return compute
+  return (reader) => {
+    const value = compute(reader)
+    if (number(value) === 1) throw new Error("one is too many")
+    return value
+  }
+}
+
+const gate = ({ features, roll }: Making): Spec["gate"] =>
+  features.gates !== true || roll(4) > 0 ? {} : roll(2) === 0 ? { debounce: 1 + roll(80) } : { throttle: 1 + roll(80) }
+
+/** Links that are in the way: to sources, and where there may be cycles, to anything. */
+const linked = (roll: Dice.Dice, model: Model, features: Features): Value => {
+  const targets = [...[...model.sources.keys()].filter((source) => source.startsWith("/s/")), ...features.cycles === true ? [...model.specs.values()].flatMap(({ output }) => output ?? []) : []]
+  return Link.make(Dice.pick(roll, targets)) as unknown as Value
+}
+
 /** A random world of so many sources and computations; each may look at sources and at those before it. */
-export const random = (roll: Dice.Dice, { computations, sources }: { readonly sources: number; readonly computations: number }): Model => {
+export const random = (roll: Dice.Dice, { computations, sources }: { readonly sources: number; readonly computations: number }, features: Features = {}): Model => {
   const model = new Model()
+  const making = { model, roll, features }
   const places: Array<string> = []
   for (let i = 0; i < sources; i++) {
     places.push(`/s/${i}`)
     model.sources.set(`/s/${i}`, roll(3))
   }
+  for (let i = 0; features.links === true && i < 3; i++) {
+    places.push(`/l/${i}`)
+    model.sources.set(`/l/${i}`, linked(roll, model, features))
+  }
+  const ahead = features.cycles === true ? Array.from({ length: computations }, (_, i) => `/c/${i}`) : []
   for (let i = 0; i < computations; i++) {
-    const near = places.slice(-8 - roll(8))
-    model.add(`c${i}`, `/c/${i}`, recipe(roll, near))
+    const near = [...places.slice(-8 - roll(8)), ...ahead.length > 0 && roll(3) === 0 ? [Dice.pick(roll, ahead)] : []]
+    model.add(`c${i}`, { output: `/c/${i}`, compute: failing(making, recipe(roll, near)), gate: gate(making) })
     places.push(`/c/${i}`)
   }
+  for (let i = 0; features.children === true && i < 2; i++) parent(making, i, places)
   return model
+}
+
+/** An effect that starts up to three computations, as many as a source says. */
+const parent = (making: Making, i: number, places: ReadonlyArray<string>): void => {
+  const { model, roll } = making
+  const source = `/s/${i}`
+  const count = (reader: Reader): number => number(reader.get(source)) % 4
+  const children = [0, 1, 2].map((n) => model.add(`k${i}-${n}`, { output: `/k/${i}/${n}`, compute: failing(making, recipe(roll, places.slice(-10))), gate: gate(making) }))
+  model.add(`p${i}`, { output: undefined, compute: count, children, count })
 }
 
 /** An effect over some places of a world. */
 export const watcher = (model: Model, roll: Dice.Dice, name: string): Spec => {
   const places = [...model.sources.keys(), ...[...model.specs.values()].flatMap(({ output }) => output ?? [])]
-  return model.add(name, undefined, recipe(roll, Dice.shuffled(roll, places).slice(0, 5)))
+  return model.add(name, { output: undefined, compute: recipe(roll, Dice.shuffled(roll, places).slice(0, 5)) })
 }
 
 /** Registers all nodes of a world, in random order, some with the reads that they declare. */
 export const register = (model: Model, scheduler: Scheduler, roll: Dice.Dice): void => {
-  for (const spec of Dice.shuffled(roll, [...model.specs.values()])) scheduler.register(model.define(spec))
+  for (const spec of Dice.shuffled(roll, model.roots)) scheduler.register(model.define(spec))
   for (const [address, value] of model.sources) scheduler.set(address, value)
 }
 
-/** Changes a source or a few, in the world and in the engine. */
-export const change = (model: Model, scheduler: Scheduler, roll: Dice.Dice): void => {
+/** Changes a source or a few, in the world and in the engine; links go elsewhere. */
+export const change = ({ features, model, roll }: Making, scheduler: Scheduler): void => {
   for (const source of Dice.shuffled(roll, [...model.sources.keys()]).slice(0, 1 + roll(3))) {
-    const value = someValue(roll)
+    const value = source.startsWith("/l/") ? linked(roll, model, features) : someValue(roll)
     model.sources.set(source, value)
     scheduler.set(source, value)
   }
 }
 
 /** Whether a node that reads these would see something else now. */
-export const differs = (model: Model, log: Spec["log"]): boolean =>
-  log.some(([how, address, value]) => JSON.stringify(model.reader[how](address) ?? null) !== JSON.stringify(value ?? null))
+export const differs = (reader: Reader, log: Spec["log"]): boolean =>
+  log.some(([how, address, value]) => JSON.stringify(reader[how](address) ?? null) !== JSON.stringify(value ?? null))
 
-/** The counts of live readers, counted anew from the edges that a snapshot shows. */
+/** Who is live, found anew from the edges that a snapshot shows: what is demanded, and what a parent started that has not run yet. */
 export const liveness = (nodes: ReturnType<Scheduler["snapshot"]>): ReadonlyMap<string, boolean> => {
-  const live = new Set(nodes.filter(({ kind }) => kind !== "computation").map(({ name }) => name))
+  const live = new Set(nodes.filter(({ kind, live, parent, runs }) => kind !== "computation" || (live && parent !== undefined && runs === 0)).map(({ name }) => name))
   for (const name of live) {
     const reads = nodes.find((node) => node.name === name)!.reads.map((read) => read.split("#")[0]!)
     for (const node of nodes) if (node.name !== name && node.outputs.some((output) => reads.includes(output))) live.add(node.name)
