@@ -238,6 +238,21 @@ describe("a completion that comes as a signal", () => {
     }))
 })
 
+describe("two runs of one beat", () => {
+  test("that report on one rendezvous are in conflict: one is taken in, and the other is told that it is over", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "job" }) }, ["x", "y"].map((by) => enzyme(by, (tx) => tx.rv.report("job", { by }), { query: "/signals/both" })))
+      yield* ask(space, "spawn")
+      const { id } = yield* space.signal({ signal: "/signals/both", payload: 1 })
+      yield* steps(space, 3)
+      const { handlings } = (yield* space.receipt(id))!
+      assert.deepStrictEqual(handlings.map(({ beat, enzyme, value }) => [enzyme, beat, value]), [["x", 2, true], ["y", 3, false]])
+      assert.deepInclude(yield* event(space, "job"), { telemetry: { by: "x" } })
+      assert.deepStrictEqual(yield* events(space, "job"), [2])
+      yield* Ledger.isReplayedEqual(space)
+    }))
+})
+
 describe("rendezvous that wait", () => {
   it.effect("go on after a power cut between any two steps, with one event for each completion", () =>
     Effect.gen(function*() {
