@@ -195,6 +195,30 @@ export interface SpaceGraph {
   readonly traces: Effect.Effect<TraceReport, ReadError>
 }
 
+/** How a space is stepped through. */
+export interface DebugReport {
+  /** The newest durable beat; -1 before the first. */
+  readonly beat: number
+  /** The nodes before whose runs the attached debugger stops the process. */
+  readonly breakpoints: ReadonlyArray<string>
+  /** Whether beats run by `step` alone. */
+  readonly held: boolean
+}
+
+/**
+ * How a space is stepped through while it is developed. Nothing of it is in the journal, and nothing outlives the process.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SpaceDebug {
+  readonly view: Effect.Effect<DebugReport, ReadError>
+  /** Has whoever watches runs told before each run of these nodes, and of no others: under `systole dev` the attached debugger stops there. */
+  readonly breakAt: (nodes: ReadonlyArray<string>) => Effect.Effect<void, ReadError>
+  /** Lets no beat run but by `step`, or lets them run again. What is asked meanwhile is taken, and waits. */
+  readonly hold: (isHeld: boolean) => Effect.Effect<void, ReadError>
+}
+
 /** A rendezvous as it stands: its entry, with its numbers as such. */
 export interface RendezvousRow extends Entry {
   readonly key: string
@@ -258,30 +282,6 @@ export interface SpaceFlows {
   readonly list: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<InstancePage, ReadError>
   /** `undefined` where there is none. */
   readonly get: (inst: string) => Effect.Effect<InstanceRow | undefined, ReadError>
-}
-
-/** How a space is stepped through. */
-export interface DebugReport {
-  /** The newest durable beat; -1 before the first. */
-  readonly beat: number
-  /** The nodes before whose runs the attached debugger stops the process. */
-  readonly breakpoints: ReadonlyArray<string>
-  /** Whether beats run by `step` alone. */
-  readonly held: boolean
-}
-
-/**
- * How a space is stepped through while it is developed. Nothing of it is in the journal, and nothing outlives the process.
- *
- * @category models
- * @since 0.1.0
- */
-export interface SpaceDebug {
-  readonly view: Effect.Effect<DebugReport, ReadError>
-  /** Has whoever watches runs told before each run of these nodes, and of no others: under `systole dev` the attached debugger stops there. */
-  readonly breakAt: (nodes: ReadonlyArray<string>) => Effect.Effect<void, ReadError>
-  /** Lets no beat run but by `step`, or lets them run again. What is asked meanwhile is taken, and waits. */
-  readonly hold: (isHeld: boolean) => Effect.Effect<void, ReadError>
 }
 
 /**
