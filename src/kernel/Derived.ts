@@ -32,6 +32,7 @@ import type { Delivery, Derivation, NodeLine, Refused } from "./Derivation.ts"
 import * as Derivations from "./Derivation.ts"
 import type { Spent } from "./Intake.ts"
 import { MAX_ROUNDS, PASS, writerOf } from "./Derivation.ts"
+import { worldOf } from "./Kept.ts"
 import type * as Pieces from "./Pieces.ts"
 import { Roster } from "./Roster.ts"
 import * as Run from "./Run.ts"
@@ -309,6 +310,8 @@ export class Derived implements Derivation {
     scheduler.registry.removed = ({ definition: { name } }) => {
       if (!name.startsWith(WATCH)) this.roster.left(name)
     }
+    this.roster.kept.world = worldOf(this.committedState, scheduler.graph.locations, () => this.stage)
+    scheduler.registry.unclaimed = (name) => this.roster.kept.drop(name)
     scheduler.settling.timer = this.around.timer
     if (this.around.rechecks) this.check = Idempotency.checker(scheduler, this.ground, (name, address) => this.around.tell(Derivations.instability(name, address)))
     scheduler.graph.explains = this.trace.has("run")

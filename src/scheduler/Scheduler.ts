@@ -368,8 +368,7 @@ export class Scheduler {
   /** Lets go of the nodes that a parent started, but for those that it keeps. */
   private abandon(parent: Node, started: ReadonlySet<string>, kept: ReadonlySet<string> | undefined): void {
     for (const name of started) {
-      const child = this.registry.get(name)
-      if (kept?.has(name) !== true && child?.parent === parent) this.registry.remove(child)
+      if (kept?.has(name) !== true) this.registry.disown(parent, name)
     }
   }
 }

@@ -42,7 +42,7 @@ describe("M: persistence of nodes", () => {
       name: "index",
       fingerprint: "Materializer  /index/* /log/:day digest of its code ",
       status: "clean",
-      creates: false,
+      children: [],
       reads: [["/items", "children"], ["/x#/a", "deep"], ["/x#/b", "shallow"]],
       causes: [],
       throttledUntil: 0,
