@@ -13,11 +13,14 @@ import * as ControlCommand from "./ControlCommand.ts"
 import * as DataFolder from "./DataFolder.ts"
 import * as DeadCommand from "./DeadCommand.ts"
 import * as EnzymeCommand from "./EnzymeCommand.ts"
+import * as DebugCommand from "./DebugCommand.ts"
+import * as FlowCommand from "./FlowCommand.ts"
 import * as GraphCommand from "./GraphCommand.ts"
 import * as HistoryCommand from "./HistoryCommand.ts"
 import * as NewCommand from "./NewCommand.ts"
 import * as OpCommand from "./OpCommand.ts"
 import * as Output from "./Output.ts"
+import * as RvCommand from "./RvCommand.ts"
 import * as ServeCommand from "./ServeCommand.ts"
 import * as SignalCommand from "./SignalCommand.ts"
 import * as SpaceCommand from "./SpaceCommand.ts"
@@ -48,8 +51,11 @@ export const command = Command.make("systole").pipe(
     EnzymeCommand.command,
     DeadCommand.command,
     OpCommand.command,
+    RvCommand.command,
+    FlowCommand.command,
     ...ControlCommand.commands,
     GraphCommand.command,
+    DebugCommand.command,
     HistoryCommand.journal,
     HistoryCommand.replay,
     HistoryCommand.why,

@@ -82,8 +82,8 @@ const make = ({ fetch, token, unreachable, url }: Line): Client["Service"] => {
             method,
             signal,
             headers: {
-              ...headers,
               ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+              ...headers,
               ...(body === undefined ? {} : { "content-type": "application/json" })
             },
             ...(body === undefined ? {} : { body: JSON.stringify(body) })

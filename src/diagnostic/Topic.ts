@@ -43,6 +43,11 @@ export const topics = {
     means: "An enzyme left out atoms that the configuration grants it to declassify",
     remedy: "Nothing, where that is meant; else take the grant out of the configuration"
   },
+  "mailroom/catalog": {
+    severity: "sev:crit",
+    means: "The catalogue of the mailroom is damaged in the scope that is named, so no bucket was made",
+    remedy: "Give each cell under /sys/err_cat a field mailroom.buckets with an object, and send /CEP:sig_sys/init again"
+  },
   "module/broken": {
     severity: "sev:crit",
     means: "A module cannot be loaded or registered; what its file held before goes on",

@@ -22,6 +22,8 @@ import * as Cleared from "./Cleared.ts"
 import * as Cells from "./Cells.ts"
 import * as Control from "./Control.ts"
 import * as Dead from "./Dead.ts"
+import * as Debug from "./Debug.ts"
+import * as Flows from "./Flows.ts"
 import * as Graph from "./Graph.ts"
 import * as Guard from "./Guard.ts"
 import * as History from "./History.ts"
@@ -30,6 +32,7 @@ import * as Ops from "./Ops.ts"
 import * as Pages from "./Pages.ts"
 import * as Posting from "./Posting.ts"
 import * as Problem from "./Problem.ts"
+import * as Rv from "./Rv.ts"
 import * as SignalRequest from "./SignalRequest.ts"
 import * as Sse from "./Sse.ts"
 import * as Wire from "./Wire.ts"
@@ -48,6 +51,8 @@ export interface Options extends Guard.Rules {
   readonly closing: AbortSignal
   /** Pages of HTML by their paths. */
   readonly pages: Readonly<Record<string, Page>>
+  /** Whether spaces can be stepped through. */
+  readonly debug?: boolean | undefined
 }
 
 /** The application: `fetch` answers whoever the guard lets through, by the routes. */
@@ -63,17 +68,18 @@ export interface App {
  * @since 0.1.0
  */
 export const make = (services: Services, options: Options): App => {
-  const routes = routesOf(services, options)
+  const tell = teller(options)
+  const around = { stream: Sse.make(options.closing, tell), tell, getPath: pathOf }
+  const routes = routesOf(services, options, around)
   const refusal = Guard.make(options, services.hash)
   const readerOf = Guard.readers(options, services.hash)
-  const tell = teller(options)
-  const cleared = Cleared.make(services.kernel, { stream: Sse.make(options.closing, tell), tell })
+  const cleared = Cleared.make(services.kernel, around)
   // Before the routes and not among them: Hono runs a route that stands alone without any machinery.
   const fetch: App["fetch"] = (request) => {
     const reader = readerOf(request)
     if (reader !== undefined && !probes.has(pathOf(request))) return cleared(request, reader)
     const refused = refusal(request)
-    return refused === undefined || probes.has(pathOf(request)) ? routes.fetch(request) : Problem.response(refused)
+    return refused === undefined || isOpen(request, refused) ? routes.fetch(request) : Problem.response(refused)
   }
   return { fetch, routes }
 }
@@ -81,12 +87,17 @@ export const make = (services: Services, options: Options): App => {
 /** What may be asked by anyone: whether the server lives, and whether it is ready. */
 const probes: ReadonlySet<string> = new Set(["/livez", "/readyz"])
 
+/** Whether a request that the guard refuses is let through: a probe, and whoever shows a token of its own. */
+const isOpen = (request: Request, { code }: Problem.RequestRefused): boolean => {
+  const path = pathOf(request)
+  return probes.has(path) || (code === "auth/missing" && Rv.isReport(request, path))
+}
+
 /** The path of a request, without the dot segments that clients and most hosts take away before anyone sees them, and Deno does not. */
 const pathOf = ({ url }: Request): string => getPath({ url: /\/(?:\.|%2e)/i.test(url) ? new URL(url).href : url } as Request)
 
-const routesOf = (services: Services, options: Options): Hono => {
-  const app = new Hono({ getPath: pathOf })
-  const tell = teller(options)
+const routesOf = (services: Services, options: Options, { getPath, stream, tell }: Cleared.Around): Hono => {
+  const app = new Hono({ getPath })
   app.onError((failure) => {
     tell(failure)
     return Problem.response(failure)
@@ -100,17 +111,19 @@ const routesOf = (services: Services, options: Options): Hono => {
   runtimeRoutes(app, services.kernel)
   signalRoutes(app, services.kernel)
   const find = (name: string) => Effect.runPromise(services.kernel.space(name, { create: false }))
-  const stream = Sse.make(options.closing, tell)
   stateRoutes(app, services, stream)
   Dead.routes(app, find)
+  Flows.routes(app, { find, kernel: services.kernel, stream, wantsStream })
   app.get("/v1/spaces/:space/denials", async (c) => {
     const space = await find(c.req.param("space"))
     return Json.answer({ denials: await Effect.runPromise(space.denials) }, { headers: { "cache-control": "no-store" } })
   })
   Graph.routes(app, find)
+  if (options.debug === true) Debug.routes(app, find)
   History.routes(app, find)
   Control.routes(app, find)
   Ops.routes(app, { find, stream, wantsStream })
+  Rv.routes(app, { find, stream, wantsStream })
   for (const [path, page] of Object.entries(options.pages)) app.get(path, () => Pages.send(page, services.kernel, services.hash))
   return app
 }

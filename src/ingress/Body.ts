@@ -37,6 +37,29 @@ export const json = async (request: Request): Promise<unknown> => {
   return parse(whole)
 }
 
+/** What an object may hold, and of what type each is; `any` for a value. */
+export type Fields = Readonly<Record<string, "string" | "number" | "any">>
+
+/**
+ * The fields of a JSON body: those that are listed, each of its type, and no other. Rejects with {@link RequestRefused}.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fields = async (request: Request, known: Fields): Promise<Readonly<Record<string, unknown>>> => {
+  const body = await json(request)
+  const expected = `Send { ${Object.keys(known).join(", ")} }`
+  if (typeof body !== "object" || body === null || Array.isArray(body)) throw unexpected(`is no object. ${expected}`)
+  for (const [name, value] of Object.entries(body)) {
+    const type = Object.hasOwn(known, name) ? known[name] : undefined
+    if (type === undefined) throw unexpected(`has a field ${JSON.stringify(name.slice(0, 100))}. ${expected}`)
+    if (type !== "any" && typeof value !== type) throw unexpected(`has a field "${name}" that is no ${type}. ${expected}`)
+  }
+  return body as Readonly<Record<string, unknown>>
+}
+
+const unexpected = (detail: string) => new RequestRefused({ code: "body/malformed", reason: `The body does not say what to do: it ${detail}` })
+
 /**
  * The chunks of a body, of which there are at most `limit` bytes in all. Rejects with {@link RequestRefused}.
  *

@@ -25,10 +25,12 @@ import * as Wire from "./Wire.ts"
 type Environment = { readonly Bindings: { readonly reader: Clearance } }
 
 /** What the answers go through. */
-interface Around {
+export interface Around {
   readonly stream: (frames: Stream.Stream<Frame, unknown>) => Response
   /** Tells of failures to the inside. */
   readonly tell: (failure: unknown) => void
+  /** The path of a request, the same on each host. */
+  readonly getPath: (request: Request) => string
 }
 
 const fresh: Json.Init = { headers: { "cache-control": "no-store" } }
@@ -39,8 +41,8 @@ const fresh: Json.Init = { headers: { "cache-control": "no-store" } }
  * @category constructors
  * @since 0.1.0
  */
-export const make = (kernel: Kernel["Service"], { stream, tell }: Around): (request: Request, reader: Clearance) => Response | Promise<Response> => {
-  const app = new Hono<Environment>()
+export const make = (kernel: Kernel["Service"], { getPath, stream, tell }: Around): (request: Request, reader: Clearance) => Response | Promise<Response> => {
+  const app = new Hono<Environment>({ getPath })
   app.onError((failure) => {
     tell(failure)
     return Problem.response(failure)

@@ -13,7 +13,6 @@ import type { Continuation, OperationRequest } from "../stage/Launch.ts"
 import * as Body from "./Body.ts"
 import * as Cells from "./Cells.ts"
 import * as Json from "./Json.ts"
-import { RequestRefused } from "./Problem.ts"
 import type { Frame } from "./Sse.ts"
 import * as Wire from "./Wire.ts"
 
@@ -32,9 +31,6 @@ export interface Around {
 
 const OPERATION = "/v1/spaces/:space/ops/:oid"
 
-/** What a body may hold, and of what type it is; `any` for a value. */
-type Fields = Readonly<Record<string, "string" | "number" | "any">>
-
 /**
  * Adds the routes to an application.
  *
@@ -49,7 +45,7 @@ export const routes = (app: Hono, { find, stream, wantsStream }: Around): void =
     return answer({ operations: page.operations, next: page.next ?? null })
   })
   app.post("/v1/spaces/:space/ops", async (c) => {
-    const request = await fieldsOf(c.req.raw, { verb: "string", target: "string", mode: "string", ttl: "number", payload: "any", pipeline: "any" })
+    const request = await Body.fields(c.req.raw, { verb: "string", target: "string", mode: "string", ttl: "number", payload: "any", pipeline: "any" })
     const space = await find(c.req.param("space"))
     const { beat, oid } = await Effect.runPromise(space.ops.start({ mode: "opm:states", ...request } as unknown as OperationRequest))
     const location = `/v1/spaces/${space.name}/ops/${oid}`
@@ -65,20 +61,20 @@ export const routes = (app: Hono, { find, stream, wantsStream }: Around): void =
     return answer({ ...rest, payload: Wire.inline(payload), close: close === undefined ? null : { ...close, summary: Wire.inline(close.summary) } })
   })
   app.post(`${OPERATION}/state`, async (c) => {
-    const { code, note, state } = await fieldsOf(c.req.raw, { state: "string", code: "number", note: "string" }) as { readonly state: string; readonly code?: number; readonly note?: string }
+    const { code, note, state } = await Body.fields(c.req.raw, { state: "string", code: "number", note: "string" }) as { readonly state: string; readonly code?: number; readonly note?: string }
     const { oid, space: name } = c.req.param()
     const space = await find(name)
     const how = { ...(code === undefined ? {} : { code }), ...(note === undefined ? {} : { note }) }
     return Json.answer({ oid, beat: await Effect.runPromise(space.ops.setState(oid, state, how)) })
   })
   app.post(`${OPERATION}/await`, async (c) => {
-    const { want, ...then } = await fieldsOf(c.req.raw, { want: "string", signal: "string", ttl: "number", payload: "any" }) as unknown as Continuation & { readonly want: string }
+    const { want, ...then } = await Body.fields(c.req.raw, { want: "string", signal: "string", ttl: "number", payload: "any" }) as unknown as Continuation & { readonly want: string }
     const { oid, space: name } = c.req.param()
     const space = await find(name)
     return Json.answer({ oid, beat: await Effect.runPromise(space.ops.await(oid, want, then)) })
   })
   app.post(`${OPERATION}/close`, async (c) => {
-    const { status, summary } = await fieldsOf(c.req.raw, { status: "string", summary: "any" }) as { readonly status: string; readonly summary?: unknown }
+    const { status, summary } = await Body.fields(c.req.raw, { status: "string", summary: "any" }) as { readonly status: string; readonly summary?: unknown }
     const { oid, space: name } = c.req.param()
     const space = await find(name)
     return Json.answer({ oid, beat: await Effect.runPromise(space.ops.close(oid, status, summary)) })
@@ -89,20 +85,5 @@ export const routes = (app: Hono, { find, stream, wantsStream }: Around): void =
     return Json.answer({ oid, beat: await Effect.runPromise(space.ops.cancel(oid)) })
   })
 }
-
-/** The fields of a request's body: those that are listed, each of its type, and no other. */
-const fieldsOf = async (request: Request, fields: Fields): Promise<Readonly<Record<string, unknown>>> => {
-  const body = await Body.json(request)
-  const expected = `Send { ${Object.keys(fields).join(", ")} }`
-  if (typeof body !== "object" || body === null || Array.isArray(body)) throw malformed(`it is no object. ${expected}`)
-  for (const [name, value] of Object.entries(body)) {
-    const type = Object.hasOwn(fields, name) ? fields[name] : undefined
-    if (type === undefined) throw malformed(`it has a field ${JSON.stringify(name.slice(0, 100))}. ${expected}`)
-    if (type !== "any" && typeof value !== type) throw malformed(`its field "${name}" is no ${type}. ${expected}`)
-  }
-  return body as Readonly<Record<string, unknown>>
-}
-
-const malformed = (detail: string) => new RequestRefused({ code: "body/malformed", reason: `The body does not say what to do with an operation: ${detail}` })
 
 const answer = (body: unknown): Response => Json.answer(body, { headers: { "cache-control": "no-store" } })

@@ -79,12 +79,16 @@ export class BeatWork {
   labels: Labels | undefined
   /** Whether an enzyme takes the signal that tells of the fact at a place. */
   hears: (signal: string, place: string) => boolean = () => false
-  /** What was sent of them. */
+  /** What the beat itself sent, but to those who await operations. */
   readonly told: Array<Sent> = []
   /** The transactions of nodes that a replay ran, by their lines. */
   readonly nodeDrafts: Array<Draft> = []
   /** The watchers of operations whose time is over, each by its operation and number. */
   due: ReadonlyArray<readonly [oid: string, number: number]> = []
+  /** The keys of the rendezvous whose beat has come. */
+  met: ReadonlyArray<string> = []
+  /** The events of the rendezvous that were completed, by their cells. */
+  readonly completions: Array<readonly [cell: string, event: Document.Document]> = []
   /** What became of operations, once all runs are merged. */
   advanced: Advanced | undefined
   /** What was sent again from the dead letters. */

@@ -21,8 +21,10 @@ import type { Body } from "./Body.ts"
 import { type Delivery, GATED } from "./Derivation.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import type { Flight, Handling, Outcome } from "./Flight.ts"
+import * as Flowing from "./Flowing.ts"
 import type { Steps } from "./Foreign.ts"
 import * as Journal from "./Journal.ts"
+import * as Meeting from "./Meeting.ts"
 import * as Labelling from "./Labelling.ts"
 import * as Operating from "./Operating.ts"
 import * as Receipts from "./Receipts.ts"
@@ -83,6 +85,8 @@ export const commit = (work: BeatWork, body: Body): Beat => {
   Reporting.attach(work)
   if (work.falls) Steering.fall(work)
   Operating.advance(work, body, settled.queued)
+  Meeting.advance(work, body, settled.queued)
+  Flowing.advance(work, body, settled.queued)
   Reporting.put(work)
   body.derivation.settle(work)
   Reporting.send(work, body, settled.queued)
@@ -280,6 +284,7 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     restless: body.derivation.restless,
     refused: body.derivation.refused,
     due: work.due,
+    met: work.met,
     sent: [...work.advanced?.sent ?? [], ...work.told],
     changes,
     made: firsts(settled.blobs, body),
@@ -315,7 +320,10 @@ const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => 
     else body.bindings.set(cell, list)
   }
   if (work.advanced !== undefined) Operating.apply(work.advanced, body)
+  Meeting.apply(work, body)
   for (const captured of work.captured) captured.pending.beat = work.moment.beat
+  // Before what waits comes in: a run that met a lock of this very beat waits for it.
+  if (isRuled) inbox.rule(work.regime)
   for (const pending of settled.queued) {
     pending.stored = true
     if (pending.again?.why === "redelivery" || pending.leaves) continue
@@ -327,7 +335,6 @@ const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => 
     if (flight.open > 0) inbox.stay(flight)
     else inbox.land(flight)
   }
-  if (isRuled) inbox.rule(work.regime)
   // Another handling of its event may have ended in this very beat, so it comes after all of those.
   for (const pending of work.redelivered) {
     if (pending.again === undefined) continue

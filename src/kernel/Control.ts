@@ -16,8 +16,10 @@ import type { InvalidNode } from "../scheduler/Definition.ts"
 import type { BindingChange } from "../stage/Launch.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Write } from "../stage/Write.ts"
+import * as Flowing from "./Flowing.ts"
 import type { SentSince } from "./Dossiers.ts"
 import * as Foreign from "./Foreign.ts"
+import * as Meeting from "./Meeting.ts"
 import * as Operating from "./Operating.ts"
 import type { Regime, Verb } from "./Regime.ts"
 import { lockOver } from "./Regime.ts"
@@ -26,7 +28,7 @@ import type { ControlRefused, DeadAbsent, SpaceStopped } from "./SpaceError.ts"
 import { CellLocked, WriteRefused } from "./SpaceError.ts"
 
 /** What is answered to whoever asked: the beat that did it, once that is durable, or why it was not done. */
-export type Answer = (answer: number | Address.InvalidAddress | InvalidNode | InvalidValue | Operating.Refused | WriteRefused | CellLocked | ControlRefused | DeadAbsent | SpaceStopped) => void
+export type Answer = (answer: number | InvalidValue | Operating.Refused | Meeting.Refused | Flowing.Refused | Address.InvalidAddress | InvalidNode | WriteRefused | CellLocked | ControlRefused | DeadAbsent | SpaceStopped) => void
 
 /**
  * One piece of control input.
@@ -44,6 +46,8 @@ export type Control =
   | Steered
   | Cutover
   | Locking
+  | Appointed
+  | Flowed
 
 /** What is asked of the space as a whole. */
 export interface Steered {
@@ -100,6 +104,24 @@ export interface Operation {
   readonly ask: Operating.Ask
   /** The operation that it was done to, once it was. */
   oid: string | undefined
+  readonly answer: Answer
+}
+
+/** What is asked of a rendezvous. */
+export interface Appointed {
+  readonly kind: "rv"
+  readonly ask: Meeting.Ask
+  /** What was spawned or claimed, once it was. */
+  spawned: Meeting.Spawned | undefined
+  readonly answer: Answer
+}
+
+/** What is asked of a flow. */
+export interface Flowed {
+  readonly kind: "flow"
+  readonly ask: Flowing.Ask
+  /** The instance that it was done to, once it was. */
+  inst: string | undefined
   readonly answer: Answer
 }
 
@@ -187,6 +209,8 @@ export const answerOf = (control: Control): Answer => {
 export const sizeOf = (control: Control): number => {
   switch (control.kind) {
     case "op":
+    case "rv":
+    case "flow":
       return JSON.stringify({ ...control.ask, value: undefined }).length + (control.ask.value?.text.length ?? 0)
     case "bind":
       return size({ signal: control.change.cell, target: control.change.enzyme, payload: undefined })
@@ -206,3 +230,28 @@ export const sizeOf = (control: Control): number => {
 }
 
 const sizeOfWrite = ({ address, document }: Setting["write"]): number => size({ signal: undefined, target: address.text, payload: document })
+/**
+ * Does what is asked of a rendezvous in the capture transaction; answers why not, where it cannot.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const meet = (draft: Draft, control: Appointed, around: Parameters<typeof Meeting.perform>[2]): Meeting.Refused | undefined => {
+  const done = Meeting.perform(draft, control.ask, around)
+  if (Meeting.isRefusal(done)) return done
+  control.spawned = done
+  return undefined
+}
+
+/**
+ * Does what is asked of a flow in the capture transaction; answers why not, where it cannot.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const flow = (draft: Draft, control: Flowed, around: Parameters<typeof Flowing.perform>[2]): Flowing.Refused | undefined => {
+  const done = Flowing.perform(draft, control.ask, around)
+  if (typeof done !== "string") return done
+  control.inst = done
+  return undefined
+}

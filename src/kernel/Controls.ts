@@ -7,24 +7,19 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import * as Address from "../cell/Address.ts"
-import * as Value from "../cell/Value.ts"
-import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
-import { InvalidNode } from "../scheduler/Definition.ts"
-import { InvalidSignal } from "../stage/Emission.ts"
 import type { BindingChange } from "../stage/Launch.ts"
 import * as Write from "../stage/Write.ts"
 import type { LiveBody } from "./Body.ts"
 import * as Control from "./Control.ts"
 import * as DeadLetter from "./DeadLetter.ts"
-import { expected } from "./Expected.ts"
+import { asControlError } from "./Expected.ts"
 import * as Foreign from "./Foreign.ts"
 import type { Group } from "./Group.ts"
 import * as Pieces from "./Pieces.ts"
 import * as Regime from "./Regime.ts"
 import type { ControlError, SpaceControl, SpaceState } from "./Space.ts"
-import { CellLocked, ControlRefused, DeadAbsent, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
+import { ControlRefused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
 
 /**
  * The control input of one space.
@@ -178,5 +173,3 @@ export class Controls implements SpaceControl {
 }
 
 const nothing = (): void => {}
-
-const asControlError = expected<ControlError>(Address.InvalidAddress, Value.InvalidValue, WriteRefused, CellLocked, ControlRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull, InvalidNode)

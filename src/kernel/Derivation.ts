@@ -97,7 +97,7 @@ export const wasLast = (tag: string | undefined): boolean => tag === SPENT.tag
 /** The fact that a node failed. */
 export const failure = (name: string, output: string | undefined, code: string): Diagnostic.Diagnostic => Diagnostic.of("node/failed", {
   code,
-  note: `${name} failed, and what it derives stays as it was`,
+  note: `${name} failed, and derives nothing new`,
   origin: { kind: "node", name },
   subject: output === undefined ? undefined : Address.ofKey(output)
 })

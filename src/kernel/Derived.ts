@@ -21,7 +21,7 @@ import type { Modules } from "../scheduler/Modules.ts"
 import type { Location, Node, NodeRun } from "../scheduler/Node.ts"
 import type { GraphView } from "../scheduler/Introspection.ts"
 import { Scheduler } from "../scheduler/Scheduler.ts"
-import { type Kind, Trace } from "../scheduler/Trace.ts"
+import type { Kind } from "../scheduler/Trace.ts"
 import type { Committed } from "../stage/Moment.ts"
 import type { Labels } from "../stage/Labels.ts"
 import type { Stage } from "../stage/Stage.ts"
@@ -29,6 +29,7 @@ import type { BeatWork } from "./BeatWork.ts"
 import type { Outcome } from "./Flight.ts"
 import type { Step } from "./Foreign.ts"
 import type { Delivery, Derivation, NodeLine, Refused } from "./Derivation.ts"
+import { Attention } from "./Attention.ts"
 import * as Derivations from "./Derivation.ts"
 import type { Spent } from "./Intake.ts"
 import { MAX_ROUNDS, PASS, writerOf } from "./Derivation.ts"
@@ -36,6 +37,7 @@ import { worldOf } from "./Kept.ts"
 import type * as Pieces from "./Pieces.ts"
 import { Roster } from "./Roster.ts"
 import * as Run from "./Run.ts"
+import type { Watch } from "./RunWatch.ts"
 import { Timing } from "./Timing.ts"
 
 const noLines: ReadonlyArray<NodeLine> = []
@@ -60,6 +62,8 @@ export interface Around {
   readonly tell: (fact: Diagnostic) => void
   /** Whether each node runs twice, so that those are told of which make something else then. */
   readonly rechecks: boolean
+  /** Told before the runs of nodes with a breakpoint. */
+  readonly stop: Watch["stop"] | undefined
 }
 
 /**
@@ -85,9 +89,7 @@ export class Derived implements Derivation {
   private written = new Map<string, number>()
   private ran = new Set<Node>()
   lines: Array<NodeLine> = noLines as Array<NodeLine>
-  /** Why each of them ran, where that is taken down. */
-  private causes: Array<ReadonlyArray<string>> = []
-  readonly trace = new Trace()
+  readonly attention: Attention
   private labels: Labels | undefined
   restless: ReadonlyArray<string> = []
   private readonly timing: Timing
@@ -102,6 +104,7 @@ export class Derived implements Derivation {
     this.roster = new Roster(modules, around)
     this.around = around
     this.timing = new Timing(around)
+    this.attention = new Attention(around.stop)
     this.committedState = around.committed
     this.limit = around.limit
   }
@@ -156,6 +159,7 @@ export class Derived implements Derivation {
     this.work = work
     this.stage = work.stage
     this.lines = []
+    this.attention.beat = work.moment.beat
     this.scheduler.open(work.moment.now, work.moment)
     this.timing.count(work.begun.spent, this.scheduler)
     for (const [key, steps] of work.steps) this.changeBy(key, steps)
@@ -225,8 +229,14 @@ export class Derived implements Derivation {
 
   /** Takes down from now on what the scheduler does, by these kinds. */
   follow(kinds: ReadonlyArray<Kind>): void {
-    this.trace.set(kinds)
-    if (this.scheduler !== undefined) this.scheduler.graph.explains = this.trace.has("run")
+    this.attention.trace.set(kinds)
+    if (this.scheduler !== undefined) this.attention.pay(this.scheduler.graph)
+  }
+
+  /** Has whoever watches runs told before those of these nodes, and of no others. */
+  breakAt(nodes: ReadonlyArray<string>): void {
+    this.attention.breakpoints = new Set(nodes)
+    if (this.scheduler !== undefined) this.attention.pay(this.scheduler.graph)
   }
 
   observations(): ReadonlyArray<ObservationRow> {
@@ -250,7 +260,7 @@ export class Derived implements Derivation {
     const seen = scheduler.takeSeen()
     this.timing.committed(scheduler)
     if (this.tiring.length > 0 || this.told.size > 0) this.told = new Map(this.tiring.map((node) => [node, node.gate!.episodes]))
-    if (this.trace.active.length > 0) this.takeDown(beat)
+    this.attention.takeDown({ beat, lines: this.lines, invalid: scheduler.invalidation.marked ?? [], restless: this.restless })
     this.end()
     this.roster.committed()
     scheduler.graph.locations.settled(this.limit)
@@ -279,7 +289,7 @@ export class Derived implements Derivation {
     this.stage = undefined
     this.lines = noLines as Array<NodeLine>
     this.restless = []
-    this.causes = []
+    this.attention.end()
     this.scheduler!.invalidation.marked = []
     this.written.clear()
     this.ran.clear()
@@ -314,7 +324,7 @@ export class Derived implements Derivation {
     scheduler.registry.unclaimed = (name) => this.roster.kept.drop(name)
     scheduler.settling.timer = this.around.timer
     if (this.around.rechecks) this.check = Idempotency.checker(scheduler, this.ground, (name, address) => this.around.tell(Derivations.instability(name, address)))
-    scheduler.graph.explains = this.trace.has("run")
+    this.attention.pay(scheduler.graph)
     scheduler.observe((run, keys) => this.note(run, keys))
     for (const [name, address] of this.watches) this.demand(scheduler, name, address)
     return this.scheduler = scheduler
@@ -340,18 +350,9 @@ export class Derived implements Derivation {
     if (name.startsWith(WATCH)) return
     for (const key of keys) this.written.set(key, this.lines.length)
     if (node.output !== undefined) this.written.set(node.output.key, this.lines.length)
-    if (this.trace.has("run")) this.causes.push(run.causes)
+    this.attention.note(run)
     if (error === undefined) this.check?.({ run, keys, moment: this.work!.moment })
     this.lines.push({ name, at: this.at, parent: Derivations.lineage(node), error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error), this.scheduler!.gates.isLastAttempt(node)) })
-  }
-
-  /** Takes down what the beat derived, now that it is in the store. */
-  private takeDown(beat: number): void {
-    const { lines, trace } = this
-    const invalid = new Set(this.scheduler!.invalidation.marked)
-    lines.forEach(({ at, error, name }, i) => trace.add("run", { beat, node: name, in: at < 0 ? "pass" : "gate", causes: this.causes[i] ?? [], error: error?.message }))
-    for (const { definition: { name } } of invalid) trace.add("invalid", { beat, node: name })
-    if (lines.length > 0) trace.add("pass", { beat, runs: lines.length, invalid: invalid.size, restless: this.restless })
   }
 
   /** What nodes made of documents joins the beat: of handlings that read after it, and of the batch. */

@@ -69,12 +69,14 @@ export class Group {
   private grown = 0
   private disarm: (() => void) | undefined
   private failure: SpaceStopped | undefined
+  private byHand: boolean
 
   constructor(body: LiveBody, turn: (run: () => void) => void, listener: Listener) {
     this.body = body
     this.turn = turn
     this.listener = listener
     this.heartbeat = new Heartbeat(body, new LiveIntake(body))
+    this.byHand = body.settings.pace === "manual"
     this.durable = body.store.head().beat
     this.opened = body.host.now()
     this.schedule()
@@ -113,6 +115,17 @@ export class Group {
     }
     // A beat that ended while the flush was under way is not in it.
     this.await({ open: () => this.beats.length === 0 ? look() : this.whenDurable(look, fail), fail })
+  }
+
+  /** Whether beats run by hand alone. */
+  get held(): boolean {
+    return this.byHand
+  }
+
+  /** Has beats run by hand alone from now on, or by themselves again. */
+  hold(isHeld: boolean): void {
+    this.byHand = isHeld
+    this.wake()
   }
 
   /** Says that there is something to do. */
@@ -251,7 +264,7 @@ export class Group {
     const head = store.head()
     const number = head.beat + 1
     if (this.steppers.length > 0) return number
-    if (settings.pace === "manual") return undefined
+    if (this.byHand) return undefined
     const now = this.body.host.now()
     if (regime.control !== undefined || (head.beat < 0 && settings.boot)) return number
     if (inbox.isRunnable({ beat: number, clock: now }) || this.body.derivation.isRunnable(now)) return number
@@ -332,13 +345,13 @@ export class Group {
     if (this.next() !== undefined || this.gate.length > 0 || this.unsaved.length > 0) return this.schedule()
     const { inbox, settings, store } = this.body
     const head = store.head()
-    const busy = settings.pace === "manual" && inbox.isRunnable({ beat: head.beat + 1, clock: this.body.host.now() })
+    const busy = this.byHand && inbox.isRunnable({ beat: head.beat + 1, clock: this.body.host.now() })
     if (!busy && inbox.parked === 0 && !this.body.derivation.isAwaited) {
       const { idlers } = this
       this.idlers = []
       for (const idler of idlers) idler.open()
     }
-    if (settings.pace === "manual") return
+    if (this.byHand) return
     const due = inbox.waits.next({ beat: head.beat, clock: Math.max(head.clock, head.beat < 0 ? this.opened : 0), tempo: settings.tempo })
     const moment = Math.min(due?.moment ?? Infinity, this.body.derivation.nextDue ?? Infinity)
     if (moment < Infinity) this.disarm = this.body.host.wake(moment, () => this.begin())

@@ -14,6 +14,7 @@ import type { Pieces as Face } from "../stage/Charter.ts"
 import { Draft } from "../stage/Draft.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import { CAPTURE, Stage } from "../stage/Stage.ts"
+import * as Rendezvous from "../rendezvous/Advance.ts"
 import { BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
@@ -21,10 +22,12 @@ import * as Commit from "./Commit.ts"
 import * as Control from "./Control.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import type { Captured, Handling, Outcome } from "./Flight.ts"
+import * as Flowing from "./Flowing.ts"
 import * as Foreign from "./Foreign.ts"
 import type { Intake } from "./Intake.ts"
 import * as Labelling from "./Labelling.ts"
 import * as Modules from "./Modules.ts"
+import * as Meeting from "./Meeting.ts"
 import * as Operating from "./Operating.ts"
 import * as Pieces from "./Pieces.ts"
 import * as Run from "./Run.ts"
@@ -81,6 +84,8 @@ export class Heartbeat {
     const resolve = this.memo(work)
     work.taken = this.intake.take(begun, { regime: work.regime, resolve })
     work.due = this.intake.due()
+    work.met = this.intake.met(work.regime)
+    Rendezvous.atCapture(work.stage, number, work.met)
     this.arrange(work, resolve)
     this.body.derivation.begin(work)
     return work
@@ -111,6 +116,8 @@ export class Heartbeat {
     if (control.kind === "cutover") return void Steering.cutOver(work, draft, control)
     if (control.kind === "piece") return Pieces.perform(draft, control, this.pieces)
     if (control.kind === "op") return Control.operate(draft, control, { body: this.body, work })
+    if (control.kind === "flow") return Control.flow(draft, control, { body: this.body, work })
+    if (control.kind === "rv") return Control.meet(draft, control, { body: this.body, work })
     return control.kind === "bind" ? work.bind(control.change, CAPTURE) : DeadLetter.redeliver(control, work, this.body)
   }
 
@@ -173,9 +180,9 @@ export class Heartbeat {
         run: handling.run,
         envelope: entry.envelope,
         serializable: entry.enzyme.isolation === "serializable",
+        ledgers: (draft) => ({ op: Operating.face(work, this.body, entry)(draft), rv: Meeting.face(work, this.body)(draft), flow: Flowing.face(work, this.body)(draft) }),
         labels: work.labels,
         label: handling.label,
-        operations: Operating.face(work, this.body, entry),
         pieces: this.pieces
       })
       const outcome = Run.prefetch(handling, handling.draft) ?? this.body.derivation.parked() ?? Run.run(handling, handling.draft, this.body.host)

@@ -11,6 +11,7 @@
  * @module
  */
 import type { Watch } from "../operation/Watches.ts"
+import type { Appointment } from "../rendezvous/Calendar.ts"
 import * as Registry from "../registry/Registry.ts"
 import type { Lane, Resolution } from "../registry/Registry.ts"
 import { type Control, sizeOf } from "./Control.ts"
@@ -68,6 +69,8 @@ export class Inbox {
   private readonly discarded = new Set<number>()
   /** Watchers of operations whose time is over. */
   private readonly overdue = new Queue<Watch>()
+  /** Rendezvous whose beat has come. */
+  private readonly met = new Queue<Appointment>()
   /** How many handlings wait for a gate that holds back what they read. */
   parked = 0
   /** Lanes that are held, with the events that wait behind their holder. */
@@ -83,11 +86,11 @@ export class Inbox {
 
   /** Whether a beat with this start would have something to do. */
   isRunnable(start: Start): boolean {
-    if (this.controls.length > 0 || !this.urgent.isEmpty || this.hasOverdue || this.again !== undefined) return true
-    if (!this.regime.gated) return !this.normal.isEmpty || this.waits.isDue(start.beat, start.clock)
+    if (this.controls.length > 0 || !this.urgent.isEmpty || isAwaited(this.overdue) || this.again !== undefined) return true
+    if (!this.regime.gated) return !this.normal.isEmpty || isAwaited(this.met) || this.waits.isDue(start.beat, start.clock)
     // What is due and parked calls for no beat.
     this.ripen(start, this.limits)
-    return !this.urgent.isEmpty || this.hasOverdue
+    return !this.urgent.isEmpty || isAwaited(this.overdue)
   }
 
   /** Whether something waits that a rollback discards. */
@@ -201,9 +204,10 @@ export class Inbox {
 
   /** Puts what is due where it is taken from. */
   private ripen(start: Start, limits: Limits): void {
-    for (const { again, seq, urgent, watch } of this.waits.take(start.beat, start.clock, looks(limits))) {
+    for (const { again, appointment, seq, urgent, watch } of this.waits.take(start.beat, start.clock, looks(limits))) {
       const track = this.trackOf({ urgent })
       if (watch !== undefined) this.overdue.push(watch)
+      else if (appointment !== undefined) this.met.push(appointment)
       else if (again) track.retries.push(seq)
       else track.due.push(seq)
     }
@@ -223,13 +227,12 @@ export class Inbox {
 
   /** The watchers whose time is over, as many as one beat takes; they stay until it is committed. */
   nextDue(limits: Limits): ReadonlyArray<Watch> {
-    return this.hasOverdue ? this.overdue.first(limits.captureSignals).filter(({ gone }) => !gone) : []
+    return firstOf(this.overdue, limits)
   }
 
-  /** Whether a watcher that is open still is over its time; those that are gone leave the front. */
-  private get hasOverdue(): boolean {
-    while (this.overdue.peek()?.gone === true) this.overdue.shift()
-    return this.overdue.size > 0
+  /** The rendezvous whose beat has come, likewise; none while the gate is closed. */
+  nextMet(limits: Limits, { gated }: Regime.Regime): ReadonlyArray<Appointment> {
+    return gated ? [] : firstOf(this.met, limits)
   }
 
   /** One loser for each document; the document then goes behind the others, so that each has its turn where not all of them fit. */
@@ -379,6 +382,15 @@ const isFull = ({ bytes, limits, taken }: Capture): boolean => taken.length >= l
 
 /** Each look moves one signal on; the limit keeps a beat from looking at a whole backlog. */
 const looks = ({ captureSignals }: Limits): number => 4 * captureSignals
+
+/** Whether anybody still waits in a queue; those that are gone leave its front. */
+const isAwaited = (queue: Queue<{ readonly gone: boolean }>): boolean => {
+  while (queue.peek()?.gone === true) queue.shift()
+  return queue.size > 0
+}
+
+const firstOf = <A extends { readonly gone: boolean }>(queue: Queue<A>, limits: Limits): ReadonlyArray<A> =>
+  isAwaited(queue) ? queue.first(limits.captureSignals).filter(({ gone }) => !gone) : []
 
 /** The lane of an event, by the width that its enzymes ask for; apart for each label. */
 const laneOf = ({ label, pair, target = "" }: Signal, lane: Lane): string => {

@@ -61,6 +61,8 @@ export interface Intake {
   readonly take: (start: Start, how: { readonly regime: Regime.Regime; readonly resolve: (signal: Signal) => Resolution }) => ReadonlyArray<Taken>
   /** Step 5 for the watchers of operations: those whose time is over, each by its operation and number. */
   readonly due: () => ReadonlyArray<readonly [oid: string, number: number]>
+  /** The same for rendezvous: the keys of those whose beat has come. */
+  readonly met: (regime: Regime.Regime) => ReadonlyArray<string>
   /** Whether an enzyme takes the signal that tells of the fact at a place. */
   readonly hears: (signal: string, place: string, table: BindingTable) => boolean
   /** The outcome of a handling that is not to run, because how it ended is known. */
@@ -136,6 +138,10 @@ export class LiveIntake implements Intake {
 
   due(): ReadonlyArray<readonly [oid: string, number: number]> {
     return this.body.inbox.nextDue(this.body.settings.limits).map(({ number, oid }) => [oid, number])
+  }
+
+  met(regime: Regime.Regime): ReadonlyArray<string> {
+    return this.body.inbox.nextMet(this.body.settings.limits, regime).map(({ key }) => key)
   }
 
   hears(signal: string, _place: string, table: BindingTable): boolean {

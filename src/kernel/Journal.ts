@@ -18,7 +18,7 @@ import { pointer } from "../cell/Address.ts"
 import type { At, BindingChange, Emission } from "../stage/Launch.ts"
 import * as Labels from "../stage/Labels.ts"
 import { CAPTURE, type Staged } from "../stage/Stage.ts"
-import type { Control, Cutover, Operation, Setting } from "./Control.ts"
+import type { Appointed, Control, Cutover, Flowed, Operation, Setting } from "./Control.ts"
 import type { NodeLine, Refused } from "./Derivation.ts"
 import type { Captured, Handling } from "./Flight.ts"
 import type { Foreign } from "./Foreign.ts"
@@ -64,6 +64,8 @@ export interface Facts {
   readonly refused: ReadonlyArray<Refused>
   /** The watchers of operations whose time was over. */
   readonly due: ReadonlyArray<readonly [oid: string, number: number]>
+  /** The rendezvous whose beat had come. */
+  readonly met: ReadonlyArray<string>
   /** What the beat itself sent. */
   readonly sent: ReadonlyArray<Sent>
   readonly changes: ReadonlyArray<Staged>
@@ -112,6 +114,7 @@ export const entry = (facts: Facts): string => {
   for (let i = 0; i < facts.changes.length; i++) text += i === 0 ? cell(facts.changes[i]!) : `,${cell(facts.changes[i]!)}`
   text += "]"
   if (facts.due.length > 0) text += `,"due":${JSON.stringify(facts.due)}`
+  if (facts.met.length > 0) text += `,"met":${JSON.stringify(facts.met)}`
   if (facts.sent.length > 0) text += `,"sent":[${facts.sent.map(awaited).join(",")}]`
   if (facts.made.length > 0) text += `,"made":${addresses(facts.made)}`
   if (facts.labels !== undefined) text += `,"labels":${JSON.stringify(facts.labels)}`
@@ -167,9 +170,9 @@ const cell = ({ address, after, before, writers }: Staged): string =>
 
 const control = (control: Control): string => {
   if (control.kind === "bind") return JSON.stringify(["bind", control.change])
-  if (control.kind === "op") {
+  if (control.kind === "op" || control.kind === "rv" || control.kind === "flow") {
     const { value, ...ask } = control.ask
-    return `["op",${JSON.stringify(ask)},[${value?.text ?? ""}]]`
+    return `["${control.kind}",${JSON.stringify(ask)},[${value?.text ?? ""}]]`
   }
   if (control.kind === "steer") return JSON.stringify(["steer", control.verb, ...control.to === undefined ? [] : [control.to]])
   if (control.kind === "lock") return JSON.stringify(["lock", control.cell, control.on])
@@ -250,6 +253,8 @@ export type ControlLine =
   | readonly ["start", module: string, inputs: readonly [unknown]]
   | readonly ["stop", piece: string]
   | readonly ["op", ask: Operation["ask"], value: readonly [unknown?]]
+  | readonly ["rv", ask: Appointed["ask"], value: readonly [unknown?]]
+  | readonly ["flow", ask: Flowed["ask"], value: readonly [unknown?]]
 
 /** One signal that the beat itself sent; the enzyme is one that awaits it. */
 export type SentLine = readonly [id: string, signal: string, target: Path, enzyme: Path, payload: readonly [unknown?]]
@@ -274,6 +279,7 @@ export interface Parsed {
   readonly refused?: ReadonlyArray<Refused>
   readonly cells: ReadonlyArray<CellLine>
   readonly due?: ReadonlyArray<readonly [oid: string, number: number]>
+  readonly met?: ReadonlyArray<string>
   readonly sent?: ReadonlyArray<SentLine>
   readonly made?: ReadonlyArray<string>
   readonly labels?: Lines

@@ -6,11 +6,9 @@
 import * as Effect from "effect/Effect"
 import * as EffectQueue from "effect/Queue"
 import * as Stream from "effect/Stream"
-import * as Address from "../cell/Address.ts"
-import * as Value from "../cell/Value.ts"
+import type * as Value from "../cell/Value.ts"
 import * as Accident from "../diagnostic/Accident.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
-import { InvalidSignal } from "../stage/Emission.ts"
 import type { Archive } from "./Archive.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
@@ -18,7 +16,7 @@ import { Controls } from "./Controls.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import { Cursor } from "./Cursor.ts"
 import { Deliveries } from "./Deliveries.ts"
-import { expected } from "./Expected.ts"
+import { asRefusal } from "./Expected.ts"
 import { Examination } from "./Examination.ts"
 import { Entrance, type Entered } from "./Entrance.ts"
 import type { Foreign } from "./Foreign.ts"
@@ -33,9 +31,12 @@ import * as Reporting from "./Reporting.ts"
 import { Settlers } from "./Settlers.ts"
 import type { Accepted, ControlError, DeadPage, OpenLetter, PostedSignal, PostHears, ReadError, Receipt, SignalError, Space } from "./Space.ts"
 import type { Pending } from "./Signal.ts"
+import { LiveDebug } from "./SpaceDebug.ts"
+import { LiveFlows } from "./SpaceFlows.ts"
 import { LiveGraph } from "./SpaceGraph.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
-import { type HistoryBusy, IdReused, InboxFull, SpaceStopped } from "./SpaceError.ts"
+import { LiveRendezvous } from "./SpaceRendezvous.ts"
+import { type HistoryBusy, SpaceStopped } from "./SpaceError.ts"
 
 const nothing = (): void => {}
 
@@ -48,7 +49,10 @@ const nothing = (): void => {}
 export class LiveSpace implements Space, Neighbour {
   readonly name: string
   readonly ops: LiveOperations
+  readonly rv: LiveRendezvous
+  readonly flow: LiveFlows
   readonly control: Controls
+  readonly debug: LiveDebug
   readonly graph: LiveGraph
   private readonly body: LiveBody
   private readonly group: Group
@@ -84,7 +88,11 @@ export class LiveSpace implements Space, Neighbour {
     this.entrance = new Entrance(body)
     this.control = new Controls(body, this.group)
     this.examination = new Examination(body, around.turn)
-    this.ops = new LiveOperations({ store: body.store, control: (make) => this.control.submit(make), durably: (see) => this.durably(see) })
+    const ledgers = { store: body.store, hash: body.hash, control: (make: Parameters<Controls["submit"]>[0]) => this.control.submit(make), durably: <A>(see: () => A) => this.durably(see) }
+    this.ops = new LiveOperations(ledgers)
+    this.rv = new LiveRendezvous(ledgers)
+    this.flow = new LiveFlows(ledgers)
+    this.debug = new LiveDebug({ derivation: body.derivation, group: this.group, durably: (see) => this.durably(see) })
     this.graph = new LiveGraph({ derivation: body.derivation, durably: (see) => this.durably(see) })
     this.observing = new Observing({ body, group: this.group, durably: (see) => this.durably(see), ended: this.ended })
     this.watch = this.observing.watch
@@ -354,5 +362,3 @@ export class LiveSpace implements Space, Neighbour {
     })
   }
 }
-
-const asRefusal = expected<SignalError>(InvalidSignal, Address.InvalidAddress, Value.InvalidValue, IdReused, InboxFull, SpaceStopped, PersistenceError)

@@ -17,6 +17,7 @@ import { Derived } from "./Derived.ts"
 import { Documents } from "./Documents.ts"
 import { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
+import * as Meeting from "./Meeting.ts"
 import * as Labels from "../stage/Labels.ts"
 import * as Operating from "./Operating.ts"
 import type { Pacemaker } from "./Pacemaker.ts"
@@ -65,8 +66,10 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
   }
   const bindings = bindingsOf(store, documents)
   const watches = Operating.recall(store, documents, bindings)
+  const calendar = Meeting.recall(store, documents, store.head().beat)
   const next = (): number => ++number
   Operating.resume(watches, { inbox, number: next, tempo: settings.tempo })
+  Meeting.resume(calendar, { inbox, number: next })
   return {
     space: store.space,
     store,
@@ -83,11 +86,13 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
       hash: hash.hex,
       timer: host.now,
       tell: (fact) => reporter.report({ ...fact, space: store.space, beat: undefined }),
-      rechecks: host.watch?.rechecks === true
+      rechecks: host.watch?.rechecks === true,
+      stop: host.watch?.stop
     }),
     bindings,
     regime,
     watches,
+    calendar,
     settings,
     labels: settings.labels === undefined ? undefined : Labels.read(Labels.documentOf(settings.labels)),
     hash: hash.hex,

@@ -9,12 +9,21 @@
  */
 import * as Context from "effect/Context"
 
+/** A run that is about to begin, and what changed before it. */
+export interface Stop {
+  readonly beat: number
+  readonly node: string
+  readonly causes: ReadonlyArray<string>
+}
+
 /** Told of the synchronous part of each run. */
 export interface Watch {
   readonly enter: () => void
   readonly leave: () => void
   /** Runs each computation and materializer a second time, aside, to find out whether it makes the same of the same. */
   readonly rechecks: boolean
+  /** A node is about to run before which somebody asked to stop. */
+  readonly stop: (at: Stop) => void
 }
 
 /**

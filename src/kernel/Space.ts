@@ -17,8 +17,12 @@ import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { BlobWriter, JournalRow } from "../persistence/Persistence.ts"
 import type { InvalidSignal } from "../stage/Emission.ts"
 import type { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
+import type { FlowError } from "../flow/FlowError.ts"
+import type { Instance } from "../flow/Instance.ts"
+import type { Entry } from "../rendezvous/Entry.ts"
+import type { RendezvousError } from "../rendezvous/RendezvousError.ts"
+import type { Continuation, FlowBudget, FlowRequest, OperationRequest, RendezvousSpec, SignalRequest, StateNote } from "../stage/Launch.ts"
 import type { InvalidNode } from "../scheduler/Definition.ts"
-import type { Continuation, OperationRequest, SignalRequest, StateNote } from "../stage/Launch.ts"
 import type { Finding, GraphView, Stats } from "../scheduler/Introspection.ts"
 import type { Kind, Lines } from "../scheduler/Trace.ts"
 import type { Archive } from "./Archive.ts"
@@ -91,7 +95,7 @@ export interface Observation {
 }
 
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
-export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | InvalidNode | SpaceStopped
+export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | RendezvousError | FlowError | InvalidNode | SpaceStopped
 export type { Foreign, ForeignChange }
 export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationPage, OperationRow }
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
@@ -191,6 +195,95 @@ export interface SpaceGraph {
   readonly traces: Effect.Effect<TraceReport, ReadError>
 }
 
+/** How a space is stepped through. */
+export interface DebugReport {
+  /** The newest durable beat; -1 before the first. */
+  readonly beat: number
+  /** The nodes before whose runs the attached debugger stops the process. */
+  readonly breakpoints: ReadonlyArray<string>
+  /** Whether beats run by `step` alone. */
+  readonly held: boolean
+}
+
+/**
+ * How a space is stepped through while it is developed. Nothing of it is in the journal, and nothing outlives the process.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SpaceDebug {
+  readonly view: Effect.Effect<DebugReport, ReadError>
+  /** Has whoever watches runs told before each run of these nodes, and of no others: under `systole dev` the attached debugger stops there. */
+  readonly breakAt: (nodes: ReadonlyArray<string>) => Effect.Effect<void, ReadError>
+  /** Lets no beat run but by `step`, or lets them run again. What is asked meanwhile is taken, and waits. */
+  readonly hold: (isHeld: boolean) => Effect.Effect<void, ReadError>
+}
+
+/** A rendezvous as it stands: its entry, with its numbers as such. */
+export interface RendezvousRow extends Entry {
+  readonly key: string
+}
+
+/** Rendezvous in the order of their keys, and where to go on; `undefined` at the end. */
+export interface RendezvousPage {
+  readonly rendezvous: ReadonlyArray<RendezvousRow>
+  readonly next: string | undefined
+}
+
+/**
+ * The rendezvous of a space. What is asked of them is done by the next beat, and answered with its number when that is durable.
+ *
+ * To follow one, watch its cell, `/data/rv/<key>`. What is refused changes nothing.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SpaceRendezvous {
+  /** Begins one; answers the token with which a worker reports on it, and on no other. It is told this once, and kept nowhere. */
+  readonly spawn: (spec: RendezvousSpec) => Effect.Effect<{ readonly key: string; readonly token: string; readonly beat: number }, ControlError>
+  /** Mints another token for one, in place of the one that it had. */
+  readonly claim: (key: string) => Effect.Effect<{ readonly key: string; readonly token: string; readonly beat: number }, ControlError>
+  readonly resched: (key: string, delta: number) => Effect.Effect<number, ControlError>
+  readonly kill: (key: string, how?: { readonly mode?: string; readonly wait?: number }) => Effect.Effect<number, ControlError>
+  /** Takes in a result; with a `token`, only where that is the one of this key. */
+  readonly report: (key: string, telemetry?: unknown, by?: { readonly token?: string | undefined }) => Effect.Effect<number, ControlError>
+  /** The rendezvous after a cursor, a page at a time. */
+  readonly list: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<RendezvousPage, ReadError>
+  /** `undefined` where there is none. */
+  readonly get: (key: string) => Effect.Effect<RendezvousRow | undefined, ReadError>
+}
+
+/** An instance of a flow as it stands. */
+export interface InstanceRow extends Instance {
+  readonly inst: string
+}
+
+/** Instances in the order of their ids, and where to go on; `undefined` at the end. */
+export interface InstancePage {
+  readonly instances: ReadonlyArray<InstanceRow>
+  readonly next: string | undefined
+}
+
+/**
+ * The flows of a space. What is asked of them is done by the next beat, and answered with its number when that is durable.
+ *
+ * To follow an instance, watch its cell, `/data/flow/inst/<id>`. What is refused changes nothing.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SpaceFlows {
+  readonly start: (request: FlowRequest) => Effect.Effect<{ readonly inst: string; readonly beat: number }, ControlError>
+  readonly pause: (inst: string) => Effect.Effect<number, ControlError>
+  readonly resume: (inst: string) => Effect.Effect<number, ControlError>
+  readonly cancel: (inst: string) => Effect.Effect<number, ControlError>
+  readonly budget: (inst: string, budget: FlowBudget) => Effect.Effect<number, ControlError>
+  /** The instances after a cursor, a page at a time. */
+  readonly list: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<InstancePage, ReadError>
+  /** `undefined` where there is none. */
+  readonly get: (inst: string) => Effect.Effect<InstanceRow | undefined, ReadError>
+}
+
 /**
  * One space: one cell tree, one heartbeat, one journal.
  *
@@ -225,8 +318,11 @@ export interface Space {
   /** Sends a dead letter again, by the next beat: exactly its enzyme runs anew, or, where its chain was too long, all that take the signal. Answers the beat, when durable. */
   readonly redeliver: (id: string, enzyme: string) => Effect.Effect<number, ControlError>
   readonly ops: SpaceOperations
+  readonly rv: SpaceRendezvous
+  readonly flow: SpaceFlows
   readonly control: SpaceControl
   readonly graph: SpaceGraph
+  readonly debug: SpaceDebug
   /** Starts a piece of a node module, by the next beat, with a value for each of its inputs; answers its name, when durable. The same start twice is one piece. */
   readonly start: (module: string, inputs?: { readonly [name: string]: unknown }) => Effect.Effect<string, ControlError>
   /** Stops a piece, by the next beat; what it derived stays. */

@@ -35,7 +35,7 @@ export class LiveGraph implements SpaceGraph {
       return { ...view, stats: Introspection.stats(view), findings: Introspection.diagnose(view) }
     })
     this.traces = durably(() => {
-      const { trace } = derivation
+      const { trace } = derivation.attention
       return { kinds: trace.active, run: trace.get("run"), invalid: trace.get("invalid"), pass: trace.get("pass") }
     })
   }

@@ -11,6 +11,7 @@
  */
 import { Heap } from "../cell/Heap.ts"
 import type { Watch } from "../operation/Watches.ts"
+import type { Appointment } from "../rendezvous/Calendar.ts"
 import type { Pending } from "./Signal.ts"
 
 /** When the next beat has to run for the sake of a wait, and the number it has to reach. */
@@ -30,10 +31,12 @@ export interface Wait {
   readonly urgent: boolean
   /** The watcher of an operation whose time it is, where it is no signal. */
   readonly watch: Watch | undefined
+  /** The rendezvous whose beat it is. */
+  readonly appointment: Appointment | undefined
 }
 
 /** What is to wait. */
-export type Waiting = Pick<Pending, "seq" | "due" | "again"> & { readonly watch?: Watch; readonly urgent?: boolean }
+export type Waiting = Pick<Pending, "seq" | "due" | "again"> & { readonly watch?: Watch; readonly appointment?: Appointment; readonly urgent?: boolean }
 
 /** How many that wait for nothing any more are kept at least before they are cleared away. */
 const DROPPED = 1024
@@ -55,13 +58,13 @@ export class Waits {
     return this.byMoment.size + this.byBeat.size + this.ripe.size
   }
 
-  add({ again, due, seq, urgent = false, watch }: Waiting): void {
-    const wait: Wait = { seq, beat: due?.beat, moment: due?.moment, again: again !== undefined, urgent, watch }
+  add({ again, appointment, due, seq, urgent = false, watch }: Waiting): void {
+    const wait: Wait = { seq, beat: due?.beat, moment: due?.moment, again: again !== undefined, urgent, watch, appointment }
     if (wait.moment === undefined) this.byBeat.push(wait)
     else this.byMoment.push(wait)
   }
 
-  /** One of those that wait was a watcher that is gone. What nobody waits for is cleared away once it outweighs the rest, so each costs the same. */
+  /** One of those that wait was a watcher or a rendezvous that is gone. What nobody waits for is cleared away once it outweighs the rest, so each costs the same. */
   drop(): void {
     if (++this.dropped < Math.max(DROPPED, this.size / 2)) return
     for (const heap of [this.byMoment, this.byBeat, this.ripe]) heap.retain(isAwaited)
@@ -101,7 +104,7 @@ export class Waits {
 /** Whether a beat's number is enough for the first of those that wait for a number only. */
 const reaches = (heap: Heap<Wait>, beat: number): boolean => (first(heap)?.beat ?? Infinity) <= beat
 
-const isAwaited = ({ watch }: Wait): boolean => watch?.gone !== true
+const isAwaited = ({ appointment, watch }: Wait): boolean => watch?.gone !== true && appointment?.gone !== true
 
 /** The first that somebody still waits for. */
 const first = (heap: Heap<Wait>): Wait | undefined => {

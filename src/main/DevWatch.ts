@@ -12,7 +12,7 @@
  */
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { RunWatch } from "../kernel/RunWatch.ts"
+import { RunWatch, type Watch } from "../kernel/RunWatch.ts"
 
 /**
  * A run used something that is not in the journal.
@@ -66,9 +66,17 @@ export const layer: Layer.Layer<never> = Layer.sync(RunWatch, () => {
     leave: () => {
       inside = false
     },
-    rechecks: true
+    rechecks: true,
+    stop
   }
 })
+
+/** Stops the process where a debugger is attached to it: `at` says which run comes next, and why. All else stands still as well, so nothing changes by it. */
+const stop: Watch["stop"] = (at) => {
+  void at
+  // oxlint-disable-next-line no-debugger -- it is what a breakpoint is
+  debugger
+}
 
 let installed = false
 

@@ -103,7 +103,7 @@ export const open = Effect.fn("Project.open")(function*(
   const registered = yield* Loader.register(found).pipe(Effect.provideContext(context))
   const kernel = Context.get(context, Kernel)
   const closing = new AbortController()
-  const rules = { token: config.token, loopback: Config.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages, readers: config.readers }
+  const rules = { token: config.token, loopback: Config.isLoopback(config.host), reporter, closing: closing.signal, pages: config.pages, readers: config.readers, debug: config.check === true }
   const app = App.make({ kernel, hash: Context.get(context, Hash) }, rules)
   const reloads = Context.get(host, ModuleHost).changes.pipe(
     Stream.debounce(QUIET),

@@ -63,6 +63,10 @@ export class RecordedIntake implements Intake {
           return { ...DeadLetter.redelivery(this.past.space, control[1], control[2]), answer: nobody }
         case "op":
           return { kind: "op", ask: { ...control[1], value: document(control[2][0]) }, oid: undefined, answer: nobody }
+        case "flow":
+          return { kind: "flow", ask: { ...control[1], value: document(control[2][0]) }, inst: undefined, answer: nobody }
+        case "rv":
+          return { kind: "rv", ask: { ...control[1], value: document(control[2][0]) }, spawned: undefined, answer: nobody }
         case "start":
           return { kind: "piece", ask: { verb: "start", module: control[1], inputs: document(control[2][0])! }, name: undefined, answer: nobody }
         case "stop":
@@ -111,6 +115,10 @@ export class RecordedIntake implements Intake {
 
   due(): ReadonlyArray<readonly [oid: string, number: number]> {
     return this.entry!.due ?? []
+  }
+
+  met(): ReadonlyArray<string> {
+    return this.entry!.met ?? []
   }
 
   /** Whoever listened then may not be there any more. */

@@ -16,6 +16,7 @@ import { Documents } from "../kernel/Documents.ts"
 import { Heartbeat } from "../kernel/Heartbeat.ts"
 import { Inbox } from "../kernel/Inbox.ts"
 import * as Journal from "../kernel/Journal.ts"
+import * as Meeting from "../kernel/Meeting.ts"
 import * as Operating from "../kernel/Operating.ts"
 import * as Recovery from "../kernel/Recovery.ts"
 import * as Regime from "../kernel/Regime.ts"
@@ -186,6 +187,7 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     bindings,
     regime: Regime.recall(past, documents),
     watches: Operating.recall(past, documents, bindings),
+    calendar: Meeting.recall(past, documents, from - 1),
     settings: archive.settings,
     hash: archive.hash,
     seed: () => "",

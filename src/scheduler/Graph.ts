@@ -33,6 +33,8 @@ export class Graph {
   told: ((run: NodeRun, keys: ReadonlyArray<string>) => void) | undefined
   /** Whether each run is to know what changed before it. */
   explains = false
+  /** Told before each run, where runs are explained. */
+  before: ((run: NodeRun) => void) | undefined
   /** The labels of the space, where it has any. */
   labels: Labels | undefined
   /** Edges that close a cycle. */

@@ -147,7 +147,7 @@ export const diagnose = ({ edges, nodes }: GraphView): ReadonlyArray<Finding> =>
 
 /** What may be found of a node, and how it is said. */
 const symptoms: ReadonlyArray<{ readonly code: Finding["code"]; readonly reason: (node: NodeView, cycle: EdgeView | undefined) => string | undefined }> = [
-  { code: "node/failed", reason: ({ error }) => error && `its newest run failed, and what it derives stays as it was: ${error}` },
+  { code: "node/failed", reason: ({ error }) => error && `its newest run failed, and it derives nothing new: ${error}` },
   { code: "node/restless", reason: ({ causes, streak }) => streak === 0 ? undefined : `it did not come to rest in ${streak} passes in a row and is put off; what changes again and again is ${causes.join(", ")}` },
   { code: "node/cycle", reason: (_, cycle) => cycle && `it reads ${cycle.address}, which "${cycle.from}" derives from what it derives itself` },
   { code: "node/held", reason: ({ eligibleAt, heldBy, live, status }) => status === "clean" || !live || heldBy === undefined ? undefined : `it has to run, and its ${heldBy} holds it back until ${eligibleAt}` },

@@ -85,6 +85,10 @@ export abstract class NodeTransaction implements Transaction {
     throw this.forbidden("starts no operations")
   }
 
+  get flow(): never {
+    throw this.forbidden("starts no flows")
+  }
+
   get rv(): never {
     throw this.forbidden("spawns no rendezvous")
   }

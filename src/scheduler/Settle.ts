@@ -157,7 +157,7 @@ export class Settle {
 
   private run(node: Node): boolean {
     const run = node.run ??= new Runner(node, this.environment)
-    if (this.graph.explains) run.causes = causesOf(node)
+    if (this.graph.explains) this.explain(run)
     const { timer } = this
     if (!(timer !== undefined && node.definition.autoDebounce ? this.timed(run, timer) : run.perform())) return false
     this.runs++
@@ -168,6 +168,11 @@ export class Settle {
     }
     if (node.gate !== undefined) this.gates.ran(node)
     return true
+  }
+
+  private explain(run: NodeRun): void {
+    run.causes = causesOf(run.node)
+    this.graph.before?.(run)
   }
 
   /** Runs an effect by the clock of the host. What that shows counts when somebody hands it in. */

@@ -7,7 +7,7 @@ import type { Label } from "../cell/Label.ts"
 import type { Draft } from "./Draft.ts"
 import type { Envelope } from "./Envelope.ts"
 import type { Labels, Surface } from "./Labels.ts"
-import type { Operations } from "./Launch.ts"
+import type { Ledgers } from "./Launch.ts"
 import type { Startable } from "./Transaction.ts"
 
 /** What a run makes of pieces: cells of its draft, which live and die with it. */
@@ -27,7 +27,7 @@ export interface Charter {
   readonly label?: Label | undefined
   /** Of a node: all that it ever writes, which bounds what it may know. */
   readonly surface?: Surface | undefined
-  /** Makes the run's face of operations, where it uses them. */
-  readonly operations?: ((draft: Draft) => Operations) | undefined
+  /** Makes the run's face of the runtime's ledgers, where it uses them. */
+  readonly ledgers?: ((draft: Draft) => Ledgers) | undefined
   readonly pieces?: Pieces | undefined
 }

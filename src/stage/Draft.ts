@@ -19,7 +19,7 @@ import { adjusted, CHILDREN } from "./Children.ts"
 import * as Chance from "./Chance.ts"
 import type { Charter, Pieces } from "./Charter.ts"
 import * as Envelope from "./Envelope.ts"
-import type { BindingChange, Emission, OperationLaunch, Operations, Report, ReportLaunch, SignalRequest } from "./Launch.ts"
+import type { BindingChange, Emission, Flows, Ledgers, OperationLaunch, Operations, Rendezvous, Report, ReportLaunch, SignalRequest } from "./Launch.ts"
 import { NotProvided } from "./Launch.ts"
 import * as Emitted from "./Emission.ts"
 import type { Startable, Transaction } from "./Transaction.ts"
@@ -84,7 +84,7 @@ export class Draft implements Transaction {
   private readonly stage: View
   private readonly moment: Moment
   private readonly charter: Charter
-  private face: Operations | undefined
+  private face: Ledgers | undefined
   /** Documents that only this run sees: the merge makes them anew. */
   private shown: Own | undefined
   private chance: (() => number) | undefined
@@ -247,15 +247,9 @@ export class Draft implements Transaction {
     this.guarded(() => this.reports = Reports.added(this, report))
   }
 
-  get op(): Operations {
-    const { operations } = this.charter
-    if (operations === undefined) throw this.refuse(new NotProvided({ verb: "tx.op", service: "Operations" }))
-    return this.face ??= operations(this)
-  }
-
-  get rv(): never {
-    throw this.refuse(new NotProvided({ verb: "tx.rv", service: "Rendezvous" }))
-  }
+  get op(): Operations { return this.ledger("op") }
+  get rv(): Rendezvous { return this.ledger("rv") }
+  get flow(): Flows { return this.ledger("flow") }
 
   get io(): never {
     throw this.refuse(new NotProvided({ verb: "tx.io", service: "Reactor" }))
@@ -265,6 +259,12 @@ export class Draft implements Transaction {
   launch(size: number): void {
     this.grow(0, size)
     this.launched += size
+  }
+
+  private ledger<Name extends keyof Ledgers>(name: Name): Ledgers[Name] {
+    const { ledgers } = this.charter
+    if (ledgers === undefined) throw this.refuse(new NotProvided({ verb: `tx.${name}`, service: "Kernel" }))
+    return (this.face ??= ledgers(this))[name]
   }
 
   private read(address: Address.Address, hops: number): Value.Value {
@@ -290,9 +290,9 @@ export class Draft implements Transaction {
     return this.settle(Address.into(Link.target(linked.link), address.path.slice(linked.depth)), itself, hops + 1)
   }
 
-  /** Asks something of an operation: the writes to its dossier, which no envelope has to allow, and what is numbered when the run is merged, as the run sees it till then. */
+  /** Asks something of a ledger of the runtime: the writes to it, which no envelope has to allow, and, of an operation, what is numbered when the run is merged, as the run sees it till then. */
   operate(writes: ReadonlyArray<Write.Write>, launch?: { readonly op: OperationLaunch; readonly shows: ReadonlyArray<readonly [Address.Address, Document.Document]> }): void {
-    if (this.operated + writes.length > MAX_WRITES) throw new TransactionRefused({ reason: `one run makes at most ${MAX_WRITES} writes to operations` })
+    if (this.operated + writes.length > MAX_WRITES) throw new TransactionRefused({ reason: `one run makes at most ${MAX_WRITES} writes to the runtime's ledgers` })
     this.operated += writes.length
     for (const write of writes) this.enter(write)
     if (launch === undefined) return

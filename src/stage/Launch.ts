@@ -225,12 +225,127 @@ export interface ReportLaunch {
   readonly signal: boolean
 }
 
-/** Meetings with work outside the beat, under `/data/rv`. (Seed 001.) */
+/**
+ * What a rendezvous is to be. Beats are whole numbers, or their decimal texts; what is left out is taken from the cell
+ * `/defaults/<prof>`, and else as said here.
+ */
+export interface RendezvousSpec {
+  /** One name, such as `job17` or `app:job17`. An entry of the same key is replaced. */
+  readonly key: string
+  /**
+   * `rv-fixed` (default) is due once; `rv-epoch` again `epoch_k` beats after each completion; `rv-cas` is reported with content;
+   * `observer` is only looked at, and never late or over; of several `spec` with one `inst_id` the first that is applied ends the others.
+   */
+  readonly prof?: "rv-fixed" | "rv-epoch" | "rv-cas" | "observer" | "spec"
+  /** The beat from which the result is expected; or that many beats from now. Default: now. */
+  readonly due?: number | string
+  readonly due_off?: number | string
+  /** The beat at which it ends, reported or not; or that many beats after `due`. 0, the default, for never. */
+  readonly deadline?: number | string
+  readonly deadl_off?: number | string
+  /** How often it is put off when it is late, and by how many beats each time. Without, it waits for its deadline. */
+  readonly max_grace?: number | string
+  readonly grace_delta?: number | string
+  /** What follows when its grace is used up. Default `timeout`. */
+  readonly on_miss?: "timeout" | "kill" | "grace" | "ignore" | "quarantine"
+  readonly epoch_k?: number | string
+  readonly kill_mode?: string
+  readonly kill_wait?: number | string
+  readonly cas_hash?: string
+  /** The signal that its completion sends. Default `CEP:sig_rv/<tag of the key>`. */
+  readonly signal_path?: string
+  /** Who is to hear of it: one name such as `order:17`. */
+  readonly inst_id?: string
+  /** What the work begins with, of which a fingerprint is kept; or that fingerprint. */
+  readonly input?: unknown
+  readonly input_fp?: number | string
+  /** What is known of it so far: fields. */
+  readonly telemetry?: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Meetings with work outside the beat, under `/data/rv`. (Seed 001.)
+ *
+ * What is asked here takes effect with the run that asks it, or not at all. Each completion (`applied`, `timeout` or
+ * `killed`) writes one event to `/data/inbox/flow/inst_event/<key>` and sends the entry's signal there for the next beat,
+ * where enzymes that are bound at that cell or above it take it.
+ *
+ * @example Work for somebody outside, with two graces of ten beats
+ * ```ts
+ * import { Enzyme } from "systole"
+ *
+ * export default [
+ *   Enzyme.make({
+ *     name: "ask",
+ *     query: "/signals/ask/:job",
+ *     run: (tx, event) => tx.rv.spawn({ key: event.params["job"]!, due_off: 100, max_grace: 2, grace_delta: 10 })
+ *   }),
+ *   Enzyme.make({
+ *     name: "answered",
+ *     query: "/CEP:sig_rv/:job",
+ *     bind: ["/data/inbox/flow/inst_event"],
+ *     run: (tx, event) => tx.set(`/data/answers/${event.params["job"]}`, event.payload)
+ *   })
+ * ]
+ * ```
+ */
 export interface Rendezvous {
-  readonly spawn: (spec: { readonly key: string; readonly profile?: string } & Readonly<Record<string, unknown>>) => void
+  /**
+   * Begins one, in the state `pending`; answers the token with which a worker outside reports on it, and on no other.
+   *
+   * @throws NoSpec, InvalidRendezvous, LedgerMissing, RendezvousFull
+   */
+  readonly spawn: (spec: RendezvousSpec) => string
+  /** Puts one off by so many beats, or brings it forward. False for one that is unknown or over; true for 0, whatever the key. */
   readonly resched: (key: string, delta: number) => boolean
-  readonly kill: (key: string, how: { readonly mode: string; readonly wait: number }) => boolean
-  readonly report: (key: string, telemetry: unknown) => boolean
+  /** Ends one: at its next scan, or at the `wait`-th. False for one that is unknown or over. */
+  readonly kill: (key: string, how?: { readonly mode?: string; readonly wait?: number }) => boolean
+  /** Takes in its result: fields. False for one that is unknown or over. With `rv-cas`, the field `cas_hash` names content that is kept. */
+  readonly report: (key: string, telemetry?: Readonly<Record<string, unknown>>) => boolean
+}
+
+/** What an instance of a flow may spend: steps in all, and beats from now on; 0, as unless given, for any. */
+export interface FlowBudget {
+  readonly steps?: number | undefined
+  readonly beats?: number | undefined
+}
+
+/** What is started. */
+export interface FlowRequest extends FlowBudget {
+  readonly flow: string
+  readonly input?: unknown
+  /** The id of the instance: one name such as `order17`. One is minted unless given. */
+  readonly inst?: string | undefined
+}
+
+/**
+ * Flows under way, under `/data/flow/inst`. (Seed 001, "Pipeline integration".)
+ *
+ * What is asked here takes effect with the run that asks it, or not at all. An instance that is over sends
+ * `/CEP:sig_inst/<state>` to its cell, for enzymes that are bound there or above.
+ */
+export interface Flows {
+  /**
+   * Starts an instance of a flow; answers its id.
+   *
+   * @throws InvalidFlowRequest, FlowUnknown, InstanceExists
+   */
+  readonly start: (flow: string, input?: unknown, options?: FlowBudget & Pick<FlowRequest, "inst">) => string
+  /** Has an instance take no more steps. What it hears meanwhile is kept. False for one that is unknown, over or paused. */
+  readonly pause: (inst: string) => boolean
+  /** Has a paused instance go on. False for any other. */
+  readonly resume: (inst: string) => boolean
+  /** Ends an instance, and the rendezvous that it waits for. False for one that is unknown or over. */
+  readonly cancel: (inst: string) => boolean
+  /** Gives an instance another budget. False for one that is unknown or over. */
+  readonly budget: (inst: string, budget: FlowBudget) => boolean
+}
+
+/** What the ledgers of the runtime are to a run. */
+export interface Ledgers {
+  readonly op: Operations
+  readonly rv: Rendezvous
+  readonly flow: Flows
 }
 
 /** Requests to the outside world, submitted once the beat is durable. (Seed 003.) */

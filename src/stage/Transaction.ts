@@ -10,7 +10,7 @@
  */
 import type { Cell } from "../cell/Cell.ts"
 import type { Value } from "../cell/Value.ts"
-import type { Io, Operations, Rendezvous, Report, SignalRequest } from "./Launch.ts"
+import type { Flows, Io, Operations, Rendezvous, Report, SignalRequest } from "./Launch.ts"
 
 /** What a run may start: a node, defined with `Computation.make`, `Effect.make` or `Materializer.make`. */
 export interface Startable {
@@ -89,5 +89,6 @@ export interface Transaction {
   readonly report: (report: Report) => void
   readonly op: Operations
   readonly rv: Rendezvous
+  readonly flow: Flows
   readonly io: Io
 }

@@ -15,6 +15,8 @@ export type Round = () => number | Promise<number>
 /** Contenders for one figure. */
 export interface Case {
   readonly name: string
+  /** The title of the table in which it stands; those without one stand in the first. */
+  readonly table?: string
   /** What the figure counts, such as `signals/s`. */
   readonly unit: string
   /** The contender that the others are measured against. */
@@ -47,6 +49,9 @@ export interface Figure {
   readonly baseline: number
   readonly ratio: number
 }
+
+/** The cases of each table, in order, by its title. */
+export const tables = (cases: ReadonlyArray<Case>): ReadonlyMap<string, ReadonlyArray<Case>> => Map.groupBy(cases, ({ table = "" }) => table)
 
 /** One row of the JSON form. */
 export interface Row {

@@ -1,12 +1,13 @@
 /**
  * What the ledgers cost: operations started and closed, and a beat in which ten
- * watchers are due, with 100,000 others open and without them.
+ * watchers or ten rendezvous are due, with 100,000 others open and without them.
  */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Layer, Scope } from "effect"
-import { defaults, Enzyme, Kernel, KernelSettings, Registry, type Settings, type Space } from "systole"
+import { defaults, Enzyme, Kernel, KernelSettings, Registry, type Settings, type Space, SystemGrants } from "systole"
+import rvInit from "../../enzymes/rv_init.ts"
 import memory from "../../plugins/memory.ts"
 import sqlite from "../../plugins/sqlite.ts"
 import * as HashLayer from "../support/HashLayer.ts"
@@ -32,9 +33,15 @@ const verbs: Readonly<Record<string, Enzyme.Definition["run"]>> = {
     const oid = tx.op.start(render)
     for (let i = 0; i < count; i++) tx.op.await(oid, "ist:never", { signal: "/op/cont", ttl })
   },
+  /** Spawns so many rendezvous, each of which ends in so many beats. */
+  meet: (tx, event) => {
+    const { count, due, name } = event.payload as { readonly count: number; readonly due: number; readonly name: string }
+    for (let i = 0; i < count; i++) tx.rv.spawn({ key: `${name}.${i}`, due_off: due, deadl_off: 0 })
+  }
 }
 
 const enzymes = [
+  rvInit,
   ...Object.entries(verbs).map(([name, run]) => Enzyme.make({ name, query: `/signals/bench/${name}`, run })),
   Enzyme.make({ name: "heard", query: "/op/*", bind: ["/rt/ops"], run: () => undefined })
 ]
@@ -46,7 +53,7 @@ const scope = Scope.makeUnsafe()
 const open = (provider: typeof memory, name: string, pace: Settings["pace"]): Promise<Space> => {
   const layer = Kernel.layer.pipe(
     Layer.provide(provider.provides.persistence!({ folder: join(folder, name), options: {} }).pipe(Layer.provide(HashLayer.layer))),
-    Layer.provide(Layer.mergeAll(HashLayer.layer, SystemPacemaker.layer, Layer.fresh(Registry.layer))),
+    Layer.provide(Layer.mergeAll(HashLayer.layer, SystemPacemaker.layer, Layer.fresh(Registry.layer).pipe(Layer.provide(Layer.succeed(SystemGrants, new Set(["rv_init"])))))),
     Layer.provide(Layer.succeed(KernelSettings, { tempo: 0, pace, ledgers: true, create: "on-demand", boot: false, retention: {}, limits: defaults }))
   )
   return Effect.runPromise(Effect.gen(function*() {
@@ -83,6 +90,32 @@ const waiting = async (provider: typeof memory, name: string, count: number): Pr
   return space
 }
 
+/** A space in which so many rendezvous are pending for long. */
+const pending = async (provider: typeof memory, name: string, count: number): Promise<Space> => {
+  const space = await open(provider, name, "manual")
+  space.post({ signal: "/CEP:sig_sys/init", payload: 0 }, ignore)
+  await Effect.runPromise(space.step)
+  for (let left = count; left > 0; left -= AT_ONE) {
+    space.post({ signal: "/signals/bench/meet", payload: { count: AT_ONE, due: 1_000_000_000, name: `idle${left}` } }, ignore)
+    await Effect.runPromise(space.step)
+  }
+  const there = await Effect.runPromise(space.examine(({ store }) => store.below("/data/rv", { limit: OPEN + 1 }).length))
+  if (there !== count) throw new Error(`${there} rendezvous are pending, and ${count} should be`)
+  return space
+}
+
+/** Microseconds of a beat in which ten rendezvous end. */
+const ending = (made: Promise<Space>): Round => async () => {
+  const space = await made
+  space.post({ signal: "/signals/bench/meet", payload: { count: DUE, due: 1, name: "soon" } }, ignore)
+  await Effect.runPromise(space.step)
+  const began = performance.now()
+  await Effect.runPromise(space.step)
+  const took = (performance.now() - began) * 1000
+  await Effect.runPromise(space.step)
+  return took
+}
+
 /** Microseconds of a beat in which ten watchers are due. */
 const due = (made: Promise<Space>): Round => async () => {
   const space = await made
@@ -97,6 +130,7 @@ const due = (made: Promise<Space>): Round => async () => {
 
 const cases = (store: string, provider: typeof memory): ReadonlyArray<Case> => {
   const spaces = { write: open(provider, `${store}-write`, "demand"), both: open(provider, `${store}-both`, "demand") }
+  const meetings = { few: pending(provider, `${store}-met-few`, 0), many: pending(provider, `${store}-met-many`, OPEN) }
   const beats = { few: waiting(provider, `${store}-few`, 0), many: waiting(provider, `${store}-many`, OPEN) }
   return [
     {
@@ -112,6 +146,14 @@ const cases = (store: string, provider: typeof memory): ReadonlyArray<Case> => {
       unit: "µs",
       baseline: "no others",
       contenders: { "no others": due(beats.few), [`${OPEN} others`]: due(beats.many) },
+      rounds: 300,
+      warm: 100
+    },
+    {
+      name: `${store}, a beat with ${DUE} rendezvous due`,
+      unit: "µs",
+      baseline: "no others",
+      contenders: { "no others": ending(meetings.few), [`${OPEN} others`]: ending(meetings.many) },
       rounds: 300,
       warm: 100
     }

@@ -4,25 +4,30 @@
  *
  * All contenders run in one process and take turns. Each shape's sums, effects and
  * computed values have to be the same with all of them, or there are no figures. Our nodes run
- * in transactions, with causes, budgets and before-images; journal and labels are off.
+ * in transactions, with causes, budgets and before-images; journal and labels are off
+ * in the first table, and on in the second, where every batch is a beat of a space.
  */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { Cell, Computation, Effect, Scheduler } from "systole"
 import type { Bench, Case, Round } from "./Bench.ts"
 import { quantile } from "./Bench.ts"
+import * as Journaled from "./Journaled.ts"
 import { libraries } from "./Reactive.ts"
 import type { Shape, shapes as Shapes } from "./ReactiveShapes.ts"
 
 const names = Object.keys(libraries)
 
+/** The contenders of the second table. */
+const journaledNames = ["alien", "systole", "journaled"]
+
 /** Each contender's own copy of the shapes. */
-const copies = new Map(await Promise.all(names.map(async (name) =>
+const copies = new Map(await Promise.all([...names, "journaled"].map(async (name) =>
   [name, (await import(`./ReactiveShapes.ts?${name}`) as { readonly shapes: typeof Shapes }).shapes] as const
 )))
 
-/** What each contender came to, by shape. */
-const built = new Map<string, Map<string, { readonly shape: Shape; readonly transactions: (() => number) | undefined }>>()
+/** What each contender came to, by case. */
+const built = new Map<string, Map<string, { readonly shape: Shape; readonly transactions: (() => number) | undefined; readonly verify: (() => void) | undefined }>>()
 
 const elapsed = (work: () => void): number => {
   const began = performance.now()
@@ -30,13 +35,16 @@ const elapsed = (work: () => void): number => {
   return performance.now() - began
 }
 
-const round = (kase: string, name: string): Round => async () => {
-  const shapes = built.get(kase) ?? new Map()
-  built.set(kase, shapes)
+/** One contender's turn at a shape. What is built for one table goes on in no other, so that all have done the same. */
+const round = (kase: string, name: string, table = ""): Round => async () => {
+  const key = `${table}${kase}`
+  const shapes = built.get(key) ?? new Map()
+  built.set(key, shapes)
   let own = shapes.get(name)
   if (own === undefined) {
-    const library = await libraries[name]!()
-    own = { shape: copies.get(name)![kase]!.build(library), transactions: library.transactions }
+    const journaled = name === "journaled" ? await Journaled.make() : undefined
+    const library = journaled ?? await libraries[name]!()
+    own = { shape: copies.get(name)![kase]!.build(library), transactions: library.transactions, verify: journaled?.verify }
     shapes.set(name, own)
   }
   return elapsed(own.shape.run)
@@ -54,14 +62,28 @@ const shapeCases: ReadonlyArray<Case> = Object.entries(copies.get("alien")!).map
   warm: 5
 }))
 
+const JOURNALED = "journaled: "
+
+const journaledCases: ReadonlyArray<Case> = Object.entries(copies.get("alien")!).map(([kase, { group }]): Case => ({
+  name: `${JOURNALED}${group}: ${kase}`,
+  table: "Journal and labels on: every batch is a beat, durable in memory",
+  unit: "ms",
+  baseline: "alien",
+  contenders: Object.fromEntries(journaledNames.map((name) => [name, round(kase, name, JOURNALED)])),
+  rounds: 5,
+  warm: 2
+}))
+
 /** Whose computed values are not compared: solid runs all that exist, looked at or not. */
-const isLoose = (name: string, kase: string): boolean => name === "solid" || (name === "systole" && copies.get("alien")![kase]!.eager === true)
+const isLoose = (name: string, kase: string): boolean => name === "solid" || ((name === "systole" || name === "journaled") && copies.get("alien")![kase]!.eager === true)
 
 /** Throws where a contender came to something else than the baseline. */
 const compare = (): void => {
-  for (const [kase, shapes] of built) {
+  for (const [key, shapes] of built) {
+    const kase = key.replace(JOURNALED, "")
     const base = shapes.get("alien")!.shape
-    for (const [name, { shape }] of shapes) {
+    for (const [name, { shape, verify }] of shapes) {
+      verify?.()
       if (shape.tally() !== base.tally()) throw new Error(`${kase}: ${name} came to ${shape.tally()}, and alien to ${base.tally()}`)
       if (shape.computed() !== base.computed() && !isLoose(name, kase)) {
         throw new Error(`${kase}: ${name} computed ${shape.computed()} values, and alien ${base.computed()}`)
@@ -192,8 +214,33 @@ const unchanged = (): Case => {
   }
 }
 
+/** What comes back runs nothing, however much of it is demanded. */
+const resumed = (count: number): Case => {
+  let persisted: ReturnType<typeof Journaled.persisted> | undefined
+  return {
+    name: `${count.toLocaleString("en")} persisted nodes resumed`,
+    unit: "s",
+    baseline: "systole",
+    rounds: 3,
+    warm: 1,
+    contenders: {
+      systole: async () => {
+        const { resume } = await (persisted ??= Journaled.persisted(count))
+        collect()
+        const before = process.memoryUsage().heapUsed
+        const { millis, nodes, runs, space } = await resume()
+        collect()
+        const bytes = (process.memoryUsage().heapUsed - before) / nodes
+        if (runs > 0) throw new Error(`${runs} runs after the restart of space "${space.name}"`)
+        process.stderr.write(`  ${bytes.toFixed(0)} bytes each; ${nodes} nodes ran ${runs} times\n`)
+        return millis / 1000
+      }
+    }
+  }
+}
+
 const bench: Bench = {
-  cases: [...shapeCases, unchanged(), rare(), idle(), ...million],
+  cases: [...shapeCases, unchanged(), rare(), idle(), ...million, resumed(100_000), ...journaledCases],
   note: "Ratios are of times: below 1 is faster than alien-signals. All came to the same sums, effects and computed values.",
   close: compare
 }

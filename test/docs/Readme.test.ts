@@ -19,7 +19,7 @@ const requests = [...readme.matchAll(/curl -X POST \S+(\/v1\/\S+) ([\s\S]*?) -d 
 
 describe("The README", () => {
   it("shows an enzyme that answers as it says, once per idempotency key", { timeout: 30_000 }, async () => {
-    assert.deepStrictEqual(files.map(([file]) => file), ["enzymes/place_order.ts", "systole.config.ts"])
+    assert.deepStrictEqual(files.map(([file]) => file), ["enzymes/place_order.ts", "enzymes/total.ts", "systole.config.ts"])
     assert.strictEqual(requests.length, 1)
     const project = mkdtempSync(join(tmpdir(), "systole-readme-"))
     try {
@@ -39,6 +39,8 @@ describe("The README", () => {
       assert.strictEqual((answers[0] as { readonly status: string }).status, "handled")
       const sold = await fetch(`${server.url}/v1/spaces/home/cells/data/sold/tea`)
       assert.strictEqual(await sold.json(), 2)
+      const total = await fetch(`${server.url}/v1/spaces/home/cells/data/total?pull`)
+      assert.strictEqual(await total.json(), 2)
       await server.end("SIGTERM")
     } finally {
       rmSync(project, { recursive: true, force: true })

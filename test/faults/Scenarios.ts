@@ -10,7 +10,8 @@
  */
 import { Effect, Random } from "effect"
 import { createHash } from "node:crypto"
-import { defaults, type Enzyme, type Event, Fatal, type PostedSignal, Retry, type Settings, type Transaction } from "systole"
+import { defaults, type Enzyme, type Event, Fatal, Flow, type PostedSignal, Retry, type Settings, type Transaction } from "systole"
+import rvInit from "../../enzymes/rv_init.ts"
 import { enzyme } from "../kernel/Kit.ts"
 
 /** What comes from outside. Who sends it sends it again when the space stopped; an event only where it has an id. */
@@ -32,6 +33,8 @@ export interface Scenario {
   readonly name: string
   readonly enzymes: ReadonlyArray<Enzyme.Enzyme>
   readonly settings?: Partial<Settings>
+  /** The enzymes that are granted `system`. */
+  readonly grants?: ReadonlyArray<string>
   /** What of a round comes in together; the next comes when all of it is answered. */
   readonly rounds: ReadonlyArray<ReadonlyArray<Input>>
   /** Cells that depend on what was handled and in which order, and what is wrong with them. All others are those of a run without faults. */
@@ -257,6 +260,36 @@ const operations: Scenario = {
   rounds: [posts("op/begin", [0, 2]), posts("op/begin", [3, 5])]
 }
 
+/** The number of an event that the name of a cell ends with. */
+const numberOf = (target: string | undefined): number => Number(/\d+$/.exec(target!)![0])
+
+const events = [0, 1, 2, 3]
+
+const meetings: Scenario = {
+  name: "rendezvous that are reported or not, and flows that wait for them",
+  grants: ["rv_init"],
+  enzymes: [
+    rvInit,
+    Flow.make({
+      name: "trial",
+      steps: {
+        ask: { transform: ({ input }) => ({ key: `ask${(input as Numbered).n}`, due_off: 1, deadl_off: (input as Numbered).n % 2 === 0 ? 1000 : 2 }) },
+        answer: { wait: "ask" }
+      }
+    }),
+    counting("begin", (tx, { payload }) => {
+      tx.flow.start("trial", payload, { inst: `i${(payload as unknown as Numbered).n}` })
+      if ((payload as unknown as Numbered).n % 2 === 0) tx.signal({ signal: "/signals/tell", payload: payload as object, at: { beats: 3 } })
+    }),
+    counting("tell", (tx, { payload }) => tx.rv.report(`ask${(payload as unknown as Numbered).n}`)),
+    enzyme("heard", (tx, { payload, target }) => tx.increment(`/data/done/${numberOf(target)}/${(payload as { readonly outcome: string }).outcome}`), { query: "/CEP:sig_rv/*", bind: ["/data/inbox/flow/inst_event"] }),
+    enzyme("over", (tx, { signal, target }) => tx.increment(`/data/done/${numberOf(target)}/${signal!.split("/").at(-1)}`), { query: "/CEP:sig_inst/*", bind: ["/data/flow/inst"] })
+  ],
+  rounds: [[{ kind: "post", n: 9, signal: { signal: "/CEP:sig_sys/init", payload: { n: 9 }, id: "init" } }], posts("begin", [0, 1]), posts("begin", [2, 3])],
+  // Their beats depend on when the process ended.
+  judge: { cells: events.flatMap((n) => [`/data/rv/ask${n}`, `/data/inbox/flow/inst_event/ask${n}`, `/data/flow/inst/i${n}`]), fault: () => undefined }
+}
+
 const steer = (verb: Extract<Input, { readonly kind: "steer" }>["verb"]): ReadonlyArray<Input> => [{ kind: "steer", verb }]
 
 /** A resume is over when what was parked is done, so what comes behind it is later. */
@@ -292,4 +325,4 @@ const steered: Scenario = {
 }
 
 /** All of them; the first is the one that tests run over SQLite as well. */
-export const all: ReadonlyArray<Scenario> = [chains, failures, conflicts, lanes, delays, controls, contents, repeats, fatals, waits, operations, steered]
+export const all: ReadonlyArray<Scenario> = [chains, failures, conflicts, lanes, delays, controls, contents, repeats, fatals, waits, operations, meetings, steered]

@@ -7,7 +7,7 @@
 import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
 import { createHash } from "node:crypto"
 import type { PersistenceError, PostedSignal, Settings, Space } from "systole"
-import { defaults, Kernel, KernelSettings, Pacemaker, Persistence, Registry, replay, verify } from "systole"
+import { defaults, Kernel, KernelSettings, Pacemaker, Persistence, Registry, SystemGrants, replay, verify } from "systole"
 import * as Journal from "../../src/kernel/Journal.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import { type Counts, type Fault, Faults, tearStatements } from "./FaultyStore.ts"
@@ -92,6 +92,7 @@ class Life {
     this.scope = Effect.runSync(Scope.make())
     const layer = Layer.fresh(Kernel.layer.pipe(
       Layer.provideMerge(Layer.mergeAll(HashLayer.layer, Layer.succeed(Persistence, this.persistence), Layer.succeed(Pacemaker, this.world.pacemaker), Layer.fresh(Registry.layer))),
+      Layer.provide(Layer.succeed(SystemGrants, new Set(this.scenario.grants))),
       Layer.provide(Layer.succeed(KernelSettings, { ...settings, ...this.scenario.settings }))
     ))
     const kernel = Context.get(await Effect.runPromise(Layer.buildWithScope(layer, this.scope)), Kernel)

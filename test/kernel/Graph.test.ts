@@ -76,6 +76,7 @@ describe("the graph of a space", () => {
               yield* space.graph.trace((["run", "invalid", "pass"] as const).filter(() => look(2) === 0))
               yield* space.graph.view
               yield* space.graph.traces
+              yield* space.debug.breakAt([...model.specs.keys()].filter(() => look(3) === 0))
             }
             for (let i = roll(3); i >= 0; i--) yield* space.signal({ signal: "/signals/put", payload: [`/s/${roll(4)}`, Model.someValue(roll) ?? null] })
             yield* space.step

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Fiber, Stream } from "effect"
 import type { Settings, Space, Transaction } from "systole"
-import { Computation, Effect, Kernel, Link, Materializer, replay } from "systole"
+import { Computation, Effect, Kernel, Link, Materializer, replay, Retry } from "systole"
 import * as TestKernel from "../support/TestKernel.ts"
 import { controlled, enzyme, steps, turns } from "./Kit.ts"
 import * as Machine from "./Machine.ts"
@@ -286,6 +286,30 @@ describe("A reader", () => {
 })
 
 describe("The rules of a space", () => {
+  it.effect("hold for what waits when the process ends: an attempt knows what the one before knew, and an event what it tells", () =>
+    Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const enzymes = [
+        enzyme("again", (tx, { attempt }) => attempt === 1 ? new Retry({ reason: `not with ${tx.get("/data/pay/ann")}` }) : tx.set("/data/open", attempt)),
+        enzyme("later", (tx) => tx.set("/data/open", "later"))
+      ]
+      const before = yield* machine.boot(enzymes, { labels })
+      yield* controlled(before, before.set("/data/pay/ann", 5))
+      const { id: again } = yield* before.signal({ signal: "/signals/again" })
+      const { id: later } = yield* before.signal({ signal: "/signals/later", label: ["salary"], at: { beats: 3 } })
+      yield* before.step
+      assert.strictEqual((yield* before.receipt(again))?.status, "pending")
+      const after = yield* machine.boot(enzymes, { labels })
+      yield* steps(after, 4)
+      for (const id of [again, later]) {
+        const { error, label } = (yield* after.receipt(id))!.handlings[0]!
+        assert.deepStrictEqual([error?.code, label], ["label/below", ["salary"]])
+      }
+      assert.isUndefined(yield* after.get("/data/open"))
+      const { difference } = yield* after.examine((archive) => replay(archive, 0, 99))
+      assert.isUndefined(difference)
+    }))
+
   it.effect("lie in its cell, become active with a beat, and each beat is run again by those of then", () =>
     Fx.gen(function*() {
       const machine = yield* Machine.make

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { replay, type Space, verify } from "systole"
+import { type ControlError, replay, type Space, verify } from "systole"
 import * as Dice from "../support/Dice.ts"
 import { controlled, enzyme } from "./Kit.ts"
 import * as Machine from "./Machine.ts"
@@ -13,38 +13,50 @@ class Account {
   readonly past: Array<ReadonlyMap<string, number>> = []
   paused = false
   gated = false
-  locked = false
+  /** Who holds each cell that is locked. */
+  readonly locks = new Map<string, "pause" | "outside">()
   horizon: number | null = null
-  control: { readonly verb: "pause" | "rollback" | "resume"; age: number; readonly to: number } | undefined
+  control: Control & { age: number } | undefined
   waiting: Array<Sent> = []
-  /** Runs that met the lock, and those that go on in the next beat since it is gone. */
-  private held: Array<Sent> = []
+  /** Runs that met a lock, with it; and those that go on when they may, since it is gone. */
+  private held: Array<readonly [lock: string, sent: Sent]> = []
   private freed: Array<Sent> = []
   readonly ends = new Map<string, string>()
 
   /** One beat, and what the space answers to what is asked of it there. */
-  step(asked?: { readonly verb: "pause" | "rollback" | "resume"; readonly to: number }): "done" | "refused" {
+  step(asked?: Asked): "done" | "refused" {
     this.beat++
-    const { freed } = this
-    this.freed = []
     this.steer()
-    const can = asked !== undefined && this.control === undefined &&
-      (asked.verb === "pause" ? !this.paused : asked.verb === "resume" ? this.paused : this.paused && this.horizon === null)
-    if (can) this.control = { ...asked, age: 0 }
+    const can = asked !== undefined && ("cell" in asked ? this.lock(asked) : this.begin(asked))
     if (this.control?.verb === "rollback" && this.control.age === 1) this.discard()
-    const runs = [...freed, ...this.waiting.filter(({ qos }) => !this.gated || qos === "control")]
-    this.waiting = this.waiting.filter((sent) => !runs.includes(sent))
+    const mayRun = ({ qos }: Sent) => !this.gated || qos === "control"
+    const runs = [...this.freed.filter(mayRun), ...this.waiting.filter(mayRun)]
+    this.freed = this.freed.filter((sent) => !mayRun(sent))
+    this.waiting = this.waiting.filter((sent) => !mayRun(sent))
     for (const sent of runs) this.run(sent)
-    if (!this.locked) {
-      this.freed = this.held
-      this.held = []
-    }
+    this.freed.push(...this.held.filter(([lock]) => !this.locks.has(lock)).map(([, sent]) => sent))
+    this.held = this.held.filter(([lock]) => this.locks.has(lock))
     this.past.push(new Map(this.data))
     return can ? "done" : "refused"
   }
 
+  private begin(asked: Control): boolean {
+    const can = this.control === undefined && (asked.verb === "pause" ? !this.paused : asked.verb === "resume" ? this.paused : this.paused && this.horizon === null)
+    if (can) this.control = { ...asked, age: 0 }
+    return can
+  }
+
+  private lock({ cell, verb }: Locking): boolean {
+    const can = verb === "lock" ? !this.locks.has(cell) : this.locks.get(cell) === "outside"
+    if (can && verb === "lock") this.locks.set(cell, "outside")
+    if (can && verb === "unlock") this.locks.delete(cell)
+    return can
+  }
+
   private run(sent: Sent): void {
-    if (this.locked) return void this.held.push(sent)
+    // The nearest lock above the cells that it writes, in the order in which it does.
+    const lock = [`/data/${sent.key}`, "/data"].find((cell) => this.locks.has(cell))
+    if (lock !== undefined) return void this.held.push([lock, sent])
     this.data.set(sent.key, (this.data.get(sent.key) ?? 0) + sent.by)
     this.data.set(`made/${sent.n}`, this.beat)
     this.ends.set(sent.id, "handled")
@@ -61,17 +73,37 @@ class Account {
     if (control.verb === "rollback" && control.age === 1 && this.waiting.some(({ qos }) => qos === "discard")) return
     control.age++
     const at = `${control.verb} ${control.age}`
-    if (at === "pause 1") [this.gated, this.locked] = [true, true]
+    if (at === "pause 1") {
+      // A lock that somebody else holds fails the pause.
+      if (this.locks.has("/data")) return void (this.control = undefined)
+      this.gated = true
+      this.locks.set("/data", "pause")
+    }
     if (at === "pause 3") this.paused = true
     if (at === "rollback 2") {
       this.data.clear()
       for (const [key, value] of this.past[control.to]!) this.data.set(key, value)
       this.horizon = control.to
     }
-    if (at === "resume 2") [this.gated, this.locked, this.paused, this.horizon] = [false, false, false, null]
+    if (at === "resume 2") {
+      ;[this.gated, this.paused, this.horizon] = [false, false, null]
+      this.locks.delete("/data")
+    }
     if (at === "pause 4" || at === "rollback 3" || at === "resume 3") this.control = undefined
   }
 }
+
+interface Control {
+  readonly verb: "pause" | "rollback" | "resume"
+  readonly to: number
+}
+
+interface Locking {
+  readonly verb: "lock" | "unlock"
+  readonly cell: string
+}
+
+type Asked = Control | Locking
 
 interface Sent {
   readonly n: number
@@ -104,7 +136,8 @@ const live = Effect.fnUntraced(function*(seed: number, moves: number) {
   let n = 0
   const compare = Effect.gen(function*() {
     assert.deepStrictEqual(sorted(yield* dataOf(space)), sorted(account.data), `data after beat ${account.beat}`)
-    const { control, state, view_hzn } = yield* space.control.state
+    const { control, locks, state, view_hzn } = yield* space.control.state
+    assert.deepStrictEqual(locks.map(({ cell }) => cell).sort(), [...account.locks.keys()].sort(), `locks after beat ${account.beat}`)
     assert.deepStrictEqual([state, view_hzn, control?.verb], [account.paused ? "paused" : account.gated ? "gated" : "running", account.horizon, account.control?.verb], `state after beat ${account.beat}`)
   })
   const step = Effect.gen(function*() {
@@ -112,24 +145,31 @@ const live = Effect.fnUntraced(function*(seed: number, moves: number) {
     assert.strictEqual(yield* space.step, account.beat)
     yield* compare
   })
-  const ask = Effect.fnUntraced(function*(verb: "pause" | "rollback" | "resume", to: number) {
-    const expected = account.step({ verb, to })
-    const result = yield* controlled(space, verb === "rollback" ? space.control.rollback(to) : space.control[verb]())
+  const request = (asked: Asked): Effect.Effect<unknown, ControlError> => {
+    if ("cell" in asked) return space.control[asked.verb](asked.cell)
+    return asked.verb === "rollback" ? space.control.rollback(asked.to) : space.control[asked.verb]()
+  }
+  const ask = Effect.fnUntraced(function*(asked: Asked) {
+    const expected = account.step(asked)
+    const result = yield* controlled(space, request(asked))
     assert.strictEqual(result._tag === "Success" ? "done" : result.failure.code === "control/refused" ? "refused" : result.failure.code, expected)
     yield* compare
   })
   for (let move = 0; move < moves; move++) {
-    const dice = roll(20)
+    const dice = roll(22)
     if (dice < 8) {
       const sent = { n: n++, key: Dice.pick(roll, ["a", "b", "c"]), by: roll(9) + 1, qos: Dice.pick(roll, ["control", "retain", "retain", "discard"] as const) }
       const { id } = yield* space.signal({ signal: `/signals/put/${sent.n}`, payload: sent, qos: sent.qos })
       account.waiting.push({ ...sent, id })
     } else if (dice < 15) yield* step
     else if (dice < 16) space = yield* machine.boot([put])
-    else yield* ask(Dice.pick(roll, ["pause", "rollback", "rollback", "resume"] as const), roll(Math.max(1, account.beat + 1)))
+    else if (dice < 20) yield* ask({ verb: Dice.pick(roll, ["pause", "rollback", "rollback", "resume"] as const), to: roll(Math.max(1, account.beat + 1)) })
+    else yield* ask({ verb: Dice.pick(roll, ["lock", "unlock"] as const), cell: Dice.pick(roll, ["/data", "/data/a", "/data/b"]) })
   }
   while (account.control !== undefined) yield* step
-  if (account.paused) yield* ask("resume", 0)
+  if (account.paused) yield* ask({ verb: "resume", to: 0 })
+  while (account.control !== undefined) yield* step
+  for (const cell of Array.from(account.locks.keys())) yield* ask({ verb: "unlock", cell })
   for (let i = 0; i < 6; i++) yield* step
   for (const [id, end] of account.ends) assert.strictEqual((yield* space.receipt(id))?.status, end, id)
   assert.strictEqual(account.ends.size, n)

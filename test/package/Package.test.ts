@@ -31,7 +31,7 @@ describe("package", () => {
   afterAll(() => project?.remove())
 
   it("holds JavaScript, types and a licence, and nothing of the tests", () => {
-    for (const file of ["package.json", "LICENSE", "dist/src/index.js", "dist/src/index.d.ts", "dist/src/main/systole.js", "dist/plugins/sqlite.js", "src/index.ts"]) assert.include(project!.packed, file)
+    for (const file of ["package.json", "LICENSE", "dist/src/index.js", "dist/src/index.d.ts", "dist/src/main/systole.js", "dist/plugins/sqlite.js", "dist/enzymes/rv_init.js", "dist/enzymes/rv_route.d.ts", "src/index.ts"]) assert.include(project!.packed, file)
     assert.deepStrictEqual(project!.packed.filter((file) => /(^|\/)(test|node_modules)\//.test(file) || file.endsWith(".test.ts")), [])
   })
 
@@ -49,6 +49,21 @@ describe("package", () => {
     assert.include(receipt, "\"greet\"")
     // The store outlives the process: another one reads what the first wrote.
     assert.include(await systole("cell", "get", "demo", "/data/greetings/ann"), "{\"times\":1}")
+  })
+
+  it("meets work outside with the enzymes that come with it", async () => {
+    await project!.write("systole.config.ts", config.replace("{ persistence", "{ enzymes: [\"enzymes\", \"node_modules/systole/dist/enzymes\"], system: [\"mr_init\", \"mr_route\", \"rv_init\"], persistence"))
+    await project!.write("enzymes/ask.ts", `import { Enzyme } from "systole"
+export default Enzyme.make({ name: "ask", query: "/signals/ask", run: (tx) => void tx.rv.spawn({ key: "job", due_off: 1000 }) })
+`)
+    const systole = async (...args: ReadonlyArray<string>): Promise<string> => {
+      const { code, output } = await project!.node("node_modules/systole/dist/src/main/systole.js", ...args, "--json")
+      assert.strictEqual(code, 0, output)
+      return output
+    }
+    for (const signal of ["/CEP:sig_sys/init", "/signals/ask"]) assert.include(await systole("signal", "demo", "--signal", signal, "--wait", "10"), "\"handled\"")
+    await systole("rv", "report", "demo", "job", "--telemetry", "{\"done\":1}")
+    assert.include(await systole("rv", "show", "demo", "job"), "\"state\":\"applied\"")
   })
 
   it("knows the types of such an enzyme", async () => {

@@ -11,7 +11,7 @@ import process from "node:process"
 import { pathToFileURL } from "node:url"
 import { parseArgs } from "node:util"
 import type { Bench, Figure } from "../bench/Bench.ts"
-import { measure, rows, table } from "../bench/Bench.ts"
+import { measure, rows, table, tables } from "../bench/Bench.ts"
 import type { Host } from "./Host.ts"
 import { command, current, environment, root } from "./Host.ts"
 
@@ -38,11 +38,15 @@ if (values.host !== current()) {
 }
 
 const { default: bench } = await import(pathToFileURL(join(folder, `${name}.bench.ts`)).href) as { readonly default: Bench }
-const figures: Array<Figure> = []
-for (const kase of bench.cases) {
-  process.stderr.write(`${name}: ${kase.name}\n`)
-  figures.push(...await measure(kase))
+const measured: Array<readonly [title: string, figures: ReadonlyArray<Figure>]> = []
+for (const [title, cases] of tables(bench.cases)) {
+  const figures: Array<Figure> = []
+  for (const kase of cases) {
+    process.stderr.write(`${name}: ${kase.name}\n`)
+    figures.push(...await measure(kase))
+  }
+  measured.push([title, figures])
 }
 await bench.close?.()
-if (values.json) console.log(JSON.stringify(rows(name, values.host, figures)))
-else console.log(`${table(figures)}\n${bench.note ?? ""}`.trimEnd())
+if (values.json) console.log(JSON.stringify(rows(name, values.host, measured.flatMap(([, figures]) => figures))))
+else console.log(`${measured.map(([title, figures]) => `${title}\n${table(figures)}`.trimStart()).join("\n\n")}\n${bench.note ?? ""}`.trimEnd())

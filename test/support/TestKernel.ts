@@ -35,7 +35,7 @@ export const checked = Layer.effect(CurrentReporter, Effect.gen(function*() {
     if (told.topic === "node/unstable") found.push(`${told.origin.name} ${told.subject === undefined ? "" : String(told.subject instanceof Object ? told.subject.text : told.subject)}`.trim())
     outer.report(told)
   })
-})).pipe(Layer.merge(Layer.effect(RunWatch, Effect.map(RunWatch, (given) => given ?? { enter: () => {}, leave: () => {}, rechecks: true }))))
+})).pipe(Layer.merge(Layer.effect(RunWatch, Effect.map(RunWatch, (given) => given ?? { enter: () => {}, leave: () => {}, rechecks: true, stop: () => {} }))))
 
 /** Whether a run is a node's own, and not the one that checks it. */
 export const isOwn = (tx: Transaction): boolean => tx instanceof Runner

@@ -1,0 +1,13 @@
+/**
+ * Takes completions that come as signals, `/CEP:sig_rv/<key>` with the telemetry
+ * as payload, into the ledger, which mirrors each to the inbox of flows.
+ *
+ * @module
+ */
+import { Enzyme } from "systole"
+
+export default Enzyme.make({
+  name: "rv_route",
+  query: "/CEP:sig_rv/:key",
+  run: (tx, event) => tx.rv.report(event.params["key"]!, (event.payload ?? {}) as Readonly<Record<string, unknown>>)
+})

@@ -1,0 +1,14 @@
+/**
+ * How the runtime serves this example: its own enzymes and those that come with
+ * the runtime.
+ *
+ * @module
+ */
+import { defineConfig } from "systole"
+
+export default defineConfig({
+  enzymes: ["enzymes", "../../enzymes"],
+  system: ["mr_init", "mr_route", "rv_init"],
+  persistence: "sqlite",
+  spaces: { create: "on-demand" }
+})

@@ -1,0 +1,56 @@
+/**
+ * `systole debug`: steps through a space of `systole dev`.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import type { DebugReport } from "../kernel/Space.ts"
+import { Client } from "./Client.ts"
+import * as Output from "./Output.ts"
+import * as SpaceCommand from "./SpaceCommand.ts"
+
+const path = (space: string): string => `${SpaceCommand.path(space)}/debug`
+
+/** Says how a space stands. */
+const say = (json: boolean, report: DebugReport) => {
+  const { beat, breakpoints, held } = report
+  const stops = breakpoints.length === 0 ? "" : `, stops before ${breakpoints.join(", ")}`
+  return Output.data(json, report, `${held ? "held" : "running"} after beat ${beat}${stops}`)
+}
+
+const changing = (name: string, description: string, body: Partial<DebugReport>) =>
+  Command.make(name, { space: SpaceCommand.name, json: Output.json }, ({ json, space }) =>
+    Client.use((client) => client.ask<DebugReport>(path(space), { method: "PUT", body })).pipe(Effect.flatMap((report) => say(json, report)))
+  ).pipe(Command.withDescription(description), Command.provide(Client.layer))
+
+const show = Command.make("show", { space: SpaceCommand.name, json: Output.json }, ({ json, space }) =>
+  Client.use((client) => client.ask<DebugReport>(path(space))).pipe(Effect.flatMap((report) => say(json, report)))
+).pipe(Command.withDescription("Show whether a space is held, and before which nodes it stops"), Command.provide(Client.layer))
+
+const at = Command.make("at", { space: SpaceCommand.name, nodes: Argument.String("nodes").pipe(Argument.withDescription("The nodes; none, to stop nowhere"), Argument.variadic()), json: Output.json }, ({ json, nodes, space }) =>
+  Client.use((client) => client.ask<DebugReport>(path(space), { method: "PUT", body: { breakpoints: nodes } })).pipe(Effect.flatMap((report) => say(json, report)))
+).pipe(Command.withDescription("Stop in the attached debugger before each run of these nodes"), Command.provide(Client.layer))
+
+const step = Command.make("step", { space: SpaceCommand.name, json: Output.json }, ({ json, space }) =>
+  Client.use((client) => client.ask<{ readonly beat: number }>(`${path(space)}/step`, { method: "POST" })).pipe(
+    Effect.flatMap((report) => Output.data(json, report, `beat ${report.beat}; see systole beat show ${space} ${report.beat}`)))
+).pipe(Command.withDescription("Run exactly one beat, and wait until it is durable"), Command.provide(Client.layer))
+
+/**
+ * The command `debug`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const command = Command.make("debug").pipe(
+  Command.withDescription("Step through a space of systole dev"),
+  Command.withSubcommands([
+    show,
+    at,
+    changing("hold", "Let no beat run but by hand", { held: true }),
+    step,
+    changing("go", "Let beats run again", { held: false })
+  ])
+)

@@ -1,0 +1,60 @@
+/**
+ * What flows refuse.
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+
+/** A flow is not declared so that it could run. */
+export class InvalidFlow extends Schema.TaggedError<InvalidFlow>()("InvalidFlow", { name: Schema.String, reason: Schema.String }) {
+  readonly code = "flow/declared"
+  override get message() {
+    return `Flow "${this.name}" is refused: ${this.reason}`
+  }
+}
+
+/** What was asked is not a request that can be taken. */
+export class InvalidFlowRequest extends Schema.TaggedError<InvalidFlowRequest>()("InvalidFlowRequest", { reason: Schema.String }) {
+  readonly code = "flow/invalid"
+  override get message() {
+    return `The flow is refused: ${this.reason}`
+  }
+}
+
+/** No flow of that name is loaded. */
+export class FlowUnknown extends Schema.TaggedError<FlowUnknown>()("FlowUnknown", { name: Schema.String }) {
+  readonly code = "flow/unknown"
+  override get message() {
+    return `There is no flow "${this.name.slice(0, 200)}". Declare it with Flow.make in a module of a folder of enzymes, or start another`
+  }
+}
+
+/** There is no such instance. */
+export class InstanceAbsent extends Schema.TaggedError<InstanceAbsent>()("InstanceAbsent", { inst: Schema.String }) {
+  readonly code = "flow/absent"
+  override get message() {
+    return `There is no instance "${this.inst.slice(0, 200)}" of a flow. List those there are, or start one`
+  }
+}
+
+/** An instance of that id is under way. */
+export class InstanceExists extends Schema.TaggedError<InstanceExists>()("InstanceExists", { inst: Schema.String }) {
+  readonly code = "flow/exists"
+  override get message() {
+    return `Instance "${this.inst}" exists already. Start the flow with another id`
+  }
+}
+
+/** An instance does not stand so that it could do what is asked. */
+export class InstanceRefused extends Schema.TaggedError<InstanceRefused>()("InstanceRefused", { inst: Schema.String, state: Schema.String, action: Schema.String }) {
+  readonly code = "flow/state"
+  override get message() {
+    return `Instance "${this.inst}" is ${this.state}, so there is nothing to ${this.action}. Look how it stands, and ask for what it can do from there`
+  }
+}
+
+/** All that the verbs refuse. */
+export type FlowError = InvalidFlowRequest | FlowUnknown | InstanceAbsent | InstanceExists | InstanceRefused
+
+/** Their classes, by which a caller tells them from accidents. */
+export const refusals = [InvalidFlowRequest, FlowUnknown, InstanceAbsent, InstanceExists, InstanceRefused] as const

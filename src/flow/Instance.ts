@@ -1,0 +1,89 @@
+/**
+ * Instances: flows under way, one cell each, `/data/flow/inst/<id>`.
+ *
+ *     /data/flow/inst/<id>           the instance
+ *     /data/flow/subs/<signal path>  { <id>: step … }, the instances that hear of a rendezvous
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import * as Name from "../cell/Name.ts"
+import type { Value } from "../cell/Value.ts"
+
+/** Where instances lie. */
+export const FOLDER = "/data/flow/inst"
+
+/** Where it is noted who hears of a rendezvous, by its signal path. */
+export const SUBSCRIPTIONS = "/data/flow/subs"
+
+/** Below it, by the name of a flow, the signal that has an instance go on. */
+export const SIGNALS = "/CEP:sig_flow"
+
+/** Below it, by how it ended, the signal that tells of an instance that is over. */
+export const ENDED = "/CEP:sig_inst"
+
+/** How an instance can stand. The last three are for good. */
+export type State = "ready" | "waiting" | "paused" | "done" | "error" | "cancelled"
+
+/** What is known of the rendezvous that a step hears of. */
+export interface Job {
+  readonly key: string | undefined
+  readonly signal: string
+  /** Whether it completes more than once. */
+  readonly again: boolean
+  /** Its newest completion that no Wait has taken yet. */
+  readonly event?: Value
+}
+
+/** One step that is behind. */
+export interface Passed {
+  readonly step: string
+  readonly kind: string
+  readonly beat: number
+  readonly outcome: string
+}
+
+/**
+ * An instance as it is kept.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Instance {
+  readonly flow: string
+  readonly state: State
+  /** The step that is next, or that it waits in. */
+  readonly pc: string
+  readonly input: Value
+  readonly started: number
+  /** Steps that it may take, and the beat from which it takes none; 0 for any. */
+  readonly budget: { readonly steps: number; readonly deadline: number }
+  readonly steps_used: number
+  readonly results: Readonly<Record<string, Value>>
+  readonly jobs: Readonly<Record<string, Job>>
+  /** The beat at which the Wait that it is in is over; 0 for never. */
+  readonly until: number
+  readonly history: ReadonlyArray<Passed>
+  /** Why it ended otherwise than well. */
+  readonly note?: string
+}
+
+/** The address of an instance. */
+export const address = (inst: string): Address.Address => Address.make(`${FOLDER}/${inst}`)
+
+/** The cell that notes who hears of a signal path. */
+export const subscriptions = (signal: string): Address.Address => Address.make(`${SUBSCRIPTIONS}/${signal}`)
+
+/** Whether a text can be the id of an instance: one name. */
+export const isId = (inst: unknown): inst is string => typeof inst === "string" && Name.refusal(inst) === undefined
+
+/** The id of the instance that a document's key names; `undefined` for any other document. */
+export const idOf = (key: string): string | undefined =>
+  key.startsWith(`${FOLDER}/`) && key.indexOf("/", FOLDER.length + 1) < 0 && !key.includes("?") ? key.slice(FOLDER.length + 1) : undefined
+
+/** An instance from its cell; `undefined` where it holds none. */
+export const read = (value: Value): Instance | undefined =>
+  typeof value === "object" && value !== null && typeof (value as { readonly pc?: unknown }).pc === "string" ? value as unknown as Instance : undefined
+
+/** Whether it is over. */
+export const isOver = ({ state }: Instance): boolean => state === "done" || state === "error" || state === "cancelled"

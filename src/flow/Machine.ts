@@ -1,0 +1,172 @@
+/**
+ * The machine: has an instance take its steps, until it waits or is over.
+ *
+ * All steps that it can take at once are one run, and so one transaction: what
+ * they spawn, where the instance stands and what it waits for are there together
+ * or not at all.
+ *
+ * @module
+ */
+import * as Exit from "effect/Exit"
+import * as Schema from "effect/Schema"
+import type { Value } from "../cell/Value.ts"
+import * as Values from "../cell/Value.ts"
+import * as Address from "../cell/Address.ts"
+import type { Draft } from "../stage/Draft.ts"
+import * as Write from "../stage/Write.ts"
+import { InvalidFlowRequest } from "./FlowError.ts"
+import * as Instance from "./Instance.ts"
+import type * as Step from "./Step.ts"
+
+/** A flow as the machine goes through it. */
+export interface Plan {
+  readonly name: string
+  readonly first: string
+  readonly steps: ReadonlyMap<string, Step.Placed>
+  readonly input: Schema.Decoder<unknown> | undefined
+}
+
+/** What a step makes of an instance: what it came to and where it goes on; without a goal, it waits. */
+interface Taken {
+  readonly outcome: string
+  readonly result?: unknown
+  readonly goal: string | undefined
+  readonly change?: Partial<Instance.Instance>
+}
+
+interface Around {
+  readonly inst: string
+  readonly draft: Draft
+  readonly input: unknown
+}
+
+/**
+ * Has the instance at a target go on; answers how it stands then.
+ *
+ * @throws InvalidFlowRequest
+ * @category combinators
+ * @since 0.1.0
+ */
+export const run = (plan: Plan, draft: Draft, target: string): string => {
+  const inst = Instance.idOf(target)
+  const found = inst === undefined ? undefined : Instance.read(draft.get(target))
+  if (inst === undefined || found === undefined || found.flow !== plan.name) return "absent"
+  const isLate = found.state === "waiting" && found.until > 0 && draft.beat >= found.until
+  if (found.state !== "ready" && !isLate) return found.state
+  const around = { inst, draft, input: decoded(plan, found.input) }
+  let instance: Instance.Instance = { ...found, state: "ready" }
+  while (instance.state === "ready") instance = advance(plan, instance, around)
+  keep(draft, inst, instance)
+  return instance.state
+}
+
+/** One step. */
+const advance = (plan: Plan, instance: Instance.Instance, around: Around): Instance.Instance => {
+  const { draft } = around
+  const spent = overdrawn(instance, draft.beat)
+  if (spent !== undefined) return { ...instance, state: "error", note: spent }
+  const placed = plan.steps.get(instance.pc)
+  if (placed === undefined) return { ...instance, state: "error", note: `the flow has no step "${instance.pc}" any more` }
+  const { change, goal, outcome, result } = take[placed.kind](placed, instance, around)
+  if (goal === undefined) return { ...instance, ...change, state: "waiting" }
+  const passed: Instance.Passed = { step: placed.name, kind: placed.kind, beat: draft.beat, outcome }
+  return {
+    ...instance,
+    ...change,
+    until: 0,
+    steps_used: instance.steps_used + 1,
+    results: { ...instance.results, [placed.name]: Values.canonical(result ?? outcome).value },
+    history: [...instance.history, passed],
+    ...goal === "done" || goal === "error" ? { state: goal, ...(goal === "error" ? { note: `step "${placed.name}": ${outcome}` } : {}) } : { pc: goal }
+  }
+}
+
+/** Why an instance may take no further step. */
+const overdrawn = ({ budget, steps_used }: Instance.Instance, beat: number): string | undefined => {
+  if (budget.steps > 0 && steps_used >= budget.steps) return `its budget of ${budget.steps} steps is spent`
+  return budget.deadline > 0 && beat >= budget.deadline ? `its budget ended with beat ${budget.deadline}` : undefined
+}
+
+type Take = (placed: Step.Placed, instance: Instance.Instance, around: Around) => Taken
+
+/** What each kind of step does. */
+const take: Readonly<Record<Step.Kind, Take>> = {
+  guard: ({ next, otherwise, step }, instance, around) => {
+    const holds = (step as Step.Guard<unknown, string>).guard(view(instance, around)) === true
+    return { outcome: holds ? "held" : "refused", result: holds, goal: holds ? next : otherwise }
+  },
+  transform: ({ name, next, step }, instance, around) => spawn({ name, next }, (step as Step.Transform<unknown, string>).transform(view(instance, around)), { instance, around }),
+  wait: (placed, instance, around) => await_(placed, instance, around),
+  decide: ({ name, step }, instance, around) => {
+    const { decide, to } = step as Step.Decide<unknown, string>
+    const goal = decide(view(instance, around))
+    if (!to.includes(goal)) throw new InvalidFlowRequest({ reason: `step "${name}" chose ${JSON.stringify(goal)}, which is none of ${to.join(", ")}` })
+    return { outcome: goal, goal }
+  },
+  clamp: ({ next, otherwise, step }, { started, steps_used }, { draft }) => {
+    const { beats = Infinity, steps = Infinity } = (step as Step.Clamp<string>).clamp
+    const isWithin = steps_used < steps && draft.beat - started < beats
+    return { outcome: isWithin ? "within" : "beyond", goal: isWithin ? next : otherwise }
+  }
+}
+
+const view = ({ results }: Instance.Instance, { draft, input, inst }: Around): Step.View => ({ inst, beat: draft.beat, input, results, get: (address) => draft.get(address) })
+
+/** Spawns a step's rendezvous, of which the instance hears from now on. */
+const spawn = (
+  { name, next }: Pick<Step.Placed, "name" | "next">,
+  spec: ReturnType<Step.Transform<unknown, string>["transform"]>,
+  { around: { draft, inst }, instance }: { readonly around: Around; readonly instance: Instance.Instance }
+): Taken => {
+  const key = spec.key ?? `${inst}.${name}`
+  draft.rv.spawn({ ...spec, key, inst_id: inst })
+  const entry = draft.get(`/data/rv/${key}`) as { readonly prof: string; readonly signal_path: string }
+  const job = { key, signal: entry.signal_path, again: entry.prof === "rv-epoch" }
+  subscribe(draft, inst, { signal: job.signal, step: name })
+  return { outcome: "spawned", result: key, goal: next, change: { jobs: { ...instance.jobs, [name]: job } } }
+}
+
+/** Takes what is awaited, where it came; or begins to wait. */
+const await_: Take = (placed, instance, around) => {
+  const { name, next, otherwise, step } = placed
+  const { wait, within } = step as Step.Wait<unknown, string>
+  const { draft, inst } = around
+  const source = typeof wait === "string" ? wait : name
+  const job = instance.jobs[source] ?? listen(wait, instance, around)
+  if (job === undefined) throw new InvalidFlowRequest({ reason: `step "${name}" waits for "${String(wait)}", which was never spawned` })
+  if (job.event !== undefined) {
+    const { event, ...rest } = job
+    const { outcome } = event as unknown as Step.Completion
+    return { outcome, result: event, goal: next, change: { jobs: { ...instance.jobs, [source]: rest } } }
+  }
+  if (instance.until > 0 && draft.beat >= instance.until) return { outcome: "late", result: { outcome: "late", telemetry: {} }, goal: otherwise }
+  const until = instance.until > 0 || within === undefined ? instance.until : draft.beat + within
+  if (until !== instance.until) draft.signal({ signal: `${Instance.SIGNALS}/${instance.flow}`, target: Instance.address(inst).id, payload: { until }, at: { beats: within! } })
+  return { outcome: "", goal: undefined, change: { until, jobs: { ...instance.jobs, [source]: job } } }
+}
+
+/** Hears of a rendezvous that another spawned. */
+const listen = (wait: Step.Wait<unknown, string>["wait"], instance: Instance.Instance, around: Around): Instance.Job | undefined => {
+  if (typeof wait === "string") return undefined
+  const signal = wait(view(instance, around)).replace(/^\//, "")
+  subscribe(around.draft, around.inst, { signal, step: instance.pc })
+  return { key: undefined, signal, again: false }
+}
+
+const subscribe = (draft: Draft, inst: string, { signal, step }: { readonly signal: string; readonly step: string }): void =>
+  draft.operate([Write.set(Address.into(Instance.subscriptions(signal), [inst]), step)])
+
+/** Writes an instance, whatever the envelope of the run. */
+export const keep = (draft: Draft, inst: string, instance: Instance.Instance): void => draft.operate([Write.set(Instance.address(inst), instance)])
+
+/**
+ * What a flow's steps see of the input that it is started with.
+ *
+ * @throws InvalidFlowRequest
+ */
+export const decoded = ({ input: schema, name }: Plan, input: Value): unknown => {
+  if (schema === undefined) return input
+  const exit = Schema.decodeUnknownExit(schema)(input)
+  if (Exit.isSuccess(exit)) return exit.value
+  throw new InvalidFlowRequest({ reason: `the input does not fit what flow "${name}" takes` })
+}

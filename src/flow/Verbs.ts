@@ -1,0 +1,110 @@
+/**
+ * The verbs of flows, over the transaction that asks.
+ *
+ * @module
+ */
+import type { Value } from "../cell/Value.ts"
+import * as Values from "../cell/Value.ts"
+import type { Draft } from "../stage/Draft.ts"
+import type { FlowBudget, FlowRequest, Flows } from "../stage/Launch.ts"
+import { FlowUnknown, InstanceAbsent, InstanceExists, InstanceRefused, InvalidFlowRequest } from "./FlowError.ts"
+import * as Instance from "./Instance.ts"
+import * as Machine from "./Machine.ts"
+
+/** What the verbs know of the space. */
+export interface Around {
+  /** The flow of a name, where one is loaded. */
+  readonly find: (name: string) => Machine.Plan | undefined
+  /** Ends a rendezvous. */
+  readonly kill: (key: string) => void
+}
+
+/** What can be asked of an instance. */
+export const actions = ["pause", "resume", "cancel"] as const
+export type Action = typeof actions[number]
+
+/**
+ * A run's face of flows.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (draft: Draft, around: Around): Flows => ({
+  start: (name, input, options) => draft.guarded(() => start(draft, { flow: name, ...options, input: Values.canonical(input).value }, around)),
+  pause: (inst) => draft.guarded(() => told(() => act(draft, inst, { action: "pause", around }))),
+  resume: (inst) => draft.guarded(() => told(() => act(draft, inst, { action: "resume", around }))),
+  cancel: (inst) => draft.guarded(() => told(() => act(draft, inst, { action: "cancel", around }))),
+  budget: (inst, budget) => draft.guarded(() => told(() => allow(draft, inst, budget)))
+})
+
+/** A run is told no where the outside is told why. */
+const told = (verb: () => void): boolean => {
+  try {
+    verb()
+    return true
+  } catch (error) {
+    if (error instanceof InstanceAbsent || error instanceof InstanceRefused) return false
+    throw error
+  }
+}
+
+/**
+ * Starts an instance; answers its id.
+ *
+ * @throws InvalidFlowRequest, FlowUnknown, InstanceExists
+ * @category combinators
+ * @since 0.1.0
+ */
+export const start = (draft: Draft, { beats, flow, input, inst, steps }: FlowRequest & { readonly input: Value }, { find }: Around): string => {
+  const plan = find(String(flow))
+  if (plan === undefined) throw new FlowUnknown({ name: String(flow) })
+  const id = inst ?? `FL:${draft.id()}`
+  if (!Instance.isId(id)) throw new InvalidFlowRequest({ reason: `its id is ${JSON.stringify(id)?.slice(0, 200)}; give one name such as order17` })
+  if (draft.get(Instance.address(id).text) !== undefined) throw new InstanceExists({ inst: id })
+  Machine.decoded(plan, input)
+  const budget = budgetOf({ steps, beats }, draft.beat)
+  Machine.keep(draft, id, { flow: plan.name, state: "ready", pc: plan.first, input: input ?? null, started: draft.beat, budget, steps_used: 0, results: {}, jobs: {}, until: 0, history: [] })
+  return id
+}
+
+/**
+ * Pauses, resumes or cancels an instance. What it hears meanwhile is kept; a cancelled one ends its rendezvous.
+ *
+ * @throws InstanceAbsent, InstanceRefused
+ * @category combinators
+ * @since 0.1.0
+ */
+export const act = (draft: Draft, inst: string, { action, around }: { readonly action: Action; readonly around: Around }): void => {
+  const instance = open(draft, inst, action)
+  if ((action === "resume") !== (instance.state === "paused") && action !== "cancel") throw new InstanceRefused({ inst, state: instance.state, action })
+  if (action === "cancel") for (const { event, key } of Object.values(instance.jobs)) if (key !== undefined && event === undefined) around.kill(key)
+  // A Wait looks anew at what came, and at its time.
+  Machine.keep(draft, inst, { ...instance, state: action === "pause" ? "paused" : action === "resume" ? "ready" : "cancelled" })
+}
+
+/**
+ * Gives an instance another budget: so many steps in all, and so many beats from now; 0 for any.
+ *
+ * @throws InvalidFlowRequest, InstanceAbsent, InstanceRefused
+ * @category combinators
+ * @since 0.1.0
+ */
+export const allow = (draft: Draft, inst: string, budget: FlowBudget): void => {
+  const instance = open(draft, inst, "give a budget")
+  Machine.keep(draft, inst, { ...instance, budget: budgetOf(budget, draft.beat) })
+}
+
+const budgetOf = ({ beats = 0, steps = 0 }: FlowBudget, beat: number): Instance.Instance["budget"] => {
+  for (const [name, value] of [["beats", beats], ["steps", steps]] as const) {
+    if (!Number.isSafeInteger(value) || value < 0) throw new InvalidFlowRequest({ reason: `its budget of ${name} is ${JSON.stringify(value)?.slice(0, 100)}; give a whole number from 0` })
+  }
+  return { steps, deadline: beats === 0 ? 0 : beat + beats }
+}
+
+/** An instance that is not over. */
+const open = (draft: Draft, inst: string, action: string): Instance.Instance => {
+  const instance = Instance.isId(inst) ? Instance.read(draft.get(Instance.address(inst).text)) : undefined
+  if (instance === undefined) throw new InstanceAbsent({ inst: String(inst) })
+  if (Instance.isOver(instance)) throw new InstanceRefused({ inst, state: instance.state, action })
+  return instance
+}

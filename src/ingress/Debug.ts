@@ -1,0 +1,46 @@
+/**
+ * Stepping through a space over HTTP, while it is developed.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import type { Hono } from "hono"
+import type { Space } from "../kernel/Space.ts"
+import * as Body from "./Body.ts"
+import * as Json from "./Json.ts"
+import { RequestRefused } from "./Problem.ts"
+
+const fresh: Json.Init = { headers: { "cache-control": "no-store" } }
+
+/** Most nodes before which it stops. */
+const MAX_BREAKPOINTS = 100
+
+/**
+ * Adds the routes to an application.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const routes = (app: Hono, find: (space: string) => Promise<Space>): void => {
+  const path = "/v1/spaces/:space/debug"
+  const shown = async (space: Space): Promise<Response> => Json.answer(await Effect.runPromise(space.debug.view), fresh)
+  app.get(path, async (c) => shown(await find(c.req.param("space"))))
+  app.put(path, async (c) => {
+    const { breakpoints, held } = asked(await Body.json(c.req.raw))
+    const space = await find(c.req.param("space"))
+    if (breakpoints !== undefined) await Effect.runPromise(space.debug.breakAt(breakpoints))
+    if (held !== undefined) await Effect.runPromise(space.debug.hold(held))
+    return shown(space)
+  })
+  app.post(`${path}/step`, async (c) => {
+    const space = await find(c.req.param("space"))
+    return Json.answer({ beat: await Effect.runPromise(space.step) }, fresh)
+  })
+}
+
+const asked = (body: unknown): { readonly breakpoints?: ReadonlyArray<string> | undefined; readonly held?: boolean | undefined } => {
+  const { breakpoints, held } = (typeof body === "object" && body !== null ? body : {}) as { readonly breakpoints?: unknown; readonly held?: unknown }
+  const isList = breakpoints === undefined || (Array.isArray(breakpoints) && breakpoints.length <= MAX_BREAKPOINTS && breakpoints.every((name) => typeof name === "string"))
+  if (isList && (held === undefined || typeof held === "boolean")) return { breakpoints: breakpoints as ReadonlyArray<string> | undefined, held }
+  throw new RequestRefused({ code: "body/malformed", reason: `The body does not say how to step. Send { "breakpoints": [names of at most ${MAX_BREAKPOINTS} nodes], "held": true or false }, or one of them` })
+}

@@ -1,0 +1,90 @@
+/**
+ * Flowing: where flows meet the beat.
+ *
+ * The folder of flows knows instances and their steps; here their verbs become
+ * control input, completions of rendezvous come to those who hear of them, and
+ * what is ready is sent its signal. (Architecture, section 1.1, steps 3 and 10.)
+ *
+ * @module
+ */
+import * as Document from "../cell/Document.ts"
+import * as Advance from "../flow/Advance.ts"
+import * as Flow from "../flow/Flow.ts"
+import { type FlowError, InstanceAbsent, refusals } from "../flow/FlowError.ts"
+import * as Instance from "../flow/Instance.ts"
+import * as Verbs from "../flow/Verbs.ts"
+import { isOver, kill } from "../rendezvous/Verbs.ts"
+import type { Draft } from "../stage/Draft.ts"
+import type { FlowBudget, FlowRequest, Flows } from "../stage/Launch.ts"
+import type { BeatWork } from "./BeatWork.ts"
+import type { Body } from "./Body.ts"
+import { tell, telling } from "./Meeting.ts"
+import { lockOver } from "./Regime.ts"
+import * as Signal from "./Signal.ts"
+import { CellLocked } from "./SpaceError.ts"
+
+/** What the outside asks of flows; the value that goes with it, an input, is as it is kept. */
+export type Ask =
+  & { readonly value?: Document.Document | undefined }
+  & (
+    | { readonly verb: "start"; readonly request: Omit<FlowRequest, "input"> }
+    | { readonly verb: "budget"; readonly inst: string; readonly budget: FlowBudget }
+    | { readonly verb: Verbs.Action; readonly inst: string }
+  )
+
+export type Refused = FlowError | CellLocked
+
+const around = (draft: Draft, { table }: BeatWork, { enzymes }: Body): Verbs.Around => ({
+  find: (name) => {
+    if (!Instance.isId(name)) return undefined
+    const { entries } = enzymes.resolve(`${Instance.SIGNALS}/${name}`, `${Instance.FOLDER}/any`, table)
+    return entries.map(({ enzyme }) => Flow.planOf(enzyme)).find((plan) => plan?.name === name)
+  },
+  kill: (key) => {
+    if (!isOver(draft, key)) kill(draft, key, { mode: "cancel" })
+  }
+})
+
+/**
+ * The face of flows that the runs of a beat get.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const face = (work: BeatWork, body: Body) => (draft: Draft): Flows => Verbs.make(draft, around(draft, work, body))
+
+/**
+ * Does what the outside asks; answers the instance, or why not.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const perform = (draft: Draft, ask: Ask, { body, work }: { readonly body: Body; readonly work: BeatWork }): string | Refused => {
+  const inst = ask.verb === "start" ? ask.request.inst : ask.inst
+  const address = Instance.isId(inst) ? Instance.address(inst).id : Instance.FOLDER
+  const lock = lockOver(work.regime, address)
+  if (lock !== undefined) return new CellLocked({ address, lock })
+  try {
+    if (ask.verb === "start") return Verbs.start(draft, { ...ask.request, input: Document.read(ask.value, []) }, around(draft, work, body))
+    if (inst === undefined) return new InstanceAbsent({ inst: "" })
+    if (ask.verb === "budget") Verbs.allow(draft, inst, ask.budget)
+    else Verbs.act(draft, inst, { action: ask.verb, around: around(draft, work, body) })
+    return inst
+  } catch (error) {
+    if (refusals.some((refusal) => error instanceof refusal)) return error as Refused
+    throw error
+  }
+}
+
+/**
+ * Step 10 for flows: completions come to those who hear of them, and what is ready or over is sent its signal.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const advance = (work: BeatWork, body: Body, queued: Array<Signal.Pending>): void => {
+  const { beat } = work.moment
+  for (const [i, sent] of Advance.atCommit(work.stage, { completions: work.completions, tells: telling(work.labels) }).entries()) {
+    queued.push(new Signal.Pending(body.number(), tell(work, { ...sent, id: `${beat}.flow.${i}` })))
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * Advance: what a beat makes of its rendezvous.
+ *
+ * At the capture the entries whose beat has come make their next step; when all
+ * runs are merged, each completion gets its one event, in the same batch as the
+ * entry that tells of it. (Seed 001; semantics, section 5.4; architecture,
+ * section 1.1, steps 5 and 10.)
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import * as Document from "../cell/Document.ts"
+import { CAPTURE, COMMIT, type Stage } from "../stage/Stage.ts"
+import type { Calendar } from "./Calendar.ts"
+import type { Entry, Outcome } from "./Entry.ts"
+import * as Entries from "./Entry.ts"
+import { transition } from "./Transition.ts"
+
+/** A completion that was told of. */
+export interface Completion {
+  readonly key: string
+  readonly outcome: Outcome
+  /** The signal to send, and the cell of the event, which it goes to. */
+  readonly signal: string
+  readonly target: string
+  readonly payload: Document.Document
+}
+
+/**
+ * Step 5: scans these entries and those that the capture wrote, each once.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const atCapture = (stage: Stage, beat: number, due: ReadonlyArray<string>): void => {
+  if (due.length === 0 && stage.documents.size === 0) return
+  for (const key of new Set([...due, ...written(stage)])) {
+    const step = stepOf(stage, key, beat)
+    // A completion that the capture itself made gets its event with all others, at the commit.
+    if (step !== undefined && step.event === undefined) stage.put(Entries.address(key), Entries.write(step.entry), CAPTURE)
+  }
+}
+
+/**
+ * Step 10: gives each completion of the beat its event, and ends the variants that came too late.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const atCommit = (stage: Stage, beat: number, calendar: Calendar): ReadonlyArray<Completion> => {
+  endRivals(stage, calendar)
+  const completions: Array<Completion> = []
+  for (const key of written(stage)) {
+    const entry = newest(stage, key)
+    if (entry === undefined || entry.event_flag === 0 || !Entries.isFinished(entry)) continue
+    const { entry: told, event } = transition(entry, beat)!
+    const place = Address.make(`${Entries.EVENTS}/${key}`)
+    const payload = Entries.event(key, entry, { beat, outcome: event! })
+    stage.put(Entries.address(key), Entries.write(told), COMMIT)
+    stage.put(place, payload, COMMIT)
+    completions.push({ key, outcome: event!, signal: `/${entry.signal_path}`, target: place.key, payload })
+  }
+  return completions
+}
+
+/** Of several variants the first that was applied is the answer: the others are killed with it. */
+const endRivals = (stage: Stage, calendar: Calendar): void => {
+  for (const [id, keys] of questions(stage)) {
+    const answer = keys.find((key) => isToBeTold(newest(stage, key)!))
+    if (answer === undefined) continue
+    for (const rival of new Set([...calendar.rivals(id), ...keys])) {
+      const other = rival === answer ? undefined : newest(stage, rival)
+      if (other === undefined || variantId(other) !== id || (Entries.isFinished(other) && !isToBeTold(other))) continue
+      stage.put(Entries.address(rival), Entries.write({ ...other, state: "killed", kill_mode: "none", kill_wait: 0, event_flag: 1 }), COMMIT)
+    }
+  }
+}
+
+/** The variants that the beat wrote, by the id that they share. */
+const questions = (stage: Stage): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const found = new Map<string, Array<string>>()
+  for (const key of written(stage)) {
+    const entry = newest(stage, key)
+    const id = entry === undefined ? undefined : variantId(entry)
+    if (id === undefined) continue
+    const keys = found.get(id)
+    if (keys === undefined) found.set(id, [key])
+    else keys.push(key)
+  }
+  return found
+}
+
+const variantId = ({ inst_id, prof }: Entry): string | undefined => prof === "spec" ? inst_id : undefined
+
+const isToBeTold = ({ event_flag, state }: Entry): boolean => state === "applied" && event_flag > 0
+
+/** The entries that the beat wrote so far, in that order. */
+export const written = (stage: Stage): ReadonlyArray<string> => {
+  const keys: Array<string> = []
+  for (const key of stage.documents.keys()) {
+    // Most documents of most beats are not of this folder.
+    const entry = key.charCodeAt(6) === 114 ? Entries.keyOf(key) : undefined
+    if (entry !== undefined) keys.push(entry)
+  }
+  return keys
+}
+
+const newest = (stage: Stage, key: string): Entry | undefined => Entries.read(Document.read(stage.newest(Entries.address(key).key), []))
+
+const stepOf = (stage: Stage, key: string, beat: number) => {
+  const entry = newest(stage, key)
+  return entry === undefined ? undefined : transition(entry, beat)
+}

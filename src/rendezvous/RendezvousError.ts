@@ -1,0 +1,68 @@
+/**
+ * What rendezvous refuse.
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+
+/** What was asked is not a request that can be taken. */
+export class InvalidRendezvous extends Schema.TaggedError<InvalidRendezvous>()("InvalidRendezvous", { reason: Schema.String }) {
+  readonly code = "rv/invalid"
+  override get message() {
+    return `The rendezvous is refused: ${this.reason}`
+  }
+}
+
+/** A spawn says nothing of what is to be met. */
+export class NoSpec extends Schema.TaggedError<NoSpec>()("NoSpec", {}) {
+  readonly code = "rv/no-spec"
+  override get message() {
+    return "A rendezvous is spawned from a specification, and there is none. Give one with a key at least, such as { key: \"job\" }"
+  }
+}
+
+/** The ledger of a space was never begun. */
+export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMissing", {}) {
+  readonly code = "rv/ledger-missing"
+  override get message() {
+    return "The space has no ledger of rendezvous at /data/rv. Load the enzyme rv_init, grant it system, and send /CEP:sig_sys/init once"
+  }
+}
+
+/** There is no such rendezvous. */
+export class RendezvousAbsent extends Schema.TaggedError<RendezvousAbsent>()("RendezvousAbsent", { key: Schema.String }) {
+  readonly code = "rv/absent"
+  override get message() {
+    return `There is no rendezvous "${this.key.slice(0, 200)}". List those there are, or spawn one`
+  }
+}
+
+/** The rendezvous is over. */
+export class RendezvousFinished extends Schema.TaggedError<RendezvousFinished>()("RendezvousFinished", { key: Schema.String, state: Schema.String }) {
+  readonly code = "rv/finished"
+  override get message() {
+    return `Rendezvous "${this.key}" is over: it is ${this.state}, and its event was given. Spawn one of this key again for further work`
+  }
+}
+
+/** More is waited for than may be. */
+export class RendezvousFull extends Schema.TaggedError<RendezvousFull>()("RendezvousFull", { limit: Schema.Number }) {
+  readonly code = "rv/full"
+  override get message() {
+    return `${this.limit} rendezvous of the space are not over, which is the limit. Let some of them end, or kill them`
+  }
+}
+
+/** A worker's token is not that of the rendezvous. */
+export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefused", { key: Schema.String }) {
+  readonly code = "rv/token"
+  override get message() {
+    return `The token is not good for rendezvous "${this.key.slice(0, 200)}". Report with the one that its spawn returned, which is good for that key alone, and until it is spawned or claimed again`
+  }
+}
+
+/** All that the verbs refuse. */
+export type RendezvousError = InvalidRendezvous | NoSpec | LedgerMissing | RendezvousAbsent | RendezvousFinished | RendezvousFull | TokenRefused
+
+/** Their classes, by which a caller tells them from accidents. */
+export const refusals = [InvalidRendezvous, NoSpec, LedgerMissing, RendezvousAbsent, RendezvousFinished, RendezvousFull, TokenRefused] as const

@@ -1,0 +1,163 @@
+/**
+ * Specifications: what a rendezvous is to be, made whole from what is said, what
+ * its profile's defaults say, and what goes without saying.
+ *
+ * (Seed 001, "Helper APIs"; semantics, section 5.2.)
+ *
+ * @module
+ */
+import * as Document from "../cell/Document.ts"
+import * as Name from "../cell/Name.ts"
+import * as Value from "../cell/Value.ts"
+import type { Entry } from "./Entry.ts"
+import { isKey, MAX_BEAT, misses, profiles, signalFor } from "./Entry.ts"
+import { InvalidRendezvous, NoSpec } from "./RendezvousError.ts"
+
+/** What a specification may say. */
+const known = new Set([
+  "key", "prof", "profile", "due", "due_off", "deadline", "deadl_off", "epoch_k", "grace_delta", "max_grace", "kill_mode", "kill_wait", "on_miss",
+  "cas_hash", "signal_path", "signal", "inst_id", "input", "input_fp", "telemetry"
+])
+
+/** What making one needs to know. */
+export interface Around {
+  readonly beat: number
+  /** What the cell of a profile's defaults holds. */
+  readonly defaults: (profile: string) => Value.Value
+  readonly hash: (text: string) => string
+}
+
+/** An entry that is not in the ledger yet, with the key that it is for. */
+export interface Prepared {
+  readonly key: string
+  readonly entry: Entry
+}
+
+type Fields = Readonly<Record<string, Value.Value>>
+
+/**
+ * The entry that a specification describes.
+ *
+ * @throws NoSpec, InvalidRendezvous
+ * @category constructors
+ * @since 0.1.0
+ */
+export const prepare = (spec: Value.Value, { beat, defaults, hash }: Around): Prepared => {
+  if (spec === undefined || spec === null) throw new NoSpec()
+  if (!isFields(spec)) throw refuse("a specification is an object with fields")
+  const strange = Object.keys(spec).find((name) => !known.has(name))
+  if (strange !== undefined) throw refuse(`its specification has a field "${strange.slice(0, 100)}". It may have ${[...known].join(", ")}`)
+  const key = spec["key"]
+  if (!isKey(key)) throw refuse(`its key is ${shown(key)}; give one name such as job17 or app:job17`)
+  const prof = one("prof", spec["prof"] ?? spec["profile"] ?? "rv-fixed", profiles)
+  const given = defaults(prof)
+  const all: Fields = { ...(isFields(given) ? given : {}), ...defined(spec) }
+  const number = (name: string): number => numberOf(name, all[name])
+  const due = all["due"] !== undefined ? number("due") : beat + number("due_off")
+  const deadline = all["deadline"] !== undefined ? number("deadline") : all["deadl_off"] !== undefined ? due + number("deadl_off") : 0
+  return {
+    key,
+    entry: {
+      state: "pending",
+      prof,
+      spawn_beat: beat,
+      due: reachable("due", due),
+      epoch_k: epochOf(prof, number("epoch_k")),
+      input_fp: all["input"] === undefined ? number("input_fp") : fingerprint(hash(Document.encode(all["input"]).text)),
+      deadline: reachable("deadline", deadline),
+      grace_delta: number("grace_delta"),
+      max_grace: number("max_grace"),
+      grace_used: 0,
+      on_miss: one("on_miss", all["on_miss"] ?? "timeout", misses),
+      kill_mode: mode(all["kill_mode"] ?? "none"),
+      kill_wait: number("kill_wait"),
+      cas_hash: text("cas_hash", all["cas_hash"] ?? ""),
+      signal_path: signalPath(all["signal_path"] ?? all["signal"] ?? signalFor(key)),
+      event_flag: 0,
+      inst_id: instance(all["inst_id"]),
+      token_id: "",
+      telemetry: telemetryOf(all["telemetry"])
+    }
+  }
+}
+
+/**
+ * A number of beats, given as such or as its decimal text.
+ *
+ * @throws InvalidRendezvous
+ * @category constructors
+ * @since 0.1.0
+ */
+export const numberOf = (name: string, value: unknown): number => {
+  if (value === undefined) return 0
+  const number = typeof value === "string" && /^\d{1,16}$/.test(value) ? Number(value) : value
+  const most = name === "input_fp" ? Number.MAX_SAFE_INTEGER : MAX_BEAT
+  if (typeof number !== "number" || !Number.isSafeInteger(number) || number < 0 || number > most) {
+    throw refuse(`its ${name} is ${shown(value)}; give a whole number from 0 to ${most}`)
+  }
+  return number
+}
+
+/**
+ * The word that says how something is killed.
+ *
+ * @throws InvalidRendezvous
+ * @category constructors
+ * @since 0.1.0
+ */
+export const mode = (value: unknown): string => {
+  if (!isKey(value)) throw refuse(`its kill_mode is ${shown(value)}; give one name such as kill, or none`)
+  return value
+}
+
+/** What is reported, or measured: fields. */
+export const telemetryOf = (value: Value.Value): Value.Value => {
+  if (value === undefined) return {}
+  if (!isFields(value)) throw refuse("its telemetry is no object; give fields such as { progress: 3 }")
+  return value
+}
+
+/** What every refusal of a request is. */
+export const refuse = (reason: string): InvalidRendezvous => new InvalidRendezvous({ reason })
+
+/** The first 53 bits of a digest. */
+const fingerprint = (hex: string): number => Number(BigInt(`0x${hex.slice(0, 14)}`) >> 3n)
+
+const epochOf = (prof: string, epoch: number): number => {
+  if (prof === "rv-epoch" && epoch === 0) throw refuse("its profile is rv-epoch and it has no epoch_k; say after how many beats it is due again")
+  return epoch
+}
+
+const reachable = (name: string, beat: number): number => {
+  if (beat > MAX_BEAT) throw refuse(`its ${name} would be beat ${beat}, and the furthest is ${MAX_BEAT}`)
+  return beat
+}
+
+const one = (name: string, value: Value.Value, words: ReadonlyArray<string>): string => {
+  if (typeof value !== "string" || !words.includes(value)) throw refuse(`its ${name} is ${shown(value)}; give one of ${words.join(", ")}`)
+  return value
+}
+
+const text = (name: string, value: Value.Value): string => {
+  if (typeof value !== "string" || value.length > 1000) throw refuse(`its ${name} is ${shown(value)}; give a text of at most 1000 characters`)
+  return value
+}
+
+const signalPath = (value: Value.Value): string => {
+  const path = text("signal_path", value).replace(/^\//, "")
+  const names = Name.split(`/${path}`)
+  if (typeof names === "string") throw refuse(`its signal_path is ${shown(value)}: ${names}. Write it like app:done/job17`)
+  return path
+}
+
+const instance = (value: Value.Value): string | undefined => {
+  if (value === undefined) return undefined
+  if (!isKey(value)) throw refuse(`its inst_id is ${shown(value)}; give one name such as order:17`)
+  return value
+}
+
+const isFields = (value: Value.Value): value is Fields => Value.isContainer(value) && !Array.isArray(value)
+
+const defined = (fields: Fields): Fields => Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
+
+const shown = (value: unknown): string => (JSON.stringify(value) ?? typeof value).slice(0, 200)

@@ -1,0 +1,164 @@
+/**
+ * The verbs of rendezvous, over the transaction that asks.
+ *
+ * Each makes a whole entry beside the ledger and puts it there as one write, so
+ * two runs of a beat that touch one entry are in conflict, and whatever is
+ * refused on the way leaves the ledger as it was. (Seed 001, "Off-tree staging";
+ * semantics, section 5.3.)
+ *
+ * @module
+ */
+import type { Value } from "../cell/Value.ts"
+import * as Values from "../cell/Value.ts"
+import type { Draft } from "../stage/Draft.ts"
+import type { Rendezvous } from "../stage/Launch.ts"
+import type { Entry } from "./Entry.ts"
+import * as Entries from "./Entry.ts"
+import { LedgerMissing, RendezvousAbsent, RendezvousFinished, RendezvousFull, TokenRefused, InvalidRendezvous } from "./RendezvousError.ts"
+import * as Spec from "./Spec.ts"
+import * as Transition from "./Transition.ts"
+
+/** Most entries of a space that are not over. */
+export const MAX_OPEN = 1_000_000
+
+/** What the verbs know of the beat and the space. */
+export interface Around {
+  readonly hash: (text: string) => string
+  /** A secret that this beat has for one purpose: it repeats in every replay, and nobody outside can tell it. */
+  readonly secret: (purpose: string) => string
+  /** Whether whoever may look at one of these cells may look at the other, too: what the first holds is told by it. */
+  readonly tells: (from: string, to: string) => boolean
+  /** How many entries are not over. */
+  readonly open: () => number
+}
+
+/**
+ * A run's face of rendezvous.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (draft: Draft, around: Around): Rendezvous => ({
+  spawn: (spec) => draft.guarded(() => spawn(draft, Values.canonical(spec).value, around).token),
+  resched: (key, delta) => draft.guarded(() => told(() => resched(draft, key, delta))),
+  kill: (key, { mode, wait } = {}) => draft.guarded(() => told(() => kill(draft, key, { mode, wait }))),
+  report: (key, telemetry) => draft.guarded(() => told(() => report(draft, key, { telemetry: Values.canonical(telemetry).value })))
+})
+
+/** A run is told no where the outside is told why. */
+const told = (verb: () => void): boolean => {
+  try {
+    verb()
+    return true
+  } catch (error) {
+    if (error instanceof InvalidRendezvous || error instanceof RendezvousAbsent || error instanceof RendezvousFinished) return false
+    throw error
+  }
+}
+
+/**
+ * Puts a new entry into the ledger, in place of one of the same key; answers the token that a worker reports with.
+ *
+ * @throws NoSpec, InvalidRendezvous, LedgerMissing, RendezvousFull
+ * @category combinators
+ * @since 0.1.0
+ */
+export const spawn = (draft: Draft, spec: Value, { hash, open, secret, tells }: Around): { readonly key: string; readonly token: string } => {
+  const { entry, key } = Spec.prepare(spec, { beat: draft.beat, hash, defaults: (profile) => draft.get(`${Entries.DEFAULTS}/${profile}`) })
+  const event = `${Entries.EVENTS}/${key}`
+  if (!tells(Entries.address(key).key, event)) throw Spec.refuse(`its cell has labels that ${event} has not, where its completion is told. Give that these atoms in the configuration's labels`)
+  if (draft.get(Entries.FOLDER) === undefined) throw new LedgerMissing()
+  if (open() >= MAX_OPEN) throw new RendezvousFull({ limit: MAX_OPEN })
+  const token = secret(`rv ${key} ${draft.id()}`)
+  graft(draft, key, { ...entry, token_id: hash(token) })
+  return { key, token }
+}
+
+/**
+ * Mints another token for an entry that is not over, in place of the one it had: for a worker who was not there when it was spawned.
+ *
+ * @throws RendezvousAbsent, RendezvousFinished
+ * @category combinators
+ * @since 0.1.0
+ */
+export const claim = (draft: Draft, key: string, { hash, secret }: Around): { readonly key: string; readonly token: string } => {
+  const entry = open(draft, key)
+  const token = secret(`rv ${key} ${draft.id()}`)
+  graft(draft, key, { ...entry, token_id: hash(token) })
+  return { key, token }
+}
+
+/**
+ * Moves the beat at which an entry is due. By nothing, it is not even looked for.
+ *
+ * @throws InvalidRendezvous, RendezvousAbsent, RendezvousFinished
+ * @category combinators
+ * @since 0.1.0
+ */
+export const resched = (draft: Draft, key: string, delta: number): void => {
+  if (!Number.isSafeInteger(delta) || Math.abs(delta) > Entries.MAX_BEAT) throw Spec.refuse(`it is put off by ${String(delta).slice(0, 100)}; give a whole number of beats`)
+  if (delta === 0) return
+  const entry = open(draft, key)
+  graft(draft, key, { ...entry, due: Math.min(Math.max(entry.due + delta, 0), Entries.MAX_BEAT) })
+}
+
+/**
+ * Asks for the end of an entry, so many scans on.
+ *
+ * @throws InvalidRendezvous, RendezvousAbsent, RendezvousFinished
+ * @category combinators
+ * @since 0.1.0
+ */
+export const kill = (draft: Draft, key: string, { mode = "kill", wait = 0 }: { readonly mode?: string | undefined; readonly wait?: number | undefined }): void => {
+  const asked = { kill_mode: Spec.mode(mode), kill_wait: Spec.numberOf("kill_wait", wait) }
+  graft(draft, key, { ...open(draft, key), ...asked })
+}
+
+/** What is reported. */
+export interface Report {
+  readonly telemetry: Value
+  /** The digest of the token that it was shown with; whoever may do anything shows none. */
+  readonly proof?: string | undefined
+}
+
+/**
+ * Takes in the result of somebody's work.
+ *
+ * @throws InvalidRendezvous, RendezvousAbsent, RendezvousFinished, TokenRefused
+ * @category combinators
+ * @since 0.1.0
+ */
+export const report = (draft: Draft, key: string, { proof, telemetry }: Report): void => {
+  // Who shows a token learns nothing of the keys that it is not good for.
+  if (proof !== undefined && read(draft, key)?.token_id !== proof) throw new TokenRefused({ key: String(key) })
+  const entry = open(draft, key)
+  const fields = Spec.telemetryOf(telemetry)
+  graft(draft, key, Transition.reported(entry, { telemetry: fields, content: entry.prof === "rv-cas" ? contentOf(draft, fields) : undefined }))
+}
+
+/** The content that telemetry names in its field `cas_hash`, by its digest or its address. */
+const contentOf = (draft: Draft, telemetry: Value): Transition.Result["content"] => {
+  const named = (telemetry as { readonly cas_hash?: Value }).cas_hash
+  const digest = typeof named === "string" ? /^(?:\/cas\/)?([0-9a-f]{64})$/.exec(named)?.[1] : undefined
+  return digest === undefined ? undefined : { digest, isKept: draft.get(`/cas/${digest}`) !== undefined }
+}
+
+/** Whether nothing can be asked of an entry any more: there is none, or it is finished. */
+export const isOver = (draft: Draft, key: string): boolean => {
+  const entry = read(draft, key)
+  return entry === undefined || Entries.isFinished(entry)
+}
+
+const read = (draft: Draft, key: string): Entry | undefined => Entries.isKey(key) ? Entries.read(draft.get(Entries.address(key).text)) : undefined
+
+/** An entry that is not over. */
+const open = (draft: Draft, key: string): Entry => {
+  const entry = read(draft, key)
+  if (entry === undefined) throw new RendezvousAbsent({ key: String(key) })
+  if (Entries.isFinished(entry)) throw new RendezvousFinished({ key, state: entry.state })
+  return entry
+}
+
+const graft = (draft: Draft, key: string, entry: Entry): void => {
+  draft.operate([{ kind: "set", address: Entries.address(key), document: Entries.write(entry) }])
+}

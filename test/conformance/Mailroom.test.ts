@@ -1,0 +1,139 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Mailroom, type Space, SystemGrants, type Transaction } from "systole"
+import mrInit from "../../enzymes/mr_init.ts"
+import mrRoute from "../../enzymes/mr_route.ts"
+import { enzyme, steps } from "../kernel/Kit.ts"
+import * as Ledger from "../rendezvous/Ledger.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+type Verbs = Readonly<Record<string, (tx: Transaction) => unknown>>
+
+/** Enzymes of the mailroom, one that takes in what is staged, and one that does what it is told. */
+const enzymes = (verbs: Verbs, seen: Array<unknown> = []) => [
+  mrInit,
+  mrRoute,
+  enzyme("inst_ing", (tx, { target }) => void seen.push([tx.beat, target]), { query: Mailroom.ADDED, bind: ["/data"] }),
+  enzyme("do", (tx, { payload }) => verbs[payload as string]!(tx), { query: "/signals/do" })
+]
+
+const test = (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof Ledger.space>>>) =>
+  it.effect(name, () => run().pipe(Effect.provide(TestKernel.layer()), Effect.provideService(SystemGrants, new Set(["mr_init", "mr_route", "do"]))))
+
+const begin = (verbs: Verbs = {}, seen: Array<unknown> = []) => TestKernel.space(enzymes(verbs, seen))
+
+/** Has the mailroom begun; answers what that returned. */
+const boot = Effect.fnUntraced(function*(space: Space) {
+  const { id } = yield* space.signal({ signal: "/CEP:sig_sys/init" })
+  yield* space.step
+  return (yield* space.receipt(id))!.handlings[0]!.value
+})
+
+/** Puts a request into the lobby, and tells of it. */
+const put = Effect.fnUntraced(function*(space: Space, address: string) {
+  const { id } = yield* space.signal({ signal: Mailroom.ADDED, target: address })
+  yield* space.step
+  return (yield* space.receipt(id))!.handlings.map(({ enzyme, outcome }) => `${enzyme} ${outcome}`)
+})
+
+const catalogue = (scopes: Readonly<Record<string, unknown>>) => (tx: Transaction) => Object.entries(scopes).forEach(([scope, value]) => tx.set(`/sys/err_cat/${scope}`, value))
+
+const buckets = (...names: ReadonlyArray<string>) => ({ mailroom: { buckets: Object.fromEntries(names.map((name) => [name, {}])) } })
+
+const lobby = "/data/inbox/coh/be_create/r1"
+const goal = "/data/coh/inbox/be_create/r1"
+
+describe("E: mailroom", () => {
+  test("E26 the buckets of the catalogue are there, and those of a namespace that is added are at once", () =>
+    Effect.gen(function*() {
+      const space = yield* begin({ catalogue: catalogue({ coh: buckets("be_create"), flow: buckets("inst_start") }), add: (tx) => Mailroom.addNamespace(tx, "bank", ["pay", "refund"]), more: (tx) => Mailroom.addNamespace(tx, "bank", ["close"]) })
+      yield* Ledger.ask(space, "catalogue")
+      assert.isTrue(yield* boot(space))
+      for (const [namespace, bucket] of [["coh", "be_create"], ["flow", "inst_start"]]) {
+        assert.deepStrictEqual([yield* space.list(`/data/inbox/${namespace}`), yield* space.list(`/data/${namespace}/inbox`)], [[bucket!], [bucket!]])
+      }
+      yield* Ledger.ask(space, "add")
+      assert.deepStrictEqual(yield* space.list("/data/inbox/bank"), ["pay", "refund"])
+      yield* Ledger.ask(space, "more")
+      assert.deepStrictEqual(yield* space.list("/data/bank/inbox"), ["close", "pay", "refund"])
+      assert.deepStrictEqual(yield* space.get("/sys/err_cat/bank"), buckets("pay", "refund", "close") as never)
+      assert.isTrue(yield* boot(space))
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("E27 a request is staged whole in its layer's inbox, pending, and the lobby keeps a link to it", () =>
+    Effect.gen(function*() {
+      const seen: Array<unknown> = []
+      const space = yield* begin({ write: (tx) => tx.set(lobby, { kind: "being", name: "ann" }) }, seen)
+      yield* boot(space)
+      yield* Ledger.ask(space, "write")
+      assert.deepStrictEqual(yield* put(space, lobby), ["mr_route ok", "inst_ing ok"])
+      const staged = { kind: "being", name: "ann", original: { kind: "being", name: "ann" }, outcome: "pending", meta: { parents: [lobby], txn: { state: "committed" } } }
+      assert.deepStrictEqual(yield* space.get(goal), staged as never)
+      assert.deepStrictEqual(yield* space.get(lobby), staged as never)
+      yield* space.step
+      assert.deepStrictEqual(seen, [[2, lobby], [3, goal]])
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("E28 a request whose name came before is not staged, and stays in the lobby", () =>
+    Effect.gen(function*() {
+      const space = yield* begin({
+        both: (tx) => [tx.set(goal, { old: true }), tx.set(lobby, { old: false })],
+        stage: (tx) => Mailroom.stage(tx, lobby),
+        nowhere: (tx) => [Mailroom.stage(tx, "/data/inbox/coh/none/r1"), Mailroom.stage(tx, "/data/elsewhere")]
+      })
+      yield* boot(space)
+      yield* Ledger.ask(space, "both")
+      assert.isFalse(yield* Ledger.ask(space, "stage"))
+      assert.deepStrictEqual([yield* space.get(lobby), yield* space.get(goal)], [{ old: false }, { old: true }] as never)
+      assert.deepStrictEqual(yield* Ledger.ask(space, "nowhere"), [false, false])
+    }))
+
+  test("E29 a duplicate is taken out of the lobby, and the first stays as it was, also when it is told of twice", () =>
+    Effect.gen(function*() {
+      const space = yield* begin({ both: (tx) => [tx.set(goal, { old: true }), tx.set(lobby, { old: false })], write: (tx) => tx.set(`${lobby}0`, { n: 1 }) })
+      yield* boot(space)
+      yield* Ledger.ask(space, "both")
+      assert.deepStrictEqual(yield* put(space, lobby), ["mr_route ok", "inst_ing ok"])
+      assert.deepStrictEqual([yield* space.get(lobby), yield* space.get(goal)], [undefined, { old: true }] as never)
+      yield* Ledger.ask(space, "write")
+      for (let i = 0; i < 3; i++) yield* put(space, `${lobby}0`)
+      assert.deepInclude((yield* space.get(`${goal}0`)) as object, { n: 1 })
+      assert.deepStrictEqual(yield* space.list("/data/inbox/coh/be_create"), [])
+    }))
+
+  test("E30 a damaged catalogue is told in one line that names scope and issue, and an empty one means the defaults", () =>
+    Effect.gen(function*() {
+      const damaged = [[3, "scope-without-dictionary"], [{}, "missing-mailroom-node"], [{ mailroom: 1 }, "mailroom-node-not-dictionary"], [{ mailroom: {} }, "missing-mailroom-buckets"], [{ mailroom: { buckets: [] } }, "mailroom-buckets-not-dictionary"]] as const
+      const space = yield* begin(Object.fromEntries([...damaged.map(([value], i) => [`bad${i}`, catalogue({ coh: buckets("be_create"), law: value })] as const), ["clear", (tx: Transaction) => [tx.delete("/sys/err_cat/coh"), tx.delete("/sys/err_cat/law")]]]))
+      for (const i of damaged.keys()) {
+        yield* Ledger.ask(space, `bad${i}`)
+        assert.isFalse(yield* boot(space))
+      }
+      const told = (yield* TestKernel.diagnostics(space)).map(({ note }) => note)
+      assert.deepStrictEqual(told, damaged.map(([, issue]) => `mailroom.catalog scope=law issue=${issue}`) as never)
+      assert.deepStrictEqual(yield* space.list("/data/inbox/coh"), [])
+      yield* Ledger.ask(space, "clear")
+      assert.isTrue(yield* boot(space))
+      assert.deepStrictEqual(yield* space.list("/data/inbox/coh"), ["be_create", "bo_upsert", "ctx_upsert"])
+      assert.deepStrictEqual(yield* space.list("/data/flow/inbox"), ["fl_upsert", "inst_ctrl", "inst_event", "inst_start", "ni_upsert"])
+    }))
+
+  test("E31 the router comes before whoever takes requests in, and leaves alone what it does not know", () =>
+    Effect.gen(function*() {
+      const seen: Array<unknown> = []
+      const space = yield* begin({ write: (tx) => ["/data/inbox/none/be_create/r1", "/data/inbox/coh/none/r1", "/data/inbox/coh/be_create/r1/deep", `${lobby}x`].forEach((cell) => tx.set(cell, cell === `${lobby}x` ? 3 : { cell })) }, seen)
+      yield* boot(space)
+      yield* Ledger.ask(space, "write")
+      for (const cell of ["/data/inbox/none/be_create/r1", "/data/inbox/coh/none/r1", "/data/inbox/coh/be_create/r1/deep"]) {
+        assert.deepStrictEqual(yield* put(space, cell), ["mr_route ok", "inst_ing ok"])
+        assert.deepStrictEqual(yield* space.get(cell), { cell } as never)
+      }
+      assert.deepStrictEqual(yield* put(space, "/data/inbox/coh/be_create/absent"), ["mr_route ok", "inst_ing ok"])
+      assert.deepStrictEqual(yield* put(space, `${lobby}x`), ["mr_route dead", "inst_ing ok"])
+      assert.strictEqual(yield* space.get(`${lobby}x`), 3)
+      assert.isUndefined(yield* space.get(`${goal}x`))
+      yield* steps(space, 1)
+    }))
+})

@@ -1,0 +1,220 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { type RendezvousSpec, type Transaction } from "systole"
+import { controlled, enzyme, steps } from "../kernel/Kit.ts"
+import * as Machine from "../kernel/Machine.ts"
+import * as Ledger from "../rendezvous/Ledger.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+const test = (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof Ledger.space>>>) =>
+  it.effect(name, () => run().pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+
+const spawning = (spec: Omit<RendezvousSpec, "key"> & { readonly key?: string }) => ({ spawn: (tx: Transaction) => tx.rv.spawn({ key: "job", ...spec }) })
+
+const { ask, entry, event, events } = Ledger
+
+/** The states of the entry `job` after each of so many beats. */
+const states = Effect.fnUntraced(function*(space: Effect.Success<ReturnType<typeof Ledger.space>>, count: number) {
+  const seen: Array<string> = []
+  for (let i = 0; i < count; i++) {
+    const beat = yield* space.step
+    const { due, grace_used, state } = yield* entry(space, "job") as Effect.Effect<{ readonly state: string; readonly due: string; readonly grace_used: string }>
+    seen.push(`${beat} ${state} ${due} ${grace_used}`)
+  }
+  return seen
+})
+
+describe("E: rendezvous", () => {
+  test("E1 an entry that says only when it is due is pending, with every other field as text", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space(spawning({ due: 5 }))
+      yield* ask(space, "spawn")
+      const { token_id, ...rest } = yield* entry(space, "job") as Effect.Effect<{ readonly token_id: string }>
+      assert.deepStrictEqual(rest as unknown, {
+        state: "pending", prof: "rv-fixed", spawn_beat: "1", due: "5", epoch_k: "0", input_fp: "0", deadline: "0", grace_delta: "0", max_grace: "0", kill_wait: "0",
+        grace_used: "0", event_flag: "0", on_miss: "timeout", kill_mode: "none", cas_hash: "", signal_path: "CEP:sig_rv/job", telemetry: {}
+      })
+      assert.match(token_id, /^[0-9a-f]{64}$/)
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("E2 the signal of an entry is made of its key's tag, or kept as it is given", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space({
+        all: (tx) => {
+          tx.rv.spawn({ key: "app:one" })
+          tx.rv.spawn({ key: "two", signal_path: "app:done/two" })
+        }
+      })
+      yield* ask(space, "all")
+      assert.deepInclude(yield* entry(space, "app:one"), { signal_path: "CEP:sig_rv/one" })
+      assert.deepInclude(yield* entry(space, "two"), { signal_path: "app:done/two" })
+    }))
+
+  test("E3, E4 one that is due is ready and stays so, and its report gives exactly one event, with the telemetry", () =>
+    Effect.gen(function*() {
+      const heard: Array<unknown> = []
+      const space = yield* Ledger.space({ ...spawning({}), report: (tx) => tx.rv.report("job", { frames: [1, 2] }) },
+        [enzyme("heard", (tx, { payload, signal, target }) => void heard.push([tx.beat, signal, target, (payload as { readonly outcome: string }).outcome]), { query: "/CEP:sig_rv/*", bind: ["/data/inbox/flow"] })])
+      yield* ask(space, "spawn")
+      assert.deepStrictEqual(yield* states(space, 2), ["2 ready 1 0", "3 ready 1 0"])
+      assert.isUndefined(yield* event(space, "job"))
+      assert.isTrue(yield* ask(space, "report"))
+      yield* space.step
+      assert.deepStrictEqual(yield* event(space, "job"), { key: "job", beat: "4", outcome: "applied", state: "applied", signal_path: "CEP:sig_rv/job", telemetry: { frames: [1, 2] } } as never)
+      assert.deepInclude(yield* entry(space, "job"), { state: "applied", event_flag: "0", telemetry: { frames: [1, 2] } })
+      yield* steps(space, 5)
+      assert.deepStrictEqual(yield* events(space, "job"), [4])
+      assert.deepStrictEqual(heard, [[5, "/CEP:sig_rv/job", "/data/inbox/flow/inst_event/job", "applied"]])
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("E5 one that is killed at once is killed by the next scan, with its event", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space({ ...spawning({ due: 50 }), kill: (tx) => tx.rv.kill("job", { mode: "kill", wait: 0 }) })
+      yield* ask(space, "spawn")
+      assert.isTrue(yield* ask(space, "kill"))
+      yield* space.step
+      assert.deepInclude(yield* entry(space, "job"), { state: "killed", kill_mode: "none", kill_wait: "0" })
+      assert.deepInclude(yield* event(space, "job"), { outcome: "killed", state: "killed" })
+      yield* steps(space, 3)
+      assert.deepStrictEqual(yield* events(space, "job"), [3])
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("E7 one that is late uses its grace first, and is timed out after it", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space(spawning({ due: 3, grace_delta: 1, max_grace: 1, on_miss: "timeout" }))
+      yield* ask(space, "spawn")
+      assert.deepStrictEqual(yield* states(space, 5), ["2 pending 3 0", "3 ready 3 0", "4 late 4 1", "5 timeout 4 1", "6 timeout 4 1"])
+      assert.deepInclude(yield* event(space, "job"), { outcome: "timeout" })
+      assert.deepStrictEqual(yield* events(space, "job"), [5])
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("E8 with on_miss grace it is put off, and then late until somebody reports", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space({ ...spawning({ due: 3, on_miss: "grace", grace_delta: 2, max_grace: 1 }), report: (tx) => tx.rv.report("job") })
+      yield* ask(space, "spawn")
+      assert.deepStrictEqual((yield* states(space, 7)).slice(1), ["3 ready 3 0", "4 late 5 1", "5 late 5 1", "6 late 5 1", "7 late 5 1", "8 late 5 1"])
+      yield* ask(space, "report")
+      assert.deepStrictEqual(yield* events(space, "job"), [9])
+    }))
+
+  test("E10 a deadline ends it in its beat, and not before", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space(spawning({ due: 2, deadline: 4 }))
+      yield* ask(space, "spawn")
+      assert.deepStrictEqual(yield* states(space, 4), ["2 ready 2 0", "3 ready 2 0", "4 timeout 2 0", "5 timeout 2 0"])
+      assert.deepStrictEqual(yield* events(space, "job"), [4])
+    }))
+
+  test("E11 with on_miss kill it is killed when its grace is used up", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space(spawning({ due: 2, on_miss: "kill", grace_delta: 1, max_grace: 1 }))
+      yield* ask(space, "spawn")
+      assert.deepStrictEqual(yield* states(space, 3), ["2 ready 2 0", "3 late 3 1", "4 killed 3 1"])
+      assert.deepInclude(yield* event(space, "job"), { outcome: "killed" })
+    }))
+
+  test("E13 an rv-epoch is pending again after each report, and each report gives an event", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space({ ...spawning({ prof: "rv-epoch", epoch_k: 3, grace_delta: 1, max_grace: 5 }), report: (tx) => tx.rv.report("job", { at: tx.beat }) })
+      yield* ask(space, "spawn")
+      assert.deepStrictEqual(yield* states(space, 2), ["2 ready 1 0", "3 late 2 1"])
+      yield* ask(space, "report")
+      assert.deepInclude(yield* event(space, "job"), { outcome: "applied", telemetry: { at: 4 } })
+      assert.deepInclude(yield* entry(space, "job"), { state: "pending", due: "7", grace_used: "0", event_flag: "0" })
+      assert.deepStrictEqual(yield* states(space, 3), ["5 pending 7 0", "6 pending 7 0", "7 ready 7 0"])
+      yield* ask(space, "report")
+      assert.deepInclude(yield* event(space, "job"), { outcome: "applied", telemetry: { at: 8 } })
+      assert.deepInclude(yield* entry(space, "job"), { state: "pending", due: "11" })
+      assert.deepStrictEqual(yield* events(space, "job"), [4, 8])
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("E15 it is put off by exactly so many beats, and killed after as many scans as it is given", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space({ ...spawning({ due: 20 }), later: (tx) => tx.rv.resched("job", 3), kill: (tx) => tx.rv.kill("job", { mode: "stop", wait: 3 }) })
+      yield* ask(space, "spawn")
+      assert.isTrue(yield* ask(space, "later"))
+      assert.deepInclude(yield* entry(space, "job"), { due: "23" })
+      yield* ask(space, "kill")
+      const seen: Array<unknown> = []
+      for (let i = 0; i < 3; i++) {
+        yield* space.step
+        const { kill_mode, kill_wait, state } = yield* entry(space, "job") as Effect.Effect<Readonly<Record<string, string>>>
+        seen.push([state, kill_mode, kill_wait])
+      }
+      assert.deepStrictEqual(seen, [["pending", "stop", "2"], ["pending", "stop", "1"], ["killed", "none", "0"]])
+    }))
+
+  test("E16 what is asked of an unknown key is refused, but to be put off by nothing", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space({ all: (tx) => [tx.rv.resched("no", 1), tx.rv.kill("no"), tx.rv.report("no", {}), tx.rv.resched("no", 0)] })
+      assert.deepStrictEqual(yield* ask(space, "all"), [false, false, false, true])
+      assert.deepStrictEqual(yield* space.list("/data/rv"), [])
+    }))
+
+  test("E17 a spawn of a run that fails, and a report that cannot be kept, leave the ledger as it was", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space({
+        ...spawning({}),
+        half: (tx) => {
+          tx.rv.spawn({ key: "other" })
+          tx.rv.report("job", { a: 1 })
+          throw new Error("half way")
+        },
+        odd: (tx) => tx.rv.report("job", { a: (() => 1) as never }),
+        large: (tx) => tx.rv.spawn({ key: "large", telemetry: { text: "x".repeat(2_000_000) } })
+      })
+      yield* ask(space, "spawn")
+      yield* space.step
+      const before = yield* Ledger.digest(space)
+      assert.strictEqual(yield* ask(space, "half"), "run/failed")
+      assert.strictEqual(yield* ask(space, "odd"), "value/invalid")
+      assert.strictEqual(yield* ask(space, "large"), "value/invalid")
+      assert.strictEqual(yield* Ledger.digest(space), before)
+    }))
+
+  it.effect("E19 without a specification, and before the ledger was begun, nothing is spawned, and the code says why", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space(Ledger.enzymes({ none: (tx) => tx.rv.spawn(undefined as never), early: (tx) => tx.rv.spawn({ key: "job" }) }))
+      assert.strictEqual(yield* ask(space, "none"), "rv/no-spec")
+      assert.strictEqual(yield* ask(space, "early"), "rv/ledger-missing")
+      const early = yield* controlled(space, space.rv.spawn({ key: "job" }))
+      assert.strictEqual(early._tag === "Failure" && early.failure.code, "rv/ledger-missing")
+      yield* Ledger.begin(space)
+      assert.isString(yield* ask(space, "early"))
+    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+
+  test("E20 a state that nobody knows is taken for pending", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space(spawning({ due: 4 }), [enzyme("odd", (tx) => tx.set("/data/rv/job#/state", "strange"))])
+      yield* ask(space, "spawn")
+      yield* space.signal({ signal: "/signals/odd" })
+      assert.deepStrictEqual(yield* states(space, 3), ["2 strange 4 0", "3 strange 4 0", "4 ready 4 0"])
+    }))
+
+  test("E22 the event carries the id of whoever is to hear of it", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space({ ...spawning({ inst_id: "order:17" }), report: (tx) => tx.rv.report("job") })
+      yield* ask(space, "spawn")
+      yield* ask(space, "report")
+      assert.deepInclude(yield* event(space, "job"), { inst_id: "order:17" })
+    }))
+
+  it.effect("E24 a ledger that is begun, torn down and begun again is empty and usable each time", () =>
+    Effect.gen(function*() {
+      for (let cycle = 0; cycle < 3; cycle++) {
+        const machine = yield* Machine.make
+        const space = yield* Ledger.begin(yield* machine.boot(Ledger.enzymes({ ...spawning({}), report: (tx) => tx.rv.report("job") })))
+        assert.deepStrictEqual(yield* space.list("/data/rv"), [])
+        yield* ask(space, "spawn")
+        const again = yield* Ledger.begin(yield* machine.boot(Ledger.enzymes({ report: (tx) => tx.rv.report("job") })))
+        assert.deepStrictEqual(yield* again.list("/data/rv"), ["job"])
+        assert.isTrue(yield* ask(again, "report"))
+        assert.deepInclude(yield* event(again, "job"), { outcome: "applied" })
+      }
+    }).pipe(Ledger.granted))
+})

@@ -1,0 +1,274 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { type Enzyme, Flow, type Space, type Transaction } from "systole"
+import { controlled, enzyme, steps } from "../kernel/Kit.ts"
+import * as Machine from "../kernel/Machine.ts"
+import * as Ledger from "../rendezvous/Ledger.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+const test = (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof Ledger.space>>>) =>
+  it.effect(name, () => run().pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+
+/** An instance as it is kept. */
+interface Kept {
+  readonly state: string
+  readonly pc: string
+  readonly steps_used: number
+  readonly note?: string
+  readonly results: Readonly<Record<string, unknown>>
+  readonly history: ReadonlyArray<{ readonly step: string; readonly beat: number; readonly outcome: string }>
+}
+
+const instance = (space: Space, inst: string) => space.get(`/data/flow/inst/${inst}`) as unknown as Effect.Effect<Kept>
+const stateOf = (space: Space, inst: string) => Effect.map(instance(space, inst), ({ state }) => state)
+
+/** Work for somebody outside, and what follows from how it ended. */
+const review = Flow.make({
+  name: "review",
+  input: Schema.Struct({ pages: Schema.Number }),
+  steps: {
+    enough: { guard: ({ input }) => input.pages > 0, otherwise: "done" },
+    ask: { transform: ({ input }) => ({ due_off: 20, telemetry: { pages: input.pages } }) },
+    answer: { wait: "ask", within: 10, otherwise: "error" },
+    choose: { decide: ({ results }) => (results["answer"] as Flow.Completion).outcome === "applied" ? "print" : "error", to: ["print", "error"] },
+    print: { transform: () => ({ key: "printing", due_off: 5, deadl_off: 0 }) },
+    printed: { wait: "print" }
+  }
+})
+
+const start = (input: unknown = { pages: 3 }, inst = "one") => (tx: Transaction) => tx.flow.start("review", input, { inst })
+const verbs = {
+  start: start(),
+  report: (tx: Transaction) => tx.rv.report("one.ask", { good: true }),
+  print: (tx: Transaction) => tx.rv.report("printing"),
+  pause: (tx: Transaction) => tx.flow.pause("one"),
+  resume: (tx: Transaction) => tx.flow.resume("one"),
+  cancel: (tx: Transaction) => tx.flow.cancel("one")
+}
+const begin = (more: Readonly<Record<string, (tx: Transaction) => unknown>> = {}, enzymes: ReadonlyArray<Enzyme.Enzyme> = []) => Ledger.space({ ...verbs, ...more }, [review, ...enzymes])
+
+const codeOf = Effect.fnUntraced(function*<A, E extends { readonly code: string }>(space: Space, asked: Effect.Effect<A, E>) {
+  const answer = yield* controlled(space, asked)
+  return answer._tag === "Failure" ? answer.failure.code : "done"
+})
+
+describe("A flow", () => {
+  test("E25 goes on in the beat after the event of the rendezvous that it waits for was written", () =>
+    Effect.gen(function*() {
+      const space = yield* begin()
+      assert.strictEqual(yield* Ledger.ask(space, "start"), "one")
+      assert.deepInclude(yield* instance(space, "one"), { state: "ready", pc: "enough", steps_used: 0 })
+      yield* space.step
+      assert.deepInclude(yield* instance(space, "one"), { state: "waiting", pc: "answer" })
+      assert.deepInclude(yield* Ledger.entry(space, "one.ask") as Effect.Effect<object>, { state: "pending", inst_id: "one", telemetry: { pages: 3 } })
+      yield* Ledger.ask(space, "report")
+      const written = (yield* Ledger.events(space, "one.ask"))[0]!
+      const beat = yield* space.step
+      assert.strictEqual(beat, written + 1)
+      const { history, pc, results } = yield* instance(space, "one")
+      assert.strictEqual(pc, "printed")
+      assert.deepStrictEqual(results["answer"], { key: "one.ask", outcome: "applied", telemetry: { good: true } })
+      assert.deepStrictEqual(history.filter((passed) => passed.beat === beat).map(({ outcome, step }) => [step, outcome]), [["answer", "applied"], ["choose", "print"], ["print", "spawned"]])
+      yield* Ledger.ask(space, "print")
+      yield* space.step
+      assert.deepInclude(yield* instance(space, "one"), { state: "done", steps_used: 6 })
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("E25 goes on by the signal path of a rendezvous that another spawned, too", () =>
+    Effect.gen(function*() {
+      const follow = Flow.make({ name: "follow", steps: { hear: { wait: ({ input }) => `CEP:sig_rv/${input as string}` } } })
+      const space = yield* begin({
+        follow: (tx) => ["a", "b"].map((inst) => tx.flow.start("follow", "job", { inst })),
+        spawn: (tx) => tx.rv.spawn({ key: "job" }),
+        done: (tx) => tx.rv.report("job", { n: 1 })
+      }, [follow])
+      for (const verb of ["follow", "spawn", "done"]) yield* Ledger.ask(space, verb)
+      yield* space.step
+      for (const inst of ["a", "b"]) assert.deepInclude(yield* instance(space, inst), { state: "done", results: { hear: { key: "job", outcome: "applied", telemetry: { n: 1 } } } } as never)
+      assert.deepStrictEqual(yield* space.below("/data/flow/subs", { limit: 10 }), [])
+    }))
+
+  test("hears of a completion that came before it waits, and of the newest one of an epoch", () =>
+    Effect.gen(function*() {
+      const two = Flow.make({
+        name: "two",
+        steps: {
+          first: { transform: () => ({ key: "first" }) },
+          second: { transform: () => ({ key: "second", prof: "rv-epoch", epoch_k: 1 }) },
+          one: { wait: "first" },
+          other: { wait: "second" },
+          again: { wait: "second" }
+        }
+      })
+      const space = yield* begin({ two: (tx) => tx.flow.start("two", undefined, { inst: "x" }), second: (tx) => tx.rv.report("second", { at: tx.beat }), first: (tx) => tx.rv.report("first") }, [two])
+      yield* Ledger.ask(space, "two")
+      yield* space.step
+      for (const verb of ["second", "second", "first"]) yield* Ledger.ask(space, verb)
+      yield* space.step
+      assert.deepInclude(yield* instance(space, "x"), { state: "waiting", pc: "again" })
+      assert.deepStrictEqual((yield* instance(space, "x")).results["other"], { key: "second", outcome: "applied", telemetry: { at: 4 } })
+      yield* Ledger.ask(space, "second")
+      yield* space.step
+      assert.deepInclude(yield* instance(space, "x"), { state: "done" })
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("goes another way where a guard refuses, a Wait is over or work ends otherwise, and tells that it is over", () =>
+    Effect.gen(function*() {
+      const over: Array<unknown> = []
+      const space = yield* begin({ none: start({ pages: 0 }, "none"), late: start({ pages: 1 }, "late") }, [
+        enzyme("over", (tx, { signal, target }) => void over.push([tx.beat, signal, target]), { query: "/CEP:sig_inst/*", bind: ["/data/flow"] })
+      ])
+      for (const verb of ["start", "none", "late"]) yield* Ledger.ask(space, verb)
+      yield* Ledger.ask(space, "report")
+      // Nobody prints: that rendezvous ends with its deadline, and the flow hears that.
+      yield* steps(space, 12)
+      assert.deepInclude(yield* instance(space, "none"), { state: "done", results: { enough: false } })
+      assert.deepInclude(yield* instance(space, "late"), { state: "error", note: "step \"answer\": late" })
+      assert.deepInclude((yield* instance(space, "one")).results["printed"] as object, { outcome: "timeout" })
+      assert.sameDeepMembers(over.map((one) => (one as ReadonlyArray<unknown>).slice(1)), [["/CEP:sig_inst/done", "/data/flow/inst/none"], ["/CEP:sig_inst/done", "/data/flow/inst/one"], ["/CEP:sig_inst/error", "/data/flow/inst/late"]])
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("is paused, hears meanwhile, goes on when it is resumed, and is cancelled with its rendezvous", () =>
+    Effect.gen(function*() {
+      const space = yield* begin()
+      yield* Ledger.ask(space, "start")
+      yield* space.step
+      assert.deepStrictEqual([yield* Ledger.ask(space, "resume"), yield* Ledger.ask(space, "pause"), yield* Ledger.ask(space, "pause")], [false, true, false])
+      yield* Ledger.ask(space, "report")
+      yield* steps(space, 2)
+      assert.deepInclude(yield* instance(space, "one"), { state: "paused", pc: "answer" })
+      assert.isTrue(yield* Ledger.ask(space, "resume"))
+      yield* space.step
+      assert.deepInclude(yield* instance(space, "one"), { state: "waiting", pc: "printed" })
+      assert.isTrue(yield* Ledger.ask(space, "cancel"))
+      yield* steps(space, 2)
+      assert.strictEqual(yield* stateOf(space, "one"), "cancelled")
+      assert.deepInclude(yield* Ledger.entry(space, "printing") as Effect.Effect<object>, { state: "killed" })
+      assert.deepStrictEqual([yield* Ledger.ask(space, "cancel"), yield* Ledger.ask(space, "pause")], [false, false])
+      assert.deepStrictEqual(yield* space.below("/data/flow/subs", { limit: 10 }), [])
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("keeps to its budget of steps and beats, and to its clamps", () =>
+    Effect.gen(function*() {
+      const clamped = Flow.make({ name: "clamped", steps: { limit: { clamp: { beats: 5 }, otherwise: "done" }, ask: { transform: () => ({}) }, answer: { wait: "ask", within: 8, next: "check", otherwise: "check" }, check: { clamp: { beats: 5 } } } })
+      const space = yield* begin({
+        few: (tx) => tx.flow.start("review", { pages: 1 }, { inst: "few", steps: 1 }),
+        brief: (tx) => tx.flow.start("review", { pages: 1 }, { inst: "brief", beats: 4 }),
+        clamped: (tx) => tx.flow.start("clamped", undefined, { inst: "clamped" }),
+        more: (tx) => tx.flow.budget("more", { steps: 10 }),
+        give: (tx) => [tx.flow.start("review", { pages: 1 }, { inst: "more", steps: 1 }), tx.flow.budget("more", { steps: 10 }), tx.flow.budget("none", {})]
+      }, [clamped])
+      for (const verb of ["few", "brief", "clamped"]) yield* Ledger.ask(space, verb)
+      assert.deepStrictEqual(yield* Ledger.ask(space, "give"), ["more", true, false])
+      yield* steps(space, 14)
+      assert.deepInclude(yield* instance(space, "few"), { state: "error", steps_used: 1, note: "its budget of 1 steps is spent" })
+      assert.deepInclude(yield* instance(space, "brief"), { state: "error", note: "its budget ended with beat 6" })
+      assert.deepInclude(yield* instance(space, "clamped"), { state: "error", note: "step \"check\": beyond" })
+      assert.strictEqual((yield* instance(space, "more")).history.at(-1)!.outcome, "late")
+    }))
+
+  it.effect("goes on after a power cut between any two steps", () =>
+    Effect.gen(function*() {
+      const story = Effect.fnUntraced(function*(cut: boolean) {
+        const machine = yield* Machine.make
+        let space = yield* Ledger.begin(yield* machine.boot(Ledger.enzymes(verbs, [review])))
+        const told: Array<unknown> = []
+        for (const verb of ["start", "", "report", "", "print", "", ""]) {
+          if (cut) space = yield* machine.boot(Ledger.enzymes(verbs, [review]))
+          if (verb === "") yield* space.step
+          else yield* Ledger.ask(space, verb)
+          told.push(yield* instance(space, "one"))
+        }
+        assert.strictEqual(yield* stateOf(space, "one"), "done")
+        yield* Ledger.isReplayedEqual(space)
+        return told
+      })
+      assert.deepStrictEqual(yield* story(true), yield* story(false))
+    }).pipe(Ledger.granted))
+})
+
+describe("What flows refuse", () => {
+  const step = { transform: () => ({}) }
+
+  it("is a declaration that could not run: a missing step, a circle, a Wait for what is not spawned", () => {
+    const bad: ReadonlyArray<readonly [unknown, RegExp]> = [
+      [{}, /0 steps/],
+      [undefined, /no steps/],
+      [{ a: { guard: () => true, otherwise: "b" } }, /"a" goes on at "b", which is no step/],
+      [{ a: { ...step, next: "b" } }, /"a" goes on at "b"/],
+      [{ a: { decide: () => "x", to: ["x"] } }, /"a" goes on at "x"/],
+      [{ a: { ...step, next: "b" }, b: { guard: () => true, otherwise: "a" } }, /a → b → a/],
+      [{ a: { ...step, next: "a" } }, /a → a/],
+      [{ a: { wait: "b" } }, /waits for "b", which is no transform/],
+      [{ a: { wait: "b" }, b: step }, /does not come before/],
+      [{ a: { guard: () => true }, b: { wait: "a" } }, /which is no transform/],
+      [{ a: step, b: { wait: "a", within: 0 } }, /whole number of beats/],
+      [{ a: { clamp: { steps: -1 } } }, /whole numbers/],
+      [{ a: { guard: 3 } }, /no function/],
+      [{ a: { decide: () => "done", to: [] } }, /does not say in to/],
+      [{ a: { guard: () => true, transform: () => ({}) } }, /exactly one of/],
+      [{ a: {} }, /exactly one of/],
+      [{ done: step }, /cannot name a step/]
+    ]
+    for (const [given, reason] of bad) {
+      try {
+        Flow.make({ name: "bad", steps: given as never })
+        assert.fail(`taken: ${JSON.stringify(given)}`)
+      } catch (error) {
+        assert.strictEqual((error as { readonly code?: string }).code, "flow/declared", String(error))
+        assert.match((error as Error).message, reason)
+      }
+    }
+    assert.throws(() => Flow.make({ name: "a/b", steps: { a: step } }), /not one name/)
+  })
+
+  test("from outside is told by name, and leaves the ledger as it was", () =>
+    Effect.gen(function*() {
+      const calm = Flow.make({ name: "calm", steps: { hear: { wait: () => "CEP:sig_rv/never" } } })
+      const space = yield* begin({ none: start({ pages: 0 }, "over"), calm: (tx) => tx.flow.start("calm", undefined, { inst: "one" }) }, [calm])
+      yield* Ledger.ask(space, "calm")
+      yield* Ledger.ask(space, "none")
+      yield* steps(space, 2)
+      const before = yield* Ledger.digest(space)
+      const { flow } = space
+      const refusals = [
+        [flow.start({ flow: "nothing" }), "flow/unknown"],
+        [flow.start({ flow: "a/b" }), "flow/unknown"],
+        [flow.start({ flow: "review", input: { pages: "many" } }), "flow/invalid"],
+        [flow.start({ flow: "review", input: { pages: 1 }, inst: "a/b" }), "flow/invalid"],
+        [flow.start({ flow: "review", input: { pages: 1 }, inst: "one" }), "flow/exists"],
+        [flow.start({ flow: "review", input: { pages: 1 }, steps: -1 }), "flow/invalid"],
+        [flow.pause("none"), "flow/absent"],
+        [flow.pause("a/b"), "flow/absent"],
+        [flow.resume("one"), "flow/state"],
+        [flow.cancel("over"), "flow/state"],
+        [flow.budget("one", { beats: 0.5 }), "flow/invalid"],
+        [flow.budget("over", {}), "flow/state"],
+        [flow.cancel(3 as never), "flow/invalid"]
+      ] as ReadonlyArray<readonly [Effect.Effect<unknown, { readonly code: string }>, string]>
+      for (const [i, [asked, code]] of refusals.entries()) assert.strictEqual(yield* codeOf(space, asked), code, `${i}`)
+      assert.strictEqual(yield* Ledger.digest(space), before)
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("in a run aborts it, and a step that spawns wrongly is a dead letter", () =>
+    Effect.gen(function*() {
+      const wrong = Flow.make({ name: "wrong", steps: { a: { transform: () => ({ due: -1 }) } } })
+      const space = yield* begin({
+        unknown: (tx) => tx.flow.start("nothing"),
+        misfit: (tx) => tx.flow.start("review", 3),
+        wrong: (tx) => tx.flow.start("wrong", undefined, { inst: "w" }),
+        forge: (tx) => tx.set("/data/flow/inst/x", {})
+      }, [wrong])
+      for (const [verb, code] of [["unknown", "flow/unknown"], ["misfit", "flow/invalid"], ["forge", "envelope/outside"]] as const) assert.strictEqual(yield* Ledger.ask(space, verb), code)
+      yield* Ledger.ask(space, "wrong")
+      yield* steps(space, 2)
+      assert.strictEqual(yield* stateOf(space, "w"), "ready")
+      const [letter] = (yield* space.dead({ limit: 10 })).letters.filter(({ enzyme }) => enzyme === "wrong")
+      assert.strictEqual(letter?.code, "rv/invalid")
+    }))
+})

@@ -1,0 +1,124 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import rvInit from "../../enzymes/rv_init.ts"
+import rvRoute from "../../enzymes/rv_route.ts"
+import { problem, served } from "./Served.ts"
+
+type Definition = NonNullable<NonNullable<Parameters<typeof served>[0]>["config"]>
+type App = Effect.Success<ReturnType<typeof served>>
+
+const space = "/v1/spaces/shop"
+
+const test = (name: string, run: (app: App) => Promise<void>, config: Definition = {}) =>
+  it.live(name, () =>
+    Effect.flatMap(served({ enzymes: [rvInit, rvRoute], config: { spaces: { create: "on-demand" }, system: ["rv_init"], ...config } }), (app) =>
+      Effect.promise(() => run(app))))
+
+const begin = async ({ ask }: App, headers: Readonly<Record<string, string>> = {}): Promise<void> => {
+  const init = { method: "POST", body: JSON.stringify({ signal: "/CEP:sig_sys/init" }), headers: { "content-type": "application/json", prefer: "wait=10", ...headers } }
+  assert.deepInclude((await ask(`${space}/signals`, init)).body as object, { status: "handled" })
+}
+
+/** What is kept of all rendezvous and of their completions. */
+const ledger = async ({ ask }: App): Promise<unknown> => {
+  const cells: Array<unknown> = []
+  for (const folder of ["rv", "inbox", "flow"]) cells.push((await ask(`${space}/cells/data/${folder}?below`)).body)
+  return [cells, (await ask(`${space}/rv`)).body]
+}
+
+const shows = (token: string) => ({ authorization: `Rendezvous ${token}` })
+
+describe("Rendezvous over HTTP", () => {
+  test("are spawned, listed in pages, shown, moved, reported by a worker and killed", async (app) => {
+    await begin(app)
+    const { ask, post } = app
+    const spawned = await post(`${space}/rv`, { key: "app:one", due_off: 500, telemetry: { from: "here" } })
+    assert.strictEqual(spawned.status, 201)
+    assert.strictEqual(spawned.headers.get("location"), `${space}/rv/app%3Aone`)
+    const { token } = spawned.body as { readonly token: string }
+    await post(`${space}/rv`, { key: "two", due_off: 500 })
+    const first = (await ask(`${space}/rv?limit=1`)).body as { readonly rendezvous: ReadonlyArray<Record<string, unknown>>; readonly next: string }
+    const { due, ...row } = first.rendezvous[0]!
+    assert.deepInclude(row, { key: "app:one", state: "pending", prof: "rv-fixed", telemetry: { from: "here" } })
+    assert.notProperty(row, "token_id")
+    const rest = (await ask(`${space}/rv?after=${encodeURIComponent(first.next)}`)).body as typeof first
+    assert.deepStrictEqual([rest.rendezvous.map(({ key }) => key), rest.next], [["two"], null])
+    assert.strictEqual((await post(`${space}/rv/app:one/resched`, { delta: 3 })).status, 200)
+    assert.strictEqual((await ask(`${space}/rv/app:one`)).body && ((await ask(`${space}/rv/app:one`)).body as { readonly due: number }).due, (due as number) + 3)
+    assert.strictEqual((await post(`${space}/rv/app:one/report`, { telemetry: { frames: 3 } }, shows(token))).status, 200)
+    assert.deepInclude((await ask(`${space}/rv/app:one`)).body as object, { state: "applied", telemetry: { frames: 3 } })
+    assert.deepInclude((await ask(`${space}/cells/data/inbox/flow/inst_event/app:one`)).body as object, { outcome: "applied", telemetry: { frames: 3 } })
+    assert.strictEqual((await post(`${space}/rv/two/kill`, { mode: "stop" })).status, 200)
+    const killed = await app.fetch(`${space}/rv/two`, { headers: { accept: "text/event-stream" } })
+    const reader = killed.body!.pipeThrough(new TextDecoderStream()).getReader()
+    let text = ""
+    while (!text.includes("\"killed\"")) text += (await reader.read()).value ?? ""
+    await reader.cancel()
+  })
+
+  test("are claimed by a worker that was not there, whose token then is the only one", async (app) => {
+    await begin(app)
+    const { post } = app
+    const old = ((await post(`${space}/rv`, { key: "job", due_off: 500 })).body as { readonly token: string }).token
+    const claimed = await app.ask(`${space}/rv/job/token`, { method: "POST" })
+    assert.strictEqual(claimed.headers.get("cache-control"), "no-store")
+    const { token } = claimed.body as { readonly token: string }
+    assert.deepStrictEqual(problem(await post(`${space}/rv/job/report`, {}, shows(old))), [403, "rv/token"])
+    assert.strictEqual((await post(`${space}/rv/job/report`, {}, shows(token))).status, 200)
+  })
+
+  test("let a worker report without the server's token, and do nothing else", async (app) => {
+    const server = { authorization: "Bearer a-secret-of-the-server" }
+    await begin(app, server)
+    const { ask, post } = app
+    const { token } = (await post(`${space}/rv`, { key: "job", due_off: 500 }, server)).body as { readonly token: string }
+    for (const [path, body] of [["rv/job/kill", {}], ["rv/job/token", {}], ["rv", { key: "x" }], ["signals", { signal: "/x" }]] as const) {
+      assert.deepStrictEqual(problem(await post(`${space}/${path}`, body, shows(token))), [401, "auth/missing"])
+    }
+    assert.deepStrictEqual(problem(await ask(`${space}/rv/job`, { headers: shows(token) })), [401, "auth/missing"])
+    assert.deepStrictEqual(problem(await post(`${space}/rv/job/report`, {})), [401, "auth/missing"])
+    assert.deepStrictEqual(problem(await post(`${space}/rv/job/report`, {}, shows("0".repeat(64)))), [403, "rv/token"])
+    assert.strictEqual((await post(`${space}/rv/job/report`, {}, shows(token))).status, 200)
+  }, { token: "a-secret-of-the-server" })
+
+  test("that are not there, are over, or are asked wrongly, are refused by name, and nothing changes", async (app) => {
+    await begin(app)
+    const { ask, post } = app
+    const spawn = async (key: string) => ((await post(`${space}/rv`, { key, due_off: 500 })).body as { readonly token: string }).token
+    const [open, done] = [await spawn("open"), await spawn("done")]
+    await post(`${space}/rv/done/report`, {}, shows(done))
+    const before = await ledger(app)
+    const refusals: ReadonlyArray<readonly [string, unknown, Readonly<Record<string, string>>, number, string]> = [
+      ["rv", null, {}, 400, "rv/no-spec"],
+      ["rv", {}, {}, 400, "rv/invalid"],
+      ["rv", { key: "a/b" }, {}, 400, "rv/invalid"],
+      ["rv", { key: "x", due: -1 }, {}, 400, "rv/invalid"],
+      ["rv", { key: "x", due: "soon" }, {}, 400, "rv/invalid"],
+      ["rv", { key: "x", more: 1 }, {}, 400, "rv/invalid"],
+      ["rv/none/report", {}, {}, 404, "rv/absent"],
+      ["rv/none/report", {}, shows(open), 403, "rv/token"],
+      ["rv/open/report", {}, shows(done), 403, "rv/token"],
+      ["rv/open/report", {}, shows("0".repeat(64)), 403, "rv/token"],
+      ["rv/open/report", { telemetry: 3 }, shows(open), 400, "rv/invalid"],
+      ["rv/open/report", { frames: 3 }, shows(open), 400, "body/malformed"],
+      ["rv/done/report", {}, shows(done), 409, "rv/finished"],
+      ["rv/done/report", {}, {}, 409, "rv/finished"],
+      ["rv/done/token", {}, {}, 409, "rv/finished"],
+      ["rv/none/token", {}, {}, 404, "rv/absent"],
+      ["rv/none/kill", {}, {}, 404, "rv/absent"],
+      ["rv/done/kill", {}, {}, 409, "rv/finished"],
+      ["rv/open/kill", { wait: -1 }, {}, 400, "rv/invalid"],
+      ["rv/open/kill", { wait: "1" }, {}, 400, "body/malformed"],
+      ["rv/none/resched", { delta: 1 }, {}, 404, "rv/absent"],
+      ["rv/open/resched", { delta: 0.5 }, {}, 400, "rv/invalid"],
+      ["rv/open/resched", {}, {}, 400, "rv/invalid"]
+    ]
+    for (const [path, body, headers, status, code] of refusals) assert.deepStrictEqual(problem(await post(`${space}/${path}`, body, headers)), [status, code], `${path} ${JSON.stringify(body)}`)
+    assert.deepStrictEqual(problem(await ask(`${space}/rv/none`)), [404, "rv/absent"])
+    assert.deepStrictEqual(problem(await ask(`${space}/rv/none`, { headers: { accept: "text/event-stream" } })), [404, "rv/absent"])
+    assert.deepStrictEqual(await ledger(app), before)
+    await app.put("/v1/spaces/bare", {})
+    assert.deepStrictEqual(problem(await post("/v1/spaces/bare/rv", { key: "x" })), [409, "rv/ledger-missing"])
+    assert.deepStrictEqual(app.accidents, [])
+  })
+})

@@ -1,0 +1,76 @@
+/**
+ * Spaces with a ledger of rendezvous, for tests.
+ *
+ * @module
+ */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { createHash } from "node:crypto"
+import type { Enzyme, Space, Transaction } from "systole"
+import { replay, SystemGrants, verify } from "systole"
+import rvInit from "../../enzymes/rv_init.ts"
+import rvRoute from "../../enzymes/rv_route.ts"
+import { enzyme, steps } from "../kernel/Kit.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+/** What the configuration grants the first-party enzymes. */
+export const granted = Effect.provideService(SystemGrants, new Set(["rv_init", "mr_init", "mr_route", "odd"]))
+
+/** The enzymes that a space with a ledger has, and one that does what its event's payload names. */
+export const enzymes = (verbs: Readonly<Record<string, (tx: Transaction) => unknown>> = {}, more: ReadonlyArray<Enzyme.Enzyme> = []) => [
+  rvInit,
+  rvRoute,
+  enzyme("do", (tx, { payload }) => verbs[payload as string]!(tx), { query: "/signals/do" }),
+  ...more
+]
+
+/** Begins the ledger, by beat 0. */
+export const begin = Effect.fnUntraced(function*(space: Space) {
+  yield* space.signal({ signal: "/CEP:sig_sys/init" })
+  yield* space.step
+  return space
+})
+
+/** A space whose ledger is there; the next beat is 1. */
+export const space = (verbs: Readonly<Record<string, (tx: Transaction) => unknown>> = {}, more: ReadonlyArray<Enzyme.Enzyme> = []) =>
+  Effect.flatMap(TestKernel.space(enzymes(verbs, more)), begin)
+
+/** Has it done, by one beat; answers what the run returned, or the code that it died of. */
+export const ask = Effect.fnUntraced(function*(space: Space, name: string) {
+  const { id } = yield* space.signal({ signal: "/signals/do", payload: name })
+  yield* space.step
+  const handling = (yield* space.receipt(id))!.handlings[0]!
+  return handling.error?.code ?? handling.value
+})
+
+/** An entry as it is kept, and the event of its newest completion. */
+export const entry = (space: Space, key: string) => space.get(`/data/rv/${key}`) as Effect.Effect<never>
+export const event = (space: Space, key: string) => space.get(`/data/inbox/flow/inst_event/${key}`) as Effect.Effect<never>
+
+/** The beats whose journal says that the event of a key was written. */
+export const events = Effect.fnUntraced(function*(space: Space, key: string) {
+  const head = yield* space.head
+  return yield* space.examine(({ store }) =>
+    [...store.scanJournal(0, head)].filter(({ text }) => (JSON.parse(text.split("\n")[0]!) as { readonly sent?: ReadonlyArray<ReadonlyArray<unknown>> }).sent?.some((sent) => sent[2] === `/data/inbox/flow/inst_event/${key}`)).map(({ beat }) => beat)
+  )
+})
+
+/** The digest of the whole ledger. */
+export const digest = (space: Space) =>
+  space.examine(({ store }) => {
+    const hash = createHash("sha256")
+    for (const folder of ["/data/rv", "/data/inbox", "/data/flow", "/defaults"]) for (const key of store.below(folder, { limit: 10_000 })) hash.update(`${key} ${store.read(key)}\n`)
+    return hash.digest("hex")
+  })
+
+/** Every beat comes out the same when it is run again, from each on. */
+export const isReplayedEqual = Effect.fnUntraced(function*(space: Space) {
+  const head = yield* space.head
+  for (let from = 0; from <= head; from++) {
+    const { difference, impossible } = yield* space.examine((archive) => replay(archive, from, head))
+    assert.isUndefined(difference ?? impossible, `from ${from}: ${JSON.stringify(difference ?? impossible)}`)
+  }
+  assert.isUndefined((yield* space.examine(verify)).fault)
+})
+
+export { steps }

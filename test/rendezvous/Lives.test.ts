@@ -1,0 +1,125 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { RendezvousSpec, Space, Transaction } from "systole"
+import { enzyme } from "../kernel/Kit.ts"
+import * as Machine from "../kernel/Machine.ts"
+import * as Dice from "../support/Dice.ts"
+import { Account, type Action } from "./Account.ts"
+import * as Ledger from "./Ledger.ts"
+
+const keys = ["a", "b", "c", "d", "e"]
+
+const specOf = (roll: Dice.Dice): Readonly<Record<string, unknown>> => {
+  const prof = Dice.pick(roll, ["rv-fixed", "rv-fixed", "rv-epoch", "observer", "spec", "spec"] as const)
+  return {
+    prof,
+    due_off: roll(4),
+    on_miss: Dice.pick(roll, ["timeout", "kill", "grace", "ignore", "quarantine"]),
+    max_grace: roll(3),
+    grace_delta: roll(3),
+    ...(roll(3) === 0 ? { deadl_off: roll(6) } : {}),
+    ...(prof === "rv-epoch" ? { epoch_k: 1 + roll(3) } : {}),
+    ...(prof === "spec" ? { inst_id: Dice.pick(roll, ["q", "r"]) } : {})
+  }
+}
+
+const actionOf = (roll: Dice.Dice, n: number): Action => {
+  const key = Dice.pick(roll, keys)
+  switch (Dice.pick(roll, ["spawn", "report", "report", "kill", "resched"] as const)) {
+    case "spawn":
+      return { verb: "spawn", key, spec: specOf(roll) }
+    case "report":
+      return { verb: "report", key, n }
+    case "kill":
+      return { verb: "kill", key, wait: roll(4) }
+    default:
+      return { verb: "resched", key, delta: roll(7) - 3 }
+  }
+}
+
+const act = (tx: Transaction, action: Action): boolean => {
+  const { key } = action
+  switch (action.verb) {
+    case "spawn":
+      return tx.rv.spawn({ ...action.spec, key } as RendezvousSpec).length > 0
+    case "report":
+      return tx.rv.report(key, { n: action.n })
+    case "kill":
+      return tx.rv.kill(key, { wait: action.wait })
+    default:
+      return tx.rv.resched(key, action.delta)
+  }
+}
+
+/** What does what is asked, watches an operation each time, and writes down what it hears of both. */
+const enzymes = () =>
+  Ledger.enzymes({}, [
+    enzyme("act", (tx, { payload }) => {
+      const oid = tx.op.start({ verb: "op/x", target: "/data/x", mode: "opm:states" })
+      tx.op.await(oid, "sts:ok", { signal: "/op/cont", ttl: 2 })
+      if (tx.beat % 2 === 0) tx.op.close(oid, "sts:ok")
+      return (payload as ReadonlyArray<Action>).map((action) => act(tx, action))
+    }),
+    enzyme("watched", (tx) => tx.increment("/data/watched"), { query: "/op/*", bind: ["/rt/ops"] }),
+    enzyme("heard", (tx, { payload }) => {
+      const { beat, key, outcome } = payload as { readonly beat: string; readonly key: string; readonly outcome: string }
+      tx.append("/data/heard", [key, Number(beat), outcome])
+    }, { query: "/CEP:sig_rv/*", bind: ["/data/inbox/flow/inst_event"] })
+  ])
+
+const fields = ["prof", "state", "due", "grace_used", "kill_mode", "kill_wait"] as const
+
+/** How the entries of a space stand, in the words of the account. */
+const seen = Effect.fnUntraced(function*(space: Space) {
+  const { rendezvous } = yield* space.rv.list({ limit: 100 })
+  return rendezvous.map((row) => [row.key, ...fields.map((field) => row[field]), row.telemetry])
+})
+
+const told = (account: Account) => [...account.lines].sort(([a], [b]) => a < b ? -1 : 1).map(([key, line]) => [key, ...fields.map((field) => line[field]), line.telemetry])
+
+/** One life: what is asked at random, with the process ending at random; answers how many events there were. */
+const live = Effect.fnUntraced(function*(seed: number, rounds: number) {
+  const roll = Dice.make(seed)
+  const machine = yield* Machine.make
+  const account = new Account()
+  let asked = 0
+  let space = yield* Ledger.begin(yield* machine.boot(enzymes()))
+  for (let round = 0; round < rounds; round++) {
+    const actions = roll(3) === 0 ? [] : Array.from({ length: 1 + roll(3) }, (_, i) => actionOf(roll, round * 10 + i))
+    if (roll(4) === 0) space = yield* machine.boot(enzymes())
+    const signal = { id: `r${round}`, signal: "/signals/act", payload: actions }
+    if (actions.length > 0) asked++
+    const accepted = actions.length > 0 ? yield* space.signal(signal) : undefined
+    if (roll(5) === 0) {
+      // The beat is made, and is never durable: nobody may have heard of it.
+      machine.breakDisk(true)
+      yield* Effect.exit(space.step)
+      machine.breakDisk(false)
+      space = yield* machine.boot(enzymes())
+    }
+    const beat = yield* space.step
+    const answers = account.beat(beat, actions)
+    const handlings = accepted === undefined ? undefined : (yield* space.receipt(accepted.id))!.handlings
+    if (handlings !== undefined) assert.deepStrictEqual(handlings[0]!.value, answers as never, `seed ${seed}, beat ${beat}: ${JSON.stringify(actions)}`)
+    assert.deepStrictEqual(yield* seen(space), told(account), `seed ${seed}, beat ${beat}: ${JSON.stringify(actions)}`)
+  }
+  yield* space.step
+  account.beat(yield* space.head, [])
+  for (let i = 0; i < 4; i++) account.beat(yield* space.step, [])
+  const heard = ((yield* space.get("/data/heard")) ?? []) as unknown as ReadonlyArray<readonly [string, number, string]>
+  const last = (yield* space.head) - 1
+  const order = (events: ReadonlyArray<readonly [string, number, string]>) => events.filter(([, beat]) => beat <= last).map((event) => event.join()).sort()
+  assert.deepStrictEqual(order(heard), order(account.events), `seed ${seed}`)
+  assert.strictEqual(yield* space.get("/data/watched"), asked, `seed ${seed}: each watcher hears once`)
+  if (seed % 10 === 0) yield* Ledger.isReplayedEqual(space)
+  return account.events.length
+})
+
+describe("rendezvous, in any order of spawns, reports, kills, delays, beats and ends of the process", () => {
+  it.effect("stand in every beat as the plainest account says, with exactly one event for each completion and one signal for each watcher", () =>
+    Effect.gen(function*() {
+      let events = 0
+      for (let seed = 1; seed <= 40; seed++) events += yield* live(seed, 40).pipe(Effect.scoped)
+      assert.isAbove(events, 300)
+    }).pipe(Ledger.granted), 120_000)
+})
