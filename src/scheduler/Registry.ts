@@ -27,8 +27,9 @@ export class Registry {
   /** The ordinals of names whose nodes were removed. */
   private readonly retired = new Map<string, number>()
   private ordinals = 0
-  /** Told of each node that goes. */
+  /** Told of each node that goes, and of each that an earlier process knew and that does not come back. */
   removed: ((node: Node) => void) | undefined
+  unclaimed: ((name: string) => void) | undefined
   private readonly graph: Graph
   private readonly gates: Gates
   private readonly queue: Queue
@@ -83,16 +84,20 @@ export class Registry {
     node.flags |= REMOVED
     this.nodes.delete(node.definition.name)
     this.retired.set(node.definition.name, node.ordinal)
-    for (const name of node.run?.children ?? []) {
-      const child = this.nodes.get(name)
-      if (child?.parent === node) this.remove(child)
-    }
+    for (const name of node.run?.children ?? []) this.disown(node, name)
     if (node.definition._tag === "Materializer") this.graph.uncover(node)
     for (const location of this.graph.outputsOf(node)) this.graph.removeWriter(location)
     for (let edge: Edge | undefined = node.reads; edge !== undefined; edge = edge.nextRead) this.graph.unlink(edge)
     node.reads = undefined
     node.liveRefs = 0
     this.removed?.(node)
+  }
+
+  /** Lets go of a node that a parent started and does not start any more. */
+  disown(parent: Node, name: string): void {
+    const child = this.nodes.get(name)
+    if (child === undefined) this.unclaimed?.(name)
+    else if (child.parent === parent) this.remove(child)
   }
 
   /** Somebody watches what a computation did: from now on it is an effect. */
