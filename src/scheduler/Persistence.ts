@@ -102,7 +102,7 @@ export const seen = (definition: Definition, address: Address.Address): Observat
 export const resume = (node: Node, kept: Observation, around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment; readonly hash: string | undefined }): boolean => {
   const { gates, graph, hash, queue } = around
   if (kept.creates || kept.v !== 1 || kept.fingerprint !== fingerprint(node.definition, hash) || (node.flags & NEVER_RAN) === 0) return false
-  if (graph.labels !== undefined && kept.reads.some(([text, depth]) => graph.labels!.above(node.definition, graph.labels!.at(Address.parse(text), depth)) !== undefined)) return false
+  if (graph.labels !== undefined && kept.reads.some(([text, depth]) => graph.labels!.above(node.definition, graph.labels!.at(placeOf(text, depth), depth)) !== undefined)) return false
   const run = new Runner(node, around.environment)
   node.run = run
   run.since = graph.clock
@@ -110,7 +110,7 @@ export const resume = (node: Node, kept: Observation, around: { readonly graph: 
   node.flags = (node.flags & ~UNSETTLED) | (isInvalid ? INVALID : 0)
   let after: Edge | undefined
   kept.reads.forEach(([text, depth], i) => {
-    after = graph.link(node, graph.locations.at(Address.parse(text), depth), { after, before: undefined })
+    after = graph.link(node, graph.locations.at(placeOf(text, depth), depth), { after, before: undefined })
     if (kept.causes.includes(i)) after.cause = graph.clock + 1
   })
   if (isInvalid) graph.clock++
@@ -118,3 +118,5 @@ export const resume = (node: Node, kept: Observation, around: { readonly graph: 
   if (isInvalid && isLive(node)) queue.push(node)
   return true
 }
+
+const placeOf = (text: string, depth: Depth): Address.Address => depth === "children" ? Address.ofKey(text) : Address.parse(text)

@@ -133,7 +133,7 @@ export abstract class ReadSet extends NodeTransaction {
   }
 
   override list(id: string): ReadonlyArray<string> {
-    const address = id === "/" ? Address.make("/") : Address.parse(id)
+    const address = Address.ofKey(id)
     if (address.path.length > 0) throw this.refuse(new TransactionRefused({ reason: `list needs a cell and ${id} is a place inside one` }))
     return this.look(address, "children") as ReadonlyArray<string>
   }
@@ -142,9 +142,13 @@ export abstract class ReadSet extends NodeTransaction {
   perform(): boolean {
     if (current.simple !== undefined || current.writing !== undefined) return this.within(current.simple ?? current.writing!)
     const { clock } = this.graph
-    const value = this.execute()
-    current.simple = undefined
-    current.writing = undefined
+    let value: Value.Value | typeof AGAIN
+    try {
+      value = this.execute()
+    } finally {
+      current.simple = undefined
+      current.writing = undefined
+    }
     return value !== AGAIN && this.conclude(value as Value.Value, clock)
   }
 
@@ -155,13 +159,17 @@ export abstract class ReadSet extends NodeTransaction {
     outer.waiting = cursor
     current.depth++
     current.writing = undefined
-    const value = this.execute()
-    current.depth--
-    current.simple = simple
-    current.writing = writing
-    current.cursor = cursor
-    current.behind = behind
-    current.number = number
+    let value: Value.Value | typeof AGAIN
+    try {
+      value = this.execute()
+    } finally {
+      current.depth--
+      current.simple = simple
+      current.writing = writing
+      current.cursor = cursor
+      current.behind = behind
+      current.number = number
+    }
     return value !== AGAIN && this.conclude(value as Value.Value, clock)
   }
 

@@ -13,7 +13,7 @@ import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable } from "../stage/Transaction.ts"
 import { type Definition, isPromise } from "./Definition.ts"
 import type { Invalidation } from "./Invalidation.ts"
-import { type Node, type NodeRun, UNSETTLED } from "./Node.ts"
+import { type Node, type NodeRun, REMOVED, UNSETTLED } from "./Node.ts"
 import { AGAIN, current, ReadSet, type Surroundings } from "./ReadSet.ts"
 
 /** What the runner asks of the rest of the scheduler. */
@@ -25,6 +25,8 @@ export interface Environment extends Surroundings {
   readonly saw: (run: NodeRun) => void
   /** A run is over that failed, wrote no output, or follows one that created `children`. Answers whether it is tried again for the same reasons. */
   readonly finished: (run: NodeRun, children: Set<string> | undefined) => boolean
+  /** A run is over whose node went while it was under way. */
+  readonly left: (node: Node) => void
 }
 
 /**
@@ -55,6 +57,7 @@ export class Runner extends ReadSet implements NodeRun {
 
   override start(node: Startable | string, inputs?: unknown): string {
     this.alive()
+    if (this.refusal === AGAIN) throw AGAIN
     try {
       const { name } = this.environment.start(this.node, node as Definition | string, inputs)
       this.isSpecial = true
@@ -68,10 +71,19 @@ export class Runner extends ReadSet implements NodeRun {
 
   /** As if it had not run. */
   protected override rewind(flags: number): typeof AGAIN {
+    const { abandoned, children, node } = this
     this.draft = undefined
-    this.children = this.abandoned
-    this.node.flags |= flags & UNSETTLED
+    // What it does not start when it begins again goes.
+    this.children = children === undefined ? abandoned : new Set([...abandoned ?? nothing, ...children])
+    node.flags |= flags & UNSETTLED
+    if ((node.flags & REMOVED) !== 0) this.environment.left(node)
     return AGAIN
+  }
+
+  /** Whatever it goes on to do is refused. */
+  leave(): void {
+    this.isSpecial = true
+    this.refusal = AGAIN
   }
 
   /** Forgets what was special about the last run. */
