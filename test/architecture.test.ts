@@ -142,6 +142,20 @@ describe("architecture", () => {
     assert.deepStrictEqual(found, [])
   })
 
+  it("has no file that leads back to itself, by types neither", () => {
+    const over = new Set<string>()
+    const circles: Array<string> = []
+    const walk = (file: string, way: ReadonlyArray<string>): void => {
+      const at = way.indexOf(file)
+      if (at >= 0) circles.push([...way.slice(at), file].map((each) => relative(src, each)).join(" -> "))
+      if (at >= 0 || over.has(file)) return
+      for (const other of filesImportedBy(file)) walk(other, [...way, file])
+      over.add(file)
+    }
+    for (const file of sources) walk(file, [])
+    assert.deepStrictEqual(circles, [])
+  })
+
   it("tells Deno where each plugin lies", () => {
     const { imports } = JSON.parse(textOf(join(root, "deno.json"))) as { readonly imports: Readonly<Record<string, string>> }
     const plugins = readdirSync(join(root, "plugins")).filter((file) => file.endsWith(".ts")).map((file) => file.slice(0, -3))

@@ -8,12 +8,12 @@ import * as Option from "effect/Option"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import { MAX_WAIT_SECONDS } from "../ingress/SignalRequest.ts"
-import type { Receipt } from "../kernel/Space.ts"
 import { CliFailure, exits } from "./CliFailure.ts"
 import { Client } from "./Client.ts"
 import * as Json from "./Json.ts"
 import * as Output from "./Output.ts"
 import * as SpaceCommand from "./SpaceCommand.ts"
+import type { Receipt } from "../kernel/Receipts.ts"
 
 /** The answer at once, and the one after waiting. */
 type Answer = Receipt & { readonly reason?: string } | { readonly id: string; readonly beat?: number; readonly receipt: string }

@@ -5,7 +5,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { ReadError, Space } from "../kernel/Space.ts"
+import type { ReadError } from "../kernel/Expected.ts"
+import type { Space } from "../kernel/Space.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
 import { RequestRefused } from "./Problem.ts"

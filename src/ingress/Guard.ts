@@ -8,9 +8,9 @@
  *
  * @module
  */
-import type { Clearance } from "../kernel/Reader.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import { RequestRefused } from "./Problem.ts"
+import type { Clearance } from "../kernel/Space.ts"
 
 /** What a guard goes by. */
 export interface Rules {

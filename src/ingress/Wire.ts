@@ -9,8 +9,8 @@
  */
 import * as Document from "../cell/Document.ts"
 import * as Value from "../cell/Value.ts"
-import type { Receipt } from "../kernel/Space.ts"
 import { RequestRefused } from "./Problem.ts"
+import type { Receipt } from "../kernel/Receipts.ts"
 
 /** The media type of a value that JSON alone cannot say. */
 export const RICH = "application/vnd.systole.rich+json"

@@ -6,9 +6,9 @@
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Enzymes } from "../registry/Registry.ts"
 import type { Modules } from "../scheduler/Modules.ts"
+import type { RunHost } from "./Body.ts"
 import type { Settings } from "./Limits.ts"
 import type { Recall } from "./Recall.ts"
-import type { RunHost } from "./Run.ts"
 
 /**
  * A space as those see it who look back.

@@ -9,7 +9,7 @@
 import type { Graph } from "../scheduler/Graph.ts"
 import type { Node, NodeRun } from "../scheduler/Node.ts"
 import { Trace } from "../scheduler/Trace.ts"
-import type { NodeLine } from "./Derivation.ts"
+import type { NodeLine } from "./Journal.ts"
 import type { Watch } from "./RunWatch.ts"
 
 /** What a beat made of nodes. */

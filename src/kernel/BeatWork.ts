@@ -18,14 +18,38 @@ import type { Labels } from "../stage/Labels.ts"
 import type { BindingChange } from "../stage/Launch.ts"
 import { COMMIT, type Stage } from "../stage/Stage.ts"
 import type { Answer, Control } from "./Control.ts"
-import type { Captured, Flight, Handling, Outcome } from "./Flight.ts"
+import type { Captured, Flight, Handling, Outcome, Taken } from "./Flight.ts"
 import type { Steps } from "./Foreign.ts"
-import type { Taken } from "./Inbox.ts"
-import type { Begun } from "./Intake.ts"
-import type { Sent } from "./Journal.ts"
+import type { Sent, Spent } from "./Journal.ts"
+import type { Activation } from "./Modules.ts"
 import type { Regime } from "./Regime.ts"
 import * as Signal from "./Signal.ts"
 import { WriteRefused } from "./SpaceError.ts"
+
+/** The start of a beat: its number and its captured clock. */
+export interface Start {
+  readonly beat: number
+  readonly clock: number
+}
+
+/** Rules that become active with a beat: their document, or none where there are none any more. */
+export interface LabelChange {
+  readonly document: Document.Document | undefined
+}
+
+/** What a beat begins with. */
+export interface Begun extends Start, Activation {
+  /** 32 hexadecimal digits. */
+  readonly seed: string
+  /** How long runs of effects took in the beat before, where that was a millisecond or more. */
+  readonly spent: ReadonlyArray<Spent>
+  /** How many registrations and withdrawals took effect since the beat before. */
+  readonly activated: number
+  /** Content that runs can see for the first time. */
+  readonly content: ReadonlyArray<string>
+  /** Rules on labels that become active. */
+  readonly labels?: LabelChange | undefined
+}
 
 /** Who is to take a signal: an enzyme, or nobody where the outcome is settled already. */
 export interface Assignment {

@@ -19,7 +19,15 @@ import type { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
 import type { Recall } from "./Recall.ts"
 import type { Regime } from "./Regime.ts"
-import type { RunHost } from "./Run.ts"
+import type { Watch } from "./RunWatch.ts"
+
+/** What a run needs of the host: a limit on its time. */
+export interface RunHost {
+  readonly now: () => number
+  readonly wake: (at: number, run: () => void) => () => void
+  /** Told while a run has the host to itself. */
+  readonly watch?: Watch | undefined
+}
 
 /**
  * What a space is made of.

@@ -20,6 +20,7 @@ import * as Control from "./Control.ts"
 import type { Body } from "./Body.ts"
 import { type Delivery, GATED } from "./Derivation.ts"
 import * as DeadLetter from "./DeadLetter.ts"
+import { failure } from "./Failure.ts"
 import type { Flight, Handling, Outcome } from "./Flight.ts"
 import * as Flowing from "./Flowing.ts"
 import type { Steps } from "./Foreign.ts"
@@ -29,7 +30,6 @@ import * as Labelling from "./Labelling.ts"
 import * as Operating from "./Operating.ts"
 import * as Receipts from "./Receipts.ts"
 import * as Reporting from "./Reporting.ts"
-import * as Run from "./Run.ts"
 import * as Signal from "./Signal.ts"
 import * as Steering from "./Steering.ts"
 import * as Regime from "./Regime.ts"
@@ -122,7 +122,7 @@ const conclude = (handling: Handling, around: Surroundings): void => {
   } catch (error) {
     if (error instanceof PersistenceError) throw error
     // What a run's writes make of another's is known only here: adding to what is no number any more, say.
-    bury(handling, Run.failure(error) as Failure, around.work)
+    bury(handling, failure(error) as Failure, around.work)
   }
 }
 

@@ -8,27 +8,22 @@
  */
 import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
-import * as Link from "../cell/Link.ts"
 import * as Name from "../cell/Name.ts"
-import { InvalidValue } from "../cell/Value.ts"
+import type { InvalidValue } from "../cell/Value.ts"
 import * as Bindings from "../registry/Bindings.ts"
 import type { InvalidNode } from "../scheduler/Definition.ts"
 import type { BindingChange } from "../stage/Launch.ts"
-import type { Draft } from "../stage/Draft.ts"
 import type { Write } from "../stage/Write.ts"
-import * as Flowing from "./Flowing.ts"
+import type { FlowAsk, FlowRefused, OperationAsk, OperationRefused, RendezvousAsk, RendezvousRefused, Spawned } from "./Ask.ts"
 import type { SentSince } from "./Dossiers.ts"
-import * as Foreign from "./Foreign.ts"
-import * as Meeting from "./Meeting.ts"
-import * as Operating from "./Operating.ts"
-import type { Regime, Verb } from "./Regime.ts"
-import { lockOver } from "./Regime.ts"
+import type * as Foreign from "./Foreign.ts"
+import type { Verb } from "./Regime.ts"
 import { size } from "./Signal.ts"
-import type { ControlRefused, DeadAbsent, SpaceStopped } from "./SpaceError.ts"
-import { CellLocked, WriteRefused } from "./SpaceError.ts"
+import type { CellLocked, ControlRefused, DeadAbsent, SpaceStopped } from "./SpaceError.ts"
+import { WriteRefused } from "./SpaceError.ts"
 
 /** What is answered to whoever asked: the beat that did it, once that is durable, or why it was not done. */
-export type Answer = (answer: number | InvalidValue | Operating.Refused | Meeting.Refused | Flowing.Refused | Address.InvalidAddress | InvalidNode | WriteRefused | CellLocked | ControlRefused | DeadAbsent | SpaceStopped) => void
+export type Answer = (answer: number | InvalidValue | OperationRefused | RendezvousRefused | FlowRefused | Address.InvalidAddress | InvalidNode | WriteRefused | CellLocked | ControlRefused | DeadAbsent | SpaceStopped) => void
 
 /**
  * One piece of control input.
@@ -101,7 +96,7 @@ export interface Setting {
 /** What is asked of an operation. */
 export interface Operation {
   readonly kind: "op"
-  readonly ask: Operating.Ask
+  readonly ask: OperationAsk
   /** The operation that it was done to, once it was. */
   oid: string | undefined
   readonly answer: Answer
@@ -110,16 +105,16 @@ export interface Operation {
 /** What is asked of a rendezvous. */
 export interface Appointed {
   readonly kind: "rv"
-  readonly ask: Meeting.Ask
+  readonly ask: RendezvousAsk
   /** What was spawned or claimed, once it was. */
-  spawned: Meeting.Spawned | undefined
+  spawned: Spawned | undefined
   readonly answer: Answer
 }
 
 /** What is asked of a flow. */
 export interface Flowed {
   readonly kind: "flow"
-  readonly ask: Flowing.Ask
+  readonly ask: FlowAsk
   /** The instance that it was done to, once it was. */
   inst: string | undefined
   readonly answer: Answer
@@ -155,43 +150,6 @@ export const binding = (change: BindingChange): ((answer: Answer) => Control) =>
 
 /** The start or the stop of a piece. */
 export const piece = (ask: PieceControl["ask"]) => (answer: Answer): PieceControl => ({ kind: "piece", ask, name: undefined, answer })
-
-/**
- * Writes one cell from outside into the capture transaction; answers why not, where it cannot.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const write = (
-  draft: Draft,
-  { group, write: { address, document } }: Pick<Setting, "group" | "write">,
-  { regime, steps }: { readonly regime: Regime; readonly steps: Foreign.Steps }
-): InvalidValue | WriteRefused | CellLocked | undefined => {
-  try {
-    const { id, key } = draft.settle(address, document === undefined || Link.is(document.plain))
-    const lock = lockOver(regime, id)
-    if (lock !== undefined) return new CellLocked({ address: address.text, lock })
-    const before = draft.visible(key)
-    draft.put(address, document)
-    Foreign.note(steps, key, { before, after: draft.visible(key), group })
-    return undefined
-  } catch (error) {
-    return error instanceof InvalidValue ? error : new WriteRefused({ address: address.text, reason: (error as Error).message })
-  }
-}
-
-/**
- * Does what is asked of an operation in the capture transaction; answers why not, where it cannot.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const operate = (draft: Draft, control: Operation, around: Parameters<typeof Operating.perform>[2]): Operating.Refused | undefined => {
-  const done = Operating.perform(draft, control.ask, around)
-  if (typeof done !== "string") return done
-  control.oid = done
-  return undefined
-}
 
 /** What is answered of something that was done: where the space could not, why, once that is durable. */
 export const answerOf = (control: Control): Answer => {
@@ -230,28 +188,3 @@ export const sizeOf = (control: Control): number => {
 }
 
 const sizeOfWrite = ({ address, document }: Setting["write"]): number => size({ signal: undefined, target: address.text, payload: document })
-/**
- * Does what is asked of a rendezvous in the capture transaction; answers why not, where it cannot.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const meet = (draft: Draft, control: Appointed, around: Parameters<typeof Meeting.perform>[2]): Meeting.Refused | undefined => {
-  const done = Meeting.perform(draft, control.ask, around)
-  if (Meeting.isRefusal(done)) return done
-  control.spawned = done
-  return undefined
-}
-
-/**
- * Does what is asked of a flow in the capture transaction; answers why not, where it cannot.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const flow = (draft: Draft, control: Flowed, around: Parameters<typeof Flowing.perform>[2]): Flowing.Refused | undefined => {
-  const done = Flowing.perform(draft, control.ask, around)
-  if (typeof done !== "string") return done
-  control.inst = done
-  return undefined
-}

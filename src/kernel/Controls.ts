@@ -14,11 +14,12 @@ import type { LiveBody } from "./Body.ts"
 import * as Control from "./Control.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import { asControlError } from "./Expected.ts"
+import type { ControlError } from "./Expected.ts"
 import * as Foreign from "./Foreign.ts"
 import type { Group } from "./Group.ts"
 import * as Pieces from "./Pieces.ts"
 import * as Regime from "./Regime.ts"
-import type { ControlError, SpaceControl, SpaceState } from "./Space.ts"
+import type { SpaceControl, SpaceState } from "./Space.ts"
 import { ControlRefused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
 
 /**

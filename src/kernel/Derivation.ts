@@ -14,25 +14,13 @@ import type { Node } from "../scheduler/Node.ts"
 import type { Value } from "../cell/Value.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Outcome } from "./Flight.ts"
+import type { NodeLine, RefusedNode } from "./Journal.ts"
 
 /** In `NodeLine.at`: the run was part of the pass, after the merge. Each further round of it is one less. */
 export const PASS = -1
 
 /** Rounds of a beat in which failures of nodes are told, and what reads that is derived. */
 export const MAX_ROUNDS = 8
-
-/** One run of a node in a beat. */
-export interface NodeLine {
-  readonly name: string
-  /** The place in the agenda of the handling that asked for it, or {@link PASS}. */
-  readonly at: number
-  /** The nodes that started it, outermost first, with `/` between; `undefined` for a node of a module. */
-  readonly parent: string | undefined
-  readonly error: { readonly tag: string; readonly code: string; readonly message: string } | undefined
-}
-
-/** A node that was not taken in, and what it derives, where another one writes there; else another one has its name. */
-export type Refused = readonly [name: string, output?: string]
 
 /** What an effect saw, to be told when it is durable. */
 export interface Delivery {
@@ -53,7 +41,7 @@ export interface Derivation {
   /** The nodes that did not come to rest for the first time in a row, by name. */
   readonly restless: ReadonlyArray<string>
   /** The nodes that were not taken in. */
-  readonly refused: ReadonlyArray<Refused>
+  readonly refused: ReadonlyArray<RefusedNode>
   /** The node module of this name, as this beat has it. */
   readonly module: (name: string) => Definition | undefined
   /** The beat begins: its capture is merged. */
@@ -103,7 +91,7 @@ export const failure = (name: string, output: string | undefined, code: string):
 })
 
 /** The fact that a node was not taken in. */
-export const refusal = ([name, output]: Refused): Diagnostic.Diagnostic => Diagnostic.of("node/refused", {
+export const refusal = ([name, output]: RefusedNode): Diagnostic.Diagnostic => Diagnostic.of("node/refused", {
   note: `${name} does not run: another node ${output === undefined ? "has its name" : `writes ${output}`}. It is taken in when that one is gone`,
   origin: { kind: "node", name },
   subject: output === undefined ? undefined : Address.ofKey(output)

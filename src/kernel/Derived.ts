@@ -26,16 +26,16 @@ import type { Committed } from "../stage/Moment.ts"
 import type { Labels } from "../stage/Labels.ts"
 import type { Stage } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
+import { failure } from "./Failure.ts"
 import type { Outcome } from "./Flight.ts"
 import type { Step } from "./Foreign.ts"
-import type { Delivery, Derivation, NodeLine, Refused } from "./Derivation.ts"
+import type { Delivery, Derivation } from "./Derivation.ts"
 import { Attention } from "./Attention.ts"
 import * as Derivations from "./Derivation.ts"
-import type { Spent } from "./Intake.ts"
 import { MAX_ROUNDS, PASS, writerOf } from "./Derivation.ts"
+import type { NodeLine, RefusedNode, Spent } from "./Journal.ts"
 import type * as Pieces from "./Pieces.ts"
 import { Roster } from "./Roster.ts"
-import * as Run from "./Run.ts"
 import type { Watch } from "./RunWatch.ts"
 import { Timing } from "./Timing.ts"
 
@@ -295,7 +295,7 @@ export class Derived implements Derivation {
   }
 
   /** The nodes that were not taken in. */
-  get refused(): ReadonlyArray<Refused> {
+  get refused(): ReadonlyArray<RefusedNode> {
     return this.roster.refused
   }
 
@@ -349,7 +349,7 @@ export class Derived implements Derivation {
     if (node.output !== undefined) this.written.set(node.output.key, this.lines.length)
     this.attention.note(run)
     if (error === undefined) this.check?.({ run, keys, moment: this.work!.moment })
-    this.lines.push({ name, at: this.at, parent: Derivations.lineage(node), error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error), this.scheduler!.gates.isLastAttempt(node)) })
+    this.lines.push({ name, at: this.at, parent: Derivations.lineage(node), error: Derivations.errorOf(error === undefined ? undefined : failure(error), this.scheduler!.gates.isLastAttempt(node)) })
   }
 
   /** What nodes made of documents joins the beat: of handlings that read after it, and of the batch. */
@@ -373,7 +373,7 @@ export class Derived implements Derivation {
   private report(work: BeatWork): boolean {
     const failures = this.scheduler!.takeFailures()
     for (const { error, node } of failures) {
-      const failed = Derivations.errorOf(Run.failure(error), true)
+      const failed = Derivations.errorOf(failure(error), true)
       work.diagnose(Derivations.failure(node.definition.name, node.output?.key, failed?.code ?? "run/failed"))
     }
     return failures.length > 0

@@ -4,15 +4,20 @@
  * @module
  */
 import { InvalidAddress } from "../cell/Address.ts"
+import type { LinkLoop } from "../cell/Link.ts"
 import { InvalidValue } from "../cell/Value.ts"
-import * as FlowError from "../flow/FlowError.ts"
-import * as OperationError from "../operation/OperationError.ts"
+import * as Flows from "../flow/FlowError.ts"
+import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
-import * as RendezvousError from "../rendezvous/RendezvousError.ts"
+import * as Meetings from "../rendezvous/RendezvousError.ts"
 import { InvalidNode } from "../scheduler/Definition.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
-import type { ControlError, SignalError } from "./Space.ts"
 import { CellLocked, ControlRefused, DeadAbsent, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
+
+/** What a signal from outside may meet, what control input may meet, and what a look at a space may meet. */
+export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
+export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | Meetings.RendezvousError | Flows.FlowError | InvalidNode | SpaceStopped
+export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
 
 /**
  * Passes errors of these classes on, and throws any other again: that one is a defect.
@@ -25,13 +30,11 @@ export const expected = <E>(...types: ReadonlyArray<abstract new(...args: never)
   throw error
 }
 
-const { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } = OperationError
-
 /** What a signal from outside may meet. */
 export const asRefusal = expected<SignalError>(InvalidSignal, InvalidAddress, InvalidValue, IdReused, InboxFull, SpaceStopped, PersistenceError)
 
 /** What control input may meet. */
 export const asControlError = expected<ControlError>(
   InvalidAddress, InvalidValue, WriteRefused, CellLocked, ControlRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull,
-  InvalidNode, ...RendezvousError.refusals, ...FlowError.refusals
+  InvalidNode, ...Meetings.refusals, ...Flows.refusals
 )

@@ -108,6 +108,12 @@ export interface Handling {
   label: Label
 }
 
+/** What one beat takes from the inbox. */
+export interface Taken {
+  readonly pending: Pending
+  readonly flight: Flight
+}
+
 /** What a beat captured of one signal. */
 export interface Captured {
   readonly pending: Pending

@@ -10,29 +10,19 @@
 import * as Document from "../cell/Document.ts"
 import * as Advance from "../flow/Advance.ts"
 import * as Flow from "../flow/Flow.ts"
-import { type FlowError, InstanceAbsent, refusals } from "../flow/FlowError.ts"
+import { InstanceAbsent, refusals } from "../flow/FlowError.ts"
 import * as Instance from "../flow/Instance.ts"
 import * as Verbs from "../flow/Verbs.ts"
 import { isOver, kill } from "../rendezvous/Verbs.ts"
 import type { Draft } from "../stage/Draft.ts"
-import type { FlowBudget, FlowRequest, Flows } from "../stage/Launch.ts"
+import type { Flows } from "../stage/Launch.ts"
+import type { FlowAsk, FlowRefused } from "./Ask.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
 import { tell, telling } from "./Meeting.ts"
 import { lockOver } from "./Regime.ts"
 import * as Signal from "./Signal.ts"
 import { CellLocked } from "./SpaceError.ts"
-
-/** What the outside asks of flows; the value that goes with it, an input, is as it is kept. */
-export type Ask =
-  & { readonly value?: Document.Document | undefined }
-  & (
-    | { readonly verb: "start"; readonly request: Omit<FlowRequest, "input"> }
-    | { readonly verb: "budget"; readonly inst: string; readonly budget: FlowBudget }
-    | { readonly verb: Verbs.Action; readonly inst: string }
-  )
-
-export type Refused = FlowError | CellLocked
 
 const around = (draft: Draft, { table }: BeatWork, { enzymes }: Body): Verbs.Around => ({
   find: (name) => {
@@ -59,7 +49,7 @@ export const face = (work: BeatWork, body: Body) => (draft: Draft): Flows => Ver
  * @category combinators
  * @since 0.1.0
  */
-export const perform = (draft: Draft, ask: Ask, { body, work }: { readonly body: Body; readonly work: BeatWork }): string | Refused => {
+export const perform = (draft: Draft, ask: FlowAsk, { body, work }: { readonly body: Body; readonly work: BeatWork }): string | FlowRefused => {
   const inst = ask.verb === "start" ? ask.request.inst : ask.inst
   const address = Instance.isId(inst) ? Instance.address(inst).id : Instance.FOLDER
   const lock = lockOver(work.regime, address)
@@ -71,7 +61,7 @@ export const perform = (draft: Draft, ask: Ask, { body, work }: { readonly body:
     else Verbs.act(draft, inst, { action: ask.verb, around: around(draft, work, body) })
     return inst
   } catch (error) {
-    if (refusals.some((refusal) => error instanceof refusal)) return error as Refused
+    if (refusals.some((refusal) => error instanceof refusal)) return error as FlowRefused
     throw error
   }
 }

@@ -19,7 +19,8 @@ import { BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
 import * as Commit from "./Commit.ts"
-import * as Control from "./Control.ts"
+import type * as Control from "./Control.ts"
+import * as Controlling from "./Controlling.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import type { Captured, Handling, Outcome } from "./Flight.ts"
 import * as Flowing from "./Flowing.ts"
@@ -48,7 +49,7 @@ const outside = Envelope.make(undefined, false)
  */
 export class Heartbeat {
   private readonly body: Body
-  private readonly pieces: Face
+  private readonly pieces: Face<Draft>
   private readonly intake: Intake
   private readonly observe: ((work: BeatWork) => void) | undefined
 
@@ -109,15 +110,15 @@ export class Heartbeat {
 
   /** Does one piece of control input; answers why not, where it cannot. */
   private control(control: Control.Control, work: BeatWork, draft: Draft) {
-    if (control.kind === "set") return Control.write(draft, control, work)
+    if (control.kind === "set") return Controlling.write(draft, control, work)
     if (control.kind === "integrate") return Foreign.integrate(draft, control.notice, work)
     if (control.kind === "lock") return Steering.lock(work, draft, control)
     if (control.kind === "steer") return void Steering.steer(work, draft, control)
     if (control.kind === "cutover") return void Steering.cutOver(work, draft, control)
     if (control.kind === "piece") return Pieces.perform(draft, control, this.pieces)
-    if (control.kind === "op") return Control.operate(draft, control, { body: this.body, work })
-    if (control.kind === "flow") return Control.flow(draft, control, { body: this.body, work })
-    if (control.kind === "rv") return Control.meet(draft, control, { body: this.body, work })
+    if (control.kind === "op") return Controlling.operate(draft, control, { body: this.body, work })
+    if (control.kind === "flow") return Controlling.flow(draft, control, { body: this.body, work })
+    if (control.kind === "rv") return Controlling.meet(draft, control, { body: this.body, work })
     return control.kind === "bind" ? work.bind(control.change, CAPTURE) : DeadLetter.redeliver(control, work, this.body)
   }
 

@@ -14,8 +14,10 @@ import type { Watch } from "../operation/Watches.ts"
 import type { Appointment } from "../rendezvous/Calendar.ts"
 import * as Registry from "../registry/Registry.ts"
 import type { Lane, Resolution } from "../registry/Registry.ts"
+import type { Start } from "./BeatWork.ts"
 import { type Control, sizeOf } from "./Control.ts"
 import { Backlog, Flight } from "./Flight.ts"
+import type { Taken } from "./Flight.ts"
 import type { Limits } from "./Limits.ts"
 import { defaults } from "./Limits.ts"
 import { Queue } from "./Queue.ts"
@@ -25,18 +27,6 @@ import { pairAgain, size } from "./Signal.ts"
 import { type Head, single, takeFrom, Track } from "./Track.ts"
 import { type Rows, Waiting } from "./Waiting.ts"
 import { Waits } from "./Waits.ts"
-
-/** What one beat takes from the inbox. */
-export interface Taken {
-  readonly pending: Pending
-  readonly flight: Flight
-}
-
-/** The start of a beat: its number and its captured clock. */
-export interface Start {
-  readonly beat: number
-  readonly clock: number
-}
 
 /**
  * What waits in one space.

@@ -9,33 +9,15 @@
  */
 import type { BindingTable } from "../registry/Bindings.ts"
 import type { Resolution } from "../registry/Registry.ts"
+import type { Begun, Start } from "./BeatWork.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Control } from "./Control.ts"
-import type { Flight, Outcome } from "./Flight.ts"
-import type { Start, Taken } from "./Inbox.ts"
-import type { Activation } from "./Modules.ts"
+import type { Flight, Outcome, Taken } from "./Flight.ts"
 import * as Labelling from "./Labelling.ts"
 import * as Modules from "./Modules.ts"
 import * as Regime from "./Regime.ts"
 import type { Signal } from "./Signal.ts"
 import { Undo } from "./Undo.ts"
-
-/** An effect, and how long its runs in one beat took together, in whole milliseconds of the host. */
-export type Spent = readonly [node: string, millis: number]
-
-/** What a beat begins with. */
-export interface Begun extends Start, Activation {
-  /** 32 hexadecimal digits. */
-  readonly seed: string
-  /** How long runs of effects took in the beat before, where that was a millisecond or more. */
-  readonly spent: ReadonlyArray<Spent>
-  /** How many registrations and withdrawals took effect since the beat before. */
-  readonly activated: number
-  /** Content that runs can see for the first time. */
-  readonly content: ReadonlyArray<string>
-  /** Rules on labels that become active. */
-  readonly labels?: Labelling.Change | undefined
-}
 
 /** A handling that aborted its beat: the next one takes the same input without it. */
 export interface Aborted {

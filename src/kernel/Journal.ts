@@ -15,15 +15,13 @@
 import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import { pointer } from "../cell/Address.ts"
+import type { Label } from "../cell/Label.ts"
 import type { At, BindingChange, Emission } from "../stage/Launch.ts"
 import * as Labels from "../stage/Labels.ts"
 import { CAPTURE, type Staged } from "../stage/Stage.ts"
 import type { Appointed, Control, Cutover, Flowed, Operation, Setting } from "./Control.ts"
-import type { NodeLine, Refused } from "./Derivation.ts"
 import type { Captured, Handling } from "./Flight.ts"
 import type { Foreign } from "./Foreign.ts"
-import type { Spent } from "./Intake.ts"
-import type { Lines } from "./Labelling.ts"
 import * as Modules from "./Modules.ts"
 import type { Verb } from "./Regime.ts"
 import type { Again } from "./Signal.ts"
@@ -39,6 +37,32 @@ export interface Sent {
   /** The enzyme that awaits it, where one does. */
   readonly enzyme: string | undefined
   readonly payload: Document | undefined
+}
+
+/** One run of a node in a beat. */
+export interface NodeLine {
+  readonly name: string
+  /** The place in the agenda of the handling that asked for it, or {@link PASS}. */
+  readonly at: number
+  /** The nodes that started it, outermost first, with `/` between; `undefined` for a node of a module. */
+  readonly parent: string | undefined
+  readonly error: { readonly tag: string; readonly code: string; readonly message: string } | undefined
+}
+
+/** A node that was not taken in, and what it derives, where another one writes there; else another one has its name. */
+export type RefusedNode = readonly [name: string, output?: string]
+
+/** An effect, and how long its runs in one beat took together, in whole milliseconds of the host. */
+export type Spent = readonly [node: string, millis: number]
+
+/** Numbers of inputs or runs, with their labels. */
+export type LabelLine = readonly [number: number, label: Label]
+
+/** The labels of one entry, where it has any: of what was captured, of attempts, and of runs. */
+export interface LabelLines {
+  readonly in?: ReadonlyArray<LabelLine>
+  readonly again?: ReadonlyArray<LabelLine>
+  readonly runs?: ReadonlyArray<LabelLine>
 }
 
 /** What an entry is made of. */
@@ -61,7 +85,7 @@ export interface Facts {
   /** Nodes that do not come to rest, when that begins. */
   readonly restless: ReadonlyArray<string>
   /** Nodes that were not taken in, with what they derive. */
-  readonly refused: ReadonlyArray<Refused>
+  readonly refused: ReadonlyArray<RefusedNode>
   /** The watchers of operations whose time was over. */
   readonly due: ReadonlyArray<readonly [oid: string, number: number]>
   /** The rendezvous whose beat had come. */
@@ -72,7 +96,7 @@ export interface Facts {
   /** Digests of content that the beat made, the texts of modules among it, and that was not in sight before. */
   readonly made: ReadonlyArray<string>
   /** What was confidential of it, where anything was. */
-  readonly labels?: Lines | undefined
+  readonly labels?: LabelLines | undefined
 }
 
 /**
@@ -276,13 +300,13 @@ export interface Parsed {
   readonly runs: ReadonlyArray<RunLine>
   readonly nodes?: ReadonlyArray<NodeRunLine>
   readonly restless?: ReadonlyArray<string>
-  readonly refused?: ReadonlyArray<Refused>
+  readonly refused?: ReadonlyArray<RefusedNode>
   readonly cells: ReadonlyArray<CellLine>
   readonly due?: ReadonlyArray<readonly [oid: string, number: number]>
   readonly met?: ReadonlyArray<string>
   readonly sent?: ReadonlyArray<SentLine>
   readonly made?: ReadonlyArray<string>
-  readonly labels?: Lines
+  readonly labels?: LabelLines
   /** What is said of runs that failed, by their numbers. */
   readonly messages: ReadonlyMap<number, string>
 }

@@ -9,23 +9,18 @@
  */
 import * as Label from "../cell/Label.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
-import type { Document } from "../cell/Document.ts"
 import * as Dossier from "../operation/Dossier.ts"
 import * as Labels from "../stage/Labels.ts"
 import { CAPTURE } from "../stage/Stage.ts"
-import type { BeatWork } from "./BeatWork.ts"
+import type { BeatWork, LabelChange } from "./BeatWork.ts"
 import type { Documents } from "./Documents.ts"
+import { failure } from "./Failure.ts"
 import type { Handling, Outcome } from "./Flight.ts"
+import type { LabelLine, LabelLines } from "./Journal.ts"
 import * as Reporting from "./Reporting.ts"
-import * as Run from "./Run.ts"
-
-/** Rules that become active with a beat: their document, or none where there are none any more. */
-export interface Change {
-  readonly document: Document | undefined
-}
 
 /** What becomes active where these rules are configured; `undefined` where they are active already. */
-export const change = (rules: Labels.Rules | undefined, documents: Pick<Documents, "read">): Change | undefined => {
+export const change = (rules: Labels.Rules | undefined, documents: Pick<Documents, "read">): LabelChange | undefined => {
   const document = rules === undefined ? undefined : Labels.documentOf(rules)
   return documents.read(Labels.ADDRESS.key)?.text === document?.text ? undefined : { document }
 }
@@ -49,7 +44,7 @@ export const judge = (work: BeatWork, handling: Handling, outcome: Outcome): Out
   // A fact fails the operation that it is attached to.
   const attached = draft.reports.flatMap(({ attach }) => attach === undefined ? [] : [Dossier.address(attach).key])
   const refused = labels.refusal(leaving, { keys: [...draft.own?.keys ?? none, ...attached], emissions: draft.emissions, bindings: draft.bindings, blobs: draft.blobs })
-  if (refused !== undefined) return Run.failure(refused)
+  if (refused !== undefined) return failure(refused)
   handling.label = leaving
   if (leaving !== draft.label) {
     const taken = draft.label.filter((atom) => !leaving.includes(atom))
@@ -61,20 +56,10 @@ export const judge = (work: BeatWork, handling: Handling, outcome: Outcome): Out
 /** Whether the handling knows more than its event tells: then nothing that its event holds up waits for it. */
 export const isRisen = ({ draft, flight: { signal }, label }: Handling): boolean => !Label.isWithin(draft?.label ?? label, signal.label ?? Label.none)
 
-/** Numbers of inputs or runs, with their labels. */
-export type Line = readonly [number: number, label: Label.Label]
-
-/** The labels of one entry, where it has any: of what was captured, of attempts, and of runs. */
-export interface Lines {
-  readonly in?: ReadonlyArray<Line>
-  readonly again?: ReadonlyArray<Line>
-  readonly runs?: ReadonlyArray<Line>
-}
-
 /** What an entry says of labels; `undefined` in a space that has none. */
-export const lines = (work: BeatWork): Lines | undefined => {
+export const lines = (work: BeatWork): LabelLines | undefined => {
   if (work.labels === undefined) return undefined
-  const found: Record<keyof Lines, ReadonlyArray<Line>> = {
+  const found: Record<keyof LabelLines, ReadonlyArray<LabelLine>> = {
     in: listed(work.captured.map(({ flight }) => flight.signal.label)),
     again: listed(work.captured.map(({ pending }) => pending.again?.label)),
     runs: listed(work.runs.map(({ label }) => label))
@@ -84,9 +69,9 @@ export const lines = (work: BeatWork): Lines | undefined => {
 }
 
 /** The label of a number among such lines. */
-export const at = (list: ReadonlyArray<Line> | undefined, number: number): Label.Label | undefined => list?.find(([at]) => at === number)?.[1]
+export const at = (list: ReadonlyArray<LabelLine> | undefined, number: number): Label.Label | undefined => list?.find(([at]) => at === number)?.[1]
 
 const none: ReadonlyArray<string> = []
 
-const listed = (labels: ReadonlyArray<Label.Label | undefined>): ReadonlyArray<Line> =>
-  labels.flatMap((label, i): ReadonlyArray<Line> => label === undefined || label.length === 0 ? [] : [[i, label]])
+const listed = (labels: ReadonlyArray<Label.Label | undefined>): ReadonlyArray<LabelLine> =>
+  labels.flatMap((label, i): ReadonlyArray<LabelLine> => label === undefined || label.length === 0 ? [] : [[i, label]])

@@ -13,7 +13,7 @@ import type { Count } from "../diagnostic/Reporter.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Parsed, RunLine } from "./Journal.ts"
 import * as Journal from "./Journal.ts"
-import type { Receipt } from "./Space.ts"
+import type { Receipt } from "./Receipts.ts"
 
 /** What rendering needs beside the journal. */
 export interface Source {

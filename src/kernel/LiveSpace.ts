@@ -19,17 +19,19 @@ import { Deliveries } from "./Deliveries.ts"
 import { asRefusal } from "./Expected.ts"
 import { Examination } from "./Examination.ts"
 import { Entrance, type Entered } from "./Entrance.ts"
+import type { ControlError, ReadError, SignalError } from "./Expected.ts"
 import type { Foreign } from "./Foreign.ts"
 import { Group } from "./Group.ts"
 import { type Neighbour, Outbox, type Reach } from "./Outbox.ts"
 import { MAX_MISSED } from "./Missed.ts"
 import { Observing } from "./Observing.ts"
-import { type Clearance, type Denial, Reader } from "./Reader.ts"
+import { LiveReader } from "./Reader.ts"
 import * as Reading from "./Reading.ts"
 import * as Receipts from "./Receipts.ts"
+import type { Receipt } from "./Receipts.ts"
 import * as Reporting from "./Reporting.ts"
 import { Settlers } from "./Settlers.ts"
-import type { Accepted, ControlError, DeadPage, OpenLetter, PostedSignal, PostHears, ReadError, Receipt, SignalError, Space } from "./Space.ts"
+import type { Accepted, Clearance, DeadPage, Denial, OpenLetter, PostedSignal, PostHears, Reader, Space } from "./Space.ts"
 import type { Pending } from "./Signal.ts"
 import { LiveDebug } from "./SpaceDebug.ts"
 import { LiveFlows } from "./SpaceFlows.ts"
@@ -243,7 +245,7 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   reader(clearance: Clearance): Reader {
-    return new Reader({ body: this.body, space: this, denials: this.refused, cursor: this.cursor }, clearance)
+    return new LiveReader({ body: this.body, space: this, denials: this.refused, cursor: this.cursor }, clearance)
   }
 
   readonly denials: Space["denials"] = Effect.sync(() => [...this.refused])

@@ -15,10 +15,11 @@ import type { SpaceStore } from "../persistence/Persistence.ts"
 import * as Advance from "../rendezvous/Advance.ts"
 import { type Appointment, Calendar } from "../rendezvous/Calendar.ts"
 import * as Entries from "../rendezvous/Entry.ts"
-import { refusals, type RendezvousError } from "../rendezvous/RendezvousError.ts"
+import { refusals } from "../rendezvous/RendezvousError.ts"
 import * as Verbs from "../rendezvous/Verbs.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Rendezvous } from "../stage/Launch.ts"
+import type { RendezvousAsk, RendezvousRefused, Spawned } from "./Ask.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
 import type { Value } from "../cell/Value.ts"
@@ -28,25 +29,6 @@ import type { Inbox } from "./Inbox.ts"
 import { lockOver } from "./Regime.ts"
 import * as Signal from "./Signal.ts"
 import { CellLocked } from "./SpaceError.ts"
-
-/** What the outside asks of rendezvous; the value that goes with it, a specification or telemetry, is as it is kept. */
-export type Ask =
-  & { readonly value?: Document.Document | undefined }
-  & (
-    | { readonly verb: "spawn" }
-    | { readonly verb: "claim"; readonly key: string }
-    | { readonly verb: "resched"; readonly key: string; readonly delta: number }
-    | { readonly verb: "kill"; readonly key: string; readonly mode?: string; readonly wait?: number }
-    | { readonly verb: "report"; readonly key: string; readonly proof?: string }
-  )
-
-/** What a spawn or a claim gives to whoever asked for it. */
-export interface Spawned {
-  readonly key: string
-  readonly token: string
-}
-
-export type Refused = RendezvousError | CellLocked
 
 /** Entries that are asked for at a time. */
 const PAGE = 1000
@@ -82,7 +64,7 @@ export const face = (work: BeatWork, body: Body) => (draft: Draft): Rendezvous =
  * @category combinators
  * @since 0.1.0
  */
-export const perform = (draft: Draft, ask: Ask, { body, work }: { readonly body: Body; readonly work: BeatWork }): Spawned | Refused | undefined => {
+export const perform = (draft: Draft, ask: RendezvousAsk, { body, work }: { readonly body: Body; readonly work: BeatWork }): Spawned | RendezvousRefused | undefined => {
   const value = Document.read(ask.value, [])
   const lock = lockOver(work.regime, address(ask, value))
   if (lock !== undefined) return new CellLocked({ address: address(ask, value), lock })
@@ -100,12 +82,12 @@ export const perform = (draft: Draft, ask: Ask, { body, work }: { readonly body:
 }
 
 /** The cell that is to be written, as far as that can be told. */
-const address = (ask: Ask, value: Value): string => {
+const address = (ask: RendezvousAsk, value: Value): string => {
   const key = ask.verb === "spawn" ? (value as { readonly key?: unknown } | null | undefined)?.key : ask.key
   return Entries.isKey(key) ? Entries.address(key).id : Entries.FOLDER
 }
 
-export const isRefusal = (error: unknown): error is Refused => error instanceof CellLocked || refusals.some((refusal) => error instanceof refusal)
+export const isRefusal = (error: unknown): error is RendezvousRefused => error instanceof CellLocked || refusals.some((refusal) => error instanceof refusal)
 
 /**
  * Step 10 for rendezvous: completions get their events, and what they send is queued.

@@ -23,25 +23,14 @@ import { Draft } from "../stage/Draft.ts"
 import type { View } from "../stage/Moment.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import { InvalidSignal } from "../stage/Emission.ts"
-import type { OperationRequest, Operations, Pipeline } from "../stage/Launch.ts"
+import type { Operations, Pipeline } from "../stage/Launch.ts"
 import { COMMIT } from "../stage/Stage.ts"
+import type { OperationAsk, OperationRefused } from "./Ask.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
 import type { Documents } from "./Documents.ts"
 import type { Inbox } from "./Inbox.ts"
 import * as Signal from "./Signal.ts"
-
-/** What the outside asks of operations; the value that goes with it is as it is kept. */
-export type Ask =
-  & { readonly value?: Document.Document | undefined }
-  & (
-    | { readonly verb: "start"; readonly request: Omit<OperationRequest, "payload"> }
-    | { readonly verb: "state"; readonly oid: string; readonly state: string; readonly code?: number; readonly note?: string }
-    | { readonly verb: "await"; readonly oid: string; readonly want: string; readonly signal: string; readonly ttl?: number }
-    | { readonly verb: "close"; readonly oid: string; readonly status: string }
-  )
-
-export type Refused = InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | InvalidSignal
 
 /** Watchers that are asked for at a time. */
 const PAGE = 1000
@@ -85,7 +74,7 @@ export const pipelineOf = (draft: Draft, target: string): Pipeline | undefined =
  * @category combinators
  * @since 0.1.0
  */
-export const perform = (draft: Draft, ask: Ask, { body, work }: { readonly body: Body; readonly work: BeatWork }): string | Refused => {
+export const perform = (draft: Draft, ask: OperationAsk, { body, work }: { readonly body: Body; readonly work: BeatWork }): string | OperationRefused => {
   try {
     if (ask.verb === "start") return Verbs.start(draft, ask.request, ask.value)
     if (ask.verb === "state") Verbs.setState(draft, ask)
@@ -106,7 +95,7 @@ export const perform = (draft: Draft, ask: Ask, { body, work }: { readonly body:
 
 const refusals = [InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull, InvalidSignal]
 
-const isRefusal = (error: unknown): error is Refused => refusals.some((refusal) => error instanceof refusal)
+const isRefusal = (error: unknown): error is OperationRefused => refusals.some((refusal) => error instanceof refusal)
 
 /**
  * Does something to operations at the commit, over what the runs have made of them.

@@ -16,8 +16,8 @@ import * as Exit from "effect/Exit"
 import * as Accident from "../diagnostic/Accident.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { LiveBody } from "./Body.ts"
+import { failure } from "./Failure.ts"
 import type { Group } from "./Group.ts"
-import * as Run from "./Run.ts"
 import { Pending, type Undelivered } from "./Signal.ts"
 import { SpaceStopped } from "./SpaceError.ts"
 
@@ -205,6 +205,6 @@ export class Outbox {
 }
 
 const failureOf = (error: unknown): Undelivered => {
-  const { code, message, tag } = Run.failure(error) as Undelivered
+  const { code, message, tag } = failure(error) as Undelivered
   return { tag, code, message }
 }

@@ -52,7 +52,7 @@ export const put = (all: All, name: string, started: Started | undefined): void 
 export const keyOf = (name: string): string => `${FOLDER}/${name}`
 
 /** What a run starts and stops, as cells of its draft. */
-export const face = (derivation: Pick<Derivation, "module">, hash: (bytes: Uint8Array) => string): Face => ({
+export const face = (derivation: Pick<Derivation, "module">, hash: (bytes: Uint8Array) => string): Face<Draft> => ({
   start: (draft, node, inputs) => {
     if (typeof node !== "string") {
       throw new InvalidNode({ name: node.name, reason: "what a handler starts outlives the process, so it is a module that is registered. Declare inputs in one, and start it by its name" })
@@ -82,7 +82,7 @@ export const start = <E>(control: (make: () => (answer: Control.Answer) => Contr
   })
 
 /** Does what the outside asks; answers why not, where it cannot. */
-export const perform = (draft: Draft, control: Control.PieceControl, pieces: Face): Address.InvalidAddress | InvalidNode | InvalidValue | undefined => {
+export const perform = (draft: Draft, control: Control.PieceControl, pieces: Face<Draft>): Address.InvalidAddress | InvalidNode | InvalidValue | undefined => {
   const { ask } = control
   try {
     if (ask.verb === "start") control.name = pieces.start(draft, ask.module, Codec.read(ask.inputs, []))

@@ -9,7 +9,6 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Address from "../cell/Address.ts"
 import * as Label from "../cell/Label.ts"
@@ -17,56 +16,15 @@ import type { Value } from "../cell/Value.ts"
 import type { Labels } from "../stage/Labels.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Cursor } from "./Cursor.ts"
+import type { ReadError, SignalError } from "./Expected.ts"
 import * as Reading from "./Reading.ts"
 import * as Receipts from "./Receipts.ts"
-import type { HandlingReceipt, PostedSignal, ReadError, Receipt, SignalError, Space } from "./Space.ts"
-
-/** Who reads, and what it may learn. */
-export interface Clearance {
-  readonly name: string
-  readonly atoms: Label.Label
-}
-
-/**
- * A reader may not learn what lies at an address.
- *
- * @category errors
- * @since 0.1.0
- */
-export class Withheld extends Schema.TaggedError<Withheld>()("Withheld", { address: Schema.String, reader: Schema.String }) {
-  readonly code = "label/withheld"
-  override get message() {
-    return `${this.address} is withheld from reader "${this.reader}", whatever is there. Ask with the token of a reader that is cleared for it`
-  }
-}
-
-/** A reader was refused. */
-export interface Denial {
-  /** In milliseconds since 1970. */
-  readonly at: number
-  readonly reader: string
-  readonly address: string
-}
+import type { Receipt } from "./Receipts.ts"
+import type { Clearance, Denial, PostedSignal, Reader, Seen, ShownReceipt, Space } from "./Space.ts"
+import { Withheld } from "./SpaceError.ts"
 
 /** Most denials that a space remembers. */
 export const MAX_DENIALS = 1000
-
-/** One of the values at an address; the cursor says where to go on and nothing else. */
-export interface Seen {
-  readonly cursor: string
-  readonly value: Value
-  readonly isReset: boolean
-}
-
-/** A handling as a reader is shown it. */
-export type ShownHandling = Pick<HandlingReceipt, "enzyme" | "outcome" | "value" | "error"> | { readonly enzyme: string; readonly outcome: "withheld" }
-
-/** A receipt as a reader is shown it. */
-export interface ShownReceipt {
-  readonly id: string
-  readonly status: Receipt["status"] | "withheld"
-  readonly handlings: ReadonlyArray<ShownHandling>
-}
 
 /** What a space does for its readers beside what it does for everyone. */
 export interface Around {
@@ -84,7 +42,7 @@ type Denied = ReadError | Withheld
  * @category models
  * @since 0.1.0
  */
-export class Reader {
+export class LiveReader implements Reader {
   private readonly around: Around
   private readonly clearance: Clearance
   private readonly labels: Labels | undefined

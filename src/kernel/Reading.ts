@@ -14,8 +14,9 @@ import { Stage } from "../stage/Stage.ts"
 import { isView } from "../stage/View.ts"
 import type { Body, LiveBody } from "./Body.ts"
 import { expected } from "./Expected.ts"
+import type { ReadError } from "./Expected.ts"
 import * as Ledger from "./Ledger.ts"
-import type { ReadError, Receipt } from "./Space.ts"
+import type { Receipt } from "./Receipts.ts"
 
 const CONTENT = "/cas/"
 

@@ -17,7 +17,31 @@ import type { Flight, Handling } from "./Flight.ts"
 import * as Journal from "./Journal.ts"
 import * as Labelling from "./Labelling.ts"
 import { expectedBy } from "./Signal.ts"
-import type { HandlingReceipt, Receipt } from "./Space.ts"
+
+/** How one enzyme's handling of an event ended. */
+export interface HandlingReceipt {
+  readonly enzyme: string
+  readonly outcome: "ok" | "dead"
+  readonly beat: number
+  readonly attempt: number
+  /** What the run returned; `{}` where it returned nothing. */
+  readonly value: Value
+  readonly error?: { readonly tag: string; readonly code: string; readonly message: string }
+  /** What it tells, where that is confidential. */
+  readonly label?: Label | undefined
+}
+
+/** What became of an event. */
+export interface Receipt {
+  readonly id: string
+  /** `pending` while a handling is still to come; `discarded` where a rollback dropped it; `pruned` where all are over, and the journal has let go of how. */
+  readonly status: "pending" | "handled" | "no-match" | "cycle" | "dead" | "discarded" | "pruned"
+  /** The beat that captured it; `undefined` while it waits. */
+  readonly beat: number | undefined
+  readonly handlings: ReadonlyArray<HandlingReceipt>
+  /** What the event tells, where that is confidential. */
+  readonly label?: Label | undefined
+}
 
 /**
  * The digest of a payload, as a caller's id is kept with.

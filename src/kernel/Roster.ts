@@ -15,8 +15,8 @@ import { fingerprint, type Observation } from "../scheduler/Persistence.ts"
 import * as Piece from "../scheduler/Piece.ts"
 import type { Scheduler } from "../scheduler/Scheduler.ts"
 import type { Staged } from "../stage/Stage.ts"
-import type { Refused } from "./Derivation.ts"
 import { isChange } from "./Journal.ts"
+import type { RefusedNode } from "./Journal.ts"
 import { Kept } from "./Kept.ts"
 import * as Pieces from "./Pieces.ts"
 
@@ -35,7 +35,7 @@ interface Candidate {
 export class Roster {
   readonly kept: Kept
   /** The nodes that were not taken in since the newest beat that was committed. */
-  refused: Array<Refused> = []
+  refused: Array<RefusedNode> = []
   private readonly modules: Modules
   /** How far the space has come in the changes of modules, and what is active since. */
   private known = 0

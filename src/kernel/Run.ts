@@ -22,17 +22,11 @@ import { isTagged } from "../registry/Outcome.ts"
 import type { Entry } from "../registry/Registry.ts"
 import type { Draft } from "../stage/Draft.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
+import type { RunHost } from "./Body.ts"
+import { failure, messageOf } from "./Failure.ts"
 import type { Handling, Outcome } from "./Flight.ts"
 import * as Operating from "./Operating.ts"
 import type { Watch } from "./RunWatch.ts"
-
-/** What a run needs of the host: a limit on its time. */
-export interface RunHost {
-  readonly now: () => number
-  readonly wake: (at: number, run: () => void) => () => void
-  /** Told while a run has the host to itself. */
-  readonly watch?: Watch | undefined
-}
 
 /**
  * Runs a handling; a promise only when the run is asynchronous.
@@ -220,39 +214,3 @@ const failed = (draft: Draft, raised: unknown): Outcome => {
   draft.revoke("the run is over")
   return failure(draft.refusal ?? raised)
 }
-
-/** The outcome that an error stands for. What is thrown may be anything, and looking at it may throw again. */
-export const failure = (error: unknown): Outcome => {
-  try {
-    return describe(error)
-  } catch {
-    return { kind: "dead", tag: "Defect", code: "run/failed", message: "what the run threw cannot be read" }
-  }
-}
-
-const describe = (error: unknown): Outcome => {
-  const kind = isTagged(error, "Retry") ? "retry" : isTagged(error, "Fatal") ? "fatal" : "dead"
-  return { kind, tag: tagOf(error), code: codeOf(error), message: messageOf(error) }
-}
-
-/** The errors of the language, whose names are the same on every host; a host's own errors are not. */
-const NATIVE: ReadonlySet<string> = new Set(["Error", "AggregateError", "EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError", "URIError"])
-
-/** Tags and codes are hashed, so they are short plain names, and only from what an author tagged: hosts put names and codes of their own into what they throw. */
-const tagOf = (error: unknown): string => {
-  const { _tag, name } = membersOf(error)
-  return plain(_tag) ?? (typeof name === "string" && NATIVE.has(name) ? name : "Defect")
-}
-
-const codeOf = (error: unknown): string => {
-  const { _tag, code } = membersOf(error)
-  return (typeof _tag === "string" ? plain(code) : undefined) ?? "run/failed"
-}
-
-const membersOf = (error: unknown): { readonly _tag?: unknown; readonly name?: unknown; readonly code?: unknown } =>
-  typeof error === "object" && error !== null ? error : {}
-
-const plain = (text: unknown): string | undefined => typeof text === "string" && /^[\w./:-]{1,128}$/.test(text) ? text : undefined
-
-const messageOf = (error: unknown): string =>
-  String((error as { readonly message?: unknown } | null)?.message ?? error).slice(0, 2000)

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Receipt } from "./Space.ts"
+import type { Receipt } from "./Receipts.ts"
 import type { SpaceStopped } from "./SpaceError.ts"
 
 interface Settler {

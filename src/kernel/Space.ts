@@ -9,28 +9,22 @@
  */
 import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
-import type { InvalidAddress } from "../cell/Address.ts"
 import type { Label } from "../cell/Label.ts"
-import type { LinkLoop } from "../cell/Link.ts"
-import type { InvalidValue, Value } from "../cell/Value.ts"
+import type { Value } from "../cell/Value.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { BlobWriter, JournalRow } from "../persistence/Persistence.ts"
-import type { InvalidSignal } from "../stage/Emission.ts"
-import type { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../operation/OperationError.ts"
-import type { FlowError } from "../flow/FlowError.ts"
 import type { Instance } from "../flow/Instance.ts"
 import type { Entry } from "../rendezvous/Entry.ts"
-import type { RendezvousError } from "../rendezvous/RendezvousError.ts"
 import type { Continuation, FlowBudget, FlowRequest, OperationRequest, RendezvousSpec, SignalRequest, StateNote } from "../stage/Launch.ts"
-import type { InvalidNode } from "../scheduler/Definition.ts"
 import type { Finding, GraphView, Stats } from "../scheduler/Introspection.ts"
 import type { Kind, Lines } from "../scheduler/Trace.ts"
 import type { Archive } from "./Archive.ts"
+import type { ControlError, ReadError, SignalError } from "./Expected.ts"
 import type { Foreign, ForeignChange } from "./Foreign.ts"
-import type { Clearance, Denial, Reader } from "./Reader.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "./DeadLetter.ts"
 import type { OperationDossier, OperationPage, OperationRow } from "./Dossiers.ts"
-import type { BeatAborted, CellLocked, ControlRefused, DeadAbsent, HistoryBusy, IdReused, InboxFull, SpaceStopped, WriteRefused } from "./SpaceError.ts"
+import type { HandlingReceipt, Receipt } from "./Receipts.ts"
+import type { BeatAborted, HistoryBusy, SpaceStopped, Withheld } from "./SpaceError.ts"
 
 /** A signal from outside. It is always an event, payload or not. */
 export interface PostedSignal extends Omit<SignalRequest, "space"> {
@@ -52,31 +46,6 @@ export interface Accepted {
   readonly duplicate: boolean
 }
 
-/** How one enzyme's handling of an event ended. */
-export interface HandlingReceipt {
-  readonly enzyme: string
-  readonly outcome: "ok" | "dead"
-  readonly beat: number
-  readonly attempt: number
-  /** What the run returned; `{}` where it returned nothing. */
-  readonly value: Value
-  readonly error?: { readonly tag: string; readonly code: string; readonly message: string }
-  /** What it tells, where that is confidential. */
-  readonly label?: Label | undefined
-}
-
-/** What became of an event. */
-export interface Receipt {
-  readonly id: string
-  /** `pending` while a handling is still to come; `discarded` where a rollback dropped it; `pruned` where all are over, and the journal has let go of how. */
-  readonly status: "pending" | "handled" | "no-match" | "cycle" | "dead" | "discarded" | "pruned"
-  /** The beat that captured it; `undefined` while it waits. */
-  readonly beat: number | undefined
-  readonly handlings: ReadonlyArray<HandlingReceipt>
-  /** What the event tells, where that is confidential. */
-  readonly label?: Label | undefined
-}
-
 /** Who hears what became of a posted signal: each of the two that are given once, in whichever order they come true, or `fail`. */
 export interface PostHears {
   /** It is durable. */
@@ -94,11 +63,8 @@ export interface Observation {
   readonly missed?: string
 }
 
-export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
-export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | RendezvousError | FlowError | InvalidNode | SpaceStopped
 export type { Foreign, ForeignChange }
 export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationPage, OperationRow }
-export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
 
 /**
  * The operations of a space. What is asked of them is done by the next beat, and answered with its number when that is durable.
@@ -282,6 +248,60 @@ export interface SpaceFlows {
   readonly list: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<InstancePage, ReadError>
   /** `undefined` where there is none. */
   readonly get: (inst: string) => Effect.Effect<InstanceRow | undefined, ReadError>
+}
+
+/** Who reads, and what it may learn. */
+export interface Clearance {
+  readonly name: string
+  readonly atoms: Label
+}
+
+/** A reader was refused. */
+export interface Denial {
+  /** In milliseconds since 1970. */
+  readonly at: number
+  readonly reader: string
+  readonly address: string
+}
+
+/** One of the values at an address; the cursor says where to go on and nothing else. */
+export interface Seen {
+  readonly cursor: string
+  readonly value: Value
+  readonly isReset: boolean
+}
+
+/** A handling as a reader is shown it. */
+export type ShownHandling = Pick<HandlingReceipt, "enzyme" | "outcome" | "value" | "error"> | { readonly enzyme: string; readonly outcome: "withheld" }
+
+/** A receipt as a reader is shown it. */
+export interface ShownReceipt {
+  readonly id: string
+  readonly status: Receipt["status"] | "withheld"
+  readonly handlings: ReadonlyArray<ShownHandling>
+}
+
+/**
+ * What a reader is shown of a space, and may do there.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Reader {
+  /** The value at an address, with what it is derived from up to date. */
+  readonly get: (text: string) => Effect.Effect<Value, ReadError | Withheld>
+  /** The names below a cell, but those that are withheld. */
+  readonly list: (id: string) => Effect.Effect<ReadonlyArray<string>, ReadError>
+  readonly below: (id: string, page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<ReadonlyArray<string>, ReadError>
+  /** What lies at an address, from now on or after a cursor. */
+  readonly watch: (text: string, last?: string) => Stream.Stream<Seen, ReadError | Withheld>
+  /** What became of an event, as far as the reader may learn it; `undefined` for one that it may not know. */
+  readonly receipt: (id: string) => Effect.Effect<ShownReceipt | undefined, ReadError>
+  /** The same when all handlings of the event are over. */
+  readonly settled: (id: string) => Effect.Effect<ShownReceipt | undefined, ReadError>
+  /** Takes a signal in the reader's name. */
+  readonly signal: (request: PostedSignal) => Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError>
+  readonly blob: (hash: string) => Effect.Effect<Uint8Array | undefined, ReadError | Withheld>
 }
 
 /**

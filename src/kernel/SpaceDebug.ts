@@ -10,8 +10,9 @@
  */
 import type * as Effect from "effect/Effect"
 import type { Derived } from "./Derived.ts"
+import type { ReadError } from "./Expected.ts"
 import type { Group } from "./Group.ts"
-import type { DebugReport, ReadError, SpaceDebug } from "./Space.ts"
+import type { DebugReport, SpaceDebug } from "./Space.ts"
 
 /** What it stands on. */
 interface Around {

@@ -81,3 +81,11 @@ export class SpaceStopped extends Schema.TaggedError<SpaceStopped>()("SpaceStopp
     return `Space "${this.space}" stopped: ${this.reason}. Send the request again; the space opens from what is durable`
   }
 }
+
+/** A reader may not learn what lies at an address. */
+export class Withheld extends Schema.TaggedError<Withheld>()("Withheld", { address: Schema.String, reader: Schema.String }) {
+  readonly code = "label/withheld"
+  override get message() {
+    return `${this.address} is withheld from reader "${this.reader}", whatever is there. Ask with the token of a reader that is cleared for it`
+  }
+}

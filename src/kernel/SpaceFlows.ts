@@ -8,9 +8,10 @@ import * as Document from "../cell/Document.ts"
 import { InvalidFlowRequest } from "../flow/FlowError.ts"
 import * as Instance from "../flow/Instance.ts"
 import type { FlowBudget, FlowRequest } from "../stage/Launch.ts"
+import type { FlowAsk } from "./Ask.ts"
 import type { Flowed } from "./Control.ts"
-import type { Ask } from "./Flowing.ts"
-import type { ControlError, InstancePage, InstanceRow, ReadError, SpaceFlows } from "./Space.ts"
+import type { ControlError, ReadError } from "./Expected.ts"
+import type { InstancePage, InstanceRow, SpaceFlows } from "./Space.ts"
 import { type Around, MAX_PAGE } from "./SpaceRendezvous.ts"
 
 /**
@@ -75,7 +76,7 @@ export class LiveFlows implements SpaceFlows {
     return instance === undefined ? undefined : { inst, ...instance }
   }
 
-  private ask(ask: Ask & { readonly inst: string }): Effect.Effect<number, ControlError> {
+  private ask(ask: FlowAsk & { readonly inst: string }): Effect.Effect<number, ControlError> {
     return this.around.control(() => {
       if (typeof ask.inst !== "string") throw new InvalidFlowRequest({ reason: "the id of an instance is a text" })
       return (answer) => ({ kind: "flow", ask, inst: undefined, answer })

@@ -7,7 +7,8 @@ import type * as Effect from "effect/Effect"
 import * as Introspection from "../scheduler/Introspection.ts"
 import type { Kind } from "../scheduler/Trace.ts"
 import type { Derived } from "./Derived.ts"
-import type { GraphReport, ReadError, SpaceGraph, TraceReport } from "./Space.ts"
+import type { ReadError } from "./Expected.ts"
+import type { GraphReport, SpaceGraph, TraceReport } from "./Space.ts"
 
 /** What it stands on. */
 interface Around {

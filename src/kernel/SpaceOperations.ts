@@ -9,10 +9,11 @@ import { InvalidOperation } from "../operation/OperationError.ts"
 import * as Verbs from "../operation/Verbs.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Continuation, OperationRequest, StateNote } from "../stage/Launch.ts"
+import type { OperationAsk } from "./Ask.ts"
 import type { Answer, Control, Operation } from "./Control.ts"
 import * as Dossiers from "./Dossiers.ts"
-import type { Ask } from "./Operating.ts"
-import type { ControlError, ReadError, SpaceOperations } from "./Space.ts"
+import type { ControlError, ReadError } from "./Expected.ts"
+import type { SpaceOperations } from "./Space.ts"
 
 /** What they stand on. */
 interface Around {
@@ -74,7 +75,7 @@ export class LiveOperations implements SpaceOperations {
   }
 
   /** What comes in from outside may be of any type, and what is journaled is text. */
-  private ask(words: ReadonlyArray<unknown>, make: () => Ask): Effect.Effect<number, ControlError> {
+  private ask(words: ReadonlyArray<unknown>, make: () => OperationAsk): Effect.Effect<number, ControlError> {
     return this.around.control(() => {
       if (words.some((word) => typeof word !== "string")) throw new InvalidOperation({ reason: "its id, what it is to become and signals are texts" })
       const ask = make()

@@ -10,9 +10,10 @@ import type { SpaceStore } from "../persistence/Persistence.ts"
 import * as Entries from "../rendezvous/Entry.ts"
 import { InvalidRendezvous } from "../rendezvous/RendezvousError.ts"
 import type { RendezvousSpec } from "../stage/Launch.ts"
+import type { RendezvousAsk, Spawned } from "./Ask.ts"
 import type { Answer, Appointed, Control } from "./Control.ts"
-import type { Ask, Spawned } from "./Meeting.ts"
-import type { ControlError, ReadError, RendezvousPage, RendezvousRow, SpaceRendezvous } from "./Space.ts"
+import type { ControlError, ReadError } from "./Expected.ts"
+import type { RendezvousPage, RendezvousRow, SpaceRendezvous } from "./Space.ts"
 
 /** Most rendezvous of one page. */
 export const MAX_PAGE = 1000
@@ -96,7 +97,7 @@ export class LiveRendezvous implements SpaceRendezvous {
   }
 
   /** Asks for what a token comes of. */
-  private mint(make: () => Ask): Effect.Effect<Spawned & { readonly beat: number }, ControlError> {
+  private mint(make: () => RendezvousAsk): Effect.Effect<Spawned & { readonly beat: number }, ControlError> {
     return Effect.suspend(() => {
       let asked: Appointed | undefined
       const done = this.around.control(() => {
@@ -107,7 +108,7 @@ export class LiveRendezvous implements SpaceRendezvous {
     })
   }
 
-  private ask(key: string, make: () => Ask): Effect.Effect<number, ControlError> {
+  private ask(key: string, make: () => RendezvousAsk): Effect.Effect<number, ControlError> {
     return this.around.control(() => {
       textual(key)
       const ask = make()

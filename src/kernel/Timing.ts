@@ -11,7 +11,7 @@ import type { Node } from "../scheduler/Node.ts"
 import type { Scheduler } from "../scheduler/Scheduler.ts"
 import type { Measured } from "../scheduler/Settle.ts"
 import * as Derivations from "./Derivation.ts"
-import type { Spent } from "./Intake.ts"
+import type { Spent } from "./Journal.ts"
 
 const noTime: ReadonlyArray<Spent> = []
 

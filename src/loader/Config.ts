@@ -11,7 +11,7 @@ import * as Schema from "effect/Schema"
 import * as Label from "../cell/Label.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Limits from "../kernel/Limits.ts"
-import type { Clearance } from "../kernel/Reader.ts"
+import type { Clearance } from "../kernel/Space.ts"
 import { InvalidLabels, Labels } from "../stage/Labels.ts"
 
 /** The file that holds a project's configuration. */

@@ -12,11 +12,11 @@ import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Value from "../cell/Value.ts"
 import type { BeatWork } from "../kernel/BeatWork.ts"
-import type { Delivery, Derivation, NodeLine, Refused } from "../kernel/Derivation.ts"
+import type { Delivery, Derivation } from "../kernel/Derivation.ts"
 import * as Derivations from "../kernel/Derivation.ts"
-import type { NodeRunLine, Parsed } from "../kernel/Journal.ts"
+import { failure } from "../kernel/Failure.ts"
+import type { NodeLine, NodeRunLine, Parsed, RefusedNode } from "../kernel/Journal.ts"
 import * as Pieces from "../kernel/Pieces.ts"
-import * as Run from "../kernel/Run.ts"
 import { type Definition, InvalidNode } from "../scheduler/Definition.ts"
 import * as Piece from "../scheduler/Piece.ts"
 import type { Pieces as Face } from "../stage/Charter.ts"
@@ -45,7 +45,7 @@ export class RecordedDerivation implements Derivation {
   /** Nodes that failed before handlings, which is told of after all is merged. */
   private readonly failed: Array<{ readonly name: string; readonly line: NodeLine }> = []
   restless: ReadonlyArray<string> = []
-  refused: ReadonlyArray<Refused> = []
+  refused: ReadonlyArray<RefusedNode> = []
   private work: BeatWork | undefined
   private made = new Map<string, Made>()
   private readonly children = new Map<string, Definition>()
@@ -129,14 +129,14 @@ export class RecordedDerivation implements Derivation {
       error = draft.refusal ?? raised
     }
     if (error !== undefined && this.work!.labels !== undefined && definition.output !== undefined) this.put(definition.output, undefined)
-    const ended = { ...line, error: Derivations.errorOf(error === undefined ? undefined : Run.failure(error), isLast) }
+    const ended = { ...line, error: Derivations.errorOf(error === undefined ? undefined : failure(error), isLast) }
     this.lines.push(ended)
     return ended
   }
 
   private draft(definition: Definition, run: number): NodeDraft {
     const { labels, moment } = this.work!
-    const start: Face["start"] = (_, node, inputs) => this.start(definition, node, inputs)
+    const start: Face<Draft>["start"] = (_, node, inputs) => this.start(definition, node, inputs)
     return new NodeDraft(this.view, moment, { run, envelope: definition.envelope, serializable: false, pieces: { start, stop: (draft) => { throw (draft as NodeDraft).forbidden() } }, labels, surface: definition })
   }
 

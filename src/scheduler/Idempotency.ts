@@ -63,12 +63,12 @@ const viewOf = ({ graph: { locations } }: Scheduler, ground: Ground): View => {
 const repeat = ({ moment, run: { node: { definition, output } } }: Ended, view: View, scheduler: Scheduler) => {
   const started = new Set<string>()
   // What it starts is there already.
-  const start: Pieces["start"] = (_, node, inputs) => {
+  const start: Pieces<Draft>["start"] = (_, node, inputs) => {
     const { name } = scheduler.startable(node as Definition | string, inputs)
     started.add(name)
     return name
   }
-  const pieces: Pieces = { start, stop: () => {} }
+  const pieces: Pieces<Draft> = { start, stop: () => {} }
   const draft = new Draft(view, moment, { run: 0, envelope: definition.envelope, serializable: false, pieces, labels: scheduler.graph.labels, surface: definition })
   const made = new Map<string, Document | undefined>()
   try {

@@ -4,20 +4,19 @@
  * @module
  */
 import type { Label } from "../cell/Label.ts"
-import type { Draft } from "./Draft.ts"
 import type { Envelope } from "./Envelope.ts"
 import type { Labels, Surface } from "./Labels.ts"
 import type { Ledgers } from "./Launch.ts"
 import type { Startable } from "./Transaction.ts"
 
 /** What a run makes of pieces: cells of its draft, which live and die with it. */
-export interface Pieces {
+export interface Pieces<Draft> {
   readonly start: (draft: Draft, node: Startable | string, inputs: unknown) => string
   readonly stop: (draft: Draft, piece: string) => void
 }
 
 /** What sets one run apart. */
-export interface Charter {
+export interface Charter<Draft> {
   /** The run's place in the agenda. */
   readonly run: number
   readonly envelope: Envelope
@@ -29,5 +28,5 @@ export interface Charter {
   readonly surface?: Surface | undefined
   /** Makes the run's face of the runtime's ledgers, where it uses them. */
   readonly ledgers?: ((draft: Draft) => Ledgers) | undefined
-  readonly pieces?: Pieces | undefined
+  readonly pieces?: Pieces<Draft> | undefined
 }

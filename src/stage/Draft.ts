@@ -83,7 +83,7 @@ export class Draft implements Transaction {
   label: Label.Label
   private readonly stage: View
   private readonly moment: Moment
-  private readonly charter: Charter
+  private readonly charter: Charter<Draft>
   private face: Ledgers | undefined
   /** Documents that only this run sees: the merge makes them anew. */
   private shown: Own | undefined
@@ -92,7 +92,7 @@ export class Draft implements Transaction {
   private operated = 0
   private revoked: string | undefined
 
-  constructor(stage: View, moment: Moment, charter: Charter) {
+  constructor(stage: View, moment: Moment, charter: Charter<Draft>) {
     this.stage = stage
     this.moment = moment
     this.beat = moment.beat
@@ -238,7 +238,7 @@ export class Draft implements Transaction {
     this.guarded(() => this.pieces.stop(this, piece))
   }
 
-  private get pieces(): Pieces {
+  private get pieces(): Pieces<Draft> {
     if (this.charter.pieces === undefined) throw new NotProvided({ verb: "tx.start", service: "Scheduler" })
     return this.charter.pieces
   }

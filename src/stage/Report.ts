@@ -8,8 +8,7 @@ import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
 import * as Severity from "../cell/Severity.ts"
-import type { Draft } from "./Draft.ts"
-import type { Report, ReportLaunch } from "./Launch.ts"
+import type { Operations, Report, ReportLaunch } from "./Launch.ts"
 import { lengthOf } from "./Write.ts"
 
 /** Most characters of a note. */
@@ -51,6 +50,13 @@ export const make = ({ attach, code, note, payload, severity, signal = false, su
   }
 }
 
+/** What a report is checked against: the run that makes it. */
+interface Reporting {
+  readonly reports: ReadonlyArray<ReportLaunch>
+  readonly op: Pick<Operations, "get">
+  readonly launch: (characters: number) => void
+}
+
 /**
  * The reports of a run with one more.
  *
@@ -58,12 +64,12 @@ export const make = ({ attach, code, note, payload, severity, signal = false, su
  * @category combinators
  * @since 0.1.0
  */
-export const added = (draft: Draft, report: Report): ReadonlyArray<ReportLaunch> => {
-  if (draft.reports.length >= MAX_REPORTS) throw refuse(`one run makes at most ${MAX_REPORTS}`)
+export const added = (run: Reporting, report: Report): ReadonlyArray<ReportLaunch> => {
+  if (run.reports.length >= MAX_REPORTS) throw refuse(`one run makes at most ${MAX_REPORTS}`)
   const made = make(report)
-  if (made.attach !== undefined && draft.op.get(made.attach) === undefined) throw refuse(`it is attached to ${shown(made.attach)}, and there is no such operation`)
-  draft.launch(made.note.length + lengthOf(made.payload))
-  return [...draft.reports, made]
+  if (made.attach !== undefined && run.op.get(made.attach) === undefined) throw refuse(`it is attached to ${shown(made.attach)}, and there is no such operation`)
+  run.launch(made.note.length + lengthOf(made.payload))
+  return [...run.reports, made]
 }
 
 const isPath = (text: unknown): boolean => typeof text === "string" && typeof Name.split(`/${text}`) !== "string"

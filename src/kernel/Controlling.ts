@@ -1,0 +1,79 @@
+/**
+ * Controlling: what control input does in the capture transaction.
+ *
+ * @module
+ */
+import * as Link from "../cell/Link.ts"
+import { InvalidValue } from "../cell/Value.ts"
+import type { Draft } from "../stage/Draft.ts"
+import type { FlowRefused, OperationRefused, RendezvousRefused } from "./Ask.ts"
+import type { Appointed, Flowed, Operation, Setting } from "./Control.ts"
+import * as Flowing from "./Flowing.ts"
+import * as Foreign from "./Foreign.ts"
+import * as Meeting from "./Meeting.ts"
+import * as Operating from "./Operating.ts"
+import { lockOver, type Regime } from "./Regime.ts"
+import { CellLocked, WriteRefused } from "./SpaceError.ts"
+
+/**
+ * Writes one cell from outside into the capture transaction; answers why not, where it cannot.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const write = (
+  draft: Draft,
+  { group, write: { address, document } }: Pick<Setting, "group" | "write">,
+  { regime, steps }: { readonly regime: Regime; readonly steps: Foreign.Steps }
+): InvalidValue | WriteRefused | CellLocked | undefined => {
+  try {
+    const { id, key } = draft.settle(address, document === undefined || Link.is(document.plain))
+    const lock = lockOver(regime, id)
+    if (lock !== undefined) return new CellLocked({ address: address.text, lock })
+    const before = draft.visible(key)
+    draft.put(address, document)
+    Foreign.note(steps, key, { before, after: draft.visible(key), group })
+    return undefined
+  } catch (error) {
+    return error instanceof InvalidValue ? error : new WriteRefused({ address: address.text, reason: (error as Error).message })
+  }
+}
+
+/**
+ * Does what is asked of an operation in the capture transaction; answers why not, where it cannot.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const operate = (draft: Draft, control: Operation, around: Parameters<typeof Operating.perform>[2]): OperationRefused | undefined => {
+  const done = Operating.perform(draft, control.ask, around)
+  if (typeof done !== "string") return done
+  control.oid = done
+  return undefined
+}
+
+/**
+ * Does what is asked of a rendezvous in the capture transaction; answers why not, where it cannot.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const meet = (draft: Draft, control: Appointed, around: Parameters<typeof Meeting.perform>[2]): RendezvousRefused | undefined => {
+  const done = Meeting.perform(draft, control.ask, around)
+  if (Meeting.isRefusal(done)) return done
+  control.spawned = done
+  return undefined
+}
+
+/**
+ * Does what is asked of a flow in the capture transaction; answers why not, where it cannot.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const flow = (draft: Draft, control: Flowed, around: Parameters<typeof Flowing.perform>[2]): FlowRefused | undefined => {
+  const done = Flowing.perform(draft, control.ask, around)
+  if (typeof done !== "string") return done
+  control.inst = done
+  return undefined
+}
