@@ -82,7 +82,7 @@ export abstract class ReadSet extends NodeTransaction {
   /** What was refused is the run's error, caught or not; answers whether the run has to begin again. */
   protected abstract refused(): boolean
   /** As if it had not run. */
-  protected abstract rewind(flags: number): typeof AGAIN
+  protected abstract rewind(flags: number, value: Value.Value): typeof AGAIN
   /** What the run made is published, when its read set is in place. */
   protected abstract conclude(value: Value.Value, clock: number): boolean
 
@@ -191,7 +191,7 @@ export abstract class ReadSet extends NodeTransaction {
     const isAgain = this.isSpecial && this.refused()
     if (current.cursor !== undefined && !isAgain) this.forget()
     node.flags &= ~RUNNING
-    return isAgain ? this.rewind(flags) : value
+    return isAgain ? this.rewind(flags, value) : value
   }
 
   /** Whether the run that is under way has read along an edge: only then does a change there concern it. */

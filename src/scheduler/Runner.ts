@@ -11,7 +11,7 @@ import type * as Value from "../cell/Value.ts"
 import { Draft } from "../stage/Draft.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable } from "../stage/Transaction.ts"
-import { type Definition, isPromise } from "./Definition.ts"
+import { type Definition, ignore, isPromise } from "./Definition.ts"
 import type { Invalidation } from "./Invalidation.ts"
 import { type Node, type NodeRun, REMOVED, UNSETTLED } from "./Node.ts"
 import { AGAIN, current, ReadSet, type Surroundings } from "./ReadSet.ts"
@@ -70,7 +70,8 @@ export class Runner extends ReadSet implements NodeRun {
   }
 
   /** As if it had not run. */
-  protected override rewind(flags: number): typeof AGAIN {
+  protected override rewind(flags: number, value: unknown): typeof AGAIN {
+    ignore(value)
     const { abandoned, children, node } = this
     this.draft = undefined
     // What it does not start when it begins again goes.
@@ -106,8 +107,12 @@ export class Runner extends ReadSet implements NodeRun {
     this.runs++
     if (this.isSpecial || graph.told !== undefined) this.close(value, since)
     else if (output === undefined) {
-      this.seen = value
-      if (!this.isSeen) this.environment.saw(this)
+      // What is to be waited for is an object.
+      if (typeof value === "object") this.close(value, since)
+      else {
+        this.seen = value
+        if (!this.isSeen) this.environment.saw(this)
+      }
     } else if (typeof value === "number" && Number.isFinite(value)) this.invalidation.counted(output, value, this.node)
     else this.close(value, since)
     return true
@@ -116,6 +121,7 @@ export class Runner extends ReadSet implements NodeRun {
   /** The same for any run and any value. */
   private close(value: Value.Value, since: number): void {
     const { graph } = this
+    ignore(value)
     if (this.error === undefined) this.commit(value)
     // When it last went well depends on who asked for it, which may be confidential.
     if (this.error !== undefined && graph.labels !== undefined && this.node.output !== undefined) this.invalidation.derived(this.node.output, undefined, this.node)
@@ -140,10 +146,11 @@ export class Runner extends ReadSet implements NodeRun {
   private commit(value: Value.Value): void {
     const { draft, invalidation, locations, node } = this
     try {
-      if (node.output === undefined) this.seen = value
-      else if (typeof value === "object" && isPromise(value)) {
+      if (typeof value === "object" && isPromise(value)) {
         throw new TransactionRefused({ reason: `node "${node.definition.name}" returned a promise; a node reads and derives at once, and waits for nothing` })
-      } else invalidation.derived(node.output, value, node)
+      }
+      if (node.output === undefined) this.seen = value
+      else invalidation.derived(node.output, value, node)
     } catch (error) {
       return this.fail(error)
     }
