@@ -148,3 +148,8 @@ export const withInputs = <R>(run: (tx: Transaction, inputs: Inputs) => R, input
 /** Whether a run returned what it would have to wait for. */
 export const isPromise = (value: unknown): boolean =>
   typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function"
+
+/** Has it concern nobody how that ends which a run would have to wait for. */
+export const ignore = (value: unknown): void => {
+  if (isPromise(value)) void Promise.resolve(value).catch(() => {})
+}

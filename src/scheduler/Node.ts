@@ -83,6 +83,8 @@ export interface NodeRun {
   readonly perform: () => boolean
   /** Whether the run that is under way has read along an edge: only then does a change there concern it. */
   readonly hasRead: (edge: Edge) => boolean
+  /** The node went while it runs: the run comes to nothing. */
+  readonly leave: () => void
 }
 
 /**

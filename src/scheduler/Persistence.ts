@@ -107,7 +107,7 @@ export const resume = (node: Node, kept: Observation, around: { readonly graph: 
     return false
   }
   if (kept.fingerprint !== fingerprint(node.definition, hash)) return false
-  if (graph.labels !== undefined && kept.reads.some(([text, depth]) => graph.labels!.above(node.definition, graph.labels!.at(Address.parse(text), depth)) !== undefined)) return false
+  if (graph.labels !== undefined && kept.reads.some(([text, depth]) => graph.labels!.above(node.definition, graph.labels!.at(placeOf(text, depth), depth)) !== undefined)) return false
   const run = new Runner(node, around.environment)
   node.run = run
   run.since = graph.clock
@@ -115,7 +115,7 @@ export const resume = (node: Node, kept: Observation, around: { readonly graph: 
   node.flags = (node.flags & ~UNSETTLED) | (isInvalid ? INVALID : 0)
   let after: Edge | undefined
   kept.reads.forEach(([text, depth], i) => {
-    after = graph.link(node, graph.locations.at(Address.parse(text), depth), { after, before: undefined })
+    after = graph.link(node, graph.locations.at(placeOf(text, depth), depth), { after, before: undefined })
     if (kept.causes.includes(i)) after.cause = graph.clock + 1
   })
   if (isInvalid) graph.clock++
@@ -123,3 +123,5 @@ export const resume = (node: Node, kept: Observation, around: { readonly graph: 
   if (isInvalid && isLive(node)) queue.push(node)
   return true
 }
+
+const placeOf = (text: string, depth: Depth): Address.Address => depth === "children" ? Address.ofKey(text) : Address.parse(text)

@@ -11,9 +11,9 @@ import type * as Value from "../cell/Value.ts"
 import { Draft } from "../stage/Draft.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable } from "../stage/Transaction.ts"
-import { type Definition, isPromise } from "./Definition.ts"
+import { type Definition, ignore, isPromise } from "./Definition.ts"
 import type { Invalidation } from "./Invalidation.ts"
-import { type Node, type NodeRun, UNSETTLED } from "./Node.ts"
+import { type Node, type NodeRun, REMOVED, UNSETTLED } from "./Node.ts"
 import { AGAIN, current, ReadSet, type Surroundings } from "./ReadSet.ts"
 
 /** What the runner asks of the rest of the scheduler. */
@@ -25,6 +25,8 @@ export interface Environment extends Surroundings {
   readonly saw: (run: NodeRun) => void
   /** A run is over that failed, wrote no output, or follows one that created `children`. Answers whether it is tried again for the same reasons. */
   readonly finished: (run: NodeRun, children: Set<string> | undefined) => boolean
+  /** A run is over whose node went while it was under way. */
+  readonly left: (node: Node) => void
 }
 
 /**
@@ -58,6 +60,7 @@ export class Runner extends ReadSet implements NodeRun {
 
   override start(node: Startable | string, inputs?: unknown): string {
     this.alive()
+    if (this.refusal === AGAIN) throw AGAIN
     try {
       const { name } = this.environment.start(this.node, node as Definition | string, inputs)
       this.isSpecial = true
@@ -70,11 +73,21 @@ export class Runner extends ReadSet implements NodeRun {
   }
 
   /** As if it had not run. */
-  protected override rewind(flags: number): typeof AGAIN {
+  protected override rewind(flags: number, value: unknown): typeof AGAIN {
+    ignore(value)
+    const { abandoned, children, node } = this
     this.draft = undefined
-    this.children = this.abandoned
-    this.node.flags |= flags & UNSETTLED
+    // What it does not start when it begins again goes.
+    this.children = children === undefined ? abandoned : new Set([...abandoned ?? nothing, ...children])
+    node.flags |= flags & UNSETTLED
+    if ((node.flags & REMOVED) !== 0) this.environment.left(node)
     return AGAIN
+  }
+
+  /** Whatever it goes on to do is refused. */
+  leave(): void {
+    this.isSpecial = true
+    this.refusal = AGAIN
   }
 
   /** Forgets what was special about the last run. */
@@ -97,8 +110,12 @@ export class Runner extends ReadSet implements NodeRun {
     this.runs++
     if (this.isSpecial || graph.told !== undefined) this.close(value, since)
     else if (output === undefined) {
-      this.seen = value
-      if (!this.isSeen) this.environment.saw(this)
+      // What is to be waited for is an object.
+      if (typeof value === "object") this.close(value, since)
+      else {
+        this.seen = value
+        if (!this.isSeen) this.environment.saw(this)
+      }
     } else if (typeof value === "number" && Number.isFinite(value)) this.invalidation.counted(output, value, this.node)
     else this.close(value, since)
     return true
@@ -107,6 +124,7 @@ export class Runner extends ReadSet implements NodeRun {
   /** The same for any run and any value. */
   private close(value: Value.Value, since: number): void {
     const { graph } = this
+    ignore(value)
     if (this.error === undefined) this.commit(value)
     // When it last went well depends on who asked for it, which may be confidential.
     if (this.error !== undefined && graph.labels !== undefined && this.node.output !== undefined) this.invalidation.derived(this.node.output, undefined, this.node)
@@ -131,10 +149,11 @@ export class Runner extends ReadSet implements NodeRun {
   private commit(value: Value.Value): void {
     const { draft, invalidation, locations, node } = this
     try {
-      if (node.output === undefined) this.seen = value
-      else if (typeof value === "object" && isPromise(value)) {
+      if (typeof value === "object" && isPromise(value)) {
         throw new TransactionRefused({ reason: `node "${node.definition.name}" returned a promise; a node reads and derives at once, and waits for nothing` })
-      } else invalidation.derived(node.output, value, node)
+      }
+      if (node.output === undefined) this.seen = value
+      else invalidation.derived(node.output, value, node)
     } catch (error) {
       return this.fail(error)
     }

@@ -96,7 +96,7 @@ export class Scheduler {
     this.gates = new Gates(queue)
     const { gates } = this
     this.invalidation = new Invalidation({ graph, gates, queue })
-    this.registry = new Registry({ graph, gates, queue })
+    this.registry = new Registry({ graph, gates, queue, invalidation: this.invalidation })
     this.environment = {
       graph,
       invalidation: this.invalidation,
@@ -105,6 +105,7 @@ export class Scheduler {
       start: (parent, node, inputs) => this.create(parent, this.startable(node, inputs)),
       saw: (run) => this.saw(run),
       finished: (run, children) => this.finish(run, children),
+      left: (node) => this.registry.dissolve(node),
       moment: zero
     }
     this.settling = new Settle({ graph, gates, queue, environment: this.environment })
@@ -312,16 +313,12 @@ export class Scheduler {
   /** A node's run created another one, or found it there from an earlier run. */
   private create(parent: Node, definition: Definition): Definition {
     const known = this.registry.get(definition.name)
-    if (known !== undefined && known.parent !== parent) {
-      const { name } = definition
-      throw new InvalidNode({ name, reason: `"${parent.definition.name}" starts it and it is there already, started by "${known.parent?.definition.name ?? "a module"}"; give it a name of its own` })
-    }
     const above = this.graph.labels?.starting(parent.definition, definition)
     if (above !== undefined) throw above
     const node = this.registry.register(definition, parent)
     const kept = known === undefined ? this.kept?.(definition.name) : undefined
     if (kept?.observation !== undefined) Persistence.resume(node, kept.observation, { graph: this.graph, gates: this.gates, queue: this.queue, environment: this.environment, hash: kept.hash })
-    if ((node.flags & NEVER_RAN) === 0 || known !== undefined || isLive(node) || !isLive(parent)) return definition
+    if ((node.flags & NEVER_RAN) === 0 || known === node || isLive(node) || !isLive(parent)) return definition
     this.settling.provide(node)
     if (node.gate !== undefined) this.gates.disturb(node)
     this.graph.activate(node)

@@ -69,6 +69,15 @@ export class Model {
 
   readonly reader: Reader = readerOf((address) => this.value(address))
 
+  private readonly made = new Map<Spec, NodeDefinition>()
+
+  /** The definition of a node that others start: always the same, because another one would make it run again. */
+  private started(spec: Spec): NodeDefinition {
+    const definition = this.made.get(spec) ?? this.define(spec)
+    this.made.set(spec, definition)
+    return definition
+  }
+
   /** The definition that makes a spec a node of the engine, and keeps its log. */
   define(spec: Spec, options: { readonly reads?: ReadonlyArray<string>; readonly deliver?: (value: Value) => void } = {}): NodeDefinition {
     const run = (tx: Transaction): Value => {
@@ -89,7 +98,7 @@ export class Model {
         }
       }
       try {
-        if (spec.children.length > 0) for (const child of spec.children.slice(0, spec.count(reader))) tx.start(this.define(child))
+        if (spec.children.length > 0) for (const child of spec.children.slice(0, spec.count(reader))) tx.start(this.started(child))
         return spec.compute(reader)
       } finally {
         this.running.pop()
