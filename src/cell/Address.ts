@@ -110,13 +110,16 @@ export const make = (id: string, parts: { readonly scope?: string; readonly path
   return { scope, id, path, key, text: path.length === 0 ? key : `${key}#${pointer(path)}` }
 }
 
+/** The cell above all others: it holds nothing, and can be listed. */
+const top: Address = make("/")
+
 /**
- * The address of a document from its key.
+ * The address of a document from its key; that of `/`, whose names can be listed, too.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const ofKey = (key: string): Address => parse(key)
+export const ofKey = (key: string): Address => key === top.key ? top : parse(key)
 
 /**
  * The address `path` deeper inside the same document.

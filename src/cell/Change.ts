@@ -64,14 +64,21 @@ export const triggers = (read: Read, step: Step): boolean => {
     const same = read.shallow ? sameSurface : Value.equals
     return !same(Value.at(step.before, read.path), Value.at(step.after, read.path))
   }
-  return wasReachable !== isReachable || before !== after
+  return wasReachable !== isReachable || before !== after || isRelinked(step, read.path.slice(0, before))
 }
 
-/** How many leading containers exist along `path`. */
+/** Whether another link leads on from a place, or leads on there at all. */
+const isRelinked = (step: Step, path: Path): boolean => {
+  const before = Value.at(step.before, path)
+  const after = Value.at(step.after, path)
+  return (Link.is(before) || Link.is(after)) && !Value.equals(before, after)
+}
+
+/** How many leading containers exist along `path`; behind a link it goes on elsewhere. */
 const reach = (value: Value.Value, path: Path): number => {
   let here = value
   for (let depth = 0; depth < path.length; depth++) {
-    if (!Value.isContainer(here)) return depth
+    if (!Value.isContainer(here) || Link.is(here)) return depth
     here = Value.step(here, path[depth]!)
   }
   return path.length

@@ -34,7 +34,7 @@ import { Attention } from "./Attention.ts"
 import * as Derivations from "./Derivation.ts"
 import { FIRST, isInPass, MAX_ROUNDS, PASS, writerOf } from "./Derivation.ts"
 import type { NodeLine, RefusedNode, Spent } from "./Journal.ts"
-import * as Meanwhile from "./Meanwhile.ts"
+import { worldOf } from "./Kept.ts"
 import type * as Pieces from "./Pieces.ts"
 import { Roster } from "./Roster.ts"
 import type { Watch } from "./RunWatch.ts"
@@ -103,7 +103,7 @@ export class Derived implements Derivation {
   private wanted: Array<{ readonly address: Address.Address; readonly reached: () => void }> = []
 
   constructor(modules: Modules, around: Around) {
-    this.roster = new Roster(modules, around, (read) => Meanwhile.differs(read, { stage: this.stage!, locations: this.scheduler!.graph.locations }))
+    this.roster = new Roster(modules, around)
     this.around = around
     this.timing = new Timing(around)
     this.attention = new Attention(around.stop)
@@ -324,11 +324,13 @@ export class Derived implements Derivation {
     scheduler.graph.labels = this.labels
     scheduler.invalidation.marked = []
     scheduler.graph.noted = scheduler.reversal
-    scheduler.kept = (node) => ({ observation: this.roster.recall(node.definition.name), hash: this.roster.hashOf(node) })
+    scheduler.kept = (node) => ({ observation: this.roster.kept.take(node.definition.name), hash: this.roster.hashOf(node) })
     scheduler.module = (name) => this.roster.module(name)
     scheduler.registry.removed = ({ definition: { name } }) => {
       if (!name.startsWith(WATCH)) this.roster.left(name)
     }
+    this.roster.kept.world = worldOf(this.committedState, scheduler.graph.locations, () => this.stage)
+    scheduler.registry.unclaimed = (name) => this.roster.kept.drop(name)
     scheduler.settling.timer = this.around.timer
     if (this.around.rechecks) this.check = Idempotency.checker(scheduler, this.ground, (name, address) => this.around.tell(Derivations.instability(name, address)))
     this.attention.pay(scheduler.graph)

@@ -11,7 +11,7 @@
 import type { ObservationRow } from "../persistence/Persistence.ts"
 import { type Definition, InvalidNode } from "../scheduler/Definition.ts"
 import type { ModuleChange, Modules, NodeModule } from "../scheduler/Modules.ts"
-import { fingerprint, type Observation, type ObservedRead } from "../scheduler/Persistence.ts"
+import { fingerprint, type Observation } from "../scheduler/Persistence.ts"
 import type { Node } from "../scheduler/Node.ts"
 import * as Piece from "../scheduler/Piece.ts"
 import type { Scheduler } from "../scheduler/Scheduler.ts"
@@ -44,7 +44,6 @@ export class Roster {
   /** What was started, by module. */
   private readonly pieces: Pieces.All
   private readonly hash: (bytes: Uint8Array) => string
-  private readonly differs: (read: ObservedRead) => boolean
   /** Nodes whose place another one has. */
   private readonly blocked = new Map<string, Candidate>()
   /** Nodes that are gone since the newest beat that was committed. */
@@ -52,8 +51,7 @@ export class Roster {
   /** Whether a place may have become free. */
   private isFreed = false
 
-  constructor(modules: Modules, around: { readonly kept: ReadonlyArray<ObservationRow>; readonly pieces: Pieces.All; readonly hash: (bytes: Uint8Array) => string }, differs: (read: ObservedRead) => boolean) {
-    this.differs = differs
+  constructor(modules: Modules, around: { readonly kept: ReadonlyArray<ObservationRow>; readonly pieces: Pieces.All; readonly hash: (bytes: Uint8Array) => string }) {
     this.modules = modules
     this.kept = new Kept(around.kept)
     this.pieces = around.pieces
@@ -92,11 +90,6 @@ export class Roster {
   hashOf({ definition: { name }, parent }: Node): string | undefined {
     if (parent !== undefined && !Piece.isPiece(name)) return this.hashOf(parent)
     return this.active.get(Piece.moduleOf(name))?.code?.hash
-  }
-
-  /** What is kept of a node that comes back, which keeps itself from now on. */
-  recall(name: string): Observation | undefined {
-    return this.kept.take(name, this.differs)
   }
 
   /** Takes in, aside, what the next beat is going to find: nothing here changes. */
@@ -181,7 +174,7 @@ export class Roster {
   private admit(candidate: Candidate, scheduler: Scheduler): void {
     const { definition, hash } = candidate
     const { name, output } = definition
-    if (taken(scheduler, definition, { kept: this.recall(name), hash })) return void this.blocked.delete(name)
+    if (taken(scheduler, definition, { kept: this.kept.take(name), hash })) return void this.blocked.delete(name)
     if (!this.blocked.has(name)) this.refused.push(output === undefined ? [name] : [name, output])
     this.blocked.set(name, candidate)
   }
@@ -194,7 +187,7 @@ export class Roster {
   /** Whether a node comes back as it was, with nothing to do. */
   private isAtRest({ definition, hash }: Candidate): boolean {
     const kept = this.kept.get(definition.name)
-    return kept !== undefined && kept.status === "clean" && !kept.creates && kept.fingerprint === fingerprint(definition, hash)
+    return kept !== undefined && kept.status === "clean" && kept.children.length === 0 && kept.fingerprint === fingerprint(definition, hash)
   }
 }
 

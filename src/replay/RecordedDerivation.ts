@@ -18,7 +18,7 @@ import * as Derivations from "../kernel/Derivation.ts"
 import { failure } from "../kernel/Failure.ts"
 import type { NodeLine, NodeRunLine, Parsed, RefusedNode } from "../kernel/Journal.ts"
 import * as Pieces from "../kernel/Pieces.ts"
-import { answered, type Definition, InvalidNode, raised } from "../scheduler/Definition.ts"
+import { answered, type Definition, ignore, InvalidNode, raised } from "../scheduler/Definition.ts"
 import { NodeTransaction } from "../scheduler/NodeTransaction.ts"
 import * as Piece from "../scheduler/Piece.ts"
 import type { Pieces as Face } from "../stage/Charter.ts"
@@ -123,7 +123,9 @@ export class RecordedDerivation implements Derivation {
     this.work!.nodeDrafts.push(draft)
     let error: unknown
     try {
-      const value = answered(definition, definition.run(new RecordedRun(draft)) as Value.Value)
+      const returned = definition.run(new RecordedRun(draft)) as Value.Value
+      ignore(returned)
+      const value = answered(definition, returned)
       if (draft.refusal !== undefined) throw draft.refusal
       if (definition.output !== undefined) this.put(definition.output, value === undefined ? undefined : Codec.encode(value))
       draft.own?.keys.forEach((key, i) => this.put(key, draft.own!.documents[i]))

@@ -6,7 +6,7 @@
 import type { Value } from "../cell/Value.ts"
 import type { Transaction } from "../stage/Transaction.ts"
 import type { Common, Definition, Inputs } from "./Definition.ts"
-import { callable, common, document, envelope, withInputs } from "./Definition.ts"
+import { callable, common, document, envelope, InvalidNode, withInputs } from "./Definition.ts"
 import * as Piece from "./Piece.ts"
 
 /** What an author gives to define a computation. */
@@ -45,6 +45,8 @@ const build = (definition: ComputationDefinition, inputs: Inputs): Definition =>
   const { name } = base
   const output = document(name, "output", definition.output)
   const writes = (definition.writes ?? []).map((text) => document(name, "writes", text))
+  const twice = [output, ...writes].find((key, i, keys) => keys.indexOf(key) < i)
+  if (twice !== undefined) throw new InvalidNode({ name, reason: `its output and writes name ${twice} twice; what it returns goes to its output, so name only the others among its writes` })
   return {
     _tag: "Computation",
     ...base,

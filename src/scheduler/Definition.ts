@@ -159,10 +159,14 @@ export const answered = ({ name }: Pick<Definition, "name">, returned: Value): V
   if (typeof returned !== "object" || returned === null) return returned
   if (isTagged(returned, "Retry") || isTagged(returned, "Fatal")) throw raised(returned)
   if (!isPromise(returned)) return returned
-  void Promise.resolve(returned).catch(() => {})
   throw new TransactionRefused({ reason: `node "${name}" returned a promise; a node reads and derives at once, and waits for nothing` })
 }
 
 /** Whether a run returned what it would have to wait for. */
 export const isPromise = (value: unknown): boolean =>
   typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function"
+
+/** Has it concern nobody how that ends which a run would have to wait for. */
+export const ignore = (value: unknown): void => {
+  if (isPromise(value)) void Promise.resolve(value).catch(() => {})
+}

@@ -24,6 +24,8 @@ export interface Noted {
   readonly runs: (run: NodeRun) => void
   /** A run started it. */
   readonly starts: (node: Node) => void
+  /** It is about to go on under another definition. */
+  readonly renews: (node: Node) => void
   /** It is about to go. */
   readonly leaves: (node: Node) => void
 }
@@ -149,13 +151,8 @@ export class Graph {
   private writersBelow(location: Location): ReadonlyArray<Node> {
     const extra = location.extra!
     if (extra.belowAt === this.writers) return extra.below
-    const { id, scope } = Address.ofKey(location.key)
     const found: Array<Node> = []
-    for (const root of this.locations.values()) {
-      if (root.writer === undefined) continue
-      const address = Address.ofKey(root.key)
-      if (address.scope === scope && Address.parent(address.id) === id) found.push(root.writer)
-    }
+    for (const root of this.locations.below(location.key)) if (root.writer !== undefined) found.push(root.writer)
     extra.below = found
     extra.belowAt = this.writers
     return found
@@ -170,11 +167,12 @@ export class Graph {
     for (let node = lifted.pop(); node !== undefined; node = lifted.pop()) {
       for (const next of this.readersOf(node)) {
         if (next.back || next.reader === node || next.reader.level > node.level) continue
-        if (next.reader === writer && !edge.back) {
+        if (next === edge) {
+          // Whatever it reads there, its own value is behind it.
           edge.back = true
           this.backs++
+          continue
         }
-        if (next === edge && edge.back) continue
         next.reader.level = node.level + 1
         lifted.push(next.reader)
       }

@@ -56,6 +56,8 @@ export class Locations {
   /** Characters of documents that were loaded from the ground, and what it takes to know them. */
   private resident = 0
   private readonly loaded: Array<Location> = []
+  /** Documents by the cell that they stand below: made when somebody lists one, and kept from then on. */
+  private folders: Map<string, Set<Location>> | undefined
   /** Places that nobody may read or write any more. */
   private idle: Array<Location> = []
 
@@ -81,6 +83,7 @@ export class Locations {
     if (location === undefined) {
       location = new Location(key)
       this.roots.set(key, location)
+      if (this.folders !== undefined) fold(this.folders, location)
       this.created?.(location)
       this.leave(location)
     }
@@ -133,8 +136,7 @@ export class Locations {
 
   /** The list of names in which a document stands, where somebody reads it. */
   listing(root: Location): Location | undefined {
-    const address = Address.ofKey(root.key)
-    const above = this.roots.get(Address.make(Address.parent(address.id), { scope: address.scope }).key)
+    const above = this.roots.get(folderOf(root.key))
     return above?.extra?.parts?.find((part) => part.extra!.depth === "children")
   }
 
@@ -161,6 +163,7 @@ export class Locations {
   private forget(root: Location): void {
     if (root.firstReader !== undefined || root.writer !== undefined || (root.extra?.parts?.length ?? 0) > 0) return
     this.roots.delete(root.key)
+    this.folders?.get(folderOf(root.key))?.delete(root)
     root.flags = DROPPED
     root.value = undefined
     root.extra = undefined
@@ -194,8 +197,18 @@ export class Locations {
     return Value.isContainer(root.value) ? extraOf(root).document = encoded : encoded
   }
 
+  /** The documents directly below a cell, as far as they were read or written. */
+  below(key: string): Iterable<Location> {
+    if (this.folders === undefined) {
+      this.folders = new Map()
+      for (const root of this.roots.values()) fold(this.folders, root)
+    }
+    return this.folders.get(key) ?? none
+  }
+
   /** Names directly below a cell. */
   children(scope: string, id: string): ReadonlyArray<string> {
+    if (!this.ground.holds) return this.own(Address.make(id, { scope }).key)
     const names = this.ground.children(scope, id)
     if (this.changes === 0) return names
     let own: Set<string> | undefined
@@ -210,9 +223,9 @@ export class Locations {
     return own === undefined ? names : [...own].sort()
   }
 
-  /** Whether a document is one of those that changed since {@link settled}. */
-  isChanged(root: Location): boolean {
-    return root.touched === this.age
+  /** The same where no document is anywhere else. */
+  private own(key: string): ReadonlyArray<string> {
+    return [...this.below(key)].filter((root) => this.exists(root)).map(({ key }) => Address.name(Address.ofKey(key).id)).sort()
   }
 
   exists(root: Location): boolean {
@@ -253,6 +266,11 @@ export class Locations {
     this.changes = changes + 1
   }
 
+  /** Whether a document changed since {@link settled}. */
+  isChanged(root: Location): boolean {
+    return root.touched === this.age
+  }
+
   /** All that changed is committed: what comes next is a change of its own. */
   settled(limit = Number.POSITIVE_INFINITY): void {
     this.age++
@@ -279,6 +297,21 @@ export class Locations {
     this.loaded.length = 0
     this.resident = 0
   }
+}
+
+const none: ReadonlyArray<Location> = []
+
+/** The key of the cell that a document stands below. */
+const folderOf = (key: string): string => {
+  const { id, scope } = Address.ofKey(key)
+  return Address.make(Address.parent(id), { scope }).key
+}
+
+const fold = (folders: Map<string, Set<Location>>, root: Location): void => {
+  const key = folderOf(root.key)
+  const folder = folders.get(key)
+  if (folder === undefined) folders.set(key, new Set([root]))
+  else folder.add(root)
 }
 
 const samePath = (a: Address.Path, b: Address.Path): boolean => {

@@ -75,7 +75,7 @@ export interface NodeRun {
   readonly seen: Value
   isSeen: boolean
   /** Why the newest run failed, where it did; and what changed before it, where that is asked for. */
-  error: unknown
+  readonly error: unknown
   causes: ReadonlyArray<string>
   /** The documents of which the newest run made something else, by key; kept where runs are told. */
   readonly changed: ReadonlyArray<string>
@@ -85,6 +85,8 @@ export interface NodeRun {
   readonly perform: () => boolean
   /** Whether the run that is under way has read along an edge: only then does a change there concern it. */
   readonly hasRead: (edge: Edge) => boolean
+  /** The node went while it runs: the run comes to nothing. */
+  readonly leave: () => void
 }
 
 /**

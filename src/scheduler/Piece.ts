@@ -48,7 +48,7 @@ export const templated = <D extends Places>(definition: D, build: (definition: D
   }
   const piece = (inputs: Inputs) => build(filled(definition, inputs), inputs)
   // What a piece would be refused for is told when the module is made.
-  const sample = piece(Object.fromEntries(names.map((input) => [input, "x"])))
+  const sample = piece(Object.fromEntries(names.map((input, i) => [input, `x${i}`])))
   return { ...sample, output, writes: writes ?? [], inputs: [...names], piece }
 }
 

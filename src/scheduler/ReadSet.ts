@@ -82,7 +82,7 @@ export abstract class ReadSet extends NodeTransaction {
   /** What was refused is the run's error, caught or not; answers whether the run has to begin again. */
   protected abstract refused(): boolean
   /** As if it had not run. */
-  protected abstract rewind(flags: number): typeof AGAIN
+  protected abstract rewind(flags: number, value: Value.Value): typeof AGAIN
   /** What the run made is published, when its read set is in place. */
   protected abstract conclude(value: Value.Value, clock: number): boolean
 
@@ -133,7 +133,7 @@ export abstract class ReadSet extends NodeTransaction {
   }
 
   override list(id: string): ReadonlyArray<string> {
-    const address = id === "/" ? Address.make("/") : Address.parse(id)
+    const address = Address.ofKey(id)
     if (address.path.length > 0) throw this.refuse(new TransactionRefused({ reason: `list needs a cell and ${id} is a place inside one` }))
     return this.look(address, "children") as ReadonlyArray<string>
   }
@@ -142,9 +142,13 @@ export abstract class ReadSet extends NodeTransaction {
   perform(): boolean {
     if (current.simple !== undefined || current.writing !== undefined) return this.within(current.simple ?? current.writing!)
     const { clock } = this.graph
-    const value = this.execute()
-    current.simple = undefined
-    current.writing = undefined
+    let value: Value.Value | typeof AGAIN
+    try {
+      value = this.execute()
+    } finally {
+      current.simple = undefined
+      current.writing = undefined
+    }
     return value !== AGAIN && this.conclude(value as Value.Value, clock)
   }
 
@@ -155,13 +159,17 @@ export abstract class ReadSet extends NodeTransaction {
     outer.waiting = cursor
     current.depth++
     current.writing = undefined
-    const value = this.execute()
-    current.depth--
-    current.simple = simple
-    current.writing = writing
-    current.cursor = cursor
-    current.behind = behind
-    current.number = number
+    let value: Value.Value | typeof AGAIN
+    try {
+      value = this.execute()
+    } finally {
+      current.depth--
+      current.simple = simple
+      current.writing = writing
+      current.cursor = cursor
+      current.behind = behind
+      current.number = number
+    }
     return value !== AGAIN && this.conclude(value as Value.Value, clock)
   }
 
@@ -183,7 +191,7 @@ export abstract class ReadSet extends NodeTransaction {
     const isAgain = this.isSpecial && this.refused()
     if (current.cursor !== undefined && !isAgain) this.forget()
     node.flags &= ~RUNNING
-    return isAgain ? this.rewind(flags) : value
+    return isAgain ? this.rewind(flags, value) : value
   }
 
   /** Whether the run that is under way has read along an edge: only then does a change there concern it. */

@@ -11,7 +11,8 @@ import type { Definition } from "./Definition.ts"
 import { InvalidNode } from "./Definition.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
-import { EFFECT, type Edge, isLive, MATERIALIZER, NEVER_RAN, Node, REMOVED, UNSETTLED } from "./Node.ts"
+import type { Invalidation } from "./Invalidation.ts"
+import { EFFECT, type Edge, isLive, MATERIALIZER, NEVER_RAN, Node, REMOVED, RUNNING, UNSETTLED } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
 const kinds = { Computation: 0, Effect: EFFECT, Materializer: MATERIALIZER } as const
@@ -27,15 +28,18 @@ export class Registry {
   /** The ordinals of names whose nodes were removed. */
   private readonly retired = new Map<string, number>()
   private ordinals = 0
-  /** Told of each node that goes. */
+  /** Told of each node that goes, and of each that an earlier process knew and that does not come back. */
   removed: ((node: Node) => void) | undefined
+  unclaimed: ((name: string) => void) | undefined
   private readonly graph: Graph
   private readonly gates: Gates
+  private readonly invalidation: Invalidation
   private readonly queue: Queue
 
-  constructor(around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue }) {
+  constructor(around: { readonly graph: Graph; readonly gates: Gates; readonly invalidation: Invalidation; readonly queue: Queue }) {
     this.graph = around.graph
     this.gates = around.gates
+    this.invalidation = around.invalidation
     this.queue = around.queue
   }
 
@@ -52,14 +56,20 @@ export class Registry {
   }
 
   /**
-   * Takes a node in. A computation of this name that is there already becomes the effect that is given, and the other way round is refused.
+   * Takes a node in. One of this name that is there already goes on under the definition that is given: it runs again where that is another,
+   * and begins anew where it writes elsewhere. A computation becomes an effect; all else is refused, and so is a name that somebody else has.
    *
    * @throws InvalidNode
    */
   register(definition: Definition, parent?: Node): Node {
     const { name } = definition
     const known = this.nodes.get(name)
-    if (known !== undefined) return this.promote(known, definition)
+    if (known !== undefined) {
+      if (known.parent !== parent) throw new InvalidNode({ name, reason: `it is there already, started by ${makerOf(known)}, and ${makerOf({ parent })} starts it, too; give one of them another name` })
+      if (known.definition._tag !== definition._tag) return this.promote(known, definition)
+      if (surfaceOf(known.definition) === surfaceOf(definition)) return this.renew(known, definition)
+      this.remove(known)
+    }
     const outputs = this.outputsOf(definition)
     const ordinal = this.retired.get(name) ?? this.ordinals++
     this.retired.delete(name)
@@ -85,25 +95,42 @@ export class Registry {
     node.flags |= REMOVED
     this.nodes.delete(node.definition.name)
     this.retired.set(node.definition.name, node.ordinal)
-    for (const name of node.run?.children ?? []) {
-      const child = this.nodes.get(name)
-      if (child?.parent === node) this.remove(child)
-    }
     if (node.definition._tag === "Materializer") this.graph.uncover(node)
     for (const location of this.graph.outputsOf(node)) this.graph.removeWriter(location)
+    if ((node.flags & RUNNING) === 0) this.dissolve(node)
+    else node.run!.leave()
+    this.removed?.(node)
+  }
+
+  /** Lets go of what a node that is gone read and started; of one that runs, when its run is over. */
+  dissolve(node: Node): void {
+    for (const name of node.run?.children ?? []) this.disown(node, name)
     for (let edge: Edge | undefined = node.reads; edge !== undefined; edge = edge.nextRead) this.graph.unlink(edge)
     node.reads = undefined
     node.liveRefs = 0
-    this.removed?.(node)
+  }
+
+  /** What a node makes follows from its definition as well as from what it reads. */
+  private renew(node: Node, definition: Definition): Node {
+    const before = node.definition
+    this.graph.noted?.renews(node)
+    node.definition = definition
+    // A piece is what it was started with, though each start makes a function of it.
+    const isSame = before.run === definition.run || (before.given !== undefined && before.given === definition.given)
+    if (!isSame) this.invalidation.lost(node)
+    return node
+  }
+
+  /** Lets go of a node that a parent started and does not start any more. */
+  disown(parent: Node, name: string): void {
+    const child = this.nodes.get(name)
+    if (child === undefined) this.unclaimed?.(name)
+    else if (child.parent === parent) this.remove(child)
   }
 
   /** Somebody watches what a computation did: from now on it is an effect. */
   private promote(node: Node, definition: Definition): Node {
     const { _tag, name } = node.definition
-    if (_tag === definition._tag) {
-      node.definition = definition
-      return node
-    }
     if (_tag !== "Computation" || definition._tag !== "Effect") {
       throw new InvalidNode({ name, reason: `there is a ${_tag} of this name, which cannot become a ${definition._tag}; give the new one another name` })
     }
@@ -129,3 +156,8 @@ export class Registry {
     })
   }
 }
+
+/** What a node writes, as one text. */
+const surfaceOf = ({ output = "", writes }: Definition): string => [output, ...writes].join(" ")
+
+const makerOf = ({ parent }: Pick<Node, "parent">): string => parent === undefined ? "a module" : `"${parent.definition.name}"`

@@ -10,6 +10,7 @@
  */
 import type { Document } from "../cell/Document.ts"
 import type { Definition } from "./Definition.ts"
+import type { Gates } from "./Gates.ts"
 import type { Graph, Noted } from "./Graph.ts"
 import type { Invalidation } from "./Invalidation.ts"
 import { type Gate, GATED, INVALID, isLive, NEVER_RAN, type Node, type NodeRun, REMOVED, UNSETTLED } from "./Node.ts"
@@ -23,7 +24,6 @@ interface Before {
   readonly flags: number
   readonly gate: Gate | undefined
   readonly since: number
-  readonly error: unknown
   readonly children: Set<string> | undefined
 }
 
@@ -38,6 +38,7 @@ interface Left {
 /** The parts of the scheduler that it stands on. */
 interface Around {
   readonly graph: Graph
+  readonly gates: Gates
   readonly invalidation: Invalidation
   readonly queue: Queue
   readonly registry: Registry
@@ -56,6 +57,7 @@ const STANDING = UNSETTLED | GATED
 export class Reversal implements Noted {
   private readonly around: Around
   private readonly befores = new Map<Node, Before>()
+  private readonly definitions = new Map<Node, Definition>()
   private readonly created: Array<Node> = []
   private readonly left: Array<Left> = []
 
@@ -68,22 +70,27 @@ export class Reversal implements Noted {
     return this.befores.keys()
   }
 
-  runs({ children, error, node, since }: NodeRun): void {
+  runs({ children, node, since }: NodeRun): void {
     if (this.befores.has(node)) return
-    this.befores.set(node, { flags: node.flags, gate: node.gate === undefined ? undefined : { ...node.gate }, since, error, children })
+    this.befores.set(node, { flags: node.flags, gate: node.gate === undefined ? undefined : { ...node.gate }, since, children })
   }
 
   starts(node: Node): void {
     this.created.push(node)
   }
 
+  renews(node: Node): void {
+    if (!this.definitions.has(node)) this.definitions.set(node, node.definition)
+  }
+
   leaves(node: Node): void {
-    if (node.parent !== undefined) this.left.push({ node, definition: node.definition, parent: node.parent, observation: Persistence.observe(node, undefined) })
+    if (node.parent !== undefined) this.left.push({ node, definition: this.definitions.get(node) ?? node.definition, parent: node.parent, observation: Persistence.observe(node, undefined) })
   }
 
   /** The beat is in the store. */
   committed(): void {
     this.befores.clear()
+    this.definitions.clear()
     this.created.length = this.left.length = 0
   }
 
@@ -98,6 +105,7 @@ export class Reversal implements Noted {
     }
     const created = new Set(this.created)
     for (const node of created) registry.remove(node)
+    for (const [node, definition] of this.definitions) node.definition = definition
     for (const [node, before] of this.befores) this.restore(node, before)
     this.bringBack(created)
     graph.clock++
@@ -107,10 +115,10 @@ export class Reversal implements Noted {
   }
 
   /** Has a node stand as it did, but for what changed since; its runs were for nothing. */
-  private restore(node: Node, { children, error, flags, gate, since }: Before): void {
+  private restore(node: Node, { children, flags, gate, since }: Before): void {
     if ((node.flags & REMOVED) !== 0) return
-    Object.assign(node.run!, { children, error, since })
-    node.gate = gate
+    Object.assign(node.run!, { children, since })
+    this.around.gates.rewind(node, gate)
     node.flags = (node.flags & ~STANDING) | (flags & STANDING) | ((flags & NEVER_RAN) === 0 ? INVALID : 0)
     if ((node.flags & GATED) === 0 && isLive(node)) this.around.queue.push(node)
   }

@@ -47,7 +47,7 @@ export class Revival {
 
   /** Gives a node that was just registered what is kept of it, where that still fits. Nothing runs. */
   resume(node: Node, kept: Observation, hash: string | undefined): void {
-    if (Persistence.resume(node, kept, { ...this.around, hash }) && kept.creates) this.creators.set(node, kept)
+    if (Persistence.resume(node, kept, { ...this.around, hash }) && kept.children.length > 0) this.creators.set(node, kept)
   }
 
   /** Runs the nodes that start others, demanded or not and whatever their gates say. */

@@ -10,9 +10,9 @@
 import type * as Value from "../cell/Value.ts"
 import { Draft } from "../stage/Draft.ts"
 import type { Startable } from "../stage/Transaction.ts"
-import { answered, type Definition } from "./Definition.ts"
+import { answered, type Definition, ignore } from "./Definition.ts"
 import type { Invalidation } from "./Invalidation.ts"
-import { type Node, type NodeRun, UNSETTLED } from "./Node.ts"
+import { type Node, type NodeRun, REMOVED, UNSETTLED } from "./Node.ts"
 import { AGAIN, current, ReadSet, type Surroundings } from "./ReadSet.ts"
 
 /** What the runner asks of the rest of the scheduler. */
@@ -24,6 +24,8 @@ export interface Environment extends Surroundings {
   readonly saw: (run: NodeRun) => void
   /** A run is over that failed, wrote no output, or follows one that created `children`. Answers whether it is tried again for the same reasons. */
   readonly finished: (run: NodeRun, children: Set<string> | undefined) => boolean
+  /** A run is over whose node went while it was under way. */
+  readonly left: (node: Node) => void
 }
 
 /**
@@ -48,13 +50,17 @@ export class Runner extends ReadSet implements NodeRun {
   /** The names of the nodes that the run before started. */
   private abandoned: Set<string> | undefined = undefined
 
-  constructor(node: Node, environment: Environment) {
+  /** `children`: what a run of an earlier process started. */
+  constructor(node: Node, environment: Environment, children?: Set<string>) {
     super(node, environment)
     this.invalidation = environment.invalidation
+    this.children = children
+    this.isSpecial = children !== undefined
   }
 
   override start(node: Startable | string, inputs?: unknown): string {
     this.alive()
+    if (this.refusal === AGAIN) throw AGAIN
     try {
       const { name } = this.environment.start(this.node, node as Definition | string, inputs)
       this.isSpecial = true
@@ -67,11 +73,21 @@ export class Runner extends ReadSet implements NodeRun {
   }
 
   /** As if it had not run. */
-  protected override rewind(flags: number): typeof AGAIN {
+  protected override rewind(flags: number, value: unknown): typeof AGAIN {
+    ignore(value)
+    const { abandoned, children, node } = this
     this.draft = undefined
-    this.children = this.abandoned
-    this.node.flags |= flags & UNSETTLED
+    // What it does not start when it begins again goes.
+    this.children = children === undefined ? abandoned : new Set([...abandoned ?? nothing, ...children])
+    node.flags |= flags & UNSETTLED
+    if ((node.flags & REMOVED) !== 0) this.environment.left(node)
     return AGAIN
+  }
+
+  /** Whatever it goes on to do is refused. */
+  leave(): void {
+    this.isSpecial = true
+    this.refusal = AGAIN
   }
 
   /** Forgets what was special about the last run. */
@@ -94,8 +110,12 @@ export class Runner extends ReadSet implements NodeRun {
     this.runs++
     if (this.isSpecial || graph.told !== undefined) this.close(value, since)
     else if (output === undefined) {
-      this.seen = value
-      if (!this.isSeen) this.environment.saw(this)
+      // What is to be waited for is an object.
+      if (typeof value === "object") this.close(value, since)
+      else {
+        this.seen = value
+        if (!this.isSeen) this.environment.saw(this)
+      }
     } else if (typeof value === "number" && Number.isFinite(value)) this.invalidation.counted(output, value, this.node)
     else this.close(value, since)
     return true
@@ -105,6 +125,7 @@ export class Runner extends ReadSet implements NodeRun {
   private close(value: Value.Value, since: number): void {
     const { graph } = this
     const { node: { output } } = this
+    ignore(value)
     this.changed = this.error === undefined ? this.commit(value) : nothing
     // When it last went well depends on who asked for it, which may be confidential.
     if (this.error !== undefined && graph.labels !== undefined && output !== undefined && this.invalidation.derived(output, undefined, this.node)) this.changed = [output.key]

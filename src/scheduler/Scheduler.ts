@@ -98,7 +98,7 @@ export class Scheduler {
     this.gates = new Gates(queue)
     const { gates } = this
     this.invalidation = new Invalidation({ graph, gates, queue })
-    this.registry = new Registry({ graph, gates, queue })
+    this.registry = new Registry({ graph, gates, queue, invalidation: this.invalidation })
     this.environment = {
       graph,
       invalidation: this.invalidation,
@@ -107,12 +107,13 @@ export class Scheduler {
       start: (parent, node, inputs) => this.create(parent, this.startable(node, inputs)),
       saw: (run) => this.saw(run),
       finished: (run, children) => this.finish(run, children),
+      left: (node) => this.registry.dissolve(node),
       moment: zero
     }
     this.settling = new Settle({ graph, gates, queue, environment: this.environment })
     const { invalidation, registry, settling } = this
     this.revival = new Revival({ graph, gates, queue, environment: this.environment, invalidation, settling })
-    this.reversal = new Reversal({ graph, queue, invalidation, registry, revival: this.revival })
+    this.reversal = new Reversal({ graph, gates, queue, invalidation, registry, revival: this.revival })
   }
 
   /**
@@ -302,16 +303,12 @@ export class Scheduler {
   /** A node's run created another one, or found it there from an earlier run. */
   private create(parent: Node, definition: Definition): Definition {
     const known = this.registry.get(definition.name)
-    if (known !== undefined && known.parent !== parent) {
-      const { name } = definition
-      throw new InvalidNode({ name, reason: `"${parent.definition.name}" starts it and it is there already, started by "${known.parent?.definition.name ?? "a module"}"; give it a name of its own` })
-    }
     const above = this.graph.labels?.starting(parent.definition, definition)
     if (above !== undefined) throw above
     const node = this.registry.register(definition, parent)
     const kept = known === undefined ? this.kept?.(node) : undefined
     if (kept?.observation !== undefined) this.revival.resume(node, kept.observation, kept.hash)
-    if ((node.flags & NEVER_RAN) === 0 || known !== undefined || isLive(node) || !isLive(parent)) return definition
+    if ((node.flags & NEVER_RAN) === 0 || known === node || isLive(node) || !isLive(parent)) return definition
     this.settling.provide(node)
     if (node.gate !== undefined) this.gates.disturb(node)
     this.graph.activate(node)
@@ -359,8 +356,7 @@ export class Scheduler {
   /** Lets go of the nodes that a parent started, but for those that it keeps. */
   private abandon(parent: Node, started: ReadonlySet<string>, kept: ReadonlySet<string> | undefined): void {
     for (const name of started) {
-      const child = this.registry.get(name)
-      if (kept?.has(name) !== true && child?.parent === parent) this.registry.remove(child)
+      if (kept?.has(name) !== true) this.registry.disown(parent, name)
     }
   }
 }

@@ -90,7 +90,7 @@ export class Settle {
     for (let ran = true; ran;) {
       ran = false
       for (const above of this.closure(node)) {
-        if ((above.flags & UNSETTLED) === 0 || !this.gates.isOpen(above)) continue
+        if ((above.flags & UNSETTLED) === 0 || (above.flags & REMOVED) !== 0 || !this.gates.isOpen(above)) continue
         if (this.isSpent(above)) this.gates.backOff(above)
         else {
           ran = true
@@ -147,7 +147,7 @@ export class Settle {
         if (writer !== node) this.pull(writer)
       }
     }
-    return (node.flags & UNSETTLED) !== 0
+    return (node.flags & UNSETTLED) !== 0 && (node.flags & REMOVED) === 0
   }
 
   private isSpent(node: Node): boolean {
@@ -244,7 +244,8 @@ export class Settle {
       steps.pop()
       const { node } = step
       node.flags &= ~WALKED
-      if (isAgain) continue
+      // What ran above may have let go of it.
+      if (isAgain || (node.flags & REMOVED) !== 0) continue
       if ((node.flags & UNSETTLED) !== 0 && this.gates.isOpen(node) && !this.isSpent(node)) isAgain = !this.run(node)
       if ((node.flags & UNSETTLED) !== 0) this.held++
       if (!isAgain && this.held === held) node.checked = this.graph.clock

@@ -136,7 +136,7 @@ export class Draft implements Transaction {
 
   list(id: string): ReadonlyArray<string> {
     this.alive()
-    const address = id === "/" ? Address.make("/") : Address.parse(id)
+    const address = Address.ofKey(id)
     if (address.path.length > 0) throw this.refuse(new TransactionRefused({ reason: `list needs a cell and ${id} is a place inside one` }))
     this.refuseView(address)
     this.log(address, CHILDREN)

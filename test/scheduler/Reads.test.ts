@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Computation, Effect, Scheduler } from "systole"
+import { Computation, Effect, Link, Scheduler } from "systole"
 
 const nothing = () => {}
 
@@ -41,6 +41,75 @@ describe("reads", () => {
     scheduler.register(Effect.make({ name: "second", read: (tx) => tx.get("/c/300"), deliver: nothing }))
     scheduler.settle()
     assert.isBelow(walked, 10)
+  })
+})
+
+describe("reads through links", () => {
+  it.each([
+    { at: "where a container was", before: {}, place: "/a#/y", after: Link.make("/b") },
+    { at: "deeper, where an empty container was", before: { x: {} }, place: "/a#/x/y", after: { x: Link.make("/b") } },
+    { at: "deeper, where nothing was", before: {}, place: "/a#/x/y", after: { x: Link.make("/b") } },
+    { at: "deeper, where a leaf was", before: { x: 1 }, place: "/a#/x/y", after: { x: Link.make("/b") } },
+    { at: "where one that led nowhere was", before: Link.make("/nowhere"), place: "/a#/y", after: Link.make("/b") }
+  ])("follow one that comes $at", ({ after, before, place }) => {
+    const scheduler = new Scheduler()
+    scheduler.set("/a", before)
+    scheduler.set("/b", { y: 5 })
+    scheduler.register(Computation.make({ name: "c", output: "/c", run: (tx) => tx.get(place) ?? null }))
+    scheduler.register(Effect.make({ name: "look", read: (tx) => tx.get("/c"), deliver: nothing }))
+    scheduler.settle()
+    assert.strictEqual(scheduler.pull("/c"), null)
+    scheduler.set("/a", after)
+    scheduler.settle()
+    assert.strictEqual(scheduler.pull("/c"), 5)
+  })
+})
+
+describe("lists", () => {
+  const lister = (folder: string) => Computation.make({ name: "names", output: "/names", run: (tx) => [tx.get("/go") ?? null, ...tx.list(folder)] })
+
+  it("hold in memory alone all that is there, whenever it was written", () => {
+    const scheduler = new Scheduler()
+    scheduler.register(lister("/d"))
+    scheduler.set("/d/b", 1)
+    scheduler.set("/d/a", 1)
+    scheduler.set("/d/a/deeper", 1)
+    scheduler.settle()
+    scheduler.set("/go", 1)
+    assert.deepStrictEqual(scheduler.pull("/names"), [1, "a", "b"])
+    scheduler.set("/d/b", undefined)
+    scheduler.settle()
+    assert.deepStrictEqual(scheduler.pull("/names"), [1, "a"])
+  })
+
+  it("hold at the top what stands there", () => {
+    const scheduler = new Scheduler()
+    scheduler.register(lister("/"))
+    scheduler.set("/d", 1)
+    assert.deepStrictEqual(scheduler.pull("/names"), [null, "d"])
+    scheduler.set("/e", 1)
+    assert.deepStrictEqual(scheduler.pull("/names"), [null, "d", "e", "names"])
+  })
+
+  it("cost nothing for what stands elsewhere, registered before or after", () => {
+    const scheduler = new Scheduler()
+    scheduler.register(lister("/d"))
+    const idle = (i: number) => scheduler.register(Computation.make({ name: `idle${i}`, output: `/idle/${i}`, run: () => 1 }))
+    idle(0)
+    scheduler.set("/d/a", 1)
+    scheduler.pull("/names")
+    let looks = 0
+    const { locations } = scheduler.graph
+    locations.values = () => {
+      looks++
+      return Object.getPrototypeOf(locations).values.call(locations)
+    }
+    for (let i = 1; i < 10; i++) {
+      idle(i)
+      scheduler.set("/go", i)
+      assert.deepStrictEqual(scheduler.pull("/names"), [i, "a"])
+    }
+    assert.strictEqual(looks, 0)
   })
 })
 

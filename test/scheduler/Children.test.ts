@@ -1,0 +1,118 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { Transaction } from "systole"
+import { Computation, Effect, Scheduler } from "systole"
+
+const nothing = () => {}
+
+const look = (name: string, place: string) => Effect.make({ name, read: (tx) => tx.get(place), deliver: nothing })
+
+/** Names of the nodes that hear of a place. */
+const readers = ({ graph }: Scheduler, key: string): ReadonlyArray<string> => {
+  const names: Array<string> = []
+  for (let edge = graph.locations.known(key)?.firstReader; edge !== undefined; edge = edge.nextReader) names.push(edge.reader.definition.name)
+  return names
+}
+
+describe("a node that its creator lets go of", () => {
+  /** A computation that starts another one as long as /s is 1. */
+  const world = (run: (tx: Transaction) => number) => {
+    const scheduler = new Scheduler()
+    const child = Computation.make({ name: "child", output: "/child", run })
+    scheduler.register(Computation.make({
+      name: "parent",
+      output: "/parent",
+      run: (tx) => {
+        if (tx.get("/s") === 1) tx.start(child)
+        return tx.get("/s")
+      }
+    }))
+    scheduler.set("/s", 1)
+    return scheduler
+  }
+
+  it("comes to nothing where it runs at that moment, and all others run on", () => {
+    const scheduler = world((tx) => {
+      const sum = tx.get("/s") === 1 ? 0 : Number(tx.get("/parent")) + 10
+      tx.get("/z")
+      return sum
+    })
+    scheduler.register(look("keeper", "/parent"))
+    scheduler.register(look("look", "/child"))
+    scheduler.settle()
+    scheduler.remove("keeper")
+    scheduler.set("/s", 2)
+    scheduler.settle()
+    assert.deepStrictEqual(scheduler.snapshot().map(({ name, status }) => [name, status]), [["parent", "clean"], ["look", "clean"]])
+    assert.strictEqual(scheduler.pull("/child"), 0)
+    assert.deepStrictEqual(readers(scheduler, "/s"), ["parent"])
+    const other = new Scheduler()
+    other.register(Computation.make({ name: "one", output: "/one", run: () => 1 }))
+    assert.strictEqual(other.pull("/one"), 1)
+  })
+
+  it("does not run any more where a read comes upon both", () => {
+    let runs = 0
+    const scheduler = world((tx) => {
+      runs++
+      return Number(tx.get("/s")) + Number(tx.get("/parent"))
+    })
+    assert.strictEqual(scheduler.pull("/parent"), 1)
+    assert.strictEqual(scheduler.pull("/child"), 2)
+    scheduler.set("/s", 2)
+    assert.strictEqual(scheduler.pull("/child"), 2)
+    assert.strictEqual(runs, 1)
+    assert.deepStrictEqual(readers(scheduler, "/s"), ["parent"])
+  })
+})
+
+describe("a node that is started again", () => {
+  it("derives from what its creator gives it now", () => {
+    const scheduler = new Scheduler()
+    scheduler.set("/base", 1)
+    scheduler.set("/v", 1)
+    scheduler.register(Effect.make({
+      name: "parent",
+      read: (tx) => {
+        const base = Number(tx.get("/base"))
+        return tx.start(Computation.make({ name: "child", output: "/out", run: (tx) => base + Number(tx.get("/v")) }))
+      },
+      deliver: nothing
+    }))
+    scheduler.register(look("look", "/out"))
+    scheduler.settle()
+    scheduler.set("/base", 100)
+    scheduler.settle()
+    assert.strictEqual(scheduler.pull("/out"), 101)
+  })
+
+  it("derives another cell where its creator says so, and the one before no more", () => {
+    const scheduler = new Scheduler()
+    scheduler.set("/k", "a")
+    scheduler.set("/v", 1)
+    scheduler.register(Effect.make({
+      name: "parent",
+      read: (tx) => {
+        const place = `/out/${String(tx.get("/k"))}`
+        tx.start(Computation.make({ name: "child", output: place, run: (tx) => tx.get("/v") }))
+        return tx.get(place)
+      },
+      deliver: nothing
+    }))
+    scheduler.settle()
+    scheduler.set("/k", "b")
+    scheduler.set("/v", 2)
+    scheduler.settle()
+    scheduler.set("/v", 3)
+    scheduler.settle()
+    assert.deepStrictEqual([scheduler.pull("/out/a"), scheduler.pull("/out/b")], [2, 3])
+    assert.strictEqual(scheduler.snapshot().length, 2)
+  })
+
+  it("is its creator's: nobody else takes its name", () => {
+    const scheduler = new Scheduler()
+    const child = Computation.make({ name: "child", output: "/child", run: () => 1 })
+    scheduler.register(Effect.make({ name: "parent", read: (tx) => tx.start(child), deliver: nothing }))
+    scheduler.settle()
+    assert.throws(() => scheduler.register(child), "started by \"parent\"")
+  })
+})
