@@ -82,7 +82,8 @@ export class Derived implements Derivation {
   private scheduler: Scheduler | undefined
   /** Places that are watched from outside, by the names of the nodes that do. */
   private readonly watches = new Map<string, Address.Address>()
-  private watched = 0
+  /** Names that are free again, so that there are no more of them than were ever watched at once. */
+  private readonly ended: Array<string> = []
   private stage: Stage | undefined
   private work: BeatWork | undefined
   private at = PASS
@@ -131,12 +132,13 @@ export class Derived implements Derivation {
 
   /** Demand for a place from outside; answers how to end it. */
   watch(address: Address.Address): () => void {
-    const name = `${WATCH}${this.watched++}`
+    const name = this.ended.pop() ?? `${WATCH}${this.watches.size}`
     this.watches.set(name, address)
     if (this.scheduler !== undefined) this.demand(this.scheduler, name, address)
     return () => {
-      this.watches.delete(name)
+      if (!this.watches.delete(name)) return
       this.scheduler?.remove(name)
+      this.ended.push(name)
     }
   }
 

@@ -175,7 +175,8 @@ export class Scheduler {
       root = locations.root(key)
     }
     if ((root.flags & LOADED) === 0) adopt(root, before)
-    this.invalidation.replaced(root, after, { group })
+    // What a node derives is not for others to say: it derives it again.
+    if (this.invalidation.replaced(root, after, { group }) && root.writer !== undefined) this.invalidation.lost(root.writer)
   }
 
   /** A document was taken back to what it was: whoever makes it has to do so again. */
