@@ -81,7 +81,11 @@ export class Model {
   /** The definition that makes a spec a node of the engine, and keeps its log. */
   define(spec: Spec, options: { readonly reads?: ReadonlyArray<string>; readonly deliver?: (value: Value) => void } = {}): NodeDefinition {
     const run = (tx: Transaction): Value => {
-      if (!(tx instanceof Runner)) return spec.compute({ get: (address) => tx.get(address), keys: (address) => tx.keys(address) })
+      if (!(tx instanceof Runner)) {
+        const reader: Reader = { get: (address) => tx.get(address), keys: (address) => tx.keys(address) }
+        for (const child of spec.children.slice(0, spec.count(reader))) tx.start(this.started(child))
+        return spec.compute(reader)
+      }
       this.running.push(spec.name)
       this.onRun(spec, tx)
       const log: Array<readonly ["get" | "keys", string, Value]> = []
