@@ -22,8 +22,8 @@ const nobody: ReadonlyArray<Node> = []
 export interface Noted {
   /** A node is about to run. */
   readonly runs: (run: NodeRun) => void
-  /** A run started it. */
-  readonly starts: (node: Node) => void
+  /** A run started it; whether there was one of its name before. */
+  readonly starts: (node: Node, isKnown: boolean) => void
   /** It is about to go on under another definition. */
   readonly renews: (node: Node) => void
   /** It is about to go. */

@@ -72,7 +72,7 @@ export class Registry {
     }
     const outputs = this.outputsOf(definition)
     const ordinal = this.retired.get(name) ?? this.ordinals++
-    this.retired.delete(name)
+    const isKnown = this.retired.delete(name)
     const node = new Node(definition, ordinal, kinds[definition._tag] | NEVER_RAN)
     node.parent = parent
     this.nodes.set(name, node)
@@ -84,7 +84,7 @@ export class Registry {
       this.gates.disturb(node)
     }
     if (isLive(node)) this.queue.push(node)
-    if (parent !== undefined) this.graph.noted?.starts(node)
+    if (parent !== undefined) this.graph.noted?.starts(node, isKnown)
     return node
   }
 
@@ -100,6 +100,14 @@ export class Registry {
     if ((node.flags & RUNNING) === 0) this.dissolve(node)
     else node.run!.leave()
     this.removed?.(node)
+  }
+
+  /** Lets a node go as if it had never been there: of all that were registered since, the newest first. Its name keeps its turn only where it had one `before`. */
+  withdraw(node: Node, before: boolean): void {
+    this.remove(node)
+    if (before || node.ordinal !== this.ordinals - 1) return
+    this.retired.delete(node.definition.name)
+    this.ordinals--
   }
 
   /** Lets go of what a node that is gone read and started; of one that runs, when its run is over. */

@@ -58,7 +58,8 @@ export class Reversal implements Noted {
   private readonly around: Around
   private readonly befores = new Map<Node, Before>()
   private readonly definitions = new Map<Node, Definition>()
-  private readonly created: Array<Node> = []
+  /** What runs started, and whether there was one of its name before. */
+  private readonly created = new Map<Node, boolean>()
   private readonly left: Array<Left> = []
 
   constructor(around: Around) {
@@ -75,8 +76,8 @@ export class Reversal implements Noted {
     this.befores.set(node, { flags: node.flags, gate: node.gate === undefined ? undefined : { ...node.gate }, since, children })
   }
 
-  starts(node: Node): void {
-    this.created.push(node)
+  starts(node: Node, isKnown: boolean): void {
+    this.created.set(node, isKnown)
   }
 
   renews(node: Node): void {
@@ -91,7 +92,8 @@ export class Reversal implements Noted {
   committed(): void {
     this.befores.clear()
     this.definitions.clear()
-    this.created.length = this.left.length = 0
+    this.created.clear()
+    this.left.length = 0
   }
 
   /** The beat is aborted: documents are what `committed` says. */
@@ -103,11 +105,10 @@ export class Reversal implements Noted {
       const root = locations.changed[i]!
       invalidation.replaced(root, committed(root.key), {})
     }
-    const created = new Set(this.created)
-    for (const node of created) registry.remove(node)
+    for (const [node, isKnown] of [...this.created].reverse()) registry.withdraw(node, isKnown)
     for (const [node, definition] of this.definitions) node.definition = definition
     for (const [node, before] of this.befores) this.restore(node, before)
-    this.bringBack(created)
+    this.bringBack()
     graph.clock++
     locations.settled()
     graph.noted = this
@@ -124,12 +125,12 @@ export class Reversal implements Noted {
   }
 
   /** Takes in again what was let go of: creators before what they had started. */
-  private bringBack(created: ReadonlySet<Node>): void {
+  private bringBack(): void {
     const { registry, revival } = this.around
     const again = new Map<Node, Node>()
     for (const { definition, node, observation, parent } of this.left) {
       const above = again.get(parent) ?? parent
-      if (created.has(node) || (above.flags & REMOVED) !== 0) continue
+      if (this.created.has(node) || (above.flags & REMOVED) !== 0) continue
       const back = registry.register(definition, above)
       again.set(node, back)
       if (observation !== undefined) revival.resume(back, observation, undefined)

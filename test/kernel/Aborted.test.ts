@@ -2,8 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import { TestClock } from "effect/testing"
 import { Computation, Effect, Fatal, Retry, type Space, type Value } from "systole"
+import * as Dice from "../support/Dice.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { enzyme, put, register, replays, steps, turns, write } from "./Kit.ts"
+import * as Machine from "./Machine.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
 
@@ -23,6 +25,29 @@ const aborted = (space: Space, address: string) => Fx.gen(function*() {
 })
 
 const names = (space: Space) => Fx.map(space.graph.view, ({ nodes }) => nodes.map(({ name }) => name))
+
+/** Nodes that start others, more or less of them: what is derived for each, and an effect that tells of it. */
+const parents = (told: Array<Value>) => [0, 1].map((p) => {
+  const kids = [0, 1, 2].map((n) => [
+    Computation.make({ name: `k${p}-${n}`, output: `/data/k${p}-${n}`, run: (tx) => number(tx.get("/data/s2")) * 10 + n }),
+    Effect.make({ name: `w${p}-${n}`, read: (tx) => [p, n, tx.get(`/data/k${p}-${n}`)], deliver: (value) => void told.push(value) })
+  ] as const)
+  return Computation.make({ name: `p${p}`, output: `/data/p${p}`, run: (tx) => {
+    const count = number(tx.get(`/data/s${p}`))
+    for (const [kid, watch] of kids.slice(0, count)) {
+      tx.start(kid)
+      tx.start(watch)
+    }
+    return count
+  } })
+})
+
+/** A space with such nodes, and what is told and seen in it. */
+const world = Fx.gen(function*() {
+  const [told, seen]: [Array<Value>, Array<Value>] = [[], []]
+  const machine = yield* Machine.make
+  return { space: yield* machine.boot([put, die, look(seen), ...parents(told)]), told, seen }
+})
 
 describe("A beat that is aborted", () => {
   it.effect("starts no nodes: an effect that a run of it started is gone and tells nothing", () =>
@@ -91,4 +116,29 @@ describe("A beat that is aborted", () => {
       yield* steps(space, 2)
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("I10 leaves the graph as a space has it that never saw the run: the same nodes, deliveries and values, whatever its runs started and ended", () =>
+    Fx.forEach(Array.from({ length: 80 }, (_, seed) => seed), (seed) =>
+      Fx.gen(function*() {
+        const roll = Dice.make(seed)
+        const [one, other] = [yield* world, yield* world]
+        for (let move = 0; move < 16; move++) {
+          const [parent, source, value] = [`/data/p${roll(2)}`, `/data/s${roll(3)}`, roll(4)]
+          const [kind, isCaptured] = [roll(3), roll(2) === 0]
+          for (const { space } of [one, other]) {
+            if (isCaptured) yield* space.set(source, value).pipe(Fx.forkChild({ startImmediately: true }))
+            if (kind === 0) yield* space.signal({ signal: "/signals/put", payload: [[source, value]] })
+            if (kind === 1) yield* space.signal({ signal: "/signals/look", payload: parent })
+          }
+          if (kind === 2) {
+            yield* one.space.signal({ signal: "/signals/die", payload: parent })
+            yield* Fx.flip(one.space.step)
+          }
+          for (const { space } of [one, other]) yield* space.step
+          yield* turns(2)
+          assert.deepStrictEqual(one.told, other.told, `told, seed ${seed}, move ${move}`)
+          assert.deepStrictEqual((yield* names(one.space)).toSorted(), (yield* names(other.space)).toSorted(), `nodes, seed ${seed}, move ${move}`)
+          assert.deepStrictEqual(one.seen, other.seen, `seen, seed ${seed}, move ${move}`)
+        }
+      }).pipe(Fx.scoped), { discard: true }))
 })
