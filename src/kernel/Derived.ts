@@ -15,7 +15,7 @@ import * as EffectNode from "../scheduler/Effect.ts"
 import type { ObservationRow } from "../persistence/Persistence.ts"
 import type { Definition } from "../scheduler/Definition.ts"
 import * as Idempotency from "../scheduler/Idempotency.ts"
-import { seen } from "../scheduler/Persistence.ts"
+import { isKept, keep, seen } from "../scheduler/Persistence.ts"
 import type { Ground } from "../scheduler/Locations.ts"
 import type { Modules } from "../scheduler/Modules.ts"
 import type { Gate, Location, Node, NodeRun } from "../scheduler/Node.ts"
@@ -92,6 +92,8 @@ export class Derived implements Derivation {
   lines: Array<NodeLine> = noLines as Array<NodeLine>
   readonly attention: Attention
   private labels: Labels | undefined
+  /** The nodes of which the beat keeps observations. */
+  private observed: Array<Node> = []
   restless: ReadonlyArray<string> = []
   private readonly timing: Timing
   /** The nodes that are not at rest, as this beat leaves them, and as the newest one that was committed left them, each with its episode. */
@@ -248,8 +250,11 @@ export class Derived implements Derivation {
     for (const node of new Set([...this.ran.keys(), ...marked, ...this.timing.nodes])) {
       const { name } = node.definition
       if (name.startsWith(WATCH) || scheduler.registry.get(name) !== node) continue
+      if (isKept(node)) continue
       const kept = scheduler.observation(name, this.roster.hashOf(name))
       rows.push({ node: name, text: kept === undefined ? undefined : JSON.stringify(kept) })
+      keep(node, true)
+      this.observed.push(node)
     }
     return rows
   }
@@ -278,14 +283,17 @@ export class Derived implements Derivation {
     const { scheduler } = this
     if (scheduler === undefined) return
     const ran = [...this.ran]
+    const { observed } = this
     this.end()
     scheduler.takeSeen()
     scheduler.takeFailures()
     this.timing.abort(scheduler)
+    for (const node of observed) keep(node, false)
     scheduler.revert((key) => this.committedState.read(key), ran)
   }
 
   private end(): void {
+    this.observed = []
     this.work = undefined
     this.stage = undefined
     this.lines = noLines as Array<NodeLine>

@@ -13,7 +13,7 @@ import * as Envelope from "../stage/Envelope.ts"
 import type { Labels } from "../stage/Labels.ts"
 import type { Ground } from "./Locations.ts"
 import { Locations } from "./Locations.ts"
-import { COVERED, Edge, extraOf, isLive, type Location, type Node, type NodeRun, READY, ROOT, rootOf, UNSETTLED } from "./Node.ts"
+import { COVERED, Edge, extraOf, isLive, KEPT, type Location, type Node, type NodeRun, READY, ROOT, rootOf, UNSETTLED } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
 const nobody: ReadonlyArray<Node> = []
@@ -82,6 +82,7 @@ export class Graph {
   /** Adds an edge between the edge read before and the next one. */
   link(reader: Node, location: Location, { after, before }: { readonly after: Edge | undefined; readonly before: Edge | undefined }): Edge {
     const edge = new Edge(reader, location, before)
+    reader.flags &= ~KEPT
     if (after === undefined) reader.reads = edge
     else after.nextRead = edge
     const last = location.lastReader
@@ -107,6 +108,7 @@ export class Graph {
   /** Takes an edge out of its location's readers; the reader's own list is the caller's business. */
   unlink(edge: Edge): void {
     const { location, nextReader, previousReader, reader } = edge
+    reader.flags &= ~KEPT
     if (previousReader === undefined) location.firstReader = nextReader
     else previousReader.nextReader = nextReader
     if (nextReader === undefined) location.lastReader = previousReader
