@@ -18,6 +18,9 @@ import type { Queue } from "./Queue.ts"
 
 const nobody: ReadonlyArray<Node> = []
 
+/** How far levels may rise, beyond twice what stands on what, before they are counted anew. */
+const SLACK = 1000
+
 /**
  * Locations, nodes, and the edges between them.
  *
@@ -38,7 +41,10 @@ export class Graph {
   /** The labels of the space, where it has any. */
   labels: Labels | undefined
   /** Edges that close a cycle. */
-  private backs = 0
+  private readonly backs = new Set<Edge>()
+  /** The highest level since levels were counted anew, and that from which on they are to be. */
+  private height = 0
+  private roof = SLACK
   private readonly materializers: Array<Node> = []
   /** Count how often materializers and writers came or went. */
   private coverage = 0
@@ -52,7 +58,12 @@ export class Graph {
 
   /** Whether an edge closes a cycle. */
   get isCyclic(): boolean {
-    return this.backs > 0
+    return this.backs.size > 0
+  }
+
+  /** Whether materializers are there, whose reads may lead back to what they write. */
+  get isMaterialized(): boolean {
+    return this.materializers.length > 0
   }
 
   /** Makes a node the writer of a document; readers that are there already give it their demand. */
@@ -75,8 +86,9 @@ export class Graph {
     for (const edge of this.edgesTo(location)) {
       if (!edge.back || edge.location.extra?.depth === "children") continue
       edge.back = false
-      this.backs--
+      this.backs.delete(edge)
     }
+    if (this.isCyclic) this.straighten()
   }
 
   /** Adds an edge between the edge read before and the next one. */
@@ -111,8 +123,8 @@ export class Graph {
     else previousReader.nextReader = nextReader
     if (nextReader === undefined) location.lastReader = previousReader
     else nextReader.previousReader = previousReader
-    const wasCyclic = this.backs > 0
-    if (edge.back) this.backs--
+    const wasCyclic = this.isCyclic
+    if (edge.back) this.backs.delete(edge)
     if (isLive(reader)) {
       if (location.extra?.depth === "children") {
         for (const writer of this.writersBelow(location)) if (writer !== reader) this.withdraw(writer, wasCyclic)
@@ -121,6 +133,7 @@ export class Graph {
         if (writer !== undefined && writer !== reader) this.withdraw(writer, wasCyclic)
       }
     }
+    if (this.isCyclic && !edge.back) this.straighten()
     if (location.firstReader !== undefined) return
     if (location.extra?.root === undefined) this.locations.leave(location)
     else this.locations.drop(location)
@@ -147,22 +160,91 @@ export class Graph {
   /** Lifts the reader of an edge above the writer, and all that stand on it; an edge that closes a cycle lifts nobody. */
   private raise(writer: Node, edge: Edge): void {
     const { reader } = edge
-    if (reader.level > writer.level) return
-    const lifted: Array<Node> = [reader]
-    reader.level = writer.level + 1
+    if (reader.level <= writer.level) this.lift(reader, writer.level + 1, edge)
+  }
+
+  /** Puts a node higher, and above it all that stand on it. Where that comes back to the edge for which it is done, that closes a cycle. */
+  lift(start: Node, level: number, edge?: Edge): void {
+    const lifted: Array<Node> = [start]
+    start.level = level
     for (let node = lifted.pop(); node !== undefined; node = lifted.pop()) {
       for (const next of this.readersOf(node)) {
         if (next.back || next.reader === node || next.reader.level > node.level) continue
         if (next === edge) {
           // Whatever it reads there, its own value is behind it.
-          edge.back = true
-          this.backs++
+          next.back = true
+          this.backs.add(next)
           continue
         }
         next.reader.level = node.level + 1
         lifted.push(next.reader)
       }
+      if (node.level > this.height) this.height = node.level
     }
+  }
+
+  /** Edges that close no cycle any more lift their readers again. */
+  private straighten(): void {
+    for (const edge of this.backs) {
+      const writers = this.writersOf(edge.location)
+      if (writers.some((writer) => this.isBelow(edge.reader, writer))) continue
+      edge.back = false
+      this.backs.delete(edge)
+      for (const writer of writers) if (writer !== edge.reader) this.raise(writer, edge)
+    }
+  }
+
+  /** Whether one node stands on another, edges that close cycles aside. */
+  private isBelow(lower: Node, upper: Node): boolean {
+    const seen = new Set<Node>([lower])
+    for (const node of seen) {
+      for (const { back, reader } of this.readersOf(node)) {
+        if (back || reader === node || reader.level > upper.level) continue
+        if (reader === upper) return true
+        seen.add(reader)
+      }
+    }
+    return false
+  }
+
+  /** Levels only rise while nodes run; between passes they are counted anew where they rose far above what stands on what. */
+  renumber(): void {
+    if (this.height <= this.roof) return
+    const missing = new Map<Node, number>()
+    const ready: Array<Node> = []
+    for (const node of this.nodes()) {
+      let above = 0
+      for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) {
+        if (!edge.back) for (const writer of this.writersOf(edge.location)) if (writer !== node) above++
+      }
+      node.level = 0
+      missing.set(node, above)
+      if (above === 0) ready.push(node)
+    }
+    this.height = 0
+    for (const node of ready) {
+      if (node.level > this.height) this.height = node.level
+      for (const { back, reader } of this.readersOf(node)) {
+        if (back || reader === node) continue
+        if (reader.level <= node.level) reader.level = node.level + 1
+        const left = missing.get(reader)! - 1
+        missing.set(reader, left)
+        if (left === 0) ready.push(reader)
+      }
+    }
+    this.roof = 2 * this.height + SLACK
+  }
+
+  /** All nodes that write or read something. */
+  private nodes(): ReadonlySet<Node> {
+    const found = new Set<Node>()
+    for (const root of this.locations.values()) {
+      if (root.writer !== undefined) found.add(root.writer)
+      for (const location of [root, ...root.extra?.parts ?? []]) {
+        for (let edge = location.firstReader; edge !== undefined; edge = edge.nextReader) found.add(edge.reader)
+      }
+    }
+    return found
   }
 
   /** The edges from a node's outputs to whoever reads them. */
@@ -221,8 +303,8 @@ export class Graph {
 
   /** A root gave up its own demand: it lives on only by what reads it. */
   release(node: Node): void {
-    if (isLive(node) && this.backs === 0) return
-    if (this.backs > 0) this.recount(node)
+    if (isLive(node) && !this.isCyclic) return
+    if (this.isCyclic) this.recount(node)
     else this.deactivate(node)
   }
 

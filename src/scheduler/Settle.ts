@@ -72,6 +72,7 @@ export class Settle {
     this.runs = 0
     for (let node = this.queue.pop(); node !== undefined; node = this.queue.pop()) this.turn(node)
     this.expire()
+    this.graph.renumber()
     return { restless: this.gates.rest(), runs: this.runs }
   }
 
@@ -79,9 +80,10 @@ export class Settle {
    * Brings a node and all above it up to date, demanded or not. Answers when its gate opens, where one holds it back.
    */
   pull(node: Node): number | undefined {
+    const isKnown = node.checked === this.graph.clock && (node.flags & UNSETTLED) === 0
     // What stands too deep is reached from what was met, some levels further each time.
     while (this.ensure(node)) continue
-    if (this.graph.isCyclic) this.calm(node)
+    if (this.graph.isCyclic || (this.graph.isMaterialized && !isKnown)) this.calm(node)
     return this.blocked(node)
   }
 
@@ -201,7 +203,7 @@ export class Settle {
     const { parent } = node
     if (parent === undefined || (parent.flags & QUEUED) === 0 || parent.level < node.level) return false
     if (this.dependsOn(parent, node)) return false
-    node.level = parent.level + 1
+    this.graph.lift(node, parent.level + 1)
     this.queue.push(node)
     return true
   }
