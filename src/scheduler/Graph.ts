@@ -13,13 +13,10 @@ import * as Envelope from "../stage/Envelope.ts"
 import type { Labels } from "../stage/Labels.ts"
 import type { Ground } from "./Locations.ts"
 import { Locations } from "./Locations.ts"
-import { COVERED, Edge, extraOf, isLive, type Location, type Node, type NodeRun, READY, ROOT, rootOf, UNSETTLED } from "./Node.ts"
+import { COVERED, type Depth, Edge, extraOf, isLive, type Location, type Node, type NodeRun, READY, ROOT, rootOf, UNSETTLED } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
 const nobody: ReadonlyArray<Node> = []
-
-/** How far levels may rise, beyond twice what stands on what, before they are counted anew. */
-const SLACK = 1000
 
 /**
  * Locations, nodes, and the edges between them.
@@ -42,9 +39,8 @@ export class Graph {
   labels: Labels | undefined
   /** Edges that close a cycle. */
   private readonly backs = new Set<Edge>()
-  /** The highest level since levels were counted anew, and that from which on they are to be. */
-  private height = 0
-  private roof = SLACK
+  /** The highest level since they were counted anew. */
+  height = 0
   private readonly materializers: Array<Node> = []
   /** Count how often materializers and writers came or went. */
   private coverage = 0
@@ -207,46 +203,6 @@ export class Graph {
     return false
   }
 
-  /** Levels only rise while nodes run; between passes they are counted anew where they rose far above what stands on what. */
-  renumber(): void {
-    if (this.height <= this.roof) return
-    const missing = new Map<Node, number>()
-    const ready: Array<Node> = []
-    for (const node of this.nodes()) {
-      let above = 0
-      for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) {
-        if (!edge.back) for (const writer of this.writersOf(edge.location)) if (writer !== node) above++
-      }
-      node.level = 0
-      missing.set(node, above)
-      if (above === 0) ready.push(node)
-    }
-    this.height = 0
-    for (const node of ready) {
-      if (node.level > this.height) this.height = node.level
-      for (const { back, reader } of this.readersOf(node)) {
-        if (back || reader === node) continue
-        if (reader.level <= node.level) reader.level = node.level + 1
-        const left = missing.get(reader)! - 1
-        missing.set(reader, left)
-        if (left === 0) ready.push(reader)
-      }
-    }
-    this.roof = 2 * this.height + SLACK
-  }
-
-  /** All nodes that write or read something. */
-  private nodes(): ReadonlySet<Node> {
-    const found = new Set<Node>()
-    for (const root of this.locations.values()) {
-      if (root.writer !== undefined) found.add(root.writer)
-      for (const location of [root, ...root.extra?.parts ?? []]) {
-        for (let edge = location.firstReader; edge !== undefined; edge = edge.nextReader) found.add(edge.reader)
-      }
-    }
-    return found
-  }
-
   /** The edges from a node's outputs to whoever reads them. */
   *readersOf(node: Node): Generator<Edge> {
     for (const location of this.outputsOf(node)) yield* this.edgesTo(location)
@@ -387,6 +343,16 @@ export class Graph {
     return extra.covering = this.materializers.filter(({ definition: { envelope } }) =>
       extra.depth === "children" ? Envelope.touchesBelow(envelope, address) : Envelope.touches(envelope, address)
     )
+  }
+
+  /** Whether a node may decide what is at an address. Nothing is kept of it. */
+  isDerived(address: Address.Address, depth: Depth): boolean {
+    if (depth === "children") {
+      for (const { writer } of this.locations.below(address.key)) if (writer !== undefined) return true
+      return this.materializers.some(({ definition: { envelope } }) => Envelope.touchesBelow(envelope, address))
+    }
+    const root = this.locations.known(address.key)
+    return root?.writer !== undefined || (root !== undefined && (root.flags & COVERED) !== 0) || this.isCovered(address)
   }
 
   /** Whether a materializer may write at an address. */

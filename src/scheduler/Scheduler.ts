@@ -22,7 +22,7 @@ import { Graph } from "./Graph.ts"
 import * as Introspection from "./Introspection.ts"
 import { Invalidation } from "./Invalidation.ts"
 import { adopt, type Ground } from "./Locations.ts"
-import { COVERED, type Depth, INVALID, isLive, LOADED, type Location, NEVER_RAN, type Node, type NodeRun, REMOVED } from "./Node.ts"
+import { type Depth, INVALID, isLive, LOADED, type Location, NEVER_RAN, type Node, type NodeRun, REMOVED } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
 import * as Piece from "./Piece.ts"
 import type { Observation } from "./Persistence.ts"
@@ -244,12 +244,10 @@ export class Scheduler {
 
   /** Brings all that writes a place up to date. Answers when a gate opens that keeps it from being so. */
   demand(address: Address.Address, depth: Depth = "deep"): number | undefined {
-    const { locations } = this.graph
-    const root = locations.known(address.key)
     // Most of what handlings read is derived by nobody.
-    if (depth === "deep" && (root === undefined || (root.writer === undefined && (root.flags & COVERED) === 0)) && !this.graph.isCovered(address)) return undefined
+    if (!this.graph.isDerived(address, depth)) return undefined
     this.settling.begin()
-    return this.reach(locations.at(address, depth))
+    return this.reach(this.graph.locations.at(address, depth))
   }
 
   private reach(location: Location): number | undefined {

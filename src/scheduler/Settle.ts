@@ -12,6 +12,7 @@ import type { Gates } from "./Gates.ts"
 import { eligibleAt, PASS_RUN_BUDGET } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { causesOf } from "./Introspection.ts"
+import { Levels } from "./Levels.ts"
 import { type Edge, GATED, isLive, MATERIALIZER, NEVER_RAN, type Node, type NodeRun, PROVISIONAL, QUEUED, REMOVED, RUNNING, UNSETTLED, WALKED } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 import { type Environment, Runner } from "./Runner.ts"
@@ -46,6 +47,7 @@ export interface Settled {
 export class Settle {
   private readonly graph: Graph
   private readonly gates: Gates
+  private readonly levels: Levels
   private readonly queue: Queue
   private readonly environment: Environment
   /** Counts passes. */
@@ -61,6 +63,7 @@ export class Settle {
 
   constructor(around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment }) {
     this.graph = around.graph
+    this.levels = new Levels(around.graph)
     this.gates = around.gates
     this.queue = around.queue
     this.environment = around.environment
@@ -72,7 +75,7 @@ export class Settle {
     this.runs = 0
     for (let node = this.queue.pop(); node !== undefined; node = this.queue.pop()) this.turn(node)
     this.expire()
-    this.graph.renumber()
+    this.levels.settled()
     return { restless: this.gates.rest(), runs: this.runs }
   }
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Computation, Effect, Materializer, Scheduler } from "systole"
+import { Address, Computation, Effect, Materializer, Scheduler } from "systole"
 
 const nothing = () => {}
 
@@ -107,5 +107,47 @@ describe("a pull", () => {
     scheduler.register(Materializer.make({ name: "m", writes: ["/m/*"], run: (tx) => tx.set("/m/x", Math.min(Number(tx.get("/c") ?? 0), 5)) }))
     scheduler.register(Computation.make({ name: "c", output: "/c", run: (tx) => Number(tx.get("/s")) + Number(tx.get("/m/x") ?? 0) }))
     assert.strictEqual(scheduler.pull("/c"), 6)
+  })
+})
+
+describe("what was there", () => {
+  it("leaves nothing behind, but the turns of the names that went last", () => {
+    const scheduler = new Scheduler({ read: () => undefined, children: () => [], holds: true })
+    const watch = (i: number) => Effect.make({ name: `watch${i}`, read: (tx) => tx.get(`/a/${i}`), deliver: nothing })
+    const names = () => scheduler.snapshot().map(({ name }) => name)
+    scheduler.register(watch(0))
+    scheduler.register(watch(1))
+    scheduler.remove("watch0")
+    scheduler.register(watch(0))
+    assert.deepStrictEqual(names(), ["watch0", "watch1"])
+    scheduler.remove("watch0")
+    for (let i = 2; i < 3000; i++) {
+      scheduler.register(watch(i))
+      scheduler.settle()
+      scheduler.remove(`watch${i}`)
+    }
+    scheduler.register(watch(0))
+    assert.deepStrictEqual(names(), ["watch1", "watch0"])
+    scheduler.settle()
+    assert.isAtMost(scheduler.graph.locations.size, 2)
+  })
+
+  it("is looked at by handlers without a trace where nobody derives anything", () => {
+    const scheduler = new Scheduler({ read: () => undefined, children: () => [], holds: true })
+    scheduler.register(Computation.make({ name: "one", output: "/d/one", run: () => 1 }))
+    scheduler.register(Materializer.make({ name: "m", writes: ["/m/*"], run: (tx) => tx.set("/m/x", 1) }))
+    const { locations } = scheduler.graph
+    const { size } = locations
+    for (let i = 0; i < 10; i++) {
+      scheduler.demand(Address.parse(`/x/${i}`), "children")
+      scheduler.demand(Address.parse(`/x/${i}`), "deep")
+    }
+    assert.deepStrictEqual([locations.size, locations.listings], [size, 0])
+    // What is derived there is, all the same.
+    scheduler.demand(Address.parse("/d"), "children")
+    scheduler.demand(Address.parse("/m"), "children")
+    assert.deepStrictEqual(["/d/one", "/m/x"].map((key) => locations.whole(locations.root(key))), [1, 1])
+    scheduler.settle()
+    assert.strictEqual(locations.listings, 0)
   })
 })
