@@ -8,7 +8,7 @@ import { defineConfig } from "systole"
 
 export default defineConfig({
   enzymes: ["enzymes", "../../enzymes"],
-  system: ["mr_init", "mr_route", "rv_init"],
+  system: ["inst_ing", "mr_init", "mr_route", "rv_init"],
   persistence: "sqlite",
   spaces: { create: "on-demand" }
 })

@@ -18,7 +18,7 @@ import * as Idempotency from "../scheduler/Idempotency.ts"
 import { seen } from "../scheduler/Persistence.ts"
 import type { Ground } from "../scheduler/Locations.ts"
 import type { Modules } from "../scheduler/Modules.ts"
-import type { Location, Node, NodeRun } from "../scheduler/Node.ts"
+import type { Gate, Location, Node, NodeRun } from "../scheduler/Node.ts"
 import type { GraphView } from "../scheduler/Introspection.ts"
 import { Scheduler } from "../scheduler/Scheduler.ts"
 import type { Kind } from "../scheduler/Trace.ts"
@@ -34,6 +34,7 @@ import { Attention } from "./Attention.ts"
 import * as Derivations from "./Derivation.ts"
 import { MAX_ROUNDS, PASS, writerOf } from "./Derivation.ts"
 import type { NodeLine, RefusedNode, Spent } from "./Journal.ts"
+import { worldOf } from "./Kept.ts"
 import type * as Pieces from "./Pieces.ts"
 import { Roster } from "./Roster.ts"
 import type { Watch } from "./RunWatch.ts"
@@ -86,7 +87,8 @@ export class Derived implements Derivation {
   /** When the gate opens that holds back what the handling under way read. */
   private heldUntil: number | undefined
   private written = new Map<string, number>()
-  private ran = new Set<Node>()
+  /** The nodes that ran in this beat, each with its gate as it was before. */
+  private readonly ran = new Map<Node, Gate | undefined>()
   lines: Array<NodeLine> = noLines as Array<NodeLine>
   readonly attention: Attention
   private labels: Labels | undefined
@@ -243,7 +245,7 @@ export class Derived implements Derivation {
     if (scheduler === undefined) return this.roster.kept.isChanged ? [...this.roster.kept.rows()] : noRows
     const marked = scheduler.invalidation.marked ?? []
     const rows: Array<ObservationRow> = [...this.roster.rows(scheduler)]
-    for (const node of new Set([...this.ran, ...marked, ...this.timing.nodes])) {
+    for (const node of new Set([...this.ran.keys(), ...marked, ...this.timing.nodes])) {
       const { name } = node.definition
       if (name.startsWith(WATCH) || scheduler.registry.get(name) !== node) continue
       const kept = scheduler.observation(name, this.roster.hashOf(name))
@@ -319,6 +321,8 @@ export class Derived implements Derivation {
     scheduler.registry.removed = ({ definition: { name } }) => {
       if (!name.startsWith(WATCH)) this.roster.left(name)
     }
+    this.roster.kept.world = worldOf(this.committedState, scheduler.graph.locations, () => this.stage)
+    scheduler.registry.unclaimed = (name) => this.roster.kept.drop(name)
     scheduler.settling.timer = this.around.timer
     if (this.around.rechecks) this.check = Idempotency.checker(scheduler, this.ground, (name, address) => this.around.tell(Derivations.instability(name, address)))
     this.attention.pay(scheduler.graph)
@@ -342,7 +346,7 @@ export class Derived implements Derivation {
 
   private note(run: NodeRun, keys: ReadonlyArray<string>): void {
     const { error, node } = run
-    this.ran.add(node)
+    if (!this.ran.has(node)) this.ran.set(node, node.gate && { ...node.gate })
     const { name } = node.definition
     if (name.startsWith(WATCH)) return
     for (const key of keys) this.written.set(key, this.lines.length)

@@ -8,17 +8,44 @@
  * @module
  */
 import * as Address from "../cell/Address.ts"
-import * as Change from "../cell/Change.ts"
+import * as Changes from "../cell/Change.ts"
 import * as Document from "../cell/Document.ts"
 import type { ObservationRow } from "../persistence/Persistence.ts"
+import type { Locations } from "../scheduler/Locations.ts"
+import type { Depth } from "../scheduler/Node.ts"
 import type { Observation } from "../scheduler/Persistence.ts"
-import type { Staged } from "../stage/Stage.ts"
+import type { Committed } from "../stage/Moment.ts"
+import type { Stage, Staged } from "../stage/Stage.ts"
 
 /** A place that an observation read, by its place in the list. */
 interface Read {
   readonly name: string
   readonly place: number
 }
+
+/** A document before a beat, and as the beat has made it so far. */
+export interface Change {
+  readonly before: Document.Document | undefined
+  readonly after: Document.Document | undefined
+}
+
+/** What a beat has changed so far. */
+export interface World {
+  readonly changed: (key: string) => Change | undefined
+  /** Whether there are other documents directly below a cell. */
+  readonly isListChanged: (scope: string, id: string) => boolean
+}
+
+/** What the beat under way has changed of what is committed, on its stage and in a graph. */
+export const worldOf = (committed: Committed, locations: Locations, stage: () => Stage | undefined): World => ({
+  changed: (key) => {
+    const root = locations.known(key)
+    if (root !== undefined && locations.isChanged(root)) return { before: committed.read(key), after: locations.document(root) }
+    const staged = stage()?.documents.get(key)
+    return staged === undefined ? undefined : { before: committed.read(key), after: staged.after }
+  },
+  isListChanged: (scope, id) => stage() !== undefined && committed.children(scope, id).join() !== locations.children(scope, id).join()
+})
 
 /**
  * Observations that no node has taken.
@@ -27,6 +54,8 @@ interface Read {
  * @since 0.1.0
  */
 export class Kept {
+  /** Where observations are handed over within beats. */
+  world: World | undefined
   private readonly byName = new Map<string, Observation>()
   /** Who read a document or the names below it. */
   private readonly byKey = new Map<string, Array<Read>>()
@@ -59,20 +88,41 @@ export class Kept {
     return this.byName.get(name)
   }
 
-  /** Hands an observation over: from now on its node keeps itself. */
+  /** Hands an observation over: from now on its node keeps itself. What the beat under way has changed by now counts. */
   take(name: string): Observation | undefined {
+    if (this.world !== undefined) this.look(name, this.world)
     const kept = this.byName.get(name)
     this.byName.delete(name)
     return kept
   }
 
+  /** Marks an observation, where what was read is something else by now. */
+  private look(name: string, world: World): void {
+    this.byName.get(name)?.reads.forEach(([text, depth], place) => {
+      const { id, key, path, scope } = Address.parse(text)
+      if (depth === "children") {
+        if (world.isListChanged(scope, id)) this.invalidate(name, place)
+        return
+      }
+      const change = world.changed(key)
+      if (change !== undefined && isNews(path, depth, change)) this.invalidate(name, place)
+    })
+  }
+
+  /** Lets go of the observation of a node that does not come back, and of those that it started. */
+  drop(name: string): void {
+    const kept = this.take(name)
+    if (kept === undefined) return
+    this.gone.add(name)
+    for (const child of kept.children) this.drop(child)
+  }
+
   /** Marks who read what a beat changed. */
   mark(changes: Iterable<Staged>): void {
     for (const { address, after, before } of changes) {
-      const step = { path: [], before: Document.read(before, []), after: Document.read(after, []) }
       for (const { name, place } of this.byKey.get(address.key) ?? []) {
         const [text, depth] = this.byName.get(name)?.reads[place] ?? []
-        if (text !== undefined && Change.triggers({ path: Address.parse(text).path, shallow: depth === "shallow" }, step)) this.invalidate(name, place)
+        if (text !== undefined && isNews(Address.parse(text).path, depth!, { before, after })) this.invalidate(name, place)
       }
       if ((before === undefined) === (after === undefined)) continue
       const folder = Address.make(Address.parent(address.id), { scope: address.scope }).key
@@ -122,3 +172,7 @@ const parse = (text: string | undefined): Observation | undefined => {
     return undefined
   }
 }
+
+/** Whether who read a place of a document hears of what the document became. */
+const isNews = (path: Address.Path, depth: Depth, { after, before }: Change): boolean =>
+  after?.text !== before?.text && Changes.triggers({ path, shallow: depth === "shallow" }, { path: [], before: Document.read(before, []), after: Document.read(after, []) })

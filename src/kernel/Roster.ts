@@ -182,7 +182,7 @@ export class Roster {
   /** Whether a node comes back as it was, with nothing to do. */
   private isAtRest({ definition, hash }: Candidate): boolean {
     const kept = this.kept.get(definition.name)
-    return kept !== undefined && kept.status === "clean" && !kept.creates && kept.fingerprint === fingerprint(definition, hash)
+    return kept !== undefined && kept.status === "clean" && kept.children.length === 0 && kept.fingerprint === fingerprint(definition, hash)
   }
 }
 

@@ -76,6 +76,14 @@ export class Gates {
     if (measured > 0) this.measure(node, { runs: measured, spent })
   }
 
+  /** Gives a node the gate that it had before a run that is taken back. */
+  rewind(node: Node, before: Gate | undefined): void {
+    if (node.gate === undefined) return
+    node.gate = before
+    node.flags &= ~GATED
+    if ((before?.streak ?? 0) === 0) this.restless.delete(node)
+  }
+
   /** A value that the node read changed, or it is to run for the first time: quiet begins anew. */
   disturb(node: Node): void {
     const gate = node.gate!

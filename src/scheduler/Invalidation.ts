@@ -36,7 +36,7 @@ export class Invalidation {
   private readonly gates: Gates
   private readonly queue: Queue
   private group: string | undefined
-  /** Takes down the clean nodes that became invalid, where somebody keeps them. */
+  /** Takes down the nodes that became invalid, have one reason more to be, or wait longer, where somebody keeps them. */
   marked: Array<Node> | undefined
 
   constructor(around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue }) {
@@ -150,6 +150,7 @@ export class Invalidation {
   lost(node: Node): void {
     if ((node.flags & NEVER_RAN) !== 0) return
     this.graph.clock++
+    this.marked?.push(node)
     this.invalidate(node)
   }
 
@@ -157,6 +158,7 @@ export class Invalidation {
     const node = edge.reader
     if (this.group !== undefined && node.definition.changeGroup === this.group) return
     if ((node.flags & RUNNING) !== 0 && !node.run!.hasRead(edge)) return
+    if (this.marked !== undefined && isMore(edge)) this.marked.push(node)
     edge.cause = this.graph.clock
     this.invalidate(node)
   }
@@ -164,8 +166,11 @@ export class Invalidation {
   private invalidate(node: Node): void {
     const { flags } = node
     node.flags = flags | INVALID
-    if (this.marked !== undefined && (flags & INVALID) === 0) this.marked.push(node)
     if (node.gate !== undefined) this.gates.disturb(node)
     if ((flags & GATED) === 0 && isLive(node)) this.queue.push(node)
   }
 }
+
+/** Whether a change of what an edge shows leaves more to be kept of its reader: the same place again is the same reason. */
+const isMore = ({ cause, reader: { flags, gate, run } }: Edge): boolean =>
+  (flags & INVALID) === 0 || run === undefined || cause <= run.since || (gate !== undefined && gate.debounce > 0)

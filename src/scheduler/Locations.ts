@@ -266,6 +266,11 @@ export class Locations {
     this.changes = changes + 1
   }
 
+  /** Whether a document changed since {@link settled}. */
+  isChanged(root: Location): boolean {
+    return root.touched === this.age
+  }
+
   /** All that changed is committed: what comes next is a change of its own. */
   settled(limit = Number.POSITIVE_INFINITY): void {
     this.age++

@@ -33,8 +33,8 @@ export interface Observation {
   /** What the node is: kind, output, writes, the digest of its module and a piece's inputs. Another one begins anew. */
   readonly fingerprint: string
   readonly status: "clean" | "invalid"
-  /** Whether its runs start other nodes: it always runs when it comes back, so that those do, too. */
-  readonly creates: boolean
+  /** The nodes that its newest run started: one that started some always runs when it comes back, so that those do, too. */
+  readonly children: ReadonlyArray<string>
   readonly reads: ReadonlyArray<ObservedRead>
   /** The reads that made it invalid, by their places in the list. */
   readonly causes: ReadonlyArray<number>
@@ -65,7 +65,7 @@ export const observe = (node: Node, hash: string | undefined): Observation | und
     fingerprint: fingerprint(node.definition, hash),
     // Other rules may let it know what these did not.
     status: (flags & INVALID) === 0 && !(run.error instanceof LabelBelow) ? "clean" : "invalid",
-    creates: run.children !== undefined,
+    children: [...run.children ?? []],
     reads,
     causes,
     throttledUntil: gate?.throttledUntil ?? 0,
@@ -84,7 +84,7 @@ export const seen = (definition: Definition, address: Address.Address): Observat
   name: definition.name,
   fingerprint: fingerprint(definition, undefined),
   status: "clean",
-  creates: false,
+  children: [],
   reads: [[address.text, "deep"]],
   causes: [],
   throttledUntil: 0,
@@ -101,7 +101,12 @@ export const seen = (definition: Definition, address: Address.Address): Observat
  */
 export const resume = (node: Node, kept: Observation, around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment; readonly hash: string | undefined }): boolean => {
   const { gates, graph, hash, queue } = around
-  if (kept.creates || kept.v !== 1 || kept.fingerprint !== fingerprint(node.definition, hash) || (node.flags & NEVER_RAN) === 0) return false
+  if (kept.v !== 1 || (node.flags & NEVER_RAN) === 0) return false
+  if (kept.children.length > 0) {
+    node.run = new Runner(node, around.environment, new Set(kept.children))
+    return false
+  }
+  if (kept.fingerprint !== fingerprint(node.definition, hash)) return false
   if (graph.labels !== undefined && kept.reads.some(([text, depth]) => graph.labels!.above(node.definition, graph.labels!.at(placeOf(text, depth), depth)) !== undefined)) return false
   const run = new Runner(node, around.environment)
   node.run = run

@@ -31,8 +31,9 @@ export class Registry {
   /** The ordinals of names whose nodes were removed, the newest ones. */
   private readonly retired = new Map<string, number>()
   private ordinals = 0
-  /** Told of each node that goes. */
+  /** Told of each node that goes, and of each that an earlier process knew and that does not come back. */
   removed: ((node: Node) => void) | undefined
+  unclaimed: ((name: string) => void) | undefined
   private readonly graph: Graph
   private readonly gates: Gates
   private readonly invalidation: Invalidation
@@ -111,10 +112,7 @@ export class Registry {
 
   /** Lets go of what a node that is gone read and started; of one that runs, when its run is over. */
   dissolve(node: Node): void {
-    for (const name of node.run?.children ?? []) {
-      const child = this.nodes.get(name)
-      if (child?.parent === node) this.remove(child)
-    }
+    for (const name of node.run?.children ?? []) this.disown(node, name)
     for (let edge: Edge | undefined = node.reads; edge !== undefined; edge = edge.nextRead) this.graph.unlink(edge)
     node.reads = undefined
     node.liveRefs = 0
@@ -128,6 +126,13 @@ export class Registry {
     const isSame = before.run === definition.run || (before.given !== undefined && before.given === definition.given)
     if (!isSame) this.invalidation.lost(node)
     return node
+  }
+
+  /** Lets go of a node that a parent started and does not start any more. */
+  disown(parent: Node, name: string): void {
+    const child = this.nodes.get(name)
+    if (child === undefined) this.unclaimed?.(name)
+    else if (child.parent === parent) this.remove(child)
   }
 
   /** Somebody watches what a computation did: from now on it is an effect. */

@@ -50,9 +50,12 @@ export class Runner extends ReadSet implements NodeRun {
   /** The names of the nodes that the run before started. */
   private abandoned: Set<string> | undefined = undefined
 
-  constructor(node: Node, environment: Environment) {
+  /** `children`: what a run of an earlier process started. */
+  constructor(node: Node, environment: Environment, children?: Set<string>) {
     super(node, environment)
     this.invalidation = environment.invalidation
+    this.children = children
+    this.isSpecial = children !== undefined
   }
 
   override start(node: Startable | string, inputs?: unknown): string {

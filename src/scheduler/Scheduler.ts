@@ -22,7 +22,7 @@ import { Graph } from "./Graph.ts"
 import * as Introspection from "./Introspection.ts"
 import { Invalidation } from "./Invalidation.ts"
 import { adopt, type Ground } from "./Locations.ts"
-import { type Depth, INVALID, isLive, LOADED, type Location, NEVER_RAN, type Node, type NodeRun, REMOVED } from "./Node.ts"
+import { type Depth, type Gate, INVALID, isLive, LOADED, type Location, NEVER_RAN, type Node, type NodeRun, REMOVED } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
 import * as Piece from "./Piece.ts"
 import type { Observation } from "./Persistence.ts"
@@ -181,15 +181,16 @@ export class Scheduler {
     if (this.graph.isCovered(address)) for (const node of this.graph.covering(locations.at(address))) invalidation.lost(node)
   }
 
-  /** Takes back what changed since the last commit, and what ran: documents are what `committed` says, and who ran has to run again. */
-  revert(committed: (key: string) => Document | undefined, ran: ReadonlyArray<Node>): void {
+  /** Takes back what changed since the last commit, and what ran: documents are what `committed` says, who ran has to run again, and its gate is what it was. */
+  revert(committed: (key: string) => Document | undefined, ran: ReadonlyArray<readonly [node: Node, before: Gate | undefined]>): void {
     const { locations } = this.graph
     for (let i = 0, { changes } = locations; i < changes; i++) {
       const root = locations.changed[i]!
       this.invalidation.replaced(root, committed(root.key), {})
     }
-    for (const node of ran) {
+    for (const [node, before] of ran) {
       if ((node.flags & REMOVED) !== 0) continue
+      this.gates.rewind(node, before)
       node.flags |= INVALID
       if (isLive(node)) this.queue.push(node)
     }
@@ -363,8 +364,7 @@ export class Scheduler {
   /** Lets go of the nodes that a parent started, but for those that it keeps. */
   private abandon(parent: Node, started: ReadonlySet<string>, kept: ReadonlySet<string> | undefined): void {
     for (const name of started) {
-      const child = this.registry.get(name)
-      if (kept?.has(name) !== true && child?.parent === parent) this.registry.remove(child)
+      if (kept?.has(name) !== true) this.registry.disown(parent, name)
     }
   }
 }

@@ -278,7 +278,7 @@ export interface RendezvousSpec {
  *   Enzyme.make({
  *     name: "ask",
  *     query: "/signals/ask/:job",
- *     run: (tx, event) => tx.rv.spawn({ key: event.params["job"]!, due_off: 100, max_grace: 2, grace_delta: 10 })
+ *     run: (tx, event) => void tx.rv.spawn({ key: event.params["job"]!, due_off: 100, max_grace: 2, grace_delta: 10 })
  *   }),
  *   Enzyme.make({
  *     name: "answered",
@@ -292,6 +292,7 @@ export interface RendezvousSpec {
 export interface Rendezvous {
   /**
    * Begins one, in the state `pending`; answers the token with which a worker outside reports on it, and on no other.
+   * What a run writes, sends or returns is in the journal; a token that is not to be there is minted anew for its worker, over HTTP.
    *
    * @throws NoSpec, InvalidRendezvous, LedgerMissing, RendezvousFull
    */

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
-import { Computation, Kernel, Retry } from "systole"
+import { Computation, Effect, Kernel, Retry, why } from "systole"
 import { controlled, enzyme, steps } from "../kernel/Kit.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
@@ -58,4 +58,45 @@ describe("M: labels", () => {
       assert.deepStrictEqual(yield* learned(space, ids[1]!), { knows: ["salary"] })
       assert.deepInclude((yield* space.receipt(ids[0]!))!.handlings[0], { value: 2 })
     }).pipe(Fx.provide(layer)))
+
+  it.effect("M20 each run of a node carries the node and what changed before it, in the pass and before a handling, and the journal names the node with what it wrote", () =>
+    Fx.gen(function*() {
+      const kernel = yield* Kernel
+      yield* kernel.register(Computation.make({ name: "sum", output: "/data/sum", run: (tx) => Number(tx.get("/data/a") ?? 0) + Number(tx.get("/data/b") ?? 0) }))
+      yield* kernel.register(Computation.make({ name: "names", output: "/data/names", run: (tx) => tx.list("/data/items").length }))
+      yield* kernel.register(Effect.make({ name: "show", read: (tx) => [tx.get("/data/sum"), tx.get("/data/names")], deliver: () => {} }))
+      const put = enzyme("put", (tx, { payload }) => {
+        for (const address of payload as ReadonlyArray<string>) tx.set(address, tx.beat)
+      })
+      const look = enzyme("look", (tx) => tx.get("/data/sum"))
+      const space = yield* TestKernel.space([put, look])
+      yield* space.graph.trace(["run"])
+      const sent = (...addresses: ReadonlyArray<string>) => Fx.andThen(space.signal({ signal: "/signals/put", payload: [...addresses] }), space.step)
+      yield* space.step
+      const both = yield* sent("/data/a", "/data/b", "/data/unread")
+      const item = yield* sent("/data/items/x")
+      // Captured before a handling that reads it: it runs in the gate, and for its reader in the pass.
+      yield* space.signal({ signal: "/signals/look" })
+      yield* controlled(space, space.set("/data/a", 70))
+      const { run } = yield* space.graph.traces
+      const told = run.map(({ beat, causes, in: place, node }) => [beat, place, node, [...causes].sort()])
+      assert.deepStrictEqual(told, [
+        [0, "pass", "sum", []],
+        [0, "pass", "names", []],
+        [0, "pass", "show", []],
+        [both, "pass", "sum", ["/data/a", "/data/b"]],
+        [both, "pass", "show", ["/data/sum"]],
+        [item, "pass", "names", ["/data/items/*"]],
+        [item, "pass", "show", ["/data/names"]],
+        [item + 1, "gate", "sum", ["/data/a"]],
+        [item + 1, "pass", "show", ["/data/sum"]]
+      ])
+      for (const beat of [both, item]) {
+        const { text } = (yield* space.journal(beat))!
+        const lines = (JSON.parse(text.split("\n")[0]!) as { readonly nodes: ReadonlyArray<readonly [name: string]> }).nodes
+        assert.deepStrictEqual(lines.map(([name]) => name), told.filter(([at]) => at === beat).map(([, , node]) => node))
+      }
+      const reason = yield* space.examine((archive) => why(archive, "/data/sum"))
+      assert.deepStrictEqual([reason?.beat, reason?.writers.map(({ by }) => by)], [item + 1, ["sum"]])
+    }).pipe(Fx.provide(TestKernel.layer())))
 })

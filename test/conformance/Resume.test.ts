@@ -42,7 +42,7 @@ describe("M: persistence of nodes", () => {
       name: "index",
       fingerprint: "Materializer  /index/* /log/:day digest of its code ",
       status: "clean",
-      creates: false,
+      children: [],
       reads: [["/items", "children"], ["/x#/a", "deep"], ["/x#/b", "shallow"]],
       causes: [],
       throttledUntil: 0,
@@ -227,5 +227,35 @@ describe("M: persistence of nodes", () => {
       yield* TestClock.adjust(100)
       yield* space.step
       assert.deepStrictEqual(log.take(), { late: 1 })
+    }).pipe(Fx.scoped))
+
+  it.effect("M20 each run of a node is known by its node and its causes, in the pass and before a handling alike, after a restart as well", () =>
+    Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const log = new Graph.Log()
+      const look = enzyme("look", (tx, { payload }) => {
+        tx.set("/data/seen", tx.get("/data/more"))
+        tx.set("/data/x", payload)
+      })
+      const first = yield* machine.boot([...chain(log), look])
+      yield* first.graph.trace(["run"])
+      yield* send(first, "/data/x", 4)
+      const known = (space: Space) => Fx.gen(function*() {
+        const { run } = yield* space.graph.traces
+        const head = yield* space.head
+        return run.filter(({ beat }) => beat === head).map(({ causes, in: where, node }) => `${node} ${where}: ${causes.join(" ")}`.trim())
+      })
+      assert.deepStrictEqual(yield* known(first), ["half pass:", "more pass:", "watch pass:"])
+      // The handling asks for what its own beat's input changes.
+      yield* first.set("/data/x", 8).pipe(Fx.forkChild({ startImmediately: true }))
+      yield* first.signal({ signal: "/signals/look", payload: 12 })
+      yield* first.step
+      assert.deepStrictEqual(yield* known(first), ["half gate: /data/x", "more gate: /data/half", "half pass: /data/x", "more pass: /data/half", "watch pass: /data/more"])
+      // While its module is not there, what it reads changes.
+      yield* send(yield* machine.boot([put]), "/data/x", 20)
+      const space = yield* machine.boot(chain(log))
+      yield* space.graph.trace(["run"])
+      yield* space.step
+      assert.deepStrictEqual(yield* known(space), ["half pass: /data/x", "more pass: /data/half", "watch pass: /data/more"])
     }).pipe(Fx.scoped))
 })

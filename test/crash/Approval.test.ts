@@ -46,7 +46,7 @@ const work = (url: string): Promise<string> =>
 
 const project = (write: (file: string, text: string) => void, from: string): void => {
   const enzymes = [join(example, "enzymes"), join(root, "enzymes")].map((folder) => relative(from, folder))
-  write("systole.config.ts", `export default ${JSON.stringify({ enzymes, system: ["mr_init", "mr_route", "rv_init"], spaces: { create: "on-demand" } })}\n`)
+  write("systole.config.ts", `export default ${JSON.stringify({ enzymes, system: ["inst_ing", "mr_init", "mr_route", "rv_init"], spaces: { create: "on-demand" } })}\n`)
 }
 
 describe("The example of approval, killed at every step", () => {

@@ -1,6 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { type Enzyme, Flow, type Space, type Transaction } from "systole"
+import { type Enzyme, Flow, Mailroom, type Space, SystemGrants, type Transaction } from "systole"
+import instIng from "../../enzymes/inst_ing.ts"
+import mrInit from "../../enzymes/mr_init.ts"
+import mrRoute from "../../enzymes/mr_route.ts"
 import { controlled, enzyme, steps } from "../kernel/Kit.ts"
 import * as Machine from "../kernel/Machine.ts"
 import * as Ledger from "../rendezvous/Ledger.ts"
@@ -189,6 +192,38 @@ describe("A flow", () => {
       })
       assert.deepStrictEqual(yield* story(true), yield* story(false))
     }).pipe(Ledger.granted))
+})
+
+describe("A flow that is asked for in the lobby", () => {
+  it.effect("is started, and moved, once for each request, which says what came of it", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([mrInit, mrRoute, instIng, ...Ledger.enzymes({
+        ask: (tx) => {
+          tx.set("/data/inbox/flow/inst_start/r1", { flow: "review", inst: "one", input: { pages: 2 } })
+          tx.signal({ signal: Mailroom.ADDED, target: "/data/inbox/flow/inst_start/r1", payload: 1 })
+        },
+        move: (tx) => {
+          for (const [name, request] of Object.entries({ p: { inst: "one", action: "pause" }, q: { inst: "none", action: "cancel" }, r: { key: "one.ask", action: "rv_report", telemetry: { good: 1 } }, s: { action: "fly" } })) {
+            tx.set(`/data/inbox/flow/inst_ctrl/${name}`, request)
+            tx.signal({ signal: Mailroom.ADDED, target: `/data/inbox/flow/inst_ctrl/${name}`, payload: 1 })
+          }
+        },
+        again: (tx) => tx.signal({ signal: Mailroom.ADDED, target: "/data/flow/inbox/inst_start/r1", payload: 2 })
+      }, [review])])
+      yield* Ledger.begin(space)
+      yield* Ledger.ask(space, "ask")
+      yield* steps(space, 4)
+      assert.deepInclude(yield* space.get("/data/flow/inbox/inst_start/r1") as unknown as Effect.Effect<object>, { flow: "review", outcome: "one" })
+      assert.strictEqual(yield* stateOf(space, "one"), "waiting")
+      yield* Ledger.ask(space, "again")
+      yield* Ledger.ask(space, "move")
+      yield* steps(space, 3)
+      const outcomes = yield* Effect.forEach(["p", "q", "r", "s"], (name) => space.get(`/data/flow/inbox/inst_ctrl/${name}#/outcome`))
+      assert.deepStrictEqual(outcomes, ["ok", "refused", "ok", "unknown action"])
+      assert.strictEqual(yield* stateOf(space, "one"), "paused")
+      assert.deepStrictEqual((yield* space.dead({ limit: 10 })).letters, [])
+      yield* Ledger.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer()), Effect.provideService(SystemGrants, new Set(["inst_ing", "mr_init", "mr_route", "rv_init"]))))
 })
 
 describe("What flows refuse", () => {

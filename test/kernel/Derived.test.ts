@@ -231,4 +231,25 @@ describe("Derived", () => {
       assert.strictEqual(yield* space.get("/data/double/c"), 14)
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("lets a throttle pass for a run that an aborted beat took back, and counts no attempt of it", () =>
+    Fx.gen(function*() {
+      let runs = 0
+      yield* register(Computation.make({ name: "slow", output: "/data/slow", throttle: 60_000, run: (tx) => {
+        if (TestKernel.isOwn(tx)) runs++
+        return tx.get("/data/x")
+      } }))
+      const seen: Array<Value> = []
+      const look = enzyme("look", (tx) => void seen.push(tx.get("/data/slow")))
+      const space = yield* TestKernel.space([look, enzyme("bad", () => new Fatal({ reason: "no more" }), { onFatal: "continue" })])
+      yield* space.set("/data/x", 1).pipe(Fx.forkChild)
+      yield* space.signal({ signal: "/signals/look" })
+      yield* space.signal({ signal: "/signals/bad" })
+      assert.strictEqual((yield* Fx.flip(space.step))._tag, "BeatAborted")
+      assert.strictEqual(runs, 1)
+      yield* space.step
+      assert.deepStrictEqual(seen, [1, 1])
+      assert.strictEqual(runs, 2)
+      assert.strictEqual(yield* space.get("/data/slow"), 1)
+    }).pipe(Fx.provide(TestKernel.layer())))
 })

@@ -42,6 +42,21 @@ const acts: ReadonlyArray<(roll: Dice.Dice) => Act> = [
     }
   },
   () => (tx, { id }, known) => (tx.set(`/data/${known % 2 === 0 ? "low" : "high"}/made-${id.length < 20 ? "run" : id}`, known % 5), known),
+  () => (tx, _, known) => {
+    if (known % 3 === 0) tx.report({ severity: "sev:crit", topic: "odd/number", note: `it is ${known}` })
+    return known
+  },
+  () => (tx, _, known) => {
+    const oid = tx.op.start({ verb: "op/act", target: "/data/low", mode: "opm:states" })
+    if (known % 2 === 0) tx.op.close(oid, "sts:ok", known % 9)
+    tx.set("/data/low/oid", oid)
+    return known
+  },
+  () => (tx, _, known) => {
+    const oid = tx.get("/data/low/oid")
+    if (typeof oid === "string" && known % 2 === 0) tx.report({ severity: "sev:crit", topic: "odd/operation", note: `it is ${known}`, attach: oid })
+    return known
+  },
   () => (_, { attempt }, known) => known % 3 === 0 && attempt < 3 ? new Retry({ reason: "not yet" }) : known,
   () => (_tx, _event, known) => {
     if (known % 5 === 0) throw new RangeError(`it is ${known}`)
@@ -117,6 +132,11 @@ const shown = Fx.fnUntraced(function*(space: Space, ids: ReadonlyArray<string>) 
   for (const address of [...LOW, ...HIGH, ...DERIVED, "/data/low/log", "/data/low/caught", "/rt/dead/x/y", "/data/mailbox/diag/msgs/0.0"]) seen[address] = yield* asked(reader.get(address))
   for (const folder of ["/data", "/data/low", "/data/high", "/rt/dead", "/data/mailbox/diag/msgs"]) seen[`list ${folder}`] = yield* asked(reader.list(folder))
   seen["below"] = yield* asked(reader.below("/data", { limit: 3 }))
+  // Ids of operations tell the beat, and how often theirs moved is as open as they are.
+  const oid = yield* space.get("/data/low/oid")
+  const dossier = typeof oid === "string" ? yield* asked(reader.get(`/rt/ops/${oid}`)) : undefined
+  const { code, state, status } = (dossier ?? {}) as Readonly<Record<string, unknown>>
+  seen["operation"] = [code, state, status]
   seen["receipts"] = yield* Fx.forEach(ids, (id) => asked(reader.receipt(id)))
   return seen
 })
@@ -158,6 +178,7 @@ describe("Two spaces that differ in what is secret", () => {
       let differing = 0
       let logged = 0
       let risen = 0
+      let operated = 0
       for (let seed = 0; seed < SEEDS; seed++) {
         const [one, other] = yield* Fx.forEach([false, true], (isOther) =>
           Fx.provide(Fx.map(world(seed, isOther), ({ secrets, seen }) => ({ secrets, seen })), TestKernel.layer({ labels })))
@@ -165,11 +186,13 @@ describe("Two spaces that differ in what is secret", () => {
         if (JSON.stringify(one!.secrets) !== JSON.stringify(other!.secrets)) differing++
         if (((one!.seen as Record<string, unknown>)["/data/low/log"] as ReadonlyArray<number> | undefined)?.every((item) => typeof item === "number") === true) logged++
         if (JSON.stringify(one!.seen).includes("\"withheld\"")) risen++
+        if (((one!.seen as Record<string, unknown>)["operation"] as ReadonlyArray<unknown>)[1] !== undefined) operated++
       }
       // The worlds do differ, and much goes on in the open and above it.
       assert.isAbove(differing, SEEDS * 0.9)
       assert.isAbove(logged, SEEDS / 3)
       assert.isAbove(risen, SEEDS / 3)
+      assert.isAbove(operated, SEEDS / 10)
     }), 120_000)
 
   it.effect("are each run again to the same entries, by the labels of then", () =>

@@ -52,7 +52,7 @@ describe("package", () => {
   })
 
   it("meets work outside with the enzymes that come with it", async () => {
-    await project!.write("systole.config.ts", config.replace("{ persistence", "{ enzymes: [\"enzymes\", \"node_modules/systole/dist/enzymes\"], system: [\"mr_init\", \"mr_route\", \"rv_init\"], persistence"))
+    await project!.write("systole.config.ts", config.replace("{ persistence", "{ enzymes: [\"enzymes\", \"node_modules/systole/dist/enzymes\"], system: [\"inst_ing\", \"mr_init\", \"mr_route\", \"rv_init\"], persistence"))
     await project!.write("enzymes/ask.ts", `import { Enzyme } from "systole"
 export default Enzyme.make({ name: "ask", query: "/signals/ask", run: (tx) => void tx.rv.spawn({ key: "job", due_off: 1000 }) })
 `)

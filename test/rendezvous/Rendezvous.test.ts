@@ -238,6 +238,21 @@ describe("a completion that comes as a signal", () => {
     }))
 })
 
+describe("two runs of one beat", () => {
+  test("that report on one rendezvous are in conflict: one is taken in, and the other is told that it is over", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "job" }) }, ["x", "y"].map((by) => enzyme(by, (tx) => tx.rv.report("job", { by }), { query: "/signals/both" })))
+      yield* ask(space, "spawn")
+      const { id } = yield* space.signal({ signal: "/signals/both", payload: 1 })
+      yield* steps(space, 3)
+      const { handlings } = (yield* space.receipt(id))!
+      assert.deepStrictEqual(handlings.map(({ beat, enzyme, value }) => [enzyme, beat, value]), [["x", 2, true], ["y", 3, false]])
+      assert.deepInclude(yield* event(space, "job"), { telemetry: { by: "x" } })
+      assert.deepStrictEqual(yield* events(space, "job"), [2])
+      yield* Ledger.isReplayedEqual(space)
+    }))
+})
+
 describe("rendezvous that wait", () => {
   it.effect("go on after a power cut between any two steps, with one event for each completion", () =>
     Effect.gen(function*() {
@@ -321,67 +336,4 @@ describe("rendezvous that wait", () => {
       for (let i = 0; i < 25; i++) assert.lengthOf(yield* events(space, `job${i}`), 1)
       yield* Ledger.isReplayedEqual(space)
     }).pipe(Ledger.granted))
-})
-
-describe("rendezvous of a space that is paused", () => {
-  test("rest, are refused to those outside, and go on when it is resumed", () =>
-    Effect.gen(function*() {
-      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 4, deadl_off: 1 }), later: (tx) => tx.rv.spawn({ key: "later", due_off: 50 }) })
-      yield* ask(space, "later")
-      yield* ask(space, "spawn")
-      yield* controlled(space, space.control.pause())
-      yield* steps(space, 6)
-      assert.deepInclude(yield* entry(space, "job"), { state: "pending" })
-      assert.strictEqual(yield* codeOf(space, space.rv.report("later", {})), "cell/locked")
-      assert.strictEqual(yield* codeOf(space, space.rv.spawn({ key: "new" })), "cell/locked")
-      assert.deepStrictEqual(yield* events(space, "job"), [])
-      yield* controlled(space, space.control.resume())
-      yield* steps(space, 4)
-      assert.deepInclude(yield* event(space, "job"), { outcome: "timeout" })
-      assert.lengthOf(yield* events(space, "job"), 1)
-      assert.strictEqual(yield* codeOf(space, space.rv.report("later", {})), "done")
-      yield* Ledger.isReplayedEqual(space)
-    }))
-
-  test("stay as they are over a rollback, so that no completion is told twice", () =>
-    Effect.gen(function*() {
-      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 2, deadl_off: 2 }) })
-      yield* ask(space, "spawn")
-      const before = yield* space.head
-      yield* steps(space, 6)
-      assert.lengthOf(yield* events(space, "job"), 1)
-      yield* controlled(space, space.control.pause())
-      yield* steps(space, 4)
-      yield* controlled(space, space.control.rollback(before))
-      yield* steps(space, 4)
-      assert.deepInclude(yield* entry(space, "job"), { state: "timeout" })
-      yield* controlled(space, space.control.resume())
-      yield* steps(space, 6)
-      assert.deepInclude(yield* event(space, "job"), { outcome: "timeout" })
-      assert.lengthOf(yield* events(space, "job"), 1)
-      yield* Ledger.isReplayedEqual(space)
-    }))
-})
-
-describe("rendezvous of a space with labels", () => {
-  it.effect("are refused where those would hear of a completion who may not know it", () =>
-    Effect.gen(function*() {
-      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "pay:ann", due_off: 5 }), open: (tx) => tx.rv.spawn({ key: "job", due_off: 5 }) })
-      assert.strictEqual(yield* ask(space, "spawn"), "rv/invalid")
-      assert.strictEqual(yield* codeOf(space, space.rv.spawn({ key: "pay:ann" })), "rv/invalid")
-      assert.isString(yield* ask(space, "open"))
-    }).pipe(Effect.provide(TestKernel.layer({ labels: { cells: { "/data/rv/pay:*": ["salary"] }, declassify: {} } })), Ledger.granted))
-
-  it.effect("tell those who take the signal what the event's cell may tell", () =>
-    Effect.gen(function*() {
-      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "pay:ann", due_off: 1, deadl_off: 1 }) }, [
-        enzyme("heard", (tx, { payload }) => tx.set("/data/open", payload), { query: "/CEP:sig_rv/*", bind: ["/data/inbox/flow/inst_event"] })
-      ])
-      yield* controlled(space, space.rv.spawn({ key: "pay:ann", due_off: 1, deadl_off: 1 }))
-      yield* steps(space, 5)
-      assert.lengthOf(yield* events(space, "pay:ann"), 1)
-      assert.isUndefined(yield* space.get("/data/open"))
-      const [letter] = (yield* space.dead({ limit: 10 })).letters.filter(({ enzyme }) => enzyme === "heard")
-      assert.strictEqual(letter?.code, "label/below")
-    }).pipe(Effect.provide(TestKernel.layer({ labels: { cells: { "/data/rv/pay:*": ["salary"], "/data/inbox/flow/inst_event/pay:*": ["salary"] }, declassify: {} } })), Ledger.granted))
 })

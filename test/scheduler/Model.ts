@@ -261,13 +261,17 @@ export const register = (model: Model, scheduler: Scheduler, roll: Dice.Dice): v
   for (const [address, value] of model.sources) scheduler.set(address, value)
 }
 
-/** Changes a source or a few, in the world and in the engine; links go elsewhere. */
-export const change = ({ features, model, roll }: Making, scheduler: Scheduler): void => {
-  for (const source of Dice.shuffled(roll, [...model.sources.keys()]).slice(0, 1 + roll(3))) {
+/** Changes a source or a few; links go elsewhere. Answers what changed. */
+export const changes = ({ features, model, roll }: Making): ReadonlyArray<readonly [source: string, value: Value]> =>
+  Dice.shuffled(roll, [...model.sources.keys()]).slice(0, 1 + roll(3)).map((source) => {
     const value = source.startsWith("/l/") ? linked(roll, model, features) : someValue(roll)
     model.sources.set(source, value)
-    scheduler.set(source, value)
-  }
+    return [source, value]
+  })
+
+/** The same, in the engine as well. */
+export const change = (making: Making, scheduler: Scheduler): void => {
+  for (const [source, value] of changes(making)) scheduler.set(source, value)
 }
 
 /** Whether a node that reads these would see something else now. */

@@ -1,0 +1,56 @@
+/**
+ * Takes in what the mailroom staged for flows: starts instances that are asked
+ * for in `inst_start`, and does to instances and their rendezvous what is asked
+ * for in `inst_ctrl`. The request then says what came of it.
+ *
+ * @module
+ */
+import { Enzyme, type FlowBudget, type Transaction } from "systole"
+
+/** What a request can say. */
+interface Request extends FlowBudget {
+  readonly flow?: string
+  readonly inst?: string
+  readonly input?: unknown
+  readonly action?: string
+  readonly key?: string
+  readonly delta?: number
+  readonly wait?: number
+  readonly telemetry?: Readonly<Record<string, unknown>>
+}
+
+/** What each action does; whether it could. */
+const actions: Readonly<Record<string, (tx: Transaction, request: Request) => boolean>> = {
+  pause: (tx, { inst = "" }) => tx.flow.pause(inst),
+  resume: (tx, { inst = "" }) => tx.flow.resume(inst),
+  cancel: (tx, { inst = "" }) => tx.flow.cancel(inst),
+  budget: (tx, { beats, inst = "", steps }) => tx.flow.budget(inst, { beats, steps }),
+  rv_resched: (tx, { delta = 0, key = "" }) => tx.rv.resched(key, delta),
+  rv_kill: (tx, { key = "", wait = 0 }) => tx.rv.kill(key, { wait }),
+  rv_report: (tx, { key = "", telemetry = {} }) => tx.rv.report(key, telemetry)
+}
+
+const outcomeOf = (tx: Transaction, bucket: string, request: Request): string => {
+  if (bucket === "inst_start") {
+    const { beats, flow = "", input, inst, steps } = request
+    return tx.flow.start(flow, input, { inst, steps, beats })
+  }
+  const act = actions[request.action ?? ""]
+  return act === undefined ? "unknown action" : act(tx, request) ? "ok" : "refused"
+}
+
+export default Enzyme.make({
+  name: "inst_ing",
+  query: "/CEP:sig_cell/CEP:op_add",
+  bind: ["/data/flow/inbox/inst_start", "/data/flow/inbox/inst_ctrl"],
+  after: ["mr_route"],
+  writes: ["/data/flow/inbox/*/*"],
+  run: (tx, { target = "" }) => {
+    const request = tx.get(target) as unknown as (Request & { readonly outcome?: string }) | undefined
+    // One that was taken in is not taken in again, however often it is told of.
+    if (request?.outcome !== "pending") return request?.outcome
+    const outcome = outcomeOf(tx, target.split("/")[4]!, request)
+    tx.set(`${target}#/outcome`, outcome)
+    return outcome
+  }
+})

@@ -1,0 +1,79 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import type { Space } from "systole"
+import { controlled, enzyme, steps } from "../kernel/Kit.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+import * as Ledger from "./Ledger.ts"
+
+const { ask, entry, event, events } = Ledger
+
+const test = (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof Ledger.space>>>) =>
+  it.effect(name, () => run().pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+
+const codeOf = Effect.fnUntraced(function*<A, E extends { readonly code: string }>(space: Space, asked: Effect.Effect<A, E>) {
+  const answer = yield* controlled(space, asked)
+  return answer._tag === "Failure" ? answer.failure.code : "done"
+})
+
+describe("rendezvous of a space that is paused", () => {
+  test("rest, are refused to those outside, and go on when it is resumed", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 4, deadl_off: 1 }), later: (tx) => tx.rv.spawn({ key: "later", due_off: 50 }) })
+      yield* ask(space, "later")
+      yield* ask(space, "spawn")
+      yield* controlled(space, space.control.pause())
+      yield* steps(space, 6)
+      assert.deepInclude(yield* entry(space, "job"), { state: "pending" })
+      assert.strictEqual(yield* codeOf(space, space.rv.report("later", {})), "cell/locked")
+      assert.strictEqual(yield* codeOf(space, space.rv.spawn({ key: "new" })), "cell/locked")
+      assert.deepStrictEqual(yield* events(space, "job"), [])
+      yield* controlled(space, space.control.resume())
+      yield* steps(space, 4)
+      assert.deepInclude(yield* event(space, "job"), { outcome: "timeout" })
+      assert.lengthOf(yield* events(space, "job"), 1)
+      assert.strictEqual(yield* codeOf(space, space.rv.report("later", {})), "done")
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("stay as they are over a rollback, so that no completion is told twice", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 2, deadl_off: 2 }) })
+      yield* ask(space, "spawn")
+      const before = yield* space.head
+      yield* steps(space, 6)
+      assert.lengthOf(yield* events(space, "job"), 1)
+      yield* controlled(space, space.control.pause())
+      yield* steps(space, 4)
+      yield* controlled(space, space.control.rollback(before))
+      yield* steps(space, 4)
+      assert.deepInclude(yield* entry(space, "job"), { state: "timeout" })
+      yield* controlled(space, space.control.resume())
+      yield* steps(space, 6)
+      assert.deepInclude(yield* event(space, "job"), { outcome: "timeout" })
+      assert.lengthOf(yield* events(space, "job"), 1)
+      yield* Ledger.isReplayedEqual(space)
+    }))
+})
+
+describe("rendezvous of a space with labels", () => {
+  it.effect("are refused where those would hear of a completion who may not know it", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "pay:ann", due_off: 5 }), open: (tx) => tx.rv.spawn({ key: "job", due_off: 5 }) })
+      assert.strictEqual(yield* ask(space, "spawn"), "rv/invalid")
+      assert.strictEqual(yield* codeOf(space, space.rv.spawn({ key: "pay:ann" })), "rv/invalid")
+      assert.isString(yield* ask(space, "open"))
+    }).pipe(Effect.provide(TestKernel.layer({ labels: { cells: { "/data/rv/pay:*": ["salary"] }, declassify: {} } })), Ledger.granted))
+
+  it.effect("tell those who take the signal what the event's cell may tell", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "pay:ann", due_off: 1, deadl_off: 1 }) }, [
+        enzyme("heard", (tx, { payload }) => tx.set("/data/open", payload), { query: "/CEP:sig_rv/*", bind: ["/data/inbox/flow/inst_event"] })
+      ])
+      yield* controlled(space, space.rv.spawn({ key: "pay:ann", due_off: 1, deadl_off: 1 }))
+      yield* steps(space, 5)
+      assert.lengthOf(yield* events(space, "pay:ann"), 1)
+      assert.isUndefined(yield* space.get("/data/open"))
+      const [letter] = (yield* space.dead({ limit: 10 })).letters.filter(({ enzyme }) => enzyme === "heard")
+      assert.strictEqual(letter?.code, "label/below")
+    }).pipe(Effect.provide(TestKernel.layer({ labels: { cells: { "/data/rv/pay:*": ["salary"], "/data/inbox/flow/inst_event/pay:*": ["salary"] }, declassify: {} } })), Ledger.granted))
+})
