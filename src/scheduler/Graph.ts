@@ -8,12 +8,12 @@
  *
  * @module
  */
-import * as Address from "../cell/Address.ts"
-import * as Envelope from "../stage/Envelope.ts"
+import type * as Address from "../cell/Address.ts"
 import type { Labels } from "../stage/Labels.ts"
+import { Coverage } from "./Coverage.ts"
 import type { Ground } from "./Locations.ts"
 import { Locations } from "./Locations.ts"
-import { COVERED, type Depth, Edge, extraOf, isLive, type Location, type Node, type NodeRun, READY, ROOT, rootOf, UNSETTLED } from "./Node.ts"
+import { type Depth, Edge, isLive, type Location, type Node, type NodeRun, ROOT, rootOf, UNSETTLED } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
 const nobody: ReadonlyArray<Node> = []
@@ -41,25 +41,19 @@ export class Graph {
   private readonly backs = new Set<Edge>()
   /** The highest level since they were counted anew. */
   height = 0
-  private readonly materializers: Array<Node> = []
-  /** Count how often materializers and writers came or went. */
-  private coverage = 0
+  readonly coverage: Coverage
+  /** Counts how often writers came or went. */
   private writers = 0
 
   constructor(ground: Ground, queue: Queue) {
     this.locations = new Locations(ground)
     this.queue = queue
-    this.locations.created = (location) => this.markCovered(location)
+    this.coverage = new Coverage(this.locations)
   }
 
   /** Whether an edge closes a cycle. */
   get isCyclic(): boolean {
     return this.backs.size > 0
-  }
-
-  /** Whether materializers are there, whose reads may lead back to what they write. */
-  get isMaterialized(): boolean {
-    return this.materializers.length > 0
   }
 
   /** Makes a node the writer of a document; readers that are there already give it their demand. */
@@ -308,55 +302,22 @@ export class Graph {
     }
   }
 
-  /** Takes a materializer in: what its envelope holds is looked at before it is read. */
+  /** Takes a materializer in. */
   cover(node: Node): void {
-    this.materializers.push(node)
-    this.recover()
+    this.clock++
+    this.coverage.add(node)
   }
 
   uncover(node: Node): void {
-    this.materializers.splice(this.materializers.indexOf(node), 1)
-    this.recover()
-  }
-
-  private recover(): void {
-    this.coverage++
     this.clock++
-    for (const root of this.locations.values()) {
-      this.markCovered(root)
-      for (const part of root.extra?.parts ?? []) this.markCovered(part)
-    }
-  }
-
-  private markCovered(location: Location): void {
-    if (this.materializers.length > 0 && this.covering(location).length > 0) location.flags = (location.flags | COVERED) & ~READY
-    else if ((location.flags & COVERED) !== 0) location.flags &= ~(COVERED | READY)
-  }
-
-  /** The materializers that may write what a location holds. */
-  covering(location: Location): ReadonlyArray<Node> {
-    if (this.materializers.length === 0) return nobody
-    const extra = extraOf(location)
-    if (extra.coveredAt === this.coverage) return extra.covering!
-    const address = Address.into(Address.ofKey(location.key), extra.path ?? [])
-    extra.coveredAt = this.coverage
-    return extra.covering = this.materializers.filter(({ definition: { envelope } }) =>
-      extra.depth === "children" ? Envelope.touchesBelow(envelope, address) : Envelope.touches(envelope, address)
-    )
+    this.coverage.remove(node)
   }
 
   /** Whether a node may decide what is at an address. Nothing is kept of it. */
   isDerived(address: Address.Address, depth: Depth): boolean {
     if (depth === "children") {
       for (const { writer } of this.locations.below(address.key)) if (writer !== undefined) return true
-      return this.materializers.some(({ definition: { envelope } }) => Envelope.touchesBelow(envelope, address))
-    }
-    const root = this.locations.known(address.key)
-    return root?.writer !== undefined || (root !== undefined && (root.flags & COVERED) !== 0) || this.isCovered(address)
-  }
-
-  /** Whether a materializer may write at an address. */
-  isCovered(address: Address.Address): boolean {
-    return this.materializers.length > 0 && this.materializers.some(({ definition: { envelope } }) => Envelope.touches(envelope, address))
+    } else if (this.locations.known(address.key)?.writer !== undefined) return true
+    return this.coverage.has(address, depth)
   }
 }

@@ -178,7 +178,7 @@ export class Scheduler {
     const { graph: { locations }, invalidation } = this
     const writer = locations.known(address.key)?.writer
     if (writer !== undefined) invalidation.lost(writer)
-    if (this.graph.isCovered(address)) for (const node of this.graph.covering(locations.at(address))) invalidation.lost(node)
+    if (this.graph.coverage.has(address)) for (const node of this.graph.coverage.of(locations.at(address))) invalidation.lost(node)
   }
 
   /** Takes back what changed since the last commit, and what ran: documents are what `committed` says, who ran has to run again, and its gate is what it was. */
@@ -253,7 +253,7 @@ export class Scheduler {
 
   private reach(location: Location): number | undefined {
     let until: number | undefined
-    for (const writer of [...this.graph.writersOf(location), ...this.graph.covering(location)]) {
+    for (const writer of [...this.graph.writersOf(location), ...this.graph.coverage.of(location)]) {
       const held = this.settling.pull(writer)
       if (held !== undefined) until = Math.min(until ?? held, held)
     }

@@ -86,7 +86,7 @@ export class Settle {
     const isKnown = node.checked === this.graph.clock && (node.flags & UNSETTLED) === 0
     // What stands too deep is reached from what was met, some levels further each time.
     while (this.ensure(node)) continue
-    if (this.graph.isCyclic || (this.graph.isMaterialized && !isKnown)) this.calm(node)
+    if (this.graph.isCyclic || (!this.graph.coverage.isEmpty && !isKnown)) this.calm(node)
     return this.blocked(node)
   }
 
@@ -270,7 +270,7 @@ export class Settle {
 
   private addWriters(location: Parameters<Graph["writersOf"]>[0], found: Array<Node>): void {
     for (const writer of this.graph.writersOf(location)) found.push(writer)
-    for (const writer of this.graph.covering(location)) found.push(writer)
+    for (const writer of this.graph.coverage.of(location)) found.push(writer)
   }
 
   /** When the latest gate opens that keeps a node or one above it from being up to date. */

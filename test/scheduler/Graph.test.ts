@@ -151,3 +151,25 @@ describe("what was there", () => {
     assert.strictEqual(locations.listings, 0)
   })
 })
+
+describe("materializers", () => {
+  it("that concern neither what is read nor who reads are not asked, however many there are", () => {
+    const scheduler = new Scheduler()
+    let looks = 0
+    for (let i = 0; i < 200; i++) {
+      scheduler.set(`/idle/${i}`, i)
+      const node = Materializer.make({ name: `m${i}`, writes: [`/m/${i}/*`], run: (tx) => tx.set(`/m/${i}/x`, i) })
+      const { envelope } = node
+      scheduler.register(Object.defineProperty({ ...node }, "envelope", { get: () => (looks++, envelope) }))
+    }
+    assert.isBelow(looks, 1000)
+    scheduler.settle()
+    looks = 0
+    for (let i = 0; i < 200; i++) scheduler.demand(Address.parse(`/else/${i}`))
+    assert.strictEqual(looks, 0)
+    assert.strictEqual(scheduler.pull("/m/7/x"), 7)
+    for (let i = 0; i < 200; i++) scheduler.remove(`m${i}`)
+    assert.isTrue(scheduler.graph.coverage.isEmpty)
+    assert.isFalse(scheduler.graph.coverage.has(Address.parse("/m/7/x")))
+  })
+})
