@@ -18,6 +18,18 @@ import type { Queue } from "./Queue.ts"
 
 const nobody: ReadonlyArray<Node> = []
 
+/** Told of what a beat does to nodes, where it may have to be taken back. */
+export interface Noted {
+  /** A node is about to run. */
+  readonly runs: (run: NodeRun) => void
+  /** A run started it. */
+  readonly starts: (node: Node) => void
+  /** It is about to go on under another definition. */
+  readonly renews: (node: Node) => void
+  /** It is about to go. */
+  readonly leaves: (node: Node) => void
+}
+
 /**
  * Locations, nodes, and the edges between them.
  *
@@ -35,6 +47,8 @@ export class Graph {
   explains = false
   /** Told before each run, where runs are explained. */
   before: ((run: NodeRun) => void) | undefined
+  /** Takes down what is to be taken back where a beat is aborted. */
+  noted: Noted | undefined
   /** The labels of the space, where it has any. */
   labels: Labels | undefined
   /** Edges that close a cycle. */

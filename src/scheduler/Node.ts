@@ -68,7 +68,7 @@ export interface Gate {
 export interface NodeRun {
   readonly node: Node
   /** The change before which the newest completed run began: newer ones are reasons to run again. */
-  readonly since: number
+  since: number
   /** The pass in which it ran last, how often in it, and how often in all. */
   pass: number
   passRuns: number
@@ -79,6 +79,8 @@ export interface NodeRun {
   /** Why the newest run failed, where it did; and what changed before it, where that is asked for. */
   readonly error: unknown
   causes: ReadonlyArray<string>
+  /** The documents of which the newest run made something else, by key; kept where runs are told. */
+  readonly changed: ReadonlyArray<string>
   /** The names of the nodes that the newest run started. */
   children: Set<string> | undefined
   /** Runs the node once. Answers false where it has to begin again, because what it reads stands too deep. */

@@ -109,17 +109,19 @@ export const seen = (definition: Definition, address: Address.Address): Observat
 })
 
 /**
- * Gives a node that was just registered what was observed of it; answers whether it fits. Nothing is read and nothing runs.
+ * Gives a node that was just registered what was observed of it; answers whether it fits. Nothing is read and nothing runs. One whose
+ * runs start others is given its gate, and is to run.
  */
 export const resume = (node: Node, kept: Observation, around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment; readonly hash: string | undefined }): boolean => {
   const { gates, graph, hash, queue } = around
   if (kept.v !== 1 || (node.flags & NEVER_RAN) === 0) return false
-  if (kept.children.length > 0) {
-    node.run = new Runner(node, around.environment, new Set(kept.children))
-    return false
-  }
+  const isCreator = kept.children.length > 0
+  if (isCreator) node.run = new Runner(node, around.environment, new Set(kept.children))
   if (kept.fingerprint !== fingerprint(node.definition, hash)) return false
   if (graph.labels !== undefined && kept.reads.some(([text, depth]) => graph.labels!.above(node.definition, graph.labels!.at(placeOf(text, depth), depth)) !== undefined)) return false
+  const isGated = kept.throttledUntil + kept.debouncedUntil + kept.backoffUntil + kept.measured > 0
+  if (isGated) gates.restore(node, kept)
+  if (isCreator) return true
   const run = new Runner(node, around.environment)
   node.run = run
   run.since = graph.clock
@@ -131,7 +133,6 @@ export const resume = (node: Node, kept: Observation, around: { readonly graph: 
     if (kept.causes.includes(i)) after.cause = graph.clock + 1
   })
   if (isInvalid) graph.clock++
-  if (kept.throttledUntil + kept.debouncedUntil + kept.backoffUntil + kept.measured > 0) gates.restore(node, kept)
   if (isInvalid && isLive(node)) queue.push(node)
   return true
 }

@@ -11,10 +11,16 @@ import * as HashLayer from "../support/HashLayer.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as TestPacemaker from "../support/TestPacemaker.ts"
 
+/** A module, and the digest of its code. */
+export interface Versioned {
+  readonly module: Enzyme.Enzyme | NodeDefinition
+  readonly hash: string
+}
+
 /** One store, and how to start and stop what runs over it. */
 export interface Machine {
   /** Starts a kernel over what is durable. One that ran before is fenced off, as by a power cut. */
-  readonly boot: (modules: ReadonlyArray<Enzyme.Enzyme | NodeDefinition>, settings?: Partial<Settings>) => Effect.Effect<Space, PersistenceError>
+  readonly boot: (modules: ReadonlyArray<Enzyme.Enzyme | NodeDefinition | Versioned>, settings?: Partial<Settings>) => Effect.Effect<Space, PersistenceError>
   /** The space as the newest kernel gives it: opened again where it had stopped. */
   readonly open: Effect.Effect<Space, PersistenceError>
   /** Lets no flush end. */
@@ -80,7 +86,7 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
       Layer.provide(Layer.succeed(KernelSettings, { ...TestKernel.settings, ...settings }))
     ))
     const kernel = Context.get(yield* Layer.buildWithScope(layer, scope), Kernel)
-    for (const module of modules) yield* Effect.orDie(kernel.register(module))
+    for (const module of modules) yield* Effect.orDie("module" in module ? kernel.register(module.module, { hash: module.hash }) : kernel.register(module))
     newest = kernel
     return yield* kernel.space("machine")
   })
