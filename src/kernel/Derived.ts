@@ -252,15 +252,8 @@ export class Derived implements Derivation {
   observations(): ReadonlyArray<ObservationRow> {
     const { scheduler } = this
     if (scheduler === undefined) return this.roster.kept.isChanged ? [...this.roster.kept.rows()] : noRows
-    const marked = scheduler.invalidation.marked ?? []
-    const rows: Array<ObservationRow> = [...this.roster.rows(scheduler)]
-    for (const node of new Set([...scheduler.reversal.ran, ...marked, ...this.timing.nodes])) {
-      const { name } = node.definition
-      if (name.startsWith(WATCH) || scheduler.registry.get(name) !== node) continue
-      const kept = scheduler.observation(name, this.roster.hashOf(node))
-      rows.push({ node: name, text: kept === undefined ? undefined : JSON.stringify(kept) })
-    }
-    return rows
+    const nodes = new Set([...scheduler.reversal.ran, ...scheduler.invalidation.marked ?? [], ...this.timing.nodes])
+    return this.roster.rows(scheduler, [...nodes].filter(({ definition: { name } }) => !name.startsWith(WATCH)))
   }
 
   committed(): ReadonlyArray<Delivery> {

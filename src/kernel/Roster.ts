@@ -11,7 +11,7 @@
 import type { ObservationRow } from "../persistence/Persistence.ts"
 import { type Definition, InvalidNode } from "../scheduler/Definition.ts"
 import type { ModuleChange, Modules, NodeModule } from "../scheduler/Modules.ts"
-import { fingerprint, type Observation } from "../scheduler/Persistence.ts"
+import { fingerprint, isKept, keep, type Observation } from "../scheduler/Persistence.ts"
 import type { Node } from "../scheduler/Node.ts"
 import * as Piece from "../scheduler/Piece.ts"
 import type { Scheduler } from "../scheduler/Scheduler.ts"
@@ -48,6 +48,8 @@ export class Roster {
   private readonly blocked = new Map<string, Candidate>()
   /** Nodes that are gone since the newest beat that was committed. */
   private readonly gone = new Set<string>()
+  /** Those of which the beat keeps something. */
+  private readonly observed: Array<Node> = []
   /** Whether a place may have become free. */
   private isFreed = false
 
@@ -119,10 +121,19 @@ export class Roster {
     for (const candidate of this.blocked.values()) this.admit(candidate, scheduler)
   }
 
-  /** The rows of nodes that are gone. */
-  rows(scheduler: Scheduler): ReadonlyArray<ObservationRow> {
-    const gone = [...this.gone].filter((name) => scheduler.registry.get(name) === undefined)
-    return [...gone.map((node) => ({ node, text: undefined })), ...this.kept.rows()]
+  /** What is to be kept of these nodes, where it is not kept already, and of those that are gone. */
+  rows(scheduler: Scheduler, nodes: ReadonlyArray<Node>): ReadonlyArray<ObservationRow> {
+    const rows: Array<ObservationRow> = [...this.kept.rows()]
+    for (const node of this.gone) if (scheduler.registry.get(node) === undefined) rows.push({ node, text: undefined })
+    for (const node of nodes) {
+      const { name } = node.definition
+      if (scheduler.registry.get(name) !== node || isKept(node)) continue
+      const observation = scheduler.observation(name, this.hashOf(node))
+      rows.push({ node: name, text: observation === undefined ? undefined : JSON.stringify(observation) })
+      keep(node, true)
+      this.observed.push(node)
+    }
+    return rows
   }
 
   /** The beat is in the store. */
@@ -130,10 +141,12 @@ export class Roster {
     if (this.gone.size > 0) this.gone.clear()
     if (this.refused.length > 0) this.refused = []
     this.kept.committed()
+    this.observed.length = 0
   }
 
   /** The beat leaves no trace: what is kept of nodes that are gone with it is kept on. */
   abort(scheduler: Scheduler): void {
+    for (const node of this.observed.splice(0)) keep(node, false)
     this.kept.abort((name) => scheduler.registry.get(name) !== undefined)
   }
 

@@ -8,12 +8,12 @@
  *
  * @module
  */
-import * as Address from "../cell/Address.ts"
-import * as Envelope from "../stage/Envelope.ts"
+import type * as Address from "../cell/Address.ts"
 import type { Labels } from "../stage/Labels.ts"
+import { Coverage } from "./Coverage.ts"
 import type { Ground } from "./Locations.ts"
 import { Locations } from "./Locations.ts"
-import { COVERED, Edge, extraOf, isLive, type Location, type Node, type NodeRun, READY, ROOT, rootOf, UNSETTLED } from "./Node.ts"
+import { type Depth, Edge, isLive, KEPT, type Location, type Node, type NodeRun, ROOT, rootOf, UNSETTLED } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
 const nobody: ReadonlyArray<Node> = []
@@ -52,21 +52,22 @@ export class Graph {
   /** The labels of the space, where it has any. */
   labels: Labels | undefined
   /** Edges that close a cycle. */
-  private backs = 0
-  private readonly materializers: Array<Node> = []
-  /** Count how often materializers and writers came or went. */
-  private coverage = 0
+  private readonly backs = new Set<Edge>()
+  /** The highest level since they were counted anew. */
+  height = 0
+  readonly coverage: Coverage
+  /** Counts how often writers came or went. */
   private writers = 0
 
   constructor(ground: Ground, queue: Queue) {
     this.locations = new Locations(ground)
     this.queue = queue
-    this.locations.created = (location) => this.markCovered(location)
+    this.coverage = new Coverage(this.locations)
   }
 
   /** Whether an edge closes a cycle. */
   get isCyclic(): boolean {
-    return this.backs > 0
+    return this.backs.size > 0
   }
 
   /** Makes a node the writer of a document; readers that are there already give it their demand. */
@@ -89,13 +90,15 @@ export class Graph {
     for (const edge of this.edgesTo(location)) {
       if (!edge.back || edge.location.extra?.depth === "children") continue
       edge.back = false
-      this.backs--
+      this.backs.delete(edge)
     }
+    if (this.isCyclic) this.straighten()
   }
 
   /** Adds an edge between the edge read before and the next one. */
   link(reader: Node, location: Location, { after, before }: { readonly after: Edge | undefined; readonly before: Edge | undefined }): Edge {
     const edge = new Edge(reader, location, before)
+    reader.flags &= ~KEPT
     if (after === undefined) reader.reads = edge
     else after.nextRead = edge
     const last = location.lastReader
@@ -121,12 +124,13 @@ export class Graph {
   /** Takes an edge out of its location's readers; the reader's own list is the caller's business. */
   unlink(edge: Edge): void {
     const { location, nextReader, previousReader, reader } = edge
+    reader.flags &= ~KEPT
     if (previousReader === undefined) location.firstReader = nextReader
     else previousReader.nextReader = nextReader
     if (nextReader === undefined) location.lastReader = previousReader
     else nextReader.previousReader = previousReader
-    const wasCyclic = this.backs > 0
-    if (edge.back) this.backs--
+    const wasCyclic = this.isCyclic
+    if (edge.back) this.backs.delete(edge)
     if (isLive(reader)) {
       if (location.extra?.depth === "children") {
         for (const writer of this.writersBelow(location)) if (writer !== reader) this.withdraw(writer, wasCyclic)
@@ -135,6 +139,7 @@ export class Graph {
         if (writer !== undefined && writer !== reader) this.withdraw(writer, wasCyclic)
       }
     }
+    if (this.isCyclic && !edge.back) this.straighten()
     if (location.firstReader !== undefined) return
     if (location.extra?.root === undefined) this.locations.leave(location)
     else this.locations.drop(location)
@@ -161,22 +166,51 @@ export class Graph {
   /** Lifts the reader of an edge above the writer, and all that stand on it; an edge that closes a cycle lifts nobody. */
   private raise(writer: Node, edge: Edge): void {
     const { reader } = edge
-    if (reader.level > writer.level) return
-    const lifted: Array<Node> = [reader]
-    reader.level = writer.level + 1
+    if (reader.level <= writer.level) this.lift(reader, writer.level + 1, edge)
+  }
+
+  /** Puts a node higher, and above it all that stand on it. Where that comes back to the edge for which it is done, that closes a cycle. */
+  lift(start: Node, level: number, edge?: Edge): void {
+    const lifted: Array<Node> = [start]
+    start.level = level
     for (let node = lifted.pop(); node !== undefined; node = lifted.pop()) {
       for (const next of this.readersOf(node)) {
         if (next.back || next.reader === node || next.reader.level > node.level) continue
         if (next === edge) {
           // Whatever it reads there, its own value is behind it.
-          edge.back = true
-          this.backs++
+          next.back = true
+          this.backs.add(next)
           continue
         }
         next.reader.level = node.level + 1
         lifted.push(next.reader)
       }
+      if (node.level > this.height) this.height = node.level
     }
+  }
+
+  /** Edges that close no cycle any more lift their readers again. */
+  private straighten(): void {
+    for (const edge of this.backs) {
+      const writers = this.writersOf(edge.location)
+      if (writers.some((writer) => this.isBelow(edge.reader, writer))) continue
+      edge.back = false
+      this.backs.delete(edge)
+      for (const writer of writers) if (writer !== edge.reader) this.raise(writer, edge)
+    }
+  }
+
+  /** Whether one node stands on another, edges that close cycles aside. */
+  private isBelow(lower: Node, upper: Node): boolean {
+    const seen = new Set<Node>([lower])
+    for (const node of seen) {
+      for (const { back, reader } of this.readersOf(node)) {
+        if (back || reader === node || reader.level > upper.level) continue
+        if (reader === upper) return true
+        seen.add(reader)
+      }
+    }
+    return false
   }
 
   /** The edges from a node's outputs to whoever reads them. */
@@ -235,8 +269,8 @@ export class Graph {
 
   /** A root gave up its own demand: it lives on only by what reads it. */
   release(node: Node): void {
-    if (isLive(node) && this.backs === 0) return
-    if (this.backs > 0) this.recount(node)
+    if (isLive(node) && !this.isCyclic) return
+    if (this.isCyclic) this.recount(node)
     else this.deactivate(node)
   }
 
@@ -284,45 +318,22 @@ export class Graph {
     }
   }
 
-  /** Takes a materializer in: what its envelope holds is looked at before it is read. */
+  /** Takes a materializer in. */
   cover(node: Node): void {
-    this.materializers.push(node)
-    this.recover()
+    this.clock++
+    this.coverage.add(node)
   }
 
   uncover(node: Node): void {
-    this.materializers.splice(this.materializers.indexOf(node), 1)
-    this.recover()
-  }
-
-  private recover(): void {
-    this.coverage++
     this.clock++
-    for (const root of this.locations.values()) {
-      this.markCovered(root)
-      for (const part of root.extra?.parts ?? []) this.markCovered(part)
-    }
+    this.coverage.remove(node)
   }
 
-  private markCovered(location: Location): void {
-    if (this.materializers.length > 0 && this.covering(location).length > 0) location.flags = (location.flags | COVERED) & ~READY
-    else if ((location.flags & COVERED) !== 0) location.flags &= ~(COVERED | READY)
-  }
-
-  /** The materializers that may write what a location holds. */
-  covering(location: Location): ReadonlyArray<Node> {
-    if (this.materializers.length === 0) return nobody
-    const extra = extraOf(location)
-    if (extra.coveredAt === this.coverage) return extra.covering!
-    const address = Address.into(Address.ofKey(location.key), extra.path ?? [])
-    extra.coveredAt = this.coverage
-    return extra.covering = this.materializers.filter(({ definition: { envelope } }) =>
-      extra.depth === "children" ? Envelope.touchesBelow(envelope, address) : Envelope.touches(envelope, address)
-    )
-  }
-
-  /** Whether a materializer may write at an address. */
-  isCovered(address: Address.Address): boolean {
-    return this.materializers.length > 0 && this.materializers.some(({ definition: { envelope } }) => Envelope.touches(envelope, address))
+  /** Whether a node may decide what is at an address. Nothing is kept of it. */
+  isDerived(address: Address.Address, depth: Depth): boolean {
+    if (depth === "children") {
+      for (const { writer } of this.locations.below(address.key)) if (writer !== undefined) return true
+    } else if (this.locations.known(address.key)?.writer !== undefined) return true
+    return this.coverage.has(address, depth)
   }
 }

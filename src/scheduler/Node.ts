@@ -30,6 +30,8 @@ export const REMOVED = 128
 export const PROVISIONAL = 256
 /** On the way of the walk that brings a closure up to date. */
 export const WALKED = 512
+/** Its observation was kept since it read anything else. */
+export const KEPT = 1024
 
 export const UNSETTLED = INVALID | NEVER_RAN
 /** Demand that needs no reader. */

@@ -13,7 +13,7 @@ import type { Definition } from "./Definition.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { LabelBelow } from "../stage/Labels.ts"
-import { type Depth, type Edge, INVALID, isLive, NEVER_RAN, type Node, UNSETTLED } from "./Node.ts"
+import { type Depth, type Edge, INVALID, isLive, KEPT, NEVER_RAN, type Node, UNSETTLED } from "./Node.ts"
 import * as Reads from "./Reads.ts"
 import { type Environment, Runner } from "./Runner.ts"
 import type { Queue } from "./Queue.ts"
@@ -51,6 +51,18 @@ export interface Observation {
 /** What tells one version of a node from another; `hash` is the digest of its module. */
 export const fingerprint = ({ _tag, given = "", output, writes }: Definition, hash: string | undefined): string =>
   [_tag, output ?? "", ...writes, hash ?? "", given].join(" ")
+
+/** Whether nothing is to be kept of a node but what it read, so that its runs change that only where they read something else. */
+const isPlain = ({ flags, gate, run }: Node): boolean =>
+  (flags & UNSETTLED) === 0 && gate === undefined && run !== undefined && run.children === undefined && !(run.error instanceof LabelBelow)
+
+/** Whether what is kept of a node holds still. */
+export const isKept = (node: Node): boolean => (node.flags & KEPT) !== 0 && isPlain(node)
+
+/** What is to be kept of a node is, from now on; or it is not after all. */
+export const keep = (node: Node, isDone: boolean): void => {
+  node.flags = isDone && isPlain(node) ? node.flags | KEPT : node.flags & ~KEPT
+}
 
 /** What is to be kept of a node; `undefined` for one that has no completed run. */
 export const observe = (node: Node, hash: string | undefined): Observation | undefined => {

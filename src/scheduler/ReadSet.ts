@@ -12,7 +12,8 @@ import * as Address from "../cell/Address.ts"
 import { type Cell, addressOf } from "../cell/Cell.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
-import type * as Value from "../cell/Value.ts"
+import * as Value from "../cell/Value.ts"
+import { adjusted } from "../stage/Children.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Moment } from "../stage/Moment.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
@@ -232,16 +233,13 @@ export abstract class ReadSet extends NodeTransaction {
     if (this.refusal === AGAIN) throw AGAIN
     const { locations } = this
     const root = rootOf(location)
-    if (this.draft?.own?.has(root.key) === true) return this.readOwn(location)
-    if (isView(root.key)) throw this.refuse(new TransactionRefused({ reason: `${root.key} is a view for the outside that runs cannot read` }))
+    const { depth, path } = location.extra ?? { depth: "deep", path: undefined }
+    if (depth !== "children" && this.draft?.own?.has(root.key) === true) return this.readOwn(location, hops)
+    if (hops === 0 && isView(root.key)) throw this.refuse(new TransactionRefused({ reason: `${root.key} is a view for the outside that runs cannot read` }))
     if ((location.flags & COVERED) !== 0) this.promote(location)
     if (location.mark !== current.number) this.register(location)
+    if (depth === "children") return this.names(location)
     if ((location.flags & READY) !== 0) return location.value
-    const { depth, path } = location.extra ?? { depth: "deep", path: undefined }
-    if (depth === "children") {
-      locations.refresh(location)
-      return location.value
-    }
     const whole = locations.whole(root)
     const linked = Link.along(whole, path ?? [])
     if (linked === undefined) {
@@ -251,11 +249,26 @@ export abstract class ReadSet extends NodeTransaction {
       }
       return whole
     }
-    if (hops >= Link.MAX_HOPS) throw this.refuse(new Link.LinkLoop({ address: textOf(location) }))
     // Where the path goes on behind the link, what was read here is the link.
-    if (path !== undefined && linked.depth < path.length) this.register(locations.part(root, path.slice(0, linked.depth), "deep"))
-    const target = Address.into(Link.target(linked.link), (path ?? []).slice(linked.depth))
-    return this.read(locations.at(target, depth), hops + 1)
+    if (path !== undefined && linked.depth < path.length && hops < Link.MAX_HOPS) this.register(locations.part(root, path.slice(0, linked.depth), "deep"))
+    return this.follow(location, linked, hops)
+  }
+
+  /** Goes on where a link leads. */
+  private follow(location: Location, { depth, link }: { readonly link: Link.Link; readonly depth: number }, hops: number): Value.Value {
+    if (hops >= Link.MAX_HOPS) throw this.refuse(new Link.LinkLoop({ address: textOf(location) }))
+    const target = Address.into(Link.target(link), (location.extra?.path ?? []).slice(depth))
+    return this.read(this.locations.at(target, location.extra?.depth), hops + 1)
+  }
+
+  /** The names below a cell, with what the run itself made of them. */
+  private names(location: Location): ReadonlyArray<string> {
+    if ((location.flags & READY) === 0) this.locations.refresh(location)
+    const names = location.value as ReadonlyArray<string>
+    const own = this.draft?.own
+    if (own === undefined) return names
+    const { id, scope } = Address.ofKey(location.key)
+    return Object.freeze(adjusted(names, { scope, id, own }))
   }
 
   private look(address: Address.Address, depth: Depth): Value.Value {
@@ -326,15 +339,18 @@ export abstract class ReadSet extends NodeTransaction {
   /** Runs the materializers that may write what is about to be read and have to run. */
   private promote(location: Location): void {
     const { ensure, graph } = this.environment
-    for (const writer of graph.covering(location)) {
+    for (const writer of graph.coverage.of(location)) {
       if (writer !== this.node && (writer.flags & RUNNING) === 0 && current.depth < MAX_NESTING) ensure(writer)
     }
   }
 
   /** A read of what the run itself wrote: it depends on nothing. */
-  private readOwn(location: Location): Value.Value {
-    const { depth, path } = location.extra ?? { depth: "deep", path: undefined }
-    const inside = Codec.read(this.draft!.own!.get(location.key), path ?? [])
+  private readOwn(location: Location, hops: number): Value.Value {
+    const { depth, path = [] } = location.extra ?? { depth: "deep" }
+    const whole = Codec.read(this.draft!.own!.get(location.key), [])
+    const linked = Link.along(whole, path)
+    if (linked !== undefined) return this.follow(location, linked, hops)
+    const inside = Value.at(whole, path)
     return depth === "shallow" ? keysOf(inside) : inside
   }
 

@@ -15,6 +15,9 @@ import type { Invalidation } from "./Invalidation.ts"
 import { EFFECT, type Edge, isLive, MATERIALIZER, NEVER_RAN, Node, REMOVED, RUNNING, UNSETTLED } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
+/** Most names whose ordinals are kept beyond their nodes. */
+const RETIRED = 1000
+
 const kinds = { Computation: 0, Effect: EFFECT, Materializer: MATERIALIZER } as const
 
 /**
@@ -25,7 +28,7 @@ const kinds = { Computation: 0, Effect: EFFECT, Materializer: MATERIALIZER } as 
  */
 export class Registry {
   private readonly nodes = new Map<string, Node>()
-  /** The ordinals of names whose nodes were removed. */
+  /** The ordinals of names whose nodes were removed, the newest ones. */
   private readonly retired = new Map<string, number>()
   private ordinals = 0
   /** Told of each node that goes, and of each that an earlier process knew and that does not come back. */
@@ -94,7 +97,7 @@ export class Registry {
     this.graph.noted?.leaves(node)
     node.flags |= REMOVED
     this.nodes.delete(node.definition.name)
-    this.retired.set(node.definition.name, node.ordinal)
+    this.retire(node)
     if (node.definition._tag === "Materializer") this.graph.uncover(node)
     for (const location of this.graph.outputsOf(node)) this.graph.removeWriter(location)
     if ((node.flags & RUNNING) === 0) this.dissolve(node)
@@ -108,6 +111,13 @@ export class Registry {
     if (before || node.ordinal !== this.ordinals - 1) return
     this.retired.delete(node.definition.name)
     this.ordinals--
+  }
+
+  private retire({ definition: { name }, ordinal }: Node): void {
+    const { retired } = this
+    retired.set(name, ordinal)
+    if (retired.size <= RETIRED) return
+    for (const oldest of retired.keys()) return void retired.delete(oldest)
   }
 
   /** Lets go of what a node that is gone read and started; of one that runs, when its run is over. */

@@ -22,7 +22,7 @@ import { Graph } from "./Graph.ts"
 import * as Introspection from "./Introspection.ts"
 import { Invalidation } from "./Invalidation.ts"
 import { adopt, type Ground } from "./Locations.ts"
-import { COVERED, type Depth, isLive, LOADED, type Location, NEVER_RAN, type Node, type NodeRun } from "./Node.ts"
+import { type Depth, isLive, LOADED, type Location, NEVER_RAN, type Node, type NodeRun } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
 import * as Piece from "./Piece.ts"
 import type { Observation } from "./Persistence.ts"
@@ -184,7 +184,7 @@ export class Scheduler {
     const { graph: { locations }, invalidation } = this
     const writer = locations.known(address.key)?.writer
     if (writer !== undefined) invalidation.lost(writer)
-    if (this.graph.isCovered(address)) for (const node of this.graph.covering(locations.at(address))) invalidation.lost(node)
+    if (this.graph.coverage.has(address)) for (const node of this.graph.coverage.of(locations.at(address))) invalidation.lost(node)
   }
 
   /** Has each run told, with the documents that it wrote beside its output, as it ends. */
@@ -236,17 +236,15 @@ export class Scheduler {
 
   /** Brings all that writes a place up to date. Answers when a gate opens that keeps it from being so. */
   demand(address: Address.Address, depth: Depth = "deep"): number | undefined {
-    const { locations } = this.graph
-    const root = locations.known(address.key)
     // Most of what handlings read is derived by nobody.
-    if (depth === "deep" && (root === undefined || (root.writer === undefined && (root.flags & COVERED) === 0)) && !this.graph.isCovered(address)) return undefined
+    if (!this.graph.isDerived(address, depth)) return undefined
     this.settling.begin()
-    return this.reach(locations.at(address, depth))
+    return this.reach(this.graph.locations.at(address, depth))
   }
 
   private reach(location: Location): number | undefined {
     let until: number | undefined
-    for (const writer of [...this.graph.writersOf(location), ...this.graph.covering(location)]) {
+    for (const writer of [...this.graph.writersOf(location), ...this.graph.coverage.of(location)]) {
       const held = this.settling.pull(writer)
       if (held !== undefined) until = Math.min(until ?? held, held)
     }

@@ -12,6 +12,7 @@ import type { Gates } from "./Gates.ts"
 import { eligibleAt, PASS_RUN_BUDGET } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { causesOf } from "./Introspection.ts"
+import { Levels } from "./Levels.ts"
 import { type Edge, GATED, isLive, MATERIALIZER, NEVER_RAN, type Node, type NodeRun, PROVISIONAL, QUEUED, REMOVED, RUNNING, UNSETTLED, WALKED } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 import { type Environment, Runner } from "./Runner.ts"
@@ -46,6 +47,7 @@ export interface Settled {
 export class Settle {
   private readonly graph: Graph
   private readonly gates: Gates
+  private readonly levels: Levels
   private readonly queue: Queue
   private readonly environment: Environment
   /** Counts passes. */
@@ -61,6 +63,7 @@ export class Settle {
 
   constructor(around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment }) {
     this.graph = around.graph
+    this.levels = new Levels(around.graph)
     this.gates = around.gates
     this.queue = around.queue
     this.environment = around.environment
@@ -72,6 +75,7 @@ export class Settle {
     this.runs = 0
     for (let node = this.queue.pop(); node !== undefined; node = this.queue.pop()) this.turn(node)
     this.expire()
+    this.levels.settled()
     return { restless: this.gates.rest(), runs: this.runs }
   }
 
@@ -79,9 +83,10 @@ export class Settle {
    * Brings a node and all above it up to date, demanded or not. Answers when its gate opens, where one holds it back.
    */
   pull(node: Node): number | undefined {
+    const isKnown = node.checked === this.graph.clock && (node.flags & UNSETTLED) === 0
     // What stands too deep is reached from what was met, some levels further each time.
     while (this.ensure(node)) continue
-    if (this.graph.isCyclic) this.calm(node)
+    if (this.graph.isCyclic || (!this.graph.coverage.isEmpty && !isKnown)) this.calm(node)
     return this.blocked(node)
   }
 
@@ -207,7 +212,7 @@ export class Settle {
     const { parent } = node
     if (parent === undefined || (parent.flags & QUEUED) === 0 || parent.level < node.level) return false
     if (this.dependsOn(parent, node)) return false
-    node.level = parent.level + 1
+    this.graph.lift(node, parent.level + 1)
     this.queue.push(node)
     return true
   }
@@ -271,7 +276,7 @@ export class Settle {
 
   private addWriters(location: Parameters<Graph["writersOf"]>[0], found: Array<Node>): void {
     for (const writer of this.graph.writersOf(location)) found.push(writer)
-    for (const writer of this.graph.covering(location)) found.push(writer)
+    for (const writer of this.graph.coverage.of(location)) found.push(writer)
   }
 
   /** When the latest gate opens that keeps a node or one above it from being up to date. */

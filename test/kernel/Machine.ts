@@ -5,7 +5,7 @@
  * @module
  */
 import { Context, Deferred, Effect, Latch, Layer, type Scope } from "effect"
-import type { Enzyme, NodeDefinition, Settings, Space } from "systole"
+import type { Batch, Enzyme, NodeDefinition, Settings, Space } from "systole"
 import { Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Registry, StoreUnavailable } from "systole"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -34,6 +34,8 @@ export interface Machine {
   readonly breakReads: (broken: boolean) => void
   /** How many flushes succeeded. */
   readonly flushes: () => number
+  /** How many observations of nodes were kept. */
+  readonly observations: () => number
 }
 
 /** A machine whose store is in memory. */
@@ -46,6 +48,7 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
   let broken = false
   let unreadable = false
   let flushes = 0
+  let observations = 0
   let newest: Kernel["Service"] | undefined
   const wrapped: Persistence["Service"] = {
     ...memory,
@@ -62,6 +65,12 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
         return new Proxy(store, {
           get: (target, key) => {
             if (key === "flush") return flush
+            if (key === "append") {
+              return (batch: Batch) => {
+                observations += batch.observations.length
+                target.append(batch)
+              }
+            }
             if (unreadable && (key === "read" || key === "receipts")) return () => { throw failure }
             const value: unknown = Reflect.get(target, key, target)
             return typeof value === "function" ? value.bind(target) : value
@@ -89,6 +98,7 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
     held: Effect.suspend(() => Deferred.await(arrived)),
     breakDisk: (on) => { broken = on },
     breakReads: (on) => { unreadable = on },
-    flushes: () => flushes
+    flushes: () => flushes,
+    observations: () => observations
   }
 })

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import { TestClock } from "effect/testing"
 import type { Space, Value } from "systole"
+import { Computation, Effect } from "systole"
 import * as Model from "../scheduler/Model.ts"
 import * as Dice from "../support/Dice.ts"
 import { enzyme } from "./Kit.ts"
@@ -41,6 +42,26 @@ const world = (seed: number) =>
       get: (place: string) => space.get(place)
     }
   })
+
+describe("Observations", () => {
+  it.effect("are kept anew only where a node reads something else", () =>
+    Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const total = Computation.make({ name: "total", output: "/data/total", run: (tx) => Number(tx.get(tx.get("/data/which") === "b" ? "/data/b" : "/data/a") ?? 0) })
+      const watch = Effect.make({ name: "watch", read: (tx) => tx.get("/data/total"), deliver: () => {}, noDebounce: true })
+      const space = yield* machine.boot([put, total, watch])
+      const send = (place: string, value: Value) => Fx.andThen(space.signal({ signal: "/signals/put", payload: [[place, value]] }), space.step)
+      yield* send("/data/a", 1)
+      const before = machine.observations()
+      for (let value = 2; value < 10; value++) yield* send("/data/a", value)
+      assert.strictEqual(machine.observations(), before)
+      yield* send("/data/which", "b")
+      assert.strictEqual(machine.observations(), before + 1)
+      const other = yield* machine.boot([put, total, watch])
+      yield* Fx.andThen(other.signal({ signal: "/signals/put", payload: [["/data/b", 7]] }), other.step)
+      assert.strictEqual(yield* other.get("/data/total"), 7)
+    }).pipe(Fx.scoped))
+})
 
 describe("Invariants of restarts", () => {
   it.effect("I7 a space that is opened again runs the nodes that one that stayed alive runs, and derives the same; nodes that start others run once more", () =>

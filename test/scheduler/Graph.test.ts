@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Computation, Effect, Scheduler } from "systole"
+import { Address, Computation, Effect, Materializer, Scheduler } from "systole"
 
 const nothing = () => {}
 
@@ -24,5 +24,152 @@ describe("cycles through lists", () => {
     scheduler.register(Effect.make({ name: "look", read: (tx) => tx.get("/c/2"), deliver: nothing }))
     assert.isEmpty(scheduler.settle().restless)
     assert.strictEqual(scheduler.pull("/c/2"), 7)
+  })
+})
+
+describe("the order of runs", () => {
+  it("is that of writers and readers again when a cycle is gone", () => {
+    const scheduler = new Scheduler()
+    const log: Array<readonly [string, number]> = []
+    const node = (name: string, other: string, flag: string) =>
+      scheduler.register(Computation.make({
+        name,
+        output: `/${name}`,
+        run: (tx) => {
+          const value = Number(tx.get("/x"))
+          if (tx.get(flag) === true) tx.get(other)
+          log.push([name, value])
+          return value
+        }
+      }))
+    node("a", "/b", "/a-reads")
+    node("b", "/a", "/b-reads")
+    scheduler.register(Effect.make({ name: "look", read: (tx) => [tx.get("/a") ?? null, tx.get("/b") ?? null], deliver: nothing }))
+    const set = (place: string, value: boolean | number) => {
+      scheduler.set(place, value)
+      scheduler.settle()
+    }
+    set("/x", 0)
+    set("/b-reads", true)
+    set("/a-reads", true)
+    assert.isTrue(scheduler.graph.isCyclic)
+    set("/b-reads", false)
+    assert.isFalse(scheduler.graph.isCyclic)
+    log.length = 0
+    set("/x", 5)
+    assert.deepStrictEqual(log, [["b", 5], ["a", 5]])
+  })
+
+  it("costs no more after nodes took turns in reading each other", () => {
+    const scheduler = new Scheduler()
+    const through = (name: string, place: string) => scheduler.register(Computation.make({ name, output: `/${name}`, run: (tx) => tx.get(place) }))
+    scheduler.register(Computation.make({ name: "a", output: "/a", run: (tx) => tx.get("/f") === 1 ? tx.get("/from-b") : 1 }))
+    scheduler.register(Computation.make({ name: "b", output: "/b", run: (tx) => tx.get("/f") === 1 ? 1 : tx.get("/from-a") }))
+    through("from-a", "/a")
+    through("from-b", "/b")
+    scheduler.register(Effect.make({ name: "look", read: (tx) => [tx.get("/from-a") ?? null, tx.get("/from-b") ?? null], deliver: nothing }))
+    for (let i = 0; i < 3000; i++) {
+      scheduler.set("/f", i % 2)
+      scheduler.settle()
+    }
+    for (const { level, name } of scheduler.snapshot()) assert.isBelow(level, 2000, name)
+    assert.strictEqual(scheduler.pull("/from-b"), 1)
+  })
+
+  it("has the readers of a child come after it, where it waits for its creator", () => {
+    const scheduler = new Scheduler()
+    const seen: Array<unknown> = []
+    const child = Computation.make({ name: "child", output: "/child", run: (tx) => tx.get("/s") })
+    for (let i = 0; i < 4; i++) scheduler.register(Computation.make({ name: `k${i}`, output: `/k/${i}`, run: (tx) => tx.get(i === 0 ? "/s" : `/k/${i - 1}`) }))
+    scheduler.register(Effect.make({
+      name: "look",
+      read: (tx) => {
+        const value = [tx.get("/s"), tx.get("/child")]
+        seen.push(value)
+        return null
+      },
+      deliver: nothing
+    }))
+    scheduler.register(Effect.make({ name: "parent", read: (tx) => [tx.get("/s") ?? null, tx.get("/k/3") ?? null, tx.start(child)], deliver: nothing }))
+    scheduler.set("/s", 1)
+    scheduler.settle()
+    seen.length = 0
+    scheduler.set("/s", 2)
+    scheduler.settle()
+    assert.deepStrictEqual(seen, [[2, 2]])
+  })
+})
+
+describe("a pull", () => {
+  it("settles what leads through a materializer back to itself", () => {
+    const scheduler = new Scheduler()
+    scheduler.set("/s", 1)
+    scheduler.register(Materializer.make({ name: "m", writes: ["/m/*"], run: (tx) => tx.set("/m/x", Math.min(Number(tx.get("/c") ?? 0), 5)) }))
+    scheduler.register(Computation.make({ name: "c", output: "/c", run: (tx) => Number(tx.get("/s")) + Number(tx.get("/m/x") ?? 0) }))
+    assert.strictEqual(scheduler.pull("/c"), 6)
+  })
+})
+
+describe("what was there", () => {
+  it("leaves nothing behind, but the turns of the names that went last", () => {
+    const scheduler = new Scheduler({ read: () => undefined, children: () => [], holds: true })
+    const watch = (i: number) => Effect.make({ name: `watch${i}`, read: (tx) => tx.get(`/a/${i}`), deliver: nothing })
+    const names = () => scheduler.snapshot().map(({ name }) => name)
+    scheduler.register(watch(0))
+    scheduler.register(watch(1))
+    scheduler.remove("watch0")
+    scheduler.register(watch(0))
+    assert.deepStrictEqual(names(), ["watch0", "watch1"])
+    scheduler.remove("watch0")
+    for (let i = 2; i < 3000; i++) {
+      scheduler.register(watch(i))
+      scheduler.settle()
+      scheduler.remove(`watch${i}`)
+    }
+    scheduler.register(watch(0))
+    assert.deepStrictEqual(names(), ["watch1", "watch0"])
+    scheduler.settle()
+    assert.isAtMost(scheduler.graph.locations.size, 2)
+  })
+
+  it("is looked at by handlers without a trace where nobody derives anything", () => {
+    const scheduler = new Scheduler({ read: () => undefined, children: () => [], holds: true })
+    scheduler.register(Computation.make({ name: "one", output: "/d/one", run: () => 1 }))
+    scheduler.register(Materializer.make({ name: "m", writes: ["/m/*"], run: (tx) => tx.set("/m/x", 1) }))
+    const { locations } = scheduler.graph
+    const { size } = locations
+    for (let i = 0; i < 10; i++) {
+      scheduler.demand(Address.parse(`/x/${i}`), "children")
+      scheduler.demand(Address.parse(`/x/${i}`), "deep")
+    }
+    assert.deepStrictEqual([locations.size, locations.listings], [size, 0])
+    // What is derived there is, all the same.
+    scheduler.demand(Address.parse("/d"), "children")
+    scheduler.demand(Address.parse("/m"), "children")
+    assert.deepStrictEqual(["/d/one", "/m/x"].map((key) => locations.whole(locations.root(key))), [1, 1])
+    scheduler.settle()
+    assert.strictEqual(locations.listings, 0)
+  })
+})
+
+describe("materializers", () => {
+  it("that concern neither what is read nor who reads are not asked, however many there are", () => {
+    const scheduler = new Scheduler()
+    let looks = 0
+    for (let i = 0; i < 200; i++) {
+      scheduler.set(`/idle/${i}`, i)
+      const node = Materializer.make({ name: `m${i}`, writes: [`/m/${i}/*`], run: (tx) => tx.set(`/m/${i}/x`, i) })
+      const { envelope } = node
+      scheduler.register(Object.defineProperty({ ...node }, "envelope", { get: () => (looks++, envelope) }))
+    }
+    assert.isBelow(looks, 1000)
+    scheduler.settle()
+    looks = 0
+    for (let i = 0; i < 200; i++) scheduler.demand(Address.parse(`/else/${i}`))
+    assert.strictEqual(looks, 0)
+    assert.strictEqual(scheduler.pull("/m/7/x"), 7)
+    for (let i = 0; i < 200; i++) scheduler.remove(`m${i}`)
+    assert.isTrue(scheduler.graph.coverage.isEmpty)
+    assert.isFalse(scheduler.graph.coverage.has(Address.parse("/m/7/x")))
   })
 })

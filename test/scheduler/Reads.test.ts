@@ -1,5 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Computation, Effect, Link, Scheduler } from "systole"
+import type { Transaction } from "systole"
+import { Computation, Document, Effect, Link, Materializer, Scheduler } from "systole"
+import { Draft } from "../../src/stage/Draft.ts"
+import * as Dice from "../support/Dice.ts"
 
 const nothing = () => {}
 
@@ -110,6 +113,51 @@ describe("lists", () => {
       assert.deepStrictEqual(scheduler.pull("/names"), [i, "a"])
     }
     assert.strictEqual(looks, 0)
+  })
+})
+
+describe("what a run wrote itself", () => {
+  const keys = ["/m", "/m/a", "/m/b", "/s", "/s/a"]
+  const places = [...keys, "/m#/x", "/m/a#/x/y", "/m/b#/x", "/s/a#/x", "/s#/x/y"]
+  const value = (roll: Dice.Dice): unknown =>
+    [() => roll(3), () => ({ x: roll(2) }), () => ({ x: { y: roll(2) } }), () => [roll(2)], () => undefined, () => Link.make(Dice.pick(roll, places)), () => ({ x: Link.make(Dice.pick(roll, places)) })][roll(7)]!()
+
+  type Step = (tx: Transaction) => unknown
+
+  /** One thing that runs do, the same for each transaction that it is done in. */
+  const step = (roll: Dice.Dice): Step => {
+    const [place, key, written] = [Dice.pick(roll, places), Dice.pick(roll, keys), value(roll)]
+    return Dice.pick<Step>(roll, [(tx) => tx.set(place, written), (tx) => tx.set(key, written), (tx) => tx.get(place), (tx) => tx.peek(place), (tx) => tx.keys(place), (tx) => tx.list(key)])
+  }
+
+  const outcome = (step: Step, tx: Transaction): unknown => {
+    try {
+      return step(tx) ?? null
+    } catch (error) {
+      return String(error)
+    }
+  }
+
+  it("reads as in a handling: through links, by its keys, and in the lists where it stands", () => {
+    for (let seed = 0; seed < 2000; seed++) {
+      const roll = Dice.make(seed)
+      const documents = new Map<string, Document.Document>()
+      const scheduler = new Scheduler()
+      for (const key of keys) {
+        const initial = value(roll)
+        scheduler.set(key, initial)
+        if (initial !== undefined) documents.set(key, Document.encode(initial))
+      }
+      const steps = Array.from({ length: 12 }, () => step(roll))
+      const seen: Array<unknown> = []
+      const node = Materializer.make({ name: "m", writes: ["/m", "/m/*"], run: (tx) => void seen.push(...steps.map((step) => outcome(step, tx))) })
+      scheduler.register(node)
+      scheduler.settle()
+      const names = (_: string, id: string) => [...documents.keys()].filter((key) => key.startsWith(`${id}/`)).map((key) => key.slice(id.length + 1)).sort()
+      const read = (key: string) => documents.get(key)
+      const draft = new Draft({ committed: { read, children: names, blob: () => undefined }, visible: read, children: names }, { beat: 0, now: 0, seed: "", hash: () => "" }, { run: 0, envelope: node.envelope, serializable: false })
+      assert.deepStrictEqual(seen, steps.map((step) => outcome(step, draft)), `seed ${seed}`)
+    }
   })
 })
 
