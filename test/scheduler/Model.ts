@@ -56,6 +56,8 @@ export class Model {
   readonly specs = new Map<string, Spec>()
   /** Told of each run before it begins: what it read last time, if it ran before. */
   onRun: (spec: Spec, tx: Transaction) => void = () => {}
+  /** What it threw first: to whom runs a node, that is nothing but a failed run. */
+  private broken: unknown
   /** The names of the nodes whose runs stand one in another now, outermost first. */
   readonly running: Array<string> = []
 
@@ -68,6 +70,19 @@ export class Model {
   }
 
   readonly reader: Reader = readerOf((address) => this.value(address))
+
+  private tell(spec: Spec, tx: Transaction): void {
+    try {
+      this.onRun(spec, tx)
+    } catch (error) {
+      this.broken ??= error
+    }
+  }
+
+  /** Throws what was found to be wrong as nodes ran. */
+  check(): void {
+    if (this.broken !== undefined) throw this.broken
+  }
 
   private readonly made = new Map<Spec, NodeDefinition>()
 
@@ -87,7 +102,7 @@ export class Model {
         return spec.compute(reader)
       }
       this.running.push(spec.name)
-      this.onRun(spec, tx)
+      this.tell(spec, tx)
       const log: Array<readonly ["get" | "keys", string, Value]> = []
       const reader: Reader = {
         get: (address) => {
@@ -282,12 +297,55 @@ export const change = (making: Making, scheduler: Scheduler): void => {
 export const differs = (reader: Reader, log: Spec["log"]): boolean =>
   log.some(([how, address, value]) => JSON.stringify(reader[how](address) ?? null) !== JSON.stringify(value ?? null))
 
-/** Who is live, found anew from the edges that a snapshot shows: what is demanded, and what a parent started that has not run yet. */
-export const liveness = (nodes: ReturnType<Scheduler["snapshot"]>): ReadonlyMap<string, boolean> => {
+/** Who is live, and how many reads of live nodes each node serves, found anew from the edges of a graph: what is demanded, and what a parent started that has not run yet. */
+export const liveness = ({ edges, nodes }: ReturnType<Scheduler["view"]>): ReadonlyMap<string, readonly [live: boolean, liveRefs: number]> => {
   const live = new Set(nodes.filter(({ kind, live, parent, runs }) => kind !== "computation" || (live && parent !== undefined && runs === 0)).map(({ name }) => name))
-  for (const name of live) {
-    const reads = nodes.find((node) => node.name === name)!.reads.map((read) => read.split("#")[0]!)
-    for (const node of nodes) if (node.name !== name && node.outputs.some((output) => reads.includes(output))) live.add(node.name)
+  for (const name of live) for (const { from, to } of edges) if (to === name) live.add(from)
+  return new Map(nodes.map(({ name }) => [name, [live.has(name), edges.filter(({ from, to }) => from === name && live.has(to)).length]]))
+}
+
+/** What decides whether who looked at a place hears of a change: how far its path leads, over which links, and what is there; of what was looked at for its keys, those. */
+const sight = (scheduler: Scheduler, [how, address]: Spec["log"][number], hops = 0): string => {
+  const { locations } = scheduler.graph
+  const [document = "", path = ""] = address.split("#")
+  const keys = path.split("/").slice(1)
+  let value = locations.whole(locations.root(document))
+  for (let i = 0; ; i++) {
+    if (Link.is(value)) {
+      const target = Address.into(Link.target(value), keys.slice(i)).text
+      return hops === Link.MAX_HOPS ? "in a ring" : `by ${target}, ${sight(scheduler, [how, target, undefined], hops + 1)}`
+    }
+    if (i === keys.length) break
+    if (typeof value !== "object" || value === null) return `leads ${i} far`
+    value = (value as Record<string, Value>)[keys[i]!]
   }
-  return new Map(nodes.map(({ name }) => [name, live.has(name)]))
+  return JSON.stringify(how === "keys" && typeof value === "object" && value !== null ? Object.keys(value) : value ?? null)
+}
+
+/** Keeps, of all nodes, what they looked at in their newest runs and what changed of it since. */
+export class Sights {
+  private readonly model: Model
+  private readonly scheduler: Scheduler
+  private readonly looks = new Map<Spec, { readonly log: Spec["log"]; readonly seen: ReadonlyArray<string>; readonly changed: Set<number> }>()
+
+  constructor(model: Model, scheduler: Scheduler) {
+    this.model = model
+    this.scheduler = scheduler
+  }
+
+  /** Is called whenever something may have changed, once at most for each place. */
+  note(): void {
+    for (const spec of this.model.specs.values()) {
+      const seen = spec.log.map((look) => sight(this.scheduler, look))
+      const known = this.looks.get(spec)
+      if (known?.log !== spec.log) this.looks.set(spec, { log: spec.log, seen, changed: new Set() })
+      else for (const [i, now] of seen.entries()) if (now !== known.seen[i]) known.changed.add(i)
+    }
+  }
+
+  /** What changed of what a node looked at, as it is written down. */
+  changes(spec: Spec): ReadonlyArray<string> {
+    const { changed, log } = this.looks.get(spec)!
+    return [...new Set([...changed].map((i) => log[i]![1]))]
+  }
 }
