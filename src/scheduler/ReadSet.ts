@@ -143,13 +143,9 @@ export abstract class ReadSet extends NodeTransaction {
   perform(): boolean {
     if (current.simple !== undefined || current.writing !== undefined) return this.within(current.simple ?? current.writing!)
     const { clock } = this.graph
-    let value: Value.Value | typeof AGAIN
-    try {
-      value = this.execute()
-    } finally {
-      current.simple = undefined
-      current.writing = undefined
-    }
+    const value = this.execute()
+    current.simple = undefined
+    current.writing = undefined
     return value !== AGAIN && this.conclude(value as Value.Value, clock)
   }
 
@@ -160,17 +156,13 @@ export abstract class ReadSet extends NodeTransaction {
     outer.waiting = cursor
     current.depth++
     current.writing = undefined
-    let value: Value.Value | typeof AGAIN
-    try {
-      value = this.execute()
-    } finally {
-      current.depth--
-      current.simple = simple
-      current.writing = writing
-      current.cursor = cursor
-      current.behind = behind
-      current.number = number
-    }
+    const value = this.execute()
+    current.depth--
+    current.simple = simple
+    current.writing = writing
+    current.cursor = cursor
+    current.behind = behind
+    current.number = number
     return value !== AGAIN && this.conclude(value as Value.Value, clock)
   }
 

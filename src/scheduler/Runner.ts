@@ -105,25 +105,23 @@ export class Runner extends ReadSet implements NodeRun {
 
   /** What the run made is published, when its read set is in place. */
   protected override conclude(value: Value.Value, clock: number): boolean {
-    const { graph, node: { output }, since } = this
-    this.since = clock
     this.runs++
-    if (this.isSpecial || graph.told !== undefined) this.close(value, since)
-    else if (output === undefined) {
-      // What is to be waited for is an object.
-      if (typeof value === "object") this.close(value, since)
-      else {
-        this.seen = value
-        if (!this.isSeen) this.environment.saw(this)
-      }
+    // What is to be waited for is an object.
+    if (this.isSpecial || this.graph.told !== undefined || typeof value === "object") return this.close(value, clock)
+    const { output } = this.node
+    if (output === undefined) {
+      this.seen = value
+      if (!this.isSeen) this.environment.saw(this)
     } else if (typeof value === "number" && Number.isFinite(value)) this.invalidation.counted(output, value, this.node)
-    else this.close(value, since)
+    else return this.close(value, clock)
+    this.since = clock
     return true
   }
 
   /** The same for any run and any value. */
-  private close(value: Value.Value, since: number): void {
-    const { graph } = this
+  private close(value: Value.Value, clock: number): boolean {
+    const { graph, since } = this
+    this.since = clock
     const { node: { output } } = this
     ignore(value)
     this.changed = this.error === undefined ? this.commit(value) : nothing
@@ -132,9 +130,10 @@ export class Runner extends ReadSet implements NodeRun {
     if (graph.told !== undefined) graph.told(this, this.error === undefined ? this.draft?.own?.keys ?? nothing : nothing)
     this.draft = undefined
     const { abandoned } = this
-    if (output !== undefined && this.error === undefined && abandoned === undefined) return
+    if (output !== undefined && this.error === undefined && abandoned === undefined) return true
     this.abandoned = undefined
     if (this.environment.finished(this, abandoned)) this.since = since
+    return true
   }
 
   /** What was refused is the run's error, caught or not; answers whether the run has to begin again. */

@@ -162,16 +162,11 @@ export class Settle {
 
   private run(node: Node): boolean {
     const run = node.run ??= new Runner(node, this.environment)
-    this.graph.noted?.runs(run)
-    if (this.graph.explains) this.explain(run)
-    const { timer } = this
-    if (!(timer !== undefined && node.definition.autoDebounce ? this.timed(run, timer) : run.perform())) return false
+    const { graph } = this
+    if (!(graph.noted !== undefined || graph.explains ? this.attended(run) : run.perform())) return false
     this.runs++
-    if (run.pass === this.pass) run.passRuns++
-    else {
-      run.pass = this.pass
-      run.passRuns = 1
-    }
+    run.passRuns = run.pass === this.pass ? run.passRuns + 1 : 1
+    run.pass = this.pass
     if (node.gate !== undefined) this.gates.ran(node)
     return true
   }
@@ -181,9 +176,15 @@ export class Settle {
     while (!this.run(node)) continue
   }
 
-  private explain(run: NodeRun): void {
-    run.causes = causesOf(run.node)
-    this.graph.before?.(run)
+  /** A run of which somebody takes something down. */
+  private attended(run: NodeRun): boolean {
+    const { graph, timer } = this
+    graph.noted?.runs(run)
+    if (graph.explains) {
+      run.causes = causesOf(run.node)
+      graph.before?.(run)
+    }
+    return timer !== undefined && run.node.definition.autoDebounce ? this.timed(run, timer) : run.perform()
   }
 
   /** Runs an effect by the clock of the host. What that shows counts when somebody hands it in. */
