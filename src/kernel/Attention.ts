@@ -9,6 +9,7 @@
 import type { Graph } from "../scheduler/Graph.ts"
 import type { Node, NodeRun } from "../scheduler/Node.ts"
 import { Trace } from "../scheduler/Trace.ts"
+import { isInPass } from "./Derivation.ts"
 import type { NodeLine } from "./Journal.ts"
 import type { Watch } from "./RunWatch.ts"
 
@@ -61,7 +62,7 @@ export class Attention {
     const { trace } = this
     if (trace.active.length === 0) return
     const marked = new Set(invalid)
-    lines.forEach(({ at, error, name }, i) => trace.add("run", { beat, node: name, in: at < 0 ? "pass" : "gate", causes: this.causes[i] ?? [], error: error?.message }))
+    lines.forEach(({ at, error, name }, i) => trace.add("run", { beat, node: name, in: isInPass(at) ? "pass" : "gate", causes: this.causes[i] ?? [], error: error?.message }))
     for (const { definition: { name } } of marked) trace.add("invalid", { beat, node: name })
     if (lines.length > 0) trace.add("pass", { beat, runs: lines.length, invalid: marked.size, restless })
   }

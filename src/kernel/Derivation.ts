@@ -22,6 +22,12 @@ export const PASS = -1
 /** Rounds of a beat in which failures of nodes are told, and what reads that is derived. */
 export const MAX_ROUNDS = 8
 
+/** In `NodeLine.at`: the run was before all handlings, so that what it starts is there again. */
+export const FIRST = PASS - MAX_ROUNDS
+
+/** Whether a run was part of the pass. */
+export const isInPass = (at: number): boolean => at < 0 && at > FIRST
+
 /** What an effect saw, to be told when it is durable. */
 export interface Delivery {
   readonly definition: Definition

@@ -18,7 +18,7 @@ import * as Idempotency from "../scheduler/Idempotency.ts"
 import { seen } from "../scheduler/Persistence.ts"
 import type { Ground } from "../scheduler/Locations.ts"
 import type { Modules } from "../scheduler/Modules.ts"
-import type { Gate, Location, Node, NodeRun } from "../scheduler/Node.ts"
+import type { Node, NodeRun } from "../scheduler/Node.ts"
 import type { GraphView } from "../scheduler/Introspection.ts"
 import { Scheduler } from "../scheduler/Scheduler.ts"
 import type { Kind } from "../scheduler/Trace.ts"
@@ -32,7 +32,7 @@ import type { Step } from "./Foreign.ts"
 import type { Delivery, Derivation } from "./Derivation.ts"
 import { Attention } from "./Attention.ts"
 import * as Derivations from "./Derivation.ts"
-import { MAX_ROUNDS, PASS, writerOf } from "./Derivation.ts"
+import { FIRST, isInPass, MAX_ROUNDS, PASS, writerOf } from "./Derivation.ts"
 import type { NodeLine, RefusedNode, Spent } from "./Journal.ts"
 import { worldOf } from "./Kept.ts"
 import type * as Pieces from "./Pieces.ts"
@@ -47,6 +47,8 @@ const noRows: ReadonlyArray<ObservationRow> = []
 
 /** Nodes that watch for somebody outside have names that no module can have. */
 const WATCH = "watch/"
+
+const isWatch = ({ definition: { name } }: Node): boolean => name.startsWith(WATCH)
 
 /** What a space gives to what is derived in it. */
 export interface Around {
@@ -80,15 +82,15 @@ export class Derived implements Derivation {
   private scheduler: Scheduler | undefined
   /** Places that are watched from outside, by the names of the nodes that do. */
   private readonly watches = new Map<string, Address.Address>()
-  private watched = 0
+  /** Names that are free again, so that there are no more of them than were ever watched at once. */
+  private readonly ended: Array<string> = []
   private stage: Stage | undefined
   private work: BeatWork | undefined
   private at = PASS
   /** When the gate opens that holds back what the handling under way read. */
   private heldUntil: number | undefined
-  private written = new Map<string, number>()
-  /** The nodes that ran in this beat, each with its gate as it was before. */
-  private readonly ran = new Map<Node, Gate | undefined>()
+  /** What runs changed since that joined the stage, and by which line. */
+  private readonly written = new Map<string, number>()
   lines: Array<NodeLine> = noLines as Array<NodeLine>
   readonly attention: Attention
   private labels: Labels | undefined
@@ -130,12 +132,13 @@ export class Derived implements Derivation {
 
   /** Demand for a place from outside; answers how to end it. */
   watch(address: Address.Address): () => void {
-    const name = `${WATCH}${this.watched++}`
+    const name = this.ended.pop() ?? `${WATCH}${this.watches.size}`
     this.watches.set(name, address)
     if (this.scheduler !== undefined) this.demand(this.scheduler, name, address)
     return () => {
-      this.watches.delete(name)
+      if (!this.watches.delete(name)) return
       this.scheduler?.remove(name)
+      this.ended.push(name)
     }
   }
 
@@ -154,18 +157,23 @@ export class Derived implements Derivation {
 
   begin(work: BeatWork): void {
     this.labels = work.labels
-    if (this.scheduler !== undefined) this.scheduler.graph.labels = work.labels
-    if (this.roster.isBehind) this.roster.activate(this.engine)
-    if (this.scheduler === undefined) return
+    if (this.scheduler === undefined && !this.roster.isBehind) return
+    const scheduler = this.engine
+    scheduler.graph.labels = work.labels
     this.work = work
     this.stage = work.stage
     this.lines = []
     this.attention.beat = work.moment.beat
-    this.scheduler.open(work.moment.now, work.moment)
-    this.timing.count(work.begun.spent, this.scheduler)
+    scheduler.open(work.moment.now, work.moment)
+    this.timing.count(work.begun.spent, scheduler)
     for (const [key, steps] of work.steps) this.changeBy(key, steps)
-    for (const staged of work.stage.documents.values()) this.scheduler.change(staged.address.key, staged)
-    for (const key of work.takenBack) this.scheduler.lose(Address.ofKey(key))
+    for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
+    for (const key of work.takenBack) scheduler.lose(Address.ofKey(key))
+    if (work.takenBack.length > 0) this.roster.kept.clear()
+    if (this.roster.isBehind) this.roster.activate(scheduler)
+    this.at = FIRST
+    scheduler.revival.revive()
+    if (this.written.size > 0) this.stageChanges()
     work.stage.derive = (address, depth) => this.gate(address, depth)
   }
 
@@ -198,13 +206,14 @@ export class Derived implements Derivation {
   settle(work: BeatWork): void {
     const { scheduler } = this
     const { kept } = this.roster
+    this.roster.take(work.stage.documents.values(), scheduler)
+    if (scheduler !== undefined) {
+      work.stage.derive = undefined
+      for (const refused of this.refused) work.diagnose(Derivations.refusal(refused))
+      this.timing.pass(() => this.pass(scheduler, work))
+    }
     if (work.takenBack.length > 0) kept.clear()
     else if (kept.size > 0) kept.mark(work.stage.documents.values())
-    if (scheduler === undefined) return
-    work.stage.derive = undefined
-    this.roster.take(work.stage.documents.values(), scheduler)
-    for (const refused of this.refused) work.diagnose(Derivations.refusal(refused))
-    this.timing.pass(() => this.pass(scheduler, work))
   }
 
   private pass(scheduler: Scheduler, work: BeatWork): void {
@@ -243,15 +252,8 @@ export class Derived implements Derivation {
   observations(): ReadonlyArray<ObservationRow> {
     const { scheduler } = this
     if (scheduler === undefined) return this.roster.kept.isChanged ? [...this.roster.kept.rows()] : noRows
-    const marked = scheduler.invalidation.marked ?? []
-    const rows: Array<ObservationRow> = [...this.roster.rows(scheduler)]
-    for (const node of new Set([...this.ran.keys(), ...marked, ...this.timing.nodes])) {
-      const { name } = node.definition
-      if (name.startsWith(WATCH) || scheduler.registry.get(name) !== node) continue
-      const kept = scheduler.observation(name, this.roster.hashOf(name))
-      rows.push({ node: name, text: kept === undefined ? undefined : JSON.stringify(kept) })
-    }
-    return rows
+    const nodes = new Set([...scheduler.reversal.ran, ...scheduler.invalidation.marked ?? [], ...this.timing.nodes])
+    return this.roster.rows(scheduler, [...nodes].filter(({ definition: { name } }) => !name.startsWith(WATCH)))
   }
 
   committed(): ReadonlyArray<Delivery> {
@@ -264,6 +266,7 @@ export class Derived implements Derivation {
     this.attention.takeDown({ beat, lines: this.lines, invalid: scheduler.invalidation.marked ?? [], restless: this.restless })
     this.end()
     this.roster.committed()
+    scheduler.reversal.committed()
     scheduler.graph.locations.settled(this.limit)
     const { wanted } = this
     if (wanted.length > 0) {
@@ -277,12 +280,12 @@ export class Derived implements Derivation {
   abort(): void {
     const { scheduler } = this
     if (scheduler === undefined) return
-    const ran = [...this.ran]
     this.end()
     scheduler.takeSeen()
     scheduler.takeFailures()
     this.timing.abort(scheduler)
-    scheduler.revert((key) => this.committedState.read(key), ran)
+    scheduler.reversal.revert((key) => this.committedState.read(key))
+    this.roster.abort(scheduler)
   }
 
   private end(): void {
@@ -293,7 +296,6 @@ export class Derived implements Derivation {
     this.attention.end()
     this.scheduler!.invalidation.marked = []
     this.written.clear()
-    this.ran.clear()
   }
 
   /** The nodes that were not taken in. */
@@ -316,7 +318,8 @@ export class Derived implements Derivation {
     const scheduler = new Scheduler(this.ground)
     scheduler.graph.labels = this.labels
     scheduler.invalidation.marked = []
-    scheduler.kept = (name) => ({ observation: this.roster.kept.take(name), hash: this.roster.hashOf(name) })
+    scheduler.graph.noted = scheduler.reversal
+    scheduler.kept = (node) => ({ observation: this.roster.kept.take(node.definition.name), hash: this.roster.hashOf(node) })
     scheduler.module = (name) => this.roster.module(name)
     scheduler.registry.removed = ({ definition: { name } }) => {
       if (!name.startsWith(WATCH)) this.roster.left(name)
@@ -341,16 +344,14 @@ export class Derived implements Derivation {
   private gate(address: Address.Address, depth: "deep" | "children"): void {
     const until = this.scheduler!.demand(address, depth)
     if (until !== undefined) this.heldUntil = Math.min(this.heldUntil ?? until, until)
-    if (this.scheduler!.graph.locations.changes > 0) this.stageChanges()
+    if (this.written.size > 0) this.stageChanges()
   }
 
   private note(run: NodeRun, keys: ReadonlyArray<string>): void {
     const { error, node } = run
-    if (!this.ran.has(node)) this.ran.set(node, node.gate && { ...node.gate })
     const { name } = node.definition
-    if (name.startsWith(WATCH)) return
-    for (const key of keys) this.written.set(key, this.lines.length)
-    if (node.output !== undefined) this.written.set(node.output.key, this.lines.length)
+    if (isWatch(node)) return
+    for (const key of run.changed) this.written.set(key, this.lines.length)
     this.attention.note(run)
     if (error === undefined) this.check?.({ run, keys, moment: this.work!.moment })
     this.lines.push({ name, at: this.at, parent: Derivations.lineage(node), error: Derivations.errorOf(error === undefined ? undefined : failure(error), this.scheduler!.gates.isLastAttempt(node)) })
@@ -360,22 +361,19 @@ export class Derived implements Derivation {
   private stageChanges(): void {
     const { scheduler, work } = this
     const { locations } = scheduler!.graph
-    for (let i = 0; i < locations.changes; i++) this.stageChange(locations.changed[i]!, work!)
-  }
-
-  private stageChange(root: Location, work: BeatWork): void {
-    const line = this.written.get(root.key)
-    if (line === undefined) return
-    const document = this.scheduler!.graph.locations.document(root)
-    if (document?.text === this.read(root.key)?.text) return
-    const address = Address.ofKey(root.key)
-    if (this.at < 0) work.stage.put(address, document, writerOf(work, line))
-    else work.stage.gate(address, document, writerOf(work, line))
+    for (const [key, line] of this.written) {
+      const document = locations.document(locations.root(key))
+      if (document?.text === this.read(key)?.text) continue
+      const address = Address.ofKey(key)
+      if (isInPass(this.at)) work!.stage.put(address, document, writerOf(work!, line))
+      else work!.stage.gate(address, document, writerOf(work!, line))
+    }
+    this.written.clear()
   }
 
   /** Failures and nodes that do not come to rest become diagnostics; answers whether there were any. */
   private report(work: BeatWork): boolean {
-    const failures = this.scheduler!.takeFailures()
+    const failures = this.scheduler!.takeFailures().filter(({ node }) => !isWatch(node))
     for (const { error, node } of failures) {
       const failed = Derivations.errorOf(failure(error), true)
       work.diagnose(Derivations.failure(node.definition.name, node.output?.key, failed?.code ?? "run/failed"))
@@ -385,7 +383,7 @@ export class Derived implements Derivation {
 
   /** Nodes that do not come to rest, when that begins. */
   private tire(work: BeatWork, restless: ReadonlyArray<Node>): boolean {
-    const fresh = restless.filter((node) => node.gate!.streak === 1 && this.told.get(node) !== node.gate!.episodes).sort((a, b) => a.ordinal - b.ordinal)
+    const fresh = restless.filter((node) => !isWatch(node) && node.gate!.streak === 1 && this.told.get(node) !== node.gate!.episodes).sort((a, b) => a.ordinal - b.ordinal)
     this.tiring = restless
     if (fresh.length === 0) return false
     this.restless = fresh.map(({ definition: { name } }) => name)

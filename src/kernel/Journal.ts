@@ -42,7 +42,7 @@ export interface Sent {
 /** One run of a node in a beat. */
 export interface NodeLine {
   readonly name: string
-  /** The place in the agenda of the handling that asked for it, or {@link PASS}. */
+  /** The place in the agenda of the handling that asked for it, `PASS`, or `FIRST`. */
   readonly at: number
   /** The nodes that started it, outermost first, with `/` between; `undefined` for a node of a module. */
   readonly parent: string | undefined
@@ -256,7 +256,7 @@ export type RunLine =
   | readonly [input: number, enzyme: "", outcome: "discarded"]
   | readonly [input: number, enzyme: string, outcome: "retry" | "dead" | "fatal", tag: string, code: string]
 
-/** One run of a node: its name, the place in the agenda of the handling that asked for it or -1, the node that started it or 0, and how it failed. */
+/** One run of a node: its name, the place in the agenda of the handling that asked for it, -1 in the pass and less in its further rounds and before all handlings, the node that started it or 0, and how it failed. */
 export type NodeRunLine = readonly [name: string, at: number, parent?: string | 0, tag?: string, code?: string]
 
 /** One document that changed: who wrote it, and its value before and after. */

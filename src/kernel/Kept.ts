@@ -60,6 +60,8 @@ export class Kept {
   /** Who read a document or the names below it. */
   private readonly byKey = new Map<string, Array<Read>>()
   private readonly byFolder = new Map<string, Array<Read>>()
+  /** What was handed over since the newest beat that was committed. */
+  private readonly taken = new Map<string, Observation>()
   /** Names whose observations changed since they were asked for. */
   private readonly marked = new Set<string>()
   /** Names whose observations were let go since then. */
@@ -93,7 +95,19 @@ export class Kept {
     if (this.world !== undefined) this.look(name, this.world)
     const kept = this.byName.get(name)
     this.byName.delete(name)
+    if (kept !== undefined) this.taken.set(name, kept)
     return kept
+  }
+
+  /** The beat is in the store: who took something keeps it. */
+  committed(): void {
+    if (this.taken.size > 0) this.taken.clear()
+  }
+
+  /** The beat leaves no trace: what nodes took that are gone with it is here again. */
+  abort(isThere: (name: string) => boolean): void {
+    for (const [name, kept] of this.taken) if (!isThere(name)) this.byName.set(name, kept)
+    this.taken.clear()
   }
 
   /** Marks an observation, where what was read is something else by now. */

@@ -27,6 +27,9 @@ import type { Documents } from "./Documents.ts"
 /** Where the cells lie. */
 export const FOLDER = "/sys/pieces"
 
+/** How their keys begin. */
+const BELOW = `${FOLDER}/`
+
 /** Cells that are asked for at a time. */
 const PAGE = 1000
 
@@ -49,7 +52,7 @@ export const put = (all: All, name: string, started: Started | undefined): void 
 }
 
 /** The key of a piece's cell. */
-export const keyOf = (name: string): string => `${FOLDER}/${name}`
+export const keyOf = (name: string): string => `${BELOW}${name}`
 
 /** What a run starts and stops, as cells of its draft. */
 export const face = (derivation: Pick<Derivation, "module">, hash: (bytes: Uint8Array) => string): Face<Draft> => ({
@@ -96,9 +99,9 @@ export const perform = (draft: Draft, control: Control.PieceControl, pieces: Fac
 
 /** The piece of a cell; `undefined` for any other cell, and for one that holds none. */
 export const fromCell = (key: string, document: Document | undefined): { readonly name: string; readonly started: Started | undefined } | undefined => {
-  if (!key.startsWith(`${FOLDER}/`)) return undefined
+  if (!key.startsWith(BELOW)) return undefined
   const value = Codec.read(document, [])
-  return { name: key.slice(FOLDER.length + 1), started: isContainer(value) ? value as unknown as Started : undefined }
+  return { name: key.slice(BELOW.length), started: isContainer(value) ? value as unknown as Started : undefined }
 }
 
 /** The pieces that the store has cells of. */

@@ -11,7 +11,8 @@
 import type { ObservationRow } from "../persistence/Persistence.ts"
 import { type Definition, InvalidNode } from "../scheduler/Definition.ts"
 import type { ModuleChange, Modules, NodeModule } from "../scheduler/Modules.ts"
-import { fingerprint, type Observation } from "../scheduler/Persistence.ts"
+import { fingerprint, isKept, keep, type Observation } from "../scheduler/Persistence.ts"
+import type { Node } from "../scheduler/Node.ts"
 import * as Piece from "../scheduler/Piece.ts"
 import type { Scheduler } from "../scheduler/Scheduler.ts"
 import type { Staged } from "../stage/Stage.ts"
@@ -40,8 +41,6 @@ export class Roster {
   /** How far the space has come in the changes of modules, and what is active since. */
   private known = 0
   private readonly active = new Map<string, NodeModule>()
-  /** How many of those are started. */
-  private templates = 0
   /** What was started, by module. */
   private readonly pieces: Pieces.All
   private readonly hash: (bytes: Uint8Array) => string
@@ -49,6 +48,8 @@ export class Roster {
   private readonly blocked = new Map<string, Candidate>()
   /** Nodes that are gone since the newest beat that was committed. */
   private readonly gone = new Set<string>()
+  /** Those of which the beat keeps something. */
+  private readonly observed: Array<Node> = []
   /** Whether a place may have become free. */
   private isFreed = false
 
@@ -87,8 +88,9 @@ export class Roster {
     return this.active.get(name)?.definition
   }
 
-  /** The digest of the module that a node's code is in. */
-  hashOf(name: string): string | undefined {
+  /** The digest of the module that a node's code is in: of one that a run defined, the module of that run. */
+  hashOf({ definition: { name }, parent }: Node): string | undefined {
+    if (parent !== undefined && !Piece.isPiece(name)) return this.hashOf(parent)
     return this.active.get(Piece.moduleOf(name))?.code?.hash
   }
 
@@ -112,46 +114,62 @@ export class Roster {
   }
 
   /** Takes in the pieces that a beat started, lets go of those that it stopped, and gives free places to who waits for them. */
-  take(changes: Iterable<Staged>, scheduler: Scheduler): void {
-    if (this.templates > 0) for (const staged of changes) this.takeCell(staged, scheduler)
-    if (!this.isFreed) return
+  take(changes: Iterable<Staged>, scheduler: Scheduler | undefined): void {
+    for (const staged of changes) this.takeCell(staged, scheduler)
+    if (!this.isFreed || scheduler === undefined) return
     this.isFreed = false
     for (const candidate of this.blocked.values()) this.admit(candidate, scheduler)
   }
 
-  /** The rows of nodes that are gone. */
-  rows(scheduler: Scheduler): ReadonlyArray<ObservationRow> {
-    const gone = [...this.gone].filter((name) => scheduler.registry.get(name) === undefined)
-    return [...gone.map((node) => ({ node, text: undefined })), ...this.kept.rows()]
+  /** What is to be kept of these nodes, where it is not kept already, and of those that are gone. */
+  rows(scheduler: Scheduler, nodes: ReadonlyArray<Node>): ReadonlyArray<ObservationRow> {
+    const rows: Array<ObservationRow> = [...this.kept.rows()]
+    for (const node of this.gone) if (scheduler.registry.get(node) === undefined) rows.push({ node, text: undefined })
+    for (const node of nodes) {
+      const { name } = node.definition
+      if (scheduler.registry.get(name) !== node || isKept(node)) continue
+      const observation = scheduler.observation(name, this.hashOf(node))
+      rows.push({ node: name, text: observation === undefined ? undefined : JSON.stringify(observation) })
+      keep(node, true)
+      this.observed.push(node)
+    }
+    return rows
   }
 
   /** The beat is in the store. */
   committed(): void {
     if (this.gone.size > 0) this.gone.clear()
     if (this.refused.length > 0) this.refused = []
+    this.kept.committed()
+    this.observed.length = 0
+  }
+
+  /** The beat leaves no trace: what is kept of nodes that are gone with it is kept on. */
+  abort(scheduler: Scheduler): void {
+    for (const node of this.observed.splice(0)) keep(node, false)
+    this.kept.abort((name) => scheduler.registry.get(name) !== undefined)
   }
 
   private change({ module, name }: ModuleChange, scheduler: Scheduler): void {
     const before = this.active.get(name)
     if (before !== undefined) {
       this.active.delete(name)
-      if (before.definition.piece !== undefined) this.templates--
       for (const { definition } of this.candidates(before)) this.release(definition.name, scheduler)
     }
     if (module === undefined) return
     this.active.set(name, module)
-    if (module.definition.piece !== undefined) this.templates++
     for (const candidate of this.candidates(module)) this.admit(candidate, scheduler)
   }
 
-  private takeCell({ address, after, before }: Staged, scheduler: Scheduler): void {
+  /** What stops while its module is away does not come back with it. */
+  private takeCell({ address, after, before }: Staged, scheduler: Scheduler | undefined): void {
     const found = Pieces.fromCell(address.key, after)
     if (found === undefined || !isChange(before, after)) return
     const { name, started } = found
     const module = this.active.get(Piece.moduleOf(name))
-    this.release(name, scheduler)
+    if (scheduler !== undefined) this.release(name, scheduler)
     Pieces.put(this.pieces, name, started)
-    if (started === undefined || module === undefined) return
+    if (started === undefined || module === undefined || scheduler === undefined) return
     const definition = Pieces.nodeOf(name, started, { module: module.definition, hash: this.hash })
     if (definition !== undefined) this.admit({ definition, hash: module.code?.hash }, scheduler)
   }

@@ -8,6 +8,7 @@
  * @module
  */
 import * as Address from "../cell/Address.ts"
+import type { Cell } from "../cell/Cell.ts"
 import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Value from "../cell/Value.ts"
@@ -17,13 +18,13 @@ import * as Derivations from "../kernel/Derivation.ts"
 import { failure } from "../kernel/Failure.ts"
 import type { NodeLine, NodeRunLine, Parsed, RefusedNode } from "../kernel/Journal.ts"
 import * as Pieces from "../kernel/Pieces.ts"
-import { type Definition, InvalidNode } from "../scheduler/Definition.ts"
+import { answered, type Definition, ignore, InvalidNode, raised } from "../scheduler/Definition.ts"
+import { NodeTransaction } from "../scheduler/NodeTransaction.ts"
 import * as Piece from "../scheduler/Piece.ts"
 import type { Pieces as Face } from "../stage/Charter.ts"
 import { Draft } from "../stage/Draft.ts"
 import type { Startable } from "../stage/Transaction.ts"
 import type { View } from "../stage/Moment.ts"
-import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Code } from "./Code.ts"
 import { NotReplayable } from "./NotReplayable.ts"
 
@@ -70,6 +71,7 @@ export class RecordedDerivation implements Derivation {
     this.work = work
     this.lines = []
     this.made.clear()
+    this.before(Derivations.FIRST)
   }
 
   before(run: number): void {
@@ -121,12 +123,14 @@ export class RecordedDerivation implements Derivation {
     this.work!.nodeDrafts.push(draft)
     let error: unknown
     try {
-      const value = definition.run(draft)
+      const returned = definition.run(new RecordedRun(draft)) as Value.Value
+      ignore(returned)
+      const value = answered(definition, returned)
       if (draft.refusal !== undefined) throw draft.refusal
       if (definition.output !== undefined) this.put(definition.output, value === undefined ? undefined : Codec.encode(value))
       draft.own?.keys.forEach((key, i) => this.put(key, draft.own!.documents[i]))
-    } catch (raised) {
-      error = draft.refusal ?? raised
+    } catch (thrown) {
+      error = draft.refusal ?? raised(thrown)
     }
     if (error !== undefined && this.work!.labels !== undefined && definition.output !== undefined) this.put(definition.output, undefined)
     const ended = { ...line, error: Derivations.errorOf(error === undefined ? undefined : failure(error), isLast) }
@@ -134,10 +138,10 @@ export class RecordedDerivation implements Derivation {
     return ended
   }
 
-  private draft(definition: Definition, run: number): NodeDraft {
+  private draft(definition: Definition, run: number): Draft {
     const { labels, moment } = this.work!
-    const start: Face<Draft>["start"] = (_, node, inputs) => this.start(definition, node, inputs)
-    return new NodeDraft(this.view, moment, { run, envelope: definition.envelope, serializable: false, pieces: { start, stop: (draft) => { throw (draft as NodeDraft).forbidden() } }, labels, surface: definition })
+    const pieces: Face<Draft> = { start: (_, node, inputs) => this.start(definition, node, inputs), stop: () => {} }
+    return new Draft(this.view, moment, { run, envelope: definition.envelope, serializable: false, pieces, labels, surface: definition })
   }
 
   /** What runs start is known by its name when it runs itself. */
@@ -215,7 +219,7 @@ export class RecordedDerivation implements Derivation {
     const creator = this.definitionOf({ name: parent.slice(slash + 1), parent: slash < 0 ? undefined : parent.slice(0, slash) })
     if (creator === undefined) return undefined
     try {
-      creator.run(this.draft(creator, 0))
+      creator.run(new RecordedRun(this.draft(creator, 0)))
     } catch {
       // What it started until then is known all the same.
     }
@@ -223,45 +227,49 @@ export class RecordedDerivation implements Derivation {
   }
 }
 
-/** The transaction of a node that is run again. */
-class NodeDraft extends Draft {
-  override random(): number {
-    throw this.forbidden()
+/** The transaction of a node that is run again: the draft, as far as a node may use it. */
+class RecordedRun extends NodeTransaction {
+  private readonly draft: Draft
+
+  constructor(draft: Draft) {
+    super()
+    this.draft = draft
   }
 
-  override id(): string {
-    throw this.forbidden()
+  override get beat(): number {
+    return this.draft.beat
   }
 
-  override blob(): string {
-    throw this.forbidden()
+  override get now(): number {
+    return this.draft.now
   }
 
-  override signal(): string {
-    throw this.forbidden()
+  override get(place: string | Cell): Value.Value {
+    return this.draft.get(place)
   }
 
-  override bind(): void {
-    throw this.forbidden()
+  override peek(place: string | Cell): Value.Value {
+    return this.draft.peek(place)
   }
 
-  override unbind(): void {
-    throw this.forbidden()
+  override keys(place: string | Cell): ReadonlyArray<string> | undefined {
+    return this.draft.keys(place)
   }
 
-  override get op(): never {
-    throw this.forbidden()
+  override list(id: string): ReadonlyArray<string> {
+    return this.draft.list(id)
   }
 
-  override get rv(): never {
-    throw this.forbidden()
+  override start(node: Startable | string, inputs?: { readonly [name: string]: unknown }): string {
+    return this.draft.start(node, inputs)
   }
 
-  override get io(): never {
-    throw this.forbidden()
+  protected override writing(): Draft {
+    return this.draft
   }
 
-  forbidden(): unknown {
-    return this.refusal ??= new TransactionRefused({ reason: "a node may run any number of times, and does not do this" })
+  protected override refuse(error: unknown): unknown {
+    this.draft.refusal ??= error
+    return error
   }
 }

@@ -8,8 +8,10 @@ import * as Schema from "effect/Schema"
 import * as Address from "../cell/Address.ts"
 import * as Name from "../cell/Name.ts"
 import type { Value } from "../cell/Value.ts"
+import { isTagged } from "../registry/Outcome.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import type { Transaction } from "../stage/Transaction.ts"
+import { TransactionRefused } from "../stage/TransactionRefused.ts"
 
 /** What the definitions of all nodes share. */
 export interface Common {
@@ -144,6 +146,21 @@ export class NodeThrew extends Error {
 /** A run with the inputs of its piece; one that does not look at them is left as it is. */
 export const withInputs = <R>(run: (tx: Transaction, inputs: Inputs) => R, inputs: Inputs): (tx: Transaction) => R =>
   run.length < 2 ? run as (tx: Transaction) => R : (tx) => run(tx, inputs)
+
+/** What a run threw, as an error. */
+export const raised = (thrown: unknown): Error => thrown instanceof Error ? thrown : new NodeThrew(thrown)
+
+/**
+ * What a run returned, where that is a value; what stands for a failure is thrown.
+ *
+ * @throws TransactionRefused, Retry, Fatal
+ */
+export const answered = ({ name }: Pick<Definition, "name">, returned: Value): Value => {
+  if (typeof returned !== "object" || returned === null) return returned
+  if (isTagged(returned, "Retry") || isTagged(returned, "Fatal")) throw raised(returned)
+  if (!isPromise(returned)) return returned
+  throw new TransactionRefused({ reason: `node "${name}" returned a promise; a node reads and derives at once, and waits for nothing` })
+}
 
 /** Whether a run returned what it would have to wait for. */
 export const isPromise = (value: unknown): boolean =>

@@ -13,10 +13,22 @@ import type { Labels } from "../stage/Labels.ts"
 import { Coverage } from "./Coverage.ts"
 import type { Ground } from "./Locations.ts"
 import { Locations } from "./Locations.ts"
-import { type Depth, Edge, isLive, type Location, type Node, type NodeRun, ROOT, rootOf, UNSETTLED } from "./Node.ts"
+import { type Depth, Edge, isLive, KEPT, type Location, type Node, type NodeRun, ROOT, rootOf, UNSETTLED } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
 const nobody: ReadonlyArray<Node> = []
+
+/** Told of what a beat does to nodes, where it may have to be taken back. */
+export interface Noted {
+  /** A node is about to run. */
+  readonly runs: (run: NodeRun) => void
+  /** A run started it. */
+  readonly starts: (node: Node) => void
+  /** It is about to go on under another definition. */
+  readonly renews: (node: Node) => void
+  /** It is about to go. */
+  readonly leaves: (node: Node) => void
+}
 
 /**
  * Locations, nodes, and the edges between them.
@@ -35,6 +47,8 @@ export class Graph {
   explains = false
   /** Told before each run, where runs are explained. */
   before: ((run: NodeRun) => void) | undefined
+  /** Takes down what is to be taken back where a beat is aborted. */
+  noted: Noted | undefined
   /** The labels of the space, where it has any. */
   labels: Labels | undefined
   /** Edges that close a cycle. */
@@ -84,6 +98,7 @@ export class Graph {
   /** Adds an edge between the edge read before and the next one. */
   link(reader: Node, location: Location, { after, before }: { readonly after: Edge | undefined; readonly before: Edge | undefined }): Edge {
     const edge = new Edge(reader, location, before)
+    reader.flags &= ~KEPT
     if (after === undefined) reader.reads = edge
     else after.nextRead = edge
     const last = location.lastReader
@@ -109,6 +124,7 @@ export class Graph {
   /** Takes an edge out of its location's readers; the reader's own list is the caller's business. */
   unlink(edge: Edge): void {
     const { location, nextReader, previousReader, reader } = edge
+    reader.flags &= ~KEPT
     if (previousReader === undefined) location.firstReader = nextReader
     else previousReader.nextReader = nextReader
     if (nextReader === undefined) location.lastReader = previousReader

@@ -30,6 +30,8 @@ export const REMOVED = 128
 export const PROVISIONAL = 256
 /** On the way of the walk that brings a closure up to date. */
 export const WALKED = 512
+/** Its observation was kept since it read anything else. */
+export const KEPT = 1024
 
 export const UNSETTLED = INVALID | NEVER_RAN
 /** Demand that needs no reader. */
@@ -66,7 +68,7 @@ export interface Gate {
 export interface NodeRun {
   readonly node: Node
   /** The change before which the newest completed run began: newer ones are reasons to run again. */
-  readonly since: number
+  since: number
   /** The pass in which it ran last, how often in it, and how often in all. */
   pass: number
   passRuns: number
@@ -77,6 +79,8 @@ export interface NodeRun {
   /** Why the newest run failed, where it did; and what changed before it, where that is asked for. */
   readonly error: unknown
   causes: ReadonlyArray<string>
+  /** The documents of which the newest run made something else, by key; kept where runs are told. */
+  readonly changed: ReadonlyArray<string>
   /** The names of the nodes that the newest run started. */
   children: Set<string> | undefined
   /** Runs the node once. Answers false where it has to begin again, because what it reads stands too deep. */

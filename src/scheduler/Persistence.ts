@@ -13,7 +13,7 @@ import type { Definition } from "./Definition.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { LabelBelow } from "../stage/Labels.ts"
-import { type Depth, type Edge, INVALID, isLive, NEVER_RAN, type Node, UNSETTLED } from "./Node.ts"
+import { type Depth, type Edge, INVALID, isLive, KEPT, NEVER_RAN, type Node, UNSETTLED } from "./Node.ts"
 import * as Reads from "./Reads.ts"
 import { type Environment, Runner } from "./Runner.ts"
 import type { Queue } from "./Queue.ts"
@@ -51,6 +51,18 @@ export interface Observation {
 /** What tells one version of a node from another; `hash` is the digest of its module. */
 export const fingerprint = ({ _tag, given = "", output, writes }: Definition, hash: string | undefined): string =>
   [_tag, output ?? "", ...writes, hash ?? "", given].join(" ")
+
+/** Whether nothing is to be kept of a node but what it read, so that its runs change that only where they read something else. */
+const isPlain = ({ flags, gate, run }: Node): boolean =>
+  (flags & UNSETTLED) === 0 && gate === undefined && run !== undefined && run.children === undefined && !(run.error instanceof LabelBelow)
+
+/** Whether what is kept of a node holds still. */
+export const isKept = (node: Node): boolean => (node.flags & KEPT) !== 0 && isPlain(node)
+
+/** What is to be kept of a node is, from now on; or it is not after all. */
+export const keep = (node: Node, isDone: boolean): void => {
+  node.flags = isDone && isPlain(node) ? node.flags | KEPT : node.flags & ~KEPT
+}
 
 /** What is to be kept of a node; `undefined` for one that has no completed run. */
 export const observe = (node: Node, hash: string | undefined): Observation | undefined => {
@@ -97,17 +109,19 @@ export const seen = (definition: Definition, address: Address.Address): Observat
 })
 
 /**
- * Gives a node that was just registered what was observed of it; answers whether it fits. Nothing is read and nothing runs.
+ * Gives a node that was just registered what was observed of it; answers whether it fits. Nothing is read and nothing runs. One whose
+ * runs start others is given its gate, and is to run.
  */
 export const resume = (node: Node, kept: Observation, around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment; readonly hash: string | undefined }): boolean => {
   const { gates, graph, hash, queue } = around
   if (kept.v !== 1 || (node.flags & NEVER_RAN) === 0) return false
-  if (kept.children.length > 0) {
-    node.run = new Runner(node, around.environment, new Set(kept.children))
-    return false
-  }
+  const isCreator = kept.children.length > 0
+  if (isCreator) node.run = new Runner(node, around.environment, new Set(kept.children))
   if (kept.fingerprint !== fingerprint(node.definition, hash)) return false
   if (graph.labels !== undefined && kept.reads.some(([text, depth]) => graph.labels!.above(node.definition, graph.labels!.at(placeOf(text, depth), depth)) !== undefined)) return false
+  const isGated = kept.throttledUntil + kept.debouncedUntil + kept.backoffUntil + kept.measured > 0
+  if (isGated) gates.restore(node, kept)
+  if (isCreator) return true
   const run = new Runner(node, around.environment)
   node.run = run
   run.since = graph.clock
@@ -119,7 +133,6 @@ export const resume = (node: Node, kept: Observation, around: { readonly graph: 
     if (kept.causes.includes(i)) after.cause = graph.clock + 1
   })
   if (isInvalid) graph.clock++
-  if (kept.throttledUntil + kept.debouncedUntil + kept.backoffUntil + kept.measured > 0) gates.restore(node, kept)
   if (isInvalid && isLive(node)) queue.push(node)
   return true
 }

@@ -18,7 +18,7 @@ import type { Draft } from "../stage/Draft.ts"
 import type { Moment } from "../stage/Moment.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import { isView } from "../stage/View.ts"
-import { NodeThrew } from "./Definition.ts"
+import { raised } from "./Definition.ts"
 import type { Graph } from "./Graph.ts"
 import { keysOf, type Locations, textOf } from "./Locations.ts"
 import { NodeTransaction } from "./NodeTransaction.ts"
@@ -187,7 +187,7 @@ export abstract class ReadSet extends NodeTransaction {
     try {
       value = node.definition.run(this) as Value.Value
     } catch (error) {
-      this.fail(error instanceof Error ? error : new NodeThrew(error))
+      this.fail(raised(error))
     }
     const isAgain = this.isSpecial && this.refused()
     if (current.cursor !== undefined && !isAgain) this.forget()

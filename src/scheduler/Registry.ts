@@ -87,12 +87,14 @@ export class Registry {
       this.gates.disturb(node)
     }
     if (isLive(node)) this.queue.push(node)
+    if (parent !== undefined) this.graph.noted?.starts(node)
     return node
   }
 
   /** Lets a node go, and those that its runs created. Its output stays as it is. */
   remove(node: Node): void {
     if ((node.flags & REMOVED) !== 0) return
+    this.graph.noted?.leaves(node)
     node.flags |= REMOVED
     this.nodes.delete(node.definition.name)
     this.retire(node)
@@ -121,6 +123,7 @@ export class Registry {
   /** What a node makes follows from its definition as well as from what it reads. */
   private renew(node: Node, definition: Definition): Node {
     const before = node.definition
+    this.graph.noted?.renews(node)
     node.definition = definition
     // A piece is what it was started with, though each start makes a function of it.
     const isSame = before.run === definition.run || (before.given !== undefined && before.given === definition.given)

@@ -9,9 +9,8 @@
  */
 import type * as Value from "../cell/Value.ts"
 import { Draft } from "../stage/Draft.ts"
-import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable } from "../stage/Transaction.ts"
-import { type Definition, ignore, isPromise } from "./Definition.ts"
+import { answered, type Definition, ignore } from "./Definition.ts"
 import type { Invalidation } from "./Invalidation.ts"
 import { type Node, type NodeRun, REMOVED, UNSETTLED } from "./Node.ts"
 import { AGAIN, current, ReadSet, type Surroundings } from "./ReadSet.ts"
@@ -47,6 +46,7 @@ export class Runner extends ReadSet implements NodeRun {
   error: unknown = undefined
   causes: ReadonlyArray<string> = nothing
   children: Set<string> | undefined = undefined
+  changed: ReadonlyArray<string> = nothing
   /** The names of the nodes that the run before started. */
   private abandoned: Set<string> | undefined = undefined
 
@@ -124,14 +124,15 @@ export class Runner extends ReadSet implements NodeRun {
   /** The same for any run and any value. */
   private close(value: Value.Value, since: number): void {
     const { graph } = this
+    const { node: { output } } = this
     ignore(value)
-    if (this.error === undefined) this.commit(value)
+    this.changed = this.error === undefined ? this.commit(value) : nothing
     // When it last went well depends on who asked for it, which may be confidential.
-    if (this.error !== undefined && graph.labels !== undefined && this.node.output !== undefined) this.invalidation.derived(this.node.output, undefined, this.node)
+    if (this.error !== undefined && graph.labels !== undefined && output !== undefined && this.invalidation.derived(output, undefined, this.node)) this.changed = [output.key]
     if (graph.told !== undefined) graph.told(this, this.error === undefined ? this.draft?.own?.keys ?? nothing : nothing)
     this.draft = undefined
     const { abandoned } = this
-    if (this.node.output !== undefined && this.error === undefined && abandoned === undefined) return
+    if (output !== undefined && this.error === undefined && abandoned === undefined) return
     this.abandoned = undefined
     if (this.environment.finished(this, abandoned)) this.since = since
   }
@@ -145,21 +146,25 @@ export class Runner extends ReadSet implements NodeRun {
     return false
   }
 
-  /** Publishes what the run made, when its read set is in place. */
-  private commit(value: Value.Value): void {
+  /** Publishes what the run made, when its read set is in place; answers what differs by that. */
+  private commit(value: Value.Value): ReadonlyArray<string> {
     const { draft, invalidation, locations, node } = this
+    const changed: Array<string> = []
     try {
-      if (typeof value === "object" && isPromise(value)) {
-        throw new TransactionRefused({ reason: `node "${node.definition.name}" returned a promise; a node reads and derives at once, and waits for nothing` })
-      }
-      if (node.output === undefined) this.seen = value
-      else invalidation.derived(node.output, value, node)
+      const answer = answered(node.definition, value)
+      if (node.output === undefined) this.seen = answer
+      else if (invalidation.derived(node.output, answer, node)) changed.push(node.output.key)
     } catch (error) {
-      return this.fail(error)
+      this.fail(error)
+      return nothing
     }
     const own = draft?.own
-    if (own === undefined) return
-    for (let i = 0; i < own.keys.length; i++) invalidation.replaced(locations.root(own.keys[i]!), own.documents[i], { node })
+    if (own === undefined) return changed
+    for (let i = 0; i < own.keys.length; i++) {
+      const key = own.keys[i]!
+      if (invalidation.replaced(locations.root(key), own.documents[i], { node })) changed.push(key)
+    }
+    return changed
   }
 
   /** The draft of what the node writes beside its output; from now on reads look there first. */

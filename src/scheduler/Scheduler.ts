@@ -22,13 +22,15 @@ import { Graph } from "./Graph.ts"
 import * as Introspection from "./Introspection.ts"
 import { Invalidation } from "./Invalidation.ts"
 import { adopt, type Ground } from "./Locations.ts"
-import { type Depth, type Gate, INVALID, isLive, LOADED, type Location, NEVER_RAN, type Node, type NodeRun, REMOVED } from "./Node.ts"
+import { type Depth, isLive, LOADED, type Location, NEVER_RAN, type Node, type NodeRun } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
 import * as Piece from "./Piece.ts"
 import type { Observation } from "./Persistence.ts"
 import { Queue } from "./Queue.ts"
 import { Registry } from "./Registry.ts"
 import type { Environment } from "./Runner.ts"
+import { Reversal } from "./Reversal.ts"
+import { Revival } from "./Revival.ts"
 import { Settle, type Settled } from "./Settle.ts"
 
 /** What a node's run came to. */
@@ -76,10 +78,11 @@ export class Scheduler {
   readonly gates: Gates
   readonly invalidation: Invalidation
   readonly settling: Settle
-  private readonly queue: Queue
+  readonly revival: Revival
+  readonly reversal: Reversal
   private readonly environment: Environment
   /** Asked for what is kept of a node that a run starts. */
-  kept: ((name: string) => { readonly observation: Observation | undefined; readonly hash: string | undefined }) | undefined
+  kept: ((node: Node) => { readonly observation: Observation | undefined; readonly hash: string | undefined }) | undefined
   /** Finds the modules that runs start by name. */
   module: ((name: string) => Definition | undefined) | undefined
   /** Effects that saw something since the last delivery, in the order in which they ran; how many there are, and how many of them were told. */
@@ -90,7 +93,6 @@ export class Scheduler {
 
   constructor(ground: Ground = memory) {
     const queue = new Queue()
-    this.queue = queue
     this.graph = new Graph(ground, queue)
     const { graph } = this
     this.gates = new Gates(queue)
@@ -109,6 +111,9 @@ export class Scheduler {
       moment: zero
     }
     this.settling = new Settle({ graph, gates, queue, environment: this.environment })
+    const { invalidation, registry, settling } = this
+    this.revival = new Revival({ graph, gates, queue, environment: this.environment, invalidation, settling })
+    this.reversal = new Reversal({ graph, gates, queue, invalidation, registry, revival: this.revival })
   }
 
   /**
@@ -127,7 +132,7 @@ export class Scheduler {
    */
   resume(definition: Definition, kept: Observation | undefined, hash?: string): Node {
     const node = this.registry.register(definition)
-    if (kept !== undefined) Persistence.resume(node, kept, { graph: this.graph, gates: this.gates, queue: this.queue, environment: this.environment, hash })
+    if (kept !== undefined) this.revival.resume(node, kept, hash)
     return node
   }
 
@@ -170,7 +175,8 @@ export class Scheduler {
       root = locations.root(key)
     }
     if ((root.flags & LOADED) === 0) adopt(root, before)
-    this.invalidation.replaced(root, after, { group })
+    // What a node derives is not for others to say: it derives it again.
+    if (this.invalidation.replaced(root, after, { group }) && root.writer !== undefined) this.invalidation.lost(root.writer)
   }
 
   /** A document was taken back to what it was: whoever makes it has to do so again. */
@@ -179,22 +185,6 @@ export class Scheduler {
     const writer = locations.known(address.key)?.writer
     if (writer !== undefined) invalidation.lost(writer)
     if (this.graph.coverage.has(address)) for (const node of this.graph.coverage.of(locations.at(address))) invalidation.lost(node)
-  }
-
-  /** Takes back what changed since the last commit, and what ran: documents are what `committed` says, who ran has to run again, and its gate is what it was. */
-  revert(committed: (key: string) => Document | undefined, ran: ReadonlyArray<readonly [node: Node, before: Gate | undefined]>): void {
-    const { locations } = this.graph
-    for (let i = 0, { changes } = locations; i < changes; i++) {
-      const root = locations.changed[i]!
-      this.invalidation.replaced(root, committed(root.key), {})
-    }
-    for (const [node, before] of ran) {
-      if ((node.flags & REMOVED) !== 0) continue
-      this.gates.rewind(node, before)
-      node.flags |= INVALID
-      if (isLive(node)) this.queue.push(node)
-    }
-    locations.settled()
   }
 
   /** Has each run told, with the documents that it wrote beside its output, as it ends. */
@@ -209,6 +199,7 @@ export class Scheduler {
   /** Runs all that has to run at this moment, in milliseconds since 1970, and tells effects what they saw. */
   settle(now = this.gates.now): Settled {
     this.open(now)
+    this.revival.revive()
     const settled = this.settling.settle()
     this.graph.locations.settled()
     if (this.seers > 0) this.deliver()
@@ -314,8 +305,8 @@ export class Scheduler {
     const above = this.graph.labels?.starting(parent.definition, definition)
     if (above !== undefined) throw above
     const node = this.registry.register(definition, parent)
-    const kept = known === undefined ? this.kept?.(definition.name) : undefined
-    if (kept?.observation !== undefined) Persistence.resume(node, kept.observation, { graph: this.graph, gates: this.gates, queue: this.queue, environment: this.environment, hash: kept.hash })
+    const kept = known === undefined ? this.kept?.(node) : undefined
+    if (kept?.observation !== undefined) this.revival.resume(node, kept.observation, kept.hash)
     if ((node.flags & NEVER_RAN) === 0 || known === node || isLive(node) || !isLive(parent)) return definition
     this.settling.provide(node)
     if (node.gate !== undefined) this.gates.disturb(node)
@@ -340,7 +331,7 @@ export class Scheduler {
   /** What an effect saw is to be told. */
   private saw(run: NodeRun): void {
     const { node } = run
-    if (node.definition.deliver === undefined) return
+    if (node.definition.deliver === undefined || this.revival.isSilent) return
     run.isSeen = true
     this.seen[this.seers++] = node
   }

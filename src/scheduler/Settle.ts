@@ -162,6 +162,7 @@ export class Settle {
 
   private run(node: Node): boolean {
     const run = node.run ??= new Runner(node, this.environment)
+    this.graph.noted?.runs(run)
     if (this.graph.explains) this.explain(run)
     const { timer } = this
     if (!(timer !== undefined && node.definition.autoDebounce ? this.timed(run, timer) : run.perform())) return false
@@ -173,6 +174,11 @@ export class Settle {
     }
     if (node.gate !== undefined) this.gates.ran(node)
     return true
+  }
+
+  /** Runs a node now, whatever its gate says. */
+  force(node: Node): void {
+    while (!this.run(node)) continue
   }
 
   private explain(run: NodeRun): void {

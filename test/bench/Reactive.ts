@@ -9,6 +9,7 @@ import * as preact from "@preact/signals-core"
 import * as mobx from "mobx"
 import type { Value } from "systole"
 import { Cell, Computation, Effect, Scheduler } from "systole"
+import { Labels } from "../../src/stage/Labels.ts"
 
 /** Reads within a computed value or an effect. For us it is the node's transaction itself. */
 export interface Reader<Source> {
@@ -106,8 +107,36 @@ const makeMobx = (): Library<Box> => {
 const nothing = (): void => {}
 
 /** Our engine in memory, through what the package exports: every node runs in a transaction of its own. */
-const makeSystole = (): Library<Cell.Cell> => {
+const makeSystole = (): Library<Cell.Cell> => around(new Scheduler(), (scheduler) => void scheduler.settle())
+
+/**
+ * The same with labels on each cell and all taken down that a beat writes of a pass: who ran, and
+ * what became of each document, in its stored form. What a beat does beside is not in it.
+ */
+export const makeRecorded = (): Library<Cell.Cell> => {
   const scheduler = new Scheduler()
+  const { locations } = scheduler.graph
+  const ran: Array<string> = []
+  scheduler.graph.labels = new Labels({ cells: { "/s/**": ["bench"], "/c/**": ["bench"] }, declassify: {} })
+  scheduler.invalidation.marked = []
+  scheduler.observe(({ node }) => void ran.push(node.definition.name))
+  let entry = ""
+  return around(scheduler, () => {
+    scheduler.settling.settle()
+    entry = ran.join()
+    for (let i = 0; i < locations.changes; i++) {
+      const root = locations.changed[i]!
+      entry += `${root.key} ${JSON.stringify(locations.before[i])} ${locations.document(root)?.text}`
+    }
+    if (entry.length === 0) throw new Error("nothing was taken down")
+    ran.length = 0
+    scheduler.invalidation.marked = []
+    scheduler.takeSeen()
+    locations.settled()
+  })
+}
+
+const around = (scheduler: Scheduler, settle: (scheduler: Scheduler) => void): Library<Cell.Cell> => {
   let made = 0
   return {
     source: (value) => {
@@ -122,12 +151,12 @@ const makeSystole = (): Library<Cell.Cell> => {
     },
     effect: (run) => {
       scheduler.register(Effect.make({ name: `e${made++}`, read: run as unknown as (tx: Reader<Cell.Cell>) => Value, deliver: nothing }))
-      scheduler.settle()
+      settle(scheduler)
     },
     write: (source, value) => scheduler.set(source, value),
     batch: (run) => {
       run()
-      scheduler.settle()
+      settle(scheduler)
     },
     transactions: () => scheduler.snapshot().reduce((sum, { runs }) => sum + runs, 0)
   }

@@ -5,7 +5,7 @@
  * All contenders run in one process and take turns. Each shape's sums, effects and
  * computed values have to be the same with all of them, or there are no figures. Our nodes run
  * in transactions, with causes, budgets and before-images; journal and labels are off
- * in the first table, and on in the second, where every batch is a beat of a space.
+ * in the first table, and on in the second: in the scheduler alone, and in a space, where every batch is a beat.
  */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
@@ -13,16 +13,16 @@ import { Cell, Computation, Effect, Scheduler } from "systole"
 import type { Bench, Case, Round } from "./Bench.ts"
 import { quantile } from "./Bench.ts"
 import * as Journaled from "./Journaled.ts"
-import { libraries } from "./Reactive.ts"
+import { libraries, makeRecorded } from "./Reactive.ts"
 import type { Shape, shapes as Shapes } from "./ReactiveShapes.ts"
 
 const names = Object.keys(libraries)
 
 /** The contenders of the second table. */
-const journaledNames = ["alien", "systole", "journaled"]
+const journaledNames = ["alien", "systole", "recorded", "journaled"]
 
 /** Each contender's own copy of the shapes. */
-const copies = new Map(await Promise.all([...names, "journaled"].map(async (name) =>
+const copies = new Map(await Promise.all([...names, "recorded", "journaled"].map(async (name) =>
   [name, (await import(`./ReactiveShapes.ts?${name}`) as { readonly shapes: typeof Shapes }).shapes] as const
 )))
 
@@ -43,7 +43,7 @@ const round = (kase: string, name: string, table = ""): Round => async () => {
   let own = shapes.get(name)
   if (own === undefined) {
     const journaled = name === "journaled" ? await Journaled.make() : undefined
-    const library = journaled ?? await libraries[name]!()
+    const library = journaled ?? (name === "recorded" ? makeRecorded() : await libraries[name]!())
     own = { shape: copies.get(name)![kase]!.build(library), transactions: library.transactions, verify: journaled?.verify }
     shapes.set(name, own)
   }
@@ -66,7 +66,7 @@ const JOURNALED = "journaled: "
 
 const journaledCases: ReadonlyArray<Case> = Object.entries(copies.get("alien")!).map(([kase, { group }]): Case => ({
   name: `${JOURNALED}${group}: ${kase}`,
-  table: "Journal and labels on: every batch is a beat, durable in memory",
+  table: "Journal and labels on: recorded is the scheduler with all that the journal and labels ask of it; journaled is a space, where every batch is a beat, durable in memory",
   unit: "ms",
   baseline: "alien",
   contenders: Object.fromEntries(journaledNames.map((name) => [name, round(kase, name, JOURNALED)])),
@@ -75,7 +75,7 @@ const journaledCases: ReadonlyArray<Case> = Object.entries(copies.get("alien")!)
 }))
 
 /** Whose computed values are not compared: solid runs all that exist, looked at or not. */
-const isLoose = (name: string, kase: string): boolean => name === "solid" || ((name === "systole" || name === "journaled") && copies.get("alien")![kase]!.eager === true)
+const isLoose = (name: string, kase: string): boolean => name === "solid" || (["systole", "recorded", "journaled"].includes(name) && copies.get("alien")![kase]!.eager === true)
 
 /** Throws where a contender came to something else than the baseline. */
 const compare = (): void => {

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import type { NodeDefinition, Space, Value } from "systole"
-import { Computation, Effect, Fatal, Kernel, Materializer, replay, why } from "systole"
+import type { Space, Value } from "systole"
+import { Computation, Effect, Fatal, Materializer, why } from "systole"
 import * as TestKernel from "../support/TestKernel.ts"
-import { enzyme, steps, turns } from "./Kit.ts"
+import { controlled, enzyme, put, register, replays, steps, turns, write } from "./Kit.ts"
 
 const total = Computation.make({
   name: "total",
@@ -14,21 +14,7 @@ const total = Computation.make({
 
 const add = enzyme("add", (tx, { payload, params }) => tx.set(`/data/orders/${params["id"]}`, { price: payload }), { query: "/signals/order/:id" })
 
-const register = (...nodes: ReadonlyArray<NodeDefinition>) => Fx.gen(function*() {
-  const kernel = yield* Kernel
-  for (const node of nodes) yield* kernel.register(node)
-})
-
 const order = (space: Space, id: string, price: number) => space.signal({ signal: `/signals/order/${id}`, payload: price })
-
-/** That every beat of the space runs again to the same entry, from the first and from each other one. */
-const replays = (space: Space) => Fx.gen(function*() {
-  const head = yield* space.head
-  for (let from = 0; from <= head; from++) {
-    const { difference } = yield* space.examine((archive) => replay(archive, from, head))
-    assert.isUndefined(difference, `from ${from}: ${JSON.stringify(difference)}`)
-  }
-})
 
 describe("Derived", () => {
   it.effect("brings what is demanded up to date in the beat of the change, in the same batch, and delivers it once it is durable", () =>
@@ -251,5 +237,46 @@ describe("Derived", () => {
       assert.deepStrictEqual(seen, [1, 1])
       assert.strictEqual(runs, 2)
       assert.strictEqual(yield* space.get("/data/slow"), 1)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("derives again what a handler or somebody outside wrote over, whether it is demanded or looked at later", () =>
+    Fx.gen(function*() {
+      const told: Array<Value> = []
+      const next = (name: string) => Computation.make({ name, output: `/data/${name}`, run: (tx) => Number(tx.get("/data/x")) + 1 })
+      yield* register(next("live"), next("dormant"), Effect.make({ name: "e", read: (tx) => tx.get("/data/live"), deliver: (value) => void told.push(value) }))
+      const seen: Array<Value> = []
+      const look = enzyme("look", (tx) => void seen.push(tx.get("/data/dormant")))
+      const space = yield* TestKernel.space([put, look])
+      yield* write(space, ["/data/x", 1])
+      yield* space.signal({ signal: "/signals/look" })
+      yield* space.step
+      yield* write(space, ["/data/live", "rubbish"], ["/data/dormant", "rubbish"])
+      assert.strictEqual(yield* space.get("/data/live"), 2)
+      assert.deepStrictEqual(told.filter((value) => value !== 2), [])
+      yield* space.signal({ signal: "/signals/look" })
+      yield* space.step
+      yield* controlled(space, space.set("/data/live", "rubbish"))
+      assert.strictEqual(yield* space.get("/data/live"), 2)
+      assert.deepStrictEqual(seen.filter((value) => value !== 2), [])
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("keeps nothing of who watched once", () =>
+    Fx.gen(function*() {
+      yield* register(total)
+      const space = yield* TestKernel.space([add])
+      yield* space.step
+      const names = Fx.map(space.graph.view, ({ nodes }) => nodes.map(({ name, ordinal }) => [name, ordinal]))
+      const followed = Fx.gen(function*() {
+        const watching = yield* Fx.forkChild(Stream.runDrain(space.watch("/data/total")), { startImmediately: true })
+        yield* turns(2)
+        const found = yield* names
+        yield* Fiber.interrupt(watching)
+        yield* turns(2)
+        return found
+      })
+      const first = yield* followed
+      for (let i = 0; i < 3; i++) assert.deepStrictEqual(yield* followed, first)
+      assert.lengthOf(yield* names, 1)
     }).pipe(Fx.provide(TestKernel.layer())))
 })

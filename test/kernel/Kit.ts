@@ -3,8 +3,9 @@
  *
  * @module
  */
+import { assert } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
-import { Enzyme, type Event, type Space, type Transaction } from "systole"
+import { Enzyme, type Event, Kernel, type NodeDefinition, replay, type Space, type Transaction, type Value } from "systole"
 
 type Options = Partial<Omit<Enzyme.Definition, "name" | "run">>
 
@@ -37,3 +38,27 @@ export const turns = (count = 8): Effect.Effect<void> =>
 export const ended = (space: Space, id: string) =>
   Effect.map(space.receipt(id), (receipt) =>
     receipt?.handlings.map(({ attempt, beat, enzyme, outcome }) => `${enzyme} ${outcome} @${beat} #${attempt}`))
+
+/** Registers nodes. */
+export const register = (...nodes: ReadonlyArray<NodeDefinition>) => Effect.gen(function*() {
+  const kernel = yield* Kernel
+  for (const node of nodes) yield* kernel.register(node)
+})
+
+/** Writes what it is sent. */
+export const put = enzyme("put", (tx, { payload }) => {
+  for (const [address, value] of payload as unknown as ReadonlyArray<readonly [string, Value]>) tx.set(address, value ?? undefined)
+})
+
+/** Has {@link put} write these, in a beat. */
+export const write = (space: Space, ...writes: ReadonlyArray<readonly [string, unknown]>) =>
+  Effect.andThen(space.signal({ signal: "/signals/put", payload: writes }), space.step)
+
+/** That every beat of the space runs again to the same entry, from the first and from each other one. */
+export const replays = (space: Space) => Effect.gen(function*() {
+  const head = yield* space.head
+  for (let from = 0; from <= head; from++) {
+    const { difference, impossible } = yield* space.examine((archive) => replay(archive, from, head))
+    assert.isUndefined(difference ?? impossible, `from ${from}: ${JSON.stringify(difference ?? impossible)}`)
+  }
+})

@@ -5,16 +5,22 @@
  * @module
  */
 import { Context, Deferred, Effect, Latch, Layer, type Scope } from "effect"
-import type { Enzyme, NodeDefinition, Settings, Space } from "systole"
+import type { Batch, Enzyme, NodeDefinition, Settings, Space } from "systole"
 import { Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Registry, StoreUnavailable } from "systole"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as TestPacemaker from "../support/TestPacemaker.ts"
 
+/** A module, and the digest of its code. */
+export interface Versioned {
+  readonly module: Enzyme.Enzyme | NodeDefinition
+  readonly hash: string
+}
+
 /** One store, and how to start and stop what runs over it. */
 export interface Machine {
   /** Starts a kernel over what is durable. One that ran before is fenced off, as by a power cut. */
-  readonly boot: (modules: ReadonlyArray<Enzyme.Enzyme | NodeDefinition>, settings?: Partial<Settings>) => Effect.Effect<Space, PersistenceError>
+  readonly boot: (modules: ReadonlyArray<Enzyme.Enzyme | NodeDefinition | Versioned>, settings?: Partial<Settings>) => Effect.Effect<Space, PersistenceError>
   /** The space as the newest kernel gives it: opened again where it had stopped. */
   readonly open: Effect.Effect<Space, PersistenceError>
   /** Lets no flush end. */
@@ -28,6 +34,8 @@ export interface Machine {
   readonly breakReads: (broken: boolean) => void
   /** How many flushes succeeded. */
   readonly flushes: () => number
+  /** How many observations of nodes were kept. */
+  readonly observations: () => number
 }
 
 /** A machine whose store is in memory. */
@@ -40,6 +48,7 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
   let broken = false
   let unreadable = false
   let flushes = 0
+  let observations = 0
   let newest: Kernel["Service"] | undefined
   const wrapped: Persistence["Service"] = {
     ...memory,
@@ -56,6 +65,12 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
         return new Proxy(store, {
           get: (target, key) => {
             if (key === "flush") return flush
+            if (key === "append") {
+              return (batch: Batch) => {
+                observations += batch.observations.length
+                target.append(batch)
+              }
+            }
             if (unreadable && (key === "read" || key === "receipts")) return () => { throw failure }
             const value: unknown = Reflect.get(target, key, target)
             return typeof value === "function" ? value.bind(target) : value
@@ -71,7 +86,7 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
       Layer.provide(Layer.succeed(KernelSettings, { ...TestKernel.settings, ...settings }))
     ))
     const kernel = Context.get(yield* Layer.buildWithScope(layer, scope), Kernel)
-    for (const module of modules) yield* Effect.orDie(kernel.register(module))
+    for (const module of modules) yield* Effect.orDie("module" in module ? kernel.register(module.module, { hash: module.hash }) : kernel.register(module))
     newest = kernel
     return yield* kernel.space("machine")
   })
@@ -83,6 +98,7 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
     held: Effect.suspend(() => Deferred.await(arrived)),
     breakDisk: (on) => { broken = on },
     breakReads: (on) => { unreadable = on },
-    flushes: () => flushes
+    flushes: () => flushes,
+    observations: () => observations
   }
 })

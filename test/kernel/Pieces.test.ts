@@ -274,4 +274,24 @@ describe("Pieces", () => {
       assert.deepStrictEqual(yield* ended(space, other!.id), ["go ok @1 #1"])
       assert.lengthOf(yield* space.list("/sys/pieces"), 1)
     }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("do not come back with their module, where they were stopped while that was away", () =>
+    Fx.gen(function*() {
+      const log = new Graph.Log()
+      const nodes = carts(log)
+      const space = yield* started(...nodes)
+      const kernel = yield* Kernel
+      const [total] = yield* launch(space, "a")
+      for (const node of nodes) yield* kernel.unregister(node)
+      yield* space.step
+      yield* space.signal({ signal: "/signals/close", payload: total! })
+      yield* space.step
+      for (const node of nodes) yield* kernel.register(node)
+      yield* steps(space, 2)
+      assert.notInclude((yield* space.graph.view).nodes.map(({ name }) => name), total!)
+      log.take()
+      yield* controlled(space, space.set("/data/carts/a", 20))
+      assert.deepStrictEqual(log.take(), {})
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
 })

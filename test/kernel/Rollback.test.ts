@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Computation, Materializer, replay, type Space, type Value } from "systole"
 import * as Model from "../scheduler/Model.ts"
 import * as Dice from "../support/Dice.ts"
-import { controlled, enzyme } from "./Kit.ts"
+import { controlled, put } from "./Kit.ts"
 import * as Machine from "./Machine.ts"
 
 /** Asks for a control operation, and steps until it is over. */
@@ -32,10 +32,6 @@ const replays = Effect.fnUntraced(function*(space: Space) {
     const { difference, impossible } = yield* space.examine((archive) => replay(archive, from, head))
     assert.isUndefined(difference ?? impossible, JSON.stringify(difference ?? impossible))
   }
-})
-
-const put = enzyme("put", (tx, { payload }) => {
-  for (const [address, value] of payload as unknown as ReadonlyArray<readonly [string, Value]>) tx.set(address, value ?? undefined)
 })
 
 /** One life of a graph: sources change, somebody looks, the space is taken back, the process ends, by the dice. */

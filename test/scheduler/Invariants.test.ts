@@ -204,7 +204,7 @@ describe("Invariants of the scheduler", () => {
         rows.delete(name)
         return row
       }
-      twin.kept = (name) => ({ observation: take(name), hash: undefined })
+      twin.kept = ({ definition: { name } }) => ({ observation: take(name), hash: undefined })
       for (const { name, parent } of scheduler.snapshot()) {
         if (parent === undefined) twin.resume(model.define(model.specs.get(name)!), take(name))
       }

@@ -1,0 +1,138 @@
+/**
+ * Reversal: what one beat did to the graph, so that a beat that is aborted leaves
+ * no trace in it.
+ *
+ * Documents are what is committed again. Who ran stands as before the first of its
+ * runs, and has to run again; what runs started is gone, and what they let go of is
+ * back. (Architecture, section 1.1.)
+ *
+ * @module
+ */
+import type { Document } from "../cell/Document.ts"
+import type { Definition } from "./Definition.ts"
+import type { Gates } from "./Gates.ts"
+import type { Graph, Noted } from "./Graph.ts"
+import type { Invalidation } from "./Invalidation.ts"
+import { type Gate, GATED, INVALID, isLive, NEVER_RAN, type Node, type NodeRun, REMOVED, UNSETTLED } from "./Node.ts"
+import * as Persistence from "./Persistence.ts"
+import type { Queue } from "./Queue.ts"
+import type { Registry } from "./Registry.ts"
+import type { Revival } from "./Revival.ts"
+
+/** How a node stood before the first of its runs. */
+interface Before {
+  readonly flags: number
+  readonly gate: Gate | undefined
+  readonly since: number
+  readonly children: Set<string> | undefined
+}
+
+/** A node that went with what its creator started. */
+interface Left {
+  readonly node: Node
+  readonly definition: Definition
+  readonly parent: Node
+  readonly observation: Persistence.Observation | undefined
+}
+
+/** The parts of the scheduler that it stands on. */
+interface Around {
+  readonly graph: Graph
+  readonly gates: Gates
+  readonly invalidation: Invalidation
+  readonly queue: Queue
+  readonly registry: Registry
+  readonly revival: Revival
+}
+
+/** The bits of a node that its runs change. */
+const STANDING = UNSETTLED | GATED
+
+/**
+ * Notes what a beat does to nodes.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Reversal implements Noted {
+  private readonly around: Around
+  private readonly befores = new Map<Node, Before>()
+  private readonly definitions = new Map<Node, Definition>()
+  private readonly created: Array<Node> = []
+  private readonly left: Array<Left> = []
+
+  constructor(around: Around) {
+    this.around = around
+  }
+
+  /** Who ran since the newest beat that was committed. */
+  get ran(): Iterable<Node> {
+    return this.befores.keys()
+  }
+
+  runs({ children, node, since }: NodeRun): void {
+    if (this.befores.has(node)) return
+    this.befores.set(node, { flags: node.flags, gate: node.gate === undefined ? undefined : { ...node.gate }, since, children })
+  }
+
+  starts(node: Node): void {
+    this.created.push(node)
+  }
+
+  renews(node: Node): void {
+    if (!this.definitions.has(node)) this.definitions.set(node, node.definition)
+  }
+
+  leaves(node: Node): void {
+    if (node.parent !== undefined) this.left.push({ node, definition: this.definitions.get(node) ?? node.definition, parent: node.parent, observation: Persistence.observe(node, undefined) })
+  }
+
+  /** The beat is in the store. */
+  committed(): void {
+    this.befores.clear()
+    this.definitions.clear()
+    this.created.length = this.left.length = 0
+  }
+
+  /** The beat is aborted: documents are what `committed` says. */
+  revert(committed: (key: string) => Document | undefined): void {
+    const { graph, invalidation, registry } = this.around
+    const { locations } = graph
+    graph.noted = undefined
+    for (let i = 0, { changes } = locations; i < changes; i++) {
+      const root = locations.changed[i]!
+      invalidation.replaced(root, committed(root.key), {})
+    }
+    const created = new Set(this.created)
+    for (const node of created) registry.remove(node)
+    for (const [node, definition] of this.definitions) node.definition = definition
+    for (const [node, before] of this.befores) this.restore(node, before)
+    this.bringBack(created)
+    graph.clock++
+    locations.settled()
+    graph.noted = this
+    this.committed()
+  }
+
+  /** Has a node stand as it did, but for what changed since; its runs were for nothing. */
+  private restore(node: Node, { children, flags, gate, since }: Before): void {
+    if ((node.flags & REMOVED) !== 0) return
+    Object.assign(node.run!, { children, since })
+    this.around.gates.rewind(node, gate)
+    node.flags = (node.flags & ~STANDING) | (flags & STANDING) | ((flags & NEVER_RAN) === 0 ? INVALID : 0)
+    if ((node.flags & GATED) === 0 && isLive(node)) this.around.queue.push(node)
+  }
+
+  /** Takes in again what was let go of: creators before what they had started. */
+  private bringBack(created: ReadonlySet<Node>): void {
+    const { registry, revival } = this.around
+    const again = new Map<Node, Node>()
+    for (const { definition, node, observation, parent } of this.left) {
+      const above = again.get(parent) ?? parent
+      if (created.has(node) || (above.flags & REMOVED) !== 0) continue
+      const back = registry.register(definition, above)
+      again.set(node, back)
+      if (observation !== undefined) revival.resume(back, observation, undefined)
+    }
+  }
+}

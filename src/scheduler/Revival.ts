@@ -1,0 +1,75 @@
+/**
+ * Revival: how nodes come back from an earlier process.
+ *
+ * Most of them are given what is kept of them, and run no sooner than if they had
+ * stayed. What runs started is nowhere but in those runs, so the nodes that start
+ * others run once more, and nobody is told of what they see by that. (Seed 002,
+ * section 9; architecture, section 6.)
+ *
+ * @module
+ */
+import type { Gates } from "./Gates.ts"
+import type { Graph } from "./Graph.ts"
+import type { Invalidation } from "./Invalidation.ts"
+import { NEVER_RAN, type Node, REMOVED } from "./Node.ts"
+import * as Persistence from "./Persistence.ts"
+import type { Observation } from "./Persistence.ts"
+import type { Queue } from "./Queue.ts"
+import type { Environment } from "./Runner.ts"
+import type { Settle } from "./Settle.ts"
+
+/** The parts of the scheduler that it stands on. */
+interface Around {
+  readonly graph: Graph
+  readonly gates: Gates
+  readonly queue: Queue
+  readonly environment: Environment
+  readonly invalidation: Invalidation
+  readonly settling: Settle
+}
+
+/**
+ * Brings nodes of one graph back.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Revival {
+  /** Whether what effects see is told to nobody. */
+  isSilent = false
+  private readonly around: Around
+  /** Nodes whose runs start others, with what is kept of them. */
+  private readonly creators = new Map<Node, Observation>()
+
+  constructor(around: Around) {
+    this.around = around
+  }
+
+  /** Gives a node that was just registered what is kept of it, where that still fits. Nothing runs. */
+  resume(node: Node, kept: Observation, hash: string | undefined): void {
+    if (Persistence.resume(node, kept, { ...this.around, hash }) && kept.children.length > 0) this.creators.set(node, kept)
+  }
+
+  /** Runs the nodes that start others, demanded or not and whatever their gates say. */
+  revive(): void {
+    if (this.creators.size === 0) return
+    this.around.settling.begin()
+    for (const [node, kept] of this.creators) {
+      if ((node.flags & (NEVER_RAN | REMOVED)) !== NEVER_RAN) this.creators.delete(node)
+      else this.run(node, kept)
+    }
+  }
+
+  /** One that had to run anyway, and may, is told of like any other; of one that has to wait that run is still to come. */
+  private run(node: Node, kept: Observation): void {
+    const { gates, invalidation, settling } = this.around
+    const isDue = kept.status === "invalid" && gates.isOpen(node)
+    const gate = node.gate === undefined ? undefined : { ...node.gate }
+    this.isSilent = !isDue
+    settling.force(node)
+    this.isSilent = false
+    if (isDue) return
+    if (gate !== undefined) Object.assign(node.gate!, gate)
+    if (kept.status === "invalid") invalidation.lost(node)
+  }
+}

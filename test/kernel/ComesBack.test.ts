@@ -1,0 +1,136 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect as Fx, type Scope } from "effect"
+import { Computation, Effect, type Space, type Transaction, type Value } from "systole"
+import { enzyme, put, replays, steps, turns, write } from "./Kit.ts"
+import * as Machine from "./Machine.ts"
+
+const number = (value: Value): number => Number(value ?? 0)
+
+/** A computation from one number. */
+const from = (name: string, source: string, run: (value: number) => number) =>
+  Computation.make({ name, output: `/data/${name}`, run: (tx) => run(number(tx.get(`/data/${source}`))) })
+
+const watch = (name: string, source: string) => Effect.make({ name: `watch-${name}`, read: (tx) => tx.get(`/data/${source}`), deliver: () => {} })
+
+/** An effect that starts a computation. */
+const starter = (tell: (value: Value) => void = () => {}, source = "x") => Effect.make({
+  name: "starter",
+  read: (tx) => {
+    tx.start(from("child", source, (value) => value + 1))
+    return "hello"
+  },
+  deliver: tell
+})
+
+/** A computation that starts another one. */
+const parent = (run: (tx: Transaction) => Value = () => 1) => Computation.make({ name: "parent", output: "/data/parent", run: (tx) => {
+  tx.start(from("child", "x", (value) => value + 1))
+  return run(tx)
+} })
+
+const look = (address: string, seen: Array<Value> = []) => enzyme("look", (tx) => void seen.push(tx.get(address)))
+
+const looked = (space: Space) => Fx.andThen(space.signal({ signal: "/signals/look" }), space.step)
+
+/** That a story ends alike whether the process ends in it or not. */
+const alike = <E>(story: (restart: boolean) => Fx.Effect<unknown, E, Scope.Scope>) => Fx.gen(function*() {
+  const stayed = yield* Fx.scoped(story(false))
+  assert.deepStrictEqual(yield* Fx.scoped(story(true)), stayed)
+})
+
+describe("What comes back with a space", () => {
+  it.effect("is what a dormant node started, so that whoever reads that goes on to see it change", () =>
+    alike((restart) => Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const boot = machine.boot([put, look("/data/parent"), parent(), watch("e", "child")])
+      let space = yield* boot
+      yield* looked(space)
+      yield* write(space, ["/data/x", 1])
+      if (restart) space = yield* boot
+      yield* write(space, ["/data/x", 2])
+      yield* replays(space)
+      return yield* space.get("/data/child")
+    })))
+
+  it.effect("is there before the first handler looks at it", () =>
+    alike((restart) => Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const seen: Array<Value> = []
+      const boot = machine.boot([put, look("/data/child", seen), starter()])
+      let space = yield* boot
+      yield* write(space, ["/data/x", 1])
+      yield* write(space, ["/data/x", 2])
+      if (restart) space = yield* boot
+      yield* looked(space)
+      const first = seen[0]
+      yield* replays(space)
+      return first
+    })))
+
+  it.effect("has seen what the beat changed before it was there", () =>
+    alike((restart) => Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const boot = machine.boot([put, from("w", "x", (value) => value * 10), starter(undefined, "w"), watch("e", "child"), watch("e2", "w")])
+      let space = yield* boot
+      yield* write(space, ["/data/x", 1])
+      if (restart) space = yield* boot
+      yield* write(space, ["/data/x", 2])
+      yield* steps(space, 3)
+      yield* replays(space)
+      return [yield* space.get("/data/w"), yield* space.get("/data/child")]
+    })))
+
+  it.effect("has seen what the beat captured, where a handler asks for what starts it", () =>
+    alike((restart) => Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const boot = machine.boot([put, look("/data/parent"), parent((tx) => number(tx.get("/data/x"))), watch("e", "child")])
+      let space = yield* boot
+      yield* looked(space)
+      yield* write(space, ["/data/x", 1])
+      if (restart) space = yield* boot
+      yield* space.set("/data/x", 2).pipe(Fx.forkChild({ startImmediately: true }))
+      yield* looked(space)
+      yield* steps(space, 3)
+      yield* replays(space)
+      return [yield* space.get("/data/parent"), yield* space.get("/data/child")]
+    })))
+
+  it.effect("tells nothing again: an effect that starts others runs for that, and is told of when what it read changes", () =>
+    Fx.gen(function*() {
+      const told = (restart: boolean) => Fx.gen(function*() {
+        const machine = yield* Machine.make
+        const seen: Array<Value> = []
+        const teller = Effect.make({ name: "teller", read: (tx) => {
+          tx.start(from("child", "x", (value) => value + 1))
+          return tx.get("/data/y") ?? null
+        }, deliver: (value) => void seen.push(value) })
+        const boot = machine.boot([put, teller])
+        let space = yield* boot
+        yield* write(space, ["/data/y", 1])
+        if (restart) space = yield* boot
+        yield* steps(space, 2)
+        yield* write(space, ["/data/x", 1])
+        yield* write(space, ["/data/y", 2])
+        if (restart) space = yield* boot
+        yield* write(space, ["/data/y", 3])
+        yield* turns()
+        yield* replays(space)
+        return seen
+      })
+      yield* alike(told)
+      assert.deepStrictEqual(yield* Fx.scoped(told(true)), [1, 2, 3])
+    }))
+
+  it.effect("runs anew where the module is another one that defines it, though it starts it as before", () =>
+    Fx.scoped(Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const modules = (by: number) => [put, watch("e", "child"), { module: Effect.make({ name: "starter", read: (tx) => {
+        tx.start(from("child", "x", (value) => value * by))
+        return by
+      }, deliver: () => {} }), hash: String(by).repeat(64) }]
+      yield* write(yield* machine.boot(modules(2)), ["/data/x", 5])
+      const space = yield* machine.boot(modules(3))
+      yield* steps(space, 3)
+      assert.strictEqual(yield* space.get("/data/child"), 15)
+    })))
+})

@@ -1,0 +1,115 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect as Fx, Fiber, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { Computation, Effect, Link, Materializer, type NodeDefinition, Retry, type Value } from "systole"
+import { enzyme, put, register, replays, steps, turns, write } from "../kernel/Kit.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+const watch = (address: string): NodeDefinition => Effect.make({ name: "watch", read: (tx) => tx.get(address), deliver: () => {} })
+
+const notes = (topic: string) => (found: ReadonlyArray<{ readonly [key: string]: Value }>) => found.filter((each) => each["topic"] === topic).map((each) => each["code"])
+
+describe("A replay of nodes", () => {
+  it.effect("names the run that made a value, where a later one of the pass made the same again", () =>
+    Fx.gen(function*() {
+      yield* register(
+        Computation.make({ name: "a", output: "/data/a", run: (tx) => Math.min(Number(tx.get("/data/b") ?? 0) + Number(tx.get("/data/x") ?? 0), 3) }),
+        Computation.make({ name: "b", output: "/data/b", run: (tx) => Number(tx.get("/data/a") ?? 0) }),
+        watch("/data/b")
+      )
+      const space = yield* TestKernel.space([put])
+      yield* write(space, ["/data/x", 1])
+      yield* steps(space, 2)
+      assert.strictEqual(yield* space.get("/data/b"), 3)
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("refuses nodes what they were refused, with the same code: promises, and all verbs that a handler has beyond them", () =>
+    Fx.gen(function*() {
+      const wrong: ReadonlyArray<readonly [string, NodeDefinition["run"]]> = [
+        ["promise", (async () => 1) as never],
+        ["report", (tx) => tx.report({ topic: "app/thing", severity: "sev:warn", note: "n" })],
+        ["flow", (tx) => void tx.flow],
+        ["op", (tx) => void tx.op],
+        ["rv", (tx) => void tx.rv],
+        ["signal", (tx) => tx.signal({ signal: "/signals/put" })],
+        ["stop", (tx) => tx.stop("other")],
+        ["random", (tx) => tx.random()],
+        ["id", (tx) => tx.id()]
+      ]
+      const nodes = wrong.map(([name, run]) => Computation.make({ name, output: `/data/out/${name}`, run: (tx) => {
+        tx.get("/data/x")
+        return run(tx) as Value
+      } }))
+      yield* register(...nodes, Effect.make({ name: "watch", read: (tx) => wrong.map(([name]) => tx.get(`/data/out/${name}`) ?? null), deliver: () => {} }))
+      const space = yield* TestKernel.space([put])
+      yield* write(space, ["/data/x", 1])
+      assert.deepStrictEqual(notes("node/failed")(yield* TestKernel.diagnostics(space)), wrong.map(() => "transaction/refused"))
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("has what is no error fail a node as it did", () =>
+    Fx.gen(function*() {
+      const thrown: ReadonlyArray<unknown> = ["text", undefined, { _tag: "Retry" }, { _tag: "Own", code: "own/code" }]
+      yield* register(...thrown.map((each, i) => Effect.make({ name: `n${i}`, read: (tx) => {
+        tx.get("/data/x")
+        throw each
+      }, deliver: () => {} })))
+      const space = yield* TestKernel.space([put])
+      yield* write(space, ["/data/x", 1])
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("tells of a node that failed while a handler read it", () =>
+    Fx.gen(function*() {
+      yield* register(Computation.make({ name: "bad", output: "/data/bad", run: (tx) => {
+        tx.get("/data/x")
+        throw new Error("no")
+      } }))
+      const space = yield* TestKernel.space([put, enzyme("look", (tx) => void tx.get("/data/bad"))])
+      yield* write(space, ["/data/x", 1])
+      yield* space.signal({ signal: "/signals/look" })
+      yield* space.step
+      assert.lengthOf(yield* TestKernel.diagnostics(space), 1)
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("is the same whoever watches what cannot be read: a ring of links fails nobody but the nodes of modules", () =>
+    Fx.gen(function*() {
+      yield* register(Computation.make({ name: "one", output: "/data/one", run: () => 1 }))
+      const space = yield* TestKernel.space([put])
+      yield* space.step
+      const watching = yield* Fx.forkChild(Stream.runDrain(space.watch("/data/a")), { startImmediately: true })
+      yield* turns()
+      yield* write(space, ["/data/a", Link.make("/data/a")])
+      yield* space.step
+      assert.isEmpty(yield* TestKernel.diagnostics(space))
+      yield* Fiber.interrupt(watching)
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("tries a node again that returned Retry, as one that threw it", () =>
+    Fx.gen(function*() {
+      const makers = {
+        computation: (run: NodeDefinition["run"]) => Computation.make({ name: "n", output: "/data/n", run: run as never }),
+        materializer: (run: NodeDefinition["run"]) => Materializer.make({ name: "n", writes: ["/data/n"], run: (tx) => {
+          const value = run(tx)
+          if (typeof value === "number") tx.set("/data/n", value)
+          return value as never
+        } })
+      }
+      for (const [name, make] of Object.entries(makers)) yield* Fx.gen(function*() {
+        const run = (tx: Parameters<NodeDefinition["run"]>[0]) => tx.now < 300 ? new Retry({ reason: "not yet" }) as never : Number(tx.get("/data/x"))
+        yield* register(make(run), watch("/data/n"))
+        const space = yield* TestKernel.space([put])
+        yield* write(space, ["/data/x", 7])
+        for (let i = 0; i < 4; i++) {
+          yield* TestClock.adjust(250)
+          yield* space.step
+        }
+        assert.isEmpty(yield* TestKernel.diagnostics(space), name)
+        assert.strictEqual(yield* space.get("/data/n"), 7, name)
+        yield* replays(space)
+      }).pipe(Fx.provide(TestKernel.layer()))
+    }))
+})
