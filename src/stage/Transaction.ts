@@ -81,6 +81,7 @@ export interface Transaction {
    * Starts a piece of a node module, by the module's name, with a value for each of its inputs. Returns the piece's name; the same start twice
    * is one piece. What a handler starts comes to be with its transaction, and runs from the end of its beat on until it is stopped. What a node
    * starts, which may be a node without a module, too, lives until a later run of the same node does not start it.
+   * Each start with another function, as one within the run is, makes such a node run again: define it outside of the run where nothing is new to it.
    */
   readonly start: (node: Startable | string, inputs?: { readonly [name: string]: unknown }) => string
   /** Stops a piece, by the name that its start returned. What it derived stays. Nothing happens where there is none of this name. */
