@@ -53,9 +53,9 @@ export class Locations {
   listings = 0
   /** Told of each location that is made. */
   created: ((location: Location) => void) | undefined
-  /** Characters of documents that were loaded from the ground, and what it takes to know them. */
+  /** Characters of the documents that are in memory and that the ground has as well, and what it takes to know them; of each, and of all. */
+  private readonly loaded = new Map<Location, number>()
   private resident = 0
-  private readonly loaded: Array<Location> = []
   /** Documents by the cell that they stand below: made when somebody lists one, and kept from then on. */
   private folders: Map<string, Set<Location>> | undefined
   /** Places that nobody may read or write any more. */
@@ -163,6 +163,8 @@ export class Locations {
   private forget(root: Location): void {
     if (root.firstReader !== undefined || root.writer !== undefined || (root.extra?.parts?.length ?? 0) > 0) return
     this.roots.delete(root.key)
+    this.resident -= this.loaded.get(root) ?? 0
+    this.loaded.delete(root)
     this.folders?.get(folderOf(root.key))?.delete(root)
     root.flags = DROPPED
     root.value = undefined
@@ -235,9 +237,15 @@ export class Locations {
   private load(root: Location): void {
     const document = this.ground.read(root.key)
     adopt(root, document)
-    if (document === undefined) return
-    this.loaded.push(root)
-    this.resident += document.size + OVERHEAD
+    this.count(root, document)
+  }
+
+  /** A document is in memory that the ground has, or does not have either; or it is another one now. */
+  private count(root: Location, document: Document | undefined): void {
+    if (!this.ground.holds) return
+    const size = OVERHEAD + (document?.size ?? 0)
+    this.resident += size - (this.loaded.get(root) ?? 0)
+    this.loaded.set(root, size)
   }
 
   /** Takes in the value of a part, so that reads find it. */
@@ -274,6 +282,7 @@ export class Locations {
   /** All that changed is committed: what comes next is a change of its own. */
   settled(limit = Number.POSITIVE_INFINITY): void {
     this.age++
+    if (this.ground.holds) for (let i = 0; i < this.changes; i++) this.count(this.changed[i]!, this.changed[i]!.extra?.document)
     // A long list is let go of, so that it keeps nothing; a short one is written over.
     if (this.changes > KEPT) this.changed.length = this.before.length = 0
     this.changes = 0
@@ -283,7 +292,7 @@ export class Locations {
 
   /** Lets go of the documents that were loaded: the ground has them. */
   private unload(): void {
-    for (const root of this.loaded) {
+    for (const root of this.loaded.keys()) {
       root.value = undefined
       root.flags &= ~(READY | LOADED | RICH)
       if (root.extra === undefined) continue
@@ -294,7 +303,7 @@ export class Locations {
         part.flags &= ~READY
       }
     }
-    this.loaded.length = 0
+    this.loaded.clear()
     this.resident = 0
   }
 }

@@ -1,8 +1,9 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Effect as Fx, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import type { Space, Value } from "systole"
 import { Computation, Effect, Fatal, Materializer, why } from "systole"
+import { Locations } from "../../src/scheduler/Locations.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { controlled, enzyme, put, register, replays, steps, turns, write } from "./Kit.ts"
 
@@ -279,4 +280,21 @@ describe("Derived", () => {
       for (let i = 0; i < 3; i++) assert.deepStrictEqual(yield* followed, first)
       assert.lengthOf(yield* names, 1)
     }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("costs a handler's read what it brings up to date, and nothing of what the beat changed before", () =>
+    Fx.gen(function*() {
+      const looks = (count: number) => Fx.gen(function*() {
+        yield* register(...Array.from({ length: count }, (_, i) => Computation.make({ name: `d${i}`, output: `/data/d/${i}`, run: (tx) => Number(tx.get("/data/x") ?? 0) + i })))
+        const space = yield* TestKernel.space([enzyme("get", (tx, { params }) => tx.get(`/data/d/${params["i"]}`), { query: "/signals/get/:i" })])
+        for (let i = 0; i < count; i++) yield* space.signal({ signal: `/signals/get/${i}` })
+        const looked = vi.spyOn(Locations.prototype, "document")
+        yield* space.step
+        const found = looked.mock.calls.length
+        looked.mockRestore()
+        return found
+      }).pipe(Fx.provide(TestKernel.layer()))
+      const [few, many] = [yield* looks(20), yield* looks(80)]
+      assert.isAbove(few, 0)
+      assert.isAtMost(many, 4 * few + 8)
+    }))
 })

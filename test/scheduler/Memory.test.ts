@@ -1,0 +1,58 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Computation, Effect, Scheduler } from "systole"
+import type { Document } from "../../src/cell/Document.ts"
+import { LOADED } from "../../src/scheduler/Node.ts"
+
+const LIMIT = 2000
+
+/** A graph over state that is kept elsewhere, and how to commit what it changed. */
+const world = () => {
+  const held = new Map<string, Document>()
+  let reads = 0
+  const scheduler = new Scheduler({ read: (key) => (reads++, held.get(key)), children: () => [], holds: true })
+  const { locations } = scheduler.graph
+  const commit = () => {
+    for (const root of locations.changed.slice(0, locations.changes)) {
+      const document = locations.document(root)
+      if (document === undefined) held.delete(root.key)
+      else held.set(root.key, document)
+    }
+    locations.settled(LIMIT)
+  }
+  const resident = () => [...locations.values()].filter(({ flags }) => (flags & LOADED) !== 0).length
+  return { scheduler, commit, resident, reads: () => reads, pass: () => scheduler.settling.settle() }
+}
+
+describe("Memory of the scheduler", () => {
+  it("is let go of beyond its limit, of what nodes derived and of places where nothing is as well as of what was loaded, and nobody notices", () => {
+    const { commit, pass, reads, resident, scheduler } = world()
+    for (let i = 0; i < 20; i++) {
+      scheduler.register(Computation.make({ name: `c${i}`, output: `/c/${i}`, run: (tx) => `${tx.get("/x") ?? 0} ${String(tx.get(`/absent/${i}`) ?? "")} ${"long ".repeat(20)}` }))
+    }
+    let seen: ReadonlyArray<unknown> = []
+    scheduler.register(Effect.make({ name: "e", read: (tx) => seen = Array.from({ length: 20 }, (_, i) => tx.get(`/c/${i}`) as string), deliver: () => {} }))
+    pass()
+    assert.isAbove(resident(), 40)
+    commit()
+    assert.strictEqual(resident(), 0)
+    const before = reads()
+    scheduler.set("/x", 1)
+    pass()
+    commit()
+    assert.isAbove(reads(), before)
+    assert.match(String(seen[19]), /^1 /)
+    assert.isBelow(resident(), 20)
+  })
+
+  it("keeps what is within the limit", () => {
+    const { commit, pass, resident, scheduler } = world()
+    scheduler.register(Computation.make({ name: "c", output: "/c", run: (tx) => Number(tx.get("/x") ?? 0) }))
+    scheduler.register(Effect.make({ name: "e", read: (tx) => tx.get("/c"), deliver: () => {} }))
+    for (let x = 0; x < 100; x++) {
+      scheduler.set("/x", x)
+      pass()
+      commit()
+      assert.strictEqual(resident(), 2)
+    }
+  })
+})
