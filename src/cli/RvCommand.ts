@@ -90,7 +90,7 @@ const report = Command.make("report", {
   Effect.gen(function*() {
     const client = yield* Client
     const fields = Option.isSome(telemetry) ? { telemetry: yield* Json.parse("--telemetry", telemetry.value) } : {}
-    const headers = Option.isSome(token) ? { authorization: `Rendezvous ${token.value}` } : {}
+    const headers: Readonly<Record<string, string>> = Option.isSome(token) ? { authorization: `Rendezvous ${token.value}` } : {}
     const done = yield* client.ask<Done>(`${path(space, key)}/report`, { method: "POST", body: fields, headers })
     yield* Output.data(json, done, `reported ${key} in beat ${done.beat}`)
   })).pipe(Command.withDescription("Report the result of a rendezvous"))
