@@ -222,6 +222,14 @@ describe("profiles", () => {
       assert.deepStrictEqual(yield* Effect.forEach(["a", "b", "c", "d"], (key) => events(space, key)), [[3], [3], [3], []])
       yield* Ledger.isReplayedEqual(space)
     }))
+
+  test("that lose are told of in the order of their keys, in whichever they were spawned", () =>
+    Effect.gen(function*() {
+      const spawn = (key: string) => (tx: Transaction) => tx.rv.spawn({ key, prof: "spec", inst_id: "q", due_off: 50 })
+      const space = yield* Ledger.space({ c: spawn("c"), b: spawn("b"), a: spawn("a"), report: (tx) => tx.rv.report("c", {}) })
+      for (const name of ["c", "b", "a", "report"]) yield* ask(space, name)
+      yield* Ledger.isReplayedEqual(space)
+    }))
 })
 
 describe("a completion that comes as a signal", () => {
