@@ -12,6 +12,7 @@ import * as Schema from "effect/Schema"
 import type { Value } from "../cell/Value.ts"
 import * as Values from "../cell/Value.ts"
 import * as Address from "../cell/Address.ts"
+import { Retry } from "../registry/Outcome.ts"
 import type { Draft } from "../stage/Draft.ts"
 import * as Write from "../stage/Write.ts"
 import { InvalidFlowRequest } from "./FlowError.ts"
@@ -119,8 +120,11 @@ const spawn = (
   { around: { draft, inst }, instance }: { readonly around: Around; readonly instance: Instance.Instance }
 ): Taken => {
   const key = spec.key ?? `${inst}.${name}`
+  const read = () => draft.get(`/data/rv/${key}`)
+  // A completion of that key is told of at the end of this beat; until then its entry cannot be replaced.
+  if ((read() as { readonly event_flag?: string } | undefined)?.event_flag === "1") throw new Retry({ reason: `rendezvous "${key}" completes in this beat` })
   draft.rv.spawn({ ...spec, key, inst_id: inst })
-  const entry = draft.get(`/data/rv/${key}`) as { readonly prof: string; readonly signal_path: string }
+  const entry = read() as { readonly prof: string; readonly signal_path: string }
   const job = { key, signal: entry.signal_path, again: entry.prof === "rv-epoch" }
   subscribe(draft, inst, { signal: job.signal, step: name })
   return { outcome: "spawned", result: key, goal: next, change: { jobs: { ...instance.jobs, [name]: job } } }

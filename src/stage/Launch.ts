@@ -230,7 +230,7 @@ export interface ReportLaunch {
  * `/defaults/<prof>`, and else as said here.
  */
 export interface RendezvousSpec {
-  /** One name, such as `job17` or `app:job17`. An entry of the same key is replaced. */
+  /** One name, such as `job17` or `app:job17`. An entry of the same key is replaced, but not in the beat in which it completes. */
   readonly key: string
   /**
    * `rv-fixed` (default) is due once; `rv-epoch` again `epoch_k` beats after each completion; `rv-cas` is reported with content;
@@ -294,7 +294,7 @@ export interface Rendezvous {
    * Begins one, in the state `pending`; answers the token with which a worker outside reports on it, and on no other.
    * What a run writes, sends or returns is in the journal; a token that is not to be there is minted anew for its worker, over HTTP.
    *
-   * @throws NoSpec, InvalidRendezvous, LedgerMissing, RendezvousFull
+   * @throws NoSpec, InvalidRendezvous, LedgerMissing, RendezvousFull, RendezvousUntold
    */
   readonly spawn: (spec: RendezvousSpec) => string
   /** Puts one off by so many beats, or brings it forward. False for one that is unknown or over; true for 0, whatever the key. */

@@ -117,6 +117,19 @@ describe("A flow", () => {
       yield* Ledger.isReplayedEqual(space)
     }))
 
+  test("spawns a beat later where the rendezvous of that key completes in this one", () =>
+    Effect.gen(function*() {
+      const over = Flow.make({ name: "over", steps: { ask: { transform: () => ({ key: "job", due_off: 20 }) }, answer: { wait: "ask" } } })
+      const space = yield* begin({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 2, deadl_off: 0 }), over: (tx) => tx.flow.start("over", undefined, { inst: "x" }) }, [over])
+      yield* Ledger.ask(space, "spawn")
+      yield* Ledger.ask(space, "over")
+      yield* steps(space, 3)
+      assert.deepStrictEqual(yield* Ledger.events(space, "job"), [3])
+      assert.deepInclude(yield* instance(space, "x"), { state: "waiting", pc: "answer" })
+      assert.deepInclude(yield* Ledger.entry(space, "job") as Effect.Effect<object>, { state: "pending", inst_id: "x" })
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
   test("goes another way where a guard refuses, a Wait is over or work ends otherwise, and tells that it is over", () =>
     Effect.gen(function*() {
       const over: Array<unknown> = []

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import type { Space, Transaction } from "systole"
 import type { Entry } from "../../src/rendezvous/Entry.ts"
@@ -129,6 +129,26 @@ describe("what cannot be taken", () => {
       const before = yield* Ledger.digest(space)
       for (const i of bad.keys()) assert.strictEqual(yield* ask(space, `bad${i}`), "rv/invalid", JSON.stringify(bad[i]))
       assert.strictEqual(yield* Ledger.digest(space), before)
+    }))
+
+  test("is a spawn over a completion that nobody was told of yet, which the next beat takes", () =>
+    Effect.gen(function*() {
+      const spawn = (tx: Transaction) => tx.rv.spawn({ key: "job", due_off: 2, deadl_off: 0 }).length > 0
+      const space = yield* Ledger.space({ spawn, both: (tx) => [tx.rv.report("job", {}), spawn(tx)] })
+      assert.isTrue(yield* ask(space, "spawn"))
+      assert.strictEqual(yield* ask(space, "both"), "rv/untold")
+      // Its deadline is reached at the capture of the beat whose run spawns again.
+      assert.strictEqual(yield* ask(space, "spawn"), "rv/untold")
+      assert.deepStrictEqual(yield* events(space, "job"), [3])
+      assert.isTrue(yield* ask(space, "spawn"))
+      const report = yield* Effect.forkChild(space.rv.report("job", { n: 1 }), { startImmediately: true })
+      const again = yield* Effect.forkChild(Effect.flip(space.rv.spawn({ key: "job" })), { startImmediately: true })
+      yield* space.step
+      yield* Fiber.join(report)
+      assert.strictEqual((yield* Fiber.join(again)).code, "rv/untold")
+      assert.deepStrictEqual(yield* events(space, "job"), [3, 5])
+      assert.isTrue(yield* ask(space, "spawn"))
+      yield* Ledger.isReplayedEqual(space)
     }))
 
   test("is a write into the ledger by anyone who was not granted that", () =>
