@@ -126,7 +126,7 @@ const spawn = (
   draft.rv.spawn({ ...spec, key, inst_id: inst })
   const entry = read() as { readonly prof: string; readonly signal_path: string }
   const job = { key, signal: entry.signal_path, again: entry.prof === "rv-epoch" }
-  subscribe(draft, inst, { signal: job.signal, step: name })
+  subscribe(draft, inst, { heard: job, step: name })
   return { outcome: "spawned", result: key, goal: next, change: { jobs: { ...instance.jobs, [name]: job } } }
 }
 
@@ -153,15 +153,23 @@ const await_: Take = (placed, instance, around) => {
 const listen = (wait: Step.Wait<unknown, string>["wait"], instance: Instance.Instance, around: Around): Instance.Job | undefined => {
   if (typeof wait === "string") return undefined
   const signal = wait(view(instance, around)).replace(/^\//, "")
-  subscribe(around.draft, around.inst, { signal, step: instance.pc })
-  return { key: undefined, signal, again: false }
+  const job = { key: undefined, signal, again: false }
+  subscribe(around.draft, around.inst, { heard: job, step: instance.pc })
+  return job
 }
 
-const subscribe = (draft: Draft, inst: string, { signal, step }: { readonly signal: string; readonly step: string }): void =>
-  draft.operate([Write.set(Address.into(Instance.subscriptions(signal), [inst]), step)])
+const subscribe = (draft: Draft, inst: string, { heard, step }: { readonly heard: Instance.Heard; readonly step: string }): void =>
+  draft.operate([Write.set(Address.into(Instance.subscription(inst, heard), [step]), true)])
 
-/** Writes an instance, whatever the envelope of the run. */
-export const keep = (draft: Draft, inst: string, instance: Instance.Instance): void => draft.operate([Write.set(Instance.address(inst), instance)])
+/** Writes an instance, whatever the envelope of the run. One that is over hears of nothing any more. */
+export const keep = (draft: Draft, inst: string, instance: Instance.Instance): void => {
+  draft.operate([Write.set(Instance.address(inst), instance)])
+  if (!Instance.isOver(instance)) return
+  for (const job of Object.values(instance.jobs)) {
+    const place = Instance.subscription(inst, job)
+    if (draft.visible(place.key) !== undefined) draft.operate([Write.set(place, undefined)])
+  }
+}
 
 /**
  * What a flow's steps see of the input that it is started with.

@@ -130,6 +130,45 @@ describe("A flow", () => {
       yield* Ledger.isReplayedEqual(space)
     }))
 
+  test("hears of what it spawned itself alone, whoever else sends by the same signal path, and of each of its own", () =>
+    Effect.gen(function*() {
+      const asking = Flow.make({ name: "asking", steps: { q: { transform: () => ({ due_off: 50 }) }, a: { wait: "q" } } })
+      const both = Flow.make({ name: "both", steps: { p: { transform: () => ({ signal_path: "app:done" }) }, q: { transform: () => ({ signal_path: "app:done" }) }, a: { wait: "p" }, b: { wait: "q" } } })
+      const space = yield* begin({
+        asking: (tx) => ["order:17", "refund:17"].map((inst) => tx.flow.start("asking", undefined, { inst })),
+        both: (tx) => tx.flow.start("both", undefined, { inst: "both" }),
+        order: (tx) => tx.rv.report("order:17.q", { approved: true }),
+        q: (tx) => tx.rv.report("both.q", { of: "q" }),
+        p: (tx) => tx.rv.report("both.p", { of: "p" }),
+        cancel: (tx) => tx.flow.cancel("refund:17")
+      }, [asking, both])
+      for (const verb of ["asking", "both", "order", "q", "p"]) yield* Ledger.ask(space, verb)
+      yield* steps(space, 2)
+      assert.deepInclude(yield* instance(space, "order:17"), { state: "done" })
+      assert.deepInclude(yield* instance(space, "refund:17"), { state: "waiting", pc: "a" })
+      const { results, state } = yield* instance(space, "both")
+      assert.deepStrictEqual([state, results["a"], results["b"]], ["done", { key: "both.p", outcome: "applied", telemetry: { of: "p" } }, { key: "both.q", outcome: "applied", telemetry: { of: "q" } }])
+      yield* Ledger.ask(space, "cancel")
+      assert.deepStrictEqual(yield* space.below("/data/flow/subs", { limit: 10 }), [])
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("costs a beat what hears in it, not what waits beside it by the same signal path, and leaves nothing there when it is over", () =>
+    Effect.gen(function*() {
+      const heard = Flow.make({ name: "heard", steps: { q: { transform: () => ({ due_off: 50, signal_path: "app:done" }) }, a: { wait: "q", within: 4 } } })
+      const many = Array.from({ length: 200 }, (_, n) => `i${n}`)
+      const space = yield* begin({ many: (tx) => many.map((inst) => tx.flow.start("heard", undefined, { inst })), one: (tx) => tx.rv.report("i7.q") }, [heard])
+      yield* Ledger.ask(space, "many")
+      yield* space.step
+      yield* Ledger.ask(space, "one")
+      const beat = yield* space.head
+      const [row] = yield* space.examine(({ store }) => [...store.scanJournal(beat, beat)])
+      assert.isBelow(row!.text.length, 20_000)
+      yield* steps(space, 6)
+      assert.deepStrictEqual(yield* space.below("/data/flow/subs", { limit: 10 }), [])
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
   test("goes another way where a guard refuses, a Wait is over or work ends otherwise, and tells that it is over", () =>
     Effect.gen(function*() {
       const over: Array<unknown> = []
