@@ -243,7 +243,7 @@ export interface RendezvousSpec {
   /** The beat at which it ends, reported or not; or that many beats after `due`. 0, the default, for never. */
   readonly deadline?: number | string
   readonly deadl_off?: number | string
-  /** How often it is put off when it is late, and by how many beats each time. Without, it waits for its deadline. */
+  /** How often it is put off when it is late, at most 1000 times, and by how many beats each time. Without, it waits for its deadline. */
   readonly max_grace?: number | string
   readonly grace_delta?: number | string
   /** What follows when its grace is used up. Default `timeout`. */
@@ -299,7 +299,7 @@ export interface Rendezvous {
   readonly spawn: (spec: RendezvousSpec) => string
   /** Puts one off by so many beats, or brings it forward. False for one that is unknown or over; true for 0, whatever the key. */
   readonly resched: (key: string, delta: number) => boolean
-  /** Ends one: at its next scan, or at the `wait`-th. False for one that is unknown or over. */
+  /** Ends one: at its next scan, or at the `wait`-th, at most the 1000th. False for one that is unknown or over. */
   readonly kill: (key: string, how?: { readonly mode?: string; readonly wait?: number }) => boolean
   /** Takes in its result: fields. False for one that is unknown or over. With `rv-cas`, the field `cas_hash` names content that is kept. */
   readonly report: (key: string, telemetry?: Readonly<Record<string, unknown>>) => boolean
