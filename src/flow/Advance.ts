@@ -9,6 +9,7 @@
  *
  * @module
  */
+import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
 import { COMMIT, type Stage } from "../stage/Stage.ts"
@@ -30,6 +31,12 @@ export interface Told {
   readonly tells: (from: string, to: string) => boolean
 }
 
+/** What is asked where completions come to those who hear of them. */
+interface Hearing {
+  readonly listeners: (place: string) => ReadonlyArray<string>
+  readonly tells: (to: string) => boolean
+}
+
 /** What a completion tells. */
 interface Event {
   readonly key: string
@@ -45,7 +52,10 @@ interface Event {
  * @since 0.1.0
  */
 export const atCommit = (stage: Stage, { completions, tells }: Told): ReadonlyArray<Sent> => {
-  for (const [cell, completion] of completions) hear(stage, Document.read(completion, []) as unknown as Event, (to) => tells(cell, to))
+  if (completions.length > 0) {
+    const listeners = listening(stage)
+    for (const [cell, completion] of completions) hear(stage, { listeners, tells: (to) => tells(cell, to) }, Document.read(completion, []) as unknown as Event)
+  }
   const sent: Array<Sent> = []
   for (const key of stage.documents.keys()) {
     // Most documents of most beats differ from instances in the first letter that can.
@@ -60,19 +70,34 @@ export const atCommit = (stage: Stage, { completions, tells }: Told): ReadonlyAr
 }
 
 /** Notes a completion with all instances that hear of it, and has those go on that wait for it. */
-const hear = (stage: Stage, { key, outcome, signal_path, telemetry }: Event, tells: (to: string) => boolean): void => {
-  const place = Instance.subscriptions(signal_path)
-  const listeners = Document.read(stage.newest(place.key), []) as Readonly<Record<string, string>> | undefined
-  if (listeners === undefined) return
-  const staying: Record<string, string> = {}
-  for (const [inst, step] of Object.entries(listeners)) {
-    const { key: cell } = Instance.address(inst)
-    const instance = Instance.read(Document.read(stage.newest(cell), []))
-    const job = instance?.jobs[step]
-    if (instance === undefined || job === undefined || Instance.isOver(instance) || !tells(cell)) continue
-    if (job.again) staying[inst] = step
-    const jobs = { ...instance.jobs, [step]: { ...job, event: { key, outcome, telemetry } } }
-    stage.put(Instance.address(inst), Document.encode({ ...instance, jobs, state: instance.state === "waiting" ? "ready" : instance.state }), COMMIT)
+const hear = (stage: Stage, { listeners, tells }: Hearing, { key, outcome, signal_path, telemetry }: Event): void => {
+  for (const heard of [{ key, signal: signal_path }, { key: undefined, signal: signal_path }]) {
+    for (const inst of listeners(Instance.listeners(heard))) {
+      const place = Instance.subscription(inst, heard)
+      const { key: cell } = Instance.address(inst)
+      const steps = Document.read(stage.newest(place.key), [])
+      const instance = Instance.read(Document.read(stage.newest(cell), []))
+      if (steps === undefined || instance === undefined || !tells(cell)) continue
+      const names = Object.keys(steps as object).filter((step) => instance.jobs[step] !== undefined)
+      if (names.length === 0) continue
+      const event = { key, outcome, telemetry }
+      const jobs = { ...instance.jobs, ...Object.fromEntries(names.map((step) => [step, { ...instance.jobs[step]!, event }])) }
+      const staying = names.filter((step) => jobs[step]!.again)
+      if (staying.length < names.length) stage.put(place, staying.length === 0 ? undefined : Document.encode(Object.fromEntries(staying.map((step) => [step, true]))), COMMIT)
+      stage.put(Instance.address(inst), Document.encode({ ...instance, jobs, state: instance.state === "waiting" ? "ready" : instance.state }), COMMIT)
+    }
   }
-  stage.put(place, Object.keys(staying).length === 0 ? undefined : Document.encode(staying), COMMIT)
+}
+
+/** The names of the instances at a place of subscriptions: those that the last beat left, and those that this one wrote. */
+const listening = ({ committed, documents }: Stage): Hearing["listeners"] => {
+  const written = new Map<string, Array<string>>()
+  for (const { address: { id } } of documents.values()) {
+    if (!id.startsWith(Instance.SUBSCRIPTIONS)) continue
+    const place = Address.parent(id)
+    const names = written.get(place)
+    if (names === undefined) written.set(place, [Address.name(id)])
+    else names.push(Address.name(id))
+  }
+  return (place) => [...new Set([...committed.children(Address.SPACE, place), ...written.get(place) ?? []])].sort()
 }

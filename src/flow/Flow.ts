@@ -11,6 +11,7 @@
  */
 import type * as Schema from "effect/Schema"
 import * as Name from "../cell/Name.ts"
+import * as Values from "../cell/Value.ts"
 import * as Enzyme from "../registry/Enzyme.ts"
 import type { Draft } from "../stage/Draft.ts"
 import { InvalidFlow } from "./FlowError.ts"
@@ -100,11 +101,21 @@ const placed = (name: string, step: Step, following: string): Placed => {
 
 const ends = new Set(["done", "error"])
 
+/** Whether it names a step, and a field of what is kept of the instance. */
+const isName = (name: string): boolean => {
+  try {
+    Values.canonical({ [name]: true })
+    return !ends.has(name) && Name.refusal(name) === undefined
+  } catch {
+    return false
+  }
+}
+
 /** What is wrong with a step alone, or which one it names that is not there. */
 const missing = (steps: ReadonlyMap<string, Placed>): string | undefined => {
   for (const placed of steps.values()) {
     const { kind, name, step } = placed
-    if (ends.has(name) || Name.refusal(name) !== undefined) return `"${name}" cannot name a step`
+    if (!isName(name)) return `"${name}" cannot name a step`
     const reason = kinds.includes(kind) ? fault(kind, step as never) : `has to be exactly one of ${kinds.join(", ")}`
     if (reason !== undefined) return `step "${name}" ${reason}`
     const absent = goals(placed).find((goal) => !ends.has(goal) && !steps.has(goal))

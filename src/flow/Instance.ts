@@ -1,8 +1,9 @@
 /**
  * Instances: flows under way, one cell each, `/data/flow/inst/<id>`.
  *
- *     /data/flow/inst/<id>           the instance
- *     /data/flow/subs/<signal path>  { <id>: step … }, the instances that hear of a rendezvous
+ *     /data/flow/inst/<id>                     the instance
+ *     /data/flow/subs/key/<key>/<id>           { <step>: true … }, its steps that hear of the rendezvous of a key
+ *     /data/flow/subs/path/<signal path>/<id>  the same, of any rendezvous with a signal path
  *
  * @module
  */
@@ -13,7 +14,7 @@ import type { Value } from "../cell/Value.ts"
 /** Where instances lie. */
 export const FOLDER = "/data/flow/inst"
 
-/** Where it is noted who hears of a rendezvous, by its signal path. */
+/** Where it is noted who hears of a rendezvous, a cell for each. */
 export const SUBSCRIPTIONS = "/data/flow/subs"
 
 /** Below it, by the name of a flow, the signal that has an instance go on. */
@@ -71,8 +72,14 @@ export interface Instance {
 /** The address of an instance. */
 export const address = (inst: string): Address.Address => Address.make(`${FOLDER}/${inst}`)
 
-/** The cell that notes who hears of a signal path. */
-export const subscriptions = (signal: string): Address.Address => Address.make(`${SUBSCRIPTIONS}/${signal}`)
+/** What is heard of: the rendezvous of a key, or any with a signal path. */
+export type Heard = Pick<Job, "key" | "signal">
+
+/** Where those lie who hear of it. */
+export const listeners = ({ key, signal }: Heard): string => `${SUBSCRIPTIONS}/${key === undefined ? `path/${signal}` : `key/${key}`}`
+
+/** The cell that notes which steps of an instance hear of it. */
+export const subscription = (inst: string, heard: Heard): Address.Address => Address.make(`${listeners(heard)}/${inst}`)
 
 /** Whether a text can be the id of an instance: one name. */
 export const isId = (inst: unknown): inst is string => typeof inst === "string" && Name.refusal(inst) === undefined

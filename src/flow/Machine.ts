@@ -12,6 +12,8 @@ import * as Schema from "effect/Schema"
 import type { Value } from "../cell/Value.ts"
 import * as Values from "../cell/Value.ts"
 import * as Address from "../cell/Address.ts"
+import * as Name from "../cell/Name.ts"
+import { codeOf, isTagged, Retry } from "../registry/Outcome.ts"
 import type { Draft } from "../stage/Draft.ts"
 import * as Write from "../stage/Write.ts"
 import { InvalidFlowRequest } from "./FlowError.ts"
@@ -53,14 +55,35 @@ export const run = (plan: Plan, draft: Draft, target: string): string => {
   if (inst === undefined || found === undefined || found.flow !== plan.name) return "absent"
   const isLate = found.state === "waiting" && found.until > 0 && draft.beat >= found.until
   if (found.state !== "ready" && !isLate) return found.state
-  const around = { inst, draft, input: decoded(plan, found.input) }
   let instance: Instance.Instance = { ...found, state: "ready" }
-  while (instance.state === "ready") instance = advance(plan, instance, around)
-  keep(draft, inst, instance)
+  while (instance.state === "ready") instance = taken(plan, instance, { draft, inst })
+  try {
+    keep(draft, inst, instance)
+  } catch (error) {
+    const { history, results } = found
+    // What made it too large is what came of its steps.
+    const jobs = Object.fromEntries(Object.entries(instance.jobs).map(([step, { event: _, ...job }]) => [step, job]))
+    instance = failed({ ...instance, history, results, jobs }, { draft, error })
+    keep(draft, inst, instance)
+  }
   return instance.state
 }
 
-/** One step. */
+/** One step. Where it fails, it would fail again, so the instance is over; it is this run that answers for it, and not the run that fails. */
+const taken = (plan: Plan, instance: Instance.Instance, { draft, inst }: Pick<Around, "draft" | "inst">): Instance.Instance => {
+  try {
+    return advance(plan, instance, { draft, inst, input: decoded(plan, instance.input) })
+  } catch (error) {
+    if (isTagged(error, "Retry") || isTagged(error, "Fatal")) throw error
+    return failed(instance, { draft, error })
+  }
+}
+
+const failed = (instance: Instance.Instance, { draft, error }: { readonly draft: Draft; readonly error: unknown }): Instance.Instance => {
+  draft.refusal = undefined
+  return { ...instance, state: "error", note: `step "${instance.pc}" failed: ${codeOf(error)}` }
+}
+
 const advance = (plan: Plan, instance: Instance.Instance, around: Around): Instance.Instance => {
   const { draft } = around
   const spent = overdrawn(instance, draft.beat)
@@ -92,14 +115,14 @@ type Take = (placed: Step.Placed, instance: Instance.Instance, around: Around) =
 /** What each kind of step does. */
 const take: Readonly<Record<Step.Kind, Take>> = {
   guard: ({ next, otherwise, step }, instance, around) => {
-    const holds = (step as Step.Guard<unknown, string>).guard(view(instance, around)) === true
+    const holds = told((step as Step.Guard<unknown, string>).guard, instance, around) === true
     return { outcome: holds ? "held" : "refused", result: holds, goal: holds ? next : otherwise }
   },
-  transform: ({ name, next, step }, instance, around) => spawn({ name, next }, (step as Step.Transform<unknown, string>).transform(view(instance, around)), { instance, around }),
+  transform: ({ name, next, step }, instance, around) => spawn({ name, next }, told((step as Step.Transform<unknown, string>).transform, instance, around), { instance, around }),
   wait: (placed, instance, around) => await_(placed, instance, around),
   decide: ({ name, step }, instance, around) => {
     const { decide, to } = step as Step.Decide<unknown, string>
-    const goal = decide(view(instance, around))
+    const goal = told(decide, instance, around)
     if (!to.includes(goal)) throw new InvalidFlowRequest({ reason: `step "${name}" chose ${JSON.stringify(goal)}, which is none of ${to.join(", ")}` })
     return { outcome: goal, goal }
   },
@@ -108,6 +131,13 @@ const take: Readonly<Record<Step.Kind, Take>> = {
     const isWithin = steps_used < steps && draft.beat - started < beats
     return { outcome: isWithin ? "within" : "beyond", goal: isWithin ? next : otherwise }
   }
+}
+
+/** What an author's function says. What it asked wrongly counts even where it caught that. */
+const told = <A>(step: (view: Step.View) => A, instance: Instance.Instance, around: Around): A => {
+  const answer = step(view(instance, around))
+  if (around.draft.refusal !== undefined) throw around.draft.refusal
+  return answer
 }
 
 const view = ({ results }: Instance.Instance, { draft, input, inst }: Around): Step.View => ({ inst, beat: draft.beat, input, results, get: (address) => draft.get(address) })
@@ -119,10 +149,13 @@ const spawn = (
   { around: { draft, inst }, instance }: { readonly around: Around; readonly instance: Instance.Instance }
 ): Taken => {
   const key = spec.key ?? `${inst}.${name}`
+  const read = () => draft.get(`/data/rv/${key}`)
+  // A completion of that key is told of at the end of this beat; until then its entry cannot be replaced.
+  if ((read() as { readonly event_flag?: string } | undefined)?.event_flag === "1") throw new Retry({ reason: `rendezvous "${key}" completes in this beat` })
   draft.rv.spawn({ ...spec, key, inst_id: inst })
-  const entry = draft.get(`/data/rv/${key}`) as { readonly prof: string; readonly signal_path: string }
+  const entry = read() as { readonly prof: string; readonly signal_path: string }
   const job = { key, signal: entry.signal_path, again: entry.prof === "rv-epoch" }
-  subscribe(draft, inst, { signal: job.signal, step: name })
+  subscribe(draft, inst, { heard: job, step: name })
   return { outcome: "spawned", result: key, goal: next, change: { jobs: { ...instance.jobs, [name]: job } } }
 }
 
@@ -148,16 +181,35 @@ const await_: Take = (placed, instance, around) => {
 /** Hears of a rendezvous that another spawned. */
 const listen = (wait: Step.Wait<unknown, string>["wait"], instance: Instance.Instance, around: Around): Instance.Job | undefined => {
   if (typeof wait === "string") return undefined
-  const signal = wait(view(instance, around)).replace(/^\//, "")
-  subscribe(around.draft, around.inst, { signal, step: instance.pc })
-  return { key: undefined, signal, again: false }
+  const signal = pathOf(told(wait, instance, around))
+  const job = { key: undefined, signal, again: false }
+  subscribe(around.draft, around.inst, { heard: job, step: instance.pc })
+  return job
 }
 
-const subscribe = (draft: Draft, inst: string, { signal, step }: { readonly signal: string; readonly step: string }): void =>
-  draft.operate([Write.set(Address.into(Instance.subscriptions(signal), [inst]), step)])
+/** Most characters and names of a signal path that is waited for: it becomes part of an address. */
+const MAX_PATH = 1000
+const MAX_PATH_NAMES = Name.MAX_NAMES - 5
 
-/** Writes an instance, whatever the envelope of the run. */
-export const keep = (draft: Draft, inst: string, instance: Instance.Instance): void => draft.operate([Write.set(Instance.address(inst), instance)])
+const pathOf = (path: unknown): string => {
+  const names = typeof path === "string" && path.length <= MAX_PATH ? Name.split(`/${path.replace(/^\//, "")}`) : `give a text of at most ${MAX_PATH} characters`
+  const reason = typeof names === "string" ? names : names.length > MAX_PATH_NAMES ? `it has ${names.length} names and the limit is ${MAX_PATH_NAMES}` : undefined
+  if (reason !== undefined) throw new InvalidFlowRequest({ reason: `a step waits for the signal path ${JSON.stringify(path)?.slice(0, 200)}: ${reason}` })
+  return (names as ReadonlyArray<string>).join("/")
+}
+
+const subscribe = (draft: Draft, inst: string, { heard, step }: { readonly heard: Instance.Heard; readonly step: string }): void =>
+  draft.operate([Write.set(Address.into(Instance.subscription(inst, heard), [step]), true)])
+
+/** Writes an instance, whatever the envelope of the run. One that is over hears of nothing any more. */
+export const keep = (draft: Draft, inst: string, instance: Instance.Instance): void => {
+  draft.operate([Write.set(Instance.address(inst), instance)])
+  if (!Instance.isOver(instance)) return
+  for (const job of Object.values(instance.jobs)) {
+    const place = Instance.subscription(inst, job)
+    if (draft.visible(place.key) !== undefined) draft.operate([Write.set(place, undefined)])
+  }
+}
 
 /**
  * What a flow's steps see of the input that it is started with.

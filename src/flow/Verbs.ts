@@ -3,6 +3,7 @@
  *
  * @module
  */
+import * as Name from "../cell/Name.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Values from "../cell/Value.ts"
 import type { Draft } from "../stage/Draft.ts"
@@ -60,6 +61,8 @@ export const start = (draft: Draft, { beats, flow, input, inst, steps }: FlowReq
   if (plan === undefined) throw new FlowUnknown({ name: String(flow) })
   const id = inst ?? `FL:${draft.id()}`
   if (!Instance.isId(id)) throw new InvalidFlowRequest({ reason: `its id is ${JSON.stringify(id)?.slice(0, 200)}; give one name such as order17` })
+  const longest = Math.max(...[...plan.steps.keys()].map(({ length }) => length))
+  if (id.length + 1 + longest > Name.MAX_NAME) throw new InvalidFlowRequest({ reason: `its id has ${id.length} characters; with the names of its steps, at most ${Name.MAX_NAME - 1 - longest} can be` })
   if (draft.get(Instance.address(id).text) !== undefined) throw new InstanceExists({ inst: id })
   Machine.decoded(plan, input)
   const budget = budgetOf({ steps, beats }, draft.beat)

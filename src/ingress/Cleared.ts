@@ -68,6 +68,7 @@ export const make = (kernel: Kernel["Service"], { getPath, stream, tell }: Aroun
   })
   app.post("/v1/spaces/:space/signals", async (c) => {
     const request = SignalRequest.decode(await Body.json(c.req.raw), c.req.raw.headers.get("idempotency-key"))
+    if (request.signal?.startsWith(RUNTIME) === true) throw reserved(request.signal, c.env.reader)
     return post(await opened(c.req.param("space"), c.env.reader), request, SignalRequest.waitSeconds(c.req.raw.headers.get("prefer")))
   })
   return (request, reader) => app.fetch(request, { reader })
@@ -105,6 +106,12 @@ const wired = (receipt: ShownReceipt): object => ({
   ...receipt,
   handlings: receipt.handlings.map((handling) => "value" in handling ? { ...handling, value: Wire.inline(handling.value) } : handling)
 })
+
+/** The signals of the runtime begin so: who hears one takes it for what became of a rendezvous, a flow or a cell. */
+const RUNTIME = "/CEP:"
+
+const reserved = (signal: string, { name }: Clearance) =>
+  new Problem.RequestRefused({ code: "label/withheld", reason: `${signal.slice(0, 200)} is a signal of the runtime, which reader "${name}" cannot send. Send one of another name, report on a rendezvous with its token, or ask with the operator's token` })
 
 const closed = (path: string, { name }: Clearance) =>
   new Problem.RequestRefused({ code: "label/withheld", reason: `${path.slice(0, 200)} is not for reader "${name}", who reads cells, sends signals and looks at their receipts. Ask with the operator's token` })

@@ -103,6 +103,7 @@ const statuses: Readonly<Record<string, number>> = {
   "inbox/full": 429,
   "ops/full": 429,
   "rv/full": 429,
+  "rv/untold": 409,
   "watch/full": 429,
   ...Object.fromEntries(Object.keys(troubles).map((code) => [code, 503]))
 }

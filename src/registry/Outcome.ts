@@ -54,3 +54,22 @@ export const isTagged = (error: unknown, tag: string): boolean => {
     return false
   }
 }
+
+/** The errors of the language, whose names are the same on every host; a host's own errors are not. */
+const NATIVE: ReadonlySet<string> = new Set(["Error", "AggregateError", "EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError", "URIError"])
+
+/** Tags and codes are hashed, so they are short plain names, and only from what an author tagged: hosts put names and codes of their own into what they throw. */
+export const tagOf = (error: unknown): string => {
+  const { _tag, name } = membersOf(error)
+  return plain(_tag) ?? (typeof name === "string" && NATIVE.has(name) ? name : "Defect")
+}
+
+export const codeOf = (error: unknown): string => {
+  const { _tag, code } = membersOf(error)
+  return (typeof _tag === "string" ? plain(code) : undefined) ?? "run/failed"
+}
+
+const membersOf = (error: unknown): { readonly _tag?: unknown; readonly name?: unknown; readonly code?: unknown } =>
+  typeof error === "object" && error !== null ? error : {}
+
+const plain = (text: unknown): string | undefined => typeof text === "string" && /^[\w./:-]{1,128}$/.test(text) ? text : undefined

@@ -30,8 +30,6 @@ interface Slot {
   readonly inst_id: string | undefined
 }
 
-const none: ReadonlySet<string> = new Set()
-
 /**
  * The entries of a space that are not over.
  *
@@ -69,9 +67,9 @@ export class Calendar {
     for (const { appointment } of this.slots.values()) if (appointment !== undefined) yield appointment
   }
 
-  /** The open variants under an id. */
-  rivals(id: string): ReadonlySet<string> {
-    return this.variants.get(id) ?? none
+  /** The open variants under an id, in an order that does not tell of what each went through. */
+  rivals(id: string): ReadonlyArray<string> {
+    return [...this.variants.get(id) ?? []].sort()
   }
 
   private join(key: string, id: string | undefined): void {

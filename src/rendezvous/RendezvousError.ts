@@ -45,6 +45,14 @@ export class RendezvousFinished extends Schema.TaggedError<RendezvousFinished>()
   }
 }
 
+/** The completion of an entry has no event yet, which a new entry in its place would lose. */
+export class RendezvousUntold extends Schema.TaggedError<RendezvousUntold>()("RendezvousUntold", { key: Schema.String, state: Schema.String }) {
+  readonly code = "rv/untold"
+  override get message() {
+    return `Rendezvous "${this.key}" became ${this.state} in this beat, and nobody was told of that yet. Spawn one of this key from the next beat on, such as when its event comes`
+  }
+}
+
 /** More is waited for than may be. */
 export class RendezvousFull extends Schema.TaggedError<RendezvousFull>()("RendezvousFull", { limit: Schema.Number }) {
   readonly code = "rv/full"
@@ -62,7 +70,7 @@ export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefus
 }
 
 /** All that the verbs refuse. */
-export type RendezvousError = InvalidRendezvous | NoSpec | LedgerMissing | RendezvousAbsent | RendezvousFinished | RendezvousFull | TokenRefused
+export type RendezvousError = InvalidRendezvous | NoSpec | LedgerMissing | RendezvousAbsent | RendezvousFinished | RendezvousFull | RendezvousUntold | TokenRefused
 
 /** Their classes, by which a caller tells them from accidents. */
-export const refusals = [InvalidRendezvous, NoSpec, LedgerMissing, RendezvousAbsent, RendezvousFinished, RendezvousFull, TokenRefused] as const
+export const refusals = [InvalidRendezvous, NoSpec, LedgerMissing, RendezvousAbsent, RendezvousFinished, RendezvousFull, RendezvousUntold, TokenRefused] as const

@@ -81,6 +81,12 @@ export const prepare = (spec: Value.Value, { beat, defaults, hash }: Around): Pr
   }
 }
 
+/** Most scans that an entry is written in while it only counts them. */
+export const MAX_SCANS = 1000
+
+/** The limits of those fields that are no beats. */
+const limits: Readonly<Record<string, number>> = { input_fp: Number.MAX_SAFE_INTEGER, kill_wait: MAX_SCANS, max_grace: MAX_SCANS }
+
 /**
  * A number of beats, given as such or as its decimal text.
  *
@@ -91,7 +97,7 @@ export const prepare = (spec: Value.Value, { beat, defaults, hash }: Around): Pr
 export const numberOf = (name: string, value: unknown): number => {
   if (value === undefined) return 0
   const number = typeof value === "string" && /^\d{1,16}$/.test(value) ? Number(value) : value
-  const most = name === "input_fp" ? Number.MAX_SAFE_INTEGER : MAX_BEAT
+  const most = limits[name] ?? MAX_BEAT
   if (typeof number !== "number" || !Number.isSafeInteger(number) || number < 0 || number > most) {
     throw refuse(`its ${name} is ${shown(value)}; give a whole number from 0 to ${most}`)
   }

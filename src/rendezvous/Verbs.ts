@@ -14,7 +14,7 @@ import type { Draft } from "../stage/Draft.ts"
 import type { Rendezvous } from "../stage/Launch.ts"
 import type { Entry } from "./Entry.ts"
 import * as Entries from "./Entry.ts"
-import { LedgerMissing, RendezvousAbsent, RendezvousFinished, RendezvousFull, TokenRefused, InvalidRendezvous } from "./RendezvousError.ts"
+import { LedgerMissing, RendezvousAbsent, RendezvousFinished, RendezvousFull, RendezvousUntold, TokenRefused, InvalidRendezvous } from "./RendezvousError.ts"
 import * as Spec from "./Spec.ts"
 import * as Transition from "./Transition.ts"
 
@@ -59,7 +59,7 @@ const told = (verb: () => void): boolean => {
 /**
  * Puts a new entry into the ledger, in place of one of the same key; answers the token that a worker reports with.
  *
- * @throws NoSpec, InvalidRendezvous, LedgerMissing, RendezvousFull
+ * @throws NoSpec, InvalidRendezvous, LedgerMissing, RendezvousFull, RendezvousUntold
  * @category combinators
  * @since 0.1.0
  */
@@ -69,6 +69,8 @@ export const spawn = (draft: Draft, spec: Value, { hash, open, secret, tells }: 
   if (!tells(Entries.address(key).key, event)) throw Spec.refuse(`its cell has labels that ${event} has not, where its completion is told. Give that these atoms in the configuration's labels`)
   if (draft.get(Entries.FOLDER) === undefined) throw new LedgerMissing()
   if (open() >= MAX_OPEN) throw new RendezvousFull({ limit: MAX_OPEN })
+  const before = read(draft, key)
+  if (before !== undefined && isUntold(before)) throw new RendezvousUntold({ key, state: before.state })
   const token = secret(`rv ${key} ${draft.id()}`)
   graft(draft, key, { ...entry, token_id: hash(token) })
   return { key, token }
@@ -150,6 +152,8 @@ export const isOver = (draft: Draft, key: string): boolean => {
 }
 
 const read = (draft: Draft, key: string): Entry | undefined => Entries.isKey(key) ? Entries.read(draft.get(Entries.address(key).text)) : undefined
+
+const isUntold = (entry: Entry): boolean => entry.event_flag > 0 && Entries.isFinished(entry)
 
 /** An entry that is not over. */
 const open = (draft: Draft, key: string): Entry => {

@@ -230,7 +230,7 @@ export interface ReportLaunch {
  * `/defaults/<prof>`, and else as said here.
  */
 export interface RendezvousSpec {
-  /** One name, such as `job17` or `app:job17`. An entry of the same key is replaced. */
+  /** One name, such as `job17` or `app:job17`. An entry of the same key is replaced, but not in the beat in which it completes. */
   readonly key: string
   /**
    * `rv-fixed` (default) is due once; `rv-epoch` again `epoch_k` beats after each completion; `rv-cas` is reported with content;
@@ -243,7 +243,7 @@ export interface RendezvousSpec {
   /** The beat at which it ends, reported or not; or that many beats after `due`. 0, the default, for never. */
   readonly deadline?: number | string
   readonly deadl_off?: number | string
-  /** How often it is put off when it is late, and by how many beats each time. Without, it waits for its deadline. */
+  /** How often it is put off when it is late, at most 1000 times, and by how many beats each time. Without, it waits for its deadline. */
   readonly max_grace?: number | string
   readonly grace_delta?: number | string
   /** What follows when its grace is used up. Default `timeout`. */
@@ -294,12 +294,12 @@ export interface Rendezvous {
    * Begins one, in the state `pending`; answers the token with which a worker outside reports on it, and on no other.
    * What a run writes, sends or returns is in the journal; a token that is not to be there is minted anew for its worker, over HTTP.
    *
-   * @throws NoSpec, InvalidRendezvous, LedgerMissing, RendezvousFull
+   * @throws NoSpec, InvalidRendezvous, LedgerMissing, RendezvousFull, RendezvousUntold
    */
   readonly spawn: (spec: RendezvousSpec) => string
   /** Puts one off by so many beats, or brings it forward. False for one that is unknown or over; true for 0, whatever the key. */
   readonly resched: (key: string, delta: number) => boolean
-  /** Ends one: at its next scan, or at the `wait`-th. False for one that is unknown or over. */
+  /** Ends one: at its next scan, or at the `wait`-th, at most the 1000th. False for one that is unknown or over. */
   readonly kill: (key: string, how?: { readonly mode?: string; readonly wait?: number }) => boolean
   /** Takes in its result: fields. False for one that is unknown or over. With `rv-cas`, the field `cas_hash` names content that is kept. */
   readonly report: (key: string, telemetry?: Readonly<Record<string, unknown>>) => boolean

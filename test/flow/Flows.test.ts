@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
-import { type Enzyme, Flow, Mailroom, type Space, SystemGrants, type Transaction } from "systole"
+import { type Enzyme, Flow, Link, Mailroom, type Space, SystemGrants, type Transaction } from "systole"
 import instIng from "../../enzymes/inst_ing.ts"
 import mrInit from "../../enzymes/mr_init.ts"
 import mrRoute from "../../enzymes/mr_route.ts"
@@ -114,6 +114,58 @@ describe("A flow", () => {
       yield* Ledger.ask(space, "second")
       yield* space.step
       assert.deepInclude(yield* instance(space, "x"), { state: "done" })
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("spawns a beat later where the rendezvous of that key completes in this one", () =>
+    Effect.gen(function*() {
+      const over = Flow.make({ name: "over", steps: { ask: { transform: () => ({ key: "job", due_off: 20 }) }, answer: { wait: "ask" } } })
+      const space = yield* begin({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 2, deadl_off: 0 }), over: (tx) => tx.flow.start("over", undefined, { inst: "x" }) }, [over])
+      yield* Ledger.ask(space, "spawn")
+      yield* Ledger.ask(space, "over")
+      yield* steps(space, 3)
+      assert.deepStrictEqual(yield* Ledger.events(space, "job"), [3])
+      assert.deepInclude(yield* instance(space, "x"), { state: "waiting", pc: "answer" })
+      assert.deepInclude(yield* Ledger.entry(space, "job") as Effect.Effect<object>, { state: "pending", inst_id: "x" })
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("hears of what it spawned itself alone, whoever else sends by the same signal path, and of each of its own", () =>
+    Effect.gen(function*() {
+      const asking = Flow.make({ name: "asking", steps: { q: { transform: () => ({ due_off: 50 }) }, a: { wait: "q" } } })
+      const both = Flow.make({ name: "both", steps: { p: { transform: () => ({ signal_path: "app:done" }) }, q: { transform: () => ({ signal_path: "app:done" }) }, a: { wait: "p" }, b: { wait: "q" } } })
+      const space = yield* begin({
+        asking: (tx) => ["order:17", "refund:17"].map((inst) => tx.flow.start("asking", undefined, { inst })),
+        both: (tx) => tx.flow.start("both", undefined, { inst: "both" }),
+        order: (tx) => tx.rv.report("order:17.q", { approved: true }),
+        q: (tx) => tx.rv.report("both.q", { of: "q" }),
+        p: (tx) => tx.rv.report("both.p", { of: "p" }),
+        cancel: (tx) => tx.flow.cancel("refund:17")
+      }, [asking, both])
+      for (const verb of ["asking", "both", "order", "q", "p"]) yield* Ledger.ask(space, verb)
+      yield* steps(space, 2)
+      assert.deepInclude(yield* instance(space, "order:17"), { state: "done" })
+      assert.deepInclude(yield* instance(space, "refund:17"), { state: "waiting", pc: "a" })
+      const { results, state } = yield* instance(space, "both")
+      assert.deepStrictEqual([state, results["a"], results["b"]], ["done", { key: "both.p", outcome: "applied", telemetry: { of: "p" } }, { key: "both.q", outcome: "applied", telemetry: { of: "q" } }])
+      yield* Ledger.ask(space, "cancel")
+      assert.deepStrictEqual(yield* space.below("/data/flow/subs", { limit: 10 }), [])
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("costs a beat what hears in it, not what waits beside it by the same signal path, and leaves nothing there when it is over", () =>
+    Effect.gen(function*() {
+      const heard = Flow.make({ name: "heard", steps: { q: { transform: () => ({ due_off: 50, signal_path: "app:done" }) }, a: { wait: "q", within: 4 } } })
+      const many = Array.from({ length: 200 }, (_, n) => `i${n}`)
+      const space = yield* begin({ many: (tx) => many.map((inst) => tx.flow.start("heard", undefined, { inst })), one: (tx) => tx.rv.report("i7.q") }, [heard])
+      yield* Ledger.ask(space, "many")
+      yield* space.step
+      yield* Ledger.ask(space, "one")
+      const beat = yield* space.head
+      const [row] = yield* space.examine(({ store }) => [...store.scanJournal(beat, beat)])
+      assert.isBelow(row!.text.length, 20_000)
+      yield* steps(space, 6)
+      assert.deepStrictEqual(yield* space.below("/data/flow/subs", { limit: 10 }), [])
       yield* Ledger.isReplayedEqual(space)
     }))
 
@@ -290,20 +342,59 @@ describe("What flows refuse", () => {
       yield* Ledger.isReplayedEqual(space)
     }))
 
-  test("in a run aborts it, and a step that spawns wrongly is a dead letter", () =>
+  test("in a run aborts it", () =>
     Effect.gen(function*() {
-      const wrong = Flow.make({ name: "wrong", steps: { a: { transform: () => ({ due: -1 }) } } })
       const space = yield* begin({
         unknown: (tx) => tx.flow.start("nothing"),
         misfit: (tx) => tx.flow.start("review", 3),
-        wrong: (tx) => tx.flow.start("wrong", undefined, { inst: "w" }),
         forge: (tx) => tx.set("/data/flow/inst/x", {})
-      }, [wrong])
+      })
       for (const [verb, code] of [["unknown", "flow/unknown"], ["misfit", "flow/invalid"], ["forge", "envelope/outside"]] as const) assert.strictEqual(yield* Ledger.ask(space, verb), code)
-      yield* Ledger.ask(space, "wrong")
+    }))
+
+  test("of a step ends its instance in error, with a note of what it was, and leaves nothing that hears", () =>
+    Effect.gen(function*() {
+      const first = { transform: () => ({ due_off: 50 }) }
+      const flows: Readonly<Record<string, readonly [step: object, note: RegExp]>> = {
+        throwing: [{ guard: () => { throw new Error("x") } }, /step "bad" failed: run\/failed/],
+        odd: [{ guard: () => { throw undefined } }, /run\/failed/],
+        spawning: [{ transform: () => ({ due: -1 }) }, /rv\/invalid/],
+        nothing: [{ transform: () => undefined }, /run\/failed/],
+        key: [{ transform: () => ({ key: "a b" }) }, /failed: /],
+        address: [{ guard: ({ get }: Flow.View) => get("no address") === undefined }, /address\/invalid/],
+        caught: [{ transform: ({ get }: Flow.View) => { try { return get("/data/loop") as object } catch { return {} } } }, /link\//],
+        choice: [{ decide: () => "elsewhere", to: ["done"] }, /flow\/invalid/],
+        path: [{ wait: () => "a//b" }, /flow\/invalid/],
+        pathless: [{ wait: () => 3 }, /flow\/invalid/],
+        deep: [{ wait: () => Array(64).fill("a").join("/") }, /flow\/invalid/],
+        long: [{ wait: () => "a".repeat(1001) }, /flow\/invalid/],
+        large: [{ decide: () => "done", to: ["done"] }, /value\/invalid/]
+      }
+      const made = Object.entries(flows).map(([name, [bad]]) => Flow.make({ name, steps: { first, bad } as never }))
+      const space = yield* begin({
+        loop: (tx) => tx.set("/data/loop", Link.make("/data/loop")),
+        all: (tx) => Object.keys(flows).map((name) => tx.flow.start(name, name === "large" ? "x".repeat(1_048_200) : undefined, { inst: name }))
+      }, made)
+      yield* Ledger.ask(space, "loop")
+      yield* Ledger.ask(space, "all")
+      yield* steps(space, 3)
+      for (const [name, [, note]] of Object.entries(flows)) {
+        const kept = yield* instance(space, name)
+        assert.strictEqual(kept.state, "error", name)
+        assert.match(kept.note!, note, name)
+      }
+      assert.deepStrictEqual(yield* space.below("/data/flow/subs", { limit: 10 }), [])
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("is an id with which the keys of its rendezvous would be too long, and a step whose name cannot be a key", () =>
+    Effect.gen(function*() {
+      const space = yield* begin({})
+      assert.strictEqual(yield* codeOf(space, space.flow.start({ flow: "review", input: { pages: 1 }, inst: "i".repeat(250) })), "flow/invalid")
+      assert.strictEqual(yield* codeOf(space, space.flow.start({ flow: "review", input: { pages: 1 }, inst: "i".repeat(240) })), "done")
+      assert.strictEqual(yield* codeOf(space, space.flow.start({ flow: "review", input: { pages: 1 }, inst: "constructor" })), "done")
       yield* steps(space, 2)
-      assert.strictEqual(yield* stateOf(space, "w"), "ready")
-      const [letter] = (yield* space.dead({ limit: 10 })).letters.filter(({ enzyme }) => enzyme === "wrong")
-      assert.strictEqual(letter?.code, "rv/invalid")
+      assert.strictEqual(yield* stateOf(space, "constructor"), "waiting")
+      assert.throws(() => Flow.make({ name: "bad", steps: { constructor: { transform: () => ({}) } } as never }), /cannot name a step/)
     }))
 })

@@ -56,6 +56,22 @@ describe("Rendezvous over HTTP", () => {
     await reader.cancel()
   })
 
+  test("are completed by signals of the operator, and of no reader, who has no token of theirs", async (app) => {
+    const operator = { authorization: "Bearer a-secret-of-the-server" }
+    const reader = { authorization: "Bearer a-secret-of-the-reader" }
+    await begin(app, operator)
+    await app.post(`${space}/rv`, { key: "job", due_off: 500 }, operator)
+    const complete = (headers: Readonly<Record<string, string>>) => app.post(`${space}/signals`, { signal: "/CEP:sig_rv/job", payload: { approved: true } }, { prefer: "wait=10", ...headers })
+    const refused = await complete(reader)
+    assert.deepStrictEqual(problem(refused), [403, "label/withheld"])
+    assert.strictEqual((await app.post(`${space}/signals`, { signal: "/CEP:sig_sys/init" }, reader)).status, refused.status)
+    assert.strictEqual((await app.post(`${space}/signals`, { signal: "/signals/any" }, reader)).status, 202)
+    const state = async () => ((await app.ask(`${space}/rv/job`, { headers: operator })).body as { readonly state: string }).state
+    assert.notStrictEqual(await state(), "applied")
+    assert.deepInclude((await complete(operator)).body as object, { status: "handled" })
+    assert.strictEqual(await state(), "applied")
+  }, { token: "a-secret-of-the-server", labels: { cells: { "/data/secret/**": ["top"] }, readers: { guest: { token: "a-secret-of-the-reader", clearance: [] } } } })
+
   test("are claimed by a worker that was not there, whose token then is the only one", async (app) => {
     await begin(app)
     const { post } = app

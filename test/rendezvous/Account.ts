@@ -88,7 +88,7 @@ export class Account {
   private act(action: Action, now: number): boolean {
     const { key } = action
     if (action.verb === "spawn") {
-      this.completed.delete(key)
+      if (this.completed.has(key) && this.lines.get(key)!.prof !== "observer") return false
       const due = now + Number(action.spec["due_off"] ?? 0)
       const { deadl_off, ...spec } = action.spec
       delete (spec as { due_off?: unknown }).due_off

@@ -37,11 +37,14 @@ const actionOf = (roll: Dice.Dice, n: number): Action => {
   }
 }
 
+/** Whether a spawn would be refused, and the run with it: a completion of that key is to be told of first. */
+const isUntold = (tx: Transaction, key: string): boolean => (tx.get(`/data/rv/${key}`) as { readonly event_flag?: string } | undefined)?.event_flag === "1"
+
 const act = (tx: Transaction, action: Action): boolean => {
   const { key } = action
   switch (action.verb) {
     case "spawn":
-      return tx.rv.spawn({ ...action.spec, key } as RendezvousSpec).length > 0
+      return !isUntold(tx, key) && tx.rv.spawn({ ...action.spec, key } as RendezvousSpec).length > 0
     case "report":
       return tx.rv.report(key, { n: action.n })
     case "kill":

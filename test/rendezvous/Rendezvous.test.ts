@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import type { Space, Transaction } from "systole"
 import type { Entry } from "../../src/rendezvous/Entry.ts"
@@ -103,6 +103,9 @@ describe("what cannot be taken", () => {
         [rv.report("open", 3), "rv/invalid"],
         [rv.kill("open", { wait: -1 }), "rv/invalid"],
         [rv.kill("open", { mode: "a b" }), "rv/invalid"],
+        [rv.kill("open", { wait: 1001 }), "rv/invalid"],
+        [rv.spawn({ key: "x", max_grace: 1001 }), "rv/invalid"],
+        [rv.spawn({ key: "x", kill_wait: "1001" }), "rv/invalid"],
         [rv.resched("open", 0.5), "rv/invalid"],
         [rv.resched("open", "1" as never), "rv/invalid"],
         [rv.kill(3 as never), "rv/invalid"],
@@ -129,6 +132,26 @@ describe("what cannot be taken", () => {
       const before = yield* Ledger.digest(space)
       for (const i of bad.keys()) assert.strictEqual(yield* ask(space, `bad${i}`), "rv/invalid", JSON.stringify(bad[i]))
       assert.strictEqual(yield* Ledger.digest(space), before)
+    }))
+
+  test("is a spawn over a completion that nobody was told of yet, which the next beat takes", () =>
+    Effect.gen(function*() {
+      const spawn = (tx: Transaction) => tx.rv.spawn({ key: "job", due_off: 2, deadl_off: 0 }).length > 0
+      const space = yield* Ledger.space({ spawn, both: (tx) => [tx.rv.report("job", {}), spawn(tx)] })
+      assert.isTrue(yield* ask(space, "spawn"))
+      assert.strictEqual(yield* ask(space, "both"), "rv/untold")
+      // Its deadline is reached at the capture of the beat whose run spawns again.
+      assert.strictEqual(yield* ask(space, "spawn"), "rv/untold")
+      assert.deepStrictEqual(yield* events(space, "job"), [3])
+      assert.isTrue(yield* ask(space, "spawn"))
+      const report = yield* Effect.forkChild(space.rv.report("job", { n: 1 }), { startImmediately: true })
+      const again = yield* Effect.forkChild(Effect.flip(space.rv.spawn({ key: "job" })), { startImmediately: true })
+      yield* space.step
+      yield* Fiber.join(report)
+      assert.strictEqual((yield* Fiber.join(again)).code, "rv/untold")
+      assert.deepStrictEqual(yield* events(space, "job"), [3, 5])
+      assert.isTrue(yield* ask(space, "spawn"))
+      yield* Ledger.isReplayedEqual(space)
     }))
 
   test("is a write into the ledger by anyone who was not granted that", () =>
@@ -220,6 +243,14 @@ describe("profiles", () => {
       const outcomes = yield* Effect.forEach(["a", "b", "c", "d"], (key) => Effect.map(entry(space, key), (entry) => (entry as { readonly state: string }).state))
       assert.deepStrictEqual(outcomes, ["killed", "applied", "killed", "pending"])
       assert.deepStrictEqual(yield* Effect.forEach(["a", "b", "c", "d"], (key) => events(space, key)), [[3], [3], [3], []])
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("that lose are told of in the order of their keys, in whichever they were spawned", () =>
+    Effect.gen(function*() {
+      const spawn = (key: string) => (tx: Transaction) => tx.rv.spawn({ key, prof: "spec", inst_id: "q", due_off: 50 })
+      const space = yield* Ledger.space({ c: spawn("c"), b: spawn("b"), a: spawn("a"), report: (tx) => tx.rv.report("c", {}) })
+      for (const name of ["c", "b", "a", "report"]) yield* ask(space, name)
       yield* Ledger.isReplayedEqual(space)
     }))
 })
