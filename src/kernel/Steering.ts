@@ -156,12 +156,12 @@ export const cutOver = (work: BeatWork, draft: Draft, { lost, sent, writes }: Pi
   const control = work.regime.control!
   if (isClosed(draft, control.oid)) return abandon(work, draft, control)
   if (lost !== undefined) return fail(work, draft, { control, reason: lost })
+  const place = Dossier.address(control.oid, "sent")
+  draft.operate([Write.set(place, { ...sent, requests: sent.requests.map((request) => ({ ...request })) })])
   for (const [key, document] of writes) {
     work.stage.put(Address.ofKey(key), document, CAPTURE)
     work.takenBack.push(key)
   }
-  const place = Dossier.address(control.oid, "sent")
-  draft.operate([Write.set(place, { ...sent, requests: sent.requests.map((request) => ({ ...request })) })])
   step(work, draft, control)
 }
 
