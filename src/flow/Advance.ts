@@ -10,7 +10,7 @@
  * @module
  */
 import * as Document from "../cell/Document.ts"
-import type { Value } from "../cell/Value.ts"
+import { InvalidValue, type Value } from "../cell/Value.ts"
 import { COMMIT, type Stage } from "../stage/Stage.ts"
 import * as Instance from "./Instance.ts"
 
@@ -28,6 +28,8 @@ export interface Told {
   readonly completions: ReadonlyArray<readonly [cell: string, event: Document.Document]>
   /** Whether what lies in one cell may be told in another. */
   readonly tells: (from: string, to: string) => boolean
+  /** Is told of the cell of each instance that a completion ended, since it does not fit there. */
+  readonly outgrown: (cell: string) => void
 }
 
 /** What a completion tells. */
@@ -44,8 +46,8 @@ interface Event {
  * @category combinators
  * @since 0.1.0
  */
-export const atCommit = (stage: Stage, { completions, tells }: Told): ReadonlyArray<Sent> => {
-  for (const [cell, completion] of completions) hear(stage, Document.read(completion, []) as unknown as Event, (to) => tells(cell, to))
+export const atCommit = (stage: Stage, { completions, outgrown, tells }: Told): ReadonlyArray<Sent> => {
+  for (const [cell, completion] of completions) hear(stage, Document.read(completion, []) as unknown as Event, { tells: (to) => tells(cell, to), outgrown })
   const sent: Array<Sent> = []
   for (const key of stage.documents.keys()) {
     // Most documents of most beats differ from instances in the first letter that can.
@@ -60,7 +62,7 @@ export const atCommit = (stage: Stage, { completions, tells }: Told): ReadonlyAr
 }
 
 /** Notes a completion with all instances that hear of it, and has those go on that wait for it. */
-const hear = (stage: Stage, { key, outcome, signal_path, telemetry }: Event, tells: (to: string) => boolean): void => {
+const hear = (stage: Stage, { key, outcome, signal_path, telemetry }: Event, { outgrown, tells }: Pick<Told, "outgrown"> & { readonly tells: (to: string) => boolean }): void => {
   const place = Instance.subscriptions(signal_path)
   const listeners = Document.read(stage.newest(place.key), []) as Readonly<Record<string, string>> | undefined
   if (listeners === undefined) return
@@ -70,9 +72,24 @@ const hear = (stage: Stage, { key, outcome, signal_path, telemetry }: Event, tel
     const instance = Instance.read(Document.read(stage.newest(cell), []))
     const job = instance?.jobs[step]
     if (instance === undefined || job === undefined || Instance.isOver(instance) || !tells(cell)) continue
-    if (job.again) staying[inst] = step
     const jobs = { ...instance.jobs, [step]: { ...job, event: { key, outcome, telemetry } } }
-    stage.put(Instance.address(inst), Document.encode({ ...instance, jobs, state: instance.state === "waiting" ? "ready" : instance.state }), COMMIT)
+    const grown = fitting({ ...instance, jobs, state: instance.state === "waiting" ? "ready" : instance.state })
+    if (grown === undefined) outgrown(cell)
+    else if (job.again) staying[inst] = step
+    stage.put(Instance.address(inst), grown ?? Document.encode(ended(instance)), COMMIT)
   }
   stage.put(place, Object.keys(staying).length === 0 ? undefined : Document.encode(staying), COMMIT)
 }
+
+/** An instance as it is kept; `undefined` where it does not fit its cell. */
+const fitting = (instance: Instance.Instance): Document.Document | undefined => {
+  try {
+    return Document.encode(instance)
+  } catch (error) {
+    if (error instanceof InvalidValue) return undefined
+    throw error
+  }
+}
+
+/** An instance that cannot go on: without its jobs, of which it has one at least, it has room for so short a note. */
+const ended = (instance: Instance.Instance): Instance.Instance => ({ ...instance, jobs: {}, state: "error", note: "does not fit its cell" })
