@@ -178,6 +178,20 @@ describe("bad input holds nothing up", () => {
       yield* Ledger.isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
 
+  it.effect("a rendezvous is given no more than leaves room for what the beats make of it", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space()
+      const spec = (key: string, x: string) => ({ key, due_off: 1, deadl_off: 500, max_grace: 1, grace_delta: 100, on_miss: "quarantine" as const, telemetry: { x } })
+      yield* controlled(space, space.rv.spawn(spec("a", "")))
+      const room = 1_048_576 - JSON.stringify(yield* Ledger.entry(space, "a")).length
+      for (const [key, less, code] of [["b", 0, "value/invalid"], ["c", 1000, "value/invalid"], ["d", 1100, "done"]] as const) {
+        const answer = yield* controlled(space, space.rv.spawn(spec(key, "y".repeat(room - less))))
+        assert.strictEqual(answer._tag === "Failure" ? answer.failure.code : "done", code, key)
+      }
+      yield* steps(space, 110)
+      assert.deepInclude(yield* Ledger.entry(space, "d") as Effect.Effect<object>, { state: "quarantine", grace_used: "1" })
+    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+
   it.effect("a write from outside through a loop of links is refused", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
