@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Cause, Effect, Fiber } from "effect"
 import { Enzyme, Flow, Link, type Value } from "systole"
 import * as Ledger from "../rendezvous/Ledger.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -191,6 +191,14 @@ describe("bad input holds nothing up", () => {
       yield* steps(space, 110)
       assert.deepInclude(yield* Ledger.entry(space, "d") as Effect.Effect<object>, { state: "quarantine", grace_used: "1" })
     }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+
+  it.effect("a look from outside that fails of what nobody expects fails alone", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      const exit = yield* Effect.exit(space.dead(undefined as never))
+      assert.isTrue(exit._tag === "Failure" && Cause.hasDies(exit.cause))
+      assert.strictEqual(yield* space.step, 0)
+    }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("a write from outside through a loop of links is refused", () =>
     Effect.gen(function*() {
