@@ -50,9 +50,9 @@ const without = (locks: ReadonlyMap<string, string>, cell: string): ReadonlyMap<
 /** Why a verb cannot be asked for as the space stands; a shutdown always can. */
 const refusals: Readonly<Record<Exclude<Regime.Verb, "shutdown">, (regime: Regime.Regime) => string | undefined>> = {
   boot: ({ boot_oid, halted }) => boot_oid === undefined || halted ? undefined : "it was not shut down",
-  pause: ({ halted, paused }) => paused ? "it is paused" : halted ? "it was shut down" : undefined,
-  rollback: ({ paused, view_hzn }) => !paused ? "it is not paused" : view_hzn === undefined ? undefined : `it was rolled back to beat ${view_hzn} already. Resume it first`,
-  resume: ({ paused }) => paused ? undefined : "it is not paused"
+  pause: ({ halted, paused }) => halted ? "it was shut down" : paused ? "it is paused" : undefined,
+  rollback: ({ halted, paused, view_hzn }) => halted ? "it was shut down" : !paused ? "it is not paused" : view_hzn === undefined ? undefined : `it was rolled back to beat ${view_hzn} already. Resume it first`,
+  resume: ({ halted, paused }) => halted ? "it was shut down" : paused ? undefined : "it is not paused"
 }
 
 /**

@@ -307,7 +307,12 @@ describe("control operations", () => {
       const shutdown = yield* through(space, space.control.shutdown())
       assert.deepInclude(yield* space.ops.get(oid), { status: "sts:cnl" })
       assert.deepStrictEqual((yield* history(space, shutdown))?.map((line) => line.split(" ")[0]), ["ist:run", "ist:stop", "ist:flush", "ist:halt", "ist:ok"])
-      assert.strictEqual((yield* failure(space, space.control.pause()))?.code, "control/refused")
+      const { head } = space
+      for (const ask of [space.control.pause(), space.control.resume(), space.control.rollback(yield* head)]) {
+        assert.match((yield* failure(space, ask))?.message ?? "", /it was shut down$/)
+        assert.deepInclude(yield* space.control.state, { state: "halted", control: null })
+      }
+      assert.strictEqual((yield* begun(space, space.control.shutdown())).oid, shutdown)
       yield* through(space, space.control.restart())
       assert.deepInclude(yield* space.control.state, { state: "paused" })
       yield* through(space, space.control.resume())
