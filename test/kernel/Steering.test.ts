@@ -144,6 +144,23 @@ describe("a lock", () => {
       assert.strictEqual(yield* again.get("/data/n"), 1)
     }))
 
+  it.effect("is one of a thousand at most, beside that of a pause, and all are there when the process has ended", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const space = yield* machine.boot([])
+      const asked = []
+      for (let i = 0; i < 1000; i++) asked.push(yield* Effect.forkChild(space.control.lock(`/data/${i}`), { startImmediately: true }))
+      while ((yield* space.control.state).locks.length < 1000) yield* space.step
+      assert.strictEqual((yield* failure(space, space.control.lock("/data/x")))?.code, "control/refused")
+      yield* through(space, space.control.pause())
+      const { locks } = yield* space.control.state
+      assert.lengthOf(locks, 1001)
+      const again = yield* machine.boot([])
+      assert.sameDeepMembers([...(yield* again.control.state).locks], [...locks])
+      yield* through(again, again.control.resume())
+      assert.lengthOf((yield* again.control.state).locks, 1000)
+    }))
+
   it.effect("has one holder, belongs to user data, and is named by a cell", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
