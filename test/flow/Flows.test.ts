@@ -220,7 +220,7 @@ describe("A flow that is asked for in the lobby", () => {
           tx.signal({ signal: Mailroom.ADDED, target: "/data/inbox/flow/inst_start/r1", payload: 1 })
         },
         move: (tx) => {
-          for (const [name, request] of Object.entries({ p: { inst: "one", action: "pause" }, q: { inst: "none", action: "cancel" }, r: { key: "one.ask", action: "rv_report", telemetry: { good: 1 } }, s: { action: "fly" } })) {
+          for (const [name, request] of Object.entries({ p: { inst: "one", action: "pause" }, q: { inst: "none", action: "cancel" }, r: { key: "one.ask", action: "rv_report", telemetry: { good: 1 } }, s: { action: "fly" }, t: { action: "toString" }, u: {} })) {
             tx.set(`/data/inbox/flow/inst_ctrl/${name}`, request)
             tx.signal({ signal: Mailroom.ADDED, target: `/data/inbox/flow/inst_ctrl/${name}`, payload: 1 })
           }
@@ -235,8 +235,8 @@ describe("A flow that is asked for in the lobby", () => {
       yield* Ledger.ask(space, "again")
       yield* Ledger.ask(space, "move")
       yield* steps(space, 3)
-      const outcomes = yield* Effect.forEach(["p", "q", "r", "s"], (name) => space.get(`/data/flow/inbox/inst_ctrl/${name}#/outcome`))
-      assert.deepStrictEqual(outcomes, ["ok", "refused", "ok", "unknown action"])
+      const outcomes = yield* Effect.forEach(["p", "q", "r", "s", "t", "u"], (name) => space.get(`/data/flow/inbox/inst_ctrl/${name}#/outcome`))
+      assert.deepStrictEqual(outcomes, ["ok", "refused", "ok", "unknown action", "unknown action", "unknown action"])
       assert.strictEqual(yield* stateOf(space, "one"), "paused")
       assert.deepStrictEqual((yield* space.dead({ limit: 10 })).letters, [])
       yield* Ledger.isReplayedEqual(space)
