@@ -35,7 +35,8 @@ const outcomeOf = (tx: Transaction, bucket: string, request: Request): string =>
     const { beats, flow = "", input, inst, steps } = request
     return tx.flow.start(flow, input, { inst, steps, beats })
   }
-  const act = actions[request.action ?? ""]
+  const { action = "" } = request
+  const act = Object.hasOwn(actions, action) ? actions[action] : undefined
   return act === undefined ? "unknown action" : act(tx, request) ? "ok" : "refused"
 }
 

@@ -56,6 +56,9 @@ export class InvalidValue extends Schema.TaggedError<InvalidValue>()("InvalidVal
 
 const forbiddenKeys = new Set(["__proto__", "constructor", "prototype"])
 
+/** Whether a key can be that of an object which is stored. */
+export const isKey = (key: string): boolean => !forbiddenKeys.has(key)
+
 /** A value in canonical form, and whether plain JSON cannot express it. */
 export interface Canonical {
   readonly value: Value
@@ -124,7 +127,7 @@ const settleObject = (object: object, depth: number): Value => {
   if (!ordered) keys.sort()
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i]!
-    if (forbiddenKeys.has(key)) throw refuse(`the key "${key}" is not allowed; rename it`)
+    if (!isKey(key)) throw refuse(`the key "${key}" is not allowed; rename it`)
     const item = within(key, source[key], depth)
     if (copy === undefined && !Object.is(item, source[key])) {
       copy = {}

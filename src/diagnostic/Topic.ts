@@ -38,6 +38,11 @@ export const topics = {
     means: "A pause, rollback or resume was asked for when the space could not do it",
     remedy: "Look how the space stands, and ask for what it can do from there"
   },
+  "flow/outgrown": {
+    severity: "sev:crit",
+    means: "A completion does not fit the cell of an instance beside what that has already, so the instance is in error",
+    remedy: "Report and give as input what names large values, and keep those in cells of their own; start the flow again"
+  },
   "label/declassified": {
     severity: "sev:debug",
     means: "An enzyme left out atoms that the configuration grants it to declassify",

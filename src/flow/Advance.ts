@@ -11,7 +11,7 @@
  */
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
-import type { Value } from "../cell/Value.ts"
+import { InvalidValue, type Value } from "../cell/Value.ts"
 import { COMMIT, type Stage } from "../stage/Stage.ts"
 import * as Instance from "./Instance.ts"
 
@@ -29,10 +29,12 @@ export interface Told {
   readonly completions: ReadonlyArray<readonly [cell: string, event: Document.Document]>
   /** Whether what lies in one cell may be told in another. */
   readonly tells: (from: string, to: string) => boolean
+  /** Is told of the cell of each instance that a completion ended, since it does not fit there. */
+  readonly outgrown: (cell: string) => void
 }
 
 /** What is asked where completions come to those who hear of them. */
-interface Hearing {
+interface Hearing extends Pick<Told, "outgrown"> {
   readonly listeners: (place: string) => ReadonlyArray<string>
   readonly tells: (to: string) => boolean
 }
@@ -51,10 +53,10 @@ interface Event {
  * @category combinators
  * @since 0.1.0
  */
-export const atCommit = (stage: Stage, { completions, tells }: Told): ReadonlyArray<Sent> => {
+export const atCommit = (stage: Stage, { completions, outgrown, tells }: Told): ReadonlyArray<Sent> => {
   if (completions.length > 0) {
     const listeners = listening(stage)
-    for (const [cell, completion] of completions) hear(stage, { listeners, tells: (to) => tells(cell, to) }, Document.read(completion, []) as unknown as Event)
+    for (const [cell, completion] of completions) hear(stage, { listeners, outgrown, tells: (to) => tells(cell, to) }, Document.read(completion, []) as unknown as Event)
   }
   const sent: Array<Sent> = []
   for (const key of stage.documents.keys()) {
@@ -70,7 +72,7 @@ export const atCommit = (stage: Stage, { completions, tells }: Told): ReadonlyAr
 }
 
 /** Notes a completion with all instances that hear of it, and has those go on that wait for it. */
-const hear = (stage: Stage, { listeners, tells }: Hearing, { key, outcome, signal_path, telemetry }: Event): void => {
+const hear = (stage: Stage, { listeners, outgrown, tells }: Hearing, { key, outcome, signal_path, telemetry }: Event): void => {
   for (const heard of [{ key, signal: signal_path }, { key: undefined, signal: signal_path }]) {
     for (const inst of listeners(Instance.listeners(heard))) {
       const place = Instance.subscription(inst, heard)
@@ -82,9 +84,11 @@ const hear = (stage: Stage, { listeners, tells }: Hearing, { key, outcome, signa
       if (names.length === 0) continue
       const event = { key, outcome, telemetry }
       const jobs = { ...instance.jobs, ...Object.fromEntries(names.map((step) => [step, { ...instance.jobs[step]!, event }])) }
-      const staying = names.filter((step) => jobs[step]!.again)
+      const grown = fitting({ ...instance, jobs, state: instance.state === "waiting" ? "ready" : instance.state })
+      if (grown === undefined) outgrown(cell)
+      const staying = grown === undefined ? [] : names.filter((step) => jobs[step]!.again)
       if (staying.length < names.length) stage.put(place, staying.length === 0 ? undefined : Document.encode(Object.fromEntries(staying.map((step) => [step, true]))), COMMIT)
-      stage.put(Instance.address(inst), Document.encode({ ...instance, jobs, state: instance.state === "waiting" ? "ready" : instance.state }), COMMIT)
+      stage.put(Instance.address(inst), grown ?? Document.encode(ended(instance)), COMMIT)
     }
   }
 }
@@ -101,3 +105,16 @@ const listening = ({ committed, documents }: Stage): Hearing["listeners"] => {
   }
   return (place) => [...new Set([...committed.children(Address.SPACE, place), ...written.get(place) ?? []])].sort()
 }
+
+/** An instance as it is kept; `undefined` where it does not fit its cell. */
+const fitting = (instance: Instance.Instance): Document.Document | undefined => {
+  try {
+    return Document.encode(instance)
+  } catch (error) {
+    if (error instanceof InvalidValue) return undefined
+    throw error
+  }
+}
+
+/** An instance that cannot go on: without its jobs, of which it has one at least, it has room for so short a note. */
+const ended = (instance: Instance.Instance): Instance.Instance => ({ ...instance, jobs: {}, state: "error", note: "does not fit its cell" })

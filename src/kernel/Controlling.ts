@@ -5,15 +5,51 @@
  */
 import * as Link from "../cell/Link.ts"
 import { InvalidValue } from "../cell/Value.ts"
+import { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { Draft } from "../stage/Draft.ts"
+import * as Savepoint from "../stage/Savepoint.ts"
 import type { FlowRefused, OperationRefused, RendezvousRefused } from "./Ask.ts"
-import type { Appointed, Flowed, Operation, Setting } from "./Control.ts"
+import type { BeatWork } from "./BeatWork.ts"
+import type { Appointed, Control, Flowed, Operation, Setting } from "./Control.ts"
 import * as Flowing from "./Flowing.ts"
 import * as Foreign from "./Foreign.ts"
 import * as Meeting from "./Meeting.ts"
 import * as Operating from "./Operating.ts"
 import { lockOver, type Regime } from "./Regime.ts"
-import { CellLocked, WriteRefused } from "./SpaceError.ts"
+import { CellLocked, ControlRefused, WriteRefused } from "./SpaceError.ts"
+
+/**
+ * Does one piece of control input, all of it or nothing; answers why not, where it cannot.
+ *
+ * What goes wrong with it is its own, unless it is the store: what fits a document by itself need not fit the one
+ * that it becomes part of, and a beat that fails of it would fail of it again.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const whole = <Refused>(control: Control, { draft, work }: { readonly draft: Draft; readonly work: BeatWork }, act: () => Refused | undefined): Refused | InvalidValue | ControlRefused | undefined => {
+  const { diagnostics, regime } = work
+  const told = diagnostics.length
+  const savepoint = Savepoint.make(draft)
+  const refused = attempt(control, act)
+  if (refused === undefined) savepoint.keep()
+  else {
+    savepoint.restore()
+    work.regime = regime
+    diagnostics.length = told
+  }
+  return refused
+}
+
+const attempt = <Refused>(control: Control, act: () => Refused | undefined): Refused | InvalidValue | ControlRefused | undefined => {
+  try {
+    return act()
+  } catch (error) {
+    if (error instanceof PersistenceError) throw error
+    if (error instanceof InvalidValue) return error
+    return new ControlRefused({ verb: control.kind === "steer" ? control.verb : control.kind, reason: (error as Error).message })
+  }
+}
 
 /**
  * Writes one cell from outside into the capture transaction; answers why not, where it cannot.

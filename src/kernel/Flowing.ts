@@ -7,7 +7,9 @@
  *
  * @module
  */
+import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
+import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import * as Advance from "../flow/Advance.ts"
 import * as Flow from "../flow/Flow.ts"
 import { InstanceAbsent, refusals } from "../flow/FlowError.ts"
@@ -74,7 +76,12 @@ export const perform = (draft: Draft, ask: FlowAsk, { body, work }: { readonly b
  */
 export const advance = (work: BeatWork, body: Body, queued: Array<Signal.Pending>): void => {
   const { beat } = work.moment
-  for (const [i, sent] of Advance.atCommit(work.stage, { completions: work.completions, tells: telling(work.labels) }).entries()) {
+  const outgrown = (cell: string): void => void work.diagnostics.push(Diagnostic.of("flow/outgrown", {
+    note: "a completion does not fit the cell of the instance beside what it has already, so the instance is in error",
+    origin: { kind: "runtime", name: "flow" },
+    subject: Address.ofKey(cell)
+  }))
+  for (const [i, sent] of Advance.atCommit(work.stage, { completions: work.completions, tells: telling(work.labels), outgrown }).entries()) {
     queued.push(new Signal.Pending(body.number(), tell(work, { ...sent, id: `${beat}.flow.${i}` })))
   }
 }

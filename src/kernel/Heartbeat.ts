@@ -100,7 +100,7 @@ export class Heartbeat {
     const draft = new Draft(work.stage, work.moment, { run: CAPTURE, envelope: outside, serializable: false })
     Steering.advance(work, draft)
     for (const control of [...own, ...work.controls]) {
-      const refused = this.control(control, work, draft)
+      const refused = Controlling.whole(control, { draft, work }, () => this.control(control, work, draft))
       if (refused === undefined) work.done.push(control)
       else work.answers.push((answer) => control.answer(typeof answer === "number" ? refused : answer))
     }

@@ -357,7 +357,8 @@ export class LiveSpace implements Space, Neighbour {
         try {
           resume(Effect.succeed(see()))
         } catch (error) {
-          resume(Effect.fail(Reading.asReadError(error)))
+          // What nobody expects fails the look, and not the space.
+          resume(Effect.suspend(() => Effect.fail(Reading.asReadError(error))))
         }
       }
       this.group.whenDurable(look, (error) => resume(Effect.fail(error)))

@@ -58,7 +58,7 @@ export const OUTSIDE = "(outside)"
 /** Where locks lie. */
 const LOCKS = "/sys/locks"
 
-/** Most locks of a space. */
+/** Most locks of a space that are asked for; that of a pause is beside them. */
 export const MAX_LOCKS = 1000
 
 /** A space in which nothing is out of the ordinary. */
@@ -117,7 +117,7 @@ export const recall = (store: Pick<SpaceStore, "below">, documents: { readonly r
   const value = (key: string): Value => Document.read(documents.read(key), [])
   const part = <A>(name: Part): A | undefined => value(address(name).key) as A | undefined
   const locks = new Map<string, string>()
-  for (const key of store.below(LOCKS, { limit: MAX_LOCKS })) locks.set(key.slice(LOCKS.length), (value(key) as unknown as { readonly by: string }).by)
+  for (const key of store.below(LOCKS, { limit: MAX_LOCKS + 1 })) locks.set(key.slice(LOCKS.length), (value(key) as unknown as { readonly by: string }).by)
   return {
     control: part("control"),
     gated: part("gated") ?? false,

@@ -61,7 +61,7 @@ export class LiveFlows implements SpaceFlows {
       const most = Math.min(limit, MAX_PAGE)
       const keys = this.around.store.below(Instance.FOLDER, { limit: most + 1, ...(after === undefined ? {} : { after: `${Instance.FOLDER}/${after}` }) })
       const instances = keys.slice(0, most).flatMap((place) => this.find(Instance.idOf(place)) ?? [])
-      return { instances, next: keys.length > most ? keys[most - 1]!.slice(Instance.FOLDER.length + 1) : undefined }
+      return { instances, next: most > 0 && keys.length > most ? keys[most - 1]!.slice(Instance.FOLDER.length + 1) : undefined }
     })
   }
 

@@ -80,7 +80,7 @@ export class LiveRendezvous implements SpaceRendezvous {
       const most = Math.min(limit, MAX_PAGE)
       const keys = store.below(Entries.FOLDER, { limit: most + 1, ...(after === undefined ? {} : { after: `${Entries.FOLDER}/${after}` }) })
       const rendezvous = keys.slice(0, most).flatMap((place) => this.find(Entries.keyOf(place)) ?? [])
-      return { rendezvous, next: keys.length > most ? keys[most - 1]!.slice(Entries.FOLDER.length + 1) : undefined }
+      return { rendezvous, next: most > 0 && keys.length > most ? keys[most - 1]!.slice(Entries.FOLDER.length + 1) : undefined }
     })
   }
 

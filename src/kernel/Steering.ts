@@ -50,9 +50,9 @@ const without = (locks: ReadonlyMap<string, string>, cell: string): ReadonlyMap<
 /** Why a verb cannot be asked for as the space stands; a shutdown always can. */
 const refusals: Readonly<Record<Exclude<Regime.Verb, "shutdown">, (regime: Regime.Regime) => string | undefined>> = {
   boot: ({ boot_oid, halted }) => boot_oid === undefined || halted ? undefined : "it was not shut down",
-  pause: ({ halted, paused }) => paused ? "it is paused" : halted ? "it was shut down" : undefined,
-  rollback: ({ paused, view_hzn }) => !paused ? "it is not paused" : view_hzn === undefined ? undefined : `it was rolled back to beat ${view_hzn} already. Resume it first`,
-  resume: ({ paused }) => paused ? undefined : "it is not paused"
+  pause: ({ halted, paused }) => halted ? "it was shut down" : paused ? "it is paused" : undefined,
+  rollback: ({ halted, paused, view_hzn }) => halted ? "it was shut down" : !paused ? "it is not paused" : view_hzn === undefined ? undefined : `it was rolled back to beat ${view_hzn} already. Resume it first`,
+  resume: ({ halted, paused }) => halted ? "it was shut down" : paused ? undefined : "it is not paused"
 }
 
 /**
@@ -156,12 +156,12 @@ export const cutOver = (work: BeatWork, draft: Draft, { lost, sent, writes }: Pi
   const control = work.regime.control!
   if (isClosed(draft, control.oid)) return abandon(work, draft, control)
   if (lost !== undefined) return fail(work, draft, { control, reason: lost })
+  const place = Dossier.address(control.oid, "sent")
+  draft.operate([Write.set(place, { ...sent, requests: sent.requests.map((request) => ({ ...request })) })])
   for (const [key, document] of writes) {
     work.stage.put(Address.ofKey(key), document, CAPTURE)
     work.takenBack.push(key)
   }
-  const place = Dossier.address(control.oid, "sent")
-  draft.operate([Write.set(place, { ...sent, requests: sent.requests.map((request) => ({ ...request })) })])
   step(work, draft, control)
 }
 

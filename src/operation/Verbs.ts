@@ -12,6 +12,7 @@
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
+import * as Value from "../cell/Value.ts"
 import type { Draft } from "../stage/Draft.ts"
 import * as Emission from "../stage/Emission.ts"
 import type { Continuation, OperationLaunch, OperationRequest, Operations, StateNote } from "../stage/Launch.ts"
@@ -113,7 +114,7 @@ export const check = ({ mode, pipeline = {}, target, ttl = 0, verb }: Omit<Opera
 const isPipeline = (pipeline: unknown): boolean => {
   if (typeof pipeline !== "object" || pipeline === null || Array.isArray(pipeline)) return false
   const ids = Object.entries(pipeline)
-  return ids.length <= MAX_IDS && ids.every(([name, id]) => Name.refusal(name) === undefined && (typeof id === "string" ? id.length <= Name.MAX_NAME && id.isWellFormed() : Number.isSafeInteger(id)))
+  return ids.length <= MAX_IDS && ids.every(([name, id]) => Name.refusal(name) === undefined && Value.isKey(name) && (typeof id === "string" ? id.length <= Name.MAX_NAME && id.isWellFormed() : Number.isSafeInteger(id)))
 }
 
 /**

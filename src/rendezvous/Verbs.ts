@@ -8,6 +8,7 @@
  *
  * @module
  */
+import * as Document from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Values from "../cell/Value.ts"
 import type { Draft } from "../stage/Draft.ts"
@@ -20,6 +21,9 @@ import * as Transition from "./Transition.ts"
 
 /** Most entries of a space that are not over. */
 export const MAX_OPEN = 1_000_000
+
+/** Characters by which an entry can grow once it was given what it holds: beats that pass make its numbers and its state longer. */
+const ROOM = 1024
 
 /** What the verbs know of the beat and the space. */
 export interface Around {
@@ -59,7 +63,7 @@ const told = (verb: () => void): boolean => {
 /**
  * Puts a new entry into the ledger, in place of one of the same key; answers the token that a worker reports with.
  *
- * @throws NoSpec, InvalidRendezvous, LedgerMissing, RendezvousFull, RendezvousUntold
+ * @throws NoSpec, InvalidRendezvous, InvalidValue, LedgerMissing, RendezvousFull, RendezvousUntold
  * @category combinators
  * @since 0.1.0
  */
@@ -72,7 +76,7 @@ export const spawn = (draft: Draft, spec: Value, { hash, open, secret, tells }: 
   const before = read(draft, key)
   if (before !== undefined && isUntold(before)) throw new RendezvousUntold({ key, state: before.state })
   const token = secret(`rv ${key} ${draft.id()}`)
-  graft(draft, key, { ...entry, token_id: hash(token) })
+  give(draft, key, { ...entry, token_id: hash(token) })
   return { key, token }
 }
 
@@ -126,7 +130,7 @@ export interface Report {
 /**
  * Takes in the result of somebody's work.
  *
- * @throws InvalidRendezvous, RendezvousAbsent, RendezvousFinished, TokenRefused
+ * @throws InvalidRendezvous, InvalidValue, RendezvousAbsent, RendezvousFinished, TokenRefused
  * @category combinators
  * @since 0.1.0
  */
@@ -135,7 +139,7 @@ export const report = (draft: Draft, key: string, { proof, telemetry }: Report):
   if (proof !== undefined && read(draft, key)?.token_id !== proof) throw new TokenRefused({ key: String(key) })
   const entry = open(draft, key)
   const fields = Spec.telemetryOf(telemetry)
-  graft(draft, key, Transition.reported(entry, { telemetry: fields, content: entry.prof === "rv-cas" ? contentOf(draft, fields) : undefined }))
+  give(draft, key, Transition.reported(entry, { telemetry: fields, content: entry.prof === "rv-cas" ? contentOf(draft, fields) : undefined }))
 }
 
 /** The content that telemetry names in its field `cas_hash`, by its digest or its address. */
@@ -161,6 +165,15 @@ const open = (draft: Draft, key: string): Entry => {
   if (entry === undefined) throw new RendezvousAbsent({ key: String(key) })
   if (Entries.isFinished(entry)) throw new RendezvousFinished({ key, state: entry.state })
   return entry
+}
+
+/** Puts an entry whose telemetry is new, where there is room for all that can become of it. */
+const give = (draft: Draft, key: string, entry: Entry): void => {
+  const { size } = Entries.write(entry)
+  if (size > Document.MAX_TEXT - ROOM) {
+    throw new Values.InvalidValue({ at: Entries.address(key).text, reason: `with its telemetry it has ${size} characters and the limit is ${Document.MAX_TEXT - ROOM}; keep what is large in cells of its own, or with tx.blob(bytes)` })
+  }
+  graft(draft, key, entry)
 }
 
 const graft = (draft: Draft, key: string, entry: Entry): void => {

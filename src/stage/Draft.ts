@@ -76,7 +76,7 @@ export class Draft implements Transaction {
   /** Characters of what it sends, binds and returns. */
   launched = 0
   /** Characters of the documents that it wrote, before and after. */
-  private written = 0
+  written = 0
   /** The first refusal; it outlives a catch. */
   refusal: unknown
   /** What the run was told by so far. */
@@ -86,10 +86,11 @@ export class Draft implements Transaction {
   private readonly charter: Charter<Draft>
   private face: Ledgers | undefined
   /** Documents that only this run sees: the merge makes them anew. */
-  private shown: Own | undefined
+  shown: Own | undefined
   private chance: (() => number) | undefined
-  private minted = 0
-  private operated = 0
+  /** Ids that it minted, and writes to the runtime's ledgers. */
+  minted = 0
+  operated = 0
   private revoked: string | undefined
 
   constructor(stage: View, moment: Moment, charter: Charter<Draft>) {

@@ -186,6 +186,23 @@ describe("A flow", () => {
       yield* Ledger.isReplayedEqual(space)
     }))
 
+  test("is in error when a completion does not fit beside what it has, by a worker's result or by the time that is over", () =>
+    Effect.gen(function*() {
+      const nest = (levels: number): unknown => levels === 0 ? 1 : { a: nest(levels - 1) }
+      const deep = (tx: Transaction) => tx.rv.report("deep.ask", nest(62) as {})
+      const late = Flow.make({ name: "late", steps: { ask: { transform: ({ input }) => ({ due_off: 3, deadl_off: 0, telemetry: { input: input as string } }) }, answer: { wait: "ask" } } })
+      const space = yield* begin({ deep, startDeep: start({ pages: 1 }, "deep"), late: (tx) => tx.flow.start("late", "y".repeat(530_000), { inst: "late" }) }, [late])
+      for (const verb of ["startDeep", "late"]) yield* Ledger.ask(space, verb)
+      yield* steps(space, 2)
+      yield* Ledger.ask(space, "deep")
+      yield* steps(space, 6)
+      for (const inst of ["deep", "late"]) assert.deepInclude(yield* instance(space, inst), { state: "error", jobs: {}, note: "does not fit its cell" } as {}, inst)
+      const told = yield* TestKernel.diagnostics(space)
+      assert.deepStrictEqual(told.map(({ topic, subject }) => [topic, subject]), ["deep", "late"].map((inst) => ["flow/outgrown", { $link: `/data/flow/inst/${inst}` }]))
+      assert.deepInclude(yield* Ledger.entry(space, "late.ask") as Effect.Effect<object>, { state: "timeout" })
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
   test("is paused, hears meanwhile, goes on when it is resumed, and is cancelled with its rendezvous", () =>
     Effect.gen(function*() {
       const space = yield* begin()
@@ -255,7 +272,7 @@ describe("A flow that is asked for in the lobby", () => {
           tx.signal({ signal: Mailroom.ADDED, target: "/data/inbox/flow/inst_start/r1", payload: 1 })
         },
         move: (tx) => {
-          for (const [name, request] of Object.entries({ p: { inst: "one", action: "pause" }, q: { inst: "none", action: "cancel" }, r: { key: "one.ask", action: "rv_report", telemetry: { good: 1 } }, s: { action: "fly" } })) {
+          for (const [name, request] of Object.entries({ p: { inst: "one", action: "pause" }, q: { inst: "none", action: "cancel" }, r: { key: "one.ask", action: "rv_report", telemetry: { good: 1 } }, s: { action: "fly" }, t: { action: "toString" }, u: {} })) {
             tx.set(`/data/inbox/flow/inst_ctrl/${name}`, request)
             tx.signal({ signal: Mailroom.ADDED, target: `/data/inbox/flow/inst_ctrl/${name}`, payload: 1 })
           }
@@ -270,8 +287,8 @@ describe("A flow that is asked for in the lobby", () => {
       yield* Ledger.ask(space, "again")
       yield* Ledger.ask(space, "move")
       yield* steps(space, 3)
-      const outcomes = yield* Effect.forEach(["p", "q", "r", "s"], (name) => space.get(`/data/flow/inbox/inst_ctrl/${name}#/outcome`))
-      assert.deepStrictEqual(outcomes, ["ok", "refused", "ok", "unknown action"])
+      const outcomes = yield* Effect.forEach(["p", "q", "r", "s", "t", "u"], (name) => space.get(`/data/flow/inbox/inst_ctrl/${name}#/outcome`))
+      assert.deepStrictEqual(outcomes, ["ok", "refused", "ok", "unknown action", "unknown action", "unknown action"])
       assert.strictEqual(yield* stateOf(space, "one"), "paused")
       assert.deepStrictEqual((yield* space.dead({ limit: 10 })).letters, [])
       yield* Ledger.isReplayedEqual(space)

@@ -51,6 +51,7 @@ describe("Flows over HTTP", () => {
     const list = (await ask(`${space}/flows?limit=1`)).body as { readonly instances: ReadonlyArray<Row>; readonly next: string }
     const rest = (await ask(`${space}/flows?after=${encodeURIComponent(list.next)}`)).body as typeof list
     assert.sameMembers([...list.instances, ...rest.instances].map(({ inst }) => inst), ["one", minted.inst])
+    assert.deepStrictEqual((await ask(`${space}/flows?limit=0`)).body, { instances: [], next: null })
     assert.strictEqual((await post(`${space}/flows/one/pause`, {})).status, 200)
     await post(`${space}/rv/one.box/report`, { telemetry: { boxes: 2 } })
     assert.deepInclude((await ask(`${space}/flows/one`)).body as Row, { inst: "one", flow: "pack", state: "paused", pc: "packed", input: { n: 1 } } as never)

@@ -43,6 +43,7 @@ describe("Rendezvous over HTTP", () => {
     assert.notProperty(row, "token_id")
     const rest = (await ask(`${space}/rv?after=${encodeURIComponent(first.next)}`)).body as typeof first
     assert.deepStrictEqual([rest.rendezvous.map(({ key }) => key), rest.next], [["two"], null])
+    assert.deepStrictEqual((await ask(`${space}/rv?limit=0`)).body, { rendezvous: [], next: null })
     assert.strictEqual((await post(`${space}/rv/app:one/resched`, { delta: 3 })).status, 200)
     assert.strictEqual((await ask(`${space}/rv/app:one`)).body && ((await ask(`${space}/rv/app:one`)).body as { readonly due: number }).due, (due as number) + 3)
     assert.strictEqual((await post(`${space}/rv/app:one/report`, { telemetry: { frames: 3 } }, shows(token))).status, 200)

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { Enzyme, Link, type Value } from "systole"
+import { Cause, Effect, Fiber } from "effect"
+import { Enzyme, Flow, Link, type Value } from "systole"
+import * as Ledger from "../rendezvous/Ledger.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { controlled, ended, enzyme, steps } from "./Kit.ts"
 import * as Machine from "./Machine.ts"
@@ -139,6 +140,64 @@ describe("bad input holds nothing up", () => {
       yield* controlled(space, space.set("/data/x", { $link: "nope" }))
       yield* controlled(space, space.set("/data/x#/a", 1))
       assert.deepStrictEqual(yield* space.get("/data/x"), { $link: "nope", a: 1 })
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("input from outside that fits a document, and not the one that it becomes part of, is refused alone and leaves nothing", () =>
+    Effect.gen(function*() {
+      const wait = Flow.make({ name: "wait", steps: { a: { clamp: {}, otherwise: "done" } } })
+      const space = yield* Ledger.space({ spawn: (tx) => void tx.rv.spawn({ key: "k", due_off: 9 }) }, [wait])
+      yield* Ledger.ask(space, "spawn")
+      const big = "y".repeat(1_048_500)
+      const asked = [
+        space.rv.report("k", { x: big }),
+        space.rv.report("k", nest(64)),
+        space.rv.spawn({ key: "big", telemetry: { x: big } }),
+        space.flow.start({ flow: "wait", inst: "i", input: big }),
+        space.ops.start({ verb: "op/x", target: "t", mode: "opm:direct", pipeline: { constructor: 1 } as {} }),
+        space.ops.start({ verb: "op/x", target: "t", mode: "opm:direct", pipeline: JSON.parse('{"__proto__":1}') as {} })
+      ]
+      const fibers = []
+      for (const one of asked) fibers.push(yield* Effect.forkChild(Effect.result(Effect.asVoid(one as Effect.Effect<unknown, { readonly code: string }>)), { startImmediately: true }))
+      const good = yield* Effect.forkChild(space.rv.spawn({ key: "good", due_off: 9 }), { startImmediately: true })
+      yield* steps(space, 8)
+      const codes = []
+      for (const fiber of fibers) {
+        const answer = yield* Fiber.join(fiber)
+        codes.push(answer._tag === "Failure" ? answer.failure.code : "done")
+      }
+      assert.deepStrictEqual(codes, ["value/invalid", "value/invalid", "value/invalid", "value/invalid", "ops/invalid", "ops/invalid"])
+      assert.strictEqual((yield* Fiber.join(good)).key, "good")
+      assert.deepStrictEqual(yield* space.list("/data/rv"), ["good", "k"])
+      assert.deepStrictEqual([yield* space.get("/data/flow/inst/i"), yield* space.list("/rt/ops")], [undefined, []])
+      assert.deepInclude(yield* Ledger.entry(space, "k") as Effect.Effect<object>, { state: "pending", telemetry: {} })
+      // One beat has both: what the refused one drew on the way is drawn by the other again.
+      yield* Effect.forkChild(Effect.result(space.flow.start({ flow: "wait", input: nest(64) })), { startImmediately: true })
+      const next = yield* Effect.forkChild(space.rv.spawn({ key: "next", due_off: 9 }), { startImmediately: true })
+      assert.strictEqual(yield* space.step, (yield* Fiber.join(next)).beat)
+      yield* space.step
+      yield* Ledger.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+
+  it.effect("a rendezvous is given no more than leaves room for what the beats make of it", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space()
+      const spec = (key: string, x: string) => ({ key, due_off: 1, deadl_off: 500, max_grace: 1, grace_delta: 100, on_miss: "quarantine" as const, telemetry: { x } })
+      yield* controlled(space, space.rv.spawn(spec("a", "")))
+      const room = 1_048_576 - JSON.stringify(yield* Ledger.entry(space, "a")).length
+      for (const [key, less, code] of [["b", 0, "value/invalid"], ["c", 1000, "value/invalid"], ["d", 1100, "done"]] as const) {
+        const answer = yield* controlled(space, space.rv.spawn(spec(key, "y".repeat(room - less))))
+        assert.strictEqual(answer._tag === "Failure" ? answer.failure.code : "done", code, key)
+      }
+      yield* steps(space, 110)
+      assert.deepInclude(yield* Ledger.entry(space, "d") as Effect.Effect<object>, { state: "quarantine", grace_used: "1" })
+    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+
+  it.effect("a look from outside that fails of what nobody expects fails alone", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      const exit = yield* Effect.exit(space.dead(undefined as never))
+      assert.isTrue(exit._tag === "Failure" && Cause.hasDies(exit.cause))
+      assert.strictEqual(yield* space.step, 0)
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("a write from outside through a loop of links is refused", () =>

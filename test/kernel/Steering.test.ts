@@ -144,6 +144,23 @@ describe("a lock", () => {
       assert.strictEqual(yield* again.get("/data/n"), 1)
     }))
 
+  it.effect("is one of a thousand at most, beside that of a pause, and all are there when the process has ended", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const space = yield* machine.boot([])
+      const asked = []
+      for (let i = 0; i < 1000; i++) asked.push(yield* Effect.forkChild(space.control.lock(`/data/${i}`), { startImmediately: true }))
+      while ((yield* space.control.state).locks.length < 1000) yield* space.step
+      assert.strictEqual((yield* failure(space, space.control.lock("/data/x")))?.code, "control/refused")
+      yield* through(space, space.control.pause())
+      const { locks } = yield* space.control.state
+      assert.lengthOf(locks, 1001)
+      const again = yield* machine.boot([])
+      assert.sameDeepMembers([...(yield* again.control.state).locks], [...locks])
+      yield* through(again, again.control.resume())
+      assert.lengthOf((yield* again.control.state).locks, 1000)
+    }))
+
   it.effect("has one holder, belongs to user data, and is named by a cell", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
@@ -307,7 +324,12 @@ describe("control operations", () => {
       const shutdown = yield* through(space, space.control.shutdown())
       assert.deepInclude(yield* space.ops.get(oid), { status: "sts:cnl" })
       assert.deepStrictEqual((yield* history(space, shutdown))?.map((line) => line.split(" ")[0]), ["ist:run", "ist:stop", "ist:flush", "ist:halt", "ist:ok"])
-      assert.strictEqual((yield* failure(space, space.control.pause()))?.code, "control/refused")
+      const { head } = space
+      for (const ask of [space.control.pause(), space.control.resume(), space.control.rollback(yield* head)]) {
+        assert.match((yield* failure(space, ask))?.message ?? "", /it was shut down$/)
+        assert.deepInclude(yield* space.control.state, { state: "halted", control: null })
+      }
+      assert.strictEqual((yield* begun(space, space.control.shutdown())).oid, shutdown)
       yield* through(space, space.control.restart())
       assert.deepInclude(yield* space.control.state, { state: "paused" })
       yield* through(space, space.control.resume())
