@@ -35,8 +35,8 @@ import * as Signal from "./Signal.ts"
 /** Watchers that are asked for at a time. */
 const PAGE = 1000
 
-/** The binding of an enzyme that awaits something at a cell. */
-const attentive = (enzyme: string, beat: number): Binding => ({ awaits: true, beat, enzyme, propagate: false, tombstone: false })
+/** The binding of an enzyme at a cell where it is to take what it awaits. */
+const attentive = (enzyme: string, beat: number): Binding => ({ beat, enzyme, propagate: false, tombstone: false })
 
 /**
  * The bindings that a signal is resolved with: an awaited one reaches the enzyme that awaits it, whose watcher is gone by then.
@@ -160,7 +160,7 @@ const signalOf = ({ depth, enzyme, id, payload, signal, target }: Sent, { labels
 const bind = (work: BeatWork, { awaits, cell, enzyme }: { readonly awaits: boolean; readonly cell: string; readonly enzyme: string }): void => {
   const list = work.table.get(cell) ?? []
   const rest = list.filter((binding) => binding.enzyme !== enzyme || binding.awaits !== true)
-  work.put(cell, awaits ? [attentive(enzyme, work.moment.beat), ...rest] : rest, COMMIT)
+  work.put(cell, awaits ? [{ ...attentive(enzyme, work.moment.beat), awaits: true }, ...rest] : rest, COMMIT)
 }
 
 /**

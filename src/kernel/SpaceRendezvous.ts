@@ -8,7 +8,7 @@ import * as Document from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import * as Entries from "../rendezvous/Entry.ts"
-import { InvalidRendezvous } from "../rendezvous/RendezvousError.ts"
+import { InvalidRendezvous, TokenRefused } from "../rendezvous/RendezvousError.ts"
 import type { RendezvousSpec } from "../stage/Launch.ts"
 import type { RendezvousAsk, Spawned } from "./Ask.ts"
 import type { Answer, Appointed, Control } from "./Control.ts"
@@ -65,13 +65,14 @@ export class LiveRendezvous implements SpaceRendezvous {
   }
 
   report(key: string, telemetry?: unknown, { token }: { readonly token?: string | undefined } = {}): Effect.Effect<number, ControlError> {
-    return this.ask(key, () => ({
-      verb: "report",
-      key,
-      value: telemetry === undefined ? undefined : Document.encode(telemetry),
-      // The journal has no token that anybody could show.
-      ...(token === undefined ? {} : { proof: this.around.hash(token) })
-    }))
+    return this.ask(key, () => {
+      const value = telemetry === undefined ? undefined : Document.encode(telemetry)
+      if (token === undefined) return { verb: "report", key, value }
+      // The journal has no token that anybody could show, and nothing of who shows one that is not good; the beat looks again.
+      const proof = this.around.hash(token)
+      if (this.find(Entries.isKey(key) ? key : undefined)?.token_id !== proof) throw new TokenRefused({ key })
+      return { verb: "report", key, value, proof }
+    })
   }
 
   list({ after, limit }: { readonly after?: string | undefined; readonly limit: number }): Effect.Effect<RendezvousPage, ReadError> {

@@ -86,8 +86,9 @@ export const effective = (target: string, { declared, own }: Bound, among?: Read
     settled ??= new Set()
     const here = new Set<string>()
     for (const list of lists) {
-      for (const { enzyme, propagate, tombstone } of list ?? []) {
-        if (here.has(enzyme) || among?.has(enzyme) === false) continue
+      for (const { awaits, enzyme, propagate, tombstone } of list ?? []) {
+        // Who awaits something here takes what it awaits and nothing that others send.
+        if (awaits === true || here.has(enzyme) || among?.has(enzyme) === false) continue
         here.add(enzyme)
         if (settled.has(enzyme) || !(tombstone || propagate || cell === target)) continue
         settled.add(enzyme)

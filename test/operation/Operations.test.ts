@@ -196,6 +196,20 @@ describe("a continuation", () => {
       assert.deepStrictEqual(yield* TestKernel.ledger(space, 1, "stage"), ["commit: promoted 1 impulse -> beat 2"])
       assert.deepStrictEqual(yield* TestKernel.ledger(space, 2, "inbox"), [`signal=/wait/cont target=/rt/ops/${OID}`])
     }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("runs nobody when somebody else sends it, and still comes when what is awaited does", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space(pair((tx) => tx.op.setState(OID, "ist:plan")))
+      yield* space.signal({ signal: "/wait/start" })
+      yield* space.step
+      yield* space.signal({ signal: "/wait/cont", target: `/rt/ops/${OID}`, payload: "forged" })
+      yield* steps(space, 2)
+      assert.isUndefined(yield* space.get("/data/heard"))
+      yield* space.signal({ signal: "/signals/do" })
+      yield* steps(space, 2)
+      assert.deepStrictEqual(yield* space.get("/data/heard"), [["/wait/cont", 4]])
+      yield* isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer())))
 })
 
 describe("why an operation stands as it does", () => {

@@ -368,3 +368,16 @@ describe("rendezvous that wait", () => {
       yield* Ledger.isReplayedEqual(space)
     }).pipe(Ledger.granted))
 })
+
+describe("a worker who shows a token that is not good", () => {
+  test("is refused at once, and has no beat and nothing in the journal", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space()
+      const spawned = yield* controlled(space, space.rv.spawn({ key: "k", due_off: 50 }))
+      const token = spawned._tag === "Success" ? spawned.success.token : ""
+      for (const [key, shown] of [["k", "0"], ["none", token], ["a/b", token]] as const) {
+        assert.strictEqual((yield* Effect.flip(space.rv.report(key, { x: 1 }, { token: shown }))).code, "rv/token", key)
+      }
+      assert.strictEqual(yield* codeOf(space, space.rv.report("k", { x: 1 }, { token })), "done")
+    }))
+})
