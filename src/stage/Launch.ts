@@ -226,7 +226,8 @@ export interface ReportLaunch {
 }
 
 /**
- * What a rendezvous is to be. Beats are whole numbers, or their decimal texts; what is left out is taken from the cell
+ * What a rendezvous is to be. Beats are whole numbers, or their decimal texts; those that are counted from another one
+ * take their time by the tempo of the space, too, however fast it beats. What is left out is taken from the cell
  * `/defaults/<prof>`, and else as said here.
  */
 export interface RendezvousSpec {
@@ -299,7 +300,7 @@ export interface Rendezvous {
   readonly spawn: (spec: RendezvousSpec) => string
   /** Puts one off by so many beats, or brings it forward. False for one that is unknown or over; true for 0, whatever the key. */
   readonly resched: (key: string, delta: number) => boolean
-  /** Ends one: at its next scan, or at the `wait`-th, at most the 1000th. False for one that is unknown or over. */
+  /** Ends one: at its next scan, or `wait` scans on, a beat's time each, at most 1000. False for one that is unknown or over. */
   readonly kill: (key: string, how?: { readonly mode?: string; readonly wait?: number }) => boolean
   /** Takes in its result: fields. False for one that is unknown or over. With `rv-cas`, the field `cas_hash` names content that is kept. */
   readonly report: (key: string, telemetry?: Readonly<Record<string, unknown>>) => boolean
