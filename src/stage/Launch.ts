@@ -324,7 +324,7 @@ export interface FlowRequest extends FlowBudget {
  * Flows under way, under `/data/flow/inst`. (Seed 001, "Pipeline integration".)
  *
  * What is asked here takes effect with the run that asks it, or not at all. An instance that is over sends
- * `/CEP:sig_inst/<state>` to its cell, for enzymes that are bound there or above.
+ * `/CEP:sig_inst/<state>` to its cell, for enzymes that are bound there or above, and the rendezvous that it spawned are ended with it.
  */
 export interface Flows {
   /**
@@ -337,9 +337,9 @@ export interface Flows {
   readonly pause: (inst: string) => boolean
   /** Has a paused instance go on. False for any other. */
   readonly resume: (inst: string) => boolean
-  /** Ends an instance, and the rendezvous that it waits for. False for one that is unknown or over. */
+  /** Ends an instance. False for one that is unknown or over. */
   readonly cancel: (inst: string) => boolean
-  /** Gives an instance another budget. False for one that is unknown or over. */
+  /** Gives an instance another budget, which ends it where that is spent, also while it waits; one that is paused, when it is resumed. False for one that is unknown or over. */
   readonly budget: (inst: string, budget: FlowBudget) => boolean
 }
 
