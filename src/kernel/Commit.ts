@@ -277,6 +277,7 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     prev: body.store.head().hash,
     content: work.begun.content,
     tempo: work.timed ? work.begun.tempo : undefined,
+    full: work.crowded ? work.begun.full : undefined,
     activated: work.begun.activated,
     spent: work.begun.spent,
     controls: work.done,
@@ -323,6 +324,7 @@ const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => 
   }
   if (work.advanced !== undefined) Operating.apply(work.advanced, body)
   Meeting.apply(work, body)
+  Flowing.apply(work, body)
   for (const captured of work.captured) captured.pending.beat = work.moment.beat
   // Before what waits comes in: a run that met a lock of this very beat waits for it.
   if (isRuled) inbox.rule(work.regime)

@@ -16,24 +16,31 @@ import * as Instance from "../flow/Instance.ts"
 import * as Machine from "../flow/Machine.ts"
 import * as Verbs from "../flow/Verbs.ts"
 import { isOver, kill } from "../rendezvous/Verbs.ts"
+import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Flows } from "../stage/Launch.ts"
 import type { FlowAsk, FlowRefused } from "./Ask.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
+import type { Documents } from "./Documents.ts"
 import { tell, telling } from "./Meeting.ts"
 import { lockOver } from "./Regime.ts"
 import { amend } from "./Operating.ts"
 import * as Signal from "./Signal.ts"
 import { CellLocked } from "./SpaceError.ts"
 
-const around = (draft: Draft, { table }: BeatWork, { enzymes }: Body): Verbs.Around => ({
+const around = (draft: Draft, work: BeatWork, { enzymes }: Body): Verbs.Around => ({
   find: (name) => {
     if (!Instance.isId(name)) return undefined
-    const { entries } = enzymes.resolve(`${Instance.SIGNALS}/${name}`, `${Instance.FOLDER}/any`, table)
+    const { entries } = enzymes.resolve(`${Instance.SIGNALS}/${name}`, `${Instance.FOLDER}/any`, work.table)
     return entries.map(({ enzyme }) => Flow.planOf(enzyme)).find((plan) => plan?.name === name)
   },
-  kill: killing(draft)
+  kill: killing(draft),
+  full: () => {
+    const { full } = work.begun
+    work.crowded ||= full !== undefined
+    return full
+  }
 })
 
 const killing = (draft: Draft) => (key: string): void => {
@@ -90,4 +97,36 @@ export const advance = (work: BeatWork, body: Body, queued: Array<Signal.Pending
   for (const [i, { due, ...sent }] of Advance.atCommit(work.stage, { completions: work.completions, tells: telling(work.labels), outgrown }).entries()) {
     queued.push(new Signal.Pending(body.number(), tell(work, { ...sent, id: `${beat}.flow.${i}` }), { due }))
   }
+}
+
+/**
+ * What the store has taken of flows is what is under way from now on.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const apply = ({ stage }: BeatWork, { instances }: Body): void => {
+  for (const [key, { after, before }] of stage.documents) if (Advance.isInstance(key)) instances.open += openOf(after) - openOf(before)
+}
+
+/** Instances that are asked for at a time. */
+const PAGE = 1000
+
+/**
+ * How many instances of a store are under way.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const recall = (store: Pick<SpaceStore, "below">, documents: Documents): number => {
+  let open = 0
+  for (let keys = store.below(Instance.FOLDER, { limit: PAGE }); ; keys = store.below(Instance.FOLDER, { limit: PAGE, after: keys.at(-1)! })) {
+    for (const key of keys) if (Advance.isInstance(key)) open += openOf(documents.read(key))
+    if (keys.length < PAGE) return open
+  }
+}
+
+const openOf = (document: Document.Document | undefined): number => {
+  const instance = Instance.read(Document.read(document, []))
+  return instance === undefined || Instance.isOver(instance) ? 0 : 1
 }

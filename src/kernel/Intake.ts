@@ -80,7 +80,7 @@ export class LiveIntake implements Intake {
   }
 
   begin(beat: number): Begun {
-    const { documents, enzymes, host, nodes, seed, settings, store } = this.body
+    const { documents, enzymes, host, instances, nodes, seed, settings, store } = this.body
     enzymes.activate()
     this.version = enzymes.version + nodes.changes.length
     const activated = this.version - this.known
@@ -89,6 +89,7 @@ export class LiveIntake implements Intake {
       clock: Math.max(host.now(), store.head().clock),
       seed: seed(),
       tempo: settings.tempo,
+      full: instances.open >= settings.limits.flowInstances ? settings.limits.flowInstances : undefined,
       activated,
       spent: this.body.derivation.spent,
       content: documents.capture(),
