@@ -120,7 +120,8 @@ export class Account {
     }
     if (action.verb === "resched" && action.delta === 0) return true
     const line = this.lines.get(key)
-    if (line === undefined || over(line)) return false
+    const isRepeated = action.verb === "kill" && line?.prof === "rv-epoch" && line.state === "applied"
+    if (line === undefined || (over(line) && !isRepeated)) return false
     if (action.verb === "resched") this.postpone(line, action.delta, now)
     else if (action.verb === "kill") Object.assign(line, { kill_mode: "kill", kill_wait: action.wait, killClock: action.wait === 0 ? 0 : now.clock + this.tempo })
     else {
