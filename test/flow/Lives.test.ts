@@ -116,6 +116,10 @@ const live = Effect.fnUntraced(function*(seed: number, rounds: number) {
     if (life !== undefined && ["done", "error", "cancelled"].includes(life.state)) assert.isFalse(isLeft, `seed ${seed}: ${key} is left by ${inst_id}, which is ${life.state}`)
     assert.deepStrictEqual(yield* Ledger.events(space, key), model.events.get(key) ?? [], `seed ${seed}: one event for each completion of ${key}`)
   }
+  const { instances } = yield* space.flow.list({ limit: 100 })
+  const links = instances.flatMap(({ jobs, results }) => [...Object.values(results), ...Object.values(jobs).map(({ event }) => event)].flatMap((heard) => (heard as { readonly link?: { readonly $link: string } } | undefined)?.link?.$link ?? []))
+  assert.sameMembers([...yield* space.below("/data/flow/heard", { limit: 1000 })], links, `seed ${seed}: what was heard is there as long as somebody can look at it`)
+  for (const place of yield* space.below("/data/flow/subs", { limit: 1000 })) assert.notInclude(["done", "error", "cancelled"], model.lives.get(place.slice(place.lastIndexOf("/") + 1))?.state, place)
   if (seed % 10 === 0) yield* Ledger.isReplayedEqual(space)
   return [...model.lives.values()].map(({ state }) => state)
 })
