@@ -9,8 +9,11 @@
  * @module
  */
 import { Heap } from "../cell/Heap.ts"
-import { EFFECT, type Gate, GATED, INVALID, isLive, MATERIALIZER, NEVER_RAN, type Node, PROVISIONAL, REMOVED, UNSETTLED } from "./Node.ts"
+import * as Flag from "./Flag.ts"
+import type { Gate, Node } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
+
+const { EFFECT, GATED, INVALID, MATERIALIZER, NEVER_RAN, PROVISIONAL, REMOVED, UNSETTLED } = Flag
 
 /** First and longest wait of a node that does not come to rest, in milliseconds; each in a row doubles it. */
 export const BACKOFF_BASE = 250
@@ -211,7 +214,7 @@ export class Gates {
 const none: ReadonlyArray<Node> = []
 
 /** Whether a node would run if its gate were open. */
-const isWaiting = (node: Node): boolean => (node.flags & REMOVED) === 0 && (node.flags & UNSETTLED) !== 0 && isLive(node)
+const isWaiting = (node: Node): boolean => (node.flags & REMOVED) === 0 && (node.flags & UNSETTLED) !== 0 && node.isLive
 
 /** When a node's gate opens. */
 export const eligibleAt = ({ gate }: Node): number =>

@@ -12,11 +12,14 @@ import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Change from "../cell/Change.ts"
 import * as Value from "../cell/Value.ts"
+import * as Flag from "./Flag.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { adopt, derive, type Locations } from "./Locations.ts"
-import { COVERED, type Edge, GATED, INVALID, isLive, type Location, LOADED, NEVER_RAN, type Node, QUEUED, READY, RICH, RUNNING } from "./Node.ts"
+import type { Edge, Location, Node } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
+
+const { COVERED, GATED, INVALID, LOADED, NEVER_RAN, QUEUED, READY, RICH, RUNNING } = Flag
 
 /** Who made a change, so that it does not hear of it itself. */
 export interface Source {
@@ -77,7 +80,7 @@ export class Invalidation {
       }
       edge.cause = clock
       node.flags = flags | INVALID
-      if ((flags & QUEUED) === 0 && isLive(node)) this.queue.push(node)
+      if ((flags & QUEUED) === 0 && node.isLive) this.queue.push(node)
     }
     return true
   }
@@ -167,7 +170,7 @@ export class Invalidation {
     const { flags } = node
     node.flags = flags | INVALID
     if (node.gate !== undefined) this.gates.disturb(node)
-    if ((flags & GATED) === 0 && isLive(node)) this.queue.push(node)
+    if ((flags & GATED) === 0 && node.isLive) this.queue.push(node)
   }
 }
 

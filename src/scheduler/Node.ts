@@ -13,29 +13,9 @@ import type { Path } from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
 import type { Definition } from "./Definition.ts"
+import * as Flag from "./Flag.ts"
 
-/** What a node is and how it stands: bits of `Node.flags`. A node that is neither invalid nor never ran is clean. */
-export const EFFECT = 1
-export const MATERIALIZER = 2
-/** A value that it read changed since its last run. */
-export const INVALID = 4
-export const NEVER_RAN = 8
-/** Stands in the queue. */
-export const QUEUED = 16
-export const RUNNING = 32
-/** Waits for its gate to open. */
-export const GATED = 64
-export const REMOVED = 128
-/** Live because a live node created it, until it has run. */
-export const PROVISIONAL = 256
-/** On the way of the walk that brings a closure up to date. */
-export const WALKED = 512
-/** Its observation was kept since it read anything else. */
-export const KEPT = 1024
-
-export const UNSETTLED = INVALID | NEVER_RAN
-/** Demand that needs no reader. */
-export const ROOT = EFFECT | MATERIALIZER | PROVISIONAL
+const { ROOT } = Flag
 
 /**
  * The gate of one node. Moments are in milliseconds since 1970; 0 holds nothing back.
@@ -123,22 +103,12 @@ export class Node {
     this.ordinal = ordinal
     this.flags = flags
   }
+
+  /** Whether demand reaches it. */
+  get isLive(): boolean {
+    return this.liveRefs > 0 || (this.flags & ROOT) !== 0
+  }
 }
-
-/** Whether demand reaches a node. */
-export const isLive = (node: Node): boolean => node.liveRefs > 0 || (node.flags & ROOT) !== 0
-
-/** Whether its value can be handed out as it stands: it is loaded, plain, no link, and no materializer may be behind it. */
-export const READY = 1
-/** The document holds what readers decode afresh. */
-export const RICH = 2
-export const LOADED = 4
-/** A materializer may write here. */
-export const COVERED = 8
-/** Nobody read it any more, so it hears of no changes; the place has another location now, or none. */
-export const DROPPED = 16
-/** Is to be looked at when all is settled, because nobody may read or write it any more. */
-export const IDLE = 32
 
 /** What of a document is read. */
 export type Depth = "deep" | "shallow" | "children"

@@ -9,11 +9,14 @@
  */
 import type { Definition } from "./Definition.ts"
 import { InvalidNode } from "./Definition.ts"
+import * as Flag from "./Flag.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import type { Invalidation } from "./Invalidation.ts"
-import { EFFECT, type Edge, isLive, MATERIALIZER, NEVER_RAN, Node, REMOVED, RUNNING, UNSETTLED } from "./Node.ts"
+import { type Edge, Node } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
+
+const { EFFECT, MATERIALIZER, NEVER_RAN, REMOVED, RUNNING, UNSETTLED } = Flag
 
 /** Most names whose ordinals are kept beyond their nodes. */
 const RETIRED = 1000
@@ -86,7 +89,7 @@ export class Registry {
       this.gates.set(node, definition)
       this.gates.disturb(node)
     }
-    if (isLive(node)) this.queue.push(node)
+    if (node.isLive) this.queue.push(node)
     if (parent !== undefined) this.graph.noted?.starts(node, isKnown)
     return node
   }
@@ -152,7 +155,7 @@ export class Registry {
     if (_tag !== "Computation" || definition._tag !== "Effect") {
       throw new InvalidNode({ name, reason: `there is a ${_tag} of this name, which cannot become a ${definition._tag}; give the new one another name` })
     }
-    const wasLive = isLive(node)
+    const wasLive = node.isLive
     for (const location of this.graph.outputsOf(node)) this.graph.removeWriter(location)
     node.output = undefined
     node.liveRefs = 0

@@ -17,12 +17,13 @@ import * as Values from "../cell/Value.ts"
 import { isTagged } from "../registry/Outcome.ts"
 import type { Moment } from "../stage/Moment.ts"
 import { type Definition, InvalidNode } from "./Definition.ts"
+import * as Flag from "./Flag.ts"
 import { Gates } from "./Gates.ts"
 import { Graph } from "./Graph.ts"
 import * as Introspection from "./Introspection.ts"
 import { Invalidation } from "./Invalidation.ts"
 import { adopt, type Ground } from "./Locations.ts"
-import { type Depth, isLive, LOADED, type Location, NEVER_RAN, type Node, type NodeRun } from "./Node.ts"
+import type { Depth, Location, Node, NodeRun } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
 import * as Piece from "./Piece.ts"
 import type { Observation } from "./Persistence.ts"
@@ -32,6 +33,8 @@ import type { Environment } from "./Runner.ts"
 import { Reversal } from "./Reversal.ts"
 import { Revival } from "./Revival.ts"
 import { Settle, type Settled } from "./Settle.ts"
+
+const { LOADED, NEVER_RAN } = Flag
 
 /** What a node's run came to. */
 export interface Finished {
@@ -307,7 +310,7 @@ export class Scheduler {
     const node = this.registry.register(definition, parent)
     const kept = known === undefined ? this.kept?.(node) : undefined
     if (kept?.observation !== undefined) this.revival.resume(node, kept.observation, kept.hash)
-    if ((node.flags & NEVER_RAN) === 0 || known === node || isLive(node) || !isLive(parent)) return definition
+    if ((node.flags & NEVER_RAN) === 0 || known === node || node.isLive || !parent.isLive) return definition
     this.settling.provide(node)
     if (node.gate !== undefined) this.gates.disturb(node)
     this.graph.activate(node)
