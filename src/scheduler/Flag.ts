@@ -27,6 +27,8 @@ export const PROVISIONAL = 256
 export const WALKED = 512
 /** Its observation was kept since it read anything else. */
 export const KEPT = 1024
+/** Has a gate, or was started by another node: its turn takes a closer look. */
+export const BOUND = 2048
 
 export const UNSETTLED = INVALID | NEVER_RAN
 /** Demand that needs no reader. */

@@ -13,7 +13,7 @@ import * as Flag from "./Flag.ts"
 import type { Gate, Node } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
-const { EFFECT, GATED, INVALID, MATERIALIZER, NEVER_RAN, PROVISIONAL, REMOVED, UNSETTLED } = Flag
+const { BOUND, EFFECT, GATED, INVALID, MATERIALIZER, NEVER_RAN, PROVISIONAL, REMOVED, UNSETTLED } = Flag
 
 /** First and longest wait of a node that does not come to rest, in milliseconds; each in a row doubles it. */
 export const BACKOFF_BASE = 250
@@ -228,5 +228,7 @@ export const heldBy = (node: Node): "debounce" | "throttle" | "backoff" | undefi
   return node.gate.throttledUntil === at ? "throttle" : "debounce"
 }
 
-const gateOf = (node: Node): Gate =>
-  node.gate ??= { debounce: 0, throttle: 0, debouncedUntil: 0, throttledUntil: 0, backoffUntil: 0, streak: 0, episodes: 0, attempts: 0, measured: 0, spent: 0 }
+const gateOf = (node: Node): Gate => {
+  node.flags |= BOUND
+  return node.gate ??= { debounce: 0, throttle: 0, debouncedUntil: 0, throttledUntil: 0, backoffUntil: 0, streak: 0, episodes: 0, attempts: 0, measured: 0, spent: 0 }
+}

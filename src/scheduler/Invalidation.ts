@@ -19,7 +19,7 @@ import { adopt, derive, type Locations } from "./Locations.ts"
 import type { Edge, Location, Node } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
-const { COVERED, GATED, INVALID, LOADED, NEVER_RAN, QUEUED, READY, RICH, RUNNING } = Flag
+const { BOUND, COVERED, GATED, INVALID, LOADED, NEVER_RAN, QUEUED, READY, RICH, RUNNING } = Flag
 
 /** Who made a change, so that it does not hear of it itself. */
 export interface Source {
@@ -74,7 +74,7 @@ export class Invalidation {
       const node = edge.reader
       const { flags } = node
       if (node === source) continue
-      if ((flags & (RUNNING | GATED)) !== 0 || node.gate !== undefined) {
+      if ((flags & (BOUND | RUNNING)) !== 0) {
         this.reach(edge)
         continue
       }

@@ -12,7 +12,7 @@
 import type { Path } from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
-import type { Definition } from "./Definition.ts"
+import type { Definition, Delivery } from "./Definition.ts"
 import * as Flag from "./Flag.ts"
 
 const { ROOT } = Flag
@@ -56,6 +56,8 @@ export interface NodeRun {
   /** What an effect saw last, and whether that is still to be told. */
   readonly seen: Value
   isSeen: boolean
+  /** How that was told last: one object serves all that is told in one beat. */
+  delivery: Delivery | undefined
   /** Why the newest run failed, where it did; and what changed before it, where that is asked for. */
   readonly error: unknown
   causes: ReadonlyArray<string>

@@ -16,7 +16,7 @@ import type { Invalidation } from "./Invalidation.ts"
 import { type Edge, Node } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
-const { EFFECT, MATERIALIZER, NEVER_RAN, REMOVED, RUNNING, UNSETTLED } = Flag
+const { BOUND, EFFECT, MATERIALIZER, NEVER_RAN, REMOVED, RUNNING, UNSETTLED } = Flag
 
 /** Most names whose ordinals are kept beyond their nodes. */
 const RETIRED = 1000
@@ -79,7 +79,7 @@ export class Registry {
     const outputs = this.outputsOf(definition)
     const ordinal = this.retired.get(name) ?? this.ordinals++
     const isKnown = this.retired.delete(name)
-    const node = new Node(definition, ordinal, kinds[definition._tag] | NEVER_RAN)
+    const node = new Node(definition, ordinal, kinds[definition._tag] | NEVER_RAN | (parent === undefined ? 0 : BOUND))
     node.parent = parent
     this.nodes.set(name, node)
     node.output = outputs[0]

@@ -10,7 +10,7 @@
 import type * as Value from "../cell/Value.ts"
 import { Draft } from "../stage/Draft.ts"
 import type { Startable } from "../stage/Transaction.ts"
-import { answered, type Definition, ignore } from "./Definition.ts"
+import { answered, type Definition, type Delivery, ignore } from "./Definition.ts"
 import * as Flag from "./Flag.ts"
 import type { Invalidation } from "./Invalidation.ts"
 import type { Node, NodeRun } from "./Node.ts"
@@ -45,6 +45,7 @@ export class Runner extends ReadSet implements NodeRun {
   runs = 0
   seen: Value.Value = undefined
   isSeen = false
+  delivery: Delivery | undefined = undefined
   error: unknown = undefined
   causes: ReadonlyArray<string> = nothing
   children: Set<string> | undefined = undefined

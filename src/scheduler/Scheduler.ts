@@ -291,7 +291,8 @@ export class Scheduler {
     while (this.told < this.seers) {
       const { definition: { deliver, name }, run } = seen[this.told++]!
       run!.isSeen = false
-      void deliver!(run!.seen, { beat, key: name })
+      if (run!.delivery?.beat !== beat) run!.delivery = { beat, key: name }
+      void deliver!(run!.seen, run!.delivery!)
     }
     this.forget()
   }

@@ -18,7 +18,8 @@ import type { Edge, Node, NodeRun } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 import { type Environment, Runner } from "./Runner.ts"
 
-const { GATED, MATERIALIZER, NEVER_RAN, PROVISIONAL, QUEUED, REMOVED, RUNNING, UNSETTLED, WALKED } = Flag
+const { BOUND, GATED, MATERIALIZER, NEVER_RAN, PROVISIONAL, QUEUED, REMOVED, RUNNING, UNSETTLED, WALKED } = Flag
+const BUDGET = PASS_RUN_BUDGET
 
 /** A node on the way of a walk, and how far its writers were walked. */
 interface Step {
@@ -130,7 +131,7 @@ export class Settle {
   private turn(node: Node): void {
     const { flags } = node
     if ((flags & UNSETTLED) === 0 || !node.isLive) return
-    if ((node.gate !== undefined || node.parent !== undefined || (flags & (NEVER_RAN | REMOVED)) !== 0) && !this.mayRun(node)) return
+    if ((flags & (BOUND | NEVER_RAN | REMOVED)) !== 0 && !this.mayRun(node)) return
     if (this.isSpent(node)) this.gates.backOff(node)
     // Where it has to begin again, what it waits for was queued, below its new level.
     else if (!this.run(node)) this.queue.push(node)
@@ -160,7 +161,7 @@ export class Settle {
 
   private isSpent(node: Node): boolean {
     const { run } = node
-    return run !== undefined && run.pass === this.pass && run.passRuns >= PASS_RUN_BUDGET
+    return run !== undefined && run.pass === this.pass && run.passRuns >= BUDGET
   }
 
   private run(node: Node): boolean {
