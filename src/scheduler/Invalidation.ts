@@ -55,17 +55,21 @@ export class Invalidation {
    * @throws InvalidValue
    */
   derived(root: Location, value: unknown, source: Node | undefined): boolean {
-    if (typeof value === "number" && Number.isFinite(value)) return this.counted(root, value, source)
-    return this.plain(root, value, source)
+    if ((root.flags & (LOADED | RICH)) !== LOADED || typeof value === "object") return this.encoded(root, value, source)
+    const before = root.value
+    if (Object.is(before, value) || (before === 0 && value === 0)) return false
+    this.locations.touch(root)
+    derive(root, value)
+    this.tell(root, before, source)
+    return true
   }
 
-  /** The same for finite numbers, which most derived values are: in documents that are read as a whole they go a short way. */
-  counted(root: Location, value: number, source: Node | undefined): boolean {
+  /** A short way for numbers after numbers, which most derived values are, in documents that are read as a whole. Answers whether it was open. */
+  counted(root: Location, value: unknown, source: Node | undefined): boolean {
     const before = root.value
-    if (before === value) return false
-    if (before === undefined || root.extra !== undefined || this.marked !== undefined || (root.flags & (LOADED | RICH | COVERED)) !== LOADED) {
-      return this.plain(root, value, source)
-    }
+    if (typeof before !== "number" || typeof value !== "number" || !Number.isFinite(value)) return false
+    if (root.extra !== undefined || this.marked !== undefined || (root.flags & (LOADED | RICH | COVERED)) !== LOADED) return false
+    if (before === value) return true
     this.locations.touch(root)
     root.value = value === 0 ? 0 : value
     root.flags |= READY
@@ -82,17 +86,6 @@ export class Invalidation {
       node.flags = flags | INVALID
       if ((flags & QUEUED) === 0 && node.isLive) this.queue.push(node)
     }
-    return true
-  }
-
-  /** The way of any value. */
-  private plain(root: Location, value: unknown, source: Node | undefined): boolean {
-    if ((root.flags & (LOADED | RICH)) !== LOADED || typeof value === "object") return this.encoded(root, value, source)
-    const before = root.value
-    if (Object.is(before, value) || (before === 0 && value === 0)) return false
-    this.locations.touch(root)
-    derive(root, value)
-    this.tell(root, before, source)
     return true
   }
 

@@ -18,7 +18,6 @@ import type { Draft } from "../stage/Draft.ts"
 import type { Moment } from "../stage/Moment.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import { isView } from "../stage/View.ts"
-import { raised } from "./Definition.ts"
 import * as Flag from "./Flag.ts"
 import type { Graph } from "./Graph.ts"
 import { keysOf, type Locations, textOf } from "./Locations.ts"
@@ -80,10 +79,10 @@ export abstract class ReadSet extends NodeTransaction {
 
   /** Forgets what was special about the last run. */
   protected abstract begin(): void
-  protected abstract fail(error: unknown): void
-  /** As if it had not run. */
-  protected abstract rewind(flags: number, value: Value.Value): void
-  /** What the run made is published, when its read set is in place. */
+  protected abstract fail(thrown: unknown): void
+  /** As if it had not run. Answers false. */
+  protected abstract rewind(flags: number, value: Value.Value): boolean
+  /** What the run made is published, when its read set is in place. Answers true. */
   protected abstract conclude(value: Value.Value, clock: number): boolean
 
   constructor(node: Node, environment: Surroundings) {
@@ -151,35 +150,14 @@ export abstract class ReadSet extends NodeTransaction {
     return this.look(address, "children") as ReadonlyArray<string>
   }
 
-  /** Runs the node once. Answers false where it has to begin again, because what it reads stands too deep. */
+  /**
+   * Runs the node once. Answers false where it has to begin again, because what it reads stands too deep.
+   *
+   * It is one function, however long: hosts that are to put its parts together have done so with what is rare by then.
+   */
   perform(): boolean {
+    const { environment: { graph: { clock } }, node } = this
     if (current.simple !== undefined || current.writing !== undefined) return this.within(current.simple ?? current.writing!)
-    const { clock } = this.graph
-    const value = this.execute()
-    current.simple = undefined
-    current.writing = undefined
-    return value !== AGAIN && this.conclude(value as Value.Value, clock)
-  }
-
-  /** Runs the node while another run waits. */
-  private within(outer: ReadSet): boolean {
-    const { behind, cursor, number, simple, writing } = current
-    const { clock } = this.graph
-    outer.waiting = cursor
-    current.depth++
-    current.writing = undefined
-    const value = this.execute()
-    current.depth--
-    current.simple = simple
-    current.writing = writing
-    current.cursor = cursor
-    current.behind = behind
-    current.number = number
-    return value !== AGAIN && this.conclude(value as Value.Value, clock)
-  }
-
-  private execute(): Value.Value | typeof AGAIN {
-    const { node } = this
     const { flags } = node
     node.flags = (flags & ~UNSETTLED) | RUNNING
     if (this.isSpecial) this.begin()
@@ -191,14 +169,31 @@ export abstract class ReadSet extends NodeTransaction {
     try {
       value = node.definition.run(this) as Value.Value
     } catch (error) {
-      this.fail(raised(error))
+      this.fail(error)
     }
     const isAgain = this.isSpecial && this.refused()
     if (current.cursor !== undefined && !isAgain) this.forget()
     node.flags &= ~RUNNING
-    if (!isAgain) return value
-    this.rewind(flags, value)
-    return AGAIN
+    current.simple = undefined
+    current.writing = undefined
+    return isAgain ? this.rewind(flags, value) : this.conclude(value, clock)
+  }
+
+  /** Runs the node while another run waits. */
+  private within(outer: ReadSet): boolean {
+    const { behind, cursor, number, simple, writing } = current
+    outer.waiting = cursor
+    current.depth++
+    current.simple = undefined
+    current.writing = undefined
+    const isDone = this.perform()
+    current.depth--
+    current.simple = simple
+    current.writing = writing
+    current.cursor = cursor
+    current.behind = behind
+    current.number = number
+    return isDone
   }
 
   /** What was refused is the run's error, caught or not; answers whether the run has to begin again. */

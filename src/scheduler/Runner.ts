@@ -10,7 +10,7 @@
 import type * as Value from "../cell/Value.ts"
 import { Draft } from "../stage/Draft.ts"
 import type { Startable } from "../stage/Transaction.ts"
-import { answered, type Definition, type Delivery, ignore } from "./Definition.ts"
+import { answered, type Definition, type Delivery, ignore, raised } from "./Definition.ts"
 import * as Flag from "./Flag.ts"
 import type { Invalidation } from "./Invalidation.ts"
 import type { Node, NodeRun } from "./Node.ts"
@@ -75,7 +75,7 @@ export class Runner extends ReadSet implements NodeRun {
   }
 
   /** As if it had not run. */
-  protected override rewind(flags: number, value: unknown): void {
+  protected override rewind(flags: number, value: unknown): boolean {
     ignore(value)
     const { abandoned, children, node } = this
     this.draft = undefined
@@ -83,6 +83,7 @@ export class Runner extends ReadSet implements NodeRun {
     this.children = children === undefined ? abandoned : new Set([...abandoned ?? nothing, ...children])
     node.flags |= flags & UNSETTLED
     if ((node.flags & REMOVED) !== 0) this.environment.left(node)
+    return false
   }
 
   /** Forgets what was special about the last run. */
@@ -93,8 +94,8 @@ export class Runner extends ReadSet implements NodeRun {
     this.isSpecial = this.abandoned !== undefined
   }
 
-  protected override fail(error: unknown): void {
-    this.error = error
+  protected override fail(thrown: unknown): void {
+    this.error = raised(thrown)
     this.isSpecial = true
   }
 
@@ -107,8 +108,7 @@ export class Runner extends ReadSet implements NodeRun {
     if (output === undefined) {
       this.seen = value
       if (!this.isSeen) this.environment.saw(this)
-    } else if (typeof value === "number" && Number.isFinite(value)) this.environment.invalidation.counted(output, value, this.node)
-    else return this.close(value, clock)
+    } else if (!this.environment.invalidation.counted(output, value, this.node)) return this.close(value, clock)
     this.since = clock
     return true
   }

@@ -160,7 +160,7 @@ export class Scheduler {
       : locations.root(addressOf(place).key)
     const { path } = addressOf(place)
     if (path.length === 0 && options === undefined) {
-      this.invalidation.derived(root, value, undefined)
+      if (!this.invalidation.counted(root, value, undefined)) this.invalidation.derived(root, value, undefined)
       return
     }
     const document = path.length === 0

@@ -18,7 +18,7 @@ import type { Edge, Node, NodeRun } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 import { type Environment, Runner } from "./Runner.ts"
 
-const { BOUND, GATED, MATERIALIZER, NEVER_RAN, PROVISIONAL, QUEUED, REMOVED, RUNNING, UNSETTLED, WALKED } = Flag
+const { BOUND, GATED, MATERIALIZER, NEVER_RAN, PROVISIONAL, QUEUED, REMOVED, ROOT, RUNNING, UNSETTLED, WALKED } = Flag
 const BUDGET = PASS_RUN_BUDGET
 
 /** A node on the way of a walk, and how far its writers were walked. */
@@ -130,9 +130,10 @@ export class Settle {
   /** A node's turn: it may have been removed, run or put off since it was queued. */
   private turn(node: Node): void {
     const { flags } = node
-    if ((flags & UNSETTLED) === 0 || !node.isLive) return
+    if ((flags & UNSETTLED) === 0 || (node.liveRefs === 0 && (flags & ROOT) === 0)) return
     if ((flags & (BOUND | NEVER_RAN | REMOVED)) !== 0 && !this.mayRun(node)) return
-    if (this.isSpent(node)) this.gates.backOff(node)
+    const { run } = node
+    if (run !== undefined && run.pass === this.pass && run.passRuns >= BUDGET) this.gates.backOff(node)
     // Where it has to begin again, what it waits for was queued, below its new level.
     else if (!this.run(node)) this.queue.push(node)
   }
