@@ -47,6 +47,8 @@ export interface Gate {
  */
 export interface NodeRun {
   readonly node: Node
+  /** What its definition runs, at hand. */
+  body: Definition["run"]
   /** The change before which the newest completed run began: newer ones are reasons to run again. */
   since: number
   /** The pass in which it ran last, how often in it, and how often in all. */
@@ -104,6 +106,12 @@ export class Node {
     this.definition = definition
     this.ordinal = ordinal
     this.flags = flags
+  }
+
+  /** Goes on under another definition. */
+  define(definition: Definition): void {
+    this.definition = definition
+    if (this.run !== undefined) this.run.body = definition.run
   }
 
   /** Whether demand reaches it. */

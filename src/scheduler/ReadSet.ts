@@ -18,6 +18,7 @@ import type { Draft } from "../stage/Draft.ts"
 import type { Moment } from "../stage/Moment.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import { isView } from "../stage/View.ts"
+import type { Definition } from "./Definition.ts"
 import * as Flag from "./Flag.ts"
 import type { Graph } from "./Graph.ts"
 import { keysOf, type Locations, textOf } from "./Locations.ts"
@@ -66,6 +67,7 @@ const AGAIN = Symbol("again")
  */
 export abstract class ReadSet extends NodeTransaction {
   readonly node: Node
+  body: Definition["run"]
   protected readonly environment: Surroundings
   /** Whether the newest run failed, was refused something, wrote beside its output or started nodes, or the one before it started some. */
   protected isSpecial = false
@@ -88,6 +90,7 @@ export abstract class ReadSet extends NodeTransaction {
   constructor(node: Node, environment: Surroundings) {
     super()
     this.node = node
+    this.body = node.definition.run
     this.environment = environment
   }
 
@@ -167,7 +170,8 @@ export abstract class ReadSet extends NodeTransaction {
     current.number = ++numbers
     let value: Value.Value
     try {
-      value = node.definition.run(this) as Value.Value
+      const { body } = this
+      value = body(this) as Value.Value
     } catch (error) {
       this.fail(error)
     }

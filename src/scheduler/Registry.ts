@@ -135,7 +135,7 @@ export class Registry {
   private renew(node: Node, definition: Definition): Node {
     const before = node.definition
     this.graph.noted?.renews(node)
-    node.definition = definition
+    node.define(definition)
     // A piece is what it was started with, though each start makes a function of it.
     const isSame = before.run === definition.run || (before.given !== undefined && before.given === definition.given)
     if (!isSame) this.invalidation.lost(node)
@@ -159,7 +159,7 @@ export class Registry {
     for (const location of this.graph.outputsOf(node)) this.graph.removeWriter(location)
     node.output = undefined
     node.liveRefs = 0
-    node.definition = definition
+    node.define(definition)
     node.flags |= EFFECT
     if (!wasLive) this.graph.activate(node)
     if ((node.flags & UNSETTLED) !== 0) this.queue.push(node)

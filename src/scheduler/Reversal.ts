@@ -109,7 +109,7 @@ export class Reversal implements Noted {
       invalidation.replaced(root, committed(root.key), {})
     }
     for (const [node, isKnown] of [...this.created].reverse()) registry.withdraw(node, isKnown)
-    for (const [node, definition] of this.definitions) node.definition = definition
+    for (const [node, definition] of this.definitions) node.define(definition)
     for (const [node, before] of this.befores) this.restore(node, before)
     this.bringBack()
     graph.clock++
