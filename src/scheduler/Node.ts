@@ -82,25 +82,26 @@ export interface NodeRun {
  * @since 0.1.0
  */
 export class Node {
-  definition: Definition
+  // What every run touches stands together, and first: it takes fewer of the processor's cache lines.
   flags: number
-  /** One above the highest writer that it reads, edges that close a cycle aside. */
-  level = 0
-  /** When its name was registered first: smaller runs earlier. */
-  readonly ordinal: number
-  /** How many edges lead from its outputs to live readers. */
-  liveRefs = 0
+  /** What its runs keep; made for the first one. */
+  run: NodeRun | undefined = undefined
   /** Its read set, in the order of its reads. */
   reads: Edge | undefined = undefined
   /** The document that a computation derives. */
   output: Location | undefined = undefined
+  /** How many edges lead from its outputs to live readers. */
+  liveRefs = 0
+  /** One above the highest writer that it reads, edges that close a cycle aside. */
+  level = 0
+  /** When its name was registered first: smaller runs earlier. */
+  readonly ordinal: number
   nextQueued: Node | undefined = undefined
-  parent: Node | undefined = undefined
-  gate: Gate | undefined = undefined
-  /** What its runs keep; made for the first one. */
-  run: NodeRun | undefined = undefined
   /** The change up to which it and all above it were found up to date. */
   checked = -1
+  definition: Definition
+  parent: Node | undefined = undefined
+  gate: Gate | undefined = undefined
 
   constructor(definition: Definition, ordinal: number, flags: number) {
     this.definition = definition
@@ -130,18 +131,18 @@ export type Depth = "deep" | "shallow" | "children"
  * @since 0.1.0
  */
 export class Location {
-  readonly key: string
   value: Value = undefined
   flags = 0
   /** The run that read it last, by number: a second read in a run costs no edge. */
   mark = 0
   firstReader: Edge | undefined = undefined
-  lastReader: Edge | undefined = undefined
   /** When it was changed last, as the locations count. */
   touched = -1
+  extra: Extra | undefined = undefined
+  readonly key: string
+  lastReader: Edge | undefined = undefined
   /** The one node whose output this document is. */
   writer: Node | undefined = undefined
-  extra: Extra | undefined = undefined
 
   constructor(key: string) {
     this.key = key
@@ -182,9 +183,9 @@ export class Edge {
   readonly location: Location
   nextRead: Edge | undefined
   nextReader: Edge | undefined = undefined
-  previousReader: Edge | undefined = undefined
   /** The change that was the newest reason to run again, by number. */
   cause = -1
+  previousReader: Edge | undefined = undefined
   /** Whether it closes a cycle, and so does not raise its reader above the writer. */
   back = false
 

@@ -10,13 +10,14 @@
  */
 import * as Address from "../cell/Address.ts"
 import type { Definition } from "./Definition.ts"
+import type { Environment } from "./Environment.ts"
 import * as Flag from "./Flag.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { LabelBelow } from "../stage/Labels.ts"
 import type { Depth, Edge, Node } from "./Node.ts"
 import * as Reads from "./Reads.ts"
-import { type Environment, Runner } from "./Runner.ts"
+import { Runner } from "./Runner.ts"
 import type { Queue } from "./Queue.ts"
 
 const { INVALID, KEPT, NEVER_RAN, UNSETTLED } = Flag

@@ -8,6 +8,7 @@
  *
  * @module
  */
+import type { Environment } from "./Environment.ts"
 import * as Flag from "./Flag.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
@@ -16,7 +17,6 @@ import type { Node } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
 import type { Observation } from "./Persistence.ts"
 import type { Queue } from "./Queue.ts"
-import type { Environment } from "./Runner.ts"
 import type { Settle } from "./Settle.ts"
 
 const { NEVER_RAN, REMOVED } = Flag

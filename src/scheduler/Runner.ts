@@ -11,25 +11,12 @@ import type * as Value from "../cell/Value.ts"
 import { Draft } from "../stage/Draft.ts"
 import type { Startable } from "../stage/Transaction.ts"
 import { answered, type Definition, type Delivery, ignore, raised } from "./Definition.ts"
+import type { Environment } from "./Environment.ts"
 import * as Flag from "./Flag.ts"
-import type { Invalidation } from "./Invalidation.ts"
 import type { Node, NodeRun } from "./Node.ts"
-import { ReadSet, type Surroundings } from "./ReadSet.ts"
+import { ReadSet } from "./ReadSet.ts"
 
 const { REMOVED, UNSETTLED } = Flag
-
-/** What the runner asks of the rest of the scheduler. */
-export interface Environment extends Surroundings {
-  readonly invalidation: Invalidation
-  /** Has a node's run start another one: a definition, or a piece of a module. */
-  readonly start: (parent: Node, definition: Definition | string, inputs: unknown) => Definition
-  /** An effect saw something, or a materializer ran. */
-  readonly saw: (run: NodeRun) => void
-  /** A run is over that failed, wrote no output, or follows one that created `children`. Answers whether it is tried again for the same reasons. */
-  readonly finished: (run: NodeRun, children: Set<string> | undefined) => boolean
-  /** A run is over whose node went while it was under way. */
-  readonly left: (node: Node) => void
-}
 
 /**
  * Runs one node: what its runs keep from one to the next, and the transaction that they are given.
@@ -38,13 +25,6 @@ export interface Environment extends Surroundings {
  * @since 0.1.0
  */
 export class Runner extends ReadSet implements NodeRun {
-  protected declare readonly environment: Environment
-  since = -1
-  pass = -1
-  passRuns = 0
-  runs = 0
-  seen: Value.Value = undefined
-  isSeen = false
   delivery: Delivery | undefined = undefined
   error: unknown = undefined
   causes: ReadonlyArray<string> = nothing

@@ -8,6 +8,7 @@
  *
  * @module
  */
+import type { Environment } from "./Environment.ts"
 import * as Flag from "./Flag.ts"
 import type { Gates } from "./Gates.ts"
 import { eligibleAt, PASS_RUN_BUDGET } from "./Gates.ts"
@@ -16,7 +17,7 @@ import { causesOf } from "./Introspection.ts"
 import { Levels } from "./Levels.ts"
 import type { Edge, Node, NodeRun } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
-import { type Environment, Runner } from "./Runner.ts"
+import { Runner } from "./Runner.ts"
 
 const { BOUND, GATED, MATERIALIZER, NEVER_RAN, PROVISIONAL, QUEUED, REMOVED, ROOT, RUNNING, UNSETTLED, WALKED } = Flag
 const BUDGET = PASS_RUN_BUDGET
