@@ -69,10 +69,10 @@ export class Account {
     return answers
   }
 
-  /** Puts a line's due time off. Beyond a beat that was named, time counts from now on, or from that beat on where that is earlier. */
+  /** Puts a line's due time off. Beyond a beat that was named, time counts from now on. */
   private postpone(line: Line, beats: number, now: Now): void {
     if (line.dueClock > 0) line.dueClock += beats * this.tempo
-    else if (beats > 0) line.dueClock = now.clock + (line.due >= now.beat ? beats : line.due + beats - now.beat) * this.tempo
+    else if (beats > 0) line.dueClock = now.clock + (line.due + beats - now.beat) * this.tempo
     line.due = Math.max(0, line.due + beats)
   }
 

@@ -18,7 +18,7 @@ const waits: Readonly<Record<string, { readonly asked: (tx: Transaction) => unkn
   "grace after an absolute beat": { asked: (tx) => tx.rv.spawn({ key: "job", due: tx.beat, max_grace: 1, grace_delta: 10 }), before: "late", comes: "timeout" },
   kill_wait: { asked: (tx) => tx.rv.spawn({ key: "job", due_off: 99, kill_mode: "stop", kill_wait: 10 }), before: "pending", comes: "killed" },
   "a kill's wait": { first: (tx) => tx.rv.spawn({ key: "job", due_off: 99 }), asked: (tx) => tx.rv.kill("job", { wait: 10 }), before: "pending", comes: "killed" },
-  "what it is put off by": { first: (tx) => tx.rv.spawn({ key: "job", due: tx.beat + 5 }), asked: (tx) => tx.rv.resched("job", 10), before: "pending", comes: "ready" },
+  "what it is put off by": { first: (tx) => tx.rv.spawn({ key: "job", due: tx.beat + 3 }), asked: (tx) => tx.rv.resched("job", 8), before: "pending", comes: "ready" },
   epoch_k: { first: (tx) => tx.rv.spawn({ key: "job", prof: "rv-epoch", epoch_k: 10 }), asked: (tx) => tx.rv.report("job"), before: "pending", comes: "ready" }
 }
 
@@ -66,6 +66,21 @@ describe("a rendezvous of a space that beats faster than its tempo", () => {
       yield* space.idle
       assert.strictEqual(yield* stateOf(space), "timeout")
       assert.lengthOf(yield* Ledger.events(space, "job"), 1)
+    }).pipe(Ledger.granted))
+
+  it.effect("that is idle does not come early to a beat that was named and put off", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const enzymes = Ledger.enzymes({ spawn: (tx) => tx.rv.spawn({ key: "job", due: 50 }), later: (tx) => tx.rv.resched("job", 5) })
+      const space = yield* machine.boot(enzymes, { pace: "demand", tempo: 100 })
+      for (const signal of [{ signal: "/CEP:sig_sys/init" }, { signal: "/signals/do", payload: "spawn" }, { signal: "/signals/do", payload: "later" }]) yield* space.handled(signal)
+      const before = yield* space.head
+      yield* TestClock.adjust((54 - before) * 100)
+      yield* space.idle
+      assert.deepStrictEqual([yield* stateOf(space), yield* space.head], ["pending", before])
+      yield* TestClock.adjust("100 millis")
+      yield* space.idle
+      assert.deepStrictEqual([yield* stateOf(space), yield* space.head], ["ready", 55])
     }).pipe(Ledger.granted))
 
   it.effect("waits for a beat that is named by that number alone", () =>
