@@ -122,7 +122,7 @@ describe("a lock", () => {
       assert.strictEqual((yield* failure(space, space.integrate({ kind: "integrate", changes: [{ address: "/data/shut", value: 1 }] })))?.code, "cell/locked")
       yield* begun(space, space.control.unlock("/data/shut"))
       yield* steps(space, 2)
-      assert.deepStrictEqual(yield* ended(space, ids[0]!), ["both ok @8 #1"])
+      assert.deepStrictEqual(yield* ended(space, ids[0]!), ["both ok @7 #1"])
       assert.strictEqual(yield* space.get("/data/shut/deep"), 1)
       assert.deepStrictEqual(yield* TestKernel.diagnostics(space), [])
       yield* isReplayedEqual(space)
