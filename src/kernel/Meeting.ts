@@ -67,13 +67,14 @@ export const face = (work: BeatWork, body: Body) => (draft: Draft): Rendezvous =
 export const perform = (draft: Draft, ask: RendezvousAsk, { body, work }: { readonly body: Body; readonly work: BeatWork }): Spawned | RendezvousRefused | undefined => {
   const value = Document.read(ask.value, [])
   const lock = lockOver(work.regime, address(ask, value))
-  if (lock !== undefined) return new CellLocked({ address: address(ask, value), lock })
   try {
+    if (ask.verb === "report" && ask.proof !== undefined) Verbs.prove(draft, ask.key, ask.proof)
+    if (lock !== undefined) return new CellLocked({ address: address(ask, value), lock })
     if (ask.verb === "spawn") return Verbs.spawn(draft, value, around(work, body))
     if (ask.verb === "claim") return Verbs.claim(draft, ask.key, around(work, body))
     if (ask.verb === "resched") Verbs.resched(draft, ask.key, ask.delta)
     else if (ask.verb === "kill") Verbs.kill(draft, ask.key, ask)
-    else Verbs.report(draft, ask.key, { proof: ask.proof, telemetry: value })
+    else Verbs.report(draft, ask.key, value)
     return undefined
   } catch (error) {
     if (isRefusal(error)) return error
