@@ -134,17 +134,17 @@ const wait = (appointment: Appointment, { inbox, number }: { readonly inbox: Inb
   inbox.waits.add({ seq: number(), again: undefined, due: { beat: appointment.beat, moment: undefined }, appointment })
 
 /**
- * The calendar of the entries that a store holds, at the end of a beat.
+ * The calendar of the entries that a store holds, at the end of a beat. Those that are over are not looked at.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const recall = (store: Pick<SpaceStore, "below">, documents: Documents, beat: number): Calendar => {
   const calendar = new Calendar()
-  for (let keys = store.below(Entries.FOLDER, { limit: PAGE }); ; keys = store.below(Entries.FOLDER, { limit: PAGE, after: keys.at(-1)! })) {
+  for (let keys = store.below(Entries.OPEN, { limit: PAGE }); ; keys = store.below(Entries.OPEN, { limit: PAGE, after: keys.at(-1)! })) {
     for (const place of keys) {
-      const key = Entries.keyOf(place)
-      if (key !== undefined) calendar.see(key, Entries.read(Document.read(documents.read(place), [])), beat)
+      const key = place.slice(Entries.OPEN.length + 1)
+      calendar.see(key, Entries.read(Document.read(documents.read(Entries.address(key).key), [])), beat)
     }
     if (keys.length < PAGE) return calendar
   }
