@@ -30,6 +30,7 @@ import * as Labelling from "./Labelling.ts"
 import * as Operating from "./Operating.ts"
 import * as Receipts from "./Receipts.ts"
 import * as Reporting from "./Reporting.ts"
+import * as Retiring from "./Retiring.ts"
 import * as Signal from "./Signal.ts"
 import * as Steering from "./Steering.ts"
 import * as Regime from "./Regime.ts"
@@ -88,7 +89,11 @@ export const commit = (work: BeatWork, body: Body): Beat => {
   Meeting.advance(work, body, settled.queued)
   Flowing.advance(work, body, settled.queued)
   Reporting.put(work)
+  Retiring.retire(work, body)
+  Retiring.note(work, "rv", "flow", "op")
   body.derivation.settle(work)
+  // Nodes may have failed.
+  Retiring.note(work, "fact")
   Reporting.send(work, body, settled.queued)
   if (body.documents.failure !== undefined) throw body.documents.failure
   const changes = [...work.stage.documents.values()].filter((staged) => Journal.isChange(staged.before, staged.after))
@@ -285,6 +290,7 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     refused: body.derivation.refused,
     due: work.due,
     met: work.met,
+    retired: work.retired,
     sent: [...work.advanced?.sent ?? [], ...work.told],
     changes,
     made: firsts(settled.blobs, body),

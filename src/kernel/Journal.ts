@@ -55,6 +55,9 @@ export type RefusedNode = readonly [name: string, output?: string]
 /** An effect, and how long its runs in one beat took together, in whole milliseconds of the host. */
 export type Spent = readonly [node: string, millis: number]
 
+/** Some of what is over and let go of: its kind, the note that names it, and how many of the first names. */
+export type Retired = readonly [kind: "rv" | "flow" | "op" | "fact", note: string, count: number]
+
 /** Numbers of inputs or runs, with their labels. */
 export type LabelLine = readonly [number: number, label: Label]
 
@@ -90,6 +93,8 @@ export interface Facts {
   readonly due: ReadonlyArray<readonly [oid: string, number: number]>
   /** The rendezvous whose beat had come. */
   readonly met: ReadonlyArray<string>
+  /** What is let go of, since it is over for long. */
+  readonly retired: ReadonlyArray<Retired>
   /** What the beat itself sent. */
   readonly sent: ReadonlyArray<Sent>
   readonly changes: ReadonlyArray<Staged>
@@ -139,6 +144,7 @@ export const entry = (facts: Facts): string => {
   text += "]"
   if (facts.due.length > 0) text += `,"due":${JSON.stringify(facts.due)}`
   if (facts.met.length > 0) text += `,"met":${JSON.stringify(facts.met)}`
+  if (facts.retired.length > 0) text += `,"retired":${JSON.stringify(facts.retired)}`
   if (facts.sent.length > 0) text += `,"sent":[${facts.sent.map(awaited).join(",")}]`
   if (facts.made.length > 0) text += `,"made":${addresses(facts.made)}`
   if (facts.labels !== undefined) text += `,"labels":${JSON.stringify(facts.labels)}`
@@ -304,6 +310,7 @@ export interface Parsed {
   readonly cells: ReadonlyArray<CellLine>
   readonly due?: ReadonlyArray<readonly [oid: string, number: number]>
   readonly met?: ReadonlyArray<string>
+  readonly retired?: ReadonlyArray<Retired>
   readonly sent?: ReadonlyArray<SentLine>
   readonly made?: ReadonlyArray<string>
   readonly labels?: LabelLines
