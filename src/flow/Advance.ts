@@ -11,7 +11,9 @@
  */
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
-import { InvalidValue, type Value } from "../cell/Value.ts"
+import * as Link from "../cell/Link.ts"
+import { InvalidValue } from "../cell/Value.ts"
+import type { Due } from "../stage/Due.ts"
 import { COMMIT, type Stage } from "../stage/Stage.ts"
 import * as Instance from "./Instance.ts"
 
@@ -21,6 +23,8 @@ export interface Sent {
   readonly target: string
   /** Without one it is an impulse. */
   readonly payload: Document.Document | undefined
+  /** When it is taken, where that is not the next beat. */
+  readonly due?: Due | undefined
 }
 
 /** What the beat told of. */
@@ -29,8 +33,8 @@ export interface Told {
   readonly completions: ReadonlyArray<readonly [cell: string, event: Document.Document]>
   /** Whether what lies in one cell may be told in another. */
   readonly tells: (from: string, to: string) => boolean
-  /** Is told of the cell of each instance that a completion ended, since it does not fit there. */
-  readonly outgrown: (cell: string) => void
+  /** Is told of each instance that a completion ended, since it does not fit its cell, as it was before. */
+  readonly outgrown: (inst: string, instance: Instance.Instance) => void
 }
 
 /** What is asked where completions come to those who hear of them. */
@@ -39,12 +43,12 @@ interface Hearing extends Pick<Told, "outgrown"> {
   readonly tells: (to: string) => boolean
 }
 
-/** What a completion tells. */
+/** What a completion tells, and how it is kept. */
 interface Event {
   readonly key: string
   readonly outcome: string
   readonly signal_path: string
-  readonly telemetry: Value
+  readonly document: Document.Document
 }
 
 /**
@@ -56,23 +60,33 @@ interface Event {
 export const atCommit = (stage: Stage, { completions, outgrown, tells }: Told): ReadonlyArray<Sent> => {
   if (completions.length > 0) {
     const listeners = listening(stage)
-    for (const [cell, completion] of completions) hear(stage, { listeners, outgrown, tells: (to) => tells(cell, to) }, Document.read(completion, []) as unknown as Event)
+    for (const [cell, document] of completions) {
+      const { key, outcome, signal_path } = Document.read(document, []) as unknown as Event
+      hear(stage, { listeners, outgrown, tells: (to) => tells(cell, to) }, { key, outcome, signal_path, document })
+    }
   }
   const sent: Array<Sent> = []
-  for (const key of stage.documents.keys()) {
+  for (const [key, { before }] of stage.documents) {
     // Most documents of most beats differ from instances in the first letter that can.
     if (key.charCodeAt(6) !== 102 || Instance.idOf(key) === undefined) continue
     const instance = Instance.read(Document.read(stage.newest(key), []))
     if (instance === undefined) continue
     const { flow, pc, state } = instance
     if (state === "ready") sent.push({ signal: `${Instance.SIGNALS}/${flow}`, target: key, payload: Document.encode({ pc }) })
-    else if (Instance.isOver(instance)) sent.push({ signal: `${Instance.ENDED}/${state}`, target: key, payload: undefined })
+    if (Instance.isOver(instance)) sent.push({ signal: `${Instance.ENDED}/${state}`, target: key, payload: undefined })
+    else for (const due of newDues(instance, Instance.read(Document.read(before, [])))) sent.push({ signal: `${Instance.SIGNALS}/${flow}`, target: key, payload: Document.encode({ until: due.beat }), due })
   }
   return sent
 }
 
+/** The times that an instance waits for since this beat. */
+const newDues = (instance: Instance.Instance, before: Instance.Instance | undefined): ReadonlyArray<Due> => {
+  const known = before === undefined ? [] : Instance.dues(before)
+  return Instance.dues(instance).filter(({ beat, moment }) => !known.some((other) => other.beat === beat && other.moment === moment))
+}
+
 /** Notes a completion with all instances that hear of it, and has those go on that wait for it. */
-const hear = (stage: Stage, { listeners, outgrown, tells }: Hearing, { key, outcome, signal_path, telemetry }: Event): void => {
+const hear = (stage: Stage, { listeners, outgrown, tells }: Hearing, { document, key, outcome, signal_path }: Event): void => {
   for (const heard of [{ key, signal: signal_path }, { key: undefined, signal: signal_path }]) {
     for (const inst of listeners(Instance.listeners(heard))) {
       const place = Instance.subscription(inst, heard)
@@ -80,15 +94,28 @@ const hear = (stage: Stage, { listeners, outgrown, tells }: Hearing, { key, outc
       const steps = Document.read(stage.newest(place.key), [])
       const instance = Instance.read(Document.read(stage.newest(cell), []))
       if (steps === undefined || instance === undefined || !tells(cell)) continue
-      const names = Object.keys(steps as object).filter((step) => instance.jobs[step] !== undefined)
+      const placeOf = (step: string): Address.Address => Instance.heard(inst, { n: instance.jobs[step]!.heard + 1, step })
+      const names = Object.keys(steps as object).filter((step) => instance.jobs[step] !== undefined && tells(placeOf(step).key))
       if (names.length === 0) continue
-      const event = { key, outcome, telemetry }
-      const jobs = { ...instance.jobs, ...Object.fromEntries(names.map((step) => [step, { ...instance.jobs[step]!, event }])) }
+      const heardBy = (step: string): Instance.Job => {
+        const job = instance.jobs[step]!
+        return { ...job, heard: job.heard + 1, event: { key, outcome, link: Link.make(placeOf(step).id) } }
+      }
+      const jobs = { ...instance.jobs, ...Object.fromEntries(names.map((step) => [step, heardBy(step)])) }
       const grown = fitting({ ...instance, jobs, state: instance.state === "waiting" ? "ready" : instance.state })
-      if (grown === undefined) outgrown(cell)
-      const staying = grown === undefined ? [] : names.filter((step) => jobs[step]!.again)
+      if (grown === undefined) {
+        stage.put(Instance.address(inst), Document.encode(ended(instance)), COMMIT)
+        outgrown(inst, instance)
+        continue
+      }
+      const staying = names.filter((step) => jobs[step]!.again)
       if (staying.length < names.length) stage.put(place, staying.length === 0 ? undefined : Document.encode(Object.fromEntries(staying.map((step) => [step, true]))), COMMIT)
-      stage.put(Instance.address(inst), grown ?? Document.encode(ended(instance)), COMMIT)
+      stage.put(Instance.address(inst), grown, COMMIT)
+      for (const step of names) {
+        const older = instance.jobs[step]!.event
+        if (older !== undefined) stage.put(Address.make(older.link.$link), undefined, COMMIT)
+        stage.put(placeOf(step), document, COMMIT)
+      }
     }
   }
 }

@@ -4,18 +4,25 @@
  *     /data/flow/inst/<id>                     the instance
  *     /data/flow/subs/key/<key>/<id>           { <step>: true … }, its steps that hear of the rendezvous of a key
  *     /data/flow/subs/path/<signal path>/<id>  the same, of any rendezvous with a signal path
+ *     /data/flow/heard/<id>/<step>/<n>         the event of the n-th completion that a step heard of, from 1
  *
  * @module
  */
 import * as Address from "../cell/Address.ts"
 import * as Name from "../cell/Name.ts"
+import type { Link } from "../cell/Link.ts"
 import type { Value } from "../cell/Value.ts"
+import type { Due, Now } from "../stage/Due.ts"
+import * as Dues from "../stage/Due.ts"
 
 /** Where instances lie. */
 export const FOLDER = "/data/flow/inst"
 
 /** Where it is noted who hears of a rendezvous, a cell for each. */
 export const SUBSCRIPTIONS = "/data/flow/subs"
+
+/** Where the events lie that instances heard of: what they tell can be large, and an instance is written at each of its steps. */
+export const HEARD = "/data/flow/heard"
 
 /** Below it, by the name of a flow, the signal that has an instance go on. */
 export const SIGNALS = "/CEP:sig_flow"
@@ -26,14 +33,24 @@ export const ENDED = "/CEP:sig_inst"
 /** How an instance can stand. The last three are for good. */
 export type State = "ready" | "waiting" | "paused" | "done" | "error" | "cancelled"
 
+/** A completion as an instance has it. */
+export interface Completion {
+  readonly key: string
+  readonly outcome: string
+  /** The cell of its event. */
+  readonly link: Link
+}
+
 /** What is known of the rendezvous that a step hears of. */
 export interface Job {
   readonly key: string | undefined
   readonly signal: string
   /** Whether it completes more than once. */
   readonly again: boolean
+  /** How many completions came. */
+  readonly heard: number
   /** Its newest completion that no Wait has taken yet. */
-  readonly event?: Value
+  readonly event?: Completion
 }
 
 /** One step that is behind. */
@@ -56,14 +73,17 @@ export interface Instance {
   /** The step that is next, or that it waits in. */
   readonly pc: string
   readonly input: Value
+  /** The beat that started it, and its clock. */
   readonly started: number
-  /** Steps that it may take, and the beat from which it takes none; 0 for any. */
-  readonly budget: { readonly steps: number; readonly deadline: number }
+  readonly started_ms: number
+  /** Steps that it may take, and the beat from which it takes none, with its clock; 0 for any. */
+  readonly budget: { readonly steps: number; readonly deadline: number; readonly deadline_ms: number }
   readonly steps_used: number
   readonly results: Readonly<Record<string, Value>>
   readonly jobs: Readonly<Record<string, Job>>
-  /** The beat at which the Wait that it is in is over; 0 for never. */
+  /** The beat at which the Wait that it is in is over, and its clock; 0 for never. */
   readonly until: number
+  readonly until_ms: number
   readonly history: ReadonlyArray<Passed>
   /** Why it ended otherwise than well. */
   readonly note?: string
@@ -81,6 +101,9 @@ export const listeners = ({ key, signal }: Heard): string => `${SUBSCRIPTIONS}/$
 /** The cell that notes which steps of an instance hear of it. */
 export const subscription = (inst: string, heard: Heard): Address.Address => Address.make(`${listeners(heard)}/${inst}`)
 
+/** The cell of the event of the completion that a step heard of as the n-th. */
+export const heard = (inst: string, { n, step }: { readonly n: number; readonly step: string }): Address.Address => Address.make(`${HEARD}/${inst}/${step}/${n}`)
+
 /** Whether a text can be the id of an instance: one name. */
 export const isId = (inst: unknown): inst is string => typeof inst === "string" && Name.refusal(inst) === undefined
 
@@ -94,3 +117,16 @@ export const read = (value: Value): Instance | undefined =>
 
 /** Whether it is over. */
 export const isOver = ({ state }: Instance): boolean => state === "done" || state === "error" || state === "cancelled"
+
+/** When the Wait that it is in is over, and when its budget is; none for never. */
+export const dues = ({ budget: { deadline, deadline_ms }, until, until_ms }: Instance): ReadonlyArray<Due> =>
+  [[until, until_ms], [deadline, deadline_ms]].flatMap(([beat, moment]) => beat === 0 ? [] : [{ beat, moment }])
+
+/** Whether the Wait that it is in is over. */
+export const isLate = ({ until, until_ms }: Instance, now: Pick<Now, "beat" | "now">): boolean => until > 0 && Dues.isOver({ beat: until, moment: until_ms }, now)
+
+/** Why it may take no further step; `undefined` where it may. */
+export const overdrawn = ({ budget: { deadline, deadline_ms, steps }, steps_used }: Instance, now: Pick<Now, "beat" | "now">): string | undefined => {
+  if (steps > 0 && steps_used >= steps) return `its budget of ${steps} steps is spent`
+  return deadline > 0 && Dues.isOver({ beat: deadline, moment: deadline_ms }, now) ? `its budget ended with beat ${deadline}` : undefined
+}

@@ -15,6 +15,7 @@ import * as Address from "../cell/Address.ts"
 import * as Name from "../cell/Name.ts"
 import { codeOf, isTagged, Retry } from "../registry/Outcome.ts"
 import type { Draft } from "../stage/Draft.ts"
+import * as Due from "../stage/Due.ts"
 import * as Write from "../stage/Write.ts"
 import { InvalidFlowRequest } from "./FlowError.ts"
 import * as Instance from "./Instance.ts"
@@ -53,18 +54,20 @@ export const run = (plan: Plan, draft: Draft, target: string): string => {
   const inst = Instance.idOf(target)
   const found = inst === undefined ? undefined : Instance.read(draft.get(target))
   if (inst === undefined || found === undefined || found.flow !== plan.name) return "absent"
-  const isLate = found.state === "waiting" && found.until > 0 && draft.beat >= found.until
-  if (found.state !== "ready" && !isLate) return found.state
+  const isOver = Instance.isLate(found, draft) || Instance.overdrawn(found, draft) !== undefined
+  if (found.state !== "ready" && !(found.state === "waiting" && isOver)) return found.state
+  const kill = (key: string) => draft.rv.kill(key, { mode: "cancel" })
   let instance: Instance.Instance = { ...found, state: "ready" }
   while (instance.state === "ready") instance = taken(plan, instance, { draft, inst })
   try {
-    keep(draft, inst, instance)
+    keep(draft, inst, { instance, kill })
   } catch (error) {
-    const { history, results } = found
+    const { history, jobs, results } = found
+    const grown = instance
     // What made it too large is what came of its steps.
-    const jobs = Object.fromEntries(Object.entries(instance.jobs).map(([step, { event: _, ...job }]) => [step, job]))
-    instance = failed({ ...instance, history, results, jobs }, { draft, error })
-    keep(draft, inst, instance)
+    instance = failed({ ...instance, history, jobs, results }, { draft, error })
+    keep(draft, inst, { instance, kill })
+    release(draft, inst, { instance: grown, kill })
   }
   return instance.state
 }
@@ -86,7 +89,7 @@ const failed = (instance: Instance.Instance, { draft, error }: { readonly draft:
 
 const advance = (plan: Plan, instance: Instance.Instance, around: Around): Instance.Instance => {
   const { draft } = around
-  const spent = overdrawn(instance, draft.beat)
+  const spent = Instance.overdrawn(instance, draft)
   if (spent !== undefined) return { ...instance, state: "error", note: spent }
   const placed = plan.steps.get(instance.pc)
   if (placed === undefined) return { ...instance, state: "error", note: `the flow has no step "${instance.pc}" any more` }
@@ -97,17 +100,12 @@ const advance = (plan: Plan, instance: Instance.Instance, around: Around): Insta
     ...instance,
     ...change,
     until: 0,
+    until_ms: 0,
     steps_used: instance.steps_used + 1,
     results: { ...instance.results, [placed.name]: Values.canonical(result ?? outcome).value },
     history: [...instance.history, passed],
     ...goal === "done" || goal === "error" ? { state: goal, ...(goal === "error" ? { note: `step "${placed.name}": ${outcome}` } : {}) } : { pc: goal }
   }
-}
-
-/** Why an instance may take no further step. */
-const overdrawn = ({ budget, steps_used }: Instance.Instance, beat: number): string | undefined => {
-  if (budget.steps > 0 && steps_used >= budget.steps) return `its budget of ${budget.steps} steps is spent`
-  return budget.deadline > 0 && beat >= budget.deadline ? `its budget ended with beat ${budget.deadline}` : undefined
 }
 
 type Take = (placed: Step.Placed, instance: Instance.Instance, around: Around) => Taken
@@ -126,9 +124,10 @@ const take: Readonly<Record<Step.Kind, Take>> = {
     if (!to.includes(goal)) throw new InvalidFlowRequest({ reason: `step "${name}" chose ${JSON.stringify(goal)}, which is none of ${to.join(", ")}` })
     return { outcome: goal, goal }
   },
-  clamp: ({ next, otherwise, step }, { started, steps_used }, { draft }) => {
-    const { beats = Infinity, steps = Infinity } = (step as Step.Clamp<string>).clamp
-    const isWithin = steps_used < steps && draft.beat - started < beats
+  clamp: ({ next, otherwise, step }, { started, started_ms, steps_used }, { draft }) => {
+    const { beats, steps = Infinity } = (step as Step.Clamp<string>).clamp
+    const isOver = beats !== undefined && Due.isOver(Due.after(beats, { beat: started, now: started_ms, tempo: draft.moment.tempo }), draft)
+    const isWithin = steps_used < steps && !isOver
     return { outcome: isWithin ? "within" : "beyond", goal: isWithin ? next : otherwise }
   }
 }
@@ -140,7 +139,24 @@ const told = <A>(step: (view: Step.View) => A, instance: Instance.Instance, arou
   return answer
 }
 
-const view = ({ results }: Instance.Instance, { draft, input, inst }: Around): Step.View => ({ inst, beat: draft.beat, input, results, get: (address) => draft.get(address) })
+const view = ({ results }: Instance.Instance, { draft, input, inst }: Around): Step.View => ({
+  inst,
+  beat: draft.beat,
+  input,
+  results: Object.fromEntries(Object.entries(results).map(([step, result]) => [step, isCompletion(result) ? shown(draft, result) : result])),
+  get: (address) => draft.get(address)
+})
+
+/** A completion as steps see it: its event is read where one looks at what it tells. */
+const shown = (draft: Draft, { key, outcome, link }: Instance.Completion): object => ({
+  key,
+  outcome,
+  get telemetry() {
+    return (draft.get(link.$link) as { readonly telemetry?: Value } | undefined)?.telemetry ?? {}
+  }
+})
+
+const isCompletion = (result: unknown): result is Instance.Completion => typeof result === "object" && result !== null && Object.hasOwn(result, "link")
 
 /** Spawns a step's rendezvous, of which the instance hears from now on. */
 const spawn = (
@@ -154,7 +170,7 @@ const spawn = (
   if ((read() as { readonly event_flag?: string } | undefined)?.event_flag === "1") throw new Retry({ reason: `rendezvous "${key}" completes in this beat` })
   draft.rv.spawn({ ...spec, key, inst_id: inst })
   const entry = read() as { readonly prof: string; readonly signal_path: string }
-  const job = { key, signal: entry.signal_path, again: entry.prof === "rv-epoch" }
+  const job = { key, signal: entry.signal_path, again: entry.prof === "rv-epoch", heard: 0 }
   subscribe(draft, inst, { heard: job, step: name })
   return { outcome: "spawned", result: key, goal: next, change: { jobs: { ...instance.jobs, [name]: job } } }
 }
@@ -163,26 +179,25 @@ const spawn = (
 const await_: Take = (placed, instance, around) => {
   const { name, next, otherwise, step } = placed
   const { wait, within } = step as Step.Wait<unknown, string>
-  const { draft, inst } = around
+  const { draft } = around
   const source = typeof wait === "string" ? wait : name
   const job = instance.jobs[source] ?? listen(wait, instance, around)
   if (job === undefined) throw new InvalidFlowRequest({ reason: `step "${name}" waits for "${String(wait)}", which was never spawned` })
   if (job.event !== undefined) {
     const { event, ...rest } = job
-    const { outcome } = event as unknown as Step.Completion
+    const { outcome } = event
     return { outcome, result: event, goal: next, change: { jobs: { ...instance.jobs, [source]: rest } } }
   }
-  if (instance.until > 0 && draft.beat >= instance.until) return { outcome: "late", result: { outcome: "late", telemetry: {} }, goal: otherwise }
-  const until = instance.until > 0 || within === undefined ? instance.until : draft.beat + within
-  if (until !== instance.until) draft.signal({ signal: `${Instance.SIGNALS}/${instance.flow}`, target: Instance.address(inst).id, payload: { until }, at: { beats: within! } })
-  return { outcome: "", goal: undefined, change: { until, jobs: { ...instance.jobs, [source]: job } } }
+  if (Instance.isLate(instance, draft)) return { outcome: "late", result: { outcome: "late", telemetry: {} }, goal: otherwise }
+  const { beat, moment } = instance.until > 0 || within === undefined ? { beat: instance.until, moment: instance.until_ms } : Due.after(within, draft.moment)
+  return { outcome: "", goal: undefined, change: { until: beat, until_ms: moment, jobs: { ...instance.jobs, [source]: job } } }
 }
 
 /** Hears of a rendezvous that another spawned. */
 const listen = (wait: Step.Wait<unknown, string>["wait"], instance: Instance.Instance, around: Around): Instance.Job | undefined => {
   if (typeof wait === "string") return undefined
   const signal = pathOf(told(wait, instance, around))
-  const job = { key: undefined, signal, again: false }
+  const job = { key: undefined, signal, again: false, heard: 0 }
   subscribe(around.draft, around.inst, { heard: job, step: instance.pc })
   return job
 }
@@ -201,13 +216,25 @@ const pathOf = (path: unknown): string => {
 const subscribe = (draft: Draft, inst: string, { heard, step }: { readonly heard: Instance.Heard; readonly step: string }): void =>
   draft.operate([Write.set(Address.into(Instance.subscription(inst, heard), [step]), true)])
 
-/** Writes an instance, whatever the envelope of the run. One that is over hears of nothing any more. */
-export const keep = (draft: Draft, inst: string, instance: Instance.Instance): void => {
+/** What is kept: an instance, and how a rendezvous is ended. */
+interface Keeping {
+  readonly instance: Instance.Instance
+  readonly kill: (key: string) => unknown
+}
+
+/** Writes an instance, whatever the envelope of the run. One that is over hears of nothing any more, and ends what it spawned. */
+export const keep = (draft: Draft, inst: string, { instance, kill }: Keeping): void => {
   draft.operate([Write.set(Instance.address(inst), instance)])
-  if (!Instance.isOver(instance)) return
+  if (Instance.isOver(instance)) release(draft, inst, { instance, kill })
+}
+
+/** Lets go of all that an instance which is over had of rendezvous: its own are ended, and nobody looks at what came of them. */
+export const release = (draft: Draft, inst: string, { instance, kill }: Keeping): void => {
   for (const job of Object.values(instance.jobs)) {
-    const place = Instance.subscription(inst, job)
-    if (draft.visible(place.key) !== undefined) draft.operate([Write.set(place, undefined)])
+    const places = [Instance.subscription(inst, job), ...job.event === undefined ? [] : [Address.make(job.event.link.$link)]]
+    for (const place of places) if (draft.visible(place.key) !== undefined) draft.operate([Write.set(place, undefined)])
+    // Whoever spawned one of this key since answers for it.
+    if (job.key !== undefined && (draft.get(`/data/rv/${job.key}`) as { readonly inst_id?: string } | undefined)?.inst_id === inst) kill(job.key)
   }
 }
 

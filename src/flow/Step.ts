@@ -16,7 +16,7 @@ export interface View<Input = unknown> {
   readonly inst: string
   readonly beat: number
   readonly input: Input
-  /** What each step came to that is behind: true or false, a key, a completion, a choice. */
+  /** What each step came to that is behind: true or false, a key, a choice, or a completion, whose event is read where its telemetry is looked at. */
   readonly results: Readonly<Record<string, unknown>>
   /** The value at an address, as runs of this beat see it. */
   readonly get: (address: string) => Value
@@ -35,7 +35,7 @@ export interface Guard<Input, Name extends string> {
   readonly otherwise?: Goal<Name>
 }
 
-/** Spawns a rendezvous; its key is `<instance>.<step>` unless given. */
+/** Spawns a rendezvous, which ends with its instance at the latest; its key is `<instance>.<step>` unless given. */
 export interface Transform<Input, Name extends string> {
   readonly transform: (view: View<Input>) => Omit<RendezvousSpec, "key" | "inst_id"> & { readonly key?: string }
   readonly next?: Goal<Name>

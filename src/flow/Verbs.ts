@@ -7,6 +7,7 @@ import * as Name from "../cell/Name.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Values from "../cell/Value.ts"
 import type { Draft } from "../stage/Draft.ts"
+import * as Due from "../stage/Due.ts"
 import type { FlowBudget, FlowRequest, Flows } from "../stage/Launch.ts"
 import { FlowUnknown, InstanceAbsent, InstanceExists, InstanceRefused, InvalidFlowRequest } from "./FlowError.ts"
 import * as Instance from "./Instance.ts"
@@ -35,7 +36,7 @@ export const make = (draft: Draft, around: Around): Flows => ({
   pause: (inst) => draft.guarded(() => told(() => act(draft, inst, { action: "pause", around }))),
   resume: (inst) => draft.guarded(() => told(() => act(draft, inst, { action: "resume", around }))),
   cancel: (inst) => draft.guarded(() => told(() => act(draft, inst, { action: "cancel", around }))),
-  budget: (inst, budget) => draft.guarded(() => told(() => allow(draft, inst, budget)))
+  budget: (inst, budget) => draft.guarded(() => told(() => allow(draft, inst, { around, budget })))
 })
 
 /** A run is told no where the outside is told why. */
@@ -56,7 +57,7 @@ const told = (verb: () => void): boolean => {
  * @category combinators
  * @since 0.1.0
  */
-export const start = (draft: Draft, { beats, flow, input, inst, steps }: FlowRequest & { readonly input: Value }, { find }: Around): string => {
+export const start = (draft: Draft, { beats, flow, input, inst, steps }: FlowRequest & { readonly input: Value }, { find, kill }: Around): string => {
   const plan = find(String(flow))
   if (plan === undefined) throw new FlowUnknown({ name: String(flow) })
   const id = inst ?? `FL:${draft.id()}`
@@ -65,8 +66,9 @@ export const start = (draft: Draft, { beats, flow, input, inst, steps }: FlowReq
   if (id.length + 1 + longest > Name.MAX_NAME) throw new InvalidFlowRequest({ reason: `its id has ${id.length} characters; with the names of its steps, at most ${Name.MAX_NAME - 1 - longest} can be` })
   if (draft.get(Instance.address(id).text) !== undefined) throw new InstanceExists({ inst: id })
   Machine.decoded(plan, input)
-  const budget = budgetOf({ steps, beats }, draft.beat)
-  Machine.keep(draft, id, { flow: plan.name, state: "ready", pc: plan.first, input: input ?? null, started: draft.beat, budget, steps_used: 0, results: {}, jobs: {}, until: 0, history: [] })
+  const budget = budgetOf({ steps, beats }, draft)
+  const start = { flow: plan.name, state: "ready", pc: plan.first, input: input ?? null, started: draft.beat, started_ms: draft.now } as const
+  Machine.keep(draft, id, { instance: { ...start, budget, steps_used: 0, results: {}, jobs: {}, until: 0, until_ms: 0, history: [] }, kill })
   return id
 }
 
@@ -80,28 +82,29 @@ export const start = (draft: Draft, { beats, flow, input, inst, steps }: FlowReq
 export const act = (draft: Draft, inst: string, { action, around }: { readonly action: Action; readonly around: Around }): void => {
   const instance = open(draft, inst, action)
   if ((action === "resume") !== (instance.state === "paused") && action !== "cancel") throw new InstanceRefused({ inst, state: instance.state, action })
-  if (action === "cancel") for (const { event, key } of Object.values(instance.jobs)) if (key !== undefined && event === undefined) around.kill(key)
   // A Wait looks anew at what came, and at its time.
-  Machine.keep(draft, inst, { ...instance, state: action === "pause" ? "paused" : action === "resume" ? "ready" : "cancelled" })
+  Machine.keep(draft, inst, { instance: { ...instance, state: action === "pause" ? "paused" : action === "resume" ? "ready" : "cancelled" }, kill: around.kill })
 }
 
 /**
- * Gives an instance another budget: so many steps in all, and so many beats from now; 0 for any.
+ * Gives an instance another budget: so many steps in all, and so many beats from now; 0 for any. One that waits looks whether that is spent.
  *
  * @throws InvalidFlowRequest, InstanceAbsent, InstanceRefused
  * @category combinators
  * @since 0.1.0
  */
-export const allow = (draft: Draft, inst: string, budget: FlowBudget): void => {
+export const allow = (draft: Draft, inst: string, { around, budget }: { readonly around: Around; readonly budget: FlowBudget }): void => {
   const instance = open(draft, inst, "give a budget")
-  Machine.keep(draft, inst, { ...instance, budget: budgetOf(budget, draft.beat) })
+  Machine.keep(draft, inst, { instance: { ...instance, state: instance.state === "waiting" ? "ready" : instance.state, budget: budgetOf(budget, draft) }, kill: around.kill })
 }
 
-const budgetOf = ({ beats = 0, steps = 0 }: FlowBudget, beat: number): Instance.Instance["budget"] => {
+const budgetOf = ({ beats = 0, steps = 0 }: FlowBudget, { moment }: Draft): Instance.Instance["budget"] => {
   for (const [name, value] of [["beats", beats], ["steps", steps]] as const) {
     if (!Number.isSafeInteger(value) || value < 0) throw new InvalidFlowRequest({ reason: `its budget of ${name} is ${JSON.stringify(value)?.slice(0, 100)}; give a whole number from 0` })
   }
-  return { steps, deadline: beats === 0 ? 0 : beat + beats }
+  if (beats === 0) return { steps, deadline: 0, deadline_ms: 0 }
+  const end = Due.after(beats, moment)
+  return { steps, deadline: end.beat, deadline_ms: end.moment }
 }
 
 /** An instance that is not over. */

@@ -41,6 +41,8 @@ export interface LabelChange {
 export interface Begun extends Start, Activation {
   /** 32 hexadecimal digits. */
   readonly seed: string
+  /** Milliseconds that a beat is meant to take. */
+  readonly tempo: number
   /** How long runs of effects took in the beat before, where that was a millisecond or more. */
   readonly spent: ReadonlyArray<Spent>
   /** How many registrations and withdrawals took effect since the beat before. */
@@ -83,6 +85,8 @@ export class BeatWork {
   controls: ReadonlyArray<Control> = []
   /** What the space lets happen, from the capture on. */
   regime: Regime
+  /** Whether something was timed by the tempo of the space, which is journaled then. */
+  timed = false
   /** Whether something was fatal, so that the space shuts down. */
   falls = false
   /** The documents that a rollback took back. */
@@ -130,7 +134,11 @@ export class BeatWork {
   constructor(stage: Stage, begun: Begun, around: { readonly bound: BindingTable; readonly watches: Watches; readonly regime: Regime; readonly hash: Moment["hash"] }) {
     this.stage = stage
     this.begun = begun
-    this.moment = { beat: begun.beat, now: begun.clock, seed: begun.seed, hash: around.hash }
+    const tempo = () => {
+      this.timed = true
+      return begun.tempo
+    }
+    this.moment = { beat: begun.beat, now: begun.clock, seed: begun.seed, hash: around.hash, get tempo() { return tempo() } }
     this.bound = around.bound
     this.watches = around.watches
     this.regime = around.regime

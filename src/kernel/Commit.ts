@@ -13,6 +13,7 @@ import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { BlobRow, ReceiptRow } from "../persistence/Persistence.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { Draft } from "../stage/Draft.ts"
+import type { Due } from "../stage/Due.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Staged } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
@@ -213,7 +214,7 @@ const park = (handling: Handling, until: number | undefined, around: Surrounding
 const again = (
   handling: Handling,
   { body, settled }: Surroundings,
-  { due, ...rest }: Pick<Signal.Again, "why" | "document" | "previous" | "losses" | "attempt"> & { readonly due: Signal.Due | undefined }
+  { due, ...rest }: Pick<Signal.Again, "why" | "document" | "previous" | "losses" | "attempt"> & { readonly due: Due | undefined }
 ): void => {
   const { entry, flight, key } = handling
   // Only a failure lets a lane go on; who lost a conflict keeps its place, unless that would tell what it knows.
@@ -280,6 +281,7 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     seed,
     prev: body.store.head().hash,
     content: work.begun.content,
+    tempo: work.timed ? work.begun.tempo : undefined,
     activated: work.begun.activated,
     spent: work.begun.spent,
     controls: work.done,

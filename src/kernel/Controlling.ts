@@ -28,7 +28,7 @@ import { CellLocked, ControlRefused, WriteRefused } from "./SpaceError.ts"
  * @since 0.1.0
  */
 export const whole = <Refused>(control: Control, { draft, work }: { readonly draft: Draft; readonly work: BeatWork }, act: () => Refused | undefined): Refused | InvalidValue | ControlRefused | undefined => {
-  const { diagnostics, regime } = work
+  const { diagnostics, regime, timed } = work
   const told = diagnostics.length
   const savepoint = Savepoint.make(draft)
   const refused = attempt(control, act)
@@ -36,6 +36,7 @@ export const whole = <Refused>(control: Control, { draft, work }: { readonly dra
   else {
     savepoint.restore()
     work.regime = regime
+    work.timed = timed
     diagnostics.length = told
   }
   return refused

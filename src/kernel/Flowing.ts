@@ -7,13 +7,13 @@
  *
  * @module
  */
-import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import * as Advance from "../flow/Advance.ts"
 import * as Flow from "../flow/Flow.ts"
 import { InstanceAbsent, refusals } from "../flow/FlowError.ts"
 import * as Instance from "../flow/Instance.ts"
+import * as Machine from "../flow/Machine.ts"
 import * as Verbs from "../flow/Verbs.ts"
 import { isOver, kill } from "../rendezvous/Verbs.ts"
 import type { Draft } from "../stage/Draft.ts"
@@ -23,6 +23,7 @@ import type { BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
 import { tell, telling } from "./Meeting.ts"
 import { lockOver } from "./Regime.ts"
+import { amend } from "./Operating.ts"
 import * as Signal from "./Signal.ts"
 import { CellLocked } from "./SpaceError.ts"
 
@@ -32,10 +33,12 @@ const around = (draft: Draft, { table }: BeatWork, { enzymes }: Body): Verbs.Aro
     const { entries } = enzymes.resolve(`${Instance.SIGNALS}/${name}`, `${Instance.FOLDER}/any`, table)
     return entries.map(({ enzyme }) => Flow.planOf(enzyme)).find((plan) => plan?.name === name)
   },
-  kill: (key) => {
-    if (!isOver(draft, key)) kill(draft, key, { mode: "cancel" })
-  }
+  kill: killing(draft)
 })
+
+const killing = (draft: Draft) => (key: string): void => {
+  if (!isOver(draft, key)) kill(draft, key, { mode: "cancel" })
+}
 
 /**
  * The face of flows that the runs of a beat get.
@@ -59,7 +62,7 @@ export const perform = (draft: Draft, ask: FlowAsk, { body, work }: { readonly b
   try {
     if (ask.verb === "start") return Verbs.start(draft, { ...ask.request, input: Document.read(ask.value, []) }, around(draft, work, body))
     if (inst === undefined) return new InstanceAbsent({ inst: "" })
-    if (ask.verb === "budget") Verbs.allow(draft, inst, ask.budget)
+    if (ask.verb === "budget") Verbs.allow(draft, inst, { around: around(draft, work, body), budget: ask.budget })
     else Verbs.act(draft, inst, { action: ask.verb, around: around(draft, work, body) })
     return inst
   } catch (error) {
@@ -76,12 +79,15 @@ export const perform = (draft: Draft, ask: FlowAsk, { body, work }: { readonly b
  */
 export const advance = (work: BeatWork, body: Body, queued: Array<Signal.Pending>): void => {
   const { beat } = work.moment
-  const outgrown = (cell: string): void => void work.diagnostics.push(Diagnostic.of("flow/outgrown", {
-    note: "a completion does not fit the cell of the instance beside what it has already, so the instance is in error",
-    origin: { kind: "runtime", name: "flow" },
-    subject: Address.ofKey(cell)
-  }))
-  for (const [i, sent] of Advance.atCommit(work.stage, { completions: work.completions, tells: telling(work.labels), outgrown }).entries()) {
-    queued.push(new Signal.Pending(body.number(), tell(work, { ...sent, id: `${beat}.flow.${i}` })))
+  const outgrown: Advance.Told["outgrown"] = (inst, instance) => {
+    work.diagnostics.push(Diagnostic.of("flow/outgrown", {
+      note: "a completion does not fit the cell of the instance beside what it has already, so the instance is in error",
+      origin: { kind: "runtime", name: "flow" },
+      subject: Instance.address(inst)
+    }))
+    amend(work, (draft) => Machine.release(draft, inst, { instance, kill: killing(draft) }))
+  }
+  for (const [i, { due, ...sent }] of Advance.atCommit(work.stage, { completions: work.completions, tells: telling(work.labels), outgrown }).entries()) {
+    queued.push(new Signal.Pending(body.number(), tell(work, { ...sent, id: `${beat}.flow.${i}` }), { due }))
   }
 }

@@ -87,7 +87,7 @@ export class Heartbeat {
     work.due = this.intake.due()
     work.met = this.intake.met(work.regime)
     work.retired = this.intake.retired(begun, work.regime)
-    Rendezvous.atCapture(work.stage, number, work.met)
+    Rendezvous.atCapture(work.stage, work.moment, work.met)
     this.arrange(work, resolve)
     this.body.derivation.begin(work)
     return work

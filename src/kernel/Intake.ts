@@ -86,7 +86,7 @@ export class LiveIntake implements Intake {
   }
 
   begin(beat: number): Begun {
-    const { documents, enzymes, host, nodes, seed, store } = this.body
+    const { documents, enzymes, host, nodes, seed, settings, store } = this.body
     enzymes.activate()
     this.version = enzymes.version + nodes.changes.length
     const activated = this.version - this.known
@@ -94,10 +94,11 @@ export class LiveIntake implements Intake {
       beat,
       clock: Math.max(host.now(), store.head().clock),
       seed: seed(),
+      tempo: settings.tempo,
       activated,
       spent: this.body.derivation.spent,
       content: documents.capture(),
-      labels: this.opened ? undefined : Labelling.change(this.body.settings.labels, documents),
+      labels: this.opened ? undefined : Labelling.change(settings.labels, documents),
       ...this.opened && activated === 0 ? Modules.unchanged : Modules.activation({ enzymes, nodes }, documents)
     }
   }
@@ -129,7 +130,8 @@ export class LiveIntake implements Intake {
   }
 
   met(regime: Regime.Regime): ReadonlyArray<string> {
-    return this.body.inbox.nextMet(this.body.settings.limits, regime).map(({ key }) => key)
+    // One that waits for several beats may have reached more than one of them.
+    return [...new Set(this.body.inbox.nextMet(this.body.settings.limits, regime).map(({ key }) => key))]
   }
 
   /** What is held stays as it stands. */

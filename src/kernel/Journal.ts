@@ -75,6 +75,8 @@ export interface Facts {
   readonly seed: string
   /** The digest of the entry before; empty for the first. */
   readonly prev: string
+  /** Milliseconds that a beat is meant to take, where something was timed by that. */
+  readonly tempo: number | undefined
   /** How many registrations and withdrawals took effect with this beat. */
   readonly activated: number
   /** How long runs of effects took in the beat before, where that was long enough to be measured. */
@@ -114,6 +116,7 @@ export interface Facts {
  */
 export const entry = (facts: Facts): string => {
   let text = `{"v":1,"beat":${facts.beat},"prev":"${facts.prev}","clock":${facts.clock},"seed":"${facts.seed}"`
+  if (facts.tempo !== undefined) text += `,"tempo":${facts.tempo}`
   if (facts.activated > 0) text += `,"activated":${facts.activated}`
   if (facts.spent.length > 0) text += `,"spent":${JSON.stringify(facts.spent)}`
   if (facts.content.length > 0) text += `,"content":${addresses(facts.content)}`
@@ -298,6 +301,7 @@ export interface Parsed {
   readonly prev: string
   readonly clock: number
   readonly seed: string
+  readonly tempo?: number
   readonly activated?: number
   readonly spent?: ReadonlyArray<Spent>
   readonly content?: ReadonlyArray<string>

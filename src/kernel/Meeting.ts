@@ -98,8 +98,8 @@ export const isRefusal = (error: unknown): error is RendezvousRefused => error i
  */
 export const advance = (work: BeatWork, body: Body, queued: Array<Signal.Pending>): void => {
   if (work.met.length === 0 && Advance.written(work.stage).length === 0) return
-  const { beat } = work.moment
-  for (const [i, { payload, signal, target }] of Advance.atCommit(work.stage, beat, body.calendar).entries()) {
+  const { moment, moment: { beat } } = work
+  for (const [i, { payload, signal, target }] of Advance.atCommit(work.stage, moment, body.calendar).entries()) {
     work.completions.push([target, payload])
     queued.push(new Signal.Pending(body.number(), tell(work, { id: `${beat}.rv.${i}`, signal, target, payload })))
   }
@@ -119,19 +119,19 @@ export const tell = (work: BeatWork, sent: Omit<Journal.Sent, "enzyme"> & { read
  * @category combinators
  * @since 0.1.0
  */
-export const apply = ({ met, moment: { beat }, stage }: BeatWork, body: Body): void => {
+export const apply = ({ met, moment: { beat, now: clock }, stage }: BeatWork, body: Body): void => {
   const keys = new Set([...met, ...Advance.written(stage)])
   if (keys.size === 0) return
-  const { calendar, documents, inbox, number } = body
+  const { calendar, documents, inbox, number, settings: { tempo } } = body
   for (const key of keys) {
-    const { gone, next } = calendar.see(key, Entries.read(Document.read(documents.read(Entries.address(key).key), [])), beat)
-    if (gone !== undefined) inbox.waits.drop()
-    if (next !== undefined) wait(next, { inbox, number })
+    const { gone, next } = calendar.see(key, Entries.read(Document.read(documents.read(Entries.address(key).key), [])), { beat, now: clock, tempo })
+    for (let i = 0; i < gone.length; i++) inbox.waits.drop()
+    for (const appointment of next) wait(appointment, { inbox, number })
   }
 }
 
 const wait = (appointment: Appointment, { inbox, number }: { readonly inbox: Inbox; readonly number: () => number }): void =>
-  inbox.waits.add({ seq: number(), again: undefined, due: { beat: appointment.beat, moment: undefined }, appointment })
+  inbox.waits.add({ seq: number(), again: undefined, due: appointment.due, appointment })
 
 /**
  * The calendar of the entries that a store holds, at the end of a beat. Those that are over are not looked at.
@@ -139,12 +139,13 @@ const wait = (appointment: Appointment, { inbox, number }: { readonly inbox: Inb
  * @category constructors
  * @since 0.1.0
  */
-export const recall = (store: Pick<SpaceStore, "below">, documents: Documents, beat: number): Calendar => {
+export const recall = (store: Pick<SpaceStore, "below" | "head">, documents: Documents, tempo: number): Calendar => {
+  const { beat, clock: now } = store.head()
   const calendar = new Calendar()
   for (let keys = store.below(Entries.OPEN, { limit: PAGE }); ; keys = store.below(Entries.OPEN, { limit: PAGE, after: keys.at(-1)! })) {
     for (const place of keys) {
       const key = place.slice(Entries.OPEN.length + 1)
-      calendar.see(key, Entries.read(Document.read(documents.read(Entries.address(key).key), [])), beat)
+      calendar.see(key, Entries.read(Document.read(documents.read(Entries.address(key).key), [])), { beat, now, tempo })
     }
     if (keys.length < PAGE) return calendar
   }

@@ -84,6 +84,6 @@ export const labelled = (body: Body, text: string): { readonly label: Label; rea
 /** A draft that reads committed state and writes nothing. */
 const draft = (body: Body): Draft => {
   const { beat, clock } = body.store.head()
-  const moment = { beat, now: clock, seed: "", hash: body.hash }
+  const moment = { beat, now: clock, tempo: body.settings.tempo, seed: "", hash: body.hash }
   return new Draft(new Stage(body.documents), moment, { run: 0, envelope: reader, serializable: false, labels: body.labels })
 }

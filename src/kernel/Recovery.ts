@@ -65,7 +65,7 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
   }
   const bindings = bindingsOf(store, documents)
   const watches = Operating.recall(store, documents, bindings)
-  const calendar = Meeting.recall(store, documents, store.head().beat)
+  const calendar = Meeting.recall(store, documents, settings.tempo)
   const next = (): number => ++number
   Operating.resume(watches, { inbox, number: next, tempo: settings.tempo })
   Meeting.resume(calendar, { inbox, number: next })

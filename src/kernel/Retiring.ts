@@ -62,6 +62,13 @@ interface Kind {
 
 const whole = (...keys: ReadonlyArray<string>): Found => ({ keys, isWhole: true })
 
+/** What may be more than one beat lets go of: a part of what is many, or the rest and the document by which it is found. */
+const gradual = (store: Body["store"], { below, first, key }: { readonly first: string; readonly below?: string; readonly key: string }): Found => {
+  const many = store.below(first, { limit: MAX_DOCUMENTS })
+  if (many.length === MAX_DOCUMENTS) return { keys: many, isWhole: false }
+  return whole(...below === undefined ? many : store.below(below, { limit: 2 * MAX_DOCUMENTS }), key)
+}
+
 /** The name directly below a folder that a document's key names. */
 const nameBelow = (folder: string, key: string): string | undefined => {
   if (!key.startsWith(`${folder}/`) || key.includes("?")) return undefined
@@ -97,19 +104,16 @@ const kinds: Readonly<Record<Retired[0], Kind>> = {
       const inst = Instance.idOf(address.key)
       return inst !== undefined && isOver(instanceOf(after)) && !isOver(instanceOf(before)) ? inst : undefined
     },
-    find: (inst) => whole(Instance.address(inst).key)
+    find: (inst, { store }) => gradual(store, { first: `${Instance.HEARD}/${inst}`, key: Instance.address(inst).key })
   },
   op: {
     ended: ({ address, after, before }) => {
       const oid = nameBelow(Dossier.FOLDER, address.key)
       return oid !== undefined && isClosed(after) && !isClosed(before) ? oid : undefined
     },
-    // A history may be long: it goes first, some of it in each beat.
     find: (oid, { store }) => {
       const { id, key } = Dossier.address(oid)
-      const history = store.below(`${id}/history`, { limit: MAX_DOCUMENTS })
-      if (history.length === MAX_DOCUMENTS) return { keys: history, isWhole: false }
-      return whole(...store.below(id, { limit: 2 * MAX_DOCUMENTS }), key)
+      return gradual(store, { first: `${id}/history`, below: id, key })
     }
   },
   fact: {

@@ -6,6 +6,7 @@
 import type { Document } from "../cell/Document.ts"
 import * as Label from "../cell/Label.ts"
 import * as Codec from "../cell/Document.ts"
+import * as Dues from "../stage/Due.ts"
 import type { At, Emission, Qos } from "../stage/Launch.ts"
 
 /**
@@ -55,12 +56,6 @@ export interface Undelivered {
   readonly tag: string
   readonly code: string
   readonly message: string
-}
-
-/** When a wait is over: at a beat's number, at a moment, or at both. */
-export interface Due {
-  readonly beat: number | undefined
-  readonly moment: number | undefined
 }
 
 /** What is left of an event that was captured, and not handled by all of its enzymes. */
@@ -174,10 +169,10 @@ export const expectedBy = (id: string): number | undefined => {
  * @category constructors
  * @since 0.1.0
  */
-export const due = (at: At, since: { readonly beat: number; readonly clock: number; readonly tempo: number }): Due => {
+export const due = (at: At, since: { readonly beat: number; readonly clock: number; readonly tempo: number }): Dues.Due => {
   if ("beat" in at) return { beat: at.beat, moment: undefined }
   if ("ms" in at) return { beat: undefined, moment: since.clock + at.ms }
-  return { beat: since.beat + at.beats, moment: since.clock + at.beats * since.tempo }
+  return Dues.after(at.beats, { ...since, now: since.clock })
 }
 
 /**
@@ -190,7 +185,7 @@ export class Pending {
   /** Its place among all that waits in the space, which is its row's number. */
   readonly seq: number
   readonly signal: Signal
-  readonly due: Due | undefined
+  readonly due: Dues.Due | undefined
   readonly again: Again | undefined
   readonly undelivered: Undelivered | undefined
   /** Whether it was sent again from the dead letters, to be taken as if for the first time. */

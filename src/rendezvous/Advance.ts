@@ -10,6 +10,7 @@
  */
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
+import type { Now } from "../stage/Due.ts"
 import { CAPTURE, COMMIT, type Stage } from "../stage/Stage.ts"
 import type { Calendar } from "./Calendar.ts"
 import type { Entry, Outcome } from "./Entry.ts"
@@ -32,10 +33,10 @@ export interface Completion {
  * @category combinators
  * @since 0.1.0
  */
-export const atCapture = (stage: Stage, beat: number, due: ReadonlyArray<string>): void => {
+export const atCapture = (stage: Stage, now: Now, due: ReadonlyArray<string>): void => {
   if (due.length === 0 && stage.documents.size === 0) return
   for (const key of new Set([...due, ...written(stage)])) {
-    const step = stepOf(stage, key, beat)
+    const step = stepOf(stage, key, now)
     // A completion that the capture itself made gets its event with all others, at the commit.
     if (step !== undefined && step.event === undefined) stage.put(Entries.address(key), Entries.write(step.entry), CAPTURE)
   }
@@ -47,15 +48,15 @@ export const atCapture = (stage: Stage, beat: number, due: ReadonlyArray<string>
  * @category combinators
  * @since 0.1.0
  */
-export const atCommit = (stage: Stage, beat: number, calendar: Calendar): ReadonlyArray<Completion> => {
+export const atCommit = (stage: Stage, now: Now, calendar: Calendar): ReadonlyArray<Completion> => {
   endRivals(stage, calendar)
   const completions: Array<Completion> = []
   for (const key of written(stage)) {
     const entry = newest(stage, key)
     if (entry === undefined || entry.event_flag === 0 || !Entries.isFinished(entry)) continue
-    const { entry: told, event } = transition(entry, beat)!
+    const { entry: told, event } = transition(entry, now)!
     const place = Address.make(`${Entries.EVENTS}/${key}`)
-    const payload = Entries.event(key, entry, { beat, outcome: event! })
+    const payload = Entries.event(key, entry, { beat: now.beat, outcome: event! })
     stage.put(Entries.address(key), Entries.write(told), COMMIT)
     stage.put(place, payload, COMMIT)
     completions.push({ key, outcome: event!, signal: `/${entry.signal_path}`, target: place.key, payload })
@@ -84,7 +85,7 @@ const endRivals = (stage: Stage, calendar: Calendar): void => {
     for (const rival of new Set([...calendar.rivals(id), ...keys])) {
       const other = rival === answer ? undefined : newest(stage, rival)
       if (other === undefined || variantId(other) !== id || (Entries.isFinished(other) && !isToBeTold(other))) continue
-      stage.put(Entries.address(rival), Entries.write({ ...other, state: "killed", kill_mode: "none", kill_wait: 0, event_flag: 1 }), COMMIT)
+      stage.put(Entries.address(rival), Entries.write({ ...other, state: "killed", kill_mode: "none", kill_wait: 0, kill_ms: 0, event_flag: 1 }), COMMIT)
     }
   }
 }
@@ -120,7 +121,7 @@ export const written = (stage: Stage): ReadonlyArray<string> => {
 
 const newest = (stage: Stage, key: string): Entry | undefined => Entries.read(Document.read(stage.newest(Entries.address(key).key), []))
 
-const stepOf = (stage: Stage, key: string, beat: number) => {
+const stepOf = (stage: Stage, key: string, now: Now) => {
   const entry = newest(stage, key)
-  return entry === undefined ? undefined : transition(entry, beat)
+  return entry === undefined ? undefined : transition(entry, now)
 }

@@ -6,29 +6,32 @@
  *
  * @module
  */
+import type { Due, Now } from "../stage/Due.ts"
 import type { Entry } from "./Entry.ts"
 import * as Entries from "./Entry.ts"
 import { isAwaited, nextDue } from "./Transition.ts"
 
 /**
- * A beat in which an entry has to be looked at.
+ * A time at which an entry has to be looked at.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Appointment {
   readonly key: string
-  readonly beat: number
+  readonly due: Due
   /** Whether another one took its place, or none is needed any more. */
   gone: boolean
 }
 
 /** What is known of an entry that is not over. */
 interface Slot {
-  readonly appointment: Appointment | undefined
+  readonly appointments: ReadonlyArray<Appointment>
   /** The variants that it is one of. */
   readonly inst_id: string | undefined
 }
+
+const none: ReadonlyArray<Appointment> = []
 
 /**
  * The entries of a space that are not over.
@@ -45,26 +48,25 @@ export class Calendar {
     return this.slots.size
   }
 
-  /** Takes in how an entry stands after a beat; answers the appointment that is gone and the one that it has now. */
-  see(key: string, entry: Entry | undefined, beat: number): { readonly gone: Appointment | undefined; readonly next: Appointment | undefined } {
+  /** Takes in how an entry stands after a beat; answers the appointments that are gone and those that it has now. */
+  see(key: string, entry: Entry | undefined, now: Now): { readonly gone: ReadonlyArray<Appointment>; readonly next: ReadonlyArray<Appointment> } {
     const before = this.slots.get(key)
-    const gone = before?.appointment
-    if (gone !== undefined) gone.gone = true
+    const gone = before?.appointments ?? none
+    for (const appointment of gone) appointment.gone = true
     this.leave(key, before)
     if (entry === undefined || Entries.isFinished(entry)) {
       this.slots.delete(key)
-      return { gone, next: undefined }
+      return { gone, next: none }
     }
-    const due = nextDue(entry, beat)
-    const next = due === undefined ? undefined : { key, beat: due, gone: false }
-    this.slots.set(key, { appointment: next, inst_id: variantOf(entry) })
+    const next = nextDue(entry, now).map((due) => ({ key, due, gone: false }))
+    this.slots.set(key, { appointments: next, inst_id: variantOf(entry) })
     this.join(key, variantOf(entry))
     return { gone, next }
   }
 
   /** The appointments of all. */
   *appointments(): Iterable<Appointment> {
-    for (const { appointment } of this.slots.values()) if (appointment !== undefined) yield appointment
+    for (const { appointments } of this.slots.values()) yield* appointments
   }
 
   /** The open variants under an id, in an order that does not tell of what each went through. */

@@ -42,6 +42,9 @@ export const MAX_BEAT = 2 ** 43
 /** The fields that hold numbers, in the order of the seed. */
 export const numbers = ["spawn_beat", "due", "epoch_k", "input_fp", "deadline", "grace_delta", "max_grace", "kill_wait", "event_flag", "grace_used"] as const
 
+/** The fields that hold clocks; those that are 0 are left out. */
+const clocks = ["due_ms", "deadline_ms", "kill_ms"] as const
+
 /**
  * An entry as it is worked with.
  *
@@ -53,22 +56,25 @@ export interface Entry {
   readonly prof: string
   /** The beat that spawned it. */
   readonly spawn_beat: number
-  /** The beat from which its result is expected. */
+  /** The beat from which its result is expected, and the clock before which it is not; 0 where that beat was named. */
   readonly due: number
+  readonly due_ms: number
   /** For `rv-epoch`: how many beats after a completion it is due again. */
   readonly epoch_k: number
   /** The first 53 bits of the digest of what it was given to work on. */
   readonly input_fp: number
-  /** The beat at which it ends, reported or not; 0 for never. */
+  /** The beat at which it ends, reported or not, with its clock likewise; 0 for never. */
   readonly deadline: number
+  readonly deadline_ms: number
   /** How many beats each grace puts it off, how many there are, and how many it has used. */
   readonly grace_delta: number
   readonly max_grace: number
   readonly grace_used: number
   readonly on_miss: string
-  /** How it is to be killed, or `none`; and how many beats on. */
+  /** How it is to be killed, or `none`; how many scans on, and the clock before which the next one does not count. */
   readonly kill_mode: string
   readonly kill_wait: number
+  readonly kill_ms: number
   /** The digest of the content that an `rv-cas` entry was reported with. */
   readonly cas_hash: string
   /** The signal that its completion sends, without the slash in front. */
@@ -116,7 +122,7 @@ export const read = (value: Value): Entry | undefined => {
   return {
     state: states.find((known) => known === state) ?? "pending",
     prof: text("prof", "rv-fixed"),
-    ...Object.fromEntries(numbers.map((name) => [name, number(name)])) as Record<typeof numbers[number], number>,
+    ...Object.fromEntries([...numbers, ...clocks].map((name) => [name, number(name)])) as Record<typeof numbers[number] | typeof clocks[number], number>,
     on_miss: text("on_miss", "timeout"),
     kill_mode: text("kill_mode", "none"),
     cas_hash: text("cas_hash", ""),
@@ -133,12 +139,14 @@ export const read = (value: Value): Entry | undefined => {
  * @category getters
  * @since 0.1.0
  */
-export const write = ({ inst_id, ...entry }: Entry): Document.Document =>
-  Document.encode({
+export const write = ({ deadline_ms, due_ms, inst_id, kill_ms, ...entry }: Entry): Document.Document => {
+  const given = Object.entries({ due_ms, deadline_ms, kill_ms }).filter(([, ms]) => ms > 0)
+  return Document.encode({
     ...entry,
-    ...Object.fromEntries(numbers.map((name) => [name, String(entry[name])])),
+    ...Object.fromEntries([...numbers.map((name) => [name, entry[name]] as const), ...given].map(([name, number]) => [name, String(number)])),
     ...(inst_id === undefined ? {} : { inst_id })
   })
+}
 
 /** The event of a completion, as it is kept under {@link EVENTS}. */
 export const event = (key: string, { inst_id, signal_path, telemetry }: Entry, { beat, outcome }: { readonly beat: number; readonly outcome: Outcome }): Document.Document =>

@@ -9,9 +9,12 @@
 import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
+import type { Now } from "../stage/Due.ts"
 import type { Entry } from "./Entry.ts"
 import { isKey, MAX_BEAT, misses, profiles, signalFor } from "./Entry.ts"
 import { InvalidRendezvous, NoSpec } from "./RendezvousError.ts"
+import * as Time from "./Time.ts"
+import { dueAt, killing } from "./Transition.ts"
 
 /** What a specification may say. */
 const known = new Set([
@@ -21,7 +24,7 @@ const known = new Set([
 
 /** What making one needs to know. */
 export interface Around {
-  readonly beat: number
+  readonly now: Now
   /** What the cell of a profile's defaults holds. */
   readonly defaults: (profile: string) => Value.Value
   readonly hash: (text: string) => string
@@ -42,7 +45,7 @@ type Fields = Readonly<Record<string, Value.Value>>
  * @category constructors
  * @since 0.1.0
  */
-export const prepare = (spec: Value.Value, { beat, defaults, hash }: Around): Prepared => {
+export const prepare = (spec: Value.Value, { defaults, hash, now }: Around): Prepared => {
   if (spec === undefined || spec === null) throw new NoSpec()
   if (!isFields(spec)) throw refuse("a specification is an object with fields")
   const strange = Object.keys(spec).find((name) => !known.has(name))
@@ -53,24 +56,25 @@ export const prepare = (spec: Value.Value, { beat, defaults, hash }: Around): Pr
   const given = defaults(prof)
   const all: Fields = { ...(isFields(given) ? given : {}), ...defined(spec) }
   const number = (name: string): number => numberOf(name, all[name])
-  const due = all["due"] !== undefined ? number("due") : beat + number("due_off")
-  const deadline = all["deadline"] !== undefined ? number("deadline") : all["deadl_off"] !== undefined ? due + number("deadl_off") : 0
+  const due = reachable("due", all["due"] !== undefined ? Time.named(number("due")) : Time.after(number("due_off"), now))
+  const isOff = all["deadline"] === undefined && all["deadl_off"] !== undefined
+  const deadline = reachable("deadline", isOff ? Time.later(due, number("deadl_off"), now) : Time.named(number("deadline")))
   return {
     key,
     entry: {
       state: "pending",
       prof,
-      spawn_beat: beat,
-      due: reachable("due", due),
+      spawn_beat: now.beat,
+      ...dueAt(due),
       epoch_k: epochOf(prof, number("epoch_k")),
       input_fp: all["input"] === undefined ? number("input_fp") : fingerprint(hash(Document.encode(all["input"]).text)),
-      deadline: reachable("deadline", deadline),
+      deadline: deadline.beat,
+      deadline_ms: deadline.ms,
       grace_delta: number("grace_delta"),
       max_grace: number("max_grace"),
       grace_used: 0,
       on_miss: one("on_miss", all["on_miss"] ?? "timeout", misses),
-      kill_mode: mode(all["kill_mode"] ?? "none"),
-      kill_wait: number("kill_wait"),
+      ...killing(mode(all["kill_mode"] ?? "none"), number("kill_wait"), now),
       cas_hash: text("cas_hash", all["cas_hash"] ?? ""),
       signal_path: signalPath(all["signal_path"] ?? all["signal"] ?? signalFor(key)),
       event_flag: 0,
@@ -134,9 +138,9 @@ const epochOf = (prof: string, epoch: number): number => {
   return epoch
 }
 
-const reachable = (name: string, beat: number): number => {
-  if (beat > MAX_BEAT) throw refuse(`its ${name} would be beat ${beat}, and the furthest is ${MAX_BEAT}`)
-  return beat
+const reachable = (name: string, time: Time.Time): Time.Time => {
+  if (time.beat > MAX_BEAT) throw refuse(`its ${name} would be beat ${time.beat}, and the furthest is ${MAX_BEAT}`)
+  return time
 }
 
 const one = (name: string, value: Value.Value, words: ReadonlyArray<string>): string => {

@@ -8,8 +8,10 @@
  *
  * @module
  */
+import type * as Due from "../stage/Due.ts"
 import type { Entry, Outcome } from "./Entry.ts"
 import { isFinished, MAX_BEAT } from "./Entry.ts"
+import * as Time from "./Time.ts"
 
 /** What becomes of an entry, and the completion that is to be told of, where there is one. */
 export interface Step {
@@ -18,8 +20,8 @@ export interface Step {
 }
 
 interface Rule {
-  readonly when: (entry: Entry, now: number) => boolean
-  readonly to: (entry: Entry, now: number) => Partial<Entry>
+  readonly when: (entry: Entry, now: Due.Now) => boolean
+  readonly to: (entry: Entry, now: Due.Now) => Partial<Entry>
   /** Whether it tells of a completion. */
   readonly tells?: true
 }
@@ -34,7 +36,23 @@ const isKilling = (entry: Entry): boolean => entry.kill_mode !== "none" && !isFi
 
 const isTimed = (entry: Entry): boolean => isAwaited(entry) && !isWatched(entry)
 
-const isPastDue = (entry: Entry, now: number): boolean => isTimed(entry) && entry.state !== "pending" && now > entry.due && entry.max_grace > 0
+const dueOf = ({ due, due_ms }: Entry): Time.Time => ({ beat: due, ms: due_ms })
+
+const deadlineOf = ({ deadline, deadline_ms }: Entry): Time.Time => ({ beat: deadline, ms: deadline_ms })
+
+/** The first beat in which an entry is late. */
+const lateOf = ({ due, due_ms }: Entry, { tempo }: Due.Now): Time.Time => ({ beat: due + 1, ms: due_ms === 0 ? 0 : due_ms + tempo })
+
+const isGraced = (entry: Entry): boolean => isTimed(entry) && entry.state !== "pending" && entry.max_grace > 0
+
+const isPastDue = (entry: Entry, now: Due.Now): boolean => isGraced(entry) && Time.isReached(lateOf(entry, now), now)
+
+/** An entry that is due at another time. */
+export const dueAt = ({ beat, ms }: Time.Time): Pick<Entry, "due" | "due_ms"> => ({ due: Math.min(Math.max(beat, 0), MAX_BEAT), due_ms: ms })
+
+/** How the end of an entry is asked for: each scan but the first takes the time of a beat, and so does that where it is to wait. */
+export const killing = (kill_mode: string, kill_wait: number, now: Due.Now): Pick<Entry, "kill_mode" | "kill_wait" | "kill_ms"> =>
+  ({ kill_mode, kill_wait, kill_ms: kill_wait > 0 ? Time.after(1, now).ms : 0 })
 
 /** A completion. What nobody is told of has no event. */
 const ending = (state: Outcome, entry: Entry): Partial<Entry> => ({ state, event_flag: isWatched(entry) ? 0 : 1 })
@@ -53,23 +71,23 @@ const isResting = ({ on_miss, state }: Entry): boolean => on_miss === "ignore" |
 const table: ReadonlyArray<Rule> = [
   {
     when: (entry) => isKilling(entry) && entry.kill_wait > 1,
-    to: ({ kill_wait }) => ({ kill_wait: kill_wait - 1 })
+    to: ({ kill_ms, kill_wait }, { tempo }) => ({ kill_wait: kill_wait - 1, kill_ms: kill_ms + tempo })
   },
   {
     when: isKilling,
-    to: (entry) => ({ ...ending("killed", entry), kill_mode: "none", kill_wait: 0 })
+    to: (entry) => ({ ...ending("killed", entry), kill_mode: "none", kill_wait: 0, kill_ms: 0 })
   },
   {
-    when: (entry, now) => isTimed(entry) && entry.deadline > 0 && now >= entry.deadline,
+    when: (entry, now) => isTimed(entry) && entry.deadline > 0 && Time.isReached(deadlineOf(entry), now),
     to: (entry) => ending(entry.on_miss === "kill" ? "killed" : "timeout", entry)
   },
   {
-    when: ({ due, state }, now) => state === "pending" && now >= due,
+    when: (entry, now) => entry.state === "pending" && Time.isReached(dueOf(entry), now),
     to: () => ({ state: "ready" })
   },
   {
     when: (entry, now) => isPastDue(entry, now) && entry.grace_used < entry.max_grace,
-    to: ({ due, grace_delta, grace_used }) => ({ state: "late", grace_used: grace_used + 1, due: Math.min(due + grace_delta, MAX_BEAT) })
+    to: (entry, now) => ({ state: "late", grace_used: entry.grace_used + 1, ...dueAt(Time.later(dueOf(entry), entry.grace_delta, now)) })
   },
   {
     when: (entry, now) => isPastDue(entry, now) && !isResting(entry),
@@ -79,7 +97,7 @@ const table: ReadonlyArray<Rule> = [
     when: (entry) => entry.event_flag > 0 && isFinished(entry),
     to: (entry, now) =>
       entry.prof === "rv-epoch" && entry.epoch_k > 0 && entry.state === "applied"
-        ? { event_flag: 0, state: "pending", due: Math.min(now + entry.epoch_k, MAX_BEAT), grace_used: 0 }
+        ? { event_flag: 0, state: "pending", grace_used: 0, ...dueAt(Time.after(entry.epoch_k, now)) }
         : { event_flag: 0 },
     tells: true
   }
@@ -91,26 +109,32 @@ const table: ReadonlyArray<Rule> = [
  * @category combinators
  * @since 0.1.0
  */
-export const transition = (entry: Entry, now: number): Step | undefined => {
+export const transition = (entry: Entry, now: Due.Now): Step | undefined => {
+  // What is to be killed does nothing else meanwhile.
+  if (isKilling(entry) && now.now < entry.kill_ms) return undefined
   const rule = table.find(({ when }) => when(entry, now))
   if (rule === undefined) return undefined
   return { entry: { ...entry, ...rule.to(entry, now) }, event: rule.tells === true ? entry.state as Outcome : undefined }
 }
 
 /**
- * The first beat after this one in which {@link transition} does something with an entry that nobody touches; `undefined` for never.
+ * When {@link transition} does something with an entry that nobody touches, after this beat: at the first of these that comes. None for never.
  *
  * @category getters
  * @since 0.1.0
  */
-export const nextDue = (entry: Entry, now: number): number | undefined => {
-  const beats: Array<number> = []
-  if (isKilling(entry) || (entry.event_flag > 0 && isFinished(entry))) beats.push(now + 1)
-  if (isTimed(entry) && entry.deadline > 0) beats.push(entry.deadline)
-  if (entry.state === "pending") beats.push(entry.due)
-  else if (isTimed(entry) && entry.max_grace > 0 && (entry.grace_used < entry.max_grace || !isResting(entry))) beats.push(entry.due + 1)
-  return beats.length === 0 ? undefined : Math.max(now + 1, Math.min(...beats))
+export const nextDue = (entry: Entry, now: Due.Now): ReadonlyArray<Due.Due> => {
+  const times: Array<Time.Time> = []
+  if (isKilling(entry)) return [Time.due({ beat: now.beat + 1, ms: entry.kill_ms }, now)]
+  if (entry.event_flag > 0 && isFinished(entry)) times.push(Time.named(now.beat + 1))
+  if (isTimed(entry) && entry.deadline > 0) times.push(deadlineOf(entry))
+  if (entry.state === "pending") times.push(dueOf(entry))
+  else if (isGraced(entry) && (entry.grace_used < entry.max_grace || !isResting(entry))) times.push(lateOf(entry, now))
+  // What cannot come before another one is not waited for beside it.
+  return times.filter((time, i) => !times.some((other, j) => i !== j && isBefore(other, time) && (i > j || !isBefore(time, other)))).map((time) => Time.due(time, now))
 }
+
+const isBefore = (a: Time.Time, b: Time.Time): boolean => a.beat <= b.beat && a.ms <= b.ms
 
 /** The result of somebody's work. `isKept` tells of the content that it names, where it names any. */
 export interface Result {

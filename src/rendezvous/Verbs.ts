@@ -17,6 +17,7 @@ import type { Entry } from "./Entry.ts"
 import * as Entries from "./Entry.ts"
 import { LedgerMissing, RendezvousAbsent, RendezvousFinished, RendezvousFull, RendezvousUntold, TokenRefused, InvalidRendezvous } from "./RendezvousError.ts"
 import * as Spec from "./Spec.ts"
+import * as Time from "./Time.ts"
 import * as Transition from "./Transition.ts"
 
 /** Most entries of a space that are not over. */
@@ -68,7 +69,7 @@ const told = (verb: () => void): boolean => {
  * @since 0.1.0
  */
 export const spawn = (draft: Draft, spec: Value, { hash, open, secret, tells }: Around): { readonly key: string; readonly token: string } => {
-  const { entry, key } = Spec.prepare(spec, { beat: draft.beat, hash, defaults: (profile) => draft.get(`${Entries.DEFAULTS}/${profile}`) })
+  const { entry, key } = Spec.prepare(spec, { now: draft.moment, hash, defaults: (profile) => draft.get(`${Entries.DEFAULTS}/${profile}`) })
   const event = `${Entries.EVENTS}/${key}`
   if (!tells(Entries.address(key).key, event)) throw Spec.refuse(`its cell has labels that ${event} has not, where its completion is told. Give that these atoms in the configuration's labels`)
   if (draft.get(Entries.FOLDER) === undefined) throw new LedgerMissing()
@@ -105,7 +106,7 @@ export const resched = (draft: Draft, key: string, delta: number): void => {
   if (!Number.isSafeInteger(delta) || Math.abs(delta) > Entries.MAX_BEAT) throw Spec.refuse(`it is put off by ${String(delta).slice(0, 100)}; give a whole number of beats`)
   if (delta === 0) return
   const entry = open(draft, key)
-  graft(draft, key, { ...entry, due: Math.min(Math.max(entry.due + delta, 0), Entries.MAX_BEAT) })
+  graft(draft, key, { ...entry, ...Transition.dueAt(Time.later({ beat: entry.due, ms: entry.due_ms }, delta, draft.moment)) })
 }
 
 /**
@@ -116,7 +117,7 @@ export const resched = (draft: Draft, key: string, delta: number): void => {
  * @since 0.1.0
  */
 export const kill = (draft: Draft, key: string, { mode = "kill", wait = 0 }: { readonly mode?: string | undefined; readonly wait?: number | undefined }): void => {
-  const asked = { kill_mode: Spec.mode(mode), kill_wait: Spec.numberOf("kill_wait", wait) }
+  const asked = Transition.killing(Spec.mode(mode), Spec.numberOf("kill_wait", wait), draft.moment)
   graft(draft, key, { ...open(draft, key), ...asked })
 }
 

@@ -187,7 +187,7 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     bindings,
     regime: Regime.recall(past, documents),
     watches: Operating.recall(past, documents, bindings),
-    calendar: Meeting.recall(past, documents, from - 1),
+    calendar: Meeting.recall(past, documents, archive.settings.tempo),
     settings: archive.settings,
     hash: archive.hash,
     seed: () => "",

@@ -54,7 +54,7 @@ const nobody: ReadonlyArray<Node> = []
 /** Longest list that is written over. */
 const KEPT = 256
 
-const zero: Moment = { beat: 0, now: 0, seed: "0".repeat(32), hash: () => "" }
+const zero: Moment = { beat: 0, now: 0, tempo: 0, seed: "0".repeat(32), hash: () => "" }
 
 /**
  * One graph of nodes.

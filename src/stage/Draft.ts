@@ -82,7 +82,7 @@ export class Draft implements Transaction {
   /** What the run was told by so far. */
   label: Label.Label
   private readonly stage: View
-  private readonly moment: Moment
+  readonly moment: Moment
   private readonly charter: Charter<Draft>
   private face: Ledgers | undefined
   /** Documents that only this run sees: the merge makes them anew. */

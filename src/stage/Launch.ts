@@ -226,7 +226,8 @@ export interface ReportLaunch {
 }
 
 /**
- * What a rendezvous is to be. Beats are whole numbers, or their decimal texts; what is left out is taken from the cell
+ * What a rendezvous is to be. Beats are whole numbers, or their decimal texts; those that are counted from another one
+ * take their time by the tempo of the space, too, however fast it beats. What is left out is taken from the cell
  * `/defaults/<prof>`, and else as said here.
  */
 export interface RendezvousSpec {
@@ -299,7 +300,7 @@ export interface Rendezvous {
   readonly spawn: (spec: RendezvousSpec) => string
   /** Puts one off by so many beats, or brings it forward. False for one that is unknown or over; true for 0, whatever the key. */
   readonly resched: (key: string, delta: number) => boolean
-  /** Ends one: at its next scan, or at the `wait`-th, at most the 1000th. False for one that is unknown or over. */
+  /** Ends one: at its next scan, or `wait` scans on, a beat's time each, at most 1000. False for one that is unknown or over. */
   readonly kill: (key: string, how?: { readonly mode?: string; readonly wait?: number }) => boolean
   /** Takes in its result: fields. False for one that is unknown or over. With `rv-cas`, the field `cas_hash` names content that is kept. */
   readonly report: (key: string, telemetry?: Readonly<Record<string, unknown>>) => boolean
@@ -323,7 +324,7 @@ export interface FlowRequest extends FlowBudget {
  * Flows under way, under `/data/flow/inst`. (Seed 001, "Pipeline integration".)
  *
  * What is asked here takes effect with the run that asks it, or not at all. An instance that is over sends
- * `/CEP:sig_inst/<state>` to its cell, for enzymes that are bound there or above.
+ * `/CEP:sig_inst/<state>` to its cell, for enzymes that are bound there or above, and the rendezvous that it spawned are ended with it.
  */
 export interface Flows {
   /**
@@ -336,9 +337,9 @@ export interface Flows {
   readonly pause: (inst: string) => boolean
   /** Has a paused instance go on. False for any other. */
   readonly resume: (inst: string) => boolean
-  /** Ends an instance, and the rendezvous that it waits for. False for one that is unknown or over. */
+  /** Ends an instance. False for one that is unknown or over. */
   readonly cancel: (inst: string) => boolean
-  /** Gives an instance another budget. False for one that is unknown or over. */
+  /** Gives an instance another budget, which ends it where that is spent, also while it waits; one that is paused, when it is resumed. False for one that is unknown or over. */
   readonly budget: (inst: string, budget: FlowBudget) => boolean
 }
 

@@ -29,6 +29,8 @@ export interface View {
 export interface Moment {
   readonly beat: number
   readonly now: number
+  /** Milliseconds that a beat is meant to take, by which waits in beats are timed. Whoever asks has it journaled. */
+  readonly tempo: number
   /** 32 hexadecimal digits. */
   readonly seed: string
   readonly hash: (bytes: Uint8Array) => string

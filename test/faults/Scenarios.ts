@@ -287,7 +287,7 @@ const meetings: Scenario = {
   ],
   rounds: [[{ kind: "post", n: 9, signal: { signal: "/CEP:sig_sys/init", payload: { n: 9 }, id: "init" } }], posts("begin", [0, 1]), posts("begin", [2, 3])],
   // Their beats depend on when the process ended.
-  judge: { cells: events.flatMap((n) => [`/data/rv/ask${n}`, `/data/inbox/flow/inst_event/ask${n}`, `/data/flow/inst/i${n}`]), fault: () => undefined }
+  judge: { cells: events.flatMap((n) => [`/data/rv/ask${n}`, `/data/inbox/flow/inst_event/ask${n}`, `/data/flow/inst/i${n}`, `/data/flow/heard/i${n}/ask/1`]), fault: () => undefined }
 }
 
 const steer = (verb: Extract<Input, { readonly kind: "steer" }>["verb"]): ReadonlyArray<Input> => [{ kind: "steer", verb }]

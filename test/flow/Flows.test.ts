@@ -8,22 +8,10 @@ import { controlled, enzyme, steps } from "../kernel/Kit.ts"
 import * as Machine from "../kernel/Machine.ts"
 import * as Ledger from "../rendezvous/Ledger.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import { heard, instance, stateOf } from "./Kit.ts"
 
 const test = (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof Ledger.space>>>) =>
   it.effect(name, () => run().pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
-
-/** An instance as it is kept. */
-interface Kept {
-  readonly state: string
-  readonly pc: string
-  readonly steps_used: number
-  readonly note?: string
-  readonly results: Readonly<Record<string, unknown>>
-  readonly history: ReadonlyArray<{ readonly step: string; readonly beat: number; readonly outcome: string }>
-}
-
-const instance = (space: Space, inst: string) => space.get(`/data/flow/inst/${inst}`) as unknown as Effect.Effect<Kept>
-const stateOf = (space: Space, inst: string) => Effect.map(instance(space, inst), ({ state }) => state)
 
 /** Work for somebody outside, and what follows from how it ended. */
 const review = Flow.make({
@@ -68,9 +56,9 @@ describe("A flow", () => {
       const written = (yield* Ledger.events(space, "one.ask"))[0]!
       const beat = yield* space.step
       assert.strictEqual(beat, written + 1)
-      const { history, pc, results } = yield* instance(space, "one")
+      const { history, pc } = yield* instance(space, "one")
       assert.strictEqual(pc, "printed")
-      assert.deepStrictEqual(results["answer"], { key: "one.ask", outcome: "applied", telemetry: { good: true } })
+      assert.deepStrictEqual(yield* heard(space, "one", "answer"), { key: "one.ask", outcome: "applied", telemetry: { good: true } })
       assert.deepStrictEqual(history.filter((passed) => passed.beat === beat).map(({ outcome, step }) => [step, outcome]), [["answer", "applied"], ["choose", "print"], ["print", "spawned"]])
       yield* Ledger.ask(space, "print")
       yield* space.step
@@ -88,7 +76,10 @@ describe("A flow", () => {
       }, [follow])
       for (const verb of ["follow", "spawn", "done"]) yield* Ledger.ask(space, verb)
       yield* space.step
-      for (const inst of ["a", "b"]) assert.deepInclude(yield* instance(space, inst), { state: "done", results: { hear: { key: "job", outcome: "applied", telemetry: { n: 1 } } } } as never)
+      for (const inst of ["a", "b"]) {
+        assert.deepInclude(yield* instance(space, inst), { state: "done" })
+        assert.deepStrictEqual(yield* heard(space, inst, "hear"), { key: "job", outcome: "applied", telemetry: { n: 1 } })
+      }
       assert.deepStrictEqual(yield* space.below("/data/flow/subs", { limit: 10 }), [])
     }))
 
@@ -110,10 +101,12 @@ describe("A flow", () => {
       for (const verb of ["second", "second", "first"]) yield* Ledger.ask(space, verb)
       yield* space.step
       assert.deepInclude(yield* instance(space, "x"), { state: "waiting", pc: "again" })
-      assert.deepStrictEqual((yield* instance(space, "x")).results["other"], { key: "second", outcome: "applied", telemetry: { at: 4 } })
+      assert.deepStrictEqual(yield* heard(space, "x", "other"), { key: "second", outcome: "applied", telemetry: { at: 4 } })
       yield* Ledger.ask(space, "second")
       yield* space.step
       assert.deepInclude(yield* instance(space, "x"), { state: "done" })
+      assert.deepStrictEqual(yield* heard(space, "x", "other"), { key: "second", outcome: "applied", telemetry: { at: 4 } })
+      assert.deepStrictEqual(yield* heard(space, "x", "again"), { key: "second", outcome: "applied", telemetry: { at: 7 } })
       yield* Ledger.isReplayedEqual(space)
     }))
 
@@ -146,8 +139,7 @@ describe("A flow", () => {
       yield* steps(space, 2)
       assert.deepInclude(yield* instance(space, "order:17"), { state: "done" })
       assert.deepInclude(yield* instance(space, "refund:17"), { state: "waiting", pc: "a" })
-      const { results, state } = yield* instance(space, "both")
-      assert.deepStrictEqual([state, results["a"], results["b"]], ["done", { key: "both.p", outcome: "applied", telemetry: { of: "p" } }, { key: "both.q", outcome: "applied", telemetry: { of: "q" } }])
+      assert.deepStrictEqual([yield* stateOf(space, "both"), yield* heard(space, "both", "a"), yield* heard(space, "both", "b")], ["done", { key: "both.p", outcome: "applied", telemetry: { of: "p" } }, { key: "both.q", outcome: "applied", telemetry: { of: "q" } }])
       yield* Ledger.ask(space, "cancel")
       assert.deepStrictEqual(yield* space.below("/data/flow/subs", { limit: 10 }), [])
       yield* Ledger.isReplayedEqual(space)
@@ -183,23 +175,6 @@ describe("A flow", () => {
       assert.deepInclude(yield* instance(space, "late"), { state: "error", note: "step \"answer\": late" })
       assert.deepInclude((yield* instance(space, "one")).results["printed"] as object, { outcome: "timeout" })
       assert.sameDeepMembers(over.map((one) => (one as ReadonlyArray<unknown>).slice(1)), [["/CEP:sig_inst/done", "/data/flow/inst/none"], ["/CEP:sig_inst/done", "/data/flow/inst/one"], ["/CEP:sig_inst/error", "/data/flow/inst/late"]])
-      yield* Ledger.isReplayedEqual(space)
-    }))
-
-  test("is in error when a completion does not fit beside what it has, by a worker's result or by the time that is over", () =>
-    Effect.gen(function*() {
-      const nest = (levels: number): unknown => levels === 0 ? 1 : { a: nest(levels - 1) }
-      const deep = (tx: Transaction) => tx.rv.report("deep.ask", nest(62) as {})
-      const late = Flow.make({ name: "late", steps: { ask: { transform: ({ input }) => ({ due_off: 3, deadl_off: 0, telemetry: { input: input as string } }) }, answer: { wait: "ask" } } })
-      const space = yield* begin({ deep, startDeep: start({ pages: 1 }, "deep"), late: (tx) => tx.flow.start("late", "y".repeat(530_000), { inst: "late" }) }, [late])
-      for (const verb of ["startDeep", "late"]) yield* Ledger.ask(space, verb)
-      yield* steps(space, 2)
-      yield* Ledger.ask(space, "deep")
-      yield* steps(space, 6)
-      for (const inst of ["deep", "late"]) assert.deepInclude(yield* instance(space, inst), { state: "error", jobs: {}, note: "does not fit its cell" } as {}, inst)
-      const told = yield* TestKernel.diagnostics(space)
-      assert.deepStrictEqual(told.map(({ topic, subject }) => [topic, subject]), ["deep", "late"].map((inst) => ["flow/outgrown", { $link: `/data/flow/inst/${inst}` }]))
-      assert.deepInclude(yield* Ledger.entry(space, "late.ask") as Effect.Effect<object>, { state: "timeout" })
       yield* Ledger.isReplayedEqual(space)
     }))
 

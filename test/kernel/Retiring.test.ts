@@ -172,6 +172,22 @@ describe("what is over", () => {
       yield* Ledger.isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
+  it.effect("goes with all that belongs to it", () =>
+    Effect.gen(function*() {
+      const job = Flow.make({ name: "job", steps: { ask: { transform: () => ({ key: "asked", telemetry: { by: "flow" } }) }, answer: { wait: "ask" } } })
+      const space = yield* Ledger.space({ start: (tx) => tx.flow.start("job", null, { inst: "one" }), report: (tx) => tx.rv.report("asked", { answer: 42 }) }, [job])
+      yield* Ledger.ask(space, "start")
+      yield* Ledger.steps(space, 2)
+      yield* Ledger.ask(space, "report")
+      yield* Ledger.steps(space, 2)
+      assert.deepInclude(yield* Ledger.event(space, "asked"), { outcome: "applied" })
+      assert.deepInclude(yield* space.get("/data/flow/inst/one"), { state: "done" })
+      yield* TestClock.adjust("31 days")
+      yield* space.step
+      for (const folder of ["/data/rv", "/data/inbox/flow/inst_event", "/data/flow", "/sys/index"]) assert.deepStrictEqual(yield* space.below(folder, { limit: 10 }), [], folder)
+      yield* Ledger.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+
   it.effect("stays while the space is paused", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([fails])

@@ -1,22 +1,32 @@
 /**
  * The plainest account of rendezvous: what becomes of them beat by beat, with
- * every entry looked at in every beat.
+ * every entry looked at in every beat, and each time that it waits for kept as a
+ * number and a clock that both have to be there.
  *
  * @module
  */
 
-/** What is known of one. */
+/** A beat, by its number and its clock. */
+export interface Now {
+  readonly beat: number
+  readonly clock: number
+}
+
+/** What is known of one. A clock of 0 is that of a beat that was named. */
 export interface Line {
   prof: string
   state: string
   due: number
+  dueClock: number
   deadline: number
+  deadlineClock: number
   grace_delta: number
   max_grace: number
   grace_used: number
   on_miss: string
   kill_mode: string
   kill_wait: number
+  killClock: number
   epoch_k: number
   inst_id: string | undefined
   telemetry: unknown
@@ -37,9 +47,14 @@ export class Account {
   /** Each event: its key, beat and outcome. */
   readonly events: Array<readonly [key: string, beat: number, outcome: string]> = []
   private completed = new Set<string>()
+  private readonly tempo: number
+
+  constructor(tempo: number) {
+    this.tempo = tempo
+  }
 
   /** One beat: what is due, then what is asked; answers what each was answered. */
-  beat(now: number, actions: ReadonlyArray<Action>): ReadonlyArray<boolean> {
+  beat(now: Now, actions: ReadonlyArray<Action>): ReadonlyArray<boolean> {
     this.completed = new Set()
     for (const [key, line] of this.lines) this.scan(key, line, now)
     const answers = actions.map((action) => this.act(action, now))
@@ -48,31 +63,41 @@ export class Account {
     for (const key of this.completed) {
       const line = this.lines.get(key)!
       if (line.prof === "observer") continue
-      this.events.push([key, now, line.state])
-      if (line.prof === "rv-epoch" && line.state === "applied") Object.assign(line, { state: "pending", due: now + line.epoch_k, grace_used: 0 })
+      this.events.push([key, now.beat, line.state])
+      if (line.prof === "rv-epoch" && line.state === "applied") Object.assign(line, { state: "pending", due: now.beat + line.epoch_k, dueClock: now.clock + line.epoch_k * this.tempo, grace_used: 0 })
     }
     return answers
   }
 
-  private scan(key: string, line: Line, now: number): void {
+  /** Puts a line's due time off. Beyond a beat that was named, time counts from now on, or from that beat on where that is earlier. */
+  private postpone(line: Line, beats: number, now: Now): void {
+    if (line.dueClock > 0) line.dueClock += beats * this.tempo
+    else if (beats > 0) line.dueClock = now.clock + (line.due >= now.beat ? beats : line.due + beats - now.beat) * this.tempo
+    line.due = Math.max(0, line.due + beats)
+  }
+
+  private scan(key: string, line: Line, now: Now): void {
     if (over(line)) return
     if (line.kill_mode !== "none") {
+      if (now.clock < line.killClock) return
       line.kill_wait--
+      line.killClock += this.tempo
       if (line.kill_wait > 0) return
       Object.assign(line, { kill_mode: "none", kill_wait: 0 })
       return this.end(key, line, "killed")
     }
     if (line.state === "quarantine") return
     const isWatched = line.prof === "observer"
-    if (!isWatched && line.deadline !== 0 && now >= line.deadline) return this.end(key, line, line.on_miss === "kill" ? "killed" : "timeout")
+    if (!isWatched && line.deadline !== 0 && now.beat >= line.deadline && now.clock >= line.deadlineClock) return this.end(key, line, line.on_miss === "kill" ? "killed" : "timeout")
     if (line.state === "pending") {
-      if (now >= line.due) line.state = "ready"
+      if (now.beat >= line.due && now.clock >= line.dueClock) line.state = "ready"
       return
     }
-    if (isWatched || now <= line.due || line.max_grace === 0) return
+    if (isWatched || now.beat <= line.due || line.max_grace === 0) return
+    if (line.dueClock > 0 && now.clock < line.dueClock + this.tempo) return
     if (line.grace_used < line.max_grace) {
       line.grace_used++
-      line.due += line.grace_delta
+      this.postpone(line, line.grace_delta, now)
       line.state = "late"
     } else if (line.on_miss === "kill") this.end(key, line, "killed")
     else if (line.on_miss === "quarantine") line.state = "quarantine"
@@ -85,29 +110,37 @@ export class Account {
     this.completed.add(key)
   }
 
-  private act(action: Action, now: number): boolean {
+  private act(action: Action, now: Now): boolean {
     const { key } = action
     if (action.verb === "spawn") {
       if (this.completed.has(key) && this.lines.get(key)!.prof !== "observer") return false
-      const due = now + Number(action.spec["due_off"] ?? 0)
-      const { deadl_off, ...spec } = action.spec
-      delete (spec as { due_off?: unknown }).due_off
-      this.lines.set(key, {
-        prof: "rv-fixed", state: "pending", deadline: deadl_off === undefined ? 0 : due + Number(deadl_off), grace_delta: 0, max_grace: 0, grace_used: 0, on_miss: "timeout", kill_mode: "none",
-        kill_wait: 0, epoch_k: 0, inst_id: undefined, telemetry: {}, ...spec, due
-      } as Line)
+      this.lines.set(key, this.spawned(action.spec, now))
+      this.completed.delete(key)
       return true
     }
     if (action.verb === "resched" && action.delta === 0) return true
     const line = this.lines.get(key)
     if (line === undefined || over(line)) return false
-    if (action.verb === "resched") line.due = Math.max(0, line.due + action.delta)
-    else if (action.verb === "kill") Object.assign(line, { kill_mode: "kill", kill_wait: action.wait })
+    if (action.verb === "resched") this.postpone(line, action.delta, now)
+    else if (action.verb === "kill") Object.assign(line, { kill_mode: "kill", kill_wait: action.wait, killClock: action.wait === 0 ? 0 : now.clock + this.tempo })
     else {
       line.telemetry = { n: action.n }
       if (line.prof !== "observer" && line.state !== "quarantine") this.end(key, line, "applied")
     }
     return true
+  }
+
+  private spawned({ deadl_off, due, due_off, ...spec }: Readonly<Record<string, unknown>>, now: Now): Line {
+    const off = Number(due_off ?? 0)
+    const line = {
+      prof: "rv-fixed", state: "pending", deadline: 0, deadlineClock: 0, grace_delta: 0, max_grace: 0, grace_used: 0, on_miss: "timeout", kill_mode: "none",
+      kill_wait: 0, killClock: 0, epoch_k: 0, inst_id: undefined, telemetry: {}, ...spec,
+      ...(due === undefined ? { due: now.beat + off, dueClock: now.clock + off * this.tempo } : { due: Number(due), dueClock: 0 })
+    } as Line
+    if (deadl_off === undefined) return line
+    const end = { ...line }
+    this.postpone(end, Number(deadl_off), now)
+    return { ...line, deadline: end.due, deadlineClock: end.dueClock }
   }
 
   private written(actions: ReadonlyArray<Action>): ReadonlyArray<string> {

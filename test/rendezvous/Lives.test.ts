@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { TestClock } from "effect/testing"
 import type { RendezvousSpec, Space, Transaction } from "systole"
 import { enzyme } from "../kernel/Kit.ts"
 import * as Machine from "../kernel/Machine.ts"
@@ -13,7 +14,7 @@ const specOf = (roll: Dice.Dice): Readonly<Record<string, unknown>> => {
   const prof = Dice.pick(roll, ["rv-fixed", "rv-fixed", "rv-epoch", "observer", "spec", "spec"] as const)
   return {
     prof,
-    due_off: roll(4),
+    ...(roll(4) === 0 ? { due: roll(20) } : { due_off: roll(4) }),
     on_miss: Dice.pick(roll, ["timeout", "kill", "grace", "ignore", "quarantine"]),
     max_grace: roll(3),
     grace_delta: roll(3),
@@ -84,12 +85,19 @@ const told = (account: Account) => [...account.lines].sort(([a], [b]) => a < b ?
 const live = Effect.fnUntraced(function*(seed: number, rounds: number) {
   const roll = Dice.make(seed)
   const machine = yield* Machine.make
-  const account = new Account()
+  const settings = { tempo: seed % 3 === 0 ? 0 : 10 }
+  const account = new Account(settings.tempo)
+  let clock = 0
+  const pass = (ms: number) => {
+    clock += ms
+    return TestClock.adjust(ms)
+  }
+  yield* pass(1000)
   let asked = 0
-  let space = yield* Ledger.begin(yield* machine.boot(enzymes()))
+  let space = yield* Ledger.begin(yield* machine.boot(enzymes(), settings))
   for (let round = 0; round < rounds; round++) {
     const actions = roll(3) === 0 ? [] : Array.from({ length: 1 + roll(3) }, (_, i) => actionOf(roll, round * 10 + i))
-    if (roll(4) === 0) space = yield* machine.boot(enzymes())
+    if (roll(4) === 0) space = yield* machine.boot(enzymes(), settings)
     const signal = { id: `r${round}`, signal: "/signals/act", payload: actions }
     if (actions.length > 0) asked++
     const accepted = actions.length > 0 ? yield* space.signal(signal) : undefined
@@ -98,17 +106,21 @@ const live = Effect.fnUntraced(function*(seed: number, rounds: number) {
       machine.breakDisk(true)
       yield* Effect.exit(space.step)
       machine.breakDisk(false)
-      space = yield* machine.boot(enzymes())
+      space = yield* machine.boot(enzymes(), settings)
     }
+    if (roll(3) > 0) yield* pass(roll(25))
     const beat = yield* space.step
-    const answers = account.beat(beat, actions)
+    const answers = account.beat({ beat, clock }, actions)
     const handlings = accepted === undefined ? undefined : (yield* space.receipt(accepted.id))!.handlings
     if (handlings !== undefined) assert.deepStrictEqual(handlings[0]!.value, answers as never, `seed ${seed}, beat ${beat}: ${JSON.stringify(actions)}`)
     assert.deepStrictEqual(yield* seen(space), told(account), `seed ${seed}, beat ${beat}: ${JSON.stringify(actions)}`)
   }
   yield* space.step
-  account.beat(yield* space.head, [])
-  for (let i = 0; i < 4; i++) account.beat(yield* space.step, [])
+  account.beat({ beat: yield* space.head, clock }, [])
+  for (let i = 0; i < 4; i++) {
+    yield* pass(10)
+    account.beat({ beat: yield* space.step, clock }, [])
+  }
   const heard = ((yield* space.get("/data/heard")) ?? []) as unknown as ReadonlyArray<readonly [string, number, string]>
   const last = (yield* space.head) - 1
   const order = (events: ReadonlyArray<readonly [string, number, string]>) => events.filter(([, beat]) => beat <= last).map((event) => event.join()).sort()
@@ -122,7 +134,7 @@ describe("rendezvous, in any order of spawns, reports, kills, delays, beats and 
   it.effect("stand in every beat as the plainest account says, with exactly one event for each completion and one signal for each watcher", () =>
     Effect.gen(function*() {
       let events = 0
-      for (let seed = 1; seed <= 40; seed++) events += yield* live(seed, 40).pipe(Effect.scoped)
+      for (let seed = 1; seed <= 60; seed++) events += yield* live(seed, 40).pipe(Effect.scoped)
       assert.isAbove(events, 300)
     }).pipe(Ledger.granted), 120_000)
 })

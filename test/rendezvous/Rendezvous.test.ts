@@ -5,6 +5,7 @@ import type { Space, Transaction } from "systole"
 import type { Entry } from "../../src/rendezvous/Entry.ts"
 import * as Entries from "../../src/rendezvous/Entry.ts"
 import { nextDue, transition } from "../../src/rendezvous/Transition.ts"
+import { isOver } from "../../src/stage/Due.ts"
 import { controlled, enzyme, steps, turns } from "../kernel/Kit.ts"
 import * as Machine from "../kernel/Machine.ts"
 import * as Dice from "../support/Dice.ts"
@@ -22,12 +23,12 @@ const codeOf = Effect.fnUntraced(function*<A, E extends { readonly code: string 
 })
 
 const blank: Entry = {
-  state: "pending", prof: "rv-fixed", spawn_beat: 0, due: 0, epoch_k: 0, input_fp: 0, deadline: 0, grace_delta: 0, max_grace: 0, kill_wait: 0, event_flag: 0,
+  state: "pending", prof: "rv-fixed", spawn_beat: 0, due: 0, due_ms: 0, epoch_k: 0, input_fp: 0, deadline: 0, deadline_ms: 0, grace_delta: 0, max_grace: 0, kill_wait: 0, kill_ms: 0, event_flag: 0,
   grace_used: 0, on_miss: "timeout", kill_mode: "none", cas_hash: "", signal_path: "x", inst_id: undefined, token_id: "", telemetry: {}
 }
 
 describe("the table of transitions", () => {
-  it("does nothing before the beat that nextDue names, and something in it", () => {
+  it("does nothing before the first of the times that nextDue names, and something then", () => {
     const roll = Dice.make(7)
     for (let n = 0; n < 3000; n++) {
       let own: Entry = {
@@ -35,24 +36,30 @@ describe("the table of transitions", () => {
         state: Dice.pick(roll, ["pending", "ready", "late", "applied", "timeout", "killed", "quarantine"] as const),
         prof: Dice.pick(roll, Entries.profiles),
         due: roll(8),
+        due_ms: roll(2) * roll(80),
         epoch_k: roll(3),
         deadline: roll(2) * roll(12),
+        deadline_ms: roll(2) * roll(120),
         grace_delta: roll(3),
         max_grace: roll(3),
         grace_used: roll(3),
         kill_wait: roll(4),
+        kill_ms: roll(2) * roll(40),
         kill_mode: Dice.pick(roll, ["none", "none", "kill"]),
         on_miss: Dice.pick(roll, Entries.misses),
         event_flag: roll(2)
       }
-      let next = nextDue(own, 0)
-      for (let now = 1; now < 40; now++) {
+      let now = { beat: 0, now: 0, tempo: 10 }
+      let next = nextDue(own, now)
+      while (now.beat < 40) {
+        now = { ...now, beat: now.beat + 1 + roll(2), now: now.now + roll(25) }
         const step = transition(own, now)
-        if (next === undefined || now < next) {
-          assert.isUndefined(step === undefined || Entries.write(step.entry).text === Entries.write(own).text ? undefined : step, `${JSON.stringify(own)} at ${now}`)
+        const at = `${JSON.stringify(own)} at ${JSON.stringify(now)}`
+        if (!next.some((due) => isOver(due, now))) {
+          assert.isUndefined(step === undefined || Entries.write(step.entry).text === Entries.write(own).text ? undefined : step, at)
           continue
         }
-        assert.isDefined(step, `${JSON.stringify(own)} at ${now}`)
+        assert.isDefined(step, at)
         own = step!.entry
         next = nextDue(own, now)
       }
@@ -61,10 +68,11 @@ describe("the table of transitions", () => {
 
   it("gives each completion one event, and changes what is over no more", () => {
     for (const state of ["applied", "timeout", "killed"] as const) {
-      const told = transition({ ...blank, state, event_flag: 1 }, 5)!
+      const now = { beat: 5, now: 0, tempo: 10 }
+      const told = transition({ ...blank, state, event_flag: 1 }, now)!
       assert.deepStrictEqual([told.event, told.entry.event_flag], [state, 0])
-      assert.isUndefined(transition(told.entry, 6))
-      assert.isUndefined(nextDue(told.entry, 6))
+      assert.isUndefined(transition(told.entry, { ...now, beat: 6 }))
+      assert.deepStrictEqual(nextDue(told.entry, { ...now, beat: 6 }), [])
     }
   })
 

@@ -155,7 +155,7 @@ describe("what a run wrote itself", () => {
       scheduler.settle()
       const names = (_: string, id: string) => [...documents.keys()].filter((key) => key.startsWith(`${id}/`)).map((key) => key.slice(id.length + 1)).sort()
       const read = (key: string) => documents.get(key)
-      const draft = new Draft({ committed: { read, children: names, blob: () => undefined }, visible: read, children: names }, { beat: 0, now: 0, seed: "", hash: () => "" }, { run: 0, envelope: node.envelope, serializable: false })
+      const draft = new Draft({ committed: { read, children: names, blob: () => undefined }, visible: read, children: names }, { beat: 0, now: 0, tempo: 0, seed: "", hash: () => "" }, { run: 0, envelope: node.envelope, serializable: false })
       assert.deepStrictEqual(seen, steps.map((step) => outcome(step, draft)), `seed ${seed}`)
     }
   })

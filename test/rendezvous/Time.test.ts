@@ -1,0 +1,94 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import type { Space, Transaction } from "systole"
+import { enzyme, steps } from "../kernel/Kit.ts"
+import * as Machine from "../kernel/Machine.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+import * as Ledger from "./Ledger.ts"
+
+const stateOf = (space: Space) => Effect.map(Ledger.entry(space, "job"), (entry) => (entry as { readonly state: string }).state)
+
+/** Something that takes ten beats, or one second, and what it comes to. */
+const waits: Readonly<Record<string, { readonly asked: (tx: Transaction) => unknown; readonly first?: (tx: Transaction) => unknown; readonly comes: string; readonly before: string }>> = {
+  due_off: { asked: (tx) => tx.rv.spawn({ key: "job", due_off: 10 }), before: "pending", comes: "ready" },
+  deadl_off: { asked: (tx) => tx.rv.spawn({ key: "job", deadl_off: 10 }), before: "ready", comes: "timeout" },
+  "deadl_off after an absolute beat": { asked: (tx) => tx.rv.spawn({ key: "job", due: tx.beat, deadl_off: 10 }), before: "ready", comes: "timeout" },
+  grace: { asked: (tx) => tx.rv.spawn({ key: "job", max_grace: 1, grace_delta: 9 }), before: "late", comes: "timeout" },
+  "grace after an absolute beat": { asked: (tx) => tx.rv.spawn({ key: "job", due: tx.beat, max_grace: 1, grace_delta: 10 }), before: "late", comes: "timeout" },
+  kill_wait: { asked: (tx) => tx.rv.spawn({ key: "job", due_off: 99, kill_mode: "stop", kill_wait: 10 }), before: "pending", comes: "killed" },
+  "a kill's wait": { first: (tx) => tx.rv.spawn({ key: "job", due_off: 99 }), asked: (tx) => tx.rv.kill("job", { wait: 10 }), before: "pending", comes: "killed" },
+  "what it is put off by": { first: (tx) => tx.rv.spawn({ key: "job", due: tx.beat + 5 }), asked: (tx) => tx.rv.resched("job", 10), before: "pending", comes: "ready" },
+  epoch_k: { first: (tx) => tx.rv.spawn({ key: "job", prof: "rv-epoch", epoch_k: 10 }), asked: (tx) => tx.rv.report("job"), before: "pending", comes: "ready" }
+}
+
+describe("a rendezvous of a space that beats faster than its tempo", () => {
+  for (const [name, { asked, before, comes, first }] of Object.entries(waits)) {
+    it.effect(`waits by ${name} for the time of so many beats, and by the number of them`, () =>
+      Effect.gen(function*() {
+        const space = yield* Ledger.space({ asked, first: first ?? (() => 0) })
+        yield* TestClock.adjust("1 second")
+        yield* Ledger.ask(space, "first")
+        yield* Ledger.ask(space, "asked")
+        for (let tenth = 1; tenth < 10; tenth++) {
+          yield* TestClock.adjust("100 millis")
+          yield* steps(space, 4)
+        }
+        assert.strictEqual(yield* stateOf(space), before)
+        yield* TestClock.adjust("99 millis")
+        yield* steps(space, 4)
+        assert.strictEqual(yield* stateOf(space), before)
+        yield* TestClock.adjust("2 millis")
+        yield* steps(space, 4)
+        // What a grace puts off is past its time one beat later.
+        yield* TestClock.adjust("100 millis")
+        yield* steps(space, 1)
+        assert.strictEqual(yield* stateOf(space), comes)
+        yield* Ledger.isReplayedEqual(space)
+      }).pipe(Effect.provide(TestKernel.layer({ tempo: 100 })), Ledger.granted))
+  }
+
+  it.effect("is not over early because of signals that others send, and is over in its time", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const settings = { pace: "demand", tempo: 100 } as const
+      const enzymes = Ledger.enzymes({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 600, deadl_off: 0 }) }, [enzyme("busy", () => undefined)])
+      let space = yield* machine.boot(enzymes, settings)
+      yield* space.handled({ signal: "/CEP:sig_sys/init" })
+      yield* space.handled({ signal: "/signals/do", payload: "spawn" })
+      for (let n = 0; n < 700; n++) yield* space.handled({ signal: "/signals/busy", payload: n })
+      assert.isAbove(yield* space.head, 650)
+      assert.strictEqual(yield* stateOf(space), "pending")
+      space = yield* machine.boot(enzymes, settings)
+      yield* space.handled({ signal: "/signals/busy", payload: "again" })
+      assert.strictEqual(yield* stateOf(space), "pending")
+      yield* TestClock.adjust("60 seconds")
+      yield* space.idle
+      assert.strictEqual(yield* stateOf(space), "timeout")
+      assert.lengthOf(yield* Ledger.events(space, "job"), 1)
+    }).pipe(Ledger.granted))
+
+  it.effect("waits for a beat that is named by that number alone", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due: 5, deadline: 8 }) })
+      yield* Ledger.ask(space, "spawn")
+      yield* steps(space, 4)
+      assert.strictEqual(yield* stateOf(space), "ready")
+      yield* steps(space, 3)
+      assert.strictEqual(yield* stateOf(space), "timeout")
+    }).pipe(Effect.provide(TestKernel.layer({ tempo: 100 })), Ledger.granted))
+
+  it.effect("comes out the same when it is run again at another tempo", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const enzymes = Ledger.enzymes({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 3, max_grace: 1, grace_delta: 2 }) })
+      const space = yield* Ledger.begin(yield* machine.boot(enzymes, { tempo: 100 }))
+      yield* Ledger.ask(space, "spawn")
+      for (let n = 0; n < 8; n++) {
+        yield* TestClock.adjust("100 millis")
+        yield* space.step
+      }
+      assert.strictEqual(yield* stateOf(space), "timeout")
+      yield* Ledger.isReplayedEqual(yield* machine.boot(enzymes, { tempo: 7 }))
+    }).pipe(Ledger.granted))
+})
