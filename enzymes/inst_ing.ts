@@ -1,7 +1,8 @@
 /**
  * Takes in what the mailroom staged for flows: starts instances that are asked
  * for in `inst_start`, and does to instances and their rendezvous what is asked
- * for in `inst_ctrl`. The request then says what came of it.
+ * for in `inst_ctrl`. The request then says what came of it: where a start is
+ * refused, also by which `code`.
  *
  * @module
  */
@@ -30,14 +31,21 @@ const actions: Readonly<Record<string, (tx: Transaction, request: Request) => bo
   rv_report: (tx, { key = "", telemetry = {} }) => tx.rv.report(key, telemetry)
 }
 
-const outcomeOf = (tx: Transaction, bucket: string, request: Request): string => {
+/** What came of a request. */
+interface Answer {
+  readonly outcome: string
+  readonly code?: string
+}
+
+const answerTo = (tx: Transaction, bucket: string, request: Request): Answer => {
   if (bucket === "inst_start") {
     const { beats, flow = "", input, inst, steps } = request
-    return tx.flow.start(flow, input, { inst, steps, beats })
+    const answer = tx.flow.request({ flow, input, inst, steps, beats })
+    return "inst" in answer ? { outcome: answer.inst } : { outcome: "refused", code: answer.refused }
   }
   const { action = "" } = request
   const act = Object.hasOwn(actions, action) ? actions[action] : undefined
-  return act === undefined ? "unknown action" : act(tx, request) ? "ok" : "refused"
+  return { outcome: act === undefined ? "unknown action" : act(tx, request) ? "ok" : "refused" }
 }
 
 export default Enzyme.make({
@@ -50,8 +58,8 @@ export default Enzyme.make({
     const request = tx.get(target) as unknown as (Request & { readonly outcome?: string }) | undefined
     // One that was taken in is not taken in again, however often it is told of.
     if (request?.outcome !== "pending") return request?.outcome
-    const outcome = outcomeOf(tx, target.split("/")[4]!, request)
-    tx.set(`${target}#/outcome`, outcome)
-    return outcome
+    const answer = answerTo(tx, target.split("/")[4]!, request)
+    for (const [field, value] of Object.entries(answer)) tx.set(`${target}#/${field}`, value)
+    return answer.outcome
   }
 })

@@ -67,8 +67,7 @@ export const atCommit = (stage: Stage, { completions, outgrown, tells }: Told): 
   }
   const sent: Array<Sent> = []
   for (const [key, { before }] of stage.documents) {
-    // Most documents of most beats differ from instances in the first letter that can.
-    if (key.charCodeAt(6) !== 102 || Instance.idOf(key) === undefined) continue
+    if (!isInstance(key)) continue
     const instance = Instance.read(Document.read(stage.newest(key), []))
     if (instance === undefined) continue
     const { flow, pc, state } = instance
@@ -78,6 +77,9 @@ export const atCommit = (stage: Stage, { completions, outgrown, tells }: Told): 
   }
   return sent
 }
+
+/** Whether a document is an instance. Most of most beats differ from those in the first letter that can. */
+export const isInstance = (key: string): boolean => key.charCodeAt(6) === 102 && Instance.idOf(key) !== undefined
 
 /** The times that an instance waits for since this beat. */
 const newDues = (instance: Instance.Instance, before: Instance.Instance | undefined): ReadonlyArray<Due> => {

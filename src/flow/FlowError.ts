@@ -53,8 +53,16 @@ export class InstanceRefused extends Schema.TaggedError<InstanceRefused>()("Inst
   }
 }
 
+/** More instances are under way than may be. */
+export class FlowsFull extends Schema.TaggedError<FlowsFull>()("FlowsFull", { limit: Schema.Number }) {
+  readonly code = "flow/full"
+  override get message() {
+    return `${this.limit} instances of flows in the space are not over, which is the limit. Let some of them end, cancel some, or raise the limit flowInstances`
+  }
+}
+
 /** All that the verbs refuse. */
-export type FlowError = InvalidFlowRequest | FlowUnknown | InstanceAbsent | InstanceExists | InstanceRefused
+export type FlowError = InvalidFlowRequest | FlowUnknown | FlowsFull | InstanceAbsent | InstanceExists | InstanceRefused
 
 /** Their classes, by which a caller tells them from accidents. */
-export const refusals = [InvalidFlowRequest, FlowUnknown, InstanceAbsent, InstanceExists, InstanceRefused] as const
+export const refusals = [InvalidFlowRequest, FlowUnknown, FlowsFull, InstanceAbsent, InstanceExists, InstanceRefused] as const

@@ -224,8 +224,10 @@ interface Keeping {
 
 /** Writes an instance, whatever the envelope of the run. One that is over hears of nothing any more, and ends what it spawned. */
 export const keep = (draft: Draft, inst: string, { instance, kill }: Keeping): void => {
-  draft.operate([Write.set(Instance.address(inst), instance)])
-  if (Instance.isOver(instance)) release(draft, inst, { instance, kill })
+  if (!Instance.isOver(instance)) return draft.operate([Write.set(Instance.address(inst), instance)])
+  const jobs = Object.fromEntries(Object.entries(instance.jobs).map(([step, { event: _, ...job }]) => [step, job]))
+  draft.operate([Write.set(Instance.address(inst), { ...instance, jobs })])
+  release(draft, inst, { instance, kill })
 }
 
 /** Lets go of all that an instance which is over had of rendezvous: its own are ended, and nobody looks at what came of them. */

@@ -8,8 +8,8 @@ import type { Value } from "../cell/Value.ts"
 import * as Values from "../cell/Value.ts"
 import type { Draft } from "../stage/Draft.ts"
 import * as Due from "../stage/Due.ts"
-import type { FlowBudget, FlowRequest, Flows } from "../stage/Launch.ts"
-import { FlowUnknown, InstanceAbsent, InstanceExists, InstanceRefused, InvalidFlowRequest } from "./FlowError.ts"
+import type { FlowAnswer, FlowBudget, FlowRequest, Flows } from "../stage/Launch.ts"
+import { FlowsFull, FlowUnknown, InstanceAbsent, InstanceExists, InstanceRefused, InvalidFlowRequest, refusals } from "./FlowError.ts"
 import * as Instance from "./Instance.ts"
 import * as Machine from "./Machine.ts"
 
@@ -19,6 +19,8 @@ export interface Around {
   readonly find: (name: string) => Machine.Plan | undefined
   /** Ends a rendezvous. */
   readonly kill: (key: string) => void
+  /** The limit on instances under way, where it is reached. */
+  readonly full: () => number | undefined
 }
 
 /** What can be asked of an instance. */
@@ -33,6 +35,7 @@ export type Action = typeof actions[number]
  */
 export const make = (draft: Draft, around: Around): Flows => ({
   start: (name, input, options) => draft.guarded(() => start(draft, { flow: name, ...options, input: Values.canonical(input).value }, around)),
+  request: (request) => draft.guarded(() => answered(() => start(draft, { ...request, input: Values.canonical(request.input).value }, around))),
   pause: (inst) => draft.guarded(() => told(() => act(draft, inst, { action: "pause", around }))),
   resume: (inst) => draft.guarded(() => told(() => act(draft, inst, { action: "resume", around }))),
   cancel: (inst) => draft.guarded(() => told(() => act(draft, inst, { action: "cancel", around }))),
@@ -45,7 +48,17 @@ const told = (verb: () => void): boolean => {
     verb()
     return true
   } catch (error) {
-    if (error instanceof InstanceAbsent || error instanceof InstanceRefused) return false
+    if (error instanceof InstanceAbsent || error instanceof InstanceRefused || error instanceof InvalidFlowRequest) return false
+    throw error
+  }
+}
+
+/** Who asks for others tells them why not. */
+const answered = (start: () => string): FlowAnswer => {
+  try {
+    return { inst: start() }
+  } catch (error) {
+    if (error instanceof Values.InvalidValue || refusals.some((refusal) => error instanceof refusal)) return { refused: (error as { readonly code: string }).code }
     throw error
   }
 }
@@ -53,11 +66,11 @@ const told = (verb: () => void): boolean => {
 /**
  * Starts an instance; answers its id.
  *
- * @throws InvalidFlowRequest, FlowUnknown, InstanceExists
+ * @throws InvalidFlowRequest, FlowUnknown, FlowsFull, InstanceExists
  * @category combinators
  * @since 0.1.0
  */
-export const start = (draft: Draft, { beats, flow, input, inst, steps }: FlowRequest & { readonly input: Value }, { find, kill }: Around): string => {
+export const start = (draft: Draft, { beats, flow, input, inst, steps }: FlowRequest & { readonly input: Value }, { find, full, kill }: Around): string => {
   const plan = find(String(flow))
   if (plan === undefined) throw new FlowUnknown({ name: String(flow) })
   const id = inst ?? `FL:${draft.id()}`
@@ -66,6 +79,8 @@ export const start = (draft: Draft, { beats, flow, input, inst, steps }: FlowReq
   if (id.length + 1 + longest > Name.MAX_NAME) throw new InvalidFlowRequest({ reason: `its id has ${id.length} characters; with the names of its steps, at most ${Name.MAX_NAME - 1 - longest} can be` })
   if (draft.get(Instance.address(id).text) !== undefined) throw new InstanceExists({ inst: id })
   Machine.decoded(plan, input)
+  const limit = full()
+  if (limit !== undefined) throw new FlowsFull({ limit })
   const budget = budgetOf({ steps, beats }, draft)
   const start = { flow: plan.name, state: "ready", pc: plan.first, input: input ?? null, started: draft.beat, started_ms: draft.now } as const
   Machine.keep(draft, id, { instance: { ...start, budget, steps_used: 0, results: {}, jobs: {}, until: 0, until_ms: 0, history: [] }, kill })

@@ -88,6 +88,7 @@ const statuses: Readonly<Record<string, number>> = {
   "route/method": 405,
   "beat/aborted": 409,
   "flow/exists": 409,
+  "flow/full": 429,
   "flow/state": 409,
   "control/refused": 409,
   "link/loop": 409,

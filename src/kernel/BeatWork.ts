@@ -43,6 +43,8 @@ export interface Begun extends Start, Activation {
   readonly seed: string
   /** Milliseconds that a beat is meant to take. */
   readonly tempo: number
+  /** The limit on instances of flows, where it is reached. */
+  readonly full: number | undefined
   /** How long runs of effects took in the beat before, where that was a millisecond or more. */
   readonly spent: ReadonlyArray<Spent>
   /** How many registrations and withdrawals took effect since the beat before. */
@@ -87,6 +89,8 @@ export class BeatWork {
   regime: Regime
   /** Whether something was timed by the tempo of the space, which is journaled then. */
   timed = false
+  /** Whether an instance of a flow was refused because there are too many, which is journaled, too. */
+  crowded = false
   /** Whether something was fatal, so that the space shuts down. */
   falls = false
   /** The documents that a rollback took back. */

@@ -282,6 +282,7 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     prev: body.store.head().hash,
     content: work.begun.content,
     tempo: work.timed ? work.begun.tempo : undefined,
+    full: work.crowded ? work.begun.full : undefined,
     activated: work.begun.activated,
     spent: work.begun.spent,
     controls: work.done,

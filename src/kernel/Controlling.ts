@@ -28,7 +28,7 @@ import { CellLocked, ControlRefused, WriteRefused } from "./SpaceError.ts"
  * @since 0.1.0
  */
 export const whole = <Refused>(control: Control, { draft, work }: { readonly draft: Draft; readonly work: BeatWork }, act: () => Refused | undefined): Refused | InvalidValue | ControlRefused | undefined => {
-  const { diagnostics, regime, timed } = work
+  const { crowded, diagnostics, regime, timed } = work
   const told = diagnostics.length
   const savepoint = Savepoint.make(draft)
   const refused = attempt(control, act)
@@ -37,6 +37,7 @@ export const whole = <Refused>(control: Control, { draft, work }: { readonly dra
     savepoint.restore()
     work.regime = regime
     work.timed = timed
+    work.crowded = crowded
     diagnostics.length = told
   }
   return refused

@@ -18,6 +18,8 @@ import * as Verbs from "../flow/Verbs.ts"
 import { isOver, kill } from "../rendezvous/Verbs.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Flows } from "../stage/Launch.ts"
+import type { Committed } from "../stage/Moment.ts"
+import { COMMIT } from "../stage/Stage.ts"
 import type { FlowAsk, FlowRefused } from "./Ask.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
@@ -27,13 +29,18 @@ import { amend } from "./Operating.ts"
 import * as Signal from "./Signal.ts"
 import { CellLocked } from "./SpaceError.ts"
 
-const around = (draft: Draft, { table }: BeatWork, { enzymes }: Body): Verbs.Around => ({
+const around = (draft: Draft, work: BeatWork, { enzymes }: Body): Verbs.Around => ({
   find: (name) => {
     if (!Instance.isId(name)) return undefined
-    const { entries } = enzymes.resolve(`${Instance.SIGNALS}/${name}`, `${Instance.FOLDER}/any`, table)
+    const { entries } = enzymes.resolve(`${Instance.SIGNALS}/${name}`, `${Instance.FOLDER}/any`, work.table)
     return entries.map(({ enzyme }) => Flow.planOf(enzyme)).find((plan) => plan?.name === name)
   },
-  kill: killing(draft)
+  kill: killing(draft),
+  full: () => {
+    const { full } = work.begun
+    work.crowded ||= full !== undefined
+    return full
+  }
 })
 
 const killing = (draft: Draft) => (key: string): void => {
@@ -90,4 +97,27 @@ export const advance = (work: BeatWork, body: Body, queued: Array<Signal.Pending
   for (const [i, { due, ...sent }] of Advance.atCommit(work.stage, { completions: work.completions, tells: telling(work.labels), outgrown }).entries()) {
     queued.push(new Signal.Pending(body.number(), tell(work, { ...sent, id: `${beat}.flow.${i}` }), { due }))
   }
+  count(work)
+}
+
+/** Keeps how many instances are under way. */
+const count = ({ stage }: BeatWork): void => {
+  let by = 0
+  for (const [key, { after, before }] of stage.documents) if (Advance.isInstance(key)) by += openOf(after) - openOf(before)
+  if (by === 0) return
+  const open = underWay(stage.committed) + by
+  stage.put(Instance.OPEN, open === 0 ? undefined : Document.encode(open), COMMIT)
+}
+
+/**
+ * How many instances are under way, as the newest beat left them.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const underWay = (committed: Pick<Committed, "read">): number => (Document.read(committed.read(Instance.OPEN.key), []) as number | undefined) ?? 0
+
+const openOf = (document: Document.Document | undefined): number => {
+  const instance = Instance.read(Document.read(document, []))
+  return instance === undefined || Instance.isOver(instance) ? 0 : 1
 }

@@ -13,6 +13,7 @@ import type { Begun, Start } from "./BeatWork.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Control } from "./Control.ts"
 import type { Flight, Outcome, Taken } from "./Flight.ts"
+import * as Flowing from "./Flowing.ts"
 import type { Retired } from "./Journal.ts"
 import * as Labelling from "./Labelling.ts"
 import * as Modules from "./Modules.ts"
@@ -95,6 +96,7 @@ export class LiveIntake implements Intake {
       clock: Math.max(host.now(), store.head().clock),
       seed: seed(),
       tempo: settings.tempo,
+      full: Flowing.underWay(documents) >= settings.limits.flowInstances ? settings.limits.flowInstances : undefined,
       activated,
       spent: this.body.derivation.spent,
       content: documents.capture(),

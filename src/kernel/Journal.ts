@@ -77,6 +77,8 @@ export interface Facts {
   readonly prev: string
   /** Milliseconds that a beat is meant to take, where something was timed by that. */
   readonly tempo: number | undefined
+  /** The limit on instances of flows, where one was refused for it. */
+  readonly full: number | undefined
   /** How many registrations and withdrawals took effect with this beat. */
   readonly activated: number
   /** How long runs of effects took in the beat before, where that was long enough to be measured. */
@@ -117,6 +119,7 @@ export interface Facts {
 export const entry = (facts: Facts): string => {
   let text = `{"v":1,"beat":${facts.beat},"prev":"${facts.prev}","clock":${facts.clock},"seed":"${facts.seed}"`
   if (facts.tempo !== undefined) text += `,"tempo":${facts.tempo}`
+  if (facts.full !== undefined) text += `,"full":${facts.full}`
   if (facts.activated > 0) text += `,"activated":${facts.activated}`
   if (facts.spent.length > 0) text += `,"spent":${JSON.stringify(facts.spent)}`
   if (facts.content.length > 0) text += `,"content":${addresses(facts.content)}`
@@ -302,6 +305,7 @@ export interface Parsed {
   readonly clock: number
   readonly seed: string
   readonly tempo?: number
+  readonly full?: number
   readonly activated?: number
   readonly spent?: ReadonlyArray<Spent>
   readonly content?: ReadonlyArray<string>

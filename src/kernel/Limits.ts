@@ -40,6 +40,8 @@ export interface Limits {
   readonly groupTurns: number
   /** How far a chain of signals reaches before the next goes to the dead letters. */
   readonly hops: number
+  /** Instances of flows that may be under way when a beat begins. Starts of a further one are refused with `flow/full`. */
+  readonly flowInstances: number
   /** Beats from one attempt to the next: 1, 2, 4 … up to this. */
   readonly backoffBeats: number
   /** Characters of documents that are kept in memory. */
@@ -95,6 +97,7 @@ export const defaults: Limits = {
   groupMillis: 5,
   groupTurns: 3,
   hops: 10_000,
+  flowInstances: 1_000_000,
   backoffBeats: 64,
   residentBytes: 64 * 1_048_576,
   finishedCount: 100_000,

@@ -81,6 +81,7 @@ const Definition = Schema.Struct({
     groupMillis: Schema.optionalKey(count),
     groupTurns: Schema.optionalKey(count),
     hops: Schema.optionalKey(count),
+    flowInstances: Schema.optionalKey(count),
     backoffBeats: Schema.optionalKey(count),
     residentBytes: Schema.optionalKey(count),
     finishedCount: Schema.optionalKey(count),

@@ -33,9 +33,9 @@ export const after = (beats: number, now: Now): Time => {
   return { beat, ms: moment }
 }
 
-/** So many beats after a time. One that was named has no clock to count from: what is beyond it counts from now on. */
+/** So many beats after a time. One that was named has no clock to count from: what is beyond it is so many beats from now, in all. */
 export const later = ({ beat, ms }: Time, beats: number, now: Now): Time => {
-  const own = ms > 0 ? ms + beats * now.tempo : after(beats - Math.max(0, now.beat - beat), now).ms
+  const own = ms > 0 ? ms + beats * now.tempo : after(beat + beats - now.beat, now).ms
   return { beat: beat + beats, ms: ms === 0 && beats <= 0 ? 0 : Math.min(Math.max(own, 0), Number.MAX_SAFE_INTEGER) }
 }
 

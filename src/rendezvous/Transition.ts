@@ -32,6 +32,9 @@ const isWatched = ({ prof }: Entry): boolean => prof === "observer"
 /** Whether its result is still waited for. */
 export const isAwaited = ({ state }: Entry): boolean => state === "pending" || state === "ready" || state === "late"
 
+/** Whether it is waited for again once its completion is told of. */
+export const isRepeated = ({ epoch_k, event_flag, prof, state }: Entry): boolean => prof === "rv-epoch" && epoch_k > 0 && state === "applied" && event_flag > 0
+
 const isKilling = (entry: Entry): boolean => entry.kill_mode !== "none" && !isFinished(entry)
 
 const isTimed = (entry: Entry): boolean => isAwaited(entry) && !isWatched(entry)
@@ -96,7 +99,7 @@ const table: ReadonlyArray<Rule> = [
   {
     when: (entry) => entry.event_flag > 0 && isFinished(entry),
     to: (entry, now) =>
-      entry.prof === "rv-epoch" && entry.epoch_k > 0 && entry.state === "applied"
+      isRepeated(entry)
         ? { event_flag: 0, state: "pending", grace_used: 0, ...dueAt(Time.after(entry.epoch_k, now)) }
         : { event_flag: 0 },
     tells: true

@@ -110,7 +110,7 @@ export const resched = (draft: Draft, key: string, delta: number): void => {
 }
 
 /**
- * Asks for the end of an entry, so many scans on.
+ * Asks for the end of an entry, so many scans on; of one that is told of and waited for again, from then on.
  *
  * @throws InvalidRendezvous, RendezvousAbsent, RendezvousFinished
  * @category combinators
@@ -118,7 +118,8 @@ export const resched = (draft: Draft, key: string, delta: number): void => {
  */
 export const kill = (draft: Draft, key: string, { mode = "kill", wait = 0 }: { readonly mode?: string | undefined; readonly wait?: number | undefined }): void => {
   const asked = Transition.killing(Spec.mode(mode), Spec.numberOf("kill_wait", wait), draft.moment)
-  graft(draft, key, { ...open(draft, key), ...asked })
+  const entry = read(draft, key)
+  graft(draft, key, { ...entry !== undefined && Transition.isRepeated(entry) ? entry : open(draft, key), ...asked })
 }
 
 /**
@@ -152,10 +153,10 @@ const contentOf = (draft: Draft, telemetry: Value): Transition.Result["content"]
   return digest === undefined ? undefined : { digest, isKept: draft.get(`/cas/${digest}`) !== undefined }
 }
 
-/** Whether nothing can be asked of an entry any more: there is none, or it is finished. */
+/** Whether nothing can be asked of an entry any more: there is none, or it is finished for good. */
 export const isOver = (draft: Draft, key: string): boolean => {
   const entry = read(draft, key)
-  return entry === undefined || Entries.isFinished(entry)
+  return entry === undefined || (Entries.isFinished(entry) && !Transition.isRepeated(entry))
 }
 
 const read = (draft: Draft, key: string): Entry | undefined => Entries.isKey(key) ? Entries.read(draft.get(Entries.address(key).text)) : undefined

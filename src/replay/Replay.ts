@@ -188,6 +188,7 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     regime: Regime.recall(past, documents),
     watches: Operating.recall(past, documents, bindings),
     calendar: Meeting.recall(past, documents, archive.settings.tempo),
+    // That there were too many is told by the entries.
     settings: archive.settings,
     hash: archive.hash,
     seed: () => "",

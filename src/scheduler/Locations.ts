@@ -14,7 +14,10 @@ import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Value from "../cell/Value.ts"
-import { COVERED, type Depth, DROPPED, extraOf, IDLE, LOADED, Location, READY, RICH } from "./Node.ts"
+import * as Flag from "./Flag.ts"
+import { type Depth, extraOf, Location } from "./Node.ts"
+
+const { COVERED, DROPPED, IDLE, LOADED, READY, RICH } = Flag
 
 /** State below the graph: what is committed, with what the beat has made of it so far. */
 export interface Ground {

@@ -320,6 +320,9 @@ export interface FlowRequest extends FlowBudget {
   readonly inst?: string | undefined
 }
 
+/** The id of an instance that was started, or the code of why not. */
+export type FlowAnswer = { readonly inst: string } | { readonly refused: string }
+
 /**
  * Flows under way, under `/data/flow/inst`. (Seed 001, "Pipeline integration".)
  *
@@ -330,16 +333,18 @@ export interface Flows {
   /**
    * Starts an instance of a flow; answers its id.
    *
-   * @throws InvalidFlowRequest, FlowUnknown, InstanceExists
+   * @throws InvalidFlowRequest, FlowUnknown, FlowsFull, InstanceExists
    */
   readonly start: (flow: string, input?: unknown, options?: FlowBudget & Pick<FlowRequest, "inst">) => string
+  /** Starts an instance as somebody else asks for it. What is refused starts nothing, and does not abort the run. */
+  readonly request: (request: FlowRequest) => FlowAnswer
   /** Has an instance take no more steps. What it hears meanwhile is kept. False for one that is unknown, over or paused. */
   readonly pause: (inst: string) => boolean
   /** Has a paused instance go on. False for any other. */
   readonly resume: (inst: string) => boolean
   /** Ends an instance. False for one that is unknown or over. */
   readonly cancel: (inst: string) => boolean
-  /** Gives an instance another budget, which ends it where that is spent, also while it waits; one that is paused, when it is resumed. False for one that is unknown or over. */
+  /** Gives an instance another budget, which ends it where that is spent, also while it waits; one that is paused, when it is resumed. False for one that is unknown or over, and for what is no budget. */
   readonly budget: (inst: string, budget: FlowBudget) => boolean
 }
 

@@ -106,6 +106,25 @@ describe("An instance that is over", () => {
       assert.deepStrictEqual(yield* space.below("/data/flow/subs", { limit: 10 }), [])
       yield* Ledger.isReplayedEqual(space)
     }))
+
+  test("has ended what would complete again, also where that completes in the beat in which it ends", () =>
+    Effect.gen(function*() {
+      const epochs = Flow.make({ name: "epochs", steps: { ask: { transform: () => ({ prof: "rv-epoch", epoch_k: 3 }) }, answer: { wait: () => "app:never", within: 3 } } })
+      const space = yield* Ledger.space({ start: (tx) => ["cancelled", "late"].map((inst) => tx.flow.start("epochs", undefined, { inst })) }, [epochs])
+      yield* Ledger.ask(space, "start")
+      yield* steps(space, 2)
+      yield* Effect.forkChild(space.rv.report("cancelled.ask"), { startImmediately: true })
+      yield* controlled(space, space.flow.cancel("cancelled"))
+      // Its Wait is over in the very beat that this report comes in.
+      yield* controlled(space, space.rv.report("late.ask"))
+      assert.deepStrictEqual([yield* stateOf(space, "cancelled"), yield* stateOf(space, "late")], ["cancelled", "error"])
+      yield* steps(space, 6)
+      for (const inst of ["cancelled", "late"]) {
+        assert.strictEqual(yield* rendezvousState(space, `${inst}.ask`), "killed", inst)
+        assert.lengthOf(yield* Ledger.events(space, `${inst}.ask`), 2, inst)
+      }
+      yield* Ledger.isReplayedEqual(space)
+    }))
 })
 
 describe("What a completion tells", () => {

@@ -247,9 +247,15 @@ describe("A flow that is asked for in the lobby", () => {
           tx.signal({ signal: Mailroom.ADDED, target: "/data/inbox/flow/inst_start/r1", payload: 1 })
         },
         move: (tx) => {
-          for (const [name, request] of Object.entries({ p: { inst: "one", action: "pause" }, q: { inst: "none", action: "cancel" }, r: { key: "one.ask", action: "rv_report", telemetry: { good: 1 } }, s: { action: "fly" }, t: { action: "toString" }, u: {} })) {
+          for (const [name, request] of Object.entries({ p: { inst: "one", action: "pause" }, q: { inst: "none", action: "cancel" }, r: { key: "one.ask", action: "rv_report", telemetry: { good: 1 } }, s: { action: "fly" }, t: { action: "toString" }, u: {}, v: { inst: "one", action: "budget", beats: -1 } })) {
             tx.set(`/data/inbox/flow/inst_ctrl/${name}`, request)
             tx.signal({ signal: Mailroom.ADDED, target: `/data/inbox/flow/inst_ctrl/${name}`, payload: 1 })
+          }
+        },
+        wrong: (tx) => {
+          for (const [name, request] of Object.entries({ v: { flow: "none" }, w: { flow: "review" }, x: { flow: "review", input: { pages: 1 }, inst: "one" }, y: { flow: "review", input: { pages: 1 }, steps: -1 }, z: {} })) {
+            tx.set(`/data/inbox/flow/inst_start/${name}`, request)
+            tx.signal({ signal: Mailroom.ADDED, target: `/data/inbox/flow/inst_start/${name}`, payload: 1 })
           }
         },
         again: (tx) => tx.signal({ signal: Mailroom.ADDED, target: "/data/flow/inbox/inst_start/r1", payload: 2 })
@@ -259,11 +265,14 @@ describe("A flow that is asked for in the lobby", () => {
       yield* steps(space, 4)
       assert.deepInclude(yield* space.get("/data/flow/inbox/inst_start/r1") as unknown as Effect.Effect<object>, { flow: "review", outcome: "one" })
       assert.strictEqual(yield* stateOf(space, "one"), "waiting")
+      yield* Ledger.ask(space, "wrong")
       yield* Ledger.ask(space, "again")
       yield* Ledger.ask(space, "move")
       yield* steps(space, 3)
-      const outcomes = yield* Effect.forEach(["p", "q", "r", "s", "t", "u"], (name) => space.get(`/data/flow/inbox/inst_ctrl/${name}#/outcome`))
-      assert.deepStrictEqual(outcomes, ["ok", "refused", "ok", "unknown action", "unknown action", "unknown action"])
+      const outcomes = yield* Effect.forEach(["p", "q", "r", "s", "t", "u", "v"], (name) => space.get(`/data/flow/inbox/inst_ctrl/${name}#/outcome`))
+      assert.deepStrictEqual(outcomes, ["ok", "refused", "ok", "unknown action", "unknown action", "unknown action", "refused"])
+      const starts = yield* Effect.forEach(["v", "w", "x", "y", "z"], (name) => Effect.map(space.get(`/data/flow/inbox/inst_start/${name}`), (request) => request as { readonly outcome?: string; readonly code?: string }))
+      assert.deepStrictEqual(starts.map(({ code, outcome }) => [outcome, code]), ["flow/unknown", "flow/invalid", "flow/exists", "flow/invalid", "flow/unknown"].map((code) => ["refused", code]))
       assert.strictEqual(yield* stateOf(space, "one"), "paused")
       assert.deepStrictEqual((yield* space.dead({ limit: 10 })).letters, [])
       yield* Ledger.isReplayedEqual(space)

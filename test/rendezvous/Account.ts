@@ -69,10 +69,10 @@ export class Account {
     return answers
   }
 
-  /** Puts a line's due time off. Beyond a beat that was named, time counts from now on, or from that beat on where that is earlier. */
+  /** Puts a line's due time off. Beyond a beat that was named, it is so many beats from now, in all. */
   private postpone(line: Line, beats: number, now: Now): void {
     if (line.dueClock > 0) line.dueClock += beats * this.tempo
-    else if (beats > 0) line.dueClock = now.clock + (line.due >= now.beat ? beats : line.due + beats - now.beat) * this.tempo
+    else if (beats > 0) line.dueClock = now.clock + (line.due + beats - now.beat) * this.tempo
     line.due = Math.max(0, line.due + beats)
   }
 
@@ -120,7 +120,8 @@ export class Account {
     }
     if (action.verb === "resched" && action.delta === 0) return true
     const line = this.lines.get(key)
-    if (line === undefined || over(line)) return false
+    const isRepeated = action.verb === "kill" && line?.prof === "rv-epoch" && line.state === "applied"
+    if (line === undefined || (over(line) && !isRepeated)) return false
     if (action.verb === "resched") this.postpone(line, action.delta, now)
     else if (action.verb === "kill") Object.assign(line, { kill_mode: "kill", kill_wait: action.wait, killClock: action.wait === 0 ? 0 : now.clock + this.tempo })
     else {

@@ -1,0 +1,39 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Flow } from "systole"
+import { controlled, steps } from "../kernel/Kit.ts"
+import * as Machine from "../kernel/Machine.ts"
+import * as Ledger from "../rendezvous/Ledger.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+describe("More instances of flows than may be under way", () => {
+  it.effect("are refused by name to runs and to those outside, also once the space was opened again, until some are over", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const limits = { ...TestKernel.settings.limits, flowInstances: 2 }
+      const flow = Flow.make({ name: "calm", steps: { ask: { transform: () => ({}) }, answer: { wait: "ask" } } })
+      const enzymes = Ledger.enzymes({
+        two: (tx) => ["a", "b"].map((inst) => tx.flow.start("calm", undefined, { inst })),
+        more: (tx) => tx.flow.start("calm"),
+        asked: (tx) => tx.flow.request({ flow: "calm" })
+      }, [flow])
+      let space = yield* Ledger.begin(yield* machine.boot(enzymes, { limits }))
+      assert.deepStrictEqual(yield* Ledger.ask(space, "two"), ["a", "b"])
+      const refused = Effect.fnUntraced(function*() {
+        assert.strictEqual(yield* Ledger.ask(space, "more"), "flow/full")
+        assert.deepStrictEqual(yield* Ledger.ask(space, "asked"), { refused: "flow/full" })
+        const answer = yield* controlled(space, space.flow.start({ flow: "calm" }))
+        assert.strictEqual(answer._tag, "Failure")
+        if (answer._tag === "Failure") assert.match(answer.failure.message, /^2 instances of flows in the space are not over, which is the limit\. Let some of them end, cancel some, or raise the limit flowInstances$/)
+      })
+      yield* refused()
+      space = yield* machine.boot(enzymes, { limits })
+      yield* refused()
+      yield* controlled(space, space.flow.cancel("a"))
+      assert.match((yield* Ledger.ask(space, "more")) as string, /^FL:/)
+      yield* steps(space, 2)
+      yield* refused()
+      // What was refused then is refused when it is run again, whatever the limit is now.
+      yield* Ledger.isReplayedEqual(yield* machine.boot(enzymes))
+    }).pipe(Ledger.granted))
+})

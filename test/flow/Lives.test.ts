@@ -1,0 +1,134 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import type { Space } from "systole"
+import * as Machine from "../kernel/Machine.ts"
+import * as Ledger from "../rendezvous/Ledger.ts"
+import * as Dice from "../support/Dice.ts"
+import { heard, type Kept } from "./Kit.ts"
+import { type Action, Model } from "./Model.ts"
+import * as Plans from "./Plans.ts"
+
+const actionOf = (roll: Dice.Dice, model: Model, n: number): Action => {
+  const inst = `i${roll(4 + model.lives.size)}`
+  const budget = { steps: roll(3) === 0 ? 1 + roll(8) : 0, beats: roll(3) === 0 ? 1 + roll(12) : 0 }
+  switch (Dice.pick(roll, ["start", "start", "pause", "resume", "resume", "cancel", "budget", "spawn", "report", "report", "report", "report", "report", "report"] as const)) {
+    case "start":
+      return { verb: "start", inst, input: roll(256), ...budget }
+    case "budget":
+      return { verb: "budget", inst, ...budget }
+    case "spawn": {
+      const key = Dice.pick(roll, Plans.others)
+      return { verb: "spawn", key, path: Plans.pathOf(key) }
+    }
+    case "report":
+      return { verb: "report", key: Dice.pick(roll, [...Plans.others, ...model.lines.keys()]), n }
+    case "pause":
+      return { verb: "pause", inst }
+    case "cancel":
+      return { verb: "cancel", inst }
+    default:
+      return { verb: "resume", inst }
+  }
+}
+
+const ask = ({ flow, rv }: Space, action: Action): Effect.Effect<unknown, { readonly code: string }> => {
+  switch (action.verb) {
+    case "start":
+      return flow.start({ flow: "random", inst: action.inst, input: action.input, steps: action.steps, beats: action.beats })
+    case "budget":
+      return flow.budget(action.inst, action)
+    case "spawn":
+      return rv.spawn({ key: action.key, signal_path: action.path })
+    case "report":
+      return rv.report(action.key, { n: action.n })
+    default:
+      return flow[action.verb](action.inst)
+  }
+}
+
+/** One beat with all that is asked; answers its number and what each was answered. */
+const beat = Effect.fnUntraced(function*(space: Space, actions: ReadonlyArray<Action>) {
+  const asked = yield* Effect.forEach(actions, (action) =>
+    Effect.forkChild(Effect.match(ask(space, action), { onFailure: ({ code }) => code, onSuccess: () => "done" }), { startImmediately: true }))
+  const number = yield* space.step
+  return { number, answers: yield* Effect.forEach(asked, Fiber.join) }
+})
+
+/** How instances and rendezvous of a space stand, and what instances heard. */
+const seen = Effect.fnUntraced(function*(space: Space) {
+  const { instances } = yield* space.flow.list({ limit: 100 })
+  const lives = yield* Effect.forEach(instances, Effect.fnUntraced(function*({ history, inst, pc, results, state, steps_used }) {
+    const waits = Object.entries(results as Kept["results"]).filter(([, result]) => typeof result === "object" && Object.hasOwn(result as object, "link"))
+    const told = yield* Effect.forEach(waits, ([step]) => Effect.map(heard(space, inst, step), (result) => [step, result] as const))
+    return [inst, state, pc, steps_used, history.map(({ step }) => step), told.toSorted(([a], [b]) => a < b ? -1 : 1)]
+  }))
+  const { rendezvous } = yield* space.rv.list({ limit: 1000 })
+  return { lives, lines: rendezvous.map(({ key, state }) => [key, state === "pending" || state === "ready" ? "open" : state]) }
+})
+
+const byKey = <A>([a]: readonly [string, A], [b]: readonly [string, A]): number => a < b ? -1 : 1
+
+const told = ({ lines, lives }: Model) => ({
+  lives: [...lives].toSorted(byKey).map(([inst, { heard, passed, pc, state, used }]) => [inst, state, pc, used, passed, [...heard].toSorted(byKey)]),
+  lines: [...lines].toSorted(byKey).map(([key, { state }]) => [key, state])
+})
+
+/** One life: what is asked at random, with the process ending at random; answers how many instances ended, by how. */
+const live = Effect.fnUntraced(function*(seed: number, rounds: number) {
+  const roll = Dice.make(seed)
+  const machine = yield* Machine.make
+  const plan = Plans.random(roll)
+  const settings = { tempo: seed % 3 === 0 ? 0 : 10 }
+  const model = new Model(plan, settings.tempo)
+  const boot = machine.boot(Ledger.enzymes({}, [plan.flow]), settings)
+  let clock = 0
+  const pass = (ms: number) => {
+    clock += ms
+    return TestClock.adjust(ms)
+  }
+  yield* pass(1000)
+  let space = yield* Ledger.begin(yield* boot)
+  const judged = Effect.fnUntraced(function*(actions: ReadonlyArray<Action>) {
+    const { answers, number } = yield* beat(space, actions)
+    const at = `seed ${seed}, beat ${number}: ${JSON.stringify(actions)} of ${JSON.stringify(plan.steps)}`
+    assert.deepStrictEqual(answers, model.beat({ beat: number, clock }, actions), at)
+    assert.deepStrictEqual(yield* seen(space), told(model) as never, at)
+  })
+  for (let round = 0; round < rounds; round++) {
+    if (roll(3) > 0) yield* pass(roll(25))
+    if (roll(4) === 0) space = yield* boot
+    if (roll(6) === 0) {
+      // The beat is made, and is never durable: nobody may have heard of it.
+      machine.breakDisk(true)
+      yield* Effect.exit(space.step)
+      machine.breakDisk(false)
+      space = yield* boot
+    }
+    yield* judged(roll(3) === 0 ? [] : Array.from({ length: 1 + roll(4) }, (_, i) => actionOf(roll, model, round * 10 + i)))
+  }
+  for (let i = 0; i < 3; i++) yield* judged([])
+  const { rendezvous } = yield* space.rv.list({ limit: 1000 })
+  for (const { inst_id, key, kill_mode, state } of rendezvous) {
+    const life = model.lives.get(inst_id ?? "")
+    // What the last beat asked to be ended is ended by the next.
+    const isLeft = !["applied", "timeout", "killed"].includes(state) && kill_mode === "none"
+    if (life !== undefined && ["done", "error", "cancelled"].includes(life.state)) assert.isFalse(isLeft, `seed ${seed}: ${key} is left by ${inst_id}, which is ${life.state}`)
+    assert.deepStrictEqual(yield* Ledger.events(space, key), model.events.get(key) ?? [], `seed ${seed}: one event for each completion of ${key}`)
+  }
+  const { instances } = yield* space.flow.list({ limit: 100 })
+  const links = instances.flatMap(({ jobs, results }) => [...Object.values(results), ...Object.values(jobs).map(({ event }) => event)].flatMap((heard) => (heard as { readonly link?: { readonly $link: string } } | undefined)?.link?.$link ?? []))
+  assert.sameMembers([...yield* space.below("/data/flow/heard", { limit: 1000 })], links, `seed ${seed}: what was heard is there as long as somebody can look at it`)
+  for (const place of yield* space.below("/data/flow/subs", { limit: 1000 })) assert.notInclude(["done", "error", "cancelled"], model.lives.get(place.slice(place.lastIndexOf("/") + 1))?.state, place)
+  if (seed % 10 === 0) yield* Ledger.isReplayedEqual(space)
+  return [...model.lives.values()].map(({ state }) => state)
+})
+
+describe("flows, in any graph of steps, with any order of completions, pauses, budgets, cancels, beats and ends of the process", () => {
+  it.effect("stand in every beat as the plainest account says, with one event for each completion and no rendezvous left by those that are over", () =>
+    Effect.gen(function*() {
+      const states: Array<string> = []
+      for (let seed = 1; seed <= 80; seed++) states.push(...yield* live(seed, 40).pipe(Effect.scoped))
+      for (const state of ["done", "error", "cancelled", "waiting"]) assert.isAbove(states.filter((other) => other === state).length, 20, state)
+    }).pipe(Ledger.granted), 120_000)
+})

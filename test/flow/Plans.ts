@@ -1,0 +1,89 @@
+/**
+ * Random flows, as data: what a model goes through and a real flow is made of.
+ *
+ * @module
+ */
+import { type Enzyme, Flow } from "systole"
+import * as Dice from "../support/Dice.ts"
+
+/** One step. Bits are those of the number that an instance is started with. */
+export type Step = { readonly name: string; readonly next: string; readonly otherwise: string } & (
+  | { readonly kind: "guard"; readonly bit: number }
+  | { readonly kind: "decide"; readonly bit: number }
+  | { readonly kind: "transform"; readonly spec: Spec }
+  | { readonly kind: "wait"; readonly source: string | undefined; readonly path: string; readonly within: number | undefined }
+  | { readonly kind: "clamp"; readonly steps: number | undefined; readonly beats: number | undefined }
+)
+
+/** Work that ends when it is reported; after so many beats at the latest, or again and again. */
+export interface Spec {
+  readonly due_off: number
+  readonly deadl_off?: number
+  readonly prof?: "rv-epoch"
+  readonly epoch_k?: number
+}
+
+/** A flow, and what it is made of. */
+export interface Plan {
+  readonly steps: ReadonlyArray<Step>
+  readonly flow: Enzyme.Enzyme
+}
+
+/** Keys of rendezvous that belong to no instance, and the signal paths that they complete by. */
+export const others = ["w0", "w1"]
+export const pathOf = (key: string): string => `app:${key}`
+
+/** A flow that could run. */
+export const random = (roll: Dice.Dice): Plan => {
+  for (;;) {
+    const steps = stepsOf(roll)
+    try {
+      return { steps, flow: Flow.make({ name: "random", steps: Object.fromEntries(steps.map((step) => [step.name, declared(step)])) as never }) }
+    } catch (error) {
+      // A Wait may stand where what it waits for never leads to.
+      if ((error as { readonly code?: string }).code !== "flow/declared") throw error
+    }
+  }
+}
+
+const stepsOf = (roll: Dice.Dice): ReadonlyArray<Step> => {
+  const names = Array.from({ length: 3 + roll(6) }, (_, i) => `s${i}`)
+  const transforms: Array<string> = []
+  return names.map((name, i): Step => {
+    const later = [...names.slice(i + 1), "done", "error"]
+    const goal = () => roll(3) > 0 ? later[0]! : Dice.pick(roll, later)
+    const goals = { name, next: goal(), otherwise: goal() }
+    switch (Dice.pick(roll, ["guard", "decide", "transform", "transform", "transform", "wait", "wait", "wait", "wait", "clamp"] as const)) {
+      case "transform":
+        transforms.push(name)
+        return { ...goals, kind: "transform", spec: Dice.pick(roll, [{ due_off: roll(9) }, { due_off: 1 + roll(9), deadl_off: 0 }, { due_off: 0, prof: "rv-epoch", epoch_k: 1 + roll(4) }] as const) }
+      case "wait":
+        return { ...goals, kind: "wait", source: transforms.length > 0 && roll(5) > 0 ? Dice.pick(roll, transforms) : undefined, path: pathOf(Dice.pick(roll, others)), within: roll(2) === 0 ? undefined : 1 + roll(6) }
+      case "clamp":
+        return { ...goals, kind: "clamp", steps: roll(2) === 0 ? undefined : 1 + roll(6), beats: roll(2) === 0 ? undefined : 1 + roll(9) }
+      case "decide":
+        return { ...goals, kind: "decide", bit: roll(8) }
+      default:
+        return { ...goals, kind: "guard", bit: roll(8) }
+    }
+  })
+}
+
+/** Whether a bit of a number is set. */
+export const isSet = (input: unknown, bit: number): boolean => (Number(input) >> bit) % 2 === 1
+
+const declared = (step: Step): object => {
+  const { next, otherwise } = step
+  switch (step.kind) {
+    case "guard":
+      return { guard: ({ input }: Flow.View) => isSet(input, step.bit), next, otherwise }
+    case "decide":
+      return { decide: ({ input }: Flow.View) => isSet(input, step.bit) ? next : otherwise, to: [next, otherwise] }
+    case "transform":
+      return { transform: () => step.spec, next }
+    case "wait":
+      return { wait: step.source ?? (() => step.path), ...(step.within === undefined ? {} : { within: step.within }), next, otherwise }
+    default:
+      return { clamp: { ...(step.steps === undefined ? {} : { steps: step.steps }), ...(step.beats === undefined ? {} : { beats: step.beats }) }, next, otherwise }
+  }
+}
