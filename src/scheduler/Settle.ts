@@ -218,10 +218,13 @@ export class Settle {
     return true
   }
 
+  /** Whether a node reads what another one derives, directly or through others and their creators. */
   private dependsOn(reader: Node, writer: Node): boolean {
     const seen = new Set<Node>([reader])
     for (const node of seen) {
       if (node === writer) return true
+      // Where creators wait for one another's children, none of those is lifted above its own.
+      if (node.parent !== undefined) seen.add(node.parent)
       if (node.level < writer.level) continue
       for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) {
         for (const above of this.graph.writersOf(edge.location)) seen.add(above)

@@ -115,4 +115,26 @@ describe("a node that is started again", () => {
     scheduler.settle()
     assert.throws(() => scheduler.register(child), "started by \"parent\"")
   })
+
+  it("and its creator run in some order, where two creators read what the other one's child derives", () => {
+    const scheduler = new Scheduler()
+    for (const i of [0, 1]) {
+      scheduler.register(Effect.make({
+        name: `parent${i}`,
+        read: (tx) => {
+          const base = Number(tx.get(`/base/${i}`) ?? 0)
+          tx.start(Computation.make({ name: `child${i}`, output: `/child/${i}`, run: (tx) => base + Number(tx.get("/x") ?? 0) }))
+          return base + Number(tx.get(`/child/${1 - i}`) ?? 0)
+        },
+        deliver: nothing
+      }))
+      scheduler.register(look(`look${i}`, `/child/${i}`))
+    }
+    scheduler.settle()
+    for (let x = 1; x < 4; x++) {
+      for (const place of ["/x", "/base/0", "/base/1"]) scheduler.set(place, x)
+      scheduler.settle()
+      assert.deepStrictEqual([scheduler.pull("/child/0"), scheduler.pull("/child/1")], [2 * x, 2 * x])
+    }
+  })
 })
