@@ -33,7 +33,7 @@ import type { Delivery, Derivation } from "./Derivation.ts"
 import { Attention } from "./Attention.ts"
 import * as Derivations from "./Derivation.ts"
 import { FIRST, isInPass, MAX_ROUNDS, PASS, writerOf } from "./Derivation.ts"
-import type { NodeLine, RefusedNode, Spent } from "./Journal.ts"
+import type { NodeLine, NamedNode, Spent } from "./Journal.ts"
 import { worldOf } from "./Kept.ts"
 import type * as Pieces from "./Pieces.ts"
 import { Roster } from "./Roster.ts"
@@ -94,7 +94,7 @@ export class Derived implements Derivation {
   lines: Array<NodeLine> = noLines as Array<NodeLine>
   readonly attention: Attention
   private labels: Labels | undefined
-  restless: ReadonlyArray<string> = []
+  restless: ReadonlyArray<NamedNode> = []
   private readonly timing: Timing
   /** The nodes that are not at rest, as this beat leaves them, and as the newest one that was committed left them, each with its episode. */
   private tiring: ReadonlyArray<Node> = none
@@ -299,7 +299,7 @@ export class Derived implements Derivation {
   }
 
   /** The nodes that were not taken in. */
-  get refused(): ReadonlyArray<RefusedNode> {
+  get refused(): ReadonlyArray<NamedNode> {
     return this.roster.refused
   }
 
@@ -354,7 +354,7 @@ export class Derived implements Derivation {
     for (const key of run.changed) this.written.set(key, this.lines.length)
     this.attention.note(run)
     if (error === undefined) this.check?.({ run, keys, moment: this.work!.moment })
-    this.lines.push({ name, at: this.at, parent: Derivations.lineage(node), error: Derivations.errorOf(error === undefined ? undefined : failure(error), this.scheduler!.gates.isLastAttempt(node)) })
+    this.lines.push({ name, at: this.at, parent: Derivations.lineage(node), made: Derivations.madeIn(node), error: Derivations.errorOf(error === undefined ? undefined : failure(error), this.scheduler!.gates.isLastAttempt(node)) })
   }
 
   /** What nodes made of documents joins the beat: of handlings that read after it, and of the batch. */
@@ -386,8 +386,8 @@ export class Derived implements Derivation {
     const fresh = restless.filter((node) => !isWatch(node) && node.gate!.streak === 1 && this.told.get(node) !== node.gate!.episodes).sort((a, b) => a.ordinal - b.ordinal)
     this.tiring = restless
     if (fresh.length === 0) return false
-    this.restless = fresh.map(({ definition: { name } }) => name)
-    work.diagnose(Derivations.restlessness(this.restless, fresh[0]!.output?.key))
+    this.restless = fresh.map(({ definition: { name }, output }) => output === undefined ? [name] : [name, output.key])
+    work.diagnose(Derivations.restlessness(this.restless))
     return true
   }
 }

@@ -77,7 +77,7 @@ export const observe = (node: Node, hash: string | undefined): Observation | und
     fingerprint: fingerprint(node.definition, hash),
     // Other rules may let it know what these did not.
     status: (flags & INVALID) === 0 && !(run.error instanceof LabelBelow) ? "clean" : "invalid",
-    children: [...run.children ?? []],
+    children: [...run.children?.keys() ?? []],
     reads,
     causes,
     throttledUntil: gate?.throttledUntil ?? 0,
@@ -116,7 +116,7 @@ export const resume = (node: Node, kept: Observation, around: { readonly graph: 
   const { gates, graph, hash, queue } = around
   if (kept.v !== 1 || (node.flags & NEVER_RAN) === 0) return false
   const isCreator = kept.children.length > 0
-  if (isCreator) node.run = new Runner(node, around.environment, new Set(kept.children))
+  if (isCreator) node.run = new Runner(node, around.environment, kept.children)
   if (kept.fingerprint !== fingerprint(node.definition, hash)) return false
   if (graph.labels !== undefined && kept.reads.some(([text, depth]) => graph.labels!.above(node.definition, graph.labels!.at(placeOf(text, depth), depth)) !== undefined)) return false
   const isGated = kept.throttledUntil + kept.debouncedUntil + kept.backoffUntil + kept.measured > 0

@@ -13,7 +13,7 @@ import type { Definition } from "./Definition.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph, Noted } from "./Graph.ts"
 import type { Invalidation } from "./Invalidation.ts"
-import { type Gate, GATED, INVALID, isLive, NEVER_RAN, type Node, type NodeRun, REMOVED, UNSETTLED } from "./Node.ts"
+import { type Gate, GATED, INVALID, isLive, NEVER_RAN, type Node, type NodeRun, REMOVED, type Started, UNSETTLED } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
 import type { Queue } from "./Queue.ts"
 import type { Registry } from "./Registry.ts"
@@ -24,7 +24,7 @@ interface Before {
   readonly flags: number
   readonly gate: Gate | undefined
   readonly since: number
-  readonly children: Set<string> | undefined
+  readonly children: Started | undefined
 }
 
 /** A node that went with what its creator started. */

@@ -12,7 +12,7 @@ import { Draft } from "../stage/Draft.ts"
 import type { Startable } from "../stage/Transaction.ts"
 import { answered, type Definition, ignore } from "./Definition.ts"
 import type { Invalidation } from "./Invalidation.ts"
-import { type Node, type NodeRun, REMOVED, UNSETTLED } from "./Node.ts"
+import { type Node, type NodeRun, REMOVED, type Started, UNENDED, UNSETTLED } from "./Node.ts"
 import { AGAIN, current, ReadSet, type Surroundings } from "./ReadSet.ts"
 
 /** What the runner asks of the rest of the scheduler. */
@@ -23,7 +23,7 @@ export interface Environment extends Surroundings {
   /** An effect saw something, or a materializer ran. */
   readonly saw: (run: NodeRun) => void
   /** A run is over that failed, wrote no output, or follows one that created `children`. Answers whether it is tried again for the same reasons. */
-  readonly finished: (run: NodeRun, children: Set<string> | undefined) => boolean
+  readonly finished: (run: NodeRun, children: Started | undefined) => boolean
   /** A run is over whose node went while it was under way. */
   readonly left: (node: Node) => void
 }
@@ -45,17 +45,17 @@ export class Runner extends ReadSet implements NodeRun {
   isSeen = false
   error: unknown = undefined
   causes: ReadonlyArray<string> = nothing
-  children: Set<string> | undefined = undefined
+  children: Map<string, number> | undefined = undefined
   changed: ReadonlyArray<string> = nothing
-  /** The names of the nodes that the run before started. */
-  private abandoned: Set<string> | undefined = undefined
+  abandoned: Map<string, number> | undefined = undefined
 
   /** `children`: what a run of an earlier process started. */
-  constructor(node: Node, environment: Environment, children?: Set<string>) {
+  constructor(node: Node, environment: Environment, children?: ReadonlyArray<string>) {
     super(node, environment)
     this.invalidation = environment.invalidation
-    this.children = children
-    this.isSpecial = children !== undefined
+    if (children === undefined) return
+    this.children = new Map(children.map((name) => [name, UNENDED]))
+    this.isSpecial = true
   }
 
   override start(node: Startable | string, inputs?: unknown): string {
@@ -64,8 +64,8 @@ export class Runner extends ReadSet implements NodeRun {
     try {
       const { name } = this.environment.start(this.node, node as Definition | string, inputs)
       this.isSpecial = true
-      this.children ??= new Set()
-      this.children.add(name)
+      this.children ??= new Map()
+      this.children.set(name, this.environment.moment.beat)
       return name
     } catch (error) {
       throw this.refuse(error)
@@ -78,7 +78,7 @@ export class Runner extends ReadSet implements NodeRun {
     const { abandoned, children, node } = this
     this.draft = undefined
     // What it does not start when it begins again goes.
-    this.children = children === undefined ? abandoned : new Set([...abandoned ?? nothing, ...children])
+    this.children = children === undefined ? abandoned : new Map([...abandoned ?? noStarts, ...[...children.keys()].map((name) => [name, UNENDED] as const)])
     node.flags |= flags & UNSETTLED
     if ((node.flags & REMOVED) !== 0) this.environment.left(node)
     return AGAIN
@@ -188,3 +188,4 @@ export class Runner extends ReadSet implements NodeRun {
 }
 
 const nothing: ReadonlyArray<string> = []
+const noStarts: Started = new Map()

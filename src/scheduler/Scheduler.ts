@@ -22,7 +22,7 @@ import { Graph } from "./Graph.ts"
 import * as Introspection from "./Introspection.ts"
 import { Invalidation } from "./Invalidation.ts"
 import { adopt, type Ground } from "./Locations.ts"
-import { type Depth, isLive, LOADED, type Location, NEVER_RAN, type Node, type NodeRun } from "./Node.ts"
+import { type Depth, isLive, LOADED, type Location, NEVER_RAN, type Node, type NodeRun, type Started, UNSETTLED } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
 import * as Piece from "./Piece.ts"
 import type { Observation } from "./Persistence.ts"
@@ -305,6 +305,7 @@ export class Scheduler {
     const above = this.graph.labels?.starting(parent.definition, definition)
     if (above !== undefined) throw above
     const node = this.registry.register(definition, parent)
+    if ((node.flags & UNSETTLED) !== 0) this.settling.started++
     const kept = known === undefined ? this.kept?.(node) : undefined
     if (kept?.observation !== undefined) this.revival.resume(node, kept.observation, kept.hash)
     if ((node.flags & NEVER_RAN) === 0 || known === node || isLive(node) || !isLive(parent)) return definition
@@ -337,7 +338,7 @@ export class Scheduler {
   }
 
   /** A run is over: what it saw is to be told, and what it created no more goes. Answers whether it is tried again. */
-  private finish(run: NodeRun, before: Set<string> | undefined): boolean {
+  private finish(run: NodeRun, before: Started | undefined): boolean {
     const { children, error, node } = run
     if (error === undefined) {
       if (!run.isSeen) this.saw(run)
@@ -346,15 +347,15 @@ export class Scheduler {
     }
     // What it started goes with all else that it made.
     if (children !== undefined) this.abandon(node, children, before)
-    run.children = before
+    run.children = before === undefined ? undefined : new Map([...before].map(([name, beat]) => [name, children?.get(name) ?? beat]))
     const isRetried = this.gates.retry(node, isTagged(error, "Retry"))
     if (!isRetried) this.failures.push({ node, error })
     return isRetried
   }
 
   /** Lets go of the nodes that a parent started, but for those that it keeps. */
-  private abandon(parent: Node, started: ReadonlySet<string>, kept: ReadonlySet<string> | undefined): void {
-    for (const name of started) {
+  private abandon(parent: Node, started: Started, kept: Started | undefined): void {
+    for (const name of started.keys()) {
       if (kept?.has(name) !== true) this.registry.disown(parent, name)
     }
   }

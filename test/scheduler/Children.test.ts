@@ -138,3 +138,35 @@ describe("a node that is started again", () => {
     }
   })
 })
+
+describe("who asks for what reads what is only started meanwhile", () => {
+  const world = (base: () => number) => {
+    const scheduler = new Scheduler()
+    scheduler.register(Computation.make({ name: "sum", output: "/sum", run: (tx) => Number(tx.get("/child") ?? 0) + Number(tx.get("/parent")) }))
+    scheduler.register(Computation.make({
+      name: "parent",
+      output: "/parent",
+      run: (tx) => {
+        tx.get("/s")
+        const more = base()
+        tx.start(Computation.make({ name: "child", output: "/child", run: () => more }))
+        return 1
+      }
+    }))
+    return scheduler
+  }
+
+  it("finds it up to date", () => {
+    assert.strictEqual(world(() => 10).pull("/sum"), 11)
+  })
+
+  it("finds it up to date where it is started anew as something else", () => {
+    let base = 10
+    const scheduler = world(() => base)
+    scheduler.pull("/sum")
+    base = 20
+    scheduler.set("/s", 1)
+    scheduler.register(Computation.make({ name: "all", output: "/all", run: (tx) => tx.get("/sum") }))
+    assert.strictEqual(scheduler.pull("/all"), 21)
+  })
+})
