@@ -78,7 +78,6 @@ export class Derived implements Derivation {
   private readonly roster: Roster
   private readonly around: Around
   private readonly committedState: Committed
-  private readonly limit: number
   private scheduler: Scheduler | undefined
   /** Places that are watched from outside, by the names of the nodes that do. */
   private readonly watches = new Map<string, Address.Address>()
@@ -109,7 +108,6 @@ export class Derived implements Derivation {
     this.timing = new Timing(around)
     this.attention = new Attention(around.stop)
     this.committedState = around.committed
-    this.limit = around.limit
   }
 
   /** Whether a beat has something to derive that nothing else calls for. */
@@ -157,7 +155,7 @@ export class Derived implements Derivation {
 
   begin(work: BeatWork): void {
     this.labels = work.labels
-    if (this.scheduler === undefined && !this.roster.isBehind) return
+    if (this.scheduler === undefined && !this.roster.isBehind) return this.appear(work.begun.content)
     const scheduler = this.engine
     scheduler.graph.labels = work.labels
     this.work = work
@@ -169,6 +167,7 @@ export class Derived implements Derivation {
     for (const [key, steps] of work.steps) this.changeBy(key, steps)
     for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
     for (const key of work.takenBack) scheduler.lose(Address.ofKey(key))
+    this.appear(work.begun.content)
     if (work.takenBack.length > 0) this.roster.kept.clear()
     if (this.roster.isBehind) this.roster.activate(scheduler)
     this.at = FIRST
@@ -207,6 +206,7 @@ export class Derived implements Derivation {
     const { scheduler } = this
     const { kept } = this.roster
     this.roster.take(work.stage.documents.values(), scheduler)
+    this.appear([...work.stage.content.keys()].filter((hash) => this.committedState.blob(hash) === undefined))
     if (scheduler !== undefined) {
       work.stage.derive = undefined
       for (const refused of this.refused) work.diagnose(Derivations.refusal(refused))
@@ -214,6 +214,11 @@ export class Derived implements Derivation {
     }
     if (work.takenBack.length > 0) kept.clear()
     else if (kept.size > 0) kept.mark(work.stage.documents.values())
+  }
+
+  /** Content came to be there. */
+  private appear(hashes: ReadonlyArray<string>): void {
+    for (const hash of hashes) for (const each of [this.roster.kept, this.scheduler]) each?.appear(hash)
   }
 
   private pass(scheduler: Scheduler, work: BeatWork): void {
@@ -267,7 +272,7 @@ export class Derived implements Derivation {
     this.end()
     this.roster.committed()
     scheduler.reversal.committed()
-    scheduler.graph.locations.settled(this.limit)
+    scheduler.graph.locations.settled(this.around.limit)
     const { wanted } = this
     if (wanted.length > 0) {
       this.wanted = []
@@ -309,6 +314,7 @@ export class Derived implements Derivation {
 
   private readonly ground: Ground = {
     read: (key) => this.read(key),
+    content: (hash) => this.stage === undefined ? this.committedState.blob(hash) : this.stage.blob(hash),
     children: (scope, id) => this.stage === undefined ? this.committedState.children(scope, id) : this.stage.merged(scope, id),
     holds: true
   }

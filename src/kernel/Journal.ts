@@ -17,6 +17,7 @@ import * as Codec from "../cell/Document.ts"
 import { pointer } from "../cell/Address.ts"
 import type { Label } from "../cell/Label.ts"
 import type { At, BindingChange, Emission } from "../stage/Launch.ts"
+import { FOLDER as CONTENT } from "../stage/Content.ts"
 import * as Labels from "../stage/Labels.ts"
 import { CAPTURE, type Staged } from "../stage/Stage.ts"
 import type { Appointed, Control, Cutover, Flowed, Operation, Setting } from "./Control.ts"
@@ -25,9 +26,6 @@ import type { Foreign } from "./Foreign.ts"
 import * as Modules from "./Modules.ts"
 import type { Verb } from "./Regime.ts"
 import type { Again } from "./Signal.ts"
-
-/** Where content lies. */
-const CONTENT = "/cas/"
 
 /** A signal that the beat itself sent: to who awaits an operation, or to all who take it. */
 export interface Sent {

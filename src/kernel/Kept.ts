@@ -14,6 +14,7 @@ import type { ObservationRow } from "../persistence/Persistence.ts"
 import type { Locations } from "../scheduler/Locations.ts"
 import type { Depth } from "../scheduler/Node.ts"
 import type { Observation } from "../scheduler/Persistence.ts"
+import { FOLDER } from "../stage/Content.ts"
 import type { Committed } from "../stage/Moment.ts"
 import type { Stage, Staged } from "../stage/Stage.ts"
 
@@ -144,6 +145,11 @@ export class Kept {
     }
   }
 
+  /** Marks who looked for content that is there now. */
+  appear(hash: string): void {
+    for (const { name, place } of this.byKey.get(FOLDER + hash) ?? none) this.invalidate(name, place)
+  }
+
   /** Lets go of all: what those nodes made may not be there any more, so each begins anew. */
   clear(): void {
     for (const name of this.byName.keys()) this.gone.add(name)
@@ -173,6 +179,8 @@ export class Kept {
     this.marked.add(name)
   }
 }
+
+const none: ReadonlyArray<Read> = []
 
 /** A row that cannot be read is as good as none: its node begins anew. */
 const parse = (text: string | undefined): Observation | undefined => {

@@ -219,8 +219,9 @@ export class RecordedDerivation implements Derivation {
 
   private get view(): View {
     const { stage } = this.work!
+    const { committed } = stage
     return {
-      committed: stage.committed,
+      committed: { read: (key) => committed.read(key), children: (scope, id) => committed.children(scope, id), blob: (hash) => stage.blob(hash) },
       visible: (key) => this.visible(key),
       children: (scope, id) => {
         const names = new Set(stage.merged(scope, id))

@@ -56,7 +56,7 @@ const viewOf = ({ graph: { locations } }: Scheduler, ground: Ground): View => {
     return root === undefined ? ground.read(key) : locations.document(root)
   }
   const children = locations.children.bind(locations)
-  return { committed: { read, children, blob: () => undefined }, visible: read, children }
+  return { committed: { read, children, blob: ground.content }, visible: read, children }
 }
 
 /** What a second run makes; `undefined` where it fails. */

@@ -20,6 +20,8 @@ import { COVERED, type Depth, DROPPED, extraOf, IDLE, LOADED, Location, READY, R
 export interface Ground {
   readonly read: (key: string) => Document | undefined
   readonly children: (scope: string, id: string) => ReadonlyArray<string>
+  /** Content, by its digest. */
+  readonly content: (hash: string) => Uint8Array | undefined
   /** Whether it holds all that locations hold once that is settled, so that they can be let go of. */
   readonly holds: boolean
 }
@@ -206,6 +208,12 @@ export class Locations {
       for (const root of this.roots.values()) fold(this.folders, root)
     }
     return this.folders.get(key) ?? none
+  }
+
+  /** Content, afresh for each reader. */
+  content(hash: string): Uint8Array | undefined {
+    const bytes = this.ground.content(hash)
+    return bytes === undefined ? undefined : new Uint8Array(bytes)
   }
 
   /** Names directly below a cell. */

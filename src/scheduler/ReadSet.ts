@@ -14,6 +14,7 @@ import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Value from "../cell/Value.ts"
 import { adjusted } from "../stage/Children.ts"
+import { hashOf } from "../stage/Content.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Moment } from "../stage/Moment.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
@@ -228,6 +229,8 @@ export abstract class ReadSet extends NodeTransaction {
     const { depth, path } = location.extra ?? { depth: "deep", path: undefined }
     if (depth !== "children" && this.draft?.own?.has(root.key) === true) return this.readOwn(location, hops)
     if (hops === 0 && isView(root.key)) throw this.refuse(new TransactionRefused({ reason: `${root.key} is a view for the outside that runs cannot read` }))
+    const hash = depth === "children" ? undefined : hashOf(root.key)
+    if (hash !== undefined) return this.content(root, hash, depth)
     if ((location.flags & COVERED) !== 0) this.promote(location)
     if (location.mark !== current.number) this.register(location)
     if (depth === "children") return this.names(location)
@@ -244,6 +247,13 @@ export abstract class ReadSet extends NodeTransaction {
     // Where the path goes on behind the link, what was read here is the link.
     if (path !== undefined && linked.depth < path.length && hops < Link.MAX_HOPS) this.register(locations.part(root, path.slice(0, linked.depth), "deep"))
     return this.follow(location, linked, hops)
+  }
+
+  /** Bytes are no document: nothing of them is kept in memory. */
+  private content(root: Location, hash: string, depth: Depth): Value.Value {
+    this.register(root)
+    const bytes = this.locations.content(hash)
+    return depth === "shallow" ? keysOf(bytes) : bytes
   }
 
   /** Goes on where a link leads. */

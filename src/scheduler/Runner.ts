@@ -172,7 +172,7 @@ export class Runner extends ReadSet implements NodeRun {
     if (this.draft !== undefined) return this.draft
     const { environment: { moment }, locations } = this
     const view = {
-      committed: { read: (key: string) => locations.document(locations.root(key)), children: locations.children.bind(locations), blob: () => undefined },
+      committed: { read: (key: string) => locations.document(locations.root(key)), children: locations.children.bind(locations), blob: locations.content.bind(locations) },
       visible: (key: string) => locations.document(locations.root(key)),
       children: locations.children.bind(locations)
     }

@@ -15,6 +15,7 @@ import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Values from "../cell/Value.ts"
 import { isTagged } from "../registry/Outcome.ts"
+import { FOLDER } from "../stage/Content.ts"
 import type { Moment } from "../stage/Moment.ts"
 import { type Definition, InvalidNode } from "./Definition.ts"
 import { Gates } from "./Gates.ts"
@@ -40,7 +41,7 @@ export interface Finished {
 }
 
 /** State that is nowhere but in the graph itself. */
-const memory: Ground = { read: () => undefined, children: () => [], holds: false }
+const memory: Ground = { read: () => undefined, children: () => [], content: () => undefined, holds: false }
 
 /** What a document became, and under which group, where somebody outside wrote it under one. */
 export interface Changed {
@@ -177,6 +178,12 @@ export class Scheduler {
     if ((root.flags & LOADED) === 0) adopt(root, before)
     // What a node derives is not for others to say: it derives it again.
     if (this.invalidation.replaced(root, after, { group }) && root.writer !== undefined) this.invalidation.lost(root.writer)
+  }
+
+  /** Content came to be there. */
+  appear(hash: string): void {
+    const root = this.graph.locations.known(FOLDER + hash)
+    if (root !== undefined) this.invalidation.appeared(root)
   }
 
   /** A document was taken back to what it was: whoever makes it has to do so again. */

@@ -112,7 +112,7 @@ describe("a pull", () => {
 
 describe("what was there", () => {
   it("leaves nothing behind, but the turns of the names that went last", () => {
-    const scheduler = new Scheduler({ read: () => undefined, children: () => [], holds: true })
+    const scheduler = new Scheduler({ read: () => undefined, children: () => [], content: () => undefined, holds: true })
     const watch = (i: number) => Effect.make({ name: `watch${i}`, read: (tx) => tx.get(`/a/${i}`), deliver: nothing })
     const names = () => scheduler.snapshot().map(({ name }) => name)
     scheduler.register(watch(0))
@@ -133,7 +133,7 @@ describe("what was there", () => {
   })
 
   it("is looked at by handlers without a trace where nobody derives anything", () => {
-    const scheduler = new Scheduler({ read: () => undefined, children: () => [], holds: true })
+    const scheduler = new Scheduler({ read: () => undefined, children: () => [], content: () => undefined, holds: true })
     scheduler.register(Computation.make({ name: "one", output: "/d/one", run: () => 1 }))
     scheduler.register(Materializer.make({ name: "m", writes: ["/m/*"], run: (tx) => tx.set("/m/x", 1) }))
     const { locations } = scheduler.graph
