@@ -97,6 +97,8 @@ export interface NodeRun {
   readonly hasRead: (edge: Edge) => boolean
   /** The run that is under way comes to nothing: its node went, or what it read is to be made by somebody else. */
   readonly leave: () => void
+  /** Stands as it did before runs that are taken back. */
+  readonly restore: (before: Pick<NodeRun, "children" | "error" | "since">) => void
 }
 
 /**

@@ -13,18 +13,16 @@ import type { Definition } from "./Definition.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph, Noted } from "./Graph.ts"
 import type { Invalidation } from "./Invalidation.ts"
-import { type Gate, GATED, INVALID, isLive, NEVER_RAN, type Node, type NodeRun, REMOVED, type Started, UNSETTLED } from "./Node.ts"
+import { type Gate, GATED, INVALID, isLive, NEVER_RAN, type Node, type NodeRun, REMOVED, UNSETTLED } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
 import type { Queue } from "./Queue.ts"
 import type { Registry } from "./Registry.ts"
 import type { Revival } from "./Revival.ts"
 
 /** How a node stood before the first of its runs. */
-interface Before {
+interface Before extends Pick<NodeRun, "children" | "error" | "since"> {
   readonly flags: number
   readonly gate: Gate | undefined
-  readonly since: number
-  readonly children: Started | undefined
 }
 
 /** A node that went with what its creator started. */
@@ -71,9 +69,9 @@ export class Reversal implements Noted {
     return this.befores.keys()
   }
 
-  runs({ children, node, since }: NodeRun): void {
+  runs({ children, error, node, since }: NodeRun): void {
     if (this.befores.has(node)) return
-    this.befores.set(node, { flags: node.flags, gate: node.gate === undefined ? undefined : { ...node.gate }, since, children })
+    this.befores.set(node, { flags: node.flags, gate: node.gate === undefined ? undefined : { ...node.gate }, since, children, error })
   }
 
   starts(node: Node, isKnown: boolean): void {
@@ -116,9 +114,10 @@ export class Reversal implements Noted {
   }
 
   /** Has a node stand as it did, but for what changed since; its runs were for nothing. */
-  private restore(node: Node, { children, flags, gate, since }: Before): void {
+  private restore(node: Node, before: Before): void {
     if ((node.flags & REMOVED) !== 0) return
-    Object.assign(node.run!, { children, since })
+    const { flags, gate } = before
+    node.run!.restore(before)
     this.around.gates.rewind(node, gate)
     node.flags = (node.flags & ~STANDING) | (flags & STANDING) | ((flags & NEVER_RAN) === 0 ? INVALID : 0)
     if ((node.flags & GATED) === 0 && isLive(node)) this.around.queue.push(node)

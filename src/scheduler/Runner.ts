@@ -90,6 +90,12 @@ export class Runner extends ReadSet implements NodeRun {
     this.refusal = AGAIN
   }
 
+  restore({ children, error, since }: Pick<NodeRun, "children" | "error" | "since">): void {
+    Object.assign(this, { children, error, since })
+    // The next run is to forget both.
+    this.isSpecial = true
+  }
+
   /** Forgets what was special about the last run. */
   protected override begin(): void {
     this.abandoned = this.children

@@ -50,6 +50,24 @@ describe("a node that its creator lets go of", () => {
     assert.strictEqual(other.pull("/one"), 1)
   })
 
+  it("and is back where that is undone goes with the next run that does not start it", () => {
+    const scheduler = world(() => 1)
+    scheduler.register(look("keeper", "/parent"))
+    scheduler.settle()
+    const names = () => scheduler.snapshot().map(({ name }) => name).toSorted()
+    const before = new Map(["/s", "/parent", "/child"].map((key) => [key, scheduler.graph.locations.document(scheduler.graph.locations.root(key))]))
+    scheduler.graph.noted = scheduler.reversal
+    for (const s of [2, 3]) {
+      scheduler.set("/s", s)
+      scheduler.settling.settle()
+    }
+    scheduler.reversal.revert((key) => before.get(key))
+    assert.deepStrictEqual(names(), ["child", "keeper", "parent"])
+    scheduler.set("/s", 4)
+    scheduler.settle()
+    assert.deepStrictEqual(names(), ["keeper", "parent"])
+  })
+
   it("does not run any more where a read comes upon both", () => {
     let runs = 0
     const scheduler = world((tx) => {
