@@ -356,7 +356,7 @@ export class Scheduler {
     if (children !== undefined) this.abandon(node, children, before)
     run.children = before === undefined ? undefined : new Map([...before].map(([name, beat]) => [name, children?.get(name) ?? beat]))
     const isRetried = this.gates.retry(node, isTagged(error, "Retry"))
-    if (!isRetried) this.failures.push({ node, error })
+    if (!isRetried && !this.revival.takes(node)) this.failures.push({ node, error })
     return isRetried
   }
 
