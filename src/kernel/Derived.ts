@@ -164,12 +164,12 @@ export class Derived implements Derivation {
     this.attention.beat = work.moment.beat
     scheduler.open(work.moment.now, work.moment)
     this.timing.count(work.begun.spent, scheduler)
+    if (work.takenBack.length > 0) this.roster.kept.clear()
+    if (this.roster.isBehind) this.roster.activate(scheduler)
     for (const [key, steps] of work.steps) this.changeBy(key, steps)
     for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
     for (const key of work.takenBack) scheduler.lose(Address.ofKey(key))
     this.appear(work.begun.content)
-    if (work.takenBack.length > 0) this.roster.kept.clear()
-    if (this.roster.isBehind) this.roster.activate(scheduler)
     this.at = FIRST
     scheduler.revival.revive()
     if (this.written.size > 0) this.stageChanges()
@@ -213,7 +213,7 @@ export class Derived implements Derivation {
       this.timing.pass(() => this.pass(scheduler, work))
     }
     if (work.takenBack.length > 0) kept.clear()
-    else if (kept.size > 0) kept.mark(work.stage.documents.values())
+    else if (kept.size > 0) kept.mark(work.stage.documents.values(), work.steps)
   }
 
   /** Content came to be there. */
@@ -330,7 +330,7 @@ export class Derived implements Derivation {
     scheduler.registry.removed = ({ definition: { name } }) => {
       if (!name.startsWith(WATCH)) this.roster.left(name)
     }
-    this.roster.kept.world = worldOf(this.committedState, scheduler.graph.locations, () => this.stage)
+    this.roster.kept.world = worldOf(this.committedState, scheduler.graph.locations, () => this.work)
     scheduler.registry.unclaimed = (name) => this.roster.kept.drop(name)
     scheduler.settling.timer = this.around.timer
     if (this.around.rechecks) this.check = Idempotency.checker(scheduler, this.ground, (name, address) => this.around.tell(Derivations.instability(name, address)))

@@ -33,6 +33,8 @@ export interface Observation {
   /** What the node is: kind, output, writes, the digest of its module and a piece's inputs. Another one begins anew. */
   readonly fingerprint: string
   readonly status: "clean" | "invalid"
+  /** The group whose changes it does not hear of. */
+  readonly group?: string
   /** The nodes that its newest run started: one that started some always runs when it comes back, so that those do, too. */
   readonly children: ReadonlyArray<string>
   readonly reads: ReadonlyArray<ObservedRead>
@@ -66,7 +68,7 @@ export const keep = (node: Node, isDone: boolean): void => {
 
 /** What is to be kept of a node; `undefined` for one that has no completed run. */
 export const observe = (node: Node, hash: string | undefined): Observation | undefined => {
-  const { flags, gate, run } = node
+  const { definition: { changeGroup }, flags, gate, run } = node
   if (run === undefined || (flags & NEVER_RAN) !== 0) return undefined
   const found = Reads.of(node)
   const reads = found.map(({ depth, key, path }): ObservedRead => [Address.into(Address.ofKey(key), path).text, depth])
@@ -77,6 +79,7 @@ export const observe = (node: Node, hash: string | undefined): Observation | und
     fingerprint: fingerprint(node.definition, hash),
     // Other rules may let it know what these did not.
     status: (flags & INVALID) === 0 && !(run.error instanceof LabelBelow) ? "clean" : "invalid",
+    ...(changeGroup !== undefined && { group: changeGroup }),
     children: [...run.children?.keys() ?? []],
     reads,
     causes,

@@ -123,6 +123,24 @@ describe("What comes back with a space", () => {
       assert.deepStrictEqual(yield* Fx.scoped(told(true)), [1, 2, 3])
     }))
 
+  it.effect("hears nothing of what its own group wrote, and of all else, though it was away or comes back in that very beat", () =>
+    Fx.gen(function*() {
+      for (const group of ["editor", "other", undefined]) for (const isAway of [false, true]) yield* alike((restart) => Fx.gen(function*() {
+        const machine = yield* Machine.make
+        const seen: Array<Value> = []
+        const editor = Effect.make({ name: "editor", read: (tx) => tx.get("/data/text"), deliver: (value) => void seen.push(value), changeGroup: "editor" })
+        let space = yield* machine.boot([put, editor])
+        yield* write(space, ["/data/text", "a"])
+        if (restart) space = yield* machine.boot(isAway ? [put] : [put, editor])
+        yield* space.set("/data/text", "b", group === undefined ? {} : { group }).pipe(Fx.forkChild({ startImmediately: true }))
+        yield* space.step
+        if (restart && isAway) space = yield* machine.boot([put, editor])
+        yield* steps(space, 2)
+        yield* turns()
+        return seen
+      }))
+    }))
+
   it.effect("tells no failure again: a creator that failed fails as it comes back, and that is no news", () =>
     alike((restart) => Fx.gen(function*() {
       const machine = yield* Machine.make
