@@ -173,3 +173,36 @@ describe("materializers", () => {
     assert.isFalse(scheduler.graph.coverage.has(Address.parse("/m/7/x")))
   })
 })
+
+describe("a materializer that has to run", () => {
+  it("comes before who reads inside its envelope; who reads there through another node and runs for something else runs once more", () => {
+    const scheduler = new Scheduler()
+    const ran: Array<string> = []
+    scheduler.register(Materializer.make({ name: "m", writes: ["/m/*"], run: (tx) => {
+      ran.push("m")
+      tx.set("/m/x", tx.get("/a"))
+    } }))
+    scheduler.register(Computation.make({ name: "between", output: "/between", run: (tx) => {
+      ran.push("between")
+      return tx.get("/m/x")
+    } }))
+    for (const [name, place] of [["direct", "/m/x"], ["through", "/between"]] as const) {
+      scheduler.register(Effect.make({ name, read: (tx) => {
+        ran.push(name)
+        return [tx.get("/a"), tx.get(place)]
+      }, deliver: () => {} }))
+    }
+    const runsOf = (a: number) => {
+      ran.length = 0
+      scheduler.set("/a", a)
+      scheduler.settle()
+      return ["m", "between", "direct", "through"].map((name) => ran.filter((each) => each === name).length)
+    }
+    runsOf(1)
+    assert.deepStrictEqual(runsOf(2), [1, 1, 1, 1])
+    scheduler.remove("direct")
+    assert.deepStrictEqual(runsOf(3), [1, 1, 0, 2])
+    scheduler.set("/a", 4)
+    assert.strictEqual(scheduler.pull("/between"), 4)
+  })
+})
