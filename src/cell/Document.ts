@@ -83,17 +83,7 @@ export const encode = (value: unknown): Document => {
 export const derive = (value: unknown): Document => {
   const canonical = Value.canonical(value)
   if (canonical.rich || canonical.value === undefined || hidesAsRich(canonical.value)) return encode(value)
-  const bound = boundOf(canonical.value)
-  return bound > MAX_TEXT ? encode(value) : new Changed(canonical.value, bound)
-}
-
-/** At least as many characters as a plain value's text has. */
-const boundOf = (value: Value.Value): number => {
-  if (typeof value === "string") return value.length * 6 + 2
-  if (typeof value !== "object" || value === null) return 25
-  let bound = 2
-  for (const key in value) bound += key.length * 6 + 4 + boundOf((value as Record<string, Value.Value>)[key])
-  return bound
+  return canonical.bound > MAX_TEXT ? encode(value) : new Changed(canonical.value, canonical.bound)
 }
 
 /**

@@ -55,18 +55,27 @@ export class InvalidValue extends Schema.TaggedError<InvalidValue>()("InvalidVal
 }
 
 const forbiddenKeys = new Set(["__proto__", "constructor", "prototype"])
+const SHORTEST_FORBIDDEN = 9
 
 /** Whether a key can be that of an object which is stored. */
-export const isKey = (key: string): boolean => !forbiddenKeys.has(key)
+export const isKey = (key: string): boolean => key.length < SHORTEST_FORBIDDEN || !forbiddenKeys.has(key)
 
-/** A value in canonical form, and whether plain JSON cannot express it. */
+/** A value in canonical form, whether plain JSON cannot express it, and how many characters it has there at most. */
 export interface Canonical {
   readonly value: Value
   readonly rich: boolean
+  readonly bound: number
 }
 
-/** Set by {@link settle} when it meets what JSON lacks; read and cleared by {@link canonical} alone. */
+/** Of the value that {@link canonical} is at: whether {@link settle} met what JSON lacks, and the characters of what it went through, at most. */
 let rich = false
+let bound = 0
+
+/** Most characters of a number, `true`, `false` or `null` with what separates it from the next. */
+const SHORT = 25
+/** Characters that one may become in JSON; quotes, colon and comma. */
+const ESCAPED = 6
+const QUOTES = 4
 
 /**
  * The canonical form: keys in the order that engines give to keys written in code-unit order (those that are
@@ -80,11 +89,13 @@ let rich = false
  */
 export const canonical = (value: unknown): Canonical => {
   rich = false
+  bound = 0
   const settled = settle(value, 0)
-  return { value: settled, rich }
+  return { value: settled, rich, bound }
 }
 
 const settle = (value: unknown, depth: number): Value => {
+  bound += typeof value === "string" ? value.length * ESCAPED + QUOTES : SHORT
   switch (typeof value) {
     case "string":
     case "boolean":
@@ -108,7 +119,7 @@ const settle = (value: unknown, depth: number): Value => {
 const settleArray = (array: ReadonlyArray<unknown>, depth: number): Value => {
   let copy: Array<Value> | undefined
   for (let i = 0; i < array.length; i++) {
-    const item = within(String(i), array[i], depth)
+    const item = within(i, array[i], depth)
     // A hole becomes an undefined item: what is stored knows no holes.
     const kept = item === undefined ? i in array : Object.is(item, array[i])
     if (copy === undefined && !kept) copy = array.slice(0, i) as Array<Value>
@@ -128,6 +139,7 @@ const settleObject = (object: object, depth: number): Value => {
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i]!
     if (!isKey(key)) throw refuse(`the key "${key}" is not allowed; rename it`)
+    bound += key.length * ESCAPED + QUOTES
     const item = within(key, source[key], depth)
     if (copy === undefined && !Object.is(item, source[key])) {
       copy = {}
@@ -138,10 +150,19 @@ const settleObject = (object: object, depth: number): Value => {
   return Object.freeze(copy ?? object) as Value
 }
 
+/** Whether keys, as the engine lists them, are in order. Array indexes come first of themselves, by number. */
 const isOrdered = (keys: ReadonlyArray<string>): boolean => {
-  for (let i = 1; i < keys.length; i++) if (keys[i - 1]! >= keys[i]!) return false
+  for (let i = 1; i < keys.length; i++) if (keys[i - 1]! >= keys[i]! && !isIndex(keys[i - 1]!)) return false
   return true
 }
+
+const isIndex = (key: string): boolean => {
+  const index = Number(key) >>> 0
+  return index < MAX_INDEX && String(index) === key
+}
+
+/** Whole numbers below this one are array indexes. */
+const MAX_INDEX = 4_294_967_295
 
 const settleRich = (object: object, depth: number): Value => {
   rich = true
@@ -165,8 +186,8 @@ const settleRich = (object: object, depth: number): Value => {
   throw refuse(`an instance of ${kind} is not plain data; store its fields instead`)
 }
 
-const within = (key: string, value: unknown, depth: number): Value => {
-  if (typeof value === "string") return value
+const within = (key: string | number, value: unknown, depth: number): Value => {
+  if (typeof value === "string" || (typeof value === "number" && Number.isFinite(value))) return settle(value, depth)
   try {
     return settle(value, depth + 1)
   } catch (error) {
@@ -223,9 +244,19 @@ export const equals = (a: Value, b: Value): boolean => {
   if (a instanceof Uint8Array) return sameItems(a, b as Uint8Array)
   if (a instanceof Map) return sameItems([...a].flat(), [...(b as Map<Value, Value>)].flat())
   if (a instanceof Set) return sameItems([...a], [...(b as Set<Value>)])
-  const left = Object.keys(a)
-  if (left.length !== Object.keys(b).length) return false
-  return left.every((key) => Object.hasOwn(b, key) && equals((a as Record<string, Value>)[key], (b as Record<string, Value>)[key]))
+  return sameFields(a as Record<string, Value>, b as Record<string, Value>)
+}
+
+/** Keys of canonical objects are in the same order. */
+const sameFields = (a: Record<string, Value>, b: Record<string, Value>): boolean => {
+  const keys = Object.keys(a)
+  const others = Object.keys(b)
+  if (keys.length !== others.length) return false
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!
+    if (key !== others[i] || !equals(a[key], b[key])) return false
+  }
+  return true
 }
 
 const sameItems = (a: ArrayLike<Value>, b: ArrayLike<Value>): boolean => {

@@ -9,8 +9,11 @@
  */
 import * as Address from "../cell/Address.ts"
 import * as Envelope from "../stage/Envelope.ts"
+import * as Flag from "./Flag.ts"
 import type { Locations } from "./Locations.ts"
-import { COVERED, type Depth, extraOf, type Location, type Node, READY } from "./Node.ts"
+import { type Depth, extraOf, type Location, type Node } from "./Node.ts"
+
+const { COVERED, READY } = Flag
 
 const nobody: ReadonlyArray<Node> = []
 

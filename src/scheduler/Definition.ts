@@ -35,6 +35,12 @@ export interface Common {
 /** What a piece was started with. */
 export type Inputs = Readonly<Record<string, Value>>
 
+/** Of what an effect is told: the beat in which it saw that, and the effect's name. Together they tell one delivery from all others. */
+export interface Delivery {
+  readonly beat: number
+  readonly key: string
+}
+
 /** A node as the scheduler takes it: checked, and with every field there. */
 export interface Definition {
   readonly _tag: "Computation" | "Effect" | "Materializer"
@@ -49,7 +55,7 @@ export interface Definition {
   readonly writes: ReadonlyArray<string>
   readonly envelope: Envelope.Envelope
   readonly run: (tx: Transaction) => Value | void
-  readonly deliver: ((value: Value, at: { readonly beat: number; readonly key: string }) => void | Promise<void>) | undefined
+  readonly deliver: ((value: Value, at: Delivery) => void | Promise<void>) | undefined
   readonly speculative: boolean
   /** Whether the scheduler may give it a debounce of its own accord. */
   readonly autoDebounce: boolean

@@ -5,7 +5,7 @@
  */
 import type { Value } from "../cell/Value.ts"
 import type { Transaction } from "../stage/Transaction.ts"
-import type { Common, Definition, Inputs } from "./Definition.ts"
+import type { Common, Definition, Delivery, Inputs } from "./Definition.ts"
 import { callable, common, envelope, withInputs } from "./Definition.ts"
 import * as Piece from "./Piece.ts"
 
@@ -14,7 +14,7 @@ export interface EffectDefinition<Seen extends Value> extends Common {
   /** What it watches; it writes nothing. All that it reads is kept up to date for it. */
   readonly read: (tx: Transaction, inputs: Inputs) => Seen
   /** Told what was seen once that is durable, in order, at most once, and never in a replay. */
-  readonly deliver: (value: Seen, at: { readonly beat: number; readonly key: string }) => void | Promise<void>
+  readonly deliver: (value: Seen, at: Delivery) => void | Promise<void>
   /** Deliver right after the pass, before the beat is durable. */
   readonly speculative?: boolean | undefined
   /** Never give it a debounce because its runs take long. */

@@ -9,8 +9,11 @@
  * @module
  */
 import { Heap } from "../cell/Heap.ts"
-import { EFFECT, type Gate, GATED, INVALID, isLive, MATERIALIZER, NEVER_RAN, type Node, PROVISIONAL, REMOVED, UNSETTLED } from "./Node.ts"
+import * as Flag from "./Flag.ts"
+import type { Gate, Node } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
+
+const { BOUND, EFFECT, GATED, INVALID, MATERIALIZER, NEVER_RAN, PROVISIONAL, REMOVED, UNSETTLED } = Flag
 
 /** First and longest wait of a node that does not come to rest, in milliseconds; each in a row doubles it. */
 export const BACKOFF_BASE = 250
@@ -211,7 +214,7 @@ export class Gates {
 const none: ReadonlyArray<Node> = []
 
 /** Whether a node would run if its gate were open. */
-const isWaiting = (node: Node): boolean => (node.flags & REMOVED) === 0 && (node.flags & UNSETTLED) !== 0 && isLive(node)
+const isWaiting = (node: Node): boolean => (node.flags & REMOVED) === 0 && (node.flags & UNSETTLED) !== 0 && node.isLive
 
 /** When a node's gate opens. */
 export const eligibleAt = ({ gate }: Node): number =>
@@ -225,5 +228,7 @@ export const heldBy = (node: Node): "debounce" | "throttle" | "backoff" | undefi
   return node.gate.throttledUntil === at ? "throttle" : "debounce"
 }
 
-const gateOf = (node: Node): Gate =>
-  node.gate ??= { debounce: 0, throttle: 0, debouncedUntil: 0, throttledUntil: 0, backoffUntil: 0, streak: 0, episodes: 0, attempts: 0, measured: 0, spent: 0 }
+const gateOf = (node: Node): Gate => {
+  node.flags |= BOUND
+  return node.gate ??= { debounce: 0, throttle: 0, debouncedUntil: 0, throttledUntil: 0, backoffUntil: 0, streak: 0, episodes: 0, attempts: 0, measured: 0, spent: 0 }
+}

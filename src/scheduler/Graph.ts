@@ -11,10 +11,13 @@
 import type * as Address from "../cell/Address.ts"
 import type { Labels } from "../stage/Labels.ts"
 import { Coverage } from "./Coverage.ts"
+import * as Flag from "./Flag.ts"
 import type { Ground } from "./Locations.ts"
 import { Locations } from "./Locations.ts"
-import { type Depth, Edge, isLive, KEPT, type Location, type Node, type NodeRun, ROOT, rootOf, UNSETTLED } from "./Node.ts"
+import { type Depth, Edge, type Location, type Node, type NodeRun, rootOf } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
+
+const { KEPT, ROOT, UNSETTLED } = Flag
 
 const nobody: ReadonlyArray<Node> = []
 
@@ -78,7 +81,7 @@ export class Graph {
     for (const edge of this.edgesTo(location)) {
       if (edge.reader === node) continue
       this.raise(node, edge)
-      if (isLive(edge.reader)) this.grant(node)
+      if (edge.reader.isLive) this.grant(node)
     }
   }
 
@@ -118,7 +121,7 @@ export class Graph {
   private join(writer: Node, edge: Edge): void {
     if (writer === edge.reader) return
     this.raise(writer, edge)
-    if (isLive(edge.reader)) this.grant(writer)
+    if (edge.reader.isLive) this.grant(writer)
   }
 
   /** Takes an edge out of its location's readers; the reader's own list is the caller's business. */
@@ -131,7 +134,7 @@ export class Graph {
     else nextReader.previousReader = previousReader
     const wasCyclic = this.isCyclic
     if (edge.back) this.backs.delete(edge)
-    if (isLive(reader)) {
+    if (reader.isLive) {
       if (location.extra?.depth === "children") {
         for (const writer of this.writersBelow(location)) if (writer !== reader) this.withdraw(writer, wasCyclic)
       } else {
@@ -239,7 +242,7 @@ export class Graph {
 
   /** One more live reader. A node that becomes live demands what it read, and runs if it has to. */
   grant(writer: Node): void {
-    if (isLive(writer)) writer.liveRefs++
+    if (writer.isLive) writer.liveRefs++
     else {
       writer.liveRefs++
       this.activate(writer)
@@ -254,7 +257,7 @@ export class Graph {
       if ((node.flags & UNSETTLED) !== 0) this.queue.push(node)
       this.upstream(node, above)
       for (let writer = above.pop(); writer !== undefined; writer = above.pop()) {
-        if (!isLive(writer)) active.push(writer)
+        if (!writer.isLive) active.push(writer)
         writer.liveRefs++
       }
     }
@@ -264,12 +267,12 @@ export class Graph {
   private withdraw(writer: Node, isCyclic: boolean): void {
     writer.liveRefs--
     if (isCyclic) this.recount(writer)
-    else if (!isLive(writer)) this.deactivate(writer)
+    else if (!writer.isLive) this.deactivate(writer)
   }
 
   /** A root gave up its own demand: it lives on only by what reads it. */
   release(node: Node): void {
-    if (isLive(node) && !this.isCyclic) return
+    if (node.isLive && !this.isCyclic) return
     if (this.isCyclic) this.recount(node)
     else this.deactivate(node)
   }
@@ -281,7 +284,7 @@ export class Graph {
       this.upstream(node, above)
       for (let writer = above.pop(); writer !== undefined; writer = above.pop()) {
         writer.liveRefs--
-        if (!isLive(writer)) passive.push(writer)
+        if (!writer.isLive) passive.push(writer)
       }
     }
   }
@@ -304,9 +307,9 @@ export class Graph {
     for (const node of region) node.liveRefs = 0
     for (const node of region) {
       for (const edge of this.readersOf(node)) {
-        if (edge.reader !== node && !region.has(edge.reader) && isLive(edge.reader)) node.liveRefs++
+        if (edge.reader !== node && !region.has(edge.reader) && edge.reader.isLive) node.liveRefs++
       }
-      if (isLive(node)) live.push(node)
+      if (node.isLive) live.push(node)
     }
     // Whoever is live by itself demands in turn.
     for (let node = live.pop(); node !== undefined; node = live.pop()) {

@@ -6,12 +6,15 @@
  *
  * @module
  */
+import * as Flag from "./Flag.ts"
 import { eligibleAt, heldBy } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { textOf } from "./Locations.ts"
-import { isLive, NEVER_RAN, type Node, UNSETTLED } from "./Node.ts"
+import type { Node } from "./Node.ts"
 import * as Reads from "./Reads.ts"
 import type { Registry } from "./Registry.ts"
+
+const { NEVER_RAN, UNSETTLED } = Flag
 
 /** One node, as it stands. */
 export interface NodeView {
@@ -89,7 +92,7 @@ export const view = (node: Node, graph: Graph): NodeView => {
     name: node.definition.name,
     kind: kinds[node.definition._tag],
     status: (node.flags & UNSETTLED) === 0 ? "clean" : (node.flags & NEVER_RAN) === 0 ? "invalid" : "never-ran",
-    live: isLive(node),
+    live: node.isLive,
     liveRefs: node.liveRefs,
     level: node.level,
     ordinal: node.ordinal,

@@ -12,11 +12,14 @@ import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Change from "../cell/Change.ts"
 import * as Value from "../cell/Value.ts"
+import * as Flag from "./Flag.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { adopt, derive, type Locations } from "./Locations.ts"
-import { COVERED, type Edge, GATED, INVALID, isLive, type Location, LOADED, NEVER_RAN, type Node, QUEUED, READY, RICH, RUNNING } from "./Node.ts"
+import type { Edge, Location, Node } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
+
+const { BOUND, COVERED, GATED, INVALID, LOADED, NEVER_RAN, QUEUED, READY, RICH, RUNNING } = Flag
 
 /** Who made a change, so that it does not hear of it itself. */
 export interface Source {
@@ -52,17 +55,21 @@ export class Invalidation {
    * @throws InvalidValue
    */
   derived(root: Location, value: unknown, source: Node | undefined): boolean {
-    if (typeof value === "number" && Number.isFinite(value)) return this.counted(root, value, source)
-    return this.plain(root, value, source)
+    if ((root.flags & (LOADED | RICH)) !== LOADED || typeof value === "object") return this.encoded(root, value, source)
+    const before = root.value
+    if (Object.is(before, value) || (before === 0 && value === 0)) return false
+    this.locations.touch(root)
+    derive(root, value)
+    this.tell(root, before, source)
+    return true
   }
 
-  /** The same for finite numbers, which most derived values are: in documents that are read as a whole they go a short way. */
-  counted(root: Location, value: number, source: Node | undefined): boolean {
+  /** A short way for numbers after numbers, which most derived values are, in documents that are read as a whole. Answers whether it was open. */
+  counted(root: Location, value: unknown, source: Node | undefined): boolean {
     const before = root.value
-    if (before === value) return false
-    if (before === undefined || root.extra !== undefined || this.marked !== undefined || (root.flags & (LOADED | RICH | COVERED)) !== LOADED) {
-      return this.plain(root, value, source)
-    }
+    if (typeof before !== "number" || typeof value !== "number" || !Number.isFinite(value)) return false
+    if (root.extra !== undefined || this.marked !== undefined || (root.flags & (LOADED | RICH | COVERED)) !== LOADED) return false
+    if (before === value) return true
     this.locations.touch(root)
     root.value = value === 0 ? 0 : value
     root.flags |= READY
@@ -71,25 +78,14 @@ export class Invalidation {
       const node = edge.reader
       const { flags } = node
       if (node === source) continue
-      if ((flags & (RUNNING | GATED)) !== 0 || node.gate !== undefined) {
+      if ((flags & (BOUND | RUNNING)) !== 0) {
         this.reach(edge)
         continue
       }
       edge.cause = clock
       node.flags = flags | INVALID
-      if ((flags & QUEUED) === 0 && isLive(node)) this.queue.push(node)
+      if ((flags & QUEUED) === 0 && node.isLive) this.queue.push(node)
     }
-    return true
-  }
-
-  /** The way of any value. */
-  private plain(root: Location, value: unknown, source: Node | undefined): boolean {
-    if ((root.flags & (LOADED | RICH)) !== LOADED || typeof value === "object") return this.encoded(root, value, source)
-    const before = root.value
-    if (Object.is(before, value) || (before === 0 && value === 0)) return false
-    this.locations.touch(root)
-    derive(root, value)
-    this.tell(root, before, source)
     return true
   }
 
@@ -173,7 +169,7 @@ export class Invalidation {
     const { flags } = node
     node.flags = flags | INVALID
     if (node.gate !== undefined) this.gates.disturb(node)
-    if ((flags & GATED) === 0 && isLive(node)) this.queue.push(node)
+    if ((flags & GATED) === 0 && node.isLive) this.queue.push(node)
   }
 }
 

@@ -14,7 +14,10 @@ import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Value from "../cell/Value.ts"
-import { COVERED, type Depth, DROPPED, extraOf, IDLE, LOADED, Location, READY, RICH } from "./Node.ts"
+import * as Flag from "./Flag.ts"
+import { type Depth, extraOf, Location } from "./Node.ts"
+
+const { COVERED, DROPPED, IDLE, LOADED, READY, RICH } = Flag
 
 /** State below the graph: what is committed, with what the beat has made of it so far. */
 export interface Ground {
@@ -210,9 +213,9 @@ export class Locations {
     return this.folders.get(key) ?? none
   }
 
-  /** Content, afresh for each reader. */
-  content(hash: string): Uint8Array | undefined {
-    const bytes = this.ground.content(hash)
+  /** Content, afresh for each reader: it is no document, and nothing of it is kept in memory. It has no keys. */
+  content(hash: string, depth: Depth = "deep"): Uint8Array | undefined {
+    const bytes = depth === "deep" ? this.ground.content(hash) : undefined
     return bytes === undefined ? undefined : new Uint8Array(bytes)
   }
 

@@ -12,30 +12,10 @@
 import type { Path } from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
-import type { Definition } from "./Definition.ts"
+import type { Definition, Delivery } from "./Definition.ts"
+import * as Flag from "./Flag.ts"
 
-/** What a node is and how it stands: bits of `Node.flags`. A node that is neither invalid nor never ran is clean. */
-export const EFFECT = 1
-export const MATERIALIZER = 2
-/** A value that it read changed since its last run. */
-export const INVALID = 4
-export const NEVER_RAN = 8
-/** Stands in the queue. */
-export const QUEUED = 16
-export const RUNNING = 32
-/** Waits for its gate to open. */
-export const GATED = 64
-export const REMOVED = 128
-/** Live because a live node created it, until it has run. */
-export const PROVISIONAL = 256
-/** On the way of the walk that brings a closure up to date. */
-export const WALKED = 512
-/** Its observation was kept since it read anything else. */
-export const KEPT = 1024
-
-export const UNSETTLED = INVALID | NEVER_RAN
-/** Demand that needs no reader. */
-export const ROOT = EFFECT | MATERIALIZER | PROVISIONAL
+const { ROOT } = Flag
 
 /**
  * The gate of one node. Moments are in milliseconds since 1970; 0 holds nothing back.
@@ -73,6 +53,8 @@ export const UNENDED = -1
  */
 export interface NodeRun {
   readonly node: Node
+  /** What its definition runs, at hand. */
+  body: Definition["run"]
   /** The change before which the newest completed run began: newer ones are reasons to run again. */
   since: number
   /** The pass in which it ran last, how often in it, and how often in all. */
@@ -82,6 +64,8 @@ export interface NodeRun {
   /** What an effect saw last, and whether that is still to be told. */
   readonly seen: Value
   isSeen: boolean
+  /** How that was told last: one object serves all that is told in one beat. */
+  delivery: Delivery | undefined
   /** Why the newest run failed, where it did; and what changed before it, where that is asked for. */
   readonly error: unknown
   causes: ReadonlyArray<string>
@@ -108,47 +92,44 @@ export interface NodeRun {
  * @since 0.1.0
  */
 export class Node {
-  definition: Definition
+  // What every run touches stands together, and first: it takes fewer of the processor's cache lines.
   flags: number
-  /** One above the highest writer that it reads, edges that close a cycle aside. */
-  level = 0
-  /** When its name was registered first: smaller runs earlier. */
-  readonly ordinal: number
-  /** How many edges lead from its outputs to live readers. */
-  liveRefs = 0
+  /** What its runs keep; made for the first one. */
+  run: NodeRun | undefined = undefined
   /** Its read set, in the order of its reads. */
   reads: Edge | undefined = undefined
   /** The document that a computation derives. */
   output: Location | undefined = undefined
+  /** How many edges lead from its outputs to live readers. */
+  liveRefs = 0
+  /** One above the highest writer that it reads, edges that close a cycle aside. */
+  level = 0
+  /** When its name was registered first: smaller runs earlier. */
+  readonly ordinal: number
   nextQueued: Node | undefined = undefined
-  parent: Node | undefined = undefined
-  gate: Gate | undefined = undefined
-  /** What its runs keep; made for the first one. */
-  run: NodeRun | undefined = undefined
   /** The change up to which it and all above it were found up to date. */
   checked = -1
+  definition: Definition
+  parent: Node | undefined = undefined
+  gate: Gate | undefined = undefined
 
   constructor(definition: Definition, ordinal: number, flags: number) {
     this.definition = definition
     this.ordinal = ordinal
     this.flags = flags
   }
+
+  /** Goes on under another definition. */
+  define(definition: Definition): void {
+    this.definition = definition
+    if (this.run !== undefined) this.run.body = definition.run
+  }
+
+  /** Whether demand reaches it. */
+  get isLive(): boolean {
+    return this.liveRefs > 0 || (this.flags & ROOT) !== 0
+  }
 }
-
-/** Whether demand reaches a node. */
-export const isLive = (node: Node): boolean => node.liveRefs > 0 || (node.flags & ROOT) !== 0
-
-/** Whether its value can be handed out as it stands: it is loaded, plain, no link, and no materializer may be behind it. */
-export const READY = 1
-/** The document holds what readers decode afresh. */
-export const RICH = 2
-export const LOADED = 4
-/** A materializer may write here. */
-export const COVERED = 8
-/** Nobody read it any more, so it hears of no changes; the place has another location now, or none. */
-export const DROPPED = 16
-/** Is to be looked at when all is settled, because nobody may read or write it any more. */
-export const IDLE = 32
 
 /** What of a document is read. */
 export type Depth = "deep" | "shallow" | "children"
@@ -160,18 +141,18 @@ export type Depth = "deep" | "shallow" | "children"
  * @since 0.1.0
  */
 export class Location {
-  readonly key: string
   value: Value = undefined
   flags = 0
   /** The run that read it last, by number: a second read in a run costs no edge. */
   mark = 0
   firstReader: Edge | undefined = undefined
-  lastReader: Edge | undefined = undefined
   /** When it was changed last, as the locations count. */
   touched = -1
+  extra: Extra | undefined = undefined
+  readonly key: string
+  lastReader: Edge | undefined = undefined
   /** The one node whose output this document is. */
   writer: Node | undefined = undefined
-  extra: Extra | undefined = undefined
 
   constructor(key: string) {
     this.key = key
@@ -212,9 +193,9 @@ export class Edge {
   readonly location: Location
   nextRead: Edge | undefined
   nextReader: Edge | undefined = undefined
-  previousReader: Edge | undefined = undefined
   /** The change that was the newest reason to run again, by number. */
   cause = -1
+  previousReader: Edge | undefined = undefined
   /** Whether it closes a cycle, and so does not raise its reader above the writer. */
   back = false
 

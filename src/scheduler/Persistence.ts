@@ -10,13 +10,17 @@
  */
 import * as Address from "../cell/Address.ts"
 import type { Definition } from "./Definition.ts"
+import type { Environment } from "./Environment.ts"
+import * as Flag from "./Flag.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { LabelBelow } from "../stage/Labels.ts"
-import { type Depth, type Edge, INVALID, isLive, KEPT, NEVER_RAN, type Node, UNSETTLED } from "./Node.ts"
+import type { Depth, Edge, Node } from "./Node.ts"
 import * as Reads from "./Reads.ts"
-import { type Environment, Runner } from "./Runner.ts"
+import { Runner } from "./Runner.ts"
 import type { Queue } from "./Queue.ts"
+
+const { INVALID, KEPT, NEVER_RAN, UNSETTLED } = Flag
 
 /** One place that was read. */
 export type ObservedRead = readonly [address: string, depth: Depth]
@@ -136,7 +140,7 @@ export const resume = (node: Node, kept: Observation, around: { readonly graph: 
     if (kept.causes.includes(i)) after.cause = graph.clock + 1
   })
   if (isInvalid) graph.clock++
-  if (isInvalid && isLive(node)) queue.push(node)
+  if (isInvalid && node.isLive) queue.push(node)
   return true
 }
 

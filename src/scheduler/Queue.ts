@@ -8,7 +8,10 @@
  *
  * @module
  */
-import { MATERIALIZER, type Node, QUEUED } from "./Node.ts"
+import * as Flag from "./Flag.ts"
+import type { Node } from "./Node.ts"
+
+const { MATERIALIZER, QUEUED } = Flag
 
 /** The nodes of one level. */
 class Level {

@@ -16,30 +16,23 @@ import * as Value from "../cell/Value.ts"
 import { adjusted } from "../stage/Children.ts"
 import { hashOf } from "../stage/Content.ts"
 import type { Draft } from "../stage/Draft.ts"
-import type { Moment } from "../stage/Moment.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import { isView } from "../stage/View.ts"
-import { raised } from "./Definition.ts"
+import type { Definition } from "./Definition.ts"
+import type { Environment } from "./Environment.ts"
+import * as Flag from "./Flag.ts"
 import type { Graph } from "./Graph.ts"
 import { keysOf, type Locations, textOf } from "./Locations.ts"
 import { NodeTransaction } from "./NodeTransaction.ts"
-import type { Queue } from "./Queue.ts"
-import { COVERED, type Depth, DROPPED, type Edge, type Location, type Node, READY, rootOf, RUNNING, UNSETTLED } from "./Node.ts"
+import { type Depth, type Edge, type Location, type Node, rootOf } from "./Node.ts"
+
+const { COVERED, READY, RUNNING, UNSETTLED } = Flag
 
 /** Most runs that stand one in another; beyond, the outer ones are begun again when the inner ones are done. */
 export const MAX_NESTING = 200
 
-/** What reads ask of the rest of the scheduler. */
-export interface Surroundings {
-  readonly graph: Graph
-  readonly queue: Queue
-  /** Brings a node and all above it up to date; answers whether the reader has to begin again. */
-  readonly ensure: (writer: Node) => boolean
-  moment: Moment
-}
-
 /** The run that is under way. There is one at a time in the process, whichever graph it belongs to: those it stands in wait. */
-export const current: {
+const current: {
   simple: ReadSet | undefined
   /** The same instead, once it wrote beside its output: from then on no read is a simple one. */
   writing: ReadSet | undefined
@@ -55,7 +48,7 @@ export const current: {
 let numbers = 0
 
 /** Thrown through a run that has to begin again, when what it reads stands too deep. */
-export const AGAIN = Symbol("again")
+const AGAIN = Symbol("again")
 
 /**
  * What a node reads, from one run to the next, and the run that walks along it.
@@ -64,12 +57,18 @@ export const AGAIN = Symbol("again")
  * @since 0.1.0
  */
 export abstract class ReadSet extends NodeTransaction {
+  // What every run touches stands together, and first: it takes fewer of the processor's cache lines.
   readonly node: Node
-  protected readonly locations: Locations
-  protected readonly graph: Graph
-  protected readonly environment: Surroundings
+  body: Definition["run"]
+  protected readonly environment: Environment
   /** Whether the newest run failed, was refused something, wrote beside its output or started nodes, or the one before it started some. */
   protected isSpecial = false
+  since = -1
+  pass = -1
+  passRuns = 0
+  runs = 0
+  seen: Value.Value = undefined
+  isSeen = false
   /** What the run wrote beside its output. */
   protected draft: Draft | undefined = undefined
   /** While it waits for a run within: the edge that it is expected to read next. */
@@ -80,20 +79,25 @@ export abstract class ReadSet extends NodeTransaction {
 
   /** Forgets what was special about the last run. */
   protected abstract begin(): void
-  protected abstract fail(error: unknown): void
-  /** What was refused is the run's error, caught or not; answers whether the run has to begin again. */
-  protected abstract refused(): boolean
-  /** As if it had not run. */
-  protected abstract rewind(flags: number, value: Value.Value): typeof AGAIN
-  /** What the run made is published, when its read set is in place. */
+  protected abstract fail(thrown: unknown): void
+  /** As if it had not run. Answers false. */
+  protected abstract rewind(flags: number, value: Value.Value): boolean
+  /** What the run made is published, when its read set is in place. Answers true. */
   protected abstract conclude(value: Value.Value, clock: number): boolean
 
-  constructor(node: Node, environment: Surroundings) {
+  constructor(node: Node, environment: Environment) {
     super()
     this.node = node
+    this.body = node.definition.run
     this.environment = environment
-    this.graph = environment.graph
-    this.locations = environment.graph.locations
+  }
+
+  protected get graph(): Graph {
+    return this.environment.graph
+  }
+
+  protected get locations(): Locations {
+    return this.environment.graph.locations
   }
 
   override get beat(): number {
@@ -105,19 +109,26 @@ export abstract class ReadSet extends NodeTransaction {
   }
 
   override get(place: string | Cell): Value.Value {
-    const { locations } = this
-    const location = typeof place === "string" ? locations.named(place) : place.home === locations ? place.found as Location : locations.of(place)
-    if (current.simple === this && (location.flags & READY) !== 0) {
+    if (current.simple === this) {
+      const location = typeof place === "string" ? this.locations.named(place) : place.found as Location | undefined
       const edge = current.cursor
+      // Edges lead to places of this graph, and no other run has this number: wherever the cell was looked up, it is this place.
       if (edge !== undefined && edge.location === location) {
-        current.cursor = edge.nextRead
-        location.mark = current.number
-        return location.value
-      }
-      if (location.mark === current.number) return location.value
+        if ((location.flags & READY) !== 0) {
+          current.cursor = edge.nextRead
+          location.mark = current.number
+          return location.value
+        }
+      } else if (location !== undefined && location.mark === current.number && (location.flags & READY) !== 0) return location.value
     }
     this.alive()
-    return this.read((location.flags & DROPPED) === 0 ? location : locations.at(addressOf(place)), 0)
+    return this.read(this.placed(place), 0)
+  }
+
+  private placed(place: string | Cell): Location {
+    const { locations } = this
+    if (typeof place === "string") return locations.named(place)
+    return place.home === locations ? locations.fresh(place) : locations.of(place)
   }
 
   override peek(place: string | Cell): Value.Value {
@@ -140,35 +151,14 @@ export abstract class ReadSet extends NodeTransaction {
     return this.look(address, "children") as ReadonlyArray<string>
   }
 
-  /** Runs the node once. Answers false where it has to begin again, because what it reads stands too deep. */
+  /**
+   * Runs the node once. Answers false where it has to begin again, because what it reads stands too deep.
+   *
+   * It is one function, however long: hosts that are to put its parts together have done so with what is rare by then.
+   */
   perform(): boolean {
+    const { environment: { graph: { clock } }, node } = this
     if (current.simple !== undefined || current.writing !== undefined) return this.within(current.simple ?? current.writing!)
-    const { clock } = this.graph
-    const value = this.execute()
-    current.simple = undefined
-    current.writing = undefined
-    return value !== AGAIN && this.conclude(value as Value.Value, clock)
-  }
-
-  /** Runs the node while another run waits. */
-  private within(outer: ReadSet): boolean {
-    const { behind, cursor, number, simple, writing } = current
-    const { clock } = this.graph
-    outer.waiting = cursor
-    current.depth++
-    current.writing = undefined
-    const value = this.execute()
-    current.depth--
-    current.simple = simple
-    current.writing = writing
-    current.cursor = cursor
-    current.behind = behind
-    current.number = number
-    return value !== AGAIN && this.conclude(value as Value.Value, clock)
-  }
-
-  private execute(): Value.Value | typeof AGAIN {
-    const { node } = this
     const { flags } = node
     node.flags = (flags & ~UNSETTLED) | RUNNING
     if (this.isSpecial) this.begin()
@@ -178,14 +168,57 @@ export abstract class ReadSet extends NodeTransaction {
     current.number = ++numbers
     let value: Value.Value
     try {
-      value = node.definition.run(this) as Value.Value
+      const { body } = this
+      value = body(this) as Value.Value
     } catch (error) {
-      this.fail(raised(error))
+      this.fail(error)
     }
     const isAgain = this.isSpecial && this.refused()
     if (current.cursor !== undefined && !isAgain) this.forget()
     node.flags &= ~RUNNING
-    return isAgain ? this.rewind(flags, value) : value
+    current.simple = undefined
+    current.writing = undefined
+    return isAgain ? this.rewind(flags, value) : this.conclude(value, clock)
+  }
+
+  /** Runs the node while another run waits. */
+  private within(outer: ReadSet): boolean {
+    const { behind, cursor, number, simple, writing } = current
+    outer.waiting = cursor
+    current.depth++
+    current.simple = undefined
+    current.writing = undefined
+    const isDone = this.perform()
+    current.depth--
+    current.simple = simple
+    current.writing = writing
+    current.cursor = cursor
+    current.behind = behind
+    current.number = number
+    return isDone
+  }
+
+  /** What was refused is the run's error, caught or not; answers whether the run has to begin again. */
+  private refused(): boolean {
+    const refusal = this.refusal ?? this.draft?.refusal
+    this.refusal = undefined
+    if (refusal === undefined || refusal === AGAIN) return refusal === AGAIN
+    this.fail(refusal)
+    return false
+  }
+
+  /** Whatever the run goes on to do is refused, and it begins again. */
+  leave(): void {
+    this.isSpecial = true
+    this.refusal = AGAIN
+  }
+
+  /** From now on reads look first at what the run wrote. */
+  protected drafted(draft: Draft): void {
+    this.draft = draft
+    this.isSpecial = true
+    current.simple = undefined
+    current.writing = this
   }
 
   /** Whether the run that is under way has read along an edge: only then does a change there concern it. */
@@ -223,14 +256,15 @@ export abstract class ReadSet extends NodeTransaction {
 
   /** A read that is not the next of the last run, or not of a value that can be handed out as it stands. */
   private read(location: Location, hops: number): Value.Value {
-    if (this.refusal === AGAIN) throw AGAIN
+    this.goesOn()
     const { locations } = this
     const root = rootOf(location)
     const { depth, path } = location.extra ?? { depth: "deep", path: undefined }
     if (depth !== "children" && this.draft?.own?.has(root.key) === true) return this.readOwn(location, hops)
     if (hops === 0 && isView(root.key)) throw this.refuse(new TransactionRefused({ reason: `${root.key} is a view for the outside that runs cannot read` }))
     const hash = depth === "children" ? undefined : hashOf(root.key)
-    if (hash !== undefined) return this.content(root, hash, depth)
+    if (hash !== undefined) this.register(root)
+    if (hash !== undefined) return locations.content(hash, depth)
     if ((location.flags & COVERED) !== 0) this.promote(location)
     if (location.mark !== current.number) this.register(location)
     if (depth === "children") return this.names(location)
@@ -247,13 +281,6 @@ export abstract class ReadSet extends NodeTransaction {
     // Where the path goes on behind the link, what was read here is the link.
     if (path !== undefined && linked.depth < path.length && hops < Link.MAX_HOPS) this.register(locations.part(root, path.slice(0, linked.depth), "deep"))
     return this.follow(location, linked, hops)
-  }
-
-  /** Bytes are no document: nothing of them is kept in memory. */
-  private content(root: Location, hash: string, depth: Depth): Value.Value {
-    this.register(root)
-    const bytes = this.locations.content(hash)
-    return depth === "shallow" ? keysOf(bytes) : bytes
   }
 
   /** Goes on where a link leads. */
@@ -326,9 +353,13 @@ export abstract class ReadSet extends NodeTransaction {
   }
 
   private again(): typeof AGAIN {
-    this.isSpecial = true
-    this.refusal = AGAIN
+    this.leave()
     return AGAIN
+  }
+
+  /** A run that is to begin again does nothing more, though it caught that. */
+  protected goesOn(): void {
+    if (this.refusal === AGAIN) throw AGAIN
   }
 
   /** Stops before what may not be known by those who see what the node writes. */

@@ -9,11 +9,14 @@
  */
 import type { Definition } from "./Definition.ts"
 import { InvalidNode } from "./Definition.ts"
+import * as Flag from "./Flag.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import type { Invalidation } from "./Invalidation.ts"
-import { EFFECT, type Edge, isLive, MATERIALIZER, NEVER_RAN, Node, REMOVED, RUNNING, UNSETTLED } from "./Node.ts"
+import { type Edge, Node } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
+
+const { BOUND, EFFECT, MATERIALIZER, NEVER_RAN, REMOVED, RUNNING, UNSETTLED } = Flag
 
 /** Most names whose ordinals are kept beyond their nodes. */
 const RETIRED = 1000
@@ -76,7 +79,7 @@ export class Registry {
     const outputs = this.outputsOf(definition)
     const ordinal = this.retired.get(name) ?? this.ordinals++
     const isKnown = this.retired.delete(name)
-    const node = new Node(definition, ordinal, kinds[definition._tag] | NEVER_RAN)
+    const node = new Node(definition, ordinal, kinds[definition._tag] | NEVER_RAN | (parent === undefined ? 0 : BOUND))
     node.parent = parent
     this.nodes.set(name, node)
     node.output = outputs[0]
@@ -86,7 +89,7 @@ export class Registry {
       this.gates.set(node, definition)
       this.gates.disturb(node)
     }
-    if (isLive(node)) this.queue.push(node)
+    if (node.isLive) this.queue.push(node)
     if (parent === undefined) return node
     this.graph.noted?.starts(node, isKnown)
     this.interrupt(node)
@@ -142,7 +145,7 @@ export class Registry {
   private renew(node: Node, definition: Definition): Node {
     const before = node.definition
     this.graph.noted?.renews(node)
-    node.definition = definition
+    node.define(definition)
     // A piece is what it was started with, though each start makes a function of it.
     const isSame = before.run === definition.run || (before.given !== undefined && before.given === definition.given)
     if (isSame) return node
@@ -164,11 +167,11 @@ export class Registry {
     if (_tag !== "Computation" || definition._tag !== "Effect") {
       throw new InvalidNode({ name, reason: `there is a ${_tag} of this name, which cannot become a ${definition._tag}; give the new one another name` })
     }
-    const wasLive = isLive(node)
+    const wasLive = node.isLive
     for (const location of this.graph.outputsOf(node)) this.graph.removeWriter(location)
     node.output = undefined
     node.liveRefs = 0
-    node.definition = definition
+    node.define(definition)
     node.flags |= EFFECT
     if (!wasLive) this.graph.activate(node)
     if ((node.flags & UNSETTLED) !== 0) this.queue.push(node)

@@ -10,14 +10,17 @@
  */
 import type { Document } from "../cell/Document.ts"
 import type { Definition } from "./Definition.ts"
+import * as Flag from "./Flag.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph, Noted } from "./Graph.ts"
 import type { Invalidation } from "./Invalidation.ts"
-import { type Gate, GATED, INVALID, isLive, NEVER_RAN, type Node, type NodeRun, REMOVED, UNSETTLED } from "./Node.ts"
+import type { Gate, Node, NodeRun } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
 import type { Queue } from "./Queue.ts"
 import type { Registry } from "./Registry.ts"
 import type { Revival } from "./Revival.ts"
+
+const { GATED, INVALID, NEVER_RAN, REMOVED, UNSETTLED } = Flag
 
 /** How a node stood before the first of its runs. */
 interface Before extends Pick<NodeRun, "children" | "error" | "since"> {
@@ -104,7 +107,7 @@ export class Reversal implements Noted {
       invalidation.replaced(root, committed(root.key), {})
     }
     for (const [node, isKnown] of [...this.created].reverse()) registry.withdraw(node, isKnown)
-    for (const [node, definition] of this.definitions) node.definition = definition
+    for (const [node, definition] of this.definitions) node.define(definition)
     for (const [node, before] of this.befores) this.restore(node, before)
     this.bringBack()
     graph.clock++
@@ -120,7 +123,7 @@ export class Reversal implements Noted {
     node.run!.restore(before)
     this.around.gates.rewind(node, gate)
     node.flags = (node.flags & ~STANDING) | (flags & STANDING) | ((flags & NEVER_RAN) === 0 ? INVALID : 0)
-    if ((node.flags & GATED) === 0 && isLive(node)) this.around.queue.push(node)
+    if ((node.flags & GATED) === 0 && node.isLive) this.around.queue.push(node)
   }
 
   /** Takes in again what was let go of: creators before what they had started. */

@@ -8,15 +8,18 @@
  *
  * @module
  */
+import type { Environment } from "./Environment.ts"
+import * as Flag from "./Flag.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import type { Invalidation } from "./Invalidation.ts"
-import { NEVER_RAN, type Node, REMOVED } from "./Node.ts"
+import type { Node } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
 import type { Observation } from "./Persistence.ts"
 import type { Queue } from "./Queue.ts"
-import type { Environment } from "./Runner.ts"
 import type { Settle } from "./Settle.ts"
+
+const { NEVER_RAN, REMOVED } = Flag
 
 /** The parts of the scheduler that it stands on. */
 interface Around {

@@ -10,23 +10,13 @@
 import type * as Value from "../cell/Value.ts"
 import { Draft } from "../stage/Draft.ts"
 import type { Startable } from "../stage/Transaction.ts"
-import { answered, type Definition, ignore } from "./Definition.ts"
-import type { Invalidation } from "./Invalidation.ts"
-import { type Node, type NodeRun, REMOVED, type Started, UNENDED, UNSETTLED } from "./Node.ts"
-import { AGAIN, current, ReadSet, type Surroundings } from "./ReadSet.ts"
+import { answered, type Definition, type Delivery, ignore, raised } from "./Definition.ts"
+import type { Environment } from "./Environment.ts"
+import * as Flag from "./Flag.ts"
+import { type Node, type NodeRun, type Started, UNENDED } from "./Node.ts"
+import { ReadSet } from "./ReadSet.ts"
 
-/** What the runner asks of the rest of the scheduler. */
-export interface Environment extends Surroundings {
-  readonly invalidation: Invalidation
-  /** Has a node's run start another one: a definition, or a piece of a module. */
-  readonly start: (parent: Node, definition: Definition | string, inputs: unknown) => Definition
-  /** An effect saw something, or a materializer ran. */
-  readonly saw: (run: NodeRun) => void
-  /** A run is over that failed, wrote no output, or follows one that created `children`. Answers whether it is tried again for the same reasons. */
-  readonly finished: (run: NodeRun, children: Started | undefined) => boolean
-  /** A run is over whose node went while it was under way. */
-  readonly left: (node: Node) => void
-}
+const { REMOVED, UNSETTLED } = Flag
 
 /**
  * Runs one node: what its runs keep from one to the next, and the transaction that they are given.
@@ -35,14 +25,7 @@ export interface Environment extends Surroundings {
  * @since 0.1.0
  */
 export class Runner extends ReadSet implements NodeRun {
-  protected declare readonly environment: Environment
-  private readonly invalidation: Invalidation
-  since = -1
-  pass = -1
-  passRuns = 0
-  runs = 0
-  seen: Value.Value = undefined
-  isSeen = false
+  delivery: Delivery | undefined = undefined
   error: unknown = undefined
   causes: ReadonlyArray<string> = nothing
   children: Map<string, number> | undefined = undefined
@@ -52,7 +35,6 @@ export class Runner extends ReadSet implements NodeRun {
   /** `children`: what a run of an earlier process started. */
   constructor(node: Node, environment: Environment, children?: ReadonlyArray<string>) {
     super(node, environment)
-    this.invalidation = environment.invalidation
     if (children === undefined) return
     this.children = new Map(children.map((name) => [name, UNENDED]))
     this.isSpecial = true
@@ -60,7 +42,7 @@ export class Runner extends ReadSet implements NodeRun {
 
   override start(node: Startable | string, inputs?: unknown): string {
     this.alive()
-    if (this.refusal === AGAIN) throw AGAIN
+    this.goesOn()
     try {
       const { name } = this.environment.start(this.node, node as Definition | string, inputs)
       this.isSpecial = true
@@ -73,7 +55,7 @@ export class Runner extends ReadSet implements NodeRun {
   }
 
   /** As if it had not run. */
-  protected override rewind(flags: number, value: unknown): typeof AGAIN {
+  protected override rewind(flags: number, value: unknown): boolean {
     ignore(value)
     const { abandoned, children, node } = this
     this.draft = undefined
@@ -81,13 +63,7 @@ export class Runner extends ReadSet implements NodeRun {
     this.children = children === undefined ? abandoned : new Map([...abandoned ?? noStarts, ...[...children.keys()].map((name) => [name, UNENDED] as const)])
     node.flags |= flags & UNSETTLED
     if ((node.flags & REMOVED) !== 0) this.environment.left(node)
-    return AGAIN
-  }
-
-  /** Whatever it goes on to do is refused. */
-  leave(): void {
-    this.isSpecial = true
-    this.refusal = AGAIN
+    return false
   }
 
   restore({ children, error, since }: Pick<NodeRun, "children" | "error" | "since">): void {
@@ -104,8 +80,8 @@ export class Runner extends ReadSet implements NodeRun {
     this.isSpecial = this.abandoned !== undefined
   }
 
-  protected override fail(error: unknown): void {
-    this.error = error
+  protected override fail(thrown: unknown): void {
+    this.error = raised(thrown)
     this.isSpecial = true
   }
 
@@ -118,8 +94,7 @@ export class Runner extends ReadSet implements NodeRun {
     if (output === undefined) {
       this.seen = value
       if (!this.isSeen) this.environment.saw(this)
-    } else if (typeof value === "number" && Number.isFinite(value)) this.invalidation.counted(output, value, this.node)
-    else return this.close(value, clock)
+    } else if (!this.environment.invalidation.counted(output, value, this.node)) return this.close(value, clock)
     this.since = clock
     return true
   }
@@ -132,7 +107,7 @@ export class Runner extends ReadSet implements NodeRun {
     ignore(value)
     this.changed = this.error === undefined ? this.commit(value) : nothing
     // When it last went well depends on who asked for it, which may be confidential.
-    if (this.error !== undefined && graph.labels !== undefined && output !== undefined && this.invalidation.derived(output, undefined, this.node)) this.changed = [output.key]
+    if (this.error !== undefined && graph.labels !== undefined && output !== undefined && this.environment.invalidation.derived(output, undefined, this.node)) this.changed = [output.key]
     if (graph.told !== undefined) graph.told(this, this.error === undefined ? this.draft?.own?.keys ?? nothing : nothing)
     this.draft = undefined
     const { abandoned } = this
@@ -142,18 +117,9 @@ export class Runner extends ReadSet implements NodeRun {
     return true
   }
 
-  /** What was refused is the run's error, caught or not; answers whether the run has to begin again. */
-  protected override refused(): boolean {
-    const refusal = this.refusal ?? this.draft?.refusal
-    this.refusal = undefined
-    if (refusal === undefined || refusal === AGAIN) return refusal === AGAIN
-    this.fail(refusal)
-    return false
-  }
-
   /** Publishes what the run made, when its read set is in place; answers what differs by that. */
   private commit(value: Value.Value): ReadonlyArray<string> {
-    const { draft, invalidation, locations, node } = this
+    const { draft, environment: { invalidation }, locations, node } = this
     const changed: Array<string> = []
     try {
       const answer = answered(node.definition, value)
@@ -178,19 +144,15 @@ export class Runner extends ReadSet implements NodeRun {
     if (this.draft !== undefined) return this.draft
     const { environment: { moment }, locations } = this
     const view = {
-      committed: { read: (key: string) => locations.document(locations.root(key)), children: locations.children.bind(locations), blob: locations.content.bind(locations) },
+      committed: { read: (key: string) => locations.document(locations.root(key)), children: locations.children.bind(locations), blob: (hash: string) => locations.content(hash) },
       visible: (key: string) => locations.document(locations.root(key)),
       children: locations.children.bind(locations)
     }
     const { definition } = this.node
     const draft = new Draft(view, moment, { run: 0, envelope: definition.envelope, serializable: false, labels: this.graph.labels, surface: definition })
-    this.draft = draft
-    this.isSpecial = true
-    current.simple = undefined
-    current.writing = this
+    this.drafted(draft)
     return draft
   }
-
 }
 
 const nothing: ReadonlyArray<string> = []

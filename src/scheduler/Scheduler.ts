@@ -18,21 +18,24 @@ import { isTagged } from "../registry/Outcome.ts"
 import { FOLDER } from "../stage/Content.ts"
 import type { Moment } from "../stage/Moment.ts"
 import { type Definition, InvalidNode } from "./Definition.ts"
+import type { Environment } from "./Environment.ts"
+import * as Flag from "./Flag.ts"
 import { Gates } from "./Gates.ts"
 import { Graph } from "./Graph.ts"
 import * as Introspection from "./Introspection.ts"
 import { Invalidation } from "./Invalidation.ts"
 import { adopt, type Ground } from "./Locations.ts"
-import { type Depth, isLive, LOADED, type Location, NEVER_RAN, type Node, type NodeRun, type Started, UNSETTLED } from "./Node.ts"
+import type { Depth, Location, Node, NodeRun, Started } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
 import * as Piece from "./Piece.ts"
 import type { Observation } from "./Persistence.ts"
 import { Queue } from "./Queue.ts"
 import { Registry } from "./Registry.ts"
-import type { Environment } from "./Runner.ts"
 import { Reversal } from "./Reversal.ts"
 import { Revival } from "./Revival.ts"
 import { Settle, type Settled } from "./Settle.ts"
+
+const { LOADED, NEVER_RAN, UNSETTLED } = Flag
 
 /** What a node's run came to. */
 export interface Finished {
@@ -158,7 +161,7 @@ export class Scheduler {
       : locations.root(addressOf(place).key)
     const { path } = addressOf(place)
     if (path.length === 0 && options === undefined) {
-      this.invalidation.derived(root, value, undefined)
+      if (!this.invalidation.counted(root, value, undefined)) this.invalidation.derived(root, value, undefined)
       return
     }
     const document = path.length === 0
@@ -295,7 +298,8 @@ export class Scheduler {
     while (this.told < this.seers) {
       const { definition: { deliver, name }, run } = seen[this.told++]!
       run!.isSeen = false
-      void deliver!(run!.seen, { beat, key: name })
+      if (run!.delivery?.beat !== beat) run!.delivery = { beat, key: name }
+      void deliver!(run!.seen, run!.delivery!)
     }
     this.forget()
   }
@@ -315,7 +319,7 @@ export class Scheduler {
     if ((node.flags & UNSETTLED) !== 0) this.settling.started++
     const kept = known === undefined ? this.kept?.(node) : undefined
     if (kept?.observation !== undefined) this.revival.resume(node, kept.observation, kept.hash)
-    if ((node.flags & NEVER_RAN) === 0 || known === node || isLive(node) || !isLive(parent)) return definition
+    if ((node.flags & NEVER_RAN) === 0 || known === node || node.isLive || !parent.isLive) return definition
     this.settling.provide(node)
     if (node.gate !== undefined) this.gates.disturb(node)
     this.graph.activate(node)

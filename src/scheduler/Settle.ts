@@ -8,14 +8,19 @@
  *
  * @module
  */
+import type { Environment } from "./Environment.ts"
+import * as Flag from "./Flag.ts"
 import type { Gates } from "./Gates.ts"
 import { eligibleAt, PASS_RUN_BUDGET } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { causesOf } from "./Introspection.ts"
 import { Levels } from "./Levels.ts"
-import { type Edge, GATED, isLive, MATERIALIZER, NEVER_RAN, type Node, type NodeRun, PROVISIONAL, QUEUED, REMOVED, RUNNING, UNSETTLED, WALKED } from "./Node.ts"
+import type { Edge, Node, NodeRun } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
-import { type Environment, Runner } from "./Runner.ts"
+import { Runner } from "./Runner.ts"
+
+const { BOUND, GATED, MATERIALIZER, NEVER_RAN, PROVISIONAL, QUEUED, REMOVED, ROOT, RUNNING, UNSETTLED, WALKED } = Flag
+const BUDGET = PASS_RUN_BUDGET
 
 /** A node on the way of a walk, and how far its writers were walked. */
 interface Step {
@@ -129,9 +134,10 @@ export class Settle {
   /** A node's turn: it may have been removed, run or put off since it was queued. */
   private turn(node: Node): void {
     const { flags } = node
-    if ((flags & UNSETTLED) === 0 || !isLive(node)) return
-    if ((node.gate !== undefined || node.parent !== undefined || (flags & (NEVER_RAN | REMOVED)) !== 0) && !this.mayRun(node)) return
-    if (this.isSpent(node)) this.gates.backOff(node)
+    if ((flags & UNSETTLED) === 0 || (node.liveRefs === 0 && (flags & ROOT) === 0)) return
+    if ((flags & (BOUND | NEVER_RAN | REMOVED)) !== 0 && !this.mayRun(node)) return
+    const { run } = node
+    if (run !== undefined && run.pass === this.pass && run.passRuns >= BUDGET) this.gates.backOff(node)
     // Where it has to begin again, what it waits for was queued, below its new level.
     else if (!this.run(node)) this.queue.push(node)
   }
@@ -160,7 +166,7 @@ export class Settle {
 
   private isSpent(node: Node): boolean {
     const { run } = node
-    return run !== undefined && run.pass === this.pass && run.passRuns >= PASS_RUN_BUDGET
+    return run !== undefined && run.pass === this.pass && run.passRuns >= BUDGET
   }
 
   private run(node: Node): boolean {

@@ -75,6 +75,22 @@ describe("Document", () => {
     })
   })
 
+  describe("derive", () => {
+    it.prop("gives the text that encoding gives, and bounds its length before", [any], ([value]) => {
+      const derived = Document.derive(twin(value))
+      const { size } = derived
+      assert.strictEqual(derived.text, doc(value).text)
+      assert.isAtLeast(size, derived.text.length)
+    })
+
+    it("keeps an object whose keys are in the engine's order, array indexes first, and copies any other", () => {
+      const ordered = { 2: 1, 10: { a: 1, b: 1 }, a: 0, b: 0 }
+      assert.strictEqual(Document.derive(ordered).plain, ordered)
+      assert.strictEqual(Document.derive({ b: 1, 10: 1, 2: 1, a: 1 }).text, '{"2":1,"10":1,"a":1,"b":1}')
+      assert.strictEqual(Document.derive({ "4294967295": 1, "4294967294": 1, "01": 1 }).text, '{"4294967294":1,"01":1,"4294967295":1}')
+    })
+  })
+
   describe("write", () => {
     it("replaces, deletes and creates the whole", () => {
       assert.strictEqual(write(1, [], 2), 2)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Computation, Effect, Scheduler } from "systole"
 import type { Document } from "../../src/cell/Document.ts"
-import { LOADED } from "../../src/scheduler/Node.ts"
+import { LOADED } from "../../src/scheduler/Flag.ts"
 
 const LIMIT = 2000
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Computation } from "systole"
-import { MATERIALIZER, Node } from "../../src/scheduler/Node.ts"
+import { MATERIALIZER } from "../../src/scheduler/Flag.ts"
+import { Node } from "../../src/scheduler/Node.ts"
 import { Queue } from "../../src/scheduler/Queue.ts"
 
 const definition = Computation.make({ name: "node", output: "/node", run: () => 1 })
