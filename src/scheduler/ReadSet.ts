@@ -15,6 +15,7 @@ import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Value from "../cell/Value.ts"
 import { adjusted } from "../stage/Children.ts"
+import { hashOf } from "../stage/Content.ts"
 import type { Draft } from "../stage/Draft.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import { isView } from "../stage/View.ts"
@@ -265,6 +266,11 @@ export abstract class ReadSet extends NodeTransaction {
       const isOwn = depth !== "children" && draft?.own?.has(root.key) === true
       if (!isOwn) {
         if (hops === 0 && isView(root.key)) throw this.refuse(new TransactionRefused({ reason: `${root.key} is a view for the outside that runs cannot read` }))
+        const hash = depth === "children" ? undefined : hashOf(root.key)
+        if (hash !== undefined) {
+          this.register(root)
+          return locations.content(hash, depth)
+        }
         if ((location.flags & COVERED) !== 0) this.promote(location)
         if (location.mark !== current.number) this.register(location)
         if (depth === "children") return this.names(location)
