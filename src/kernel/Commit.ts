@@ -171,7 +171,10 @@ const merge = (handling: Handling, result: Document.Document | undefined, around
     settled.queued.push(new Signal.Pending(body.number(), signal, { due }))
   }
   work.keep(lists, handling.run)
-  for (const [hash, bytes] of draft.blobs ?? []) settled.blobs.push({ hash, bytes })
+  for (const [hash, bytes] of draft.blobs ?? []) {
+    settled.blobs.push({ hash, bytes })
+    work.stage.content.set(hash, bytes)
+  }
 }
 
 /** The lock that a run wrote below, as the document that it has to wait for. */
