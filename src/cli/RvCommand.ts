@@ -3,6 +3,7 @@
  *
  * @module
  */
+import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
@@ -80,20 +81,23 @@ const resched = Command.make("resched", {
     Effect.flatMap((done) => Output.data(json, done, `moved ${key} by ${by} in beat ${done.beat}`))
   )).pipe(Command.withDescription("Move the beat at which a rendezvous is due"))
 
+/** The token that a worker shows. It stands in no argument, where whoever lists processes could read it. */
+const shown = Config.option(Config.NonEmptyString("SYSTOLE_RV_TOKEN"))
+
 const report = Command.make("report", {
   space: SpaceCommand.name,
   key,
   telemetry: Flag.String("telemetry").pipe(Flag.withDescription("What is reported, as JSON: an object"), Flag.optional),
-  token: Flag.String("token").pipe(Flag.withDescription("The token of the rendezvous, as a worker shows it"), Flag.optional),
   json: Output.json
-}, ({ json, key, space, telemetry, token }) =>
+}, ({ json, key, space, telemetry }) =>
   Effect.gen(function*() {
     const client = yield* Client
+    const token = yield* shown
     const fields = Option.isSome(telemetry) ? { telemetry: yield* Json.parse("--telemetry", telemetry.value) } : {}
     const headers: Readonly<Record<string, string>> = Option.isSome(token) ? { authorization: `Rendezvous ${token.value}` } : {}
     const done = yield* client.ask<Done>(`${path(space, key)}/report`, { method: "POST", body: fields, headers })
     yield* Output.data(json, done, `reported ${key} in beat ${done.beat}`)
-  })).pipe(Command.withDescription("Report the result of a rendezvous"))
+  })).pipe(Command.withDescription("Report the result of a rendezvous; as its worker, with its token in the environment as SYSTOLE_RV_TOKEN"))
 
 /**
  * The command `rv`.

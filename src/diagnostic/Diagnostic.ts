@@ -53,7 +53,8 @@ export interface Diagnostic {
 /** Most characters of a note: what it lists may be as long as the registry. */
 const MAX_NOTE = 2000
 
-const FOLDER = "/data/mailbox/diag/msgs"
+/** Where facts lie. */
+export const FOLDER = "/data/mailbox/diag/msgs"
 
 /** The signals that tell of facts; the severity follows. */
 export const SIGNALS = "/CEP:sig_cei"

@@ -18,6 +18,9 @@ import * as Dues from "../stage/Due.ts"
 /** Where instances lie. */
 export const FOLDER = "/data/flow/inst"
 
+/** The cell that says how many instances are under way, so that nobody has to count them. */
+export const OPEN = Address.make("/sys/index/flow")
+
 /** Where it is noted who hears of a rendezvous, a cell for each. */
 export const SUBSCRIPTIONS = "/data/flow/subs"
 

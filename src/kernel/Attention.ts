@@ -10,7 +10,7 @@ import type { Graph } from "../scheduler/Graph.ts"
 import type { Node, NodeRun } from "../scheduler/Node.ts"
 import { Trace } from "../scheduler/Trace.ts"
 import { isInPass } from "./Derivation.ts"
-import type { NodeLine } from "./Journal.ts"
+import type { NamedNode, NodeLine } from "./Journal.ts"
 import type { Watch } from "./RunWatch.ts"
 
 /** What a beat made of nodes. */
@@ -18,7 +18,7 @@ interface Ended {
   readonly beat: number
   readonly lines: ReadonlyArray<NodeLine>
   readonly invalid: Iterable<Node>
-  readonly restless: ReadonlyArray<string>
+  readonly restless: ReadonlyArray<NamedNode>
 }
 
 /**
@@ -64,7 +64,7 @@ export class Attention {
     const marked = new Set(invalid)
     lines.forEach(({ at, error, name }, i) => trace.add("run", { beat, node: name, in: isInPass(at) ? "pass" : "gate", causes: this.causes[i] ?? [], error: error?.message }))
     for (const { definition: { name } } of marked) trace.add("invalid", { beat, node: name })
-    if (lines.length > 0) trace.add("pass", { beat, runs: lines.length, invalid: marked.size, restless })
+    if (lines.length > 0) trace.add("pass", { beat, runs: lines.length, invalid: marked.size, restless: restless.map(([name]) => name) })
   }
 
   /** The beat is over. */

@@ -20,7 +20,7 @@ import { COMMIT, type Stage } from "../stage/Stage.ts"
 import type { Answer, Control } from "./Control.ts"
 import type { Captured, Flight, Handling, Outcome, Taken } from "./Flight.ts"
 import type { Steps } from "./Foreign.ts"
-import type { Sent, Spent } from "./Journal.ts"
+import type { Retired, Sent, Spent } from "./Journal.ts"
 import type { Activation } from "./Modules.ts"
 import type { Regime } from "./Regime.ts"
 import * as Signal from "./Signal.ts"
@@ -119,6 +119,8 @@ export class BeatWork {
   due: ReadonlyArray<readonly [oid: string, number: number]> = []
   /** The keys of the rendezvous whose beat has come. */
   met: ReadonlyArray<string> = []
+  /** What is let go of, since it is over for long. */
+  retired: ReadonlyArray<Retired> = []
   /** The events of the rendezvous that were completed, by their cells. */
   readonly completions: Array<readonly [cell: string, event: Document.Document]> = []
   /** What became of operations, once all runs are merged. */

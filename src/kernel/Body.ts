@@ -53,8 +53,6 @@ export interface Body {
   readonly watches: Watches
   /** The rendezvous that are not over. */
   readonly calendar: Calendar
-  /** How many instances of flows are under way, as the newest beat left them. */
-  readonly instances: { open: number }
   readonly settings: Settings
   /** The labels by which its cells are shown to those outside, where it has any. */
   readonly labels?: Labels | undefined

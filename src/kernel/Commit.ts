@@ -31,6 +31,7 @@ import * as Labelling from "./Labelling.ts"
 import * as Operating from "./Operating.ts"
 import * as Receipts from "./Receipts.ts"
 import * as Reporting from "./Reporting.ts"
+import * as Retiring from "./Retiring.ts"
 import * as Signal from "./Signal.ts"
 import * as Steering from "./Steering.ts"
 import * as Regime from "./Regime.ts"
@@ -89,7 +90,11 @@ export const commit = (work: BeatWork, body: Body): Beat => {
   Meeting.advance(work, body, settled.queued)
   Flowing.advance(work, body, settled.queued)
   Reporting.put(work)
+  Retiring.retire(work, body)
+  Retiring.note(work, "rv", "flow", "op")
   body.derivation.settle(work)
+  // Nodes may have failed.
+  Retiring.note(work, "fact")
   Reporting.send(work, body, settled.queued)
   if (body.documents.failure !== undefined) throw body.documents.failure
   const changes = [...work.stage.documents.values()].filter((staged) => Journal.isChange(staged.before, staged.after))
@@ -166,7 +171,10 @@ const merge = (handling: Handling, result: Document.Document | undefined, around
     settled.queued.push(new Signal.Pending(body.number(), signal, { due }))
   }
   work.keep(lists, handling.run)
-  for (const [hash, bytes] of draft.blobs ?? []) settled.blobs.push({ hash, bytes })
+  for (const [hash, bytes] of draft.blobs ?? []) {
+    settled.blobs.push({ hash, bytes })
+    work.stage.content.set(hash, bytes)
+  }
 }
 
 /** The lock that a run wrote below, as the document that it has to wait for. */
@@ -288,6 +296,7 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     refused: body.derivation.refused,
     due: work.due,
     met: work.met,
+    retired: work.retired,
     sent: [...work.advanced?.sent ?? [], ...work.told],
     changes,
     made: firsts(settled.blobs, body),
@@ -324,7 +333,6 @@ const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => 
   }
   if (work.advanced !== undefined) Operating.apply(work.advanced, body)
   Meeting.apply(work, body)
-  Flowing.apply(work, body)
   for (const captured of work.captured) captured.pending.beat = work.moment.beat
   // Before what waits comes in: a run that met a lock of this very beat waits for it.
   if (isRuled) inbox.rule(work.regime)

@@ -158,6 +158,22 @@ export const answerOf = (control: Control): Answer => {
   return refused === undefined ? answer : (beat) => answer(typeof beat === "number" ? refused : beat)
 }
 
+/** What of rendezvous and flows goes on with beats that only a space that runs has. */
+const goesOn: ReadonlySet<string> = new Set(["rv spawn", "rv resched", "rv kill", "flow start", "flow resume"])
+
+/**
+ * What is asked of a space that has to run for it, as a verb; `undefined` for what a beat does as soon as it captures it.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const goingOn = (control: Control): string | undefined => {
+  if (control.kind === "redeliver") return control.kind
+  if (control.kind !== "rv" && control.kind !== "flow") return undefined
+  const verb = `${control.kind} ${control.ask.verb}`
+  return goesOn.has(verb) ? verb : undefined
+}
+
 /**
  * What control input costs while it waits, in characters.
  *

@@ -41,10 +41,13 @@ export class Controls implements SpaceControl {
   submit(make: () => (answer: Control.Answer) => Control.Control): Effect.Effect<number, ControlError> {
     return Effect.callback<number, ControlError>((resume) => {
       if (this.group.error !== undefined) return resume(Effect.fail(this.group.error))
-      const { inbox, settings: { limits }, space } = this.body
+      const { inbox, regime, settings: { limits }, space } = this.body
       try {
         const answer: Control.Answer = (answer) => resume(typeof answer === "number" ? Effect.succeed(answer) : Effect.fail(answer))
-        const limit = inbox.offer(make()(answer), limits)
+        const asked = make()(answer)
+        const verb = regime.halted ? Control.goingOn(asked) : undefined
+        if (verb !== undefined) throw new ControlRefused({ verb, reason: "it was shut down, and does nothing until it is restarted" })
+        const limit = inbox.offer(asked, limits)
         if (limit !== undefined) return resume(Effect.fail(new InboxFull({ space, limit })))
       } catch (error) {
         return resume(Effect.fail(error instanceof PersistenceError ? this.stop(error) : asControlError(error)))

@@ -10,11 +10,12 @@ import type { ObservationRow } from "../persistence/Persistence.ts"
 import * as Address from "../cell/Address.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { Definition } from "../scheduler/Definition.ts"
-import type { Node } from "../scheduler/Node.ts"
+import { RUNNING, UNSETTLED } from "../scheduler/Flag.ts"
+import { type Node, UNENDED } from "../scheduler/Node.ts"
 import type { Value } from "../cell/Value.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Outcome } from "./Flight.ts"
-import type { NodeLine, RefusedNode } from "./Journal.ts"
+import type { NodeLine, NamedNode } from "./Journal.ts"
 
 /** In `NodeLine.at`: the run was part of the pass, after the merge. Each further round of it is one less. */
 export const PASS = -1
@@ -44,10 +45,10 @@ export interface Delivery {
 export interface Derivation {
   /** Every run of the beat, in the order in which they ended. */
   readonly lines: ReadonlyArray<NodeLine>
-  /** The nodes that did not come to rest for the first time in a row, by name. */
-  readonly restless: ReadonlyArray<string>
+  /** The nodes that did not come to rest for the first time in a row. */
+  readonly restless: ReadonlyArray<NamedNode>
   /** The nodes that were not taken in. */
-  readonly refused: ReadonlyArray<RefusedNode>
+  readonly refused: ReadonlyArray<NamedNode>
   /** The node module of this name, as this beat has it. */
   readonly module: (name: string) => Definition | undefined
   /** The beat begins: its capture is merged. */
@@ -97,7 +98,7 @@ export const failure = (name: string, output: string | undefined, code: string):
 })
 
 /** The fact that a node was not taken in. */
-export const refusal = ([name, output]: RefusedNode): Diagnostic.Diagnostic => Diagnostic.of("node/refused", {
+export const refusal = ([name, output]: NamedNode): Diagnostic.Diagnostic => Diagnostic.of("node/refused", {
   note: `${name} does not run: another node ${output === undefined ? "has its name" : `writes ${output}`}. It is taken in when that one is gone`,
   origin: { kind: "node", name },
   subject: output === undefined ? undefined : Address.ofKey(output)
@@ -124,9 +125,27 @@ export const lineage = ({ parent }: Node): string | undefined => {
   return above === undefined ? parent.definition.name : `${above}/${parent.definition.name}`
 }
 
+/**
+ * The beat in which a run of its creator made a node what it is; `UNENDED` where that run is under way. Nothing of one whose creators are at
+ * rest: another run of those would make it the same.
+ */
+export const madeIn = ({ definition: { name }, parent }: Node): number | undefined => {
+  if (parent === undefined || isAtRest(parent)) return undefined
+  const { flags, run } = parent
+  if ((flags & RUNNING) === 0) return run!.children?.get(name)
+  return run!.children?.has(name) === true ? UNENDED : run!.abandoned?.get(name)
+}
+
+/** Whether the newest runs of a node and its creators were well, and read what is there still. */
+const isAtRest = ({ flags, parent, run }: Node): boolean =>
+  (flags & (UNSETTLED | RUNNING)) === 0 && run?.error === undefined && (parent === undefined || isAtRest(parent))
+
 /** The fact that nodes do not come to rest, told once per episode. */
-export const restlessness = (names: ReadonlyArray<string>, output: string | undefined): Diagnostic.Diagnostic => Diagnostic.of("node/non-settling", {
-  note: `${names.length} nodes do not come to rest and are put off: ${names.slice(0, 10).join(", ")}`,
-  origin: { kind: "node", name: names[0]! },
-  subject: output === undefined ? undefined : Address.ofKey(output)
-})
+export const restlessness = (nodes: ReadonlyArray<NamedNode>): Diagnostic.Diagnostic => {
+  const [name, output] = nodes[0]!
+  return Diagnostic.of("node/non-settling", {
+    note: `${nodes.length} nodes do not come to rest and are put off: ${nodes.slice(0, 10).map(([name]) => name).join(", ")}`,
+    origin: { kind: "node", name },
+    subject: output === undefined ? undefined : Address.ofKey(output)
+  })
+}

@@ -33,7 +33,7 @@ import type { Delivery, Derivation } from "./Derivation.ts"
 import { Attention } from "./Attention.ts"
 import * as Derivations from "./Derivation.ts"
 import { FIRST, isInPass, MAX_ROUNDS, PASS, writerOf } from "./Derivation.ts"
-import type { NodeLine, RefusedNode, Spent } from "./Journal.ts"
+import type { NodeLine, NamedNode, Spent } from "./Journal.ts"
 import { worldOf } from "./Kept.ts"
 import type * as Pieces from "./Pieces.ts"
 import { Roster } from "./Roster.ts"
@@ -78,7 +78,6 @@ export class Derived implements Derivation {
   private readonly roster: Roster
   private readonly around: Around
   private readonly committedState: Committed
-  private readonly limit: number
   private scheduler: Scheduler | undefined
   /** Places that are watched from outside, by the names of the nodes that do. */
   private readonly watches = new Map<string, Address.Address>()
@@ -94,7 +93,7 @@ export class Derived implements Derivation {
   lines: Array<NodeLine> = noLines as Array<NodeLine>
   readonly attention: Attention
   private labels: Labels | undefined
-  restless: ReadonlyArray<string> = []
+  restless: ReadonlyArray<NamedNode> = []
   private readonly timing: Timing
   /** The nodes that are not at rest, as this beat leaves them, and as the newest one that was committed left them, each with its episode. */
   private tiring: ReadonlyArray<Node> = none
@@ -109,7 +108,6 @@ export class Derived implements Derivation {
     this.timing = new Timing(around)
     this.attention = new Attention(around.stop)
     this.committedState = around.committed
-    this.limit = around.limit
   }
 
   /** Whether a beat has something to derive that nothing else calls for. */
@@ -157,7 +155,7 @@ export class Derived implements Derivation {
 
   begin(work: BeatWork): void {
     this.labels = work.labels
-    if (this.scheduler === undefined && !this.roster.isBehind) return
+    if (this.scheduler === undefined && !this.roster.isBehind) return this.appear(work.begun.content)
     const scheduler = this.engine
     scheduler.graph.labels = work.labels
     this.work = work
@@ -166,11 +164,12 @@ export class Derived implements Derivation {
     this.attention.beat = work.moment.beat
     scheduler.open(work.moment.now, work.moment)
     this.timing.count(work.begun.spent, scheduler)
+    if (work.takenBack.length > 0) this.roster.kept.clear()
+    if (this.roster.isBehind) this.roster.activate(scheduler)
     for (const [key, steps] of work.steps) this.changeBy(key, steps)
     for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
     for (const key of work.takenBack) scheduler.lose(Address.ofKey(key))
-    if (work.takenBack.length > 0) this.roster.kept.clear()
-    if (this.roster.isBehind) this.roster.activate(scheduler)
+    this.appear(work.begun.content)
     this.at = FIRST
     scheduler.revival.revive()
     if (this.written.size > 0) this.stageChanges()
@@ -207,13 +206,19 @@ export class Derived implements Derivation {
     const { scheduler } = this
     const { kept } = this.roster
     this.roster.take(work.stage.documents.values(), scheduler)
+    this.appear([...work.stage.content.keys()].filter((hash) => this.committedState.blob(hash) === undefined))
     if (scheduler !== undefined) {
       work.stage.derive = undefined
       for (const refused of this.refused) work.diagnose(Derivations.refusal(refused))
       this.timing.pass(() => this.pass(scheduler, work))
     }
     if (work.takenBack.length > 0) kept.clear()
-    else if (kept.size > 0) kept.mark(work.stage.documents.values())
+    else if (kept.size > 0) kept.mark(work.stage.documents.values(), work.steps)
+  }
+
+  /** Content came to be there. */
+  private appear(hashes: ReadonlyArray<string>): void {
+    for (const hash of hashes) for (const each of [this.roster.kept, this.scheduler]) each?.appear(hash)
   }
 
   private pass(scheduler: Scheduler, work: BeatWork): void {
@@ -267,7 +272,7 @@ export class Derived implements Derivation {
     this.end()
     this.roster.committed()
     scheduler.reversal.committed()
-    scheduler.graph.locations.settled(this.limit)
+    scheduler.graph.locations.settled(this.around.limit)
     const { wanted } = this
     if (wanted.length > 0) {
       this.wanted = []
@@ -299,7 +304,7 @@ export class Derived implements Derivation {
   }
 
   /** The nodes that were not taken in. */
-  get refused(): ReadonlyArray<RefusedNode> {
+  get refused(): ReadonlyArray<NamedNode> {
     return this.roster.refused
   }
 
@@ -309,6 +314,7 @@ export class Derived implements Derivation {
 
   private readonly ground: Ground = {
     read: (key) => this.read(key),
+    content: (hash) => this.stage === undefined ? this.committedState.blob(hash) : this.stage.blob(hash),
     children: (scope, id) => this.stage === undefined ? this.committedState.children(scope, id) : this.stage.merged(scope, id),
     holds: true
   }
@@ -324,7 +330,7 @@ export class Derived implements Derivation {
     scheduler.registry.removed = ({ definition: { name } }) => {
       if (!name.startsWith(WATCH)) this.roster.left(name)
     }
-    this.roster.kept.world = worldOf(this.committedState, scheduler.graph.locations, () => this.stage)
+    this.roster.kept.world = worldOf(this.committedState, scheduler.graph.locations, () => this.work)
     scheduler.registry.unclaimed = (name) => this.roster.kept.drop(name)
     scheduler.settling.timer = this.around.timer
     if (this.around.rechecks) this.check = Idempotency.checker(scheduler, this.ground, (name, address) => this.around.tell(Derivations.instability(name, address)))
@@ -354,7 +360,7 @@ export class Derived implements Derivation {
     for (const key of run.changed) this.written.set(key, this.lines.length)
     this.attention.note(run)
     if (error === undefined) this.check?.({ run, keys, moment: this.work!.moment })
-    this.lines.push({ name, at: this.at, parent: Derivations.lineage(node), error: Derivations.errorOf(error === undefined ? undefined : failure(error), this.scheduler!.gates.isLastAttempt(node)) })
+    this.lines.push({ name, at: this.at, parent: Derivations.lineage(node), made: Derivations.madeIn(node), error: Derivations.errorOf(error === undefined ? undefined : failure(error), this.scheduler!.gates.isLastAttempt(node)) })
   }
 
   /** What nodes made of documents joins the beat: of handlings that read after it, and of the batch. */
@@ -386,8 +392,8 @@ export class Derived implements Derivation {
     const fresh = restless.filter((node) => !isWatch(node) && node.gate!.streak === 1 && this.told.get(node) !== node.gate!.episodes).sort((a, b) => a.ordinal - b.ordinal)
     this.tiring = restless
     if (fresh.length === 0) return false
-    this.restless = fresh.map(({ definition: { name } }) => name)
-    work.diagnose(Derivations.restlessness(this.restless, fresh[0]!.output?.key))
+    this.restless = fresh.map(({ definition: { name }, output }) => output === undefined ? [name] : [name, output.key])
+    work.diagnose(Derivations.restlessness(this.restless))
     return true
   }
 }

@@ -16,13 +16,13 @@ import * as Instance from "../flow/Instance.ts"
 import * as Machine from "../flow/Machine.ts"
 import * as Verbs from "../flow/Verbs.ts"
 import { isOver, kill } from "../rendezvous/Verbs.ts"
-import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Flows } from "../stage/Launch.ts"
+import type { Committed } from "../stage/Moment.ts"
+import { COMMIT } from "../stage/Stage.ts"
 import type { FlowAsk, FlowRefused } from "./Ask.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
-import type { Documents } from "./Documents.ts"
 import { tell, telling } from "./Meeting.ts"
 import { lockOver } from "./Regime.ts"
 import { amend } from "./Operating.ts"
@@ -97,34 +97,25 @@ export const advance = (work: BeatWork, body: Body, queued: Array<Signal.Pending
   for (const [i, { due, ...sent }] of Advance.atCommit(work.stage, { completions: work.completions, tells: telling(work.labels), outgrown }).entries()) {
     queued.push(new Signal.Pending(body.number(), tell(work, { ...sent, id: `${beat}.flow.${i}` }), { due }))
   }
+  count(work)
+}
+
+/** Keeps how many instances are under way. */
+const count = ({ stage }: BeatWork): void => {
+  let by = 0
+  for (const [key, { after, before }] of stage.documents) if (Advance.isInstance(key)) by += openOf(after) - openOf(before)
+  if (by === 0) return
+  const open = underWay(stage.committed) + by
+  stage.put(Instance.OPEN, open === 0 ? undefined : Document.encode(open), COMMIT)
 }
 
 /**
- * What the store has taken of flows is what is under way from now on.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const apply = ({ stage }: BeatWork, { instances }: Body): void => {
-  for (const [key, { after, before }] of stage.documents) if (Advance.isInstance(key)) instances.open += openOf(after) - openOf(before)
-}
-
-/** Instances that are asked for at a time. */
-const PAGE = 1000
-
-/**
- * How many instances of a store are under way.
+ * How many instances are under way, as the newest beat left them.
  *
  * @category getters
  * @since 0.1.0
  */
-export const recall = (store: Pick<SpaceStore, "below">, documents: Documents): number => {
-  let open = 0
-  for (let keys = store.below(Instance.FOLDER, { limit: PAGE }); ; keys = store.below(Instance.FOLDER, { limit: PAGE, after: keys.at(-1)! })) {
-    for (const key of keys) if (Advance.isInstance(key)) open += openOf(documents.read(key))
-    if (keys.length < PAGE) return open
-  }
-}
+export const underWay = (committed: Pick<Committed, "read">): number => (Document.read(committed.read(Instance.OPEN.key), []) as number | undefined) ?? 0
 
 const openOf = (document: Document.Document | undefined): number => {
   const instance = Instance.read(Document.read(document, []))

@@ -52,8 +52,6 @@ export class Inbox {
   /** What has to do with control, and all else. */
   private readonly urgent = new Track()
   private readonly normal = new Track()
-  /** Runs that wrote below a lock, by its document. */
-  private readonly locked = new Map<string, Queue<number>>()
   /** What a rollback discards, by number; and what it has discarded and is still in a queue. */
   private readonly discardable = new Set<number>()
   private readonly discarded = new Set<number>()
@@ -91,15 +89,16 @@ export class Inbox {
   /** Takes in what the space lets happen from now on; what waited for a lock that is gone is tried again. */
   rule(regime: Regime.Regime): void {
     this.regime = regime
-    for (const [document, queue] of this.locked) {
-      if (Regime.holds(regime, document)) continue
-      this.locked.delete(document)
-      for (let seq = queue.shift(); seq !== undefined; seq = queue.shift()) this.trackOf(this.waiting.at(seq)).retries.push(seq)
-    }
+    for (const track of this.open(regime)) track.unlock(regime)
   }
 
   private trackOf({ urgent }: Pick<Pending, "urgent">): Track {
     return urgent ? this.urgent : this.normal
+  }
+
+  /** The tracks that go on. */
+  private open({ gated }: Regime.Regime): ReadonlyArray<Track> {
+    return gated ? [this.urgent] : [this.urgent, this.normal]
   }
 
   /** The limit that one more signal or control input of this size would break. */
@@ -131,9 +130,7 @@ export class Inbox {
 
   /** Takes in what arrived, or what a beat sent. */
   push(pending: Pending): void {
-    this.waiting.add(pending)
-    this.count(pending, 1)
-    if (pending.signal.qos === "discard") this.discardable.add(pending.seq)
+    this.keep(pending)
     if (pending.due === undefined) this.trackOf(pending).fresh.push(pending.seq)
     else this.waits.add(pending)
   }
@@ -141,21 +138,27 @@ export class Inbox {
   /** Takes in a handling that has to run again. */
   repeat(pending: Pending): void {
     const { again, seq } = pending
-    this.waiting.add(pending)
-    this.count(pending, 1)
+    this.keep(pending)
     if (again?.why === "gate") this.parked++
     if (again?.why !== "conflict") return this.waits.add(pending)
     const document = again.document!
     const track = this.trackOf(pending)
     const isLock = Regime.isLock(document)
-    if (isLock && !Regime.holds(this.regime, document)) return track.retries.push(seq)
-    const queues = isLock ? this.locked : track.losers
+    // What is parked waits on though its lock is gone: the lock may be back before the gate is open.
+    if (isLock && this.open(this.regime).includes(track) && !Regime.holds(this.regime, document)) return track.retries.push(seq)
+    const queues = isLock ? track.locked : track.losers
     // Who read an open document and knows more does not stand in the way of those who wrote it.
     const place = isLock || again.label === undefined ? document : `${document} ${again.label.join()}`
     const queue = queues.get(place)
     if (queue === undefined) queues.set(place, single(seq))
     else if (again.previous === again.document) queue.prepend([seq])
     else queue.push(seq)
+  }
+
+  private keep(pending: Pending): void {
+    this.waiting.add(pending)
+    this.count(pending, 1)
+    if (pending.signal.qos === "discard") this.discardable.add(pending.seq)
   }
 
   /** Takes in what a store kept: each where it was. */
@@ -180,8 +183,11 @@ export class Inbox {
     this.waiting.settle()
     const capture: Capture = { taken: [], bytes: 0, pairs: new Map(), attempts: new Set(), beat: start.beat, limits, resolve }
     if (Regime.isPlanning(regime)) this.discard(capture)
-    const tracks = regime.gated ? [this.urgent] : [this.urgent, this.normal]
-    for (const { losers } of tracks) this.takeLosers(losers, capture)
+    const tracks = this.open(regime)
+    for (const track of tracks) {
+      if (regime !== this.regime) track.unlock(regime)
+      this.takeLosers(track.losers, capture)
+    }
     this.ripen(start, limits)
     const how = { isFull: () => isFull(capture), looks: looks(limits) }
     const seqs = { ...how, seqOf: (seq: number) => seq }
@@ -209,7 +215,7 @@ export class Inbox {
       if (isFull(capture)) return
       const pending = this.waiting.at(seq)
       this.discarded.add(seq)
-      const flight = this.fly(pending.signal, capture.beat, undefined)
+      const flight = pending.again === undefined ? this.fly(pending.signal, capture.beat, undefined) : this.flightOf(pending)
       flight.discarded = true
       this.put({ pending, flight }, capture)
     }
@@ -237,6 +243,7 @@ export class Inbox {
 
   /** Takes another attempt into the beat, unless its enzyme takes the pair there already. */
   private resume(seq: number, capture: Capture): boolean {
+    if (this.discarded.delete(seq)) return true
     const pending = this.waiting.at(seq)
     const { again, signal } = pending
     const key = again!.enzyme
@@ -245,7 +252,6 @@ export class Inbox {
     const attempt = `${pair} ${entry?.id ?? key}`
     if (capture.attempts.has(attempt)) return false
     capture.attempts.add(attempt)
-    if (again!.why === "gate") this.parked--
     capture.pairs.set(pair, "taken")
     this.put({ pending: pending.under(entry?.key ?? key), flight: this.flightOf(pending) }, capture)
     return true
@@ -299,6 +305,7 @@ export class Inbox {
   private put(taken: Taken, capture: Capture): void {
     capture.taken.push(taken)
     this.discardable.delete(taken.pending.seq)
+    if (taken.pending.again?.why === "gate") this.parked--
     capture.bytes += size(taken.pending.signal)
     this.waiting.take(taken.pending)
     this.count(taken.pending, -1)

@@ -13,9 +13,12 @@ import type { Begun, Start } from "./BeatWork.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Control } from "./Control.ts"
 import type { Flight, Outcome, Taken } from "./Flight.ts"
+import * as Flowing from "./Flowing.ts"
+import type { Retired } from "./Journal.ts"
 import * as Labelling from "./Labelling.ts"
 import * as Modules from "./Modules.ts"
 import * as Regime from "./Regime.ts"
+import { Shelf } from "./Retiring.ts"
 import type { Signal } from "./Signal.ts"
 import { Undo } from "./Undo.ts"
 
@@ -45,6 +48,8 @@ export interface Intake {
   readonly due: () => ReadonlyArray<readonly [oid: string, number: number]>
   /** The same for rendezvous: the keys of those whose beat has come. */
   readonly met: (regime: Regime.Regime) => ReadonlyArray<string>
+  /** What is over for so long that the beat lets go of it. */
+  readonly retired: (start: Start, regime: Regime.Regime) => ReadonlyArray<Retired>
   /** Whether an enzyme takes the signal that tells of the fact at a place. */
   readonly hears: (signal: string, place: string, table: BindingTable) => boolean
   /** The outcome of a handling that is not to run, because how it ended is known. */
@@ -65,6 +70,7 @@ const nobody = (): void => {}
  */
 export class LiveIntake implements Intake {
   private readonly body: LiveBody
+  private readonly shelf: Shelf
   /** The version of the registry that the newest beat worked with, and the one that this beat works with. */
   private known = 0
   private version = 0
@@ -77,10 +83,11 @@ export class LiveIntake implements Intake {
 
   constructor(body: LiveBody) {
     this.body = body
+    this.shelf = new Shelf(body)
   }
 
   begin(beat: number): Begun {
-    const { documents, enzymes, host, instances, nodes, seed, settings, store } = this.body
+    const { documents, enzymes, host, nodes, seed, settings, store } = this.body
     enzymes.activate()
     this.version = enzymes.version + nodes.changes.length
     const activated = this.version - this.known
@@ -89,7 +96,7 @@ export class LiveIntake implements Intake {
       clock: Math.max(host.now(), store.head().clock),
       seed: seed(),
       tempo: settings.tempo,
-      full: instances.open >= settings.limits.flowInstances ? settings.limits.flowInstances : undefined,
+      full: Flowing.underWay(documents) >= settings.limits.flowInstances ? settings.limits.flowInstances : undefined,
       activated,
       spent: this.body.derivation.spent,
       content: documents.capture(),
@@ -127,6 +134,11 @@ export class LiveIntake implements Intake {
   met(regime: Regime.Regime): ReadonlyArray<string> {
     // One that waits for several beats may have reached more than one of them.
     return [...new Set(this.body.inbox.nextMet(this.body.settings.limits, regime).map(({ key }) => key))]
+  }
+
+  /** What is held stays as it stands. */
+  retired(start: Start, { gated }: Regime.Regime): ReadonlyArray<Retired> {
+    return gated ? [] : this.shelf.due(start)
   }
 
   hears(signal: string, _place: string, table: BindingTable): boolean {

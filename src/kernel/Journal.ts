@@ -17,6 +17,7 @@ import * as Codec from "../cell/Document.ts"
 import { pointer } from "../cell/Address.ts"
 import type { Label } from "../cell/Label.ts"
 import type { At, BindingChange, Emission } from "../stage/Launch.ts"
+import { FOLDER as CONTENT } from "../stage/Content.ts"
 import * as Labels from "../stage/Labels.ts"
 import { CAPTURE, type Staged } from "../stage/Stage.ts"
 import type { Appointed, Control, Cutover, Flowed, Operation, Setting } from "./Control.ts"
@@ -25,9 +26,6 @@ import type { Foreign } from "./Foreign.ts"
 import * as Modules from "./Modules.ts"
 import type { Verb } from "./Regime.ts"
 import type { Again } from "./Signal.ts"
-
-/** Where content lies. */
-const CONTENT = "/cas/"
 
 /** A signal that the beat itself sent: to who awaits an operation, or to all who take it. */
 export interface Sent {
@@ -46,14 +44,19 @@ export interface NodeLine {
   readonly at: number
   /** The nodes that started it, outermost first, with `/` between; `undefined` for a node of a module. */
   readonly parent: string | undefined
+  /** Of one that was started, where its creators were not at rest: the beat of the run that made it what it is, `UNENDED` for one under way. */
+  readonly made: number | undefined
   readonly error: { readonly tag: string; readonly code: string; readonly message: string } | undefined
 }
 
-/** A node that was not taken in, and what it derives, where another one writes there; else another one has its name. */
-export type RefusedNode = readonly [name: string, output?: string]
+/** A node that something is told of, and what it derives. One that was not taken in comes without where another one has its name. */
+export type NamedNode = readonly [name: string, output?: string]
 
 /** An effect, and how long its runs in one beat took together, in whole milliseconds of the host. */
 export type Spent = readonly [node: string, millis: number]
+
+/** Some of what is over and let go of: its kind, the note that names it, and how many of the first names. */
+export type Retired = readonly [kind: "rv" | "flow" | "op" | "fact", note: string, count: number]
 
 /** Numbers of inputs or runs, with their labels. */
 export type LabelLine = readonly [number: number, label: Label]
@@ -86,14 +89,16 @@ export interface Facts {
   readonly captured: ReadonlyArray<Captured>
   readonly runs: ReadonlyArray<Handling>
   readonly nodes: ReadonlyArray<NodeLine>
-  /** Nodes that do not come to rest, when that begins. */
-  readonly restless: ReadonlyArray<string>
+  /** Nodes that do not come to rest, when that begins. They need not have run in this beat. */
+  readonly restless: ReadonlyArray<NamedNode>
   /** Nodes that were not taken in, with what they derive. */
-  readonly refused: ReadonlyArray<RefusedNode>
+  readonly refused: ReadonlyArray<NamedNode>
   /** The watchers of operations whose time was over. */
   readonly due: ReadonlyArray<readonly [oid: string, number: number]>
   /** The rendezvous whose beat had come. */
   readonly met: ReadonlyArray<string>
+  /** What is let go of, since it is over for long. */
+  readonly retired: ReadonlyArray<Retired>
   /** What the beat itself sent. */
   readonly sent: ReadonlyArray<Sent>
   readonly changes: ReadonlyArray<Staged>
@@ -145,6 +150,7 @@ export const entry = (facts: Facts): string => {
   text += "]"
   if (facts.due.length > 0) text += `,"due":${JSON.stringify(facts.due)}`
   if (facts.met.length > 0) text += `,"met":${JSON.stringify(facts.met)}`
+  if (facts.retired.length > 0) text += `,"retired":${JSON.stringify(facts.retired)}`
   if (facts.sent.length > 0) text += `,"sent":[${facts.sent.map(awaited).join(",")}]`
   if (facts.made.length > 0) text += `,"made":${addresses(facts.made)}`
   if (facts.labels !== undefined) text += `,"labels":${JSON.stringify(facts.labels)}`
@@ -226,10 +232,11 @@ const control = (control: Control): string => {
 const written = ({ address, document }: Setting["write"]): string =>
   `${JSON.stringify(address.key)},${JSON.stringify(pointer(address.path))},[${document?.text ?? ""}]`
 
-const node = ({ at, error, name, parent }: NodeLine): string => {
+const node = ({ at, error, made, name, parent }: NodeLine): string => {
   const head = `["${name}",${at}`
-  if (error !== undefined) return `${head},${parent === undefined ? 0 : `"${parent}"`},"${error.tag}","${error.code}"]`
-  return parent === undefined ? `${head}]` : `${head},"${parent}"]`
+  const above = parent === undefined ? 0 : made === undefined ? `"${parent}"` : `["${parent}",${made}]`
+  if (error !== undefined) return `${head},${above},"${error.tag}","${error.code}"]`
+  return parent === undefined ? `${head}]` : `${head},${above}]`
 }
 
 /** The messages of the runs that failed, by their places in the agenda; those of nodes behind them. */
@@ -262,8 +269,11 @@ export type RunLine =
   | readonly [input: number, enzyme: "", outcome: "discarded"]
   | readonly [input: number, enzyme: string, outcome: "retry" | "dead" | "fatal", tag: string, code: string]
 
-/** One run of a node: its name, the place in the agenda of the handling that asked for it, -1 in the pass and less in its further rounds and before all handlings, the node that started it or 0, and how it failed. */
-export type NodeRunLine = readonly [name: string, at: number, parent?: string | 0, tag?: string, code?: string]
+/**
+ * One run of a node: its name, the place in the agenda of the handling that asked for it, -1 in the pass and less in its further rounds and before all handlings, the nodes
+ * that started it, with the beat that made it what it is where they were not at rest, or 0, and how it failed.
+ */
+export type NodeRunLine = readonly [name: string, at: number, parent?: string | readonly [parent: string, made: number] | 0, tag?: string, code?: string]
 
 /** One document that changed: who wrote it, and its value before and after. */
 export type CellLine = readonly [key: string, writers: number | ReadonlyArray<number>, before: readonly [unknown?], after: readonly [unknown?]]
@@ -307,11 +317,12 @@ export interface Parsed {
   readonly in: ReadonlyArray<In>
   readonly runs: ReadonlyArray<RunLine>
   readonly nodes?: ReadonlyArray<NodeRunLine>
-  readonly restless?: ReadonlyArray<string>
-  readonly refused?: ReadonlyArray<RefusedNode>
+  readonly restless?: ReadonlyArray<NamedNode>
+  readonly refused?: ReadonlyArray<NamedNode>
   readonly cells: ReadonlyArray<CellLine>
   readonly due?: ReadonlyArray<readonly [oid: string, number: number]>
   readonly met?: ReadonlyArray<string>
+  readonly retired?: ReadonlyArray<Retired>
   readonly sent?: ReadonlyArray<SentLine>
   readonly made?: ReadonlyArray<string>
   readonly labels?: LabelLines

@@ -12,10 +12,12 @@ import * as Changes from "../cell/Change.ts"
 import * as Document from "../cell/Document.ts"
 import type { ObservationRow } from "../persistence/Persistence.ts"
 import type { Locations } from "../scheduler/Locations.ts"
-import type { Depth } from "../scheduler/Node.ts"
 import type { Observation } from "../scheduler/Persistence.ts"
+import { FOLDER } from "../stage/Content.ts"
 import type { Committed } from "../stage/Moment.ts"
-import type { Stage, Staged } from "../stage/Stage.ts"
+import type { Staged } from "../stage/Stage.ts"
+import type { BeatWork } from "./BeatWork.ts"
+import { others, type Step, type Steps } from "./Foreign.ts"
 
 /** A place that an observation read, by its place in the list. */
 interface Read {
@@ -32,19 +34,23 @@ export interface Change {
 /** What a beat has changed so far. */
 export interface World {
   readonly changed: (key: string) => Change | undefined
+  readonly steps: Steps | undefined
   /** Whether there are other documents directly below a cell. */
   readonly isListChanged: (scope: string, id: string) => boolean
 }
 
 /** What the beat under way has changed of what is committed, on its stage and in a graph. */
-export const worldOf = (committed: Committed, locations: Locations, stage: () => Stage | undefined): World => ({
+export const worldOf = (committed: Committed, locations: Locations, work: () => Pick<BeatWork, "stage" | "steps"> | undefined): World => ({
+  get steps() {
+    return work()?.steps
+  },
   changed: (key) => {
     const root = locations.known(key)
     if (root !== undefined && locations.isChanged(root)) return { before: committed.read(key), after: locations.document(root) }
-    const staged = stage()?.documents.get(key)
+    const staged = work()?.stage.documents.get(key)
     return staged === undefined ? undefined : { before: committed.read(key), after: staged.after }
   },
-  isListChanged: (scope, id) => stage() !== undefined && committed.children(scope, id).join() !== locations.children(scope, id).join()
+  isListChanged: (scope, id) => work() !== undefined && committed.children(scope, id).join() !== locations.children(scope, id).join()
 })
 
 /**
@@ -112,14 +118,15 @@ export class Kept {
 
   /** Marks an observation, where what was read is something else by now. */
   private look(name: string, world: World): void {
-    this.byName.get(name)?.reads.forEach(([text, depth], place) => {
-      const { id, key, path, scope } = Address.parse(text)
+    const kept = this.byName.get(name)
+    kept?.reads.forEach(([text, depth], place) => {
+      const { id, key, scope } = Address.parse(text)
       if (depth === "children") {
         if (world.isListChanged(scope, id)) this.invalidate(name, place)
         return
       }
       const change = world.changed(key)
-      if (change !== undefined && isNews(path, depth, change)) this.invalidate(name, place)
+      if (change !== undefined && isNews(kept, place, partsOf(change, kept.group, world.steps?.get(key)))) this.invalidate(name, place)
     })
   }
 
@@ -131,17 +138,22 @@ export class Kept {
     for (const child of kept.children) this.drop(child)
   }
 
-  /** Marks who read what a beat changed. */
-  mark(changes: Iterable<Staged>): void {
+  /** Marks who read what a beat changed; some of that by steps. */
+  mark(changes: Iterable<Staged>, steps: Steps): void {
     for (const { address, after, before } of changes) {
       for (const { name, place } of this.byKey.get(address.key) ?? []) {
-        const [text, depth] = this.byName.get(name)?.reads[place] ?? []
-        if (text !== undefined && isNews(Address.parse(text).path, depth!, { before, after })) this.invalidate(name, place)
+        const kept = this.byName.get(name)
+        if (kept !== undefined && isNews(kept, place, partsOf({ before, after }, kept.group, steps.get(address.key)))) this.invalidate(name, place)
       }
       if ((before === undefined) === (after === undefined)) continue
       const folder = Address.make(Address.parent(address.id), { scope: address.scope }).key
       for (const { name, place } of this.byFolder.get(folder) ?? []) this.invalidate(name, place)
     }
+  }
+
+  /** Marks who looked for content that is there now. */
+  appear(hash: string): void {
+    for (const { name, place } of this.byKey.get(FOLDER + hash) ?? none) this.invalidate(name, place)
   }
 
   /** Lets go of all: what those nodes made may not be there any more, so each begins anew. */
@@ -174,6 +186,8 @@ export class Kept {
   }
 }
 
+const none: ReadonlyArray<Read> = []
+
 /** A row that cannot be read is as good as none: its node begins anew. */
 const parse = (text: string | undefined): Observation | undefined => {
   if (text === undefined) return undefined
@@ -187,6 +201,13 @@ const parse = (text: string | undefined): Observation | undefined => {
   }
 }
 
-/** Whether who read a place of a document hears of what the document became. */
-const isNews = (path: Address.Path, depth: Depth, { after, before }: Change): boolean =>
-  after?.text !== before?.text && Changes.triggers({ path, shallow: depth === "shallow" }, { path: [], before: Document.read(before, []), after: Document.read(after, []) })
+/** What of a change a group hears of. */
+const partsOf = (change: Change, group: string | undefined, steps: ReadonlyArray<Step> | undefined): ReadonlyArray<Change> =>
+  group === undefined || steps === undefined ? [change] : others(steps, group, change)
+
+/** Whether a read of what a node read hears of what the document became. */
+const isNews = ({ reads }: Observation, place: number, parts: ReadonlyArray<Change>): boolean => {
+  const [text, depth] = reads[place]!
+  const read = { path: Address.parse(text).path, shallow: depth === "shallow" }
+  return parts.some(({ after, before }) => after?.text !== before?.text && Changes.triggers(read, { path: [], before: Document.read(before, []), after: Document.read(after, []) }))
+}

@@ -46,6 +46,10 @@ export interface Limits {
   readonly backoffBeats: number
   /** Characters of documents that are kept in memory. */
   readonly residentBytes: number
+  /** Rendezvous and instances that are over, operations that are closed and facts that went wrong: how many of each are kept. Beyond it the oldest go, a bounded number in each beat. */
+  readonly finishedCount: number
+  /** How long they are kept at most, in milliseconds from the beat that ended them; those of a space that rests go with its next beats. */
+  readonly finishedMillis: number
   /** Beats that one request runs again; where it ends, the next one goes on. */
   readonly replayBeats: number
   /** Characters of documents that a look back holds as they were. What takes more cannot be run again. */
@@ -96,6 +100,8 @@ export const defaults: Limits = {
   flowInstances: 1_000_000,
   backoffBeats: 64,
   residentBytes: 64 * 1_048_576,
+  finishedCount: 100_000,
+  finishedMillis: 30 * 86_400_000,
   replayBeats: 10_000,
   pastBytes: 256 * 1_048_576
 }

@@ -67,13 +67,14 @@ export const face = (work: BeatWork, body: Body) => (draft: Draft): Rendezvous =
 export const perform = (draft: Draft, ask: RendezvousAsk, { body, work }: { readonly body: Body; readonly work: BeatWork }): Spawned | RendezvousRefused | undefined => {
   const value = Document.read(ask.value, [])
   const lock = lockOver(work.regime, address(ask, value))
-  if (lock !== undefined) return new CellLocked({ address: address(ask, value), lock })
   try {
+    if (ask.verb === "report" && ask.proof !== undefined) Verbs.prove(draft, ask.key, ask.proof)
+    if (lock !== undefined) return new CellLocked({ address: address(ask, value), lock })
     if (ask.verb === "spawn") return Verbs.spawn(draft, value, around(work, body))
     if (ask.verb === "claim") return Verbs.claim(draft, ask.key, around(work, body))
     if (ask.verb === "resched") Verbs.resched(draft, ask.key, ask.delta)
     else if (ask.verb === "kill") Verbs.kill(draft, ask.key, ask)
-    else Verbs.report(draft, ask.key, { proof: ask.proof, telemetry: value })
+    else Verbs.report(draft, ask.key, value)
     return undefined
   } catch (error) {
     if (isRefusal(error)) return error
@@ -133,7 +134,7 @@ const wait = (appointment: Appointment, { inbox, number }: { readonly inbox: Inb
   inbox.waits.add({ seq: number(), again: undefined, due: appointment.due, appointment })
 
 /**
- * The calendar of the entries that a store holds, at the end of a beat.
+ * The calendar of the entries that a store holds, at the end of a beat. Those that are over are not looked at.
  *
  * @category constructors
  * @since 0.1.0
@@ -141,10 +142,10 @@ const wait = (appointment: Appointment, { inbox, number }: { readonly inbox: Inb
 export const recall = (store: Pick<SpaceStore, "below" | "head">, documents: Documents, tempo: number): Calendar => {
   const { beat, clock: now } = store.head()
   const calendar = new Calendar()
-  for (let keys = store.below(Entries.FOLDER, { limit: PAGE }); ; keys = store.below(Entries.FOLDER, { limit: PAGE, after: keys.at(-1)! })) {
+  for (let keys = store.below(Entries.OPEN, { limit: PAGE }); ; keys = store.below(Entries.OPEN, { limit: PAGE, after: keys.at(-1)! })) {
     for (const place of keys) {
-      const key = Entries.keyOf(place)
-      if (key !== undefined) calendar.see(key, Entries.read(Document.read(documents.read(place), [])), { beat, now, tempo })
+      const key = place.slice(Entries.OPEN.length + 1)
+      calendar.see(key, Entries.read(Document.read(documents.read(Entries.address(key).key), [])), { beat, now, tempo })
     }
     if (keys.length < PAGE) return calendar
   }

@@ -97,9 +97,12 @@ export const perform = (draft: Draft, control: Control.PieceControl, pieces: Fac
   }
 }
 
+/** Whether a document is the cell of a piece. */
+export const isCell = (key: string): boolean => key.startsWith(BELOW)
+
 /** The piece of a cell; `undefined` for any other cell, and for one that holds none. */
 export const fromCell = (key: string, document: Document | undefined): { readonly name: string; readonly started: Started | undefined } | undefined => {
-  if (!key.startsWith(BELOW)) return undefined
+  if (!isCell(key)) return undefined
   const value = Codec.read(document, [])
   return { name: key.slice(BELOW.length), started: isContainer(value) ? value as unknown as Started : undefined }
 }

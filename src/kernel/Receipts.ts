@@ -53,18 +53,22 @@ export const digest = (text: string, hash: (text: string) => string): string => 
 
 const none: ReadonlyArray<ReceiptRow> = []
 
+/** Stands for the enzymes that an event was still to come to when a rollback dropped it. No enzyme is called so. */
+const DISCARDED = "(discarded)"
+
 /**
  * The rows that the index needs of a flight after a beat. Each beat that runs a caller's event writes the row of its id anew, which is so kept from the last of them on.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const rowsOf = ({ captured, over, signal }: Flight, beat: number, hash: (text: string) => string): ReadonlyArray<ReceiptRow> => {
+export const rowsOf = ({ captured, discarded, over, signal }: Flight, beat: number, hash: (text: string) => string): ReadonlyArray<ReceiptRow> => {
   const { event, expected, id, origin, payload } = signal
   if (!event || (captured === beat && expected === beat)) return none
   const rows: Array<ReceiptRow> = []
   if (origin === "caller") rows.push({ id, enzyme: "", beat: captured, digest: digest(payload?.text ?? "", hash) })
   else if (captured === beat) rows.push({ id, enzyme: "", beat })
+  if (captured !== beat && discarded) rows.push({ id, enzyme: DISCARDED, beat })
   if (captured !== beat) for (const handling of over) if (handling.beat === beat) rows.push({ id, enzyme: handling.key, beat })
   return rows
 }
@@ -114,9 +118,10 @@ export const find = (store: SpaceStore, id: string, isOpen: boolean): Receipt | 
   // A caller may use an id again when it is forgotten; what the journal still has of the time before is another event's.
   const beats = new Set(rows.flatMap(({ beat }) => beat > captured ? [beat] : []))
   const later = [...beats].sort((a, b) => a - b).flatMap((beat) => read(store, beat, id)?.handlings ?? [])
+  const isDiscarded = rows.some(({ enzyme }) => enzyme === DISCARDED)
   // Of an enzyme that ran anew, sent again from the dead letters, the last handling stands.
   const handlings = [...new Map([...first?.handlings ?? [], ...later].map((handling) => [handling.enzyme, handling])).values()]
-  const status = isOpen ? "pending" : first === undefined ? "pruned" : first.nobody ?? statusOf(handlings)
+  const status = isOpen ? "pending" : first === undefined ? "pruned" : isDiscarded ? "discarded" : first.nobody ?? statusOf(handlings)
   return { id, status, beat: captured, handlings, ...labelled(first?.label) }
 }
 

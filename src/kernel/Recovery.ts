@@ -18,7 +18,6 @@ import { Documents } from "./Documents.ts"
 import { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
 import * as Meeting from "./Meeting.ts"
-import * as Flowing from "./Flowing.ts"
 import * as Labels from "../stage/Labels.ts"
 import * as Operating from "./Operating.ts"
 import type { Pacemaker } from "./Pacemaker.ts"
@@ -93,7 +92,6 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
     regime,
     watches,
     calendar,
-    instances: { open: Flowing.recall(store, documents) },
     settings,
     labels: settings.labels === undefined ? undefined : Labels.read(Labels.documentOf(settings.labels)),
     hash: hash.hex,

@@ -17,7 +17,7 @@ import * as Piece from "../scheduler/Piece.ts"
 import type { Scheduler } from "../scheduler/Scheduler.ts"
 import type { Staged } from "../stage/Stage.ts"
 import { isChange } from "./Journal.ts"
-import type { RefusedNode } from "./Journal.ts"
+import type { NamedNode } from "./Journal.ts"
 import { Kept } from "./Kept.ts"
 import * as Pieces from "./Pieces.ts"
 
@@ -36,7 +36,7 @@ interface Candidate {
 export class Roster {
   readonly kept: Kept
   /** The nodes that were not taken in since the newest beat that was committed. */
-  refused: Array<RefusedNode> = []
+  refused: Array<NamedNode> = []
   private readonly modules: Modules
   /** How far the space has come in the changes of modules, and what is active since. */
   private known = 0

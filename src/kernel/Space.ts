@@ -128,7 +128,10 @@ export interface SpaceControl {
   readonly shutdown: () => Effect.Effect<Begun, ControlError>
   /** Boots a space that was shut down. */
   readonly restart: () => Effect.Effect<Begun, ControlError>
-  /** Locks a cell: runs that write there or below wait until it is unlocked, and writes from outside are refused. */
+  /**
+   * Locks a cell: runs that write there or below wait until it is unlocked, and writes from outside are refused.
+   * What the runtime itself notes of time that passes, such as the time-out of a rendezvous and its event, no lock holds up.
+   */
   readonly lock: (cell: string) => Effect.Effect<number, ControlError>
   readonly unlock: (cell: string) => Effect.Effect<number, ControlError>
 }

@@ -8,6 +8,7 @@
  * @module
  */
 import { Queue } from "./Queue.ts"
+import * as Regime from "./Regime.ts"
 
 /** What holds a place in front of the next beat, by its number, and the lane that it holds. */
 export interface Head {
@@ -32,9 +33,20 @@ export class Track {
   readonly heads = new Queue<Head>()
   /** Runs that lost a conflict, by the document they lost on. */
   readonly losers = new Map<string, Queue<number>>()
+  /** Runs that wrote below a lock, by its document. */
+  readonly locked = new Map<string, Queue<number>>()
 
   get isEmpty(): boolean {
     return this.fresh.size === 0 && this.heads.size === 0 && this.losers.size === 0 && this.retries.size === 0 && this.due.size === 0
+  }
+
+  /** Has what waited for a lock that is gone tried again. */
+  unlock(regime: Regime.Regime): void {
+    for (const [document, queue] of this.locked) {
+      if (Regime.holds(regime, document)) continue
+      this.locked.delete(document)
+      for (let seq = queue.shift(); seq !== undefined; seq = queue.shift()) this.retries.push(seq)
+    }
   }
 }
 

@@ -4,18 +4,22 @@
  * The oldest before-image after a beat is what a document was then. It is read a
  * piece in each beat, so that a long journal holds up nobody; beats that come
  * meanwhile are read as well. What belongs to the runtime is not undone, and
- * what went to other spaces cannot be. (Semantics, section 3.1.)
+ * what went to other spaces cannot be. Pieces are: they derive what is undone.
+ * What the profiles of rendezvous begin with belongs to their ledger, and stays
+ * with it. (Semantics, section 3.1.)
  *
  * @module
  */
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
+import * as Entries from "../rendezvous/Entry.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import type { Cutover } from "./Control.ts"
 import type { Documents } from "./Documents.ts"
 import type { SentSince } from "./Dossiers.ts"
 import * as Journal from "./Journal.ts"
+import * as Pieces from "./Pieces.ts"
 
 /** Characters of the journal that are read in one beat. */
 const PIECE = 1_048_576
@@ -66,7 +70,7 @@ export class Undo {
 
   private undo(entry: Journal.Parsed): void {
     for (const [key, , [was], [became]] of entry.cells) {
-      if (this.texts.has(key) || Envelope.isReserved(Address.ofKey(key).id)) continue
+      if (this.texts.has(key) || stays(key)) continue
       const text = was === undefined ? undefined : JSON.stringify(was)
       this.texts.set(key, text)
       this.size += key.length + (text?.length ?? 0) + (became === undefined ? 0 : JSON.stringify(became).length)
@@ -92,6 +96,13 @@ export class Undo {
   private lost(lost: string): Pick<Cutover, "lost" | "sent" | "writes"> {
     return { writes: [], sent: { count: 0, requests: [] }, lost }
   }
+}
+
+/** Whether a rollback leaves a document as it is. */
+const stays = (key: string): boolean => {
+  if (Pieces.isCell(key)) return false
+  const { id } = Address.ofKey(key)
+  return Envelope.isReserved(id) || id.startsWith(`${Entries.DEFAULTS}/`)
 }
 
 /** What a beat sent to other spaces. */

@@ -84,6 +84,8 @@ const Definition = Schema.Struct({
     flowInstances: Schema.optionalKey(count),
     backoffBeats: Schema.optionalKey(count),
     residentBytes: Schema.optionalKey(count),
+    finishedCount: Schema.optionalKey(count),
+    finishedMillis: Schema.optionalKey(count),
     replayBeats: Schema.optionalKey(count),
     pastBytes: Schema.optionalKey(count)
   }))

@@ -61,7 +61,20 @@ export const atCommit = (stage: Stage, now: Now, calendar: Calendar): ReadonlyAr
     stage.put(place, payload, COMMIT)
     completions.push({ key, outcome: event!, signal: `/${entry.signal_path}`, target: place.key, payload })
   }
+  index(stage)
   return completions
+}
+
+const HERE = Document.encode(true)
+
+/** Keeps the index of the entries that are not over. */
+const index = (stage: Stage): void => {
+  for (const key of written(stage)) {
+    const entry = newest(stage, key)
+    const isOpen = entry !== undefined && !Entries.isFinished(entry)
+    const place = Address.make(`${Entries.OPEN}/${key}`)
+    if (isOpen !== (stage.committed.read(place.key) !== undefined)) stage.put(place, isOpen ? HERE : undefined, COMMIT)
+  }
 }
 
 /** Of several variants the first that was applied is the answer: the others are killed with it. */

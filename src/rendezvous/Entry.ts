@@ -18,6 +18,9 @@ export const FOLDER = "/data/rv"
 /** Where each completion puts its event, under the entry's key. */
 export const EVENTS = "/data/inbox/flow/inst_event"
 
+/** Where each entry that is not over has a cell under its key, by which it is found when a space is opened. */
+export const OPEN = "/sys/index/rv"
+
 /** Where the defaults of a profile lie. */
 export const DEFAULTS = "/defaults"
 

@@ -33,7 +33,7 @@ export const after = (beats: number, now: Now): Time => {
   return { beat, ms: moment }
 }
 
-/** So many beats after a time. One that was named has no clock to count from, and an idle space comes to its number at once: what is put beyond it counts from now on. */
+/** So many beats after a time. One that was named has no clock to count from: what is beyond it is so many beats from now, in all. */
 export const later = ({ beat, ms }: Time, beats: number, now: Now): Time => {
   const own = ms > 0 ? ms + beats * now.tempo : after(beat + beats - now.beat, now).ms
   return { beat: beat + beats, ms: ms === 0 && beats <= 0 ? 0 : Math.min(Math.max(own, 0), Number.MAX_SAFE_INTEGER) }

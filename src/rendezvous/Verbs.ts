@@ -47,7 +47,7 @@ export const make = (draft: Draft, around: Around): Rendezvous => ({
   spawn: (spec) => draft.guarded(() => spawn(draft, Values.canonical(spec).value, around).token),
   resched: (key, delta) => draft.guarded(() => told(() => resched(draft, key, delta))),
   kill: (key, { mode, wait } = {}) => draft.guarded(() => told(() => kill(draft, key, { mode, wait }))),
-  report: (key, telemetry) => draft.guarded(() => told(() => report(draft, key, { telemetry: Values.canonical(telemetry).value })))
+  report: (key, telemetry) => draft.guarded(() => told(() => report(draft, key, Values.canonical(telemetry).value)))
 })
 
 /** A run is told no where the outside is told why. */
@@ -122,23 +122,25 @@ export const kill = (draft: Draft, key: string, { mode = "kill", wait = 0 }: { r
   graft(draft, key, { ...entry !== undefined && Transition.isRepeated(entry) ? entry : open(draft, key), ...asked })
 }
 
-/** What is reported. */
-export interface Report {
-  readonly telemetry: Value
-  /** The digest of the token that it was shown with; whoever may do anything shows none. */
-  readonly proof?: string | undefined
+/**
+ * Checks the digest of a token that was shown for an entry, before anything else is said of it: who shows one learns nothing of the keys that it is not good for.
+ *
+ * @throws TokenRefused
+ * @category combinators
+ * @since 0.1.0
+ */
+export const prove = (draft: Draft, key: string, proof: string): void => {
+  if (read(draft, key)?.token_id !== proof) throw new TokenRefused({ key: String(key) })
 }
 
 /**
  * Takes in the result of somebody's work.
  *
- * @throws InvalidRendezvous, InvalidValue, RendezvousAbsent, RendezvousFinished, TokenRefused
+ * @throws InvalidRendezvous, InvalidValue, RendezvousAbsent, RendezvousFinished
  * @category combinators
  * @since 0.1.0
  */
-export const report = (draft: Draft, key: string, { proof, telemetry }: Report): void => {
-  // Who shows a token learns nothing of the keys that it is not good for.
-  if (proof !== undefined && read(draft, key)?.token_id !== proof) throw new TokenRefused({ key: String(key) })
+export const report = (draft: Draft, key: string, telemetry: Value): void => {
   const entry = open(draft, key)
   const fields = Spec.telemetryOf(telemetry)
   give(draft, key, Transition.reported(entry, { telemetry: fields, content: entry.prof === "rv-cas" ? contentOf(draft, fields) : undefined }))

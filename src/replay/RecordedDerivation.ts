@@ -16,9 +16,10 @@ import type { BeatWork } from "../kernel/BeatWork.ts"
 import type { Delivery, Derivation } from "../kernel/Derivation.ts"
 import * as Derivations from "../kernel/Derivation.ts"
 import { failure } from "../kernel/Failure.ts"
-import type { NodeLine, NodeRunLine, Parsed, RefusedNode } from "../kernel/Journal.ts"
+import type { CellLine, NodeLine, NodeRunLine, Parsed, NamedNode } from "../kernel/Journal.ts"
 import * as Pieces from "../kernel/Pieces.ts"
 import { answered, type Definition, ignore, InvalidNode, raised } from "../scheduler/Definition.ts"
+import { UNENDED } from "../scheduler/Node.ts"
 import { NodeTransaction } from "../scheduler/NodeTransaction.ts"
 import * as Piece from "../scheduler/Piece.ts"
 import type { Pieces as Face } from "../stage/Charter.ts"
@@ -34,6 +35,16 @@ interface Made {
   readonly line: number
 }
 
+/** A node that was started, as a line names it. */
+export type Started = Pick<NodeLine, "name" | "parent" | "made">
+
+/** Of a failed run. */
+interface Failed {
+  readonly name: string
+  readonly output: string | undefined
+  readonly code: string
+}
+
 /**
  * Runs what an entry says that ran.
  *
@@ -43,13 +54,16 @@ interface Made {
 export class RecordedDerivation implements Derivation {
   private readonly code: Pick<Code, "node">
   private recorded: ReadonlyArray<NodeRunLine> = []
-  /** Nodes that failed before handlings, which is told of after all is merged. */
-  private readonly failed: Array<{ readonly name: string; readonly line: NodeLine }> = []
-  restless: ReadonlyArray<string> = []
-  refused: ReadonlyArray<RefusedNode> = []
+  private cells: ReadonlyArray<CellLine> = []
+  /** Nodes that failed, which is told of after all is merged. */
+  private readonly failed: Array<Failed> = []
+  restless: ReadonlyArray<NamedNode> = []
+  refused: ReadonlyArray<NamedNode> = []
   private work: BeatWork | undefined
   private made = new Map<string, Made>()
+  /** What runs made of the nodes that they started; and where that of the run under way goes. */
   private readonly children = new Map<string, Definition>()
+  private started = this.children
   lines: Array<NodeLine> = []
 
   constructor(code: Pick<Code, "node">) {
@@ -57,10 +71,26 @@ export class RecordedDerivation implements Derivation {
   }
 
   /** The entry whose beat is to run next. */
-  load({ nodes = [], refused = [], restless = [] }: Parsed): void {
+  load({ cells, nodes = [], refused = [], restless = [] }: Parsed): void {
     this.recorded = nodes
+    this.cells = cells
     this.refused = refused
     this.restless = restless
+  }
+
+  /** The nodes of an entry, or some of them, that were made what they are before the replay began, while their creators did not stand by that any more; by that beat. */
+  unknown({ beat, nodes = [] }: Parsed, names?: ReadonlySet<string>): ReadonlyMap<number, ReadonlyArray<Started>> {
+    const started = nodes.map(lineOf).filter(({ made = UNENDED, name }) => made !== UNENDED && made < beat && !this.children.has(name) && names?.has(name) !== false)
+    return Map.groupBy(started, ({ made }) => made!)
+  }
+
+  /** Takes over what runs of a beat that was replayed aside made of these; answers the first that none of them started. */
+  learn(aside: RecordedDerivation, nodes: ReadonlyArray<Started>): Started | undefined {
+    for (const { name } of nodes) {
+      const definition = aside.children.get(name)
+      if (definition !== undefined) this.children.set(name, definition)
+    }
+    return nodes.find(({ name }) => !this.children.has(name))
   }
 
   module(name: string): Definition | undefined {
@@ -71,11 +101,14 @@ export class RecordedDerivation implements Derivation {
     this.work = work
     this.lines = []
     this.made.clear()
+    this.failed.length = 0
     this.before(Derivations.FIRST)
+    // Failures of these runs are told by others.
+    this.failed.length = 0
   }
 
   before(run: number): void {
-    this.failed.push(...this.runAll(run))
+    this.runAll(run)
     for (const [key, { document, line }] of this.take()) this.work!.stage.gate(Address.ofKey(key), document, Derivations.writerOf(this.work!, line))
   }
 
@@ -86,10 +119,10 @@ export class RecordedDerivation implements Derivation {
   settle(work: BeatWork): void {
     for (const refused of this.refused) work.diagnose(Derivations.refusal(refused))
     for (let round = 0; round < Derivations.MAX_ROUNDS; round++) {
-      const failed = [...this.failed.splice(0), ...this.runAll(Derivations.PASS - round)]
+      this.runAll(Derivations.PASS - round)
       for (const [key, { document, line }] of this.take()) work.stage.put(Address.ofKey(key), document, Derivations.writerOf(work, line))
-      for (const { line, name } of failed) work.diagnose(Derivations.failure(name, this.definitionOf(line)?.output, line.error!.code))
-      if (round === 0 && this.restless.length > 0) work.diagnose(Derivations.restlessness(this.restless, this.outputOf(this.restless[0]!)))
+      for (const { code, name, output } of this.failed.splice(0)) work.diagnose(Derivations.failure(name, output, code))
+      if (round === 0 && this.restless.length > 0) work.diagnose(Derivations.restlessness(this.restless))
     }
   }
 
@@ -105,20 +138,29 @@ export class RecordedDerivation implements Derivation {
     this.work = undefined
   }
 
-  /** Runs the lines of one place, and answers those that failed. */
-  private runAll(at: number): ReadonlyArray<{ readonly name: string; readonly line: NodeLine }> {
-    const failed: Array<{ readonly name: string; readonly line: NodeLine }> = []
+  /** Runs the lines of one place. */
+  private runAll(at: number): void {
     for (let next = this.recorded[this.lines.length]; next !== undefined && next[1] === at; next = this.recorded[this.lines.length]) {
-      const [name, , parent = 0, tag] = next
-      const line = this.run({ name, at, parent: parent === 0 ? undefined : parent, error: undefined }, Derivations.wasLast(tag))
-      if (Derivations.isTold(line)) failed.push({ name, line })
+      const line = lineOf(next)
+      const definition = this.definitionOf(line)
+      const error = definition === undefined ? this.adopt(line) : this.run(definition, Derivations.wasLast(next[3]))
+      const ended = { ...line, error }
+      this.lines.push(ended)
+      if (Derivations.isTold(ended)) this.failed.push({ name: line.name, output: definition?.output, code: error!.code })
     }
-    return failed
   }
 
-  private run(line: NodeLine, isLast: boolean): NodeLine {
-    const definition = this.definitionOf(line)
-    if (definition === undefined) throw new NotReplayable({ beat: this.work!.moment.beat, code: "replay/code", reason: `node "${line.name}" ran in it and is not registered. Bring back its code` })
+  /** A run of a node that nobody needs to know again: what it made stands in the entry. */
+  private adopt({ error, made, name }: NodeLine): NodeLine["error"] {
+    if (made === undefined || made === UNENDED) throw new NotReplayable({ beat: this.work!.moment.beat, code: "replay/code", reason: `node "${name}" ran in it and is not registered. Bring back its code` })
+    const writer = Derivations.writerOf(this.work!, this.lines.length)
+    for (const [key, writers, , [after]] of this.cells) {
+      if ([writers].flat().includes(writer)) this.put(key, after === undefined ? undefined : Codec.decode(JSON.stringify(after)))
+    }
+    return error
+  }
+
+  private run(definition: Definition, isLast: boolean): NodeLine["error"] {
     const draft = this.draft(definition, Derivations.writerOf(this.work!, this.lines.length))
     this.work!.nodeDrafts.push(draft)
     let error: unknown
@@ -133,9 +175,7 @@ export class RecordedDerivation implements Derivation {
       error = draft.refusal ?? raised(thrown)
     }
     if (error !== undefined && this.work!.labels !== undefined && definition.output !== undefined) this.put(definition.output, undefined)
-    const ended = { ...line, error: Derivations.errorOf(error === undefined ? undefined : failure(error), isLast) }
-    this.lines.push(ended)
-    return ended
+    return Derivations.errorOf(error === undefined ? undefined : failure(error), isLast)
   }
 
   private draft(definition: Definition, run: number): Draft {
@@ -149,7 +189,7 @@ export class RecordedDerivation implements Derivation {
     const definition = typeof node === "string" ? this.piece(node, inputs) : node as Definition
     const above = this.work!.labels?.starting(parent, definition)
     if (above !== undefined) throw above
-    this.children.set(definition.name, definition)
+    this.started.set(definition.name, definition)
     return definition.name
   }
 
@@ -181,8 +221,9 @@ export class RecordedDerivation implements Derivation {
 
   private get view(): View {
     const { stage } = this.work!
+    const { committed } = stage
     return {
-      committed: stage.committed,
+      committed: { read: (key) => committed.read(key), children: (scope, id) => committed.children(scope, id), blob: (hash) => stage.blob(hash) },
       visible: (key) => this.visible(key),
       children: (scope, id) => {
         const names = new Set(stage.merged(scope, id))
@@ -197,12 +238,6 @@ export class RecordedDerivation implements Derivation {
     }
   }
 
-  /** What a node that ran in this beat derives. */
-  private outputOf(name: string): string | undefined {
-    const line = this.lines.find((line) => line.name === name)
-    return line === undefined ? undefined : this.definitionOf(line)?.output
-  }
-
   /** A piece, from its cell: it runs while that is there. */
   private pieceOf(name: string): Definition | undefined {
     const started = Pieces.fromCell(Pieces.keyOf(name), this.visible(Pieces.keyOf(name)))?.started
@@ -210,21 +245,37 @@ export class RecordedDerivation implements Derivation {
     return started === undefined || module === undefined ? undefined : Pieces.nodeOf(name, started, { module, hash: this.work!.moment.hash })
   }
 
-  /** A module's node; or one that another started, which is run aside to say what it starts. */
-  private definitionOf({ name, parent }: Pick<NodeLine, "name" | "parent">): Definition | undefined {
+  /** A module's node; or one that another started, which is run aside to say what it starts where another run would start the same, or is under way. */
+  private definitionOf({ made, name, parent }: Started): Definition | undefined {
     if (parent === undefined) return Piece.isPiece(name) ? this.pieceOf(name) : this.code.node(name)
     const known = this.children.get(name)
-    if (known !== undefined) return known
+    if (made !== UNENDED && (known !== undefined || made !== undefined)) return known
     const slash = parent.lastIndexOf("/")
-    const creator = this.definitionOf({ name: parent.slice(slash + 1), parent: slash < 0 ? undefined : parent.slice(0, slash) })
-    if (creator === undefined) return undefined
+    const creator = this.definitionOf({ name: parent.slice(slash + 1), parent: slash < 0 ? undefined : parent.slice(0, slash), made: undefined })
+    const started = creator === undefined ? undefined : this.aside(creator)
+    // What the run under way makes of others holds from its end on.
+    if (made === undefined) for (const [name, definition] of started ?? []) this.children.set(name, definition)
+    return started?.get(name)
+  }
+
+  /** What a run of a node would start now. */
+  private aside(creator: Definition): ReadonlyMap<string, Definition> {
+    const before = this.started
+    const found = this.started = new Map<string, Definition>()
     try {
       creator.run(new RecordedRun(this.draft(creator, 0)))
     } catch {
       // What it started until then is known all the same.
     }
-    return this.children.get(name)
+    this.started = before
+    return found
   }
+}
+
+/** What a recorded line says, as far as that is known before its run. */
+const lineOf = ([name, at, above = 0, tag, code]: NodeRunLine): NodeLine => {
+  const [parent, made] = typeof above === "object" ? above : [above === 0 ? undefined : above, undefined]
+  return { name, at, parent, made, error: tag === undefined ? undefined : { tag, code: code!, message: "" } }
 }
 
 /** The transaction of a node that is run again: the draft, as far as a node may use it. */

@@ -121,6 +121,10 @@ export class RecordedIntake implements Intake {
     return this.entry!.met ?? []
   }
 
+  retired(): ReadonlyArray<Journal.Retired> {
+    return this.entry!.retired ?? []
+  }
+
   /** Whoever listened then may not be there any more. */
   hears(signal: string, place: string): boolean {
     return this.entry!.sent?.some(([, path, , , [payload]]) => path === signal && payload === place) === true

@@ -55,8 +55,9 @@ export type Impossible = Pick<NotReplayable, "beat" | "code" | "reason">
 interface Rerun {
   /** The code that its newest beat ran with. */
   readonly code: Code
-  /** Runs the beat of an entry, and gives what it did and the entry that it made. */
-  readonly step: (row: JournalRow, entry: Journal.Parsed) => Promise<{ readonly beat: Beat; readonly made: JournalRow }>
+  readonly derivation: RecordedDerivation
+  /** Runs the beat of an entry, and gives what it did and the entry that it made. Where only some nodes are of `interest`, others may give what the entry says. */
+  readonly step: (row: JournalRow, entry: Journal.Parsed, interest?: ReadonlySet<string>) => Promise<{ readonly beat: Beat; readonly made: JournalRow }>
   /** Why the newest beat may have come out otherwise with the same code, where that may be. */
   readonly excuse: () => Pick<Impossible, "code" | "reason"> | undefined
 }
@@ -90,7 +91,7 @@ export const replay = async (archive: Archive, from: number | undefined, to: num
       // Pruning goes on meanwhile, and the rows that it took would be passed over.
       if (before !== undefined && entry.prev !== before.hash) throw prunedAfter(before.beat)
       before = row
-      const { difference, made } = await compared(rerun, row, entry)
+      const { difference, made } = await compared(rerun, { row, entry })
       beats++
       if (difference === undefined) continue
       const missing = code.missing(entry, made)
@@ -109,10 +110,16 @@ export const replay = async (archive: Archive, from: number | undefined, to: num
 const prunedAfter = (beat: number): NotReplayable =>
   new NotReplayable({ beat: beat + 1, code: "replay/pruned", reason: "the journal was pruned while it was replayed. Begin with a later one" })
 
+/** A beat as it was written. */
+interface Written {
+  readonly row: JournalRow
+  readonly entry: Journal.Parsed
+}
+
 /** A beat that is aborted was not, or it would not be in the journal. */
-const compared = async (rerun: Rerun, row: JournalRow, entry: Journal.Parsed): Promise<{ readonly difference: Difference | undefined; readonly made?: Journal.Parsed }> => {
+const compared = async (rerun: Rerun, { entry, row }: Written, interest?: ReadonlySet<string>): Promise<{ readonly difference: Difference | undefined; readonly made?: Journal.Parsed }> => {
   try {
-    const { made } = await rerun.step(row, entry)
+    const { made } = await rerun.step(row, entry, interest)
     const difference = Differences.between(row, made)
     return difference === undefined ? { difference } : { difference, made: Journal.parse(made.text) }
   } catch (error) {
@@ -146,13 +153,33 @@ export const observe = async (archive: Archive, row: JournalRow): Promise<Observ
     const rerun = await begin(archive, row.beat, (seen) => {
       work = seen
     })
-    const { difference, made } = await compared(rerun, row, entry)
+    const { difference, made } = await compared(rerun, { row, entry })
     // What other code did tells nothing of what was done then.
     if (work === undefined || (difference !== undefined && rerun.code.missing(entry, made).length > 0)) return undefined
     return { work, enzymes: rerun.code.enzymes }
   } catch (error) {
     if (error instanceof NotReplayable) return undefined
     throw error
+  }
+}
+
+/**
+ * Brings back what creators made of nodes before a replay began, from the beats in which they did. A beat that is run again for that
+ * needs to know no more of its own nodes than these creators.
+ */
+const recall = async (archive: Archive, derivation: RecordedDerivation, unknown: ReturnType<RecordedDerivation["unknown"]>): Promise<void> => {
+  for (const [beat, nodes] of unknown) {
+    const pause = archive.rest()
+    if (pause !== undefined) await pause
+    const row = archive.store.entry(beat)
+    if (row === undefined) throw new NotReplayable({ beat, code: "replay/pruned", reason: `it says what the node "${nodes[0]!.name}" is that ran later, and is pruned. Begin with a later one` })
+    const entry = Journal.parse(row.text)
+    const rerun = await begin(archive, beat)
+    const { difference, made } = await compared(rerun, { row, entry }, new Set(nodes.flatMap(({ parent }) => parent!.split("/"))))
+    const missing = difference === undefined ? [] : rerun.code.missing(entry, made)
+    if (missing.length > 0) throw new NotReplayable(withoutCode(beat, missing))
+    const absent = derivation.learn(rerun.derivation, nodes)
+    if (absent !== undefined) throw new NotReplayable({ beat, code: "replay/code", reason: `it says what the node "${absent.name}" is that ran later, and ${absent.parent} does not start it there today. Bring back its code` })
   }
 }
 
@@ -189,7 +216,6 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     watches: Operating.recall(past, documents, bindings),
     calendar: Meeting.recall(past, documents, archive.settings.tempo),
     // That there were too many is told by the entries.
-    instances: { open: 0 },
     settings: archive.settings,
     hash: archive.hash,
     seed: () => "",
@@ -200,7 +226,9 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
   const heartbeat = new Heartbeat(body, intake, seen)
   return {
     code,
-    step: async (row, entry) => {
+    derivation,
+    step: async (row, entry, interest) => {
+      await recall(archive, derivation, derivation.unknown(entry, interest))
       past.absent = undefined
       isLate = false
       await code.see(entry)

@@ -7,7 +7,7 @@ import type { Moment } from "../stage/Moment.ts"
 import type { Definition } from "./Definition.ts"
 import type { Graph } from "./Graph.ts"
 import type { Invalidation } from "./Invalidation.ts"
-import type { Node, NodeRun } from "./Node.ts"
+import type { Node, NodeRun, Started } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
 /**
@@ -28,7 +28,7 @@ export interface Environment {
   /** An effect saw something, or a materializer ran. */
   readonly saw: (run: NodeRun) => void
   /** A run is over that failed, wrote no output, or follows one that created `children`. Answers whether it is tried again for the same reasons. */
-  readonly finished: (run: NodeRun, children: Set<string> | undefined) => boolean
+  readonly finished: (run: NodeRun, children: Started | undefined) => boolean
   /** A run is over whose node went while it was under way. */
   readonly left: (node: Node) => void
 }

@@ -15,7 +15,7 @@ import { Draft } from "../stage/Draft.ts"
 import type { Moment, View } from "../stage/Moment.ts"
 import type { Definition } from "./Definition.ts"
 import type { Ground } from "./Locations.ts"
-import type { Node, NodeRun } from "./Node.ts"
+import type { Node, NodeRun, Started } from "./Node.ts"
 import type { Scheduler } from "./Scheduler.ts"
 
 /** Told of a node that does not keep to it, and of the first place where that shows; `undefined` where it starts other nodes instead. */
@@ -56,7 +56,7 @@ const viewOf = ({ graph: { locations } }: Scheduler, ground: Ground): View => {
     return root === undefined ? ground.read(key) : locations.document(root)
   }
   const children = locations.children.bind(locations)
-  return { committed: { read, children, blob: () => undefined }, visible: read, children }
+  return { committed: { read, children, blob: ground.content }, visible: read, children }
 }
 
 /** What a second run makes; `undefined` where it fails. */
@@ -87,5 +87,5 @@ const differs = (made: ReadonlyMap<string, Document | undefined>, read: View["vi
   return keys.find((key) => !made.has(key))
 }
 
-const starts = (again: ReadonlySet<string>, first: ReadonlySet<string> | undefined): boolean =>
+const starts = (again: ReadonlySet<string>, first: Started | undefined): boolean =>
   again.size === (first?.size ?? 0) && [...again].every((name) => first!.has(name))

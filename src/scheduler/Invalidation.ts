@@ -142,6 +142,12 @@ export class Invalidation {
     }
   }
 
+  /** Content came to be there, which is never another one: whoever looked for it hears of that. */
+  appeared(root: Location): void {
+    this.graph.clock++
+    for (let edge = root.firstReader; edge !== undefined; edge = edge.nextReader) this.reach(edge)
+  }
+
   /** What a node made was taken back: it has to make it again, though nothing that it read may differ. */
   lost(node: Node): void {
     if ((node.flags & NEVER_RAN) !== 0) return

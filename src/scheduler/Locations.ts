@@ -23,6 +23,8 @@ const { COVERED, DROPPED, IDLE, LOADED, READY, RICH } = Flag
 export interface Ground {
   readonly read: (key: string) => Document | undefined
   readonly children: (scope: string, id: string) => ReadonlyArray<string>
+  /** Content, by its digest. */
+  readonly content: (hash: string) => Uint8Array | undefined
   /** Whether it holds all that locations hold once that is settled, so that they can be let go of. */
   readonly holds: boolean
 }
@@ -209,6 +211,12 @@ export class Locations {
       for (const root of this.roots.values()) fold(this.folders, root)
     }
     return this.folders.get(key) ?? none
+  }
+
+  /** Content, afresh for each reader: it is no document, and nothing of it is kept in memory. It has no keys. */
+  content(hash: string, depth: Depth = "deep"): Uint8Array | undefined {
+    const bytes = depth === "deep" ? this.ground.content(hash) : undefined
+    return bytes === undefined ? undefined : new Uint8Array(bytes)
   }
 
   /** Names directly below a cell. */

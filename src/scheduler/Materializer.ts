@@ -17,7 +17,10 @@ export interface MaterializerDefinition extends Common {
 }
 
 /**
- * A materializer: it runs whenever something that it read changed, after all else is done, or before whatever reads inside its envelope.
+ * A materializer: it runs whenever something that it read changed, after all else is done, or before whatever reads inside its envelope itself.
+ *
+ * A node that reads there through another one does not wait for it: where something else has it run in the same pass, it runs once more when
+ * the materializer has written something new. A handler that reads there, through others or not, finds all of it up to date. (Seed 002, section 4.3.)
  *
  * @throws InvalidNode
  * @example An index beside the documents

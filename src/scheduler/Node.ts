@@ -39,6 +39,12 @@ export interface Gate {
   spent: number
 }
 
+/** Names of nodes that a run started, each with the beat of the run that says what it is, or `UNENDED`. */
+export type Started = ReadonlyMap<string, number>
+
+/** In place of a beat: that run has not ended, or ended in another process. */
+export const UNENDED = -1
+
 /**
  * What the runs of one node keep from one to the next.
  *
@@ -65,14 +71,18 @@ export interface NodeRun {
   causes: ReadonlyArray<string>
   /** The documents of which the newest run made something else, by key; kept where runs are told. */
   readonly changed: ReadonlyArray<string>
-  /** The names of the nodes that the newest run started. */
-  children: Set<string> | undefined
+  /** The nodes that the newest run started. */
+  children: Started | undefined
+  /** The same of the run before, while the newest one is under way. */
+  readonly abandoned: Started | undefined
   /** Runs the node once. Answers false where it has to begin again, because what it reads stands too deep. */
   readonly perform: () => boolean
   /** Whether the run that is under way has read along an edge: only then does a change there concern it. */
   readonly hasRead: (edge: Edge) => boolean
-  /** The node went while it runs: the run comes to nothing. */
+  /** The run that is under way comes to nothing: its node went, or what it read is to be made by somebody else. */
   readonly leave: () => void
+  /** Stands as it did before runs that are taken back. */
+  readonly restore: (before: Pick<NodeRun, "children" | "error" | "since">) => void
 }
 
 /**

@@ -37,6 +37,8 @@ export interface Observation {
   /** What the node is: kind, output, writes, the digest of its module and a piece's inputs. Another one begins anew. */
   readonly fingerprint: string
   readonly status: "clean" | "invalid"
+  /** The group whose changes it does not hear of. */
+  readonly group?: string
   /** The nodes that its newest run started: one that started some always runs when it comes back, so that those do, too. */
   readonly children: ReadonlyArray<string>
   readonly reads: ReadonlyArray<ObservedRead>
@@ -70,7 +72,7 @@ export const keep = (node: Node, isDone: boolean): void => {
 
 /** What is to be kept of a node; `undefined` for one that has no completed run. */
 export const observe = (node: Node, hash: string | undefined): Observation | undefined => {
-  const { flags, gate, run } = node
+  const { definition: { changeGroup }, flags, gate, run } = node
   if (run === undefined || (flags & NEVER_RAN) !== 0) return undefined
   const found = Reads.of(node)
   const reads = found.map(({ depth, key, path }): ObservedRead => [Address.into(Address.ofKey(key), path).text, depth])
@@ -81,7 +83,8 @@ export const observe = (node: Node, hash: string | undefined): Observation | und
     fingerprint: fingerprint(node.definition, hash),
     // Other rules may let it know what these did not.
     status: (flags & INVALID) === 0 && !(run.error instanceof LabelBelow) ? "clean" : "invalid",
-    children: [...run.children ?? []],
+    ...(changeGroup !== undefined && { group: changeGroup }),
+    children: [...run.children?.keys() ?? []],
     reads,
     causes,
     throttledUntil: gate?.throttledUntil ?? 0,
@@ -120,7 +123,7 @@ export const resume = (node: Node, kept: Observation, around: { readonly graph: 
   const { gates, graph, hash, queue } = around
   if (kept.v !== 1 || (node.flags & NEVER_RAN) === 0) return false
   const isCreator = kept.children.length > 0
-  if (isCreator) node.run = new Runner(node, around.environment, new Set(kept.children))
+  if (isCreator) node.run = new Runner(node, around.environment, kept.children)
   if (kept.fingerprint !== fingerprint(node.definition, hash)) return false
   if (graph.labels !== undefined && kept.reads.some(([text, depth]) => graph.labels!.above(node.definition, graph.labels!.at(placeOf(text, depth), depth)) !== undefined)) return false
   const isGated = kept.throttledUntil + kept.debouncedUntil + kept.backoffUntil + kept.measured > 0

@@ -9,11 +9,13 @@
  * @module
  */
 import * as Address from "../cell/Address.ts"
-import { type Cell, addressOf } from "../cell/Cell.ts"
+import type { Path } from "../cell/Address.ts"
+import { addressOf, Cell } from "../cell/Cell.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Value from "../cell/Value.ts"
 import { adjusted } from "../stage/Children.ts"
+import { hashOf } from "../stage/Content.ts"
 import type { Draft } from "../stage/Draft.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import { isView } from "../stage/View.ts"
@@ -120,34 +122,26 @@ export abstract class ReadSet extends NodeTransaction {
         }
       } else if (location !== undefined && location.mark === current.number && (location.flags & READY) !== 0) return location.value
     }
-    this.alive()
-    return this.read(this.placed(place), 0)
-  }
-
-  private placed(place: string | Cell): Location {
-    const { locations } = this
-    if (typeof place === "string") return locations.named(place)
-    return place.home === locations ? locations.fresh(place) : locations.of(place)
+    return this.read(place, "deep")
   }
 
   override peek(place: string | Cell): Value.Value {
-    this.alive()
     this.isPeeking = true
     try {
-      return this.read(this.locations.at(addressOf(place)), 0)
+      return this.read(place, "deep")
     } finally {
       this.isPeeking = false
     }
   }
 
   override keys(place: string | Cell): ReadonlyArray<string> | undefined {
-    return this.look(addressOf(place), "shallow") as ReadonlyArray<string> | undefined
+    return this.read(place, "shallow") as ReadonlyArray<string> | undefined
   }
 
   override list(id: string): ReadonlyArray<string> {
     const address = Address.ofKey(id)
     if (address.path.length > 0) throw this.refuse(new TransactionRefused({ reason: `list needs a cell and ${id} is a place inside one` }))
-    return this.look(address, "children") as ReadonlyArray<string>
+    return this.read(new Cell(address), "children") as ReadonlyArray<string>
   }
 
   /**
@@ -253,37 +247,49 @@ export abstract class ReadSet extends NodeTransaction {
     if (!this.isCurrent) throw over()
   }
 
-  /** A read that is not the next of the last run, or not of a value that can be handed out as it stands. */
-  private read(location: Location, hops: number): Value.Value {
+  /**
+   * A read that is not the next of the last run, or not of a value that can be handed out as it stands. It goes on where links lead.
+   *
+   * It is one function, however long: hosts would put its parts into `get`, and `get`, too large by then, into no node's run.
+   */
+  private read(place: string | Cell, depth: Depth): Value.Value {
+    this.alive()
     this.goesOn()
-    const { locations } = this
-    const root = rootOf(location)
-    const { depth, path } = location.extra ?? { depth: "deep", path: undefined }
-    if (depth !== "children" && this.draft?.own?.has(root.key) === true) return this.readOwn(location, hops)
-    if (hops === 0 && isView(root.key)) throw this.refuse(new TransactionRefused({ reason: `${root.key} is a view for the outside that runs cannot read` }))
-    if ((location.flags & COVERED) !== 0) this.promote(location)
-    if (location.mark !== current.number) this.register(location)
-    if (depth === "children") return this.names(location)
-    if ((location.flags & READY) !== 0) return location.value
-    const whole = locations.whole(root)
-    const linked = Link.along(whole, path ?? [])
-    if (linked === undefined) {
-      if (location !== root) {
+    const { draft, locations } = this
+    let location: Location
+    if (depth !== "deep") location = locations.at(addressOf(place), depth)
+    else if (typeof place === "string") location = locations.named(place)
+    else location = place.home === locations ? locations.fresh(place) : locations.of(place)
+    for (let hops = 0; ; hops++) {
+      const root = rootOf(location)
+      const path = location.extra?.path
+      const isOwn = depth !== "children" && draft?.own?.has(root.key) === true
+      if (!isOwn) {
+        if (hops === 0 && isView(root.key)) throw this.refuse(new TransactionRefused({ reason: `${root.key} is a view for the outside that runs cannot read` }))
+        const hash = depth === "children" ? undefined : hashOf(root.key)
+        if (hash !== undefined) {
+          this.register(root)
+          return locations.content(hash, depth)
+        }
+        if ((location.flags & COVERED) !== 0) this.promote(location)
+        if (location.mark !== current.number) this.register(location)
+        if (depth === "children") return this.names(location)
+        if ((location.flags & READY) !== 0) return location.value
+      }
+      // What the run itself wrote depends on nothing.
+      const whole = isOwn ? Codec.read(draft!.own!.get(root.key), []) : locations.whole(root)
+      const linked = Link.along(whole, path ?? [])
+      if (linked === undefined) {
+        if (location === root) return whole
+        if (isOwn) return partOf(whole, path!, depth)
         locations.refresh(location)
         return location.value
       }
-      return whole
+      if (hops >= Link.MAX_HOPS) throw this.refuse(new Link.LinkLoop({ address: textOf(location) }))
+      // Where the path goes on behind the link, what was read here is the link.
+      if (!isOwn && path !== undefined && linked.depth < path.length) this.register(locations.part(root, path.slice(0, linked.depth), "deep"))
+      location = locations.at(Address.into(Link.target(linked.link), (path ?? []).slice(linked.depth)), depth)
     }
-    // Where the path goes on behind the link, what was read here is the link.
-    if (path !== undefined && linked.depth < path.length && hops < Link.MAX_HOPS) this.register(locations.part(root, path.slice(0, linked.depth), "deep"))
-    return this.follow(location, linked, hops)
-  }
-
-  /** Goes on where a link leads. */
-  private follow(location: Location, { depth, link }: { readonly link: Link.Link; readonly depth: number }, hops: number): Value.Value {
-    if (hops >= Link.MAX_HOPS) throw this.refuse(new Link.LinkLoop({ address: textOf(location) }))
-    const target = Address.into(Link.target(link), (location.extra?.path ?? []).slice(depth))
-    return this.read(this.locations.at(target, location.extra?.depth), hops + 1)
   }
 
   /** The names below a cell, with what the run itself made of them. */
@@ -294,11 +300,6 @@ export abstract class ReadSet extends NodeTransaction {
     if (own === undefined) return names
     const { id, scope } = Address.ofKey(location.key)
     return Object.freeze(adjusted(names, { scope, id, own }))
-  }
-
-  private look(address: Address.Address, depth: Depth): Value.Value {
-    this.alive()
-    return this.read(this.locations.at(address, depth), 0)
   }
 
   /** Puts a location at this place of the read set, where it does not stand there already. */
@@ -373,16 +374,6 @@ export abstract class ReadSet extends NodeTransaction {
     }
   }
 
-  /** A read of what the run itself wrote: it depends on nothing. */
-  private readOwn(location: Location, hops: number): Value.Value {
-    const { depth, path = [] } = location.extra ?? { depth: "deep" }
-    const whole = Codec.read(this.draft!.own!.get(location.key), [])
-    const linked = Link.along(whole, path)
-    if (linked !== undefined) return this.follow(location, linked, hops)
-    const inside = Value.at(whole, path)
-    return depth === "shallow" ? keysOf(inside) : inside
-  }
-
   /** A refusal outlives a catch. */
   protected override refuse(error: unknown): unknown {
     if (!this.isCurrent) return over()
@@ -390,6 +381,12 @@ export abstract class ReadSet extends NodeTransaction {
     this.refusal ??= error
     return error
   }
+}
+
+/** What a read shows of a document. */
+const partOf = (whole: Value.Value, path: Path, depth: Depth): Value.Value => {
+  const inside = Value.at(whole, path)
+  return depth === "shallow" ? keysOf(inside) : inside
 }
 
 /** The transaction of a run that is over, or of one that waits. */

@@ -90,8 +90,18 @@ export class Registry {
       this.gates.disturb(node)
     }
     if (node.isLive) this.queue.push(node)
-    if (parent !== undefined) this.graph.noted?.starts(node, isKnown)
+    if (parent === undefined) return node
+    this.graph.noted?.starts(node, isKnown)
+    this.interrupt(node)
     return node
+  }
+
+  /** Has runs begin again that are under way and have read what this node is to make. Those of its creators do not: each of them would say anew what it is. */
+  private interrupt(node: Node): void {
+    for (const edge of this.graph.readersOf(node)) {
+      const { reader } = edge
+      if ((reader.flags & RUNNING) !== 0 && reader.run!.hasRead(edge) && !isCreator(reader, node)) reader.run!.leave()
+    }
   }
 
   /** Lets a node go, and those that its runs created. Its output stays as it is. */
@@ -125,7 +135,7 @@ export class Registry {
 
   /** Lets go of what a node that is gone read and started; of one that runs, when its run is over. */
   dissolve(node: Node): void {
-    for (const name of node.run?.children ?? []) this.disown(node, name)
+    for (const name of node.run?.children?.keys() ?? []) this.disown(node, name)
     for (let edge: Edge | undefined = node.reads; edge !== undefined; edge = edge.nextRead) this.graph.unlink(edge)
     node.reads = undefined
     node.liveRefs = 0
@@ -138,7 +148,9 @@ export class Registry {
     node.define(definition)
     // A piece is what it was started with, though each start makes a function of it.
     const isSame = before.run === definition.run || (before.given !== undefined && before.given === definition.given)
-    if (!isSame) this.invalidation.lost(node)
+    if (isSame) return node
+    this.invalidation.lost(node)
+    this.interrupt(node)
     return node
   }
 
@@ -180,5 +192,7 @@ export class Registry {
 
 /** What a node writes, as one text. */
 const surfaceOf = ({ output = "", writes }: Definition): string => [output, ...writes].join(" ")
+
+const isCreator = (node: Node, { parent }: Node): boolean => parent !== undefined && (parent === node || isCreator(node, parent))
 
 const makerOf = ({ parent }: Pick<Node, "parent">): string => parent === undefined ? "a module" : `"${parent.definition.name}"`

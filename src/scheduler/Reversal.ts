@@ -23,11 +23,9 @@ import type { Revival } from "./Revival.ts"
 const { GATED, INVALID, NEVER_RAN, REMOVED, UNSETTLED } = Flag
 
 /** How a node stood before the first of its runs. */
-interface Before {
+interface Before extends Pick<NodeRun, "children" | "error" | "since"> {
   readonly flags: number
   readonly gate: Gate | undefined
-  readonly since: number
-  readonly children: Set<string> | undefined
 }
 
 /** A node that went with what its creator started. */
@@ -74,9 +72,9 @@ export class Reversal implements Noted {
     return this.befores.keys()
   }
 
-  runs({ children, node, since }: NodeRun): void {
+  runs({ children, error, node, since }: NodeRun): void {
     if (this.befores.has(node)) return
-    this.befores.set(node, { flags: node.flags, gate: node.gate === undefined ? undefined : { ...node.gate }, since, children })
+    this.befores.set(node, { flags: node.flags, gate: node.gate === undefined ? undefined : { ...node.gate }, since, children, error })
   }
 
   starts(node: Node, isKnown: boolean): void {
@@ -119,9 +117,10 @@ export class Reversal implements Noted {
   }
 
   /** Has a node stand as it did, but for what changed since; its runs were for nothing. */
-  private restore(node: Node, { children, flags, gate, since }: Before): void {
+  private restore(node: Node, before: Before): void {
     if ((node.flags & REMOVED) !== 0) return
-    Object.assign(node.run!, { children, since })
+    const { flags, gate } = before
+    node.run!.restore(before)
     this.around.gates.rewind(node, gate)
     node.flags = (node.flags & ~STANDING) | (flags & STANDING) | ((flags & NEVER_RAN) === 0 ? INVALID : 0)
     if ((node.flags & GATED) === 0 && node.isLive) this.around.queue.push(node)

@@ -40,6 +40,10 @@ interface Around {
 export class Revival {
   /** Whether what effects see is told to nobody. */
   isSilent = false
+  /** The nodes that failed while some come back; `undefined` while none do. */
+  private failed: Array<Node> | undefined
+  /** The node that comes back now. */
+  private node: Node | undefined
   private readonly around: Around
   /** Nodes whose runs start others, with what is kept of them. */
   private readonly creators = new Map<Node, Observation>()
@@ -57,21 +61,33 @@ export class Revival {
   revive(): void {
     if (this.creators.size === 0) return
     this.around.settling.begin()
+    this.failed = []
     for (const [node, kept] of this.creators) {
       if ((node.flags & (NEVER_RAN | REMOVED)) !== NEVER_RAN) this.creators.delete(node)
       else this.run(node, kept)
     }
+    const { failed } = this
+    this.failed = undefined
+    for (const node of failed) this.around.invalidation.lost(node)
   }
 
-  /** One that had to run anyway, and may, is told of like any other; of one that has to wait that run is still to come. */
+  /** Whether a failure is not told, because nodes come back: where it is news, that is told by a run that is still to come. */
+  takes(node: Node): boolean {
+    if (this.failed !== undefined && this.node !== node) this.failed.push(node)
+    return this.failed !== undefined
+  }
+
+  /** What one sees that had to run anyway, and may, is told like any other; of one that fails, and of one that has to wait, that run is still to come. */
   private run(node: Node, kept: Observation): void {
     const { gates, invalidation, settling } = this.around
     const isDue = kept.status === "invalid" && gates.isOpen(node)
     const gate = node.gate === undefined ? undefined : { ...node.gate }
     this.isSilent = !isDue
+    this.node = node
     settling.force(node)
+    this.node = undefined
     this.isSilent = false
-    if (isDue) return
+    if (isDue && node.run!.error === undefined) return
     if (gate !== undefined) Object.assign(node.gate!, gate)
     if (kept.status === "invalid") invalidation.lost(node)
   }

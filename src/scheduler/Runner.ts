@@ -13,7 +13,7 @@ import type { Startable } from "../stage/Transaction.ts"
 import { answered, type Definition, type Delivery, ignore, raised } from "./Definition.ts"
 import type { Environment } from "./Environment.ts"
 import * as Flag from "./Flag.ts"
-import type { Node, NodeRun } from "./Node.ts"
+import { type Node, type NodeRun, type Started, UNENDED } from "./Node.ts"
 import { ReadSet } from "./ReadSet.ts"
 
 const { REMOVED, UNSETTLED } = Flag
@@ -28,16 +28,16 @@ export class Runner extends ReadSet implements NodeRun {
   delivery: Delivery | undefined = undefined
   error: unknown = undefined
   causes: ReadonlyArray<string> = nothing
-  children: Set<string> | undefined = undefined
+  children: Map<string, number> | undefined = undefined
   changed: ReadonlyArray<string> = nothing
-  /** The names of the nodes that the run before started. */
-  private abandoned: Set<string> | undefined = undefined
+  abandoned: Map<string, number> | undefined = undefined
 
   /** `children`: what a run of an earlier process started. */
-  constructor(node: Node, environment: Environment, children?: Set<string>) {
+  constructor(node: Node, environment: Environment, children?: ReadonlyArray<string>) {
     super(node, environment)
-    this.children = children
-    this.isSpecial = children !== undefined
+    if (children === undefined) return
+    this.children = new Map(children.map((name) => [name, UNENDED]))
+    this.isSpecial = true
   }
 
   override start(node: Startable | string, inputs?: unknown): string {
@@ -46,8 +46,8 @@ export class Runner extends ReadSet implements NodeRun {
     try {
       const { name } = this.environment.start(this.node, node as Definition | string, inputs)
       this.isSpecial = true
-      this.children ??= new Set()
-      this.children.add(name)
+      this.children ??= new Map()
+      this.children.set(name, this.environment.moment.beat)
       return name
     } catch (error) {
       throw this.refuse(error)
@@ -60,10 +60,16 @@ export class Runner extends ReadSet implements NodeRun {
     const { abandoned, children, node } = this
     this.draft = undefined
     // What it does not start when it begins again goes.
-    this.children = children === undefined ? abandoned : new Set([...abandoned ?? nothing, ...children])
+    this.children = children === undefined ? abandoned : new Map([...abandoned ?? noStarts, ...[...children.keys()].map((name) => [name, UNENDED] as const)])
     node.flags |= flags & UNSETTLED
     if ((node.flags & REMOVED) !== 0) this.environment.left(node)
     return false
+  }
+
+  restore({ children, error, since }: Pick<NodeRun, "children" | "error" | "since">): void {
+    Object.assign(this, { children, error, since })
+    // The next run is to forget both.
+    this.isSpecial = true
   }
 
   /** Forgets what was special about the last run. */
@@ -138,7 +144,7 @@ export class Runner extends ReadSet implements NodeRun {
     if (this.draft !== undefined) return this.draft
     const { environment: { moment }, locations } = this
     const view = {
-      committed: { read: (key: string) => locations.document(locations.root(key)), children: locations.children.bind(locations), blob: () => undefined },
+      committed: { read: (key: string) => locations.document(locations.root(key)), children: locations.children.bind(locations), blob: (hash: string) => locations.content(hash) },
       visible: (key: string) => locations.document(locations.root(key)),
       children: locations.children.bind(locations)
     }
@@ -150,3 +156,4 @@ export class Runner extends ReadSet implements NodeRun {
 }
 
 const nothing: ReadonlyArray<string> = []
+const noStarts: Started = new Map()

@@ -15,6 +15,7 @@ import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Values from "../cell/Value.ts"
 import { isTagged } from "../registry/Outcome.ts"
+import { FOLDER } from "../stage/Content.ts"
 import type { Moment } from "../stage/Moment.ts"
 import { type Definition, InvalidNode } from "./Definition.ts"
 import type { Environment } from "./Environment.ts"
@@ -24,7 +25,7 @@ import { Graph } from "./Graph.ts"
 import * as Introspection from "./Introspection.ts"
 import { Invalidation } from "./Invalidation.ts"
 import { adopt, type Ground } from "./Locations.ts"
-import type { Depth, Location, Node, NodeRun } from "./Node.ts"
+import type { Depth, Location, Node, NodeRun, Started } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
 import * as Piece from "./Piece.ts"
 import type { Observation } from "./Persistence.ts"
@@ -34,7 +35,7 @@ import { Reversal } from "./Reversal.ts"
 import { Revival } from "./Revival.ts"
 import { Settle, type Settled } from "./Settle.ts"
 
-const { LOADED, NEVER_RAN } = Flag
+const { LOADED, NEVER_RAN, UNSETTLED } = Flag
 
 /** What a node's run came to. */
 export interface Finished {
@@ -43,7 +44,7 @@ export interface Finished {
 }
 
 /** State that is nowhere but in the graph itself. */
-const memory: Ground = { read: () => undefined, children: () => [], holds: false }
+const memory: Ground = { read: () => undefined, children: () => [], content: () => undefined, holds: false }
 
 /** What a document became, and under which group, where somebody outside wrote it under one. */
 export interface Changed {
@@ -182,6 +183,12 @@ export class Scheduler {
     if (this.invalidation.replaced(root, after, { group }) && root.writer !== undefined) this.invalidation.lost(root.writer)
   }
 
+  /** Content came to be there. */
+  appear(hash: string): void {
+    const root = this.graph.locations.known(FOLDER + hash)
+    if (root !== undefined) this.invalidation.appeared(root)
+  }
+
   /** A document was taken back to what it was: whoever makes it has to do so again. */
   lose(address: Address.Address): void {
     const { graph: { locations }, invalidation } = this
@@ -309,6 +316,7 @@ export class Scheduler {
     const above = this.graph.labels?.starting(parent.definition, definition)
     if (above !== undefined) throw above
     const node = this.registry.register(definition, parent)
+    if ((node.flags & UNSETTLED) !== 0) this.settling.started++
     const kept = known === undefined ? this.kept?.(node) : undefined
     if (kept?.observation !== undefined) this.revival.resume(node, kept.observation, kept.hash)
     if ((node.flags & NEVER_RAN) === 0 || known === node || node.isLive || !parent.isLive) return definition
@@ -341,7 +349,7 @@ export class Scheduler {
   }
 
   /** A run is over: what it saw is to be told, and what it created no more goes. Answers whether it is tried again. */
-  private finish(run: NodeRun, before: Set<string> | undefined): boolean {
+  private finish(run: NodeRun, before: Started | undefined): boolean {
     const { children, error, node } = run
     if (error === undefined) {
       if (!run.isSeen) this.saw(run)
@@ -350,15 +358,15 @@ export class Scheduler {
     }
     // What it started goes with all else that it made.
     if (children !== undefined) this.abandon(node, children, before)
-    run.children = before
+    run.children = before === undefined ? undefined : new Map([...before].map(([name, beat]) => [name, children?.get(name) ?? beat]))
     const isRetried = this.gates.retry(node, isTagged(error, "Retry"))
-    if (!isRetried) this.failures.push({ node, error })
+    if (!isRetried && !this.revival.takes(node)) this.failures.push({ node, error })
     return isRetried
   }
 
   /** Lets go of the nodes that a parent started, but for those that it keeps. */
-  private abandon(parent: Node, started: ReadonlySet<string>, kept: ReadonlySet<string> | undefined): void {
-    for (const name of started) {
+  private abandon(parent: Node, started: Started, kept: Started | undefined): void {
+    for (const name of started.keys()) {
       if (kept?.has(name) !== true) this.registry.disown(parent, name)
     }
   }

@@ -60,6 +60,8 @@ export class Settle {
   private runs = 0
   /** Counts what walks could not bring up to date: what stands below is not either, though nothing else is to be done for it. */
   private held = 0
+  /** Counts nodes that runs started and that have to run. */
+  started = 0
   /** Milliseconds of the host, where runs of effects are to be measured. */
   timer: (() => number) | undefined
   private measured = new Map<Node, Measured>()
@@ -89,13 +91,14 @@ export class Settle {
    */
   pull(node: Node): number | undefined {
     const isKnown = node.checked === this.graph.clock && (node.flags & UNSETTLED) === 0
+    const { started } = this
     // What stands too deep is reached from what was met, some levels further each time.
     while (this.ensure(node)) continue
-    if (this.graph.isCyclic || (!this.graph.coverage.isEmpty && !isKnown)) this.calm(node)
+    if (this.graph.isCyclic || started !== this.started || (!this.graph.coverage.isEmpty && !isKnown)) this.calm(node)
     return this.blocked(node)
   }
 
-  /** A walk goes around a ring once, and may leave what is above stale: it is run until it is at rest, or put off like in a pass. */
+  /** A walk goes around a ring once, and past what is only started meanwhile, and may leave what is above stale: it is run until it is at rest, or put off like in a pass. */
   private calm(node: Node): void {
     for (let ran = true; ran;) {
       ran = false
@@ -224,10 +227,13 @@ export class Settle {
     return true
   }
 
+  /** Whether a node reads what another one derives, directly or through others and their creators. */
   private dependsOn(reader: Node, writer: Node): boolean {
     const seen = new Set<Node>([reader])
     for (const node of seen) {
       if (node === writer) return true
+      // Where creators wait for one another's children, none of those is lifted above its own.
+      if (node.parent !== undefined) seen.add(node.parent)
       if (node.level < writer.level) continue
       for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) {
         for (const above of this.graph.writersOf(edge.location)) seen.add(above)

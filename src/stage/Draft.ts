@@ -27,6 +27,7 @@ import type { Moment, View } from "./Moment.ts"
 import { Own } from "./Own.ts"
 import * as Reports from "./Report.ts"
 import { TransactionRefused } from "./TransactionRefused.ts"
+import * as Content from "./Content.ts"
 import { isView } from "./View.ts"
 import * as Write from "./Write.ts"
 import { lengthOf } from "./Write.ts"
@@ -201,13 +202,13 @@ export class Draft implements Transaction {
       const total = this.kept + bytes.length
       if (total > MAX_BLOB) throw new TransactionRefused({ reason: `${total} bytes of content in one run are more than the limit of ${MAX_BLOB}` })
       const hash = this.moment.hash(bytes)
-      this.rise(`/cas/${hash}`)
+      this.rise(`${Content.FOLDER}${hash}`)
       if (!this.blobs.has(hash)) {
         this.launch(hash.length)
         this.blobs.set(hash, bytes.slice())
         this.kept = total
       }
-      return `/cas/${hash}`
+      return `${Content.FOLDER}${hash}`
     })
   }
 
@@ -269,7 +270,8 @@ export class Draft implements Transaction {
   }
 
   private read(address: Address.Address, hops: number): Value.Value {
-    if (address.id.charCodeAt(1) === 99 && address.id.startsWith("/cas/")) return this.content(address.id)
+    const hash = Content.hashOf(address.id)
+    if (hash !== undefined) return this.content(address.id, hash)
     const document = this.visible(address.key)
     this.log(address, document)
     if (document === undefined) return undefined
@@ -352,9 +354,8 @@ export class Draft implements Transaction {
     return this.shown?.get(key) ?? this.stage.visible(key)
   }
 
-  private content(id: string): Value.Value {
+  private content(id: string, hash: string): Value.Value {
     this.rise(id)
-    const hash = id.slice(5)
     const bytes = this.blobs?.get(hash) ?? this.stage.committed.blob(hash)
     return bytes === undefined ? undefined : new Uint8Array(bytes)
   }

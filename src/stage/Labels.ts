@@ -36,8 +36,9 @@ export const MAX_RULES = 1000
 /** Most addresses whose labels are remembered. */
 const MAX_KNOWN = 10_000
 
-/** What the runtime itself says of runs, whatever they knew. */
-const tellings = ["/rt/dead", "/data/mailbox"]
+/** What the runtime itself says of runs, whatever they knew, and how it finds again what it keeps of them. */
+const folders = ["/data/mailbox", "/sys/index"]
+const tellings = ["/rt/dead", ...folders]
 
 const atom = /^[\w.:-]{1,64}$/
 
@@ -117,7 +118,7 @@ export class Labels {
 
   /** The label of the names directly below a cell: of all that may lie there. */
   below(address: Address.Address): Label.Label {
-    if (this.isTelling(address.id) || this.isTelling(`${address.id === "/" ? "" : address.id}/mailbox`)) return this.top
+    if (this.isTelling(address.id) || folders.some((folder) => Address.parent(folder) === address.id)) return this.top
     return this.joined((envelope) => Envelope.touchesBelow(envelope, address))
   }
 

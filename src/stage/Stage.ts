@@ -63,6 +63,8 @@ export interface Conflict {
 export class Stage implements View {
   readonly committed: Committed
   readonly documents = new Map<string, Staged>()
+  /** The content of the runs that were merged, by its digest: seen by what runs after them all. */
+  readonly content = new Map<string, Uint8Array>()
   /** Told where a run is about to read, so that what is derived there is up to date; nobody is, where nothing is derived. */
   derive: ((address: Address.Address, depth: "deep" | "children") => void) | undefined
   /** The documents that the capture wrote; `undefined` while it wrote none, which is the usual case. */
@@ -129,6 +131,11 @@ export class Stage implements View {
     const write: Write.Write = { kind: "increment", address, by }
     staged.after = Write.apply(staged.after, write)
     staged.writes.push(write)
+  }
+
+  /** Content as far as the beat has come. */
+  blob(hash: string): Uint8Array | undefined {
+    return this.content.get(hash) ?? this.committed.blob(hash)
   }
 
   /** What a document is as far as the beat has come. */

@@ -80,7 +80,8 @@ export interface Transaction {
   /**
    * Starts a piece of a node module, by the module's name, with a value for each of its inputs. Returns the piece's name; the same start twice
    * is one piece. What a handler starts comes to be with its transaction, and runs from the end of its beat on until it is stopped. What a node
-   * starts, which may be a node without a module, too, lives until a later run of the same node does not start it.
+   * starts, which may be a node without a module, too, lives until a later run of the same node does not start it; a run that fails ends nothing.
+   * When a space opens again, each node that started others runs first, so that those are there; they are not while that fails.
    * Each start with another function, as one within the run is, makes such a node run again: define it outside of the run where nothing is new to it.
    */
   readonly start: (node: Startable | string, inputs?: { readonly [name: string]: unknown }) => string

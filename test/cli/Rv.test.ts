@@ -29,7 +29,9 @@ describe("systole rv", () => {
         for (const part of ["pending", "rv-fixed", `{"asked":true}`, "CEP:sig_rv/one"]) assert.include(shown.stdout, part)
         await json("rv", "resched", "shop", "one", "--by", "5")
         assert.deepInclude(await json("rv", "watch", "shop", "one", "--times", "1") as object, { state: "pending", due: "5005" })
-        const wrong = await run("rv", "report", "shop", "one", "--token", "0".repeat(64))
+        process.env["SYSTOLE_RV_TOKEN"] = "0".repeat(64)
+        const wrong = await run("rv", "report", "shop", "one")
+        delete process.env["SYSTOLE_RV_TOKEN"]
         assert.deepStrictEqual([wrong.code, /rv\/token/.test(wrong.stderr)], [1, true])
         await json("rv", "report", "shop", "one", "--telemetry", `{"frames":3}`)
         assert.deepInclude(await json("rv", "show", "shop", "one") as object, { state: "applied", telemetry: { frames: 3 } })

@@ -264,7 +264,8 @@ describe("D: operations", () => {
       })])
       yield* ask(space, "half")
       yield* steps(space, 2)
-      assert.deepStrictEqual([yield* space.below("/rt/ops", { limit: 10 }), yield* space.below("/sys", { limit: 10 }), log], [[], [], []])
+      const left = (yield* space.below("/sys", { limit: 10 })).filter((key) => !key.startsWith("/sys/index/over/fact"))
+      assert.deepStrictEqual([yield* space.below("/rt/ops", { limit: 10 }), left, log], [[], [], []])
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("D21 get tells in one line how an operation stands, the run's own changes included", () =>

@@ -157,7 +157,7 @@ describe("F: trigger matching", () => {
 
   it("F16 what nobody reads or writes any more is forgotten, in its own graph alone, and found again by whoever reads it", () => {
     const held = new Map<string, Document.Document>([["/x", Document.encode(1)], ["/y", Document.encode({ a: 1 })]])
-    const ground = { read: (key: string) => held.get(key), children: () => [], holds: true }
+    const ground = { read: (key: string) => held.get(key), children: () => [], content: () => undefined, holds: true }
     const graphs = [new Scheduler(ground), new Scheduler(ground)]
     const reader = Effect.make({ name: "reader", read: (tx) => number(tx.get("/x")) + number(tx.get("/y#/a")) + number(tx.get("/derived")), deliver: () => {} })
     const writer = Computation.make({ name: "writer", output: "/derived", run: (tx) => number(tx.get("/y")) })

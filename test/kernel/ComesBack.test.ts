@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, type Scope } from "effect"
+import { TestClock } from "effect/testing"
 import { Computation, Effect, type Space, type Transaction, type Value } from "systole"
+import * as TestKernel from "../support/TestKernel.ts"
 import { enzyme, put, replays, steps, turns, write } from "./Kit.ts"
 import * as Machine from "./Machine.ts"
 
@@ -120,6 +122,60 @@ describe("What comes back with a space", () => {
       yield* alike(told)
       assert.deepStrictEqual(yield* Fx.scoped(told(true)), [1, 2, 3])
     }))
+
+  it.effect("hears nothing of what its own group wrote, and of all else, though it was away or comes back in that very beat", () =>
+    Fx.gen(function*() {
+      for (const group of ["editor", "other", undefined]) for (const isAway of [false, true]) yield* alike((restart) => Fx.gen(function*() {
+        const machine = yield* Machine.make
+        const seen: Array<Value> = []
+        const editor = Effect.make({ name: "editor", read: (tx) => tx.get("/data/text"), deliver: (value) => void seen.push(value), changeGroup: "editor" })
+        let space = yield* machine.boot([put, editor])
+        yield* write(space, ["/data/text", "a"])
+        if (restart) space = yield* machine.boot(isAway ? [put] : [put, editor])
+        yield* space.set("/data/text", "b", group === undefined ? {} : { group }).pipe(Fx.forkChild({ startImmediately: true }))
+        yield* space.step
+        if (restart && isAway) space = yield* machine.boot([put, editor])
+        yield* steps(space, 2)
+        yield* turns()
+        return seen
+      }))
+    }))
+
+  it.effect("tells no failure again: a creator that failed fails as it comes back, and that is no news", () =>
+    alike((restart) => Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const boot = machine.boot([put, parent((tx) => {
+        if (number(tx.get("/data/y")) === 1) throw new Error("one is too many")
+        return 1
+      }), watch("p", "parent"), watch("e", "child")])
+      let space = yield* boot
+      yield* write(space, ["/data/x", 1])
+      yield* write(space, ["/data/y", 1])
+      if (restart) space = yield* boot
+      yield* steps(space, 2)
+      const { length } = yield* TestKernel.diagnostics(space)
+      yield* write(space, ["/data/y", 2])
+      yield* write(space, ["/data/x", 2])
+      yield* replays(space)
+      return [length, yield* space.get("/data/child")]
+    })))
+
+  it.effect("tells a failure that is news, though the creator came back for it", () =>
+    alike((restart) => Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const boot = machine.boot([put, Effect.make({ name: "late", read: (tx) => {
+        if (number(tx.get("/data/y")) === 1) throw new Error("one is too many")
+        return tx.start(from("child", "x", (value) => value + 1))
+      }, deliver: () => {}, throttle: 500 })])
+      let space = yield* boot
+      yield* write(space, ["/data/x", 1])
+      yield* write(space, ["/data/y", 1])
+      if (restart) space = yield* boot
+      yield* TestClock.adjust(1000)
+      yield* steps(space, 2)
+      yield* replays(space)
+      return (yield* TestKernel.diagnostics(space)).map(({ code }) => code)
+    })))
 
   it.effect("runs anew where the module is another one that defines it, though it starts it as before", () =>
     Fx.scoped(Fx.gen(function*() {

@@ -34,6 +34,8 @@ export interface Machine {
   readonly breakReads: (broken: boolean) => void
   /** How many flushes succeeded. */
   readonly flushes: () => number
+  /** How many documents were read from the store. */
+  readonly reads: () => number
   /** How many observations of nodes were kept. */
   readonly observations: () => number
 }
@@ -49,6 +51,7 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
   let unreadable = false
   let flushes = 0
   let observations = 0
+  let reads = 0
   let newest: Kernel["Service"] | undefined
   const wrapped: Persistence["Service"] = {
     ...memory,
@@ -69,6 +72,12 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
               return (batch: Batch) => {
                 observations += batch.observations.length
                 target.append(batch)
+              }
+            }
+            if (key === "read" && !unreadable) {
+              return (address: string) => {
+                reads++
+                return target.read(address)
               }
             }
             if (unreadable && (key === "read" || key === "receipts")) return () => { throw failure }
@@ -99,6 +108,7 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
     breakDisk: (on) => { broken = on },
     breakReads: (on) => { unreadable = on },
     flushes: () => flushes,
+    reads: () => reads,
     observations: () => observations
   }
 })

@@ -5,7 +5,7 @@ import * as Dice from "../support/Dice.ts"
 import { controlled, enzyme } from "./Kit.ts"
 import * as Machine from "./Machine.ts"
 
-/** The plainest account of a space that is paused, taken back and let go on, beat by beat. */
+/** The plainest account of a space that is paused, taken back, let go on, shut down and started again, beat by beat. */
 class Account {
   beat = -1
   readonly data = new Map<string, number>()
@@ -13,14 +13,15 @@ class Account {
   readonly past: Array<ReadonlyMap<string, number>> = []
   paused = false
   gated = false
+  halted = false
+  booted = false
   /** Who holds each cell that is locked. */
   readonly locks = new Map<string, "pause" | "outside">()
   horizon: number | null = null
   control: Control & { age: number } | undefined
   waiting: Array<Sent> = []
-  /** Runs that met a lock, with it; and those that go on when they may, since it is gone. */
+  /** Runs that met a lock, with it: they go on when they may, since it is gone. */
   private held: Array<readonly [lock: string, sent: Sent]> = []
-  private freed: Array<Sent> = []
   readonly ends = new Map<string, string>()
 
   /** One beat, and what the space answers to what is asked of it there. */
@@ -30,20 +31,36 @@ class Account {
     const can = asked !== undefined && ("cell" in asked ? this.lock(asked) : this.begin(asked))
     if (this.control?.verb === "rollback" && this.control.age === 1) this.discard()
     const mayRun = ({ qos }: Sent) => !this.gated || qos === "control"
-    const runs = [...this.freed.filter(mayRun), ...this.waiting.filter(mayRun)]
-    this.freed = this.freed.filter((sent) => !mayRun(sent))
+    const isFree = ([lock, sent]: (typeof this.held)[number]) => !this.locks.has(lock) && mayRun(sent)
+    const runs = [...this.held.filter(isFree).map(([, sent]) => sent), ...this.waiting.filter(mayRun)]
+    this.held = this.held.filter((held) => !isFree(held))
     this.waiting = this.waiting.filter((sent) => !mayRun(sent))
     for (const sent of runs) this.run(sent)
-    this.freed.push(...this.held.filter(([lock]) => !this.locks.has(lock)).map(([, sent]) => sent))
-    this.held = this.held.filter(([lock]) => this.locks.has(lock))
     this.past.push(new Map(this.data))
     return can ? "done" : "refused"
   }
 
   private begin(asked: Control): boolean {
-    const can = this.control === undefined && (asked.verb === "pause" ? !this.paused : asked.verb === "resume" ? this.paused : this.paused && this.horizon === null)
-    if (can) this.control = { ...asked, age: 0 }
-    return can
+    // One that is shut down, or about to be, is not shut down once more.
+    if (asked.verb === "shutdown" && (this.halted || this.control?.verb === "shutdown")) return true
+    const can = asked.verb === "shutdown" || (this.control === undefined && this.allows(asked.verb))
+    if (!can) return false
+    if (this.control !== undefined) this.abandon(this.control)
+    this.control = { ...asked, age: 0 }
+    if (asked.verb === "restart") this.booted = true
+    return true
+  }
+
+  private allows(verb: Control["verb"]): boolean {
+    if (verb === "restart") return this.halted || !this.booted
+    if (this.halted) return false
+    return verb === "pause" ? !this.paused : this.paused && (verb === "resume" || this.horizon === null)
+  }
+
+  private abandon({ verb }: Control): void {
+    if (this.paused || this.halted || verb !== "pause") return
+    this.gated = false
+    if (this.locks.get("/data") === "pause") this.locks.delete("/data")
   }
 
   private lock({ cell, verb }: Locking): boolean {
@@ -62,15 +79,21 @@ class Account {
     this.ends.set(sent.id, "handled")
   }
 
+  private get parked(): ReadonlyArray<Sent> {
+    return [...this.waiting, ...this.held.map(([, sent]) => sent)]
+  }
+
   private discard(): void {
-    for (const { id, qos } of this.waiting) if (qos === "discard") this.ends.set(id, "discarded")
-    this.waiting = this.waiting.filter(({ qos }) => qos !== "discard")
+    const isKept = ({ qos }: Sent) => qos !== "discard"
+    for (const { id, qos } of this.parked) if (qos === "discard") this.ends.set(id, "discarded")
+    this.waiting = this.waiting.filter(isKept)
+    this.held = this.held.filter(([, sent]) => isKept(sent))
   }
 
   private steer(): void {
     const { control } = this
     if (control === undefined) return
-    if (control.verb === "rollback" && control.age === 1 && this.waiting.some(({ qos }) => qos === "discard")) return
+    if (control.verb === "rollback" && control.age === 1 && this.parked.some(({ qos }) => qos === "discard")) return
     control.age++
     const at = `${control.verb} ${control.age}`
     if (at === "pause 1") {
@@ -89,12 +112,16 @@ class Account {
       ;[this.gated, this.paused, this.horizon] = [false, false, null]
       this.locks.delete("/data")
     }
+    if (at === "shutdown 1") this.gated = true
+    if (at === "shutdown 3") this.halted = true
+    if (at === "restart 1") [this.gated, this.halted] = [this.paused, false]
+    if (at === "shutdown 4" || at === "restart 4") this.control = undefined
     if (at === "pause 4" || at === "rollback 3" || at === "resume 3") this.control = undefined
   }
 }
 
 interface Control {
-  readonly verb: "pause" | "rollback" | "resume"
+  readonly verb: "pause" | "rollback" | "resume" | "shutdown" | "restart"
   readonly to: number
 }
 
@@ -138,7 +165,7 @@ const live = Effect.fnUntraced(function*(seed: number, moves: number) {
     assert.deepStrictEqual(sorted(yield* dataOf(space)), sorted(account.data), `data after beat ${account.beat}`)
     const { control, locks, state, view_hzn } = yield* space.control.state
     assert.deepStrictEqual(locks.map(({ cell }) => cell).sort(), [...account.locks.keys()].sort(), `locks after beat ${account.beat}`)
-    assert.deepStrictEqual([state, view_hzn, control?.verb], [account.paused ? "paused" : account.gated ? "gated" : "running", account.horizon, account.control?.verb], `state after beat ${account.beat}`)
+    assert.deepStrictEqual([state, view_hzn, control?.verb.replace("boot", "restart")], [account.halted ? "halted" : account.paused ? "paused" : account.gated ? "gated" : "running", account.horizon, account.control?.verb], `state after beat ${account.beat}`)
   })
   const step = Effect.gen(function*() {
     account.step()
@@ -163,12 +190,14 @@ const live = Effect.fnUntraced(function*(seed: number, moves: number) {
       account.waiting.push({ ...sent, id })
     } else if (dice < 15) yield* step
     else if (dice < 16) space = yield* machine.boot([put])
-    else if (dice < 20) yield* ask({ verb: Dice.pick(roll, ["pause", "rollback", "rollback", "resume"] as const), to: roll(Math.max(1, account.beat + 1)) })
+    else if (dice < 20) yield* ask({ verb: Dice.pick(roll, ["pause", "pause", "rollback", "rollback", "rollback", "resume", "resume", "shutdown", "restart", "restart"] as const), to: roll(Math.max(1, account.beat + 1)) })
     else yield* ask({ verb: Dice.pick(roll, ["lock", "unlock"] as const), cell: Dice.pick(roll, ["/data", "/data/a", "/data/b"]) })
   }
   while (account.control !== undefined) yield* step
-  if (account.paused) yield* ask({ verb: "resume", to: 0 })
-  while (account.control !== undefined) yield* step
+  for (const [verb, isNeeded] of [["restart", account.halted], ["resume", account.paused]] as const) {
+    if (isNeeded) yield* ask({ verb, to: 0 })
+    while (account.control !== undefined) yield* step
+  }
   for (const cell of Array.from(account.locks.keys())) yield* ask({ verb: "unlock", cell })
   for (let i = 0; i < 6; i++) yield* step
   for (const [id, end] of account.ends) assert.strictEqual((yield* space.receipt(id))?.status, end, id)
@@ -180,7 +209,7 @@ const live = Effect.fnUntraced(function*(seed: number, moves: number) {
   assert.isUndefined((yield* space.examine(verify)).fault)
 })
 
-describe("a space that is paused, rolled back, resumed and cut off at any time", () => {
+describe("a space that is paused, rolled back, resumed, shut down, started again and cut off at any time", () => {
   for (const part of [1, 2, 3, 4]) {
     it.effect(`is as the plainest account says, beat by beat (part ${part})`, () =>
       Effect.forEach(Array.from({ length: 25 }, (_, i) => part * 100 + i), (seed) =>

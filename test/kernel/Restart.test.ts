@@ -17,14 +17,19 @@ const put = enzyme("put", (tx, { payload }) => {
 
 const count = (names: ReadonlyArray<string>, name: string) => names.filter((each) => each === name).length
 
+/** Whether a node that another one starts waits before its first run. */
+const isDelayed = ({ roots, specs }: Model.Model): boolean =>
+  [...specs.values()].some((spec) => spec.gate.debounce !== undefined && !roots.includes(spec))
+
 /** One of two equal worlds: its machine, its nodes, and what ran since somebody looked. */
 const world = (seed: number) =>
   Fx.gen(function*() {
     const roll = Dice.make(seed)
-    const all = Model.featuresOf(seed)
+    // How often nodes of a ring run depends on which read closed it, which is not kept.
+    const features = { ...Model.featuresOf(seed), cycles: false }
+    const given = Model.random(roll, { sources: 4, computations: 10 }, features)
     // What never ran has nothing that is kept, so a debounce before a first run begins anew.
-    const features = { ...all, cycles: false, gates: all.gates && !all.children }
-    const model = Model.random(roll, { sources: 4, computations: 10 }, features)
+    const model = isDelayed(given) ? Model.random(roll, { sources: 4, computations: 10 }, { ...features, gates: false }) : given
     for (let i = 0; i < 1 + roll(3); i++) Model.watcher(model, roll, `e${i}`)
     const ran: Array<string> = []
     model.onRun = ({ name }) => void ran.push(name)

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Computation, Materializer, replay, type Space, type Value } from "systole"
 import * as Model from "../scheduler/Model.ts"
 import * as Dice from "../support/Dice.ts"
-import { controlled, put } from "./Kit.ts"
+import { controlled, enzyme, put } from "./Kit.ts"
 import * as Machine from "./Machine.ts"
 
 /** Asks for a control operation, and steps until it is over. */
@@ -80,6 +80,39 @@ describe("a rollback and what is derived", () => {
       Effect.forEach(Array.from({ length: 40 }, (_, i) => part * 100 + i), (seed) =>
         Effect.scoped(live(seed)).pipe(Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)
   }
+
+  it.effect("ends the pieces that were started since, and has those go on that were stopped", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const total = Computation.make({
+        name: "total",
+        inputs: ["cart"],
+        output: "/data/totals/:cart",
+        run: (tx, { cart }) => Number(tx.get(`/data/carts/${cart}`) ?? 0) * 2
+      })
+      const start = enzyme("start", (tx, { payload }) => tx.start("total", { cart: String(payload) }))
+      const stop = enzyme("stop", (tx, { payload }) => tx.stop(String(payload)))
+      const space = yield* machine.boot([put, start, stop, total])
+      const sent = Effect.fnUntraced(function*(name: string, payload: Value) {
+        const { id } = yield* space.signal({ signal: `/signals/${name}`, payload })
+        yield* space.step
+        return (yield* space.receipt(id))!.handlings[0]!.value
+      })
+      yield* sent("put", [["/data/carts/a", 1], ["/data/carts/b", 1]])
+      const kept = yield* sent("start", "a")
+      assert.strictEqual(yield* pulled(space, "/data/totals/a"), 2)
+      const then = yield* space.head
+      yield* sent("start", "b")
+      assert.strictEqual(yield* pulled(space, "/data/totals/b"), 2)
+      yield* sent("stop", kept)
+      yield* sent("put", [["/data/carts/a", 5], ["/data/carts/b", 5]])
+      yield* takenBack(space, then)
+      assert.deepStrictEqual([yield* pulled(space, "/data/totals/a"), yield* pulled(space, "/data/totals/b")], [2, undefined])
+      yield* sent("put", [["/data/carts/a", 7], ["/data/carts/b", 7]])
+      assert.deepStrictEqual([yield* pulled(space, "/data/totals/a"), yield* pulled(space, "/data/totals/b")], [14, undefined])
+      assert.lengthOf(yield* space.below("/sys/pieces", { limit: 10 }), 1)
+      yield* replays(space)
+    }))
 
   it.effect("has what a materializer made made again, where nothing that it read was taken back, and so by a module that comes later", () =>
     Effect.gen(function*() {

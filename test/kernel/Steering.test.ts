@@ -101,6 +101,27 @@ describe("signals of a paused space", () => {
 })
 
 describe("a lock", () => {
+  it.effect("that goes and comes back while the space is paused lets nothing go", () =>
+    Effect.gen(function*() {
+      const log: Array<number> = []
+      const space = yield* TestKernel.space([enzyme("shut", (tx) => {
+        log.push(tx.beat)
+        tx.set("/data/shut/deep", 1)
+      })])
+      yield* begun(space, space.control.lock("/data/shut"))
+      yield* sendAll(space, { signal: "/signals/shut", payload: 1 })
+      yield* steps(space, 2)
+      yield* through(space, space.control.pause())
+      yield* begun(space, space.control.unlock("/data/shut"))
+      yield* begun(space, space.control.lock("/data/shut"))
+      yield* through(space, space.control.resume())
+      yield* steps(space, 2)
+      assert.deepStrictEqual(log, [1])
+      yield* begun(space, space.control.unlock("/data/shut"))
+      assert.deepStrictEqual(log, [1, yield* space.head])
+      yield* isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
   it.effect("parks the runs that write below it, whole, and lets them go when it goes", () =>
     Effect.gen(function*() {
       const log: Array<string> = []
@@ -122,7 +143,7 @@ describe("a lock", () => {
       assert.strictEqual((yield* failure(space, space.integrate({ kind: "integrate", changes: [{ address: "/data/shut", value: 1 }] })))?.code, "cell/locked")
       yield* begun(space, space.control.unlock("/data/shut"))
       yield* steps(space, 2)
-      assert.deepStrictEqual(yield* ended(space, ids[0]!), ["both ok @8 #1"])
+      assert.deepStrictEqual(yield* ended(space, ids[0]!), ["both ok @7 #1"])
       assert.strictEqual(yield* space.get("/data/shut/deep"), 1)
       assert.deepStrictEqual(yield* TestKernel.diagnostics(space), [])
       yield* isReplayedEqual(space)

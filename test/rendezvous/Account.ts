@@ -69,7 +69,7 @@ export class Account {
     return answers
   }
 
-  /** Puts a line's due time off. Beyond a beat that was named, time counts from now on. */
+  /** Puts a line's due time off. Beyond a beat that was named, it is so many beats from now, in all. */
   private postpone(line: Line, beats: number, now: Now): void {
     if (line.dueClock > 0) line.dueClock += beats * this.tempo
     else if (beats > 0) line.dueClock = now.clock + (line.due + beats - now.beat) * this.tempo

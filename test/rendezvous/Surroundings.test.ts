@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Space } from "systole"
 import { controlled, enzyme, steps } from "../kernel/Kit.ts"
+import * as Machine from "../kernel/Machine.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as Ledger from "./Ledger.ts"
 
@@ -51,6 +52,59 @@ describe("rendezvous of a space that is paused", () => {
       yield* steps(space, 6)
       assert.deepInclude(yield* event(space, "job"), { outcome: "timeout" })
       assert.lengthOf(yield* events(space, "job"), 1)
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("keep what their profiles begin with over a rollback to before there was any", () =>
+    Effect.gen(function*() {
+      const space = yield* Effect.flatMap(TestKernel.space(Ledger.enzymes()), (space) => Effect.andThen(steps(space, 2), Ledger.begin(space)))
+      const before = yield* space.get("/defaults/rv-cas")
+      assert.isDefined(before)
+      yield* controlled(space, space.control.pause())
+      yield* steps(space, 4)
+      yield* controlled(space, space.control.rollback(0))
+      yield* steps(space, 4)
+      assert.deepStrictEqual(yield* space.get("/defaults/rv-cas"), before)
+      yield* Ledger.isReplayedEqual(space)
+    }))
+})
+
+describe("a report with a token", () => {
+  test("that is not good hears nothing of locks", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 50 }) })
+      const token = (yield* ask(space, "spawn")) as string
+      yield* controlled(space, space.control.lock("/data"))
+      assert.strictEqual(yield* codeOf(space, space.rv.report("job", {}, { token: "0" })), "rv/token")
+      assert.strictEqual(yield* codeOf(space, space.rv.report("job", {}, { token })), "cell/locked")
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("that a broken store cannot check stops the space like any other look", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const space = yield* Effect.flatMap(machine.boot(Ledger.enzymes()), Ledger.begin)
+      machine.breakReads(true)
+      assert.strictEqual((yield* Effect.flip(space.rv.report("job", {}, { token: "0" }))).code, "space/stopped")
+    })))
+})
+
+describe("rendezvous of a space that was shut down", () => {
+  test("are refused to who spawns or moves them, and take in what is reported", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 50 }) })
+      yield* ask(space, "spawn")
+      yield* controlled(space, space.control.shutdown())
+      yield* steps(space, 4)
+      const [before, head] = [yield* Ledger.digest(space), yield* space.head]
+      for (const asked of [space.rv.spawn({ key: "new" }), space.rv.resched("job", 5), space.rv.kill("job")]) {
+        assert.strictEqual((yield* Effect.flip(asked as Effect.Effect<unknown, { readonly code: string }>)).code, "control/refused")
+      }
+      assert.deepStrictEqual([yield* Ledger.digest(space), yield* space.head], [before, head])
+      assert.strictEqual(yield* codeOf(space, space.rv.report("job", {})), "done")
+      yield* controlled(space, space.control.restart())
+      yield* steps(space, 4)
+      assert.strictEqual(yield* codeOf(space, space.rv.spawn({ key: "new" })), "done")
       yield* Ledger.isReplayedEqual(space)
     }))
 })

@@ -18,7 +18,7 @@ const waits: Readonly<Record<string, { readonly asked: (tx: Transaction) => unkn
   "grace after an absolute beat": { asked: (tx) => tx.rv.spawn({ key: "job", due: tx.beat, max_grace: 1, grace_delta: 10 }), before: "late", comes: "timeout" },
   kill_wait: { asked: (tx) => tx.rv.spawn({ key: "job", due_off: 99, kill_mode: "stop", kill_wait: 10 }), before: "pending", comes: "killed" },
   "a kill's wait": { first: (tx) => tx.rv.spawn({ key: "job", due_off: 99 }), asked: (tx) => tx.rv.kill("job", { wait: 10 }), before: "pending", comes: "killed" },
-  "what it is put off by": { first: (tx) => tx.rv.spawn({ key: "job", due: tx.beat + 3 }), asked: (tx) => tx.rv.resched("job", 8), before: "pending", comes: "ready" },
+  "what it is put off by": { first: (tx) => tx.rv.spawn({ key: "job", due: tx.beat + 2 }), asked: (tx) => tx.rv.resched("job", 10), before: "pending", comes: "ready" },
   epoch_k: { first: (tx) => tx.rv.spawn({ key: "job", prof: "rv-epoch", epoch_k: 10 }), asked: (tx) => tx.rv.report("job"), before: "pending", comes: "ready" }
 }
 
@@ -92,6 +92,20 @@ describe("a rendezvous of a space that beats faster than its tempo", () => {
       yield* steps(space, 3)
       assert.strictEqual(yield* stateOf(space), "timeout")
     }).pipe(Effect.provide(TestKernel.layer({ tempo: 100 })), Ledger.granted))
+
+  it.effect("does not come sooner because it was put off from a beat that was named", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const enzymes = Ledger.enzymes({ spawn: (tx) => tx.rv.spawn({ key: "job", due: 500, deadl_off: 20 }), later: (tx) => tx.rv.resched("job", 5) })
+      const space = yield* machine.boot(enzymes, { pace: "demand", tempo: 100 })
+      yield* space.handled({ signal: "/CEP:sig_sys/init" })
+      for (const payload of ["spawn", "later"]) yield* space.handled({ signal: "/signals/do", payload })
+      for (const [millis, state] of [[49_000, "pending"], [1500, "ready"], [2000, "timeout"]] as const) {
+        yield* TestClock.adjust(millis)
+        yield* space.idle
+        assert.strictEqual(yield* stateOf(space), state)
+      }
+    }).pipe(Ledger.granted))
 
   it.effect("comes out the same when it is run again at another tempo", () =>
     Effect.gen(function*() {

@@ -50,6 +50,24 @@ describe("a node that its creator lets go of", () => {
     assert.strictEqual(other.pull("/one"), 1)
   })
 
+  it("and is back where that is undone goes with the next run that does not start it", () => {
+    const scheduler = world(() => 1)
+    scheduler.register(look("keeper", "/parent"))
+    scheduler.settle()
+    const names = () => scheduler.snapshot().map(({ name }) => name).toSorted()
+    const before = new Map(["/s", "/parent", "/child"].map((key) => [key, scheduler.graph.locations.document(scheduler.graph.locations.root(key))]))
+    scheduler.graph.noted = scheduler.reversal
+    for (const s of [2, 3]) {
+      scheduler.set("/s", s)
+      scheduler.settling.settle()
+    }
+    scheduler.reversal.revert((key) => before.get(key))
+    assert.deepStrictEqual(names(), ["child", "keeper", "parent"])
+    scheduler.set("/s", 4)
+    scheduler.settle()
+    assert.deepStrictEqual(names(), ["keeper", "parent"])
+  })
+
   it("does not run any more where a read comes upon both", () => {
     let runs = 0
     const scheduler = world((tx) => {
@@ -114,5 +132,59 @@ describe("a node that is started again", () => {
     scheduler.register(Effect.make({ name: "parent", read: (tx) => tx.start(child), deliver: nothing }))
     scheduler.settle()
     assert.throws(() => scheduler.register(child), "started by \"parent\"")
+  })
+
+  it("and its creator run in some order, where two creators read what the other one's child derives", () => {
+    const scheduler = new Scheduler()
+    for (const i of [0, 1]) {
+      scheduler.register(Effect.make({
+        name: `parent${i}`,
+        read: (tx) => {
+          const base = Number(tx.get(`/base/${i}`) ?? 0)
+          tx.start(Computation.make({ name: `child${i}`, output: `/child/${i}`, run: (tx) => base + Number(tx.get("/x") ?? 0) }))
+          return base + Number(tx.get(`/child/${1 - i}`) ?? 0)
+        },
+        deliver: nothing
+      }))
+      scheduler.register(look(`look${i}`, `/child/${i}`))
+    }
+    scheduler.settle()
+    for (let x = 1; x < 4; x++) {
+      for (const place of ["/x", "/base/0", "/base/1"]) scheduler.set(place, x)
+      scheduler.settle()
+      assert.deepStrictEqual([scheduler.pull("/child/0"), scheduler.pull("/child/1")], [2 * x, 2 * x])
+    }
+  })
+})
+
+describe("who asks for what reads what is only started meanwhile", () => {
+  const world = (base: () => number) => {
+    const scheduler = new Scheduler()
+    scheduler.register(Computation.make({ name: "sum", output: "/sum", run: (tx) => Number(tx.get("/child") ?? 0) + Number(tx.get("/parent")) }))
+    scheduler.register(Computation.make({
+      name: "parent",
+      output: "/parent",
+      run: (tx) => {
+        tx.get("/s")
+        const more = base()
+        tx.start(Computation.make({ name: "child", output: "/child", run: () => more }))
+        return 1
+      }
+    }))
+    return scheduler
+  }
+
+  it("finds it up to date", () => {
+    assert.strictEqual(world(() => 10).pull("/sum"), 11)
+  })
+
+  it("finds it up to date where it is started anew as something else", () => {
+    let base = 10
+    const scheduler = world(() => base)
+    scheduler.pull("/sum")
+    base = 20
+    scheduler.set("/s", 1)
+    scheduler.register(Computation.make({ name: "all", output: "/all", run: (tx) => tx.get("/sum") }))
+    assert.strictEqual(scheduler.pull("/all"), 21)
   })
 })

@@ -112,7 +112,7 @@ describe("a pull", () => {
 
 describe("what was there", () => {
   it("leaves nothing behind, but the turns of the names that went last", () => {
-    const scheduler = new Scheduler({ read: () => undefined, children: () => [], holds: true })
+    const scheduler = new Scheduler({ read: () => undefined, children: () => [], content: () => undefined, holds: true })
     const watch = (i: number) => Effect.make({ name: `watch${i}`, read: (tx) => tx.get(`/a/${i}`), deliver: nothing })
     const names = () => scheduler.snapshot().map(({ name }) => name)
     scheduler.register(watch(0))
@@ -133,7 +133,7 @@ describe("what was there", () => {
   })
 
   it("is looked at by handlers without a trace where nobody derives anything", () => {
-    const scheduler = new Scheduler({ read: () => undefined, children: () => [], holds: true })
+    const scheduler = new Scheduler({ read: () => undefined, children: () => [], content: () => undefined, holds: true })
     scheduler.register(Computation.make({ name: "one", output: "/d/one", run: () => 1 }))
     scheduler.register(Materializer.make({ name: "m", writes: ["/m/*"], run: (tx) => tx.set("/m/x", 1) }))
     const { locations } = scheduler.graph
@@ -171,5 +171,38 @@ describe("materializers", () => {
     for (let i = 0; i < 200; i++) scheduler.remove(`m${i}`)
     assert.isTrue(scheduler.graph.coverage.isEmpty)
     assert.isFalse(scheduler.graph.coverage.has(Address.parse("/m/7/x")))
+  })
+})
+
+describe("a materializer that has to run", () => {
+  it("comes before who reads inside its envelope; who reads there through another node and runs for something else runs once more", () => {
+    const scheduler = new Scheduler()
+    const ran: Array<string> = []
+    scheduler.register(Materializer.make({ name: "m", writes: ["/m/*"], run: (tx) => {
+      ran.push("m")
+      tx.set("/m/x", tx.get("/a"))
+    } }))
+    scheduler.register(Computation.make({ name: "between", output: "/between", run: (tx) => {
+      ran.push("between")
+      return tx.get("/m/x")
+    } }))
+    for (const [name, place] of [["direct", "/m/x"], ["through", "/between"]] as const) {
+      scheduler.register(Effect.make({ name, read: (tx) => {
+        ran.push(name)
+        return [tx.get("/a"), tx.get(place)]
+      }, deliver: () => {} }))
+    }
+    const runsOf = (a: number) => {
+      ran.length = 0
+      scheduler.set("/a", a)
+      scheduler.settle()
+      return ["m", "between", "direct", "through"].map((name) => ran.filter((each) => each === name).length)
+    }
+    runsOf(1)
+    assert.deepStrictEqual(runsOf(2), [1, 1, 1, 1])
+    scheduler.remove("direct")
+    assert.deepStrictEqual(runsOf(3), [1, 1, 0, 2])
+    scheduler.set("/a", 4)
+    assert.strictEqual(scheduler.pull("/between"), 4)
   })
 })

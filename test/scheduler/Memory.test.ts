@@ -9,7 +9,7 @@ const LIMIT = 2000
 const world = () => {
   const held = new Map<string, Document>()
   let reads = 0
-  const scheduler = new Scheduler({ read: (key) => (reads++, held.get(key)), children: () => [], holds: true })
+  const scheduler = new Scheduler({ read: (key) => (reads++, held.get(key)), children: () => [], content: () => undefined, holds: true })
   const { locations } = scheduler.graph
   const commit = () => {
     for (const root of locations.changed.slice(0, locations.changes)) {

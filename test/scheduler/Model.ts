@@ -42,10 +42,12 @@ export interface Features {
   readonly gates?: boolean
   /** Nodes that start others, more or less of them. */
   readonly children?: boolean
+  /** What these derive follows from what their creator saw as well, of which the account knows nothing. */
+  readonly closures?: boolean
 }
 
 /** A world of its own kind for each seed. */
-export const featuresOf = (seed: number): Required<Features> =>
+export const featuresOf = (seed: number): Required<Omit<Features, "closures">> =>
   ({ links: (seed & 1) > 0, cycles: (seed & 2) > 0, failures: (seed & 4) > 0, gates: (seed & 8) > 0, children: (seed & 16) > 0 })
 
 const mod = 1000
@@ -84,13 +86,24 @@ export class Model {
     if (this.broken !== undefined) throw this.broken
   }
 
-  private readonly made = new Map<Spec, NodeDefinition>()
+  closures = false
+  private readonly made = new Map<string, NodeDefinition>()
 
-  /** The definition of a node that others start: always the same, because another one would make it run again. */
-  private started(spec: Spec): NodeDefinition {
-    const definition = this.made.get(spec) ?? this.define(spec)
-    this.made.set(spec, definition)
+  /** The definition of a node that others start: always the same for the same reasons, because another one would make it run again. */
+  private started(spec: Spec, count: number): NodeDefinition {
+    const key = this.closures ? `${spec.name} ${count}` : spec.name
+    const { compute } = spec
+    const own = (reader: Reader): Value => number(compute(reader)) + 10 * count
+    const definition = this.made.get(key) ?? this.define(this.closures ? { ...spec, compute: own } : spec)
+    this.made.set(key, definition)
     return definition
+  }
+
+  /** Has a run start as many others as its node says. */
+  private startAll(spec: Spec, reader: Reader, tx: Transaction): void {
+    if (spec.children.length === 0) return
+    const count = spec.count(reader)
+    for (const child of spec.children.slice(0, count)) tx.start(this.started(child, count))
   }
 
   /** The definition that makes a spec a node of the engine, and keeps its log. */
@@ -98,7 +111,7 @@ export class Model {
     const run = (tx: Transaction): Value => {
       if (!(tx instanceof Runner)) {
         const reader: Reader = { get: (address) => tx.get(address), keys: (address) => tx.keys(address) }
-        for (const child of spec.children.slice(0, spec.count(reader))) tx.start(this.started(child))
+        this.startAll(spec, reader, tx)
         return spec.compute(reader)
       }
       this.running.push(spec.name)
@@ -117,7 +130,7 @@ export class Model {
         }
       }
       try {
-        if (spec.children.length > 0) for (const child of spec.children.slice(0, spec.count(reader))) tx.start(this.started(child))
+        this.startAll(spec, reader, tx)
         return spec.compute(reader)
       } finally {
         this.running.pop()
@@ -239,6 +252,7 @@ const linked = (roll: Dice.Dice, model: Model, features: Features): Value => {
 /** A random world of so many sources and computations; each may look at sources and at those before it. */
 export const random = (roll: Dice.Dice, { computations, sources }: { readonly sources: number; readonly computations: number }, features: Features = {}): Model => {
   const model = new Model()
+  model.closures = features.closures === true
   const making = { model, roll, features }
   const places: Array<string> = []
   for (let i = 0; i < sources; i++) {
@@ -259,13 +273,14 @@ export const random = (roll: Dice.Dice, { computations, sources }: { readonly so
   return model
 }
 
-/** An effect that starts up to three computations, as many as a source says. */
+/** A node that starts up to three computations, as many as a source says. Where those follow from what it saw, it may have to wait and fail, too, and be one that nobody asks for. */
 const parent = (making: Making, i: number, places: ReadonlyArray<string>): void => {
-  const { model, roll } = making
+  const { features, model, roll } = making
   const source = `/s/${i}`
   const count = (reader: Reader): number => number(reader.get(source)) % 4
   const children = [0, 1, 2].map((n) => model.add(`k${i}-${n}`, { output: `/k/${i}/${n}`, compute: failing(making, recipe(roll, places.slice(-10))), gate: gate(making) }))
-  model.add(`p${i}`, { output: undefined, compute: count, children, count })
+  if (features.closures !== true) model.add(`p${i}`, { output: undefined, compute: count, children, count })
+  else model.add(`p${i}`, { output: roll(2) === 0 ? `/p/${i}` : undefined, compute: failing(making, count), children, count: (reader) => count(reader) + number(reader.get("/s/2")), gate: gate(making) })
 }
 
 /** An effect over some places of a world. */

@@ -1,0 +1,206 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { Flow, replay, type Space } from "systole"
+import * as Ledger from "../rendezvous/Ledger.ts"
+import * as Dice from "../support/Dice.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+import { controlled, enzyme } from "./Kit.ts"
+import * as Machine from "./Machine.ts"
+
+type Kind = "rv" | "flow" | "op" | "fact"
+
+/** Notes of one kind that a beat goes through. */
+const MOST = 8
+
+/** What one beat has done: rendezvous that are spawned and reported, and how many flows, operations and failures there are. */
+interface Work {
+  readonly spawn: ReadonlyArray<string>
+  readonly report: ReadonlyArray<string>
+  readonly flows: ReadonlyArray<string>
+  readonly ops: number
+  readonly isFailing: boolean
+}
+
+const work = enzyme("work", (tx, { payload }) => {
+  const { flows, ops, report, spawn } = payload as unknown as Work
+  for (const key of spawn) tx.rv.spawn({ key })
+  for (const key of report) tx.rv.report(key, {})
+  for (const inst of flows) tx.flow.start("quick", null, { inst })
+  return Array.from({ length: ops }, () => {
+    const oid = tx.op.start({ verb: "op/x", target: "/data/x", mode: "opm:states" })
+    tx.op.setState(oid, "ist:exec")
+    tx.op.close(oid, "sts:ok")
+    return oid
+  })
+})
+const fails = enzyme("fails", () => { throw new Error("x") })
+const quick = Flow.make({ name: "quick", steps: { only: { guard: () => true } } })
+
+/** The plainest account: what ended, beat by beat, of which the newest are kept, and none for too long. */
+class Account {
+  readonly kept: Readonly<Record<Kind, Set<string>>> = { rv: new Set(), flow: new Set(), op: new Set(), fact: new Set() }
+  readonly spawned = new Map<string, number>()
+  private readonly notes: Readonly<Record<Kind, Array<{ readonly beat: number; readonly clock: number; names: ReadonlyArray<string> }>>> = { rv: [], flow: [], op: [], fact: [] }
+  private readonly limits: { readonly finishedCount: number; readonly finishedMillis: number }
+
+  constructor(limits: Account["limits"]) {
+    this.limits = limits
+  }
+
+  retire(clock: number): void {
+    for (const kind of Object.keys(this.notes) as ReadonlyArray<Kind>) {
+      let excess = this.notes[kind].reduce((sum, { names }) => sum + names.length, 0) - this.limits.finishedCount
+      for (const note of this.notes[kind].slice(0, MOST)) {
+        const count = note.clock + this.limits.finishedMillis <= clock ? note.names.length : Math.max(0, Math.min(excess, note.names.length))
+        if (count === 0) break
+        for (const name of note.names.slice(0, count)) if (kind !== "rv" || (this.spawned.get(name) ?? 0) <= note.beat) this.kept[kind].delete(name)
+        note.names = note.names.slice(count)
+        excess -= count
+      }
+      while (this.notes[kind][0]?.names.length === 0) this.notes[kind].shift()
+    }
+  }
+
+  end(kind: Kind, now: { readonly beat: number; readonly clock: number }, names: ReadonlyArray<string>): void {
+    if (names.length === 0) return
+    this.notes[kind].push({ ...now, names: [...names].sort() })
+    for (const name of names) this.kept[kind].add(name)
+  }
+}
+
+const folders: Readonly<Record<Kind, string>> = { rv: "/data/rv", flow: "/data/flow/inst", op: "/rt/ops", fact: "/data/mailbox/diag/msgs" }
+
+const namesIn = Effect.fnUntraced(function*(space: Space, folder: string) {
+  const keys = yield* space.below(folder, { limit: 1000 })
+  return [...new Set(keys.map((key) => key.slice(folder.length + 1).split("/")[0]!))].sort()
+})
+
+/** One life: things begin and end, time passes, the process ends, by the dice. */
+const live = Effect.fnUntraced(function*(seed: number) {
+  const roll = Dice.make(seed)
+  const limits = { ...TestKernel.settings.limits, finishedCount: 1 + roll(6), finishedMillis: 1000 * (1 + roll(20)) }
+  const machine = yield* Machine.make
+  const boot = machine.boot(Ledger.enzymes({}, [work, fails, quick]), { limits })
+  let space = yield* Effect.flatMap(boot, Ledger.begin)
+  const account = new Account(limits)
+  const open = new Set<string>()
+  let starting: ReadonlyArray<string> = []
+  let clock = 0
+  for (let move = 0; move < 60; move++) {
+    if (roll(8) === 0) space = yield* boot
+    if (roll(3) === 0) {
+      const by = roll(4000)
+      yield* TestClock.adjust(by)
+      clock += by
+    }
+    const keys = Dice.shuffled(roll, ["a", "b", "c", "d", "e", "f"]).slice(0, roll(4))
+    const flows = Array.from({ length: roll(3) === 0 ? roll(3) : 0 }, (_, i) => `inst${move}.${i}`)
+    const asked: Work = { spawn: keys.filter((key) => !open.has(key)), report: keys.filter((key) => open.has(key)), flows, ops: roll(3) === 0 ? roll(3) : 0, isFailing: roll(4) === 0 }
+    const { id } = yield* space.signal({ signal: "/signals/work", payload: { ...asked } })
+    if (asked.isFailing) yield* space.signal({ signal: "/signals/fails", payload: null })
+    const beat = yield* space.step
+    const oids = (yield* space.receipt(id))!.handlings[0]!.value as ReadonlyArray<string>
+    account.retire(clock)
+    const now = { beat, clock }
+    for (const key of asked.spawn) {
+      open.add(key)
+      account.spawned.set(key, beat)
+      account.kept.rv.delete(key)
+    }
+    for (const key of asked.report) open.delete(key)
+    account.end("rv", now, asked.report)
+    account.end("flow", now, starting)
+    account.end("op", now, oids)
+    if (asked.isFailing) account.end("fact", now, [`${beat}.0`])
+    starting = flows
+    const expected = { rv: [...account.kept.rv, ...open], flow: [...account.kept.flow, ...flows], op: [...account.kept.op], fact: [...account.kept.fact] }
+    for (const kind of Object.keys(folders) as ReadonlyArray<Kind>) {
+      assert.deepStrictEqual(yield* namesIn(space, folders[kind]), expected[kind].sort(), `${kind} after beat ${beat}`)
+    }
+    for (const key of yield* namesIn(space, "/data/inbox/flow/inst_event")) assert.include(expected.rv, key)
+  }
+  const head = yield* space.head
+  for (const from of [0, roll(head)]) {
+    const { difference, impossible } = yield* space.examine((archive) => replay(archive, from, head))
+    assert.isUndefined(difference ?? impossible, JSON.stringify(difference ?? impossible))
+  }
+})
+
+describe("what is over", () => {
+  it.effect("is kept as the plainest account says, by number and by age, wherever the process ends", () =>
+    Effect.forEach(Array.from({ length: 20 }, (_, i) => i), (seed) =>
+      Effect.scoped(live(seed)).pipe(Ledger.granted, Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)
+
+  it.effect("calls for no beat, and is let go of a part in each", () =>
+    Effect.gen(function*() {
+      const long = enzyme("long", (tx) => {
+        const oid = tx.op.start({ verb: "op/x", target: "/data/x", mode: "opm:states" })
+        return oid
+      })
+      const on = enzyme("on", (tx, { payload }) => {
+        const [oid, from] = payload as [string, number]
+        for (let i = from; i < from + 500; i++) tx.op.setState(oid, `ist:s${i}`)
+      })
+      const close = enzyme("close", (tx, { payload }) => void tx.op.close(String(payload), "sts:ok"))
+      const space = yield* TestKernel.space([long, on, close])
+      const { id } = yield* space.signal({ signal: "/signals/long", payload: 0 })
+      yield* space.step
+      const oid = (yield* space.receipt(id))!.handlings[0]!.value as string
+      for (let from = 0; from < 2500; from += 500) {
+        yield* space.signal({ signal: "/signals/on", payload: [oid, from] })
+        yield* space.step
+      }
+      yield* space.signal({ signal: "/signals/close", payload: oid })
+      yield* space.step
+      const count = Effect.map(space.below(`/rt/ops/${oid}`, { limit: 10_000 }), ({ length }) => length)
+      assert.isAbove(yield* count, 2500)
+      const head = yield* space.head
+      yield* TestClock.adjust("31 days")
+      assert.strictEqual(yield* space.head, head)
+      const left: Array<number> = []
+      for (let i = 0; i < 4; i++) {
+        const before = yield* count
+        yield* space.step
+        left.push(before - (yield* count))
+        if (i < 2) assert.isDefined(yield* space.ops.get(oid))
+      }
+      assert.deepStrictEqual(left.slice(0, 2), [1024, 1024])
+      assert.strictEqual(yield* count, 0)
+      assert.strictEqual(left[3], 0)
+      assert.isUndefined(yield* space.ops.get(oid))
+      yield* Ledger.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("goes with all that belongs to it", () =>
+    Effect.gen(function*() {
+      const job = Flow.make({ name: "job", steps: { ask: { transform: () => ({ key: "asked", telemetry: { by: "flow" } }) }, answer: { wait: "ask" } } })
+      const space = yield* Ledger.space({ start: (tx) => tx.flow.start("job", null, { inst: "one" }), report: (tx) => tx.rv.report("asked", { answer: 42 }) }, [job])
+      yield* Ledger.ask(space, "start")
+      yield* Ledger.steps(space, 2)
+      yield* Ledger.ask(space, "report")
+      yield* Ledger.steps(space, 2)
+      assert.deepInclude(yield* Ledger.event(space, "asked"), { outcome: "applied" })
+      assert.deepInclude(yield* space.get("/data/flow/inst/one"), { state: "done" })
+      yield* TestClock.adjust("31 days")
+      yield* space.step
+      for (const folder of ["/data/rv", "/data/inbox/flow/inst_event", "/data/flow", "/sys/index"]) assert.deepStrictEqual(yield* space.below(folder, { limit: 10 }), [], folder)
+      yield* Ledger.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+
+  it.effect("stays while the space is paused", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([fails])
+      yield* space.signal({ signal: "/signals/fails", payload: 0 })
+      yield* space.step
+      yield* controlled(space, space.control.pause())
+      for (let i = 0; i < 4; i++) yield* space.step
+      yield* TestClock.adjust("31 days")
+      yield* space.step
+      assert.lengthOf(yield* space.below("/data/mailbox/diag/msgs", { limit: 10 }), 1)
+      yield* controlled(space, space.control.resume())
+      for (let i = 0; i < 4; i++) yield* space.step
+      assert.deepStrictEqual(yield* space.below("/data/mailbox/diag/msgs", { limit: 10 }), [])
+      yield* Ledger.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer())))
+})

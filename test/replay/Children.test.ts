@@ -1,0 +1,119 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect as Fx } from "effect"
+import { TestClock } from "effect/testing"
+import type { NodeDefinition, Transaction, Value } from "systole"
+import { Computation, Effect } from "systole"
+import { enzyme, put, register, replays, steps, write } from "../kernel/Kit.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+
+const number = (value: Value): number => Number(value ?? 0)
+
+/** A node that derives from a number that its creator gave it. */
+const child = (base: number, name = "child"): NodeDefinition =>
+  Computation.make({ name, output: `/data/${name}`, run: (tx) => base + number(tx.get("/data/x")) })
+
+/** Starts {@link child} with what it reads. */
+const start = (tx: Transaction, source = "/data/base"): number => {
+  const base = number(tx.get(source))
+  if (base < 0) throw new Error("below zero")
+  tx.start(child(base))
+  return base
+}
+
+const watch = (place: string): NodeDefinition => Effect.make({ name: `watch-${place.slice(6)}`, read: (tx) => tx.get(place), deliver: () => {} })
+
+const look = (place = "/data/child") => enzyme("look", (tx) => void tx.get(place))
+
+/** Goes on in time, a beat for each change of these places. */
+const story = Fx.fnUntraced(function*(nodes: ReadonlyArray<NodeDefinition>, changes: ReadonlyArray<readonly [place: string, value: number]>, each = 100) {
+  yield* register(...nodes)
+  const space = yield* TestKernel.space([put, look()])
+  for (const change of changes) {
+    yield* write(space, change)
+    yield* TestClock.adjust(each)
+  }
+  yield* steps(space, 2)
+  return space
+})
+
+describe("A replay of what nodes start", () => {
+  it.effect("has a handler find what stood when it looked, though who started that has to run", () =>
+    Fx.gen(function*() {
+      yield* register(Effect.make({ name: "parent", read: (tx) => start(tx), deliver: () => {} }))
+      const space = yield* TestKernel.space([put, look()])
+      yield* write(space, ["/data/base", 1])
+      yield* steps(space, 2)
+      yield* space.set("/data/base", 100).pipe(Fx.forkChild({ startImmediately: true }))
+      yield* space.set("/data/x", 5).pipe(Fx.forkChild({ startImmediately: true }))
+      yield* space.signal({ signal: "/signals/look" })
+      yield* space.step
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("knows what it was while who started it waits", () =>
+    Fx.gen(function*() {
+      const parent = Effect.make({ name: "parent", read: (tx) => start(tx), deliver: () => {}, throttle: 500 })
+      const space = yield* story([parent, watch("/data/child")], [["/data/base", 1], ["/data/x", 1], ["/data/base", 10], ["/data/x", 2], ["/data/x", 3], ["/data/x", 4], ["/data/x", 5], ["/data/x", 6]])
+      assert.strictEqual(yield* space.get("/data/child"), 16)
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("knows what it was while two who wait by turns stand behind it", () =>
+    Fx.gen(function*() {
+      const parents = [0, 1].map((n) => Effect.make({ name: `parent${n}`, read: (tx) => {
+        const base = number(tx.get(`/data/base${n}`))
+        tx.start(child(base, `child${n}`))
+        return base + number(tx.get(`/data/child${1 - n}`))
+      }, deliver: () => {}, throttle: 250 }))
+      const changes = Array.from({ length: 24 }, (_, i): readonly [string, number] => [i % 3 === 2 ? `/data/base${i % 2}` : "/data/x", i])
+      yield* replays(yield* story([...parents, watch("/data/child0"), watch("/data/child1")], changes, 60))
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("knows what it was when who started it failed since", () =>
+    Fx.gen(function*() {
+      const parent = Effect.make({ name: "parent", read: (tx) => start(tx), deliver: () => {} })
+      const space = yield* story([parent, watch("/data/child")], [["/data/base", 1], ["/data/x", 1], ["/data/base", -1], ["/data/x", 2], ["/data/x", 3]])
+      assert.strictEqual(yield* space.get("/data/child"), 4)
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("knows what it was while nobody asks who started it", () =>
+    Fx.gen(function*() {
+      yield* register(Computation.make({ name: "parent", output: "/data/parent", run: (tx) => start(tx) }), watch("/data/child"))
+      const space = yield* TestKernel.space([put, look("/data/parent")])
+      yield* write(space, ["/data/base", 1])
+      yield* space.signal({ signal: "/signals/look" })
+      yield* space.step
+      for (let x = 1; x < 4; x++) yield* write(space, ["/data/base", 10 * x], ["/data/x", x])
+      assert.strictEqual(yield* space.get("/data/child"), 4)
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("knows what it was by two creators, one of which was started itself", () =>
+    Fx.gen(function*() {
+      const parent = (more: number) => Computation.make({ name: "parent", output: "/data/parent", run: (tx) => start(tx, "/data/base") + more })
+      const above = Effect.make({ name: "above", read: (tx) => {
+        const more = number(tx.get("/data/more"))
+        tx.start(parent(more))
+        return more
+      }, deliver: () => {}, throttle: 300 })
+      const changes = Array.from({ length: 16 }, (_, i): readonly [string, number] => [["/data/x", "/data/base", "/data/more", "/data/x"][i % 4]!, i])
+      yield* replays(yield* story([above, watch("/data/parent"), watch("/data/child")], changes, 70))
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("is what its creator says in the run in which it reads it, or what it was before where it reads it first", () =>
+    Fx.gen(function*() {
+      for (const isFirst of [false, true]) {
+        const parent = Effect.make({ name: "parent", read: (tx) => {
+          const base = number(tx.get("/data/base"))
+          const isNew = base > 9
+          const before = isFirst && isNew ? number(tx.get("/data/child")) : 0
+          tx.start(child(base))
+          return before + (isNew ? number(tx.get("/data/child")) : 0)
+        }, deliver: () => {} })
+        yield* Fx.gen(function*() {
+          yield* replays(yield* story([parent], [["/data/base", 1], ["/data/x", 1], ["/data/base", 10], ["/data/base", 2], ["/data/x", 2], ["/data/base", 12]]))
+        }).pipe(Fx.provide(TestKernel.layer()))
+      }
+    }))
+})
