@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import type { Space } from "systole"
 import { controlled, enzyme, steps } from "../kernel/Kit.ts"
 import * as Machine from "../kernel/Machine.ts"
@@ -77,6 +77,17 @@ describe("a report with a token", () => {
       yield* controlled(space, space.control.lock("/data"))
       assert.strictEqual(yield* codeOf(space, space.rv.report("job", {}, { token: "0" })), "rv/token")
       assert.strictEqual(yield* codeOf(space, space.rv.report("job", {}, { token })), "cell/locked")
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
+  test("is looked at again in its beat, by which the key may be another worker's", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 50 }) })
+      const old = (yield* ask(space, "spawn")) as string
+      const again = yield* Effect.forkChild(space.rv.spawn({ key: "job", due_off: 50 }), { startImmediately: true })
+      assert.strictEqual(yield* codeOf(space, space.rv.report("job", { by: "old" }, { token: old })), "rv/token")
+      const { token } = yield* Fiber.join(again)
+      assert.strictEqual(yield* codeOf(space, space.rv.report("job", { by: "new" }, { token })), "done")
       yield* Ledger.isReplayedEqual(space)
     }))
 
