@@ -165,7 +165,8 @@ export class RecordedDerivation implements Derivation {
     this.work!.nodeDrafts.push(draft)
     let error: unknown
     try {
-      const returned = definition.run(new RecordedRun(draft)) as Value.Value
+      const { run } = definition
+      const returned = run(new RecordedRun(draft)) as Value.Value
       ignore(returned)
       const value = answered(definition, returned)
       if (draft.refusal !== undefined) throw draft.refusal
@@ -263,7 +264,8 @@ export class RecordedDerivation implements Derivation {
     const before = this.started
     const found = this.started = new Map<string, Definition>()
     try {
-      creator.run(new RecordedRun(this.draft(creator, 0)))
+      const { run } = creator
+      run(new RecordedRun(this.draft(creator, 0)))
     } catch {
       // What it started until then is known all the same.
     }
