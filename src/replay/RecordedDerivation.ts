@@ -22,10 +22,12 @@ import { answered, type Definition, ignore, InvalidNode, raised } from "../sched
 import { UNENDED } from "../scheduler/Node.ts"
 import { NodeTransaction } from "../scheduler/NodeTransaction.ts"
 import * as Piece from "../scheduler/Piece.ts"
+import { MAX_NESTING } from "../scheduler/ReadSet.ts"
 import type { Pieces as Face } from "../stage/Charter.ts"
 import { Draft } from "../stage/Draft.ts"
 import type { Startable } from "../stage/Transaction.ts"
 import type { View } from "../stage/Moment.ts"
+import { Aside } from "./Aside.ts"
 import type { Code } from "./Code.ts"
 import { NotReplayable } from "./NotReplayable.ts"
 
@@ -64,6 +66,11 @@ export class RecordedDerivation implements Derivation {
   /** What runs made of the nodes that they started; and where that of the run under way goes. */
   private readonly children = new Map<string, Definition>()
   private started = this.children
+  /** Runs aside that are under way, by their creators' names. */
+  private readonly asides = new Map<string, Aside>()
+  /** The place whose lines are run; and the line whose creator was run aside and did not say what it is, or -1. */
+  private at = 0
+  private missed = -1
   lines: Array<NodeLine> = []
 
   constructor(code: Pick<Code, "node">) {
@@ -100,6 +107,7 @@ export class RecordedDerivation implements Derivation {
   begin(work: BeatWork): void {
     this.work = work
     this.lines = []
+    this.missed = -1
     this.made.clear()
     this.failed.length = 0
     this.before(Derivations.FIRST)
@@ -140,14 +148,45 @@ export class RecordedDerivation implements Derivation {
 
   /** Runs the lines of one place. */
   private runAll(at: number): void {
-    for (let next = this.recorded[this.lines.length]; next !== undefined && next[1] === at; next = this.recorded[this.lines.length]) {
+    this.at = at
+    for (let next = this.next; next !== undefined; next = this.next) {
+      const line = lineOf(next)
+      const before = this.lines.length
+      const definition = this.definitionOf(line)
+      // A run aside that says what a node is may have had it run, too.
+      if (this.lines.length === before) this.runLine(next, line, definition)
+    }
+  }
+
+  /**
+   * Before a run aside reads: runs the lines that ended until then, as far as it is known what these nodes are. So a creator finds what its children
+   * made, and one run aside does for all of them.
+   */
+  private catchUp(aside: Aside): void {
+    for (let next = this.next; next !== undefined && !aside.isStale && !this.asides.has(next[0]); next = this.next) {
+      const before = this.lines.length
+      if (before === this.missed) return
       const line = lineOf(next)
       const definition = this.definitionOf(line)
-      const error = definition === undefined ? this.adopt(line) : this.run(definition, Derivations.wasLast(next[3]))
-      const ended = { ...line, error }
-      this.lines.push(ended)
-      if (Derivations.isTold(ended)) this.failed.push({ name: line.name, output: definition?.output, code: error!.code })
+      if (this.lines.length > before) continue
+      if (definition === undefined) return
+      this.runLine(next, line, definition)
     }
+  }
+
+  private get next(): NodeRunLine | undefined {
+    const next = this.recorded[this.lines.length]
+    return next?.[1] === this.at ? next : undefined
+  }
+
+  private runLine(next: NodeRunLine, line: NodeLine, definition: Definition | undefined): void {
+    const { started } = this
+    this.started = this.children
+    const error = definition === undefined ? this.adopt(line) : this.run(definition, Derivations.wasLast(next[3]))
+    this.started = started
+    const ended = { ...line, error }
+    this.lines.push(ended)
+    if (Derivations.isTold(ended)) this.failed.push({ name: line.name, output: definition?.output, code: error!.code })
   }
 
   /** A run of a node that nobody needs to know again: what it made stands in the entry. */
@@ -203,6 +242,7 @@ export class RecordedDerivation implements Derivation {
   private put(key: string, document: Document | undefined): void {
     if (Value.equals(Codec.read(this.visible(key), []), Codec.read(document, []))) return
     this.made.set(key, { document, line: this.lines.length })
+    for (const aside of this.asides.values()) aside.changed(key)
   }
 
   /** What was made since this was asked last, as far as it is not what is there. */
@@ -247,30 +287,44 @@ export class RecordedDerivation implements Derivation {
   }
 
   /** A module's node; or one that another started, which is run aside to say what it starts where another run would start the same, or is under way. */
-  private definitionOf({ made, name, parent }: Started): Definition | undefined {
+  private definitionOf({ made, name, parent }: Started, isUnderWay = made === UNENDED): Definition | undefined {
     if (parent === undefined) return Piece.isPiece(name) ? this.pieceOf(name) : this.code.node(name)
     const known = this.children.get(name)
     if (made !== UNENDED && (known !== undefined || made !== undefined)) return known
     const slash = parent.lastIndexOf("/")
-    const creator = this.definitionOf({ name: parent.slice(slash + 1), parent: slash < 0 ? undefined : parent.slice(0, slash), made: undefined })
-    const started = creator === undefined ? undefined : this.aside(creator)
+    const creatorName = parent.slice(slash + 1)
+    const aside = this.asides.get(creatorName)
+    if (aside !== undefined) return aside.isStale ? undefined : aside.started.get(name)
+    if (this.asides.size >= MAX_NESTING) return undefined
+    const above = slash < 0 ? undefined : parent.slice(0, slash)
+    const isStarting = above !== undefined && this.asides.has(above.slice(above.lastIndexOf("/") + 1))
+    const before = this.lines.length
+    const creator = this.definitionOf({ name: creatorName, parent: above, made: isStarting ? UNENDED : undefined }, isUnderWay)
+    if (creator === undefined || this.lines.length > before) return undefined
+    const started = this.aside(creator, isUnderWay)
     // What the run under way makes of others holds from its end on.
-    if (made === undefined) for (const [name, definition] of started ?? []) this.children.set(name, definition)
-    return started?.get(name)
+    if (made === undefined) for (const [name, definition] of started) this.children.set(name, definition)
+    const definition = started.get(name)
+    if (definition === undefined && this.lines.length === before) this.missed = before
+    return definition
   }
 
-  /** What a run of a node would start now. */
-  private aside(creator: Definition): ReadonlyMap<string, Definition> {
+  /** What a run of a node would start now; or, of one that is under way, starts while the lines of its children are run with it. */
+  private aside(creator: Definition, isUnderWay: boolean): ReadonlyMap<string, Definition> {
     const before = this.started
-    const found = this.started = new Map<string, Definition>()
+    const draft = this.draft(creator, 0)
+    const aside = new Aside(draft)
+    this.started = aside.started
+    this.asides.set(creator.name, aside)
     try {
       const { run } = creator
-      run(new RecordedRun(this.draft(creator, 0)))
+      run(new RecordedRun(draft, isUnderWay ? () => this.catchUp(aside) : undefined))
     } catch {
       // What it started until then is known all the same.
     }
+    this.asides.delete(creator.name)
     this.started = before
-    return found
+    return aside.started
   }
 }
 
@@ -283,10 +337,12 @@ const lineOf = ([name, at, above = 0, tag, code]: NodeRunLine): NodeLine => {
 /** The transaction of a node that is run again: the draft, as far as a node may use it. */
 class RecordedRun extends NodeTransaction {
   private readonly draft: Draft
+  private readonly beforeRead: () => void
 
-  constructor(draft: Draft) {
+  constructor(draft: Draft, beforeRead = () => {}) {
     super()
     this.draft = draft
+    this.beforeRead = beforeRead
   }
 
   override get beat(): number {
@@ -298,18 +354,22 @@ class RecordedRun extends NodeTransaction {
   }
 
   override get(place: string | Cell): Value.Value {
+    this.beforeRead()
     return this.draft.get(place)
   }
 
   override peek(place: string | Cell): Value.Value {
+    this.beforeRead()
     return this.draft.peek(place)
   }
 
   override keys(place: string | Cell): ReadonlyArray<string> | undefined {
+    this.beforeRead()
     return this.draft.keys(place)
   }
 
   override list(id: string): ReadonlyArray<string> {
+    this.beforeRead()
     return this.draft.list(id)
   }
 

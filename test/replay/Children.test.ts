@@ -3,6 +3,7 @@ import { Effect as Fx } from "effect"
 import { TestClock } from "effect/testing"
 import type { NodeDefinition, Transaction, Value } from "systole"
 import { Computation, Effect } from "systole"
+import { replay } from "../../src/replay/Replay.ts"
 import { enzyme, put, register, replays, steps, write } from "../kernel/Kit.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
@@ -114,6 +115,46 @@ describe("A replay of what nodes start", () => {
         yield* Fx.gen(function*() {
           yield* replays(yield* story([parent], [["/data/base", 1], ["/data/x", 1], ["/data/base", 10], ["/data/base", 2], ["/data/x", 2], ["/data/base", 12]]))
         }).pipe(Fx.provide(TestKernel.layer()))
+      }
+    }))
+
+  it.effect("runs a creator aside once, however many children run while it does", () =>
+    Fx.gen(function*() {
+      /** Starts one after the other, each by what the one before made. */
+      const chain = (tx: Transaction, size: number, make: (i: number, base: number) => NodeDefinition): number => {
+        let base = number(tx.get("/data/base"))
+        for (let i = 0; i < size; i++) {
+          const definition = make(i, base)
+          tx.start(definition)
+          base = number(tx.get(definition.output!)) + 1
+        }
+        return base
+      }
+      const middle = (i: number, base: number): NodeDefinition =>
+        Computation.make({ name: `middle${i}`, output: `/data/middle${i}`, run: (tx) => {
+          runs++
+          return chain(tx, 3, (k, from) => child(from + base, `child${i}-${k}`))
+        } })
+      let runs = 0
+      const counts = Fx.fnUntraced(function*(size: number, make: (i: number, base: number) => NodeDefinition) {
+        const parent = Effect.make({ name: "parent", read: (tx) => {
+          runs++
+          return chain(tx, size, make)
+        }, deliver: () => {} })
+        return yield* Fx.gen(function*() {
+          const space = yield* story([parent], [["/data/base", 1], ["/data/x", 1], ["/data/base", 5]])
+          const live = runs
+          const head = yield* space.head
+          const { difference, impossible } = yield* space.examine((archive) => replay(archive, 0, head))
+          assert.isUndefined(difference ?? impossible)
+          return [live, runs - live] as const
+        }).pipe(Fx.provide(TestKernel.layer()), Fx.ensuring(Fx.sync(() => runs = 0)))
+      })
+      for (const make of [(i: number, base: number) => child(base, `child${i}`), middle]) {
+        for (const size of [4, 40]) {
+          const [live, replayed] = yield* counts(size, make)
+          assert.isAtMost(replayed, 2 * live, `${size}`)
+        }
       }
     }))
 })

@@ -1,0 +1,46 @@
+/**
+ * Runs aside: runs of creators that only say what these start, over the state
+ * of the moment.
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import type { Definition } from "../scheduler/Definition.ts"
+import { CHILDREN } from "../stage/Children.ts"
+import type { Draft } from "../stage/Draft.ts"
+
+/**
+ * One run aside, while it is under way.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Aside {
+  /** What it started so far. */
+  readonly started = new Map<string, Definition>()
+  private readonly draft: Draft
+  private readonly keys = new Set<string>()
+  private readonly lists = new Set<string>()
+  /** How many of the draft's reads these sets hold. */
+  private noted = 0
+  /** What it read is not what is there any more: it does not say what another run would start. */
+  isStale = false
+
+  constructor(draft: Draft) {
+    this.draft = draft
+  }
+
+  /** Another node made something else of a document. */
+  changed(key: string): void {
+    const { own, readAddresses, readDocuments } = this.draft
+    for (; this.noted < readAddresses.length; this.noted++) {
+      const address = readAddresses[this.noted]!
+      if (readDocuments[this.noted] === CHILDREN) this.lists.add(within(address.scope, address.id))
+      else this.keys.add(address.key)
+    }
+    const { id, scope } = Address.ofKey(key)
+    this.isStale ||= this.keys.has(key) || own?.has(key) === true || this.lists.has(within(scope, Address.parent(id)))
+  }
+}
+
+const within = (scope: string, id: string): string => `${scope} ${id}`
