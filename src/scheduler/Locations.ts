@@ -29,8 +29,15 @@ export interface Ground {
   readonly holds: boolean
 }
 
-/** Longest list of changes that is written over rather than let go of. */
+/** Longest list that is written over as it is, and longest whose room is kept: to grow anew costs more than to clear. */
 const KEPT = 256
+const LONGEST = 65_536
+
+/** Empties a list of which so much was in use, so that it keeps nothing to speak of. */
+export const clear = (list: Array<unknown>, count: number): void => {
+  if (count > LONGEST) list.length = 0
+  else if (count > KEPT) list.fill(undefined, 0, count)
+}
 
 /** What a document takes beside its text, in characters. */
 const OVERHEAD = 100
@@ -294,8 +301,8 @@ export class Locations {
   settled(limit = Number.POSITIVE_INFINITY): void {
     this.age++
     if (this.ground.holds) for (let i = 0; i < this.changes; i++) this.count(this.changed[i]!, this.changed[i]!.extra?.document)
-    // A long list is let go of, so that it keeps nothing; a short one is written over.
-    if (this.changes > KEPT) this.changed.length = this.before.length = 0
+    clear(this.changed, this.changes)
+    clear(this.before, this.changes)
     this.changes = 0
     if (this.idle.length > 0) this.sweep()
     if (this.resident > limit) this.unload()

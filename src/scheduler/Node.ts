@@ -64,8 +64,10 @@ export interface NodeRun {
   /** What an effect saw last, and whether that is still to be told. */
   readonly seen: Value
   isSeen: boolean
-  /** How that was told last: one object serves all that is told in one beat. */
+  /** Who is told of it, at hand; and how that was done last, in which beat: one object serves all that is told in one. */
+  deliver: Definition["deliver"]
   delivery: Delivery | undefined
+  deliveredIn: number
   /** Why the newest run failed, where it did; and what changed before it, where that is asked for. */
   readonly error: unknown
   causes: ReadonlyArray<string>
@@ -122,7 +124,9 @@ export class Node {
   /** Goes on under another definition. */
   define(definition: Definition): void {
     this.definition = definition
-    if (this.run !== undefined) this.run.body = definition.run
+    if (this.run === undefined) return
+    this.run.body = definition.run
+    this.run.deliver = definition.deliver
   }
 
   /** Whether demand reaches it. */

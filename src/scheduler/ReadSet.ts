@@ -19,7 +19,7 @@ import { hashOf } from "../stage/Content.ts"
 import type { Draft } from "../stage/Draft.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import { isView } from "../stage/View.ts"
-import type { Definition } from "./Definition.ts"
+import type { Definition, Delivery } from "./Definition.ts"
 import type { Environment } from "./Environment.ts"
 import * as Flag from "./Flag.ts"
 import type { Graph } from "./Graph.ts"
@@ -70,6 +70,9 @@ export abstract class ReadSet extends NodeTransaction {
   runs = 0
   seen: Value.Value = undefined
   isSeen = false
+  deliver: Definition["deliver"]
+  delivery: Delivery | undefined = undefined
+  deliveredIn = -1
   /** What the run wrote beside its output. */
   protected draft: Draft | undefined = undefined
   /** While it waits for a run within: the edge that it is expected to read next. */
@@ -90,6 +93,7 @@ export abstract class ReadSet extends NodeTransaction {
     super()
     this.node = node
     this.body = node.definition.run
+    this.deliver = node.definition.deliver
     this.environment = environment
   }
 

@@ -10,7 +10,7 @@
 import type * as Value from "../cell/Value.ts"
 import { Draft } from "../stage/Draft.ts"
 import type { Startable } from "../stage/Transaction.ts"
-import { answered, type Definition, type Delivery, ignore, raised } from "./Definition.ts"
+import { answered, type Definition, ignore, raised } from "./Definition.ts"
 import type { Environment } from "./Environment.ts"
 import * as Flag from "./Flag.ts"
 import { type Node, type NodeRun, type Started, UNENDED } from "./Node.ts"
@@ -25,7 +25,6 @@ const { REMOVED, UNSETTLED } = Flag
  * @since 0.1.0
  */
 export class Runner extends ReadSet implements NodeRun {
-  delivery: Delivery | undefined = undefined
   error: unknown = undefined
   causes: ReadonlyArray<string> = nothing
   children: Map<string, number> | undefined = undefined

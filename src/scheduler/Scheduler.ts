@@ -24,7 +24,7 @@ import { Gates } from "./Gates.ts"
 import { Graph } from "./Graph.ts"
 import * as Introspection from "./Introspection.ts"
 import { Invalidation } from "./Invalidation.ts"
-import { adopt, type Ground } from "./Locations.ts"
+import { adopt, clear, type Ground } from "./Locations.ts"
 import type { Depth, Location, Node, NodeRun, Started } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
 import * as Piece from "./Piece.ts"
@@ -54,9 +54,6 @@ export interface Changed {
 }
 
 const nobody: ReadonlyArray<Node> = []
-
-/** Longest list that is written over. */
-const KEPT = 256
 
 const zero: Moment = { beat: 0, now: 0, tempo: 0, seed: "0".repeat(32), hash: () => "" }
 
@@ -90,7 +87,7 @@ export class Scheduler {
   /** Finds the modules that runs start by name. */
   module: ((name: string) => Definition | undefined) | undefined
   /** Effects that saw something since the last delivery, in the order in which they ran; how many there are, and how many of them were told. */
-  private readonly seen: Array<Node> = []
+  private readonly seen: Array<NodeRun> = []
   private seers = 0
   private told = 0
   private failures: Array<Finished> = []
@@ -271,8 +268,10 @@ export class Scheduler {
     if (this.seers === 0) return nobody
     const seen = this.seen.slice(this.told, this.seers)
     this.forget()
-    for (const node of seen) node.run!.isSeen = false
-    return seen
+    return seen.map((run) => {
+      run.isSeen = false
+      return run.node
+    })
   }
 
   /** The runs that failed since this was asked last. */
@@ -296,17 +295,21 @@ export class Scheduler {
     const { beat } = this.environment.moment
     const { seen } = this
     while (this.told < this.seers) {
-      const { definition: { deliver, name }, run } = seen[this.told++]!
-      run!.isSeen = false
-      if (run!.delivery?.beat !== beat) run!.delivery = { beat, key: name }
-      void deliver!(run!.seen, run!.delivery!)
+      const run = seen[this.told++]!
+      const { deliver } = run
+      run.isSeen = false
+      if (run.deliveredIn !== beat || run.delivery === undefined) {
+        run.delivery = { beat, key: run.node.definition.name }
+        run.deliveredIn = beat
+      }
+      void deliver!(run.seen, run.delivery)
     }
     this.forget()
   }
 
-  /** All was told. A long list is let go of, so that it keeps nothing; a short one is written over. */
+  /** All was told. */
   private forget(): void {
-    if (this.seers > KEPT) this.seen.length = 0
+    clear(this.seen, this.seers)
     this.seers = this.told = 0
   }
 
@@ -342,10 +345,9 @@ export class Scheduler {
 
   /** What an effect saw is to be told. */
   private saw(run: NodeRun): void {
-    const { node } = run
-    if (node.definition.deliver === undefined || this.revival.isSilent) return
+    if (run.deliver === undefined || this.revival.isSilent) return
     run.isSeen = true
-    this.seen[this.seers++] = node
+    this.seen[this.seers++] = run
   }
 
   /** A run is over: what it saw is to be told, and what it created no more goes. Answers whether it is tried again. */
