@@ -122,6 +122,17 @@ const top: Address = make("/")
 export const ofKey = (key: string): Address => key === top.key ? top : parse(key)
 
 /**
+ * The id of a document from its key: what is the same in each scope.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const idOf = (key: string): string => {
+  const scope = key.indexOf("?")
+  return scope < 0 ? key : key.slice(0, scope)
+}
+
+/**
  * The address `path` deeper inside the same document.
  *
  * @category combinators

@@ -204,7 +204,8 @@ export class RecordedDerivation implements Derivation {
     this.work!.nodeDrafts.push(draft)
     let error: unknown
     try {
-      const returned = definition.run(new RecordedRun(draft)) as Value.Value
+      const { run } = definition
+      const returned = run(new RecordedRun(draft)) as Value.Value
       ignore(returned)
       const value = answered(definition, returned)
       if (draft.refusal !== undefined) throw draft.refusal
@@ -316,7 +317,8 @@ export class RecordedDerivation implements Derivation {
     this.started = aside.started
     this.asides.set(creator.name, aside)
     try {
-      creator.run(new RecordedRun(draft, isUnderWay ? () => this.catchUp(aside) : undefined))
+      const { run } = creator
+      run(new RecordedRun(draft, isUnderWay ? () => this.catchUp(aside) : undefined))
     } catch {
       // What it started until then is known all the same.
     }

@@ -54,7 +54,8 @@ export interface Definition {
   /** The further documents that it writes, or the envelope of a materializer. */
   readonly writes: ReadonlyArray<string>
   readonly envelope: Envelope.Envelope
-  readonly run: (tx: Transaction) => Value | void
+  /** Called by itself: it has no `this`. */
+  readonly run: (this: void, tx: Transaction) => Value | void
   readonly deliver: ((value: Value, at: Delivery) => void | Promise<void>) | undefined
   readonly speculative: boolean
   /** Whether the scheduler may give it a debounce of its own accord. */
@@ -145,7 +146,16 @@ const checked = <A>(name: string, field: string, check: () => A): A => {
 /** A node threw something that is no error. */
 export class NodeThrew extends Error {
   constructor(thrown: unknown) {
-    super(`A node threw ${typeof thrown === "string" ? JSON.stringify(thrown) : String(thrown)}, which is no Error`)
+    super(`A node threw ${typeof thrown === "string" ? JSON.stringify(thrown) : attempt(() => String(thrown), `a value of type ${typeof thrown}`)}, which is no Error`)
+  }
+}
+
+/** What an author's value shows of itself, which may itself throw. */
+const attempt = <A>(look: () => A, otherwise: A): A => {
+  try {
+    return look()
+  } catch {
+    return otherwise
   }
 }
 
@@ -154,7 +164,7 @@ export const withInputs = <R>(run: (tx: Transaction, inputs: Inputs) => R, input
   run.length < 2 ? run as (tx: Transaction) => R : (tx) => run(tx, inputs)
 
 /** What a run threw, as an error. */
-export const raised = (thrown: unknown): Error => thrown instanceof Error ? thrown : new NodeThrew(thrown)
+export const raised = (thrown: unknown): Error => attempt(() => thrown instanceof Error, false) ? thrown as Error : new NodeThrew(thrown)
 
 /**
  * What a run returned, where that is a value; what stands for a failure is thrown.
@@ -170,7 +180,7 @@ export const answered = ({ name }: Pick<Definition, "name">, returned: Value): V
 
 /** Whether a run returned what it would have to wait for. */
 export const isPromise = (value: unknown): boolean =>
-  typeof value === "object" && value !== null && typeof (value as { readonly then?: unknown }).then === "function"
+  typeof value === "object" && value !== null && attempt(() => typeof (value as { readonly then?: unknown }).then === "function", false)
 
 /** Has it concern nobody how that ends which a run would have to wait for. */
 export const ignore = (value: unknown): void => {

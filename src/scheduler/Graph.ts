@@ -143,9 +143,8 @@ export class Graph {
       }
     }
     if (this.isCyclic && !edge.back) this.straighten()
-    if (location.firstReader !== undefined) return
-    if (location.extra?.root === undefined) this.locations.leave(location)
-    else this.locations.drop(location)
+    // A run that waits may be about to read it, so it is let go of when all is settled.
+    if (location.firstReader === undefined) this.locations.leave(location)
   }
 
   /** The nodes whose outputs decide what a location holds. */

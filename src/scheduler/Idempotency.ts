@@ -72,7 +72,8 @@ const repeat = ({ moment, run: { node: { definition, output } } }: Ended, view: 
   const draft = new Draft(view, moment, { run: 0, envelope: definition.envelope, serializable: false, pieces, labels: scheduler.graph.labels, surface: definition })
   const made = new Map<string, Document | undefined>()
   try {
-    const value = definition.run(draft)
+    const { run } = definition
+    const value = run(draft)
     if (output !== undefined) made.set(output.key, value === undefined ? undefined : Codec.encode(value))
   } catch {
     return undefined

@@ -265,10 +265,12 @@ export abstract class ReadSet extends NodeTransaction {
       const path = location.extra?.path
       const isOwn = depth !== "children" && draft?.own?.has(root.key) === true
       if (!isOwn) {
-        if (hops === 0 && isView(root.key)) throw this.refuse(new TransactionRefused({ reason: `${root.key} is a view for the outside that runs cannot read` }))
-        const hash = depth === "children" ? undefined : hashOf(root.key)
+        // Neither views nor content have scopes.
+        const id = Address.idOf(root.key)
+        if (hops === 0 && isView(id)) throw this.refuse(new TransactionRefused({ reason: `${id} is a view for the outside that runs cannot read` }))
+        const hash = depth === "children" ? undefined : hashOf(id)
         if (hash !== undefined) {
-          this.register(root)
+          this.register(locations.root(id))
           return locations.content(hash, depth)
         }
         if ((location.flags & COVERED) !== 0) this.promote(location)

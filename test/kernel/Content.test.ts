@@ -58,6 +58,18 @@ describe("Nodes that read content", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
+  it.effect("find it whatever scope they name: content has none", () =>
+    Fx.gen(function*() {
+      yield* register(size("scoped", "/data/ref"), Effect.make({ name: "watch", read: (tx) => tx.get("/data/scoped"), deliver: () => {} }))
+      const space = yield* TestKernel.space([put])
+      yield* write(space, ["/data/ref", `${place}?scope=user:bob`])
+      assert.strictEqual(yield* space.get("/data/scoped"), -1)
+      yield* upload(space)
+      yield* space.step
+      assert.strictEqual(yield* space.get("/data/scoped"), bytes.length)
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
   it.effect("make the same when they run twice", () =>
     Fx.gen(function*() {
       yield* register(...nodes)

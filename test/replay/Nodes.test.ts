@@ -10,6 +10,23 @@ const watch = (address: string): NodeDefinition => Effect.make({ name: "watch", 
 const notes = (topic: string) => (found: ReadonlyArray<{ readonly [key: string]: Value }>) => found.filter((each) => each["topic"] === topic).map((each) => each["code"])
 
 describe("A replay of nodes", () => {
+  it.effect("calls runs as they were called, by themselves, and looks for views and content without scopes", () =>
+    Fx.gen(function*() {
+      const reads = (name: string, address: string) => Computation.make({ name, output: `/data/${name}`, run: (tx) => [tx.get("/data/x"), tx.get(address)].length })
+      yield* register(
+        Computation.make({ name: "self", output: "/data/self", run(this: unknown, tx) { return [tx.get("/data/x"), typeof this] } }),
+        Computation.make({ name: "then", output: "/data/then", run: (tx) => tx.get("/data/x") === undefined ? 0 : { get then(): never { throw new Error("no look at this") } } }),
+        Computation.make({ name: "throws", output: "/data/throws", run: (tx) => { tx.get("/data/x"); throw Object.create(null) } }),
+        reads("beat", "/rt/beat?scope=user:bob"),
+        Effect.make({ name: "watch", read: (tx) => ["self", "then", "throws", "beat"].map((name) => tx.get(`/data/${name}`) ?? null), deliver: () => {} })
+      )
+      const space = yield* TestKernel.space([put])
+      yield* write(space, ["/data/x", 1])
+      assert.deepStrictEqual<Value>(yield* space.get("/data/self"), [1, "undefined"])
+      assert.deepStrictEqual((yield* TestKernel.diagnostics(space)).map((each) => Link.is(each["subject"]) ? Link.target(each["subject"]).text : "none").sort(), ["/data/beat", "/data/then", "/data/throws"])
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
   it.effect("names the run that made a value, where a later one of the pass made the same again", () =>
     Fx.gen(function*() {
       yield* register(

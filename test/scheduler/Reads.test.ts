@@ -161,6 +161,38 @@ describe("what a run wrote itself", () => {
   })
 })
 
+describe("a place of which the last reader goes while another is about to read it", () => {
+  it("still tells that one of what changes there: a list of names", () => {
+    const scheduler = new Scheduler()
+    let seen: unknown
+    scheduler.set("/mode", 1)
+    scheduler.set("/docs/a", 1)
+    scheduler.register(Computation.make({ name: "w", output: "/docs/w", run: (tx) => tx.get("/mode") === 1 ? tx.list("/docs").length : 0 }))
+    scheduler.pull("/docs/w")
+    scheduler.set("/mode", 2)
+    scheduler.register(Effect.make({ name: "names", read: (tx) => tx.list("/docs").join(), deliver: (names) => void (seen = names) }))
+    scheduler.settle()
+    scheduler.set("/docs/b", 1)
+    scheduler.settle()
+    assert.strictEqual(seen, "a,b,w")
+  })
+
+  it("still tells that one of what changes there: a part of a document that a materializer may write", () => {
+    const scheduler = new Scheduler()
+    let seen: unknown
+    scheduler.set("/mode", 1)
+    scheduler.set("/m/doc", { a: 1 })
+    scheduler.register(Materializer.make({ name: "m", writes: ["/m/**"], run: (tx) => tx.set("/m/x", tx.get("/mode") === 1 ? Number(tx.get("/m/doc#/a")) : 0) }))
+    scheduler.settle()
+    scheduler.set("/mode", 2)
+    scheduler.register(Effect.make({ name: "a", read: (tx) => tx.get("/m/doc#/a"), deliver: (value) => void (seen = value) }))
+    scheduler.settle()
+    scheduler.set("/m/doc", { a: 2 })
+    scheduler.settle()
+    assert.strictEqual(seen, 2)
+  })
+})
+
 describe("deliveries", () => {
   it("go on in their order where one of them settles again, and come once", () => {
     const scheduler = new Scheduler()
