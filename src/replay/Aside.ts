@@ -9,6 +9,9 @@ import type { Definition } from "../scheduler/Definition.ts"
 import { CHILDREN } from "../stage/Children.ts"
 import type { Draft } from "../stage/Draft.ts"
 
+/** Where the run looked, and what it wrote. */
+type Log = Pick<Draft, "own" | "readAddresses" | "readDocuments">
+
 /**
  * One run aside, while it is under way.
  *
@@ -18,7 +21,7 @@ import type { Draft } from "../stage/Draft.ts"
 export class Aside {
   /** What it started so far. */
   readonly started = new Map<string, Definition>()
-  private readonly draft: Draft
+  private readonly draft: Log
   private readonly keys = new Set<string>()
   private readonly lists = new Set<string>()
   /** How many of the draft's reads these sets hold. */
@@ -26,7 +29,7 @@ export class Aside {
   /** What it read is not what is there any more: it does not say what another run would start. */
   isStale = false
 
-  constructor(draft: Draft) {
+  constructor(draft: Log) {
     this.draft = draft
   }
 
