@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Computation, Effect, Scheduler } from "systole"
 import type { Document } from "../../src/cell/Document.ts"
 import { LOADED } from "../../src/scheduler/Flag.ts"
+import { clear } from "../../src/scheduler/Locations.ts"
 
 const LIMIT = 2000
 
@@ -22,6 +23,19 @@ const world = () => {
   const resident = () => [...locations.values()].filter(({ flags }) => (flags & LOADED) !== 0).length
   return { scheduler, commit, resident, reads: () => reads, pass: () => scheduler.settling.settle() }
 }
+
+describe("a list that is used again and again", () => {
+  it("keeps its room and nothing in it, and no room beyond a bound", () => {
+    const list = (count: number): Array<unknown> => {
+      const list = Array.from<unknown>({ length: count }).fill("held")
+      clear(list, count)
+      return list
+    }
+    assert.isTrue(list(257).length === 257 && list(257).every((item) => item === undefined))
+    assert.isTrue(list(65_536).length === 65_536 && list(65_536).every((item) => item === undefined))
+    assert.lengthOf(list(65_537), 0)
+  })
+})
 
 describe("Memory of the scheduler", () => {
   it("is let go of beyond its limit, of what nodes derived and of places where nothing is as well as of what was loaded, and nobody notices", () => {
