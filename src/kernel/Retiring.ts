@@ -55,6 +55,8 @@ interface Found {
 }
 
 interface Kind {
+  /** What the keys of its documents begin with: most that a beat changes is of no kind. */
+  readonly prefix: string
   /** The name of what ended with a change of the beat; `undefined` where nothing of the kind did. */
   readonly ended: (staged: Staged) => string | undefined
   readonly find: (name: string, around: Around) => Found
@@ -85,6 +87,7 @@ const isFinished = (entry: Entries.Entry | undefined): entry is Entries.Entry =>
 /** What comes to an end, by the name of its folder among the notes. */
 const kinds: Readonly<Record<Retired[0], Kind>> = {
   rv: {
+    prefix: `${Entries.FOLDER}/`,
     ended: ({ address, after, before }) => {
       const key = Entries.keyOf(address.key)
       const entry = key === undefined ? undefined : entryOf(after)
@@ -100,6 +103,7 @@ const kinds: Readonly<Record<Retired[0], Kind>> = {
     }
   },
   flow: {
+    prefix: `${Instance.FOLDER}/`,
     ended: ({ address, after, before }) => {
       const inst = Instance.idOf(address.key)
       return inst !== undefined && isOver(instanceOf(after)) && !isOver(instanceOf(before)) ? inst : undefined
@@ -107,6 +111,7 @@ const kinds: Readonly<Record<Retired[0], Kind>> = {
     find: (inst, { store }) => gradual(store, { first: `${Instance.HEARD}/${inst}`, key: Instance.address(inst).key })
   },
   op: {
+    prefix: `${Dossier.FOLDER}/`,
     ended: ({ address, after, before }) => {
       const oid = nameBelow(Dossier.FOLDER, address.key)
       return oid !== undefined && isClosed(after) && !isClosed(before) ? oid : undefined
@@ -117,6 +122,7 @@ const kinds: Readonly<Record<Retired[0], Kind>> = {
     }
   },
   fact: {
+    prefix: `${Diagnostic.FOLDER}/`,
     ended: ({ address, before }) => before === undefined ? nameBelow(Diagnostic.FOLDER, address.key) : undefined,
     find: (name) => {
       const place = Address.make(`${Diagnostic.FOLDER}/${name}`)
@@ -127,7 +133,12 @@ const kinds: Readonly<Record<Retired[0], Kind>> = {
 
 const names = Object.keys(kinds) as ReadonlyArray<Retired[0]>
 
-const folder = (kind: Retired[0]): Address.Address => Address.make(`${OVER}/${kind}`)
+const folders: Readonly<Record<Retired[0], Address.Address>> = {
+  rv: Address.make(`${OVER}/rv`),
+  flow: Address.make(`${OVER}/flow`),
+  op: Address.make(`${OVER}/op`),
+  fact: Address.make(`${OVER}/fact`)
+}
 const noteAddress = (kind: Retired[0], note: string): Address.Address => Address.make(`${OVER}/${kind}/${note}`)
 const countOf = (document: Document.Document | undefined): number => (Document.read(document, []) as number | undefined) ?? 0
 const noteOf = (document: Document.Document | undefined): Note => Document.read(document, []) as unknown as Note
@@ -142,6 +153,7 @@ export const note = ({ moment: { beat, now }, stage }: BeatWork, ...of: Readonly
   const ended = new Map<Retired[0], Array<string>>()
   for (const staged of stage.documents.values()) {
     for (const kind of of) {
+      if (!staged.address.key.startsWith(kinds[kind].prefix)) continue
       const name = kinds[kind].ended(staged)
       if (name === undefined) continue
       const here = ended.get(kind)
@@ -160,9 +172,9 @@ export const note = ({ moment: { beat, now }, stage }: BeatWork, ...of: Readonly
 }
 
 const add = (stage: Stage, kind: Retired[0], by: number): void => {
-  const { key } = folder(kind)
+  const { key } = folders[kind]
   const count = countOf(stage.newest(key)) + by
-  stage.put(folder(kind), count === 0 ? undefined : Document.encode(count), COMMIT)
+  stage.put(folders[kind], count === 0 ? undefined : Document.encode(count), COMMIT)
 }
 
 /**
@@ -209,7 +221,7 @@ export class Shelf {
     const { documents, settings: { limits } } = this.body
     let due: Array<Retired> | undefined
     for (const kind of names) {
-      const count = countOf(documents.read(folder(kind).key))
+      const count = countOf(documents.read(folders[kind].key))
       if (count === 0) continue
       const last = clock - limits.finishedMillis
       if (count <= limits.finishedCount && this.clockOf(kind) > last) continue
@@ -223,7 +235,7 @@ export class Shelf {
     const known = this.oldest.get(kind)
     if (known !== undefined) return known
     const { documents, store } = this.body
-    const [key] = store.below(folder(kind).id, { limit: 1 })
+    const [key] = store.below(folders[kind].id, { limit: 1 })
     const { clock } = noteOf(documents.read(key!))
     this.oldest.set(kind, clock)
     return clock
@@ -233,7 +245,7 @@ export class Shelf {
     const { documents, store } = this.body
     const taken: Array<Retired> = []
     let left = excess
-    for (const key of store.below(folder(kind).id, { limit: MAX_NOTES })) {
+    for (const key of store.below(folders[kind].id, { limit: MAX_NOTES })) {
       const { clock, names } = noteOf(documents.read(key))
       const count = clock <= last ? names.length : Math.min(names.length, left)
       if (count <= 0) break
