@@ -18,7 +18,7 @@ const clip = (title: string): string => title.length <= 100 ? title : `${title.s
 
 const ids = Conformance.scenarioIds(await text("scenarios.md"))
 const { ranges } = JSON.parse(await text("finished.json")) as { readonly ranges: ReadonlyArray<string> }
-const { output, report } = await runVitest("node", ["test/conformance/"])
+const { output, report } = await runVitest("node", ["test/conformance/", "test/flow/Flows.test.ts"])
 if (report === undefined) {
   console.error(output)
   process.exit(1)
