@@ -63,6 +63,41 @@ export interface Assignment {
   readonly outcome?: Outcome | undefined
 }
 
+/** Whether an enzyme takes the signal that tells of the fact at a place. */
+export type Hears = (signal: string, place: string, table: BindingTable) => boolean
+
+/** What a beat works with of its space. */
+interface Around {
+  readonly bound: BindingTable
+  readonly watches: Watches
+  readonly regime: Regime
+  readonly hash: Moment["hash"]
+  readonly intake: { readonly hears: Hears }
+}
+
+/** What a beat gives to its runs; whoever asks for the tempo has it journaled. A class, as an object with a getter of its own costs the engine a shape for each beat. */
+class BeatMoment implements Moment {
+  readonly beat: number
+  readonly now: number
+  readonly seed: string
+  readonly hash: Moment["hash"]
+  private readonly work: BeatWork
+
+  constructor(work: BeatWork, hash: Moment["hash"]) {
+    const { beat, clock, seed } = work.begun
+    this.beat = beat
+    this.now = clock
+    this.seed = seed
+    this.hash = hash
+    this.work = work
+  }
+
+  get tempo(): number {
+    this.work.timed = true
+    return this.work.begun.tempo
+  }
+}
+
 /** A cell's list with changes that are not kept yet. */
 interface List {
   readonly cell: string
@@ -109,8 +144,6 @@ export class BeatWork {
   readonly facts: Array<{ readonly fact: Diagnostic.Diagnostic; readonly place: Address }> = []
   /** The labels of the space, where it has any. */
   labels: Labels | undefined
-  /** Whether an enzyme takes the signal that tells of the fact at a place. */
-  hears: (signal: string, place: string) => boolean = () => false
   /** What the beat itself sent, but to those who await operations. */
   readonly told: Array<Sent> = []
   /** The transactions of nodes that a replay ran, by their lines. */
@@ -133,19 +166,22 @@ export class BeatWork {
   readonly bindings = new Map<string, ReadonlyArray<Binding>>()
   private readonly bound: BindingTable
   private readonly watches: Watches
+  private readonly intake: Around["intake"]
   private advance: Advance | undefined
 
-  constructor(stage: Stage, begun: Begun, around: { readonly bound: BindingTable; readonly watches: Watches; readonly regime: Regime; readonly hash: Moment["hash"] }) {
+  constructor(stage: Stage, begun: Begun, { bound, hash, intake, regime, watches }: Around) {
     this.stage = stage
     this.begun = begun
-    const tempo = () => {
-      this.timed = true
-      return begun.tempo
-    }
-    this.moment = { beat: begun.beat, now: begun.clock, seed: begun.seed, hash: around.hash, get tempo() { return tempo() } }
-    this.bound = around.bound
-    this.watches = around.watches
-    this.regime = around.regime
+    this.moment = new BeatMoment(this, hash)
+    this.bound = bound
+    this.watches = watches
+    this.regime = regime
+    this.intake = intake
+  }
+
+  /** Whether an enzyme takes the signal that tells of the fact at a place. */
+  hears(signal: string, place: string): boolean {
+    return this.intake.hears(signal, place, this.table)
   }
 
   /** What the beat makes of operations, from the first that is asked of them. */

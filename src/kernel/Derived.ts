@@ -173,7 +173,7 @@ export class Derived implements Derivation {
     this.at = FIRST
     scheduler.revival.revive()
     if (this.written.size > 0) this.stageChanges()
-    work.stage.derive = (address, depth) => this.gate(address, depth)
+    work.stage.derive = this.gate
   }
 
   /** What was written under groups is told step by step, so that each group hears of the others' alone. */
@@ -346,8 +346,8 @@ export class Derived implements Derivation {
     return staged === undefined ? this.committedState.read(key) : staged.after
   }
 
-  /** A handling reads here: what is derived is brought up to date over what it sees. */
-  private gate(address: Address.Address, depth: "deep" | "children"): void {
+  /** A handling reads here: what is derived is brought up to date over what it sees. One function for all beats: an engine holds one that becomes a property for long-lived, and all that it refers to with it. */
+  private readonly gate: Stage["derive"] = (address, depth) => {
     const until = this.scheduler!.demand(address, depth)
     if (until !== undefined) this.heldUntil = Math.min(this.heldUntil ?? until, until)
     if (this.written.size > 0) this.stageChanges()

@@ -1,8 +1,9 @@
 /**
  * Documents of a space: those in memory, and through them those in the store.
  *
- * Memory is a cache with a limit in characters; what was loaded or
- * written longest ago leaves first. That a document does not exist is remembered as well, because
+ * Memory is a cache with a limit in characters. What was used since half of that
+ * was filled is kept, and of what came before, that which is used until it is
+ * filled again. That a document does not exist is remembered as well, because
  * each new one asks for it. (Architecture, section 3.)
  *
  * @module
@@ -26,7 +27,9 @@ const OVERHEAD = 200
 export class Documents implements Committed {
   private readonly store: SpaceStore
   private readonly limit: number
-  private readonly resident = new Map<string, Document | null>()
+  private recent = new Map<string, Document | null>()
+  private earlier: ReadonlyMap<string, Document | null> = new Map()
+  /** What the recent ones cost, in characters. */
   private size = 0
   /** Content that no beat captured yet. */
   private readonly arrived = new Set<string>()
@@ -39,26 +42,30 @@ export class Documents implements Committed {
   }
 
   read(key: string): Document | undefined {
-    const known = this.resident.get(key)
+    const known = this.recent.get(key)
     if (known !== undefined) return known ?? undefined
-    const text = this.ask(() => this.store.read(key))
-    const document = text === undefined ? undefined : Codec.decode(text)
+    const before = this.earlier.get(key)
+    const document = before === undefined ? this.load(key) : before ?? undefined
     this.put(key, document)
     return document
   }
 
+  private load(key: string): Document | undefined {
+    const text = this.ask(() => this.store.read(key))
+    return text === undefined ? undefined : Codec.decode(text)
+  }
+
   /** Takes in what a beat committed. */
   put(key: string, document: Document | undefined): void {
-    const before = this.resident.get(key)
-    if (before !== undefined) {
-      // To the end of the order in which entries leave.
-      this.resident.delete(key)
-      this.size -= cost(key, before)
-    }
+    const before = this.recent.get(key)
+    if (before !== undefined) this.size -= cost(key, before)
     const entry = document ?? null
-    this.resident.set(key, entry)
+    this.recent.set(key, entry)
     this.size += cost(key, entry)
-    if (this.size > this.limit) this.evict()
+    if (this.size <= this.limit / 2) return
+    this.earlier = this.recent
+    this.recent = new Map()
+    this.size = 0
   }
 
   children(scope: string, id: string): ReadonlyArray<string> {
@@ -94,15 +101,6 @@ export class Documents implements Committed {
     } catch (error) {
       this.failure ??= error
       throw error
-    }
-  }
-
-  /** Lets go of the oldest entries, down to three quarters of the limit, so that this is rare. */
-  private evict(): void {
-    for (const [key, entry] of this.resident) {
-      if (this.size <= this.limit * 0.75) return
-      this.resident.delete(key)
-      this.size -= cost(key, entry)
     }
   }
 }

@@ -76,8 +76,7 @@ export class Heartbeat {
   private capture(number: number): BeatWork {
     const { bindings, documents, hash, regime, watches } = this.body
     const begun = this.intake.begin(number)
-    const work = new BeatWork(new Stage(documents), begun, { bound: bindings, watches, regime, hash })
-    work.hears = (signal, place) => this.intake.hears(signal, place, work.table)
+    const work = new BeatWork(new Stage(documents), begun, { bound: bindings, watches, regime, hash, intake: this.intake })
     Modules.put(begun.modules, work.stage)
     Labelling.begin(work)
     this.captureControls(work)

@@ -15,6 +15,7 @@ import type { Appointment } from "../rendezvous/Calendar.ts"
 import * as Registry from "../registry/Registry.ts"
 import type { Lane, Resolution } from "../registry/Registry.ts"
 import type { Start } from "./BeatWork.ts"
+import { ChurnMap } from "./ChurnMap.ts"
 import { type Control, sizeOf } from "./Control.ts"
 import { Backlog, Flight } from "./Flight.ts"
 import type { Taken } from "./Flight.ts"
@@ -40,7 +41,7 @@ export class Inbox {
   readonly waits = new Waits()
   readonly waiting: Waiting
   /** Signals that were captured and are not over, by their id: as many as a beat can take, and the others by their rows. */
-  readonly flights = new Map<string, Flight>()
+  readonly flights = new ChurnMap<string, Flight>()
   /** Signals that came from outside and wait for their capture or another attempt; characters of these and of control input. */
   signals = 0
   bytes = 0
@@ -62,7 +63,7 @@ export class Inbox {
   /** How many handlings wait for a gate that holds back what they read. */
   parked = 0
   /** Lanes that are held, with the events that wait behind their holder. */
-  private readonly lanes = new Map<string, Queue<number> | undefined>()
+  private readonly lanes = new ChurnMap<string, Queue<number> | undefined>()
   /** What an aborted beat had taken, for the next one to take again. */
   private again: ReadonlyArray<Taken> | undefined
 

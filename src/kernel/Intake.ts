@@ -9,7 +9,7 @@
  */
 import type { BindingTable } from "../registry/Bindings.ts"
 import type { Resolution } from "../registry/Registry.ts"
-import type { Begun, Start } from "./BeatWork.ts"
+import type { Begun, Hears, Start } from "./BeatWork.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Control } from "./Control.ts"
 import type { Flight, Outcome, Taken } from "./Flight.ts"
@@ -50,8 +50,7 @@ export interface Intake {
   readonly met: (regime: Regime.Regime) => ReadonlyArray<string>
   /** What is over for so long that the beat lets go of it. */
   readonly retired: (start: Start, regime: Regime.Regime) => ReadonlyArray<Retired>
-  /** Whether an enzyme takes the signal that tells of the fact at a place. */
-  readonly hears: (signal: string, place: string, table: BindingTable) => boolean
+  readonly hears: Hears
   /** The outcome of a handling that is not to run, because how it ended is known. */
   readonly settled: (flight: Flight, key: string) => Outcome | undefined
   /** The beat was aborted: its input is taken again. */

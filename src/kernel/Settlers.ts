@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { ChurnMap } from "./ChurnMap.ts"
 import type { Receipt } from "./Receipts.ts"
 import type { SpaceStopped } from "./SpaceError.ts"
 
@@ -19,7 +20,7 @@ interface Settler {
  */
 export class Settlers {
   /** Most events have one who waits, and then no list. */
-  private readonly byId = new Map<string, Settler | ReadonlyArray<Settler>>()
+  private byId = new ChurnMap<string, Settler | ReadonlyArray<Settler>>()
 
   get size(): number {
     return this.byId.size
@@ -50,7 +51,7 @@ export class Settlers {
   /** The space stopped: nobody will be told any more. */
   fail(error: SpaceStopped): void {
     const all = [...this.byId.values()].flatMap(listOf)
-    this.byId.clear()
+    this.byId = new ChurnMap()
     for (const { fail } of all) fail?.(error)
   }
 }

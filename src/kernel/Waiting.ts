@@ -10,6 +10,7 @@
  */
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import { PersistenceError, StoreDamaged } from "../persistence/PersistenceError.ts"
+import { ChurnMap } from "./ChurnMap.ts"
 import type { Limits } from "./Limits.ts"
 import type { Signal } from "./Signal.ts"
 import { Pending, size } from "./Signal.ts"
@@ -31,13 +32,13 @@ export class Waiting {
   private readonly rows: Rows | undefined
   private readonly limits: Pick<Limits, "captureSignals" | "captureBytes">
   /** What is in memory, by its number, and its characters. */
-  private readonly resident = new Map<number, Pending>()
+  private readonly resident = new ChurnMap<number, Pending>()
   private bytes = 0
   /** Texts that were read ahead, by number, and the newest number that was read. */
   private ahead: ReadonlyMap<number, string> = new Map()
   private read = -Infinity
   /** Signals from outside that have no row to be found by, from their arrival until a beat is done with them. */
-  private readonly unsaved = new Map<string, Signal>()
+  private readonly unsaved = new ChurnMap<string, Signal>()
   /** How many rows there are at most, and how many of them the beat under way took. */
   private stored = 0
   private leaving = 0

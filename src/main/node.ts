@@ -7,8 +7,13 @@ import { serve } from "@hono/node-server"
 import type { Server as HttpServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { setImmediate } from "node:timers"
+import { setFlagsFromString } from "node:v8"
 import type * as Main from "./Main.ts"
 import * as Rest from "./Rest.ts"
+
+// What V8 sees survive its first small collections, it makes old from the start from then on. Under load these are the
+// objects of all requests that wait for one flush: each would be old when it dies, and keep young ones alive.
+setFlagsFromString("--no-allocation-site-pretenuring")
 
 /**
  * What Node gives: its HTTP server, and the turn of its loop.

@@ -33,7 +33,7 @@ export class GroupStore implements SpaceStore {
   /** Hands the group on. Where commits are not durable by themselves, it waits for all that were made until now. */
   readonly flush: Effect.Effect<void, PersistenceError>
   private readonly backend: Backend
-  private readonly overlay: Overlay
+  private overlay: Overlay
   /** Why nothing more can be written: after a failure the state of the store is known only to a new handle. */
   private failed: PersistenceError | undefined
   private committed = 0
@@ -212,7 +212,7 @@ export class GroupStore implements SpaceStore {
       this.failed = cause instanceof PersistenceError ? cause : this.unavailable("its last flush broke off")
       throw cause
     }
-    this.overlay.reset()
+    this.overlay = new Overlay(this.overlay.head)
     this.committed++
   }
 

@@ -3,7 +3,7 @@
  *
  * It keeps the net effect only. A signal that is queued and dequeued within
  * the group leaves nothing, a document that is written in each beat is one row
- * with its last text. A flush hands it to the backend and empties it.
+ * with its last text. A flush hands it to the backend, and another overlay follows.
  *
  * @module
  */
@@ -18,9 +18,9 @@ import type { Batch, CellRow, Head, JournalRow, ObservationRow, QueueRow, Receip
  * @since 0.1.0
  */
 export class Overlay implements Group {
-  base: Head
+  readonly base: Head
   head: Head
-  /** Whether nothing was added since the last reset. */
+  /** Whether nothing was added. */
   empty = true
   readonly cells = new Map<string, CellRow>()
   readonly journal: Array<JournalRow> = []
@@ -91,18 +91,6 @@ export class Overlay implements Group {
       else rows.push(row)
     }
     return this.byId.get(id)?.filter((row) => this.queued.get(row.seq) === row) ?? []
-  }
-
-  /** Forgets all but the head, on which the next group follows. */
-  reset(): void {
-    this.base = this.head
-    this.empty = true
-    this.journal.length = 0
-    this.touched.length = 0
-    this.indexed = 0
-    this.named.length = 0
-    this.filed = 0
-    for (const each of [this.cells, this.receipts, this.queued, this.dequeued, this.blobs, this.observations, this.byParent, this.byId]) if (each.size > 0) each.clear()
   }
 
   private addReceipt(row: ReceiptRow): void {
