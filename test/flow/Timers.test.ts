@@ -115,6 +115,27 @@ describe("Times that flows wait for", () => {
       yield* Ledger.isReplayedEqual(space)
     }).pipe(Ledger.granted))
 
+  it.effect("that come while the space is paused wait until it is resumed, and a rollback takes none of them away", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space({ start: (tx) => tx.flow.start("waiting", undefined, { inst: "late" }) }, [waiting])
+      /** Asks for a control operation, and steps until it is over. */
+      const through = Effect.fnUntraced(function*<A, E>(ask: Effect.Effect<A, E>) {
+        assert.strictEqual((yield* controlled(space, ask))._tag, "Success")
+        for (let i = 0; i < 20 && (yield* space.control.state).control !== null; i++) yield* space.step
+      })
+      yield* Ledger.ask(space, "start")
+      yield* space.step
+      yield* through(space.control.pause())
+      yield* through(space.control.rollback(0))
+      yield* steps(space, 10)
+      assert.deepStrictEqual([yield* stateOf(space, "late"), yield* rung(space)], ["waiting", []])
+      yield* through(space.control.resume())
+      yield* steps(space, 3)
+      assert.deepInclude(yield* instance(space, "late"), { state: "waiting", pc: "late" })
+      assert.lengthOf(yield* rung(space), 1)
+      yield* Ledger.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+
   it.effect("wake a space that is idle, and call for no beat before", () =>
     Effect.gen(function*() {
       const machine = yield* Machine.make
