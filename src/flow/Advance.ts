@@ -13,7 +13,7 @@ import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import { InvalidValue } from "../cell/Value.ts"
-import type { Due } from "../stage/Due.ts"
+import type { Now } from "../stage/Due.ts"
 import { COMMIT, type Stage } from "../stage/Stage.ts"
 import * as Instance from "./Instance.ts"
 
@@ -23,18 +23,24 @@ export interface Sent {
   readonly target: string
   /** Without one it is an impulse. */
   readonly payload: Document.Document | undefined
-  /** When it is taken, where that is not the next beat. */
-  readonly due?: Due | undefined
 }
 
 /** What the beat told of. */
 export interface Told {
   /** The completions, each by the cell of its event. */
   readonly completions: ReadonlyArray<readonly [cell: string, event: Document.Document]>
+  /** The cells whose time has come. */
+  readonly met: ReadonlyArray<string>
   /** Whether what lies in one cell may be told in another. */
   readonly tells: (from: string, to: string) => boolean
-  /** Is told of each instance that a completion ended, since it does not fit its cell, as it was before. */
-  readonly outgrown: (inst: string, instance: Instance.Instance) => void
+  /** Is told of each instance that a completion ended, since it does not fit its cell. */
+  readonly outgrown: (inst: string) => void
+}
+
+/** What a beat made of its flows: what it sends, and the rendezvous that ended instances spawned, by their keys. */
+export interface Advanced {
+  readonly sent: ReadonlyArray<Sent>
+  readonly left: ReadonlyArray<string>
 }
 
 /** What is asked where completions come to those who hear of them. */
@@ -52,12 +58,12 @@ interface Event {
 }
 
 /**
- * Step 10 for flows, over the events of the completions that the beat told of.
+ * Step 10 for flows: completions, then times, come to those that wait for them; then all that is ready goes on, and what is over is told of and hears no more.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const atCommit = (stage: Stage, { completions, outgrown, tells }: Told): ReadonlyArray<Sent> => {
+export const atCommit = (stage: Stage, now: Pick<Now, "beat" | "now">, { completions, met, outgrown, tells }: Told): Advanced => {
   if (completions.length > 0) {
     const listeners = listening(stage)
     for (const [cell, document] of completions) {
@@ -65,27 +71,48 @@ export const atCommit = (stage: Stage, { completions, outgrown, tells }: Told): 
       hear(stage, { listeners, outgrown, tells: (to) => tells(cell, to) }, { key, outcome, signal_path, document })
     }
   }
+  for (const key of met) if (isInstance(key)) meet(stage, key, now)
   const sent: Array<Sent> = []
-  for (const [key, { before }] of stage.documents) {
+  const left: Array<string> = []
+  for (const key of stage.documents.keys()) {
     if (!isInstance(key)) continue
-    const instance = Instance.read(Document.read(stage.newest(key), []))
+    const instance = newest(stage, key)
     if (instance === undefined) continue
     const { flow, pc, state } = instance
     if (state === "ready") sent.push({ signal: `${Instance.SIGNALS}/${flow}`, target: key, payload: Document.encode({ pc }) })
-    if (Instance.isOver(instance)) sent.push({ signal: `${Instance.ENDED}/${state}`, target: key, payload: undefined })
-    else for (const due of newDues(instance, Instance.read(Document.read(before, [])))) sent.push({ signal: `${Instance.SIGNALS}/${flow}`, target: key, payload: Document.encode({ until: due.beat }), due })
+    if (!Instance.isOver(instance)) continue
+    sent.push({ signal: `${Instance.ENDED}/${state}`, target: key, payload: undefined })
+    left.push(...release(stage, Instance.idOf(key)!, instance))
   }
-  return sent
+  return { sent, left }
 }
 
 /** Whether a document is an instance. Most of most beats differ from those in the first letter that can. */
 export const isInstance = (key: string): boolean => key.charCodeAt(6) === 102 && Instance.idOf(key) !== undefined
 
-/** The times that an instance waits for since this beat. */
-const newDues = (instance: Instance.Instance, before: Instance.Instance | undefined): ReadonlyArray<Due> => {
-  const known = before === undefined ? [] : Instance.dues(before)
-  return Instance.dues(instance).filter(({ beat, moment }) => !known.some((other) => other.beat === beat && other.moment === moment))
+const newest = (stage: Stage, key: string): Instance.Instance | undefined => Instance.read(Document.read(stage.newest(key), []))
+
+/** The time of an instance has come, unless the beat put it off. */
+const meet = (stage: Stage, key: string, now: Pick<Now, "beat" | "now">): void => {
+  const instance = newest(stage, key)
+  if (instance === undefined) return
+  const timed = Instance.timed(instance, now)
+  if (timed !== instance) stage.put(Address.ofKey(key), Document.encode(timed), COMMIT)
 }
+
+/** Has an instance that is over hear of nothing any more, and lets go of what no Wait has taken; answers the rendezvous that are its own. Whoever spawned one of their keys since answers for it. */
+const release = (stage: Stage, inst: string, instance: Instance.Instance): ReadonlyArray<string> => {
+  const jobs = Object.values(instance.jobs)
+  for (const job of jobs) {
+    const places = [Instance.subscription(inst, job), ...job.event === undefined ? [] : [Address.make(job.event.link.$link)]]
+    for (const place of places) if (stage.newest(place.key) !== undefined) stage.put(place, undefined, COMMIT)
+  }
+  if (jobs.some(({ event }) => event !== undefined)) stage.put(Instance.address(inst), Document.encode(Instance.settled(instance)), COMMIT)
+  return jobs.flatMap(({ key }) => key !== undefined && ownerOf(stage, key) === inst ? [key] : [])
+}
+
+const ownerOf = (stage: Stage, key: string): string | undefined =>
+  (Document.read(stage.newest(`/data/rv/${key}`), []) as { readonly inst_id?: string } | undefined)?.inst_id
 
 /** Notes a completion with all instances that hear of it, and has those go on that wait for it. */
 const hear = (stage: Stage, { listeners, outgrown, tells }: Hearing, { document, key, outcome, signal_path }: Event): void => {
@@ -94,8 +121,8 @@ const hear = (stage: Stage, { listeners, outgrown, tells }: Hearing, { document,
       const place = Instance.subscription(inst, heard)
       const { key: cell } = Instance.address(inst)
       const steps = Document.read(stage.newest(place.key), [])
-      const instance = Instance.read(Document.read(stage.newest(cell), []))
-      if (steps === undefined || instance === undefined || !tells(cell)) continue
+      const instance = newest(stage, cell)
+      if (steps === undefined || instance === undefined || Instance.isOver(instance) || !tells(cell)) continue
       const placeOf = (step: string): Address.Address => Instance.heard(inst, { n: instance.jobs[step]!.heard + 1, step })
       const names = Object.keys(steps as object).filter((step) => instance.jobs[step] !== undefined && tells(placeOf(step).key))
       if (names.length === 0) continue
@@ -106,8 +133,8 @@ const hear = (stage: Stage, { listeners, outgrown, tells }: Hearing, { document,
       const jobs = { ...instance.jobs, ...Object.fromEntries(names.map((step) => [step, heardBy(step)])) }
       const grown = fitting({ ...instance, jobs, state: instance.state === "waiting" ? "ready" : instance.state })
       if (grown === undefined) {
-        stage.put(Instance.address(inst), Document.encode(ended(instance)), COMMIT)
-        outgrown(inst, instance)
+        stage.put(Instance.address(inst), Document.encode({ ...instance, state: "error", note: "does not fit its cell" }), COMMIT)
+        outgrown(inst)
         continue
       }
       const staying = names.filter((step) => jobs[step]!.again)
@@ -135,15 +162,13 @@ const listening = ({ committed, documents }: Stage): Hearing["listeners"] => {
   return (place) => [...new Set([...committed.children(Address.SPACE, place), ...written.get(place) ?? []])].sort()
 }
 
-/** An instance as it is kept; `undefined` where it does not fit its cell. */
+/** An instance as it is kept; `undefined` where that leaves no room for how it ends. */
 const fitting = (instance: Instance.Instance): Document.Document | undefined => {
   try {
-    return Document.encode(instance)
+    const document = Document.encode(instance)
+    return document.size > Instance.MAX_TEXT ? undefined : document
   } catch (error) {
     if (error instanceof InvalidValue) return undefined
     throw error
   }
 }
-
-/** An instance that cannot go on: without its jobs, of which it has one at least, it has room for so short a note. */
-const ended = (instance: Instance.Instance): Instance.Instance => ({ ...instance, jobs: {}, state: "error", note: "does not fit its cell" })

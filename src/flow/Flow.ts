@@ -14,6 +14,7 @@ import * as Name from "../cell/Name.ts"
 import * as Values from "../cell/Value.ts"
 import * as Enzyme from "../registry/Enzyme.ts"
 import type { Draft } from "../stage/Draft.ts"
+import { MAX_WAIT } from "../stage/Due.ts"
 import { InvalidFlow } from "./FlowError.ts"
 import * as Instance from "./Instance.ts"
 import * as Machine from "./Machine.ts"
@@ -126,14 +127,16 @@ const missing = (steps: ReadonlyMap<string, Placed>): string | undefined => {
 
 const isCount = (value: unknown): boolean => value === undefined || (Number.isSafeInteger(value) && (value as number) > 0)
 
+const isBeats = (value: unknown): boolean => isCount(value) && (value === undefined || (value as number) <= MAX_WAIT)
+
 /** What is wrong with a step of each kind. */
 const faults: Readonly<Record<Kind, (step: never) => string | undefined>> = {
   guard: ({ guard }: Guard<unknown, string>) => typeof guard === "function" ? undefined : "has a guard that is no function",
   transform: ({ transform }: Transform<unknown, string>) => typeof transform === "function" ? undefined : "has a transform that is no function",
   wait: ({ wait, within }: Wait<unknown, string>) =>
-    typeof wait !== "function" && typeof wait !== "string" ? "waits neither for a step nor for a signal" : isCount(within) ? undefined : "waits within no whole number of beats from 1",
+    typeof wait !== "function" && typeof wait !== "string" ? "waits neither for a step nor for a signal" : isBeats(within) ? undefined : `waits within no whole number of beats from 1 to ${MAX_WAIT}`,
   decide: ({ decide, to }: Decide<unknown, string>) => typeof decide !== "function" ? "has a decide that is no function" : Array.isArray(to) && to.length > 0 ? undefined : "does not say in to where it can go on",
-  clamp: ({ clamp }: Clamp<string>) => typeof clamp === "object" && clamp !== null && isCount(clamp.steps) && isCount(clamp.beats) ? undefined : "clamps to no whole numbers of steps and beats from 1"
+  clamp: ({ clamp }: Clamp<string>) => typeof clamp === "object" && clamp !== null && isCount(clamp.steps) && isBeats(clamp.beats) ? undefined : `clamps to no whole numbers of steps from 1 and of beats from 1 to ${MAX_WAIT}`
 }
 
 const fault = (kind: Kind, step: never): string | undefined => faults[kind](step)

@@ -9,6 +9,7 @@
  * @module
  */
 import * as Address from "../cell/Address.ts"
+import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
 import type { Link } from "../cell/Link.ts"
 import type { Value } from "../cell/Value.ts"
@@ -18,8 +19,14 @@ import * as Dues from "../stage/Due.ts"
 /** Where instances lie. */
 export const FOLDER = "/data/flow/inst"
 
-/** The cell that says how many instances are under way, so that nobody has to count them. */
+/** The cell that says how many instances are under way, so that nobody has to count them. Below it each has a cell that waits for a time, by which it is found when a space is opened. */
 export const OPEN = Address.make("/sys/index/flow")
+
+/**
+ * Most characters of an instance that is under way. What it gets beside the work of its steps is bounded by the rest: the longest names
+ * and numbers of where it stands, and a note of why it ended.
+ */
+export const MAX_TEXT = Document.MAX_TEXT - 2048
 
 /** Where it is noted who hears of a rendezvous, a cell for each. */
 export const SUBSCRIPTIONS = "/data/flow/subs"
@@ -121,9 +128,30 @@ export const read = (value: Value): Instance | undefined =>
 /** Whether it is over. */
 export const isOver = ({ state }: Instance): boolean => state === "done" || state === "error" || state === "cancelled"
 
-/** When the Wait that it is in is over, and when its budget is; none for never. */
-export const dues = ({ budget: { deadline, deadline_ms }, until, until_ms }: Instance): ReadonlyArray<Due> =>
-  [[until, until_ms], [deadline, deadline_ms]].flatMap(([beat, moment]) => beat === 0 ? [] : [{ beat, moment }])
+/** The times that it waits for: when its budget ends, and when the Wait that it is in is over. One that rests waits for none, and one that is ready no longer for its Wait. */
+export const dues = ({ budget: { deadline, deadline_ms }, state, until, until_ms }: Instance): ReadonlyArray<Due> => {
+  if (state !== "waiting" && state !== "ready") return none
+  return [[state === "waiting" ? until : 0, until_ms], [deadline, deadline_ms]].flatMap(([beat, moment]) => beat === 0 ? [] : [{ beat, moment }])
+}
+
+const none: ReadonlyArray<Due> = []
+
+/**
+ * How an instance stands when its time has come: over where its budget is, whatever it does, and ready where its Wait is. One whose time
+ * was put off, or that rests, stays as it is.
+ */
+export const timed = (instance: Instance, now: Pick<Now, "beat" | "now">): Instance => {
+  if (dues(instance).length === 0) return instance
+  const note = overdrawn(instance, now)
+  if (note !== undefined) return { ...instance, state: "error", note }
+  return instance.state === "waiting" && isLate(instance, now) ? { ...instance, state: "ready" } : instance
+}
+
+/** An instance without what came of its rendezvous and no Wait has taken. */
+export const settled = (instance: Instance): Instance => ({
+  ...instance,
+  jobs: Object.fromEntries(Object.entries(instance.jobs).map(([step, { event: _, ...job }]) => [step, job]))
+})
 
 /** Whether the Wait that it is in is over. */
 export const isLate = ({ until, until_ms }: Instance, now: Pick<Now, "beat" | "now">): boolean => until > 0 && Dues.isOver({ beat: until, moment: until_ms }, now)

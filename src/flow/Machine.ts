@@ -16,6 +16,7 @@ import * as Name from "../cell/Name.ts"
 import { codeOf, isTagged, Retry } from "../registry/Outcome.ts"
 import type { Draft } from "../stage/Draft.ts"
 import * as Due from "../stage/Due.ts"
+import * as Savepoint from "../stage/Savepoint.ts"
 import * as Write from "../stage/Write.ts"
 import { InvalidFlowRequest } from "./FlowError.ts"
 import * as Instance from "./Instance.ts"
@@ -54,20 +55,18 @@ export const run = (plan: Plan, draft: Draft, target: string): string => {
   const inst = Instance.idOf(target)
   const found = inst === undefined ? undefined : Instance.read(draft.get(target))
   if (inst === undefined || found === undefined || found.flow !== plan.name) return "absent"
-  const isOver = Instance.isLate(found, draft) || Instance.overdrawn(found, draft) !== undefined
-  if (found.state !== "ready" && !(found.state === "waiting" && isOver)) return found.state
-  const kill = (key: string) => draft.rv.kill(key, { mode: "cancel" })
-  let instance: Instance.Instance = { ...found, state: "ready" }
+  if (found.state !== "ready") return found.state
+  const savepoint = Savepoint.make(draft)
+  let instance = found
   while (instance.state === "ready") instance = taken(plan, instance, { draft, inst })
   try {
-    keep(draft, inst, { instance, kill })
+    keep(draft, inst, instance)
+    savepoint.keep()
   } catch (error) {
-    const { history, jobs, results } = found
-    const grown = instance
-    // What made it too large is what came of its steps.
-    instance = failed({ ...instance, history, jobs, results }, { draft, error })
-    keep(draft, inst, { instance, kill })
-    release(draft, inst, { instance: grown, kill })
+    // What is too large is what its steps did, so nothing is left of that but how far they came.
+    savepoint.restore()
+    instance = failed({ ...found, pc: instance.pc }, { draft, error })
+    keep(draft, inst, instance)
   }
   return instance.state
 }
@@ -216,29 +215,20 @@ const pathOf = (path: unknown): string => {
 const subscribe = (draft: Draft, inst: string, { heard, step }: { readonly heard: Instance.Heard; readonly step: string }): void =>
   draft.operate([Write.set(Address.into(Instance.subscription(inst, heard), [step]), true)])
 
-/** What is kept: an instance, and how a rendezvous is ended. */
-interface Keeping {
-  readonly instance: Instance.Instance
-  readonly kill: (key: string) => unknown
+/**
+ * Writes an instance, whatever the envelope of the run.
+ *
+ * @throws InvalidValue where one that goes on would have no room for how it ends
+ */
+export const keep = (draft: Draft, inst: string, instance: Instance.Instance): void => {
+  const write = Write.set(Instance.address(inst), instance)
+  const size = Write.lengthOf(write.document)
+  if (size > Instance.MAX_TEXT && !Instance.isOver(instance)) throw new Values.InvalidValue({ at: write.address.text, reason: tooLarge(size) })
+  draft.operate([write])
 }
 
-/** Writes an instance, whatever the envelope of the run. One that is over hears of nothing any more, and ends what it spawned. */
-export const keep = (draft: Draft, inst: string, { instance, kill }: Keeping): void => {
-  if (!Instance.isOver(instance)) return draft.operate([Write.set(Instance.address(inst), instance)])
-  const jobs = Object.fromEntries(Object.entries(instance.jobs).map(([step, { event: _, ...job }]) => [step, job]))
-  draft.operate([Write.set(Instance.address(inst), { ...instance, jobs })])
-  release(draft, inst, { instance, kill })
-}
-
-/** Lets go of all that an instance which is over had of rendezvous: its own are ended, and nobody looks at what came of them. */
-export const release = (draft: Draft, inst: string, { instance, kill }: Keeping): void => {
-  for (const job of Object.values(instance.jobs)) {
-    const places = [Instance.subscription(inst, job), ...job.event === undefined ? [] : [Address.make(job.event.link.$link)]]
-    for (const place of places) if (draft.visible(place.key) !== undefined) draft.operate([Write.set(place, undefined)])
-    // Whoever spawned one of this key since answers for it.
-    if (job.key !== undefined && (draft.get(`/data/rv/${job.key}`) as { readonly inst_id?: string } | undefined)?.inst_id === inst) kill(job.key)
-  }
-}
+const tooLarge = (size: number): string =>
+  `the instance has ${size} characters and the limit is ${Instance.MAX_TEXT}, so that there is room for how it ends; keep what is large in cells of its own, and give it their addresses`
 
 /**
  * What a flow's steps see of the input that it is started with.

@@ -41,7 +41,7 @@ export interface Transform<Input, Name extends string> {
   readonly next?: Goal<Name>
 }
 
-/** Waits for the completion of what a Transform spawned, or, from then on, of any rendezvous with a signal path; where `within` beats are over first, goes on at `otherwise`. */
+/** Waits for the completion of what a Transform spawned, or, from then on, of any rendezvous with a signal path; where `within` beats, at most 2^43, are over first, goes on at `otherwise` in the beat after. */
 export interface Wait<Input, Name extends string> {
   readonly wait: Name | ((view: View<Input>) => string)
   readonly within?: number

@@ -8,6 +8,7 @@ import type { Value } from "../cell/Value.ts"
 import * as Values from "../cell/Value.ts"
 import type { Draft } from "../stage/Draft.ts"
 import * as Due from "../stage/Due.ts"
+import * as Write from "../stage/Write.ts"
 import type { FlowAnswer, FlowBudget, FlowRequest, Flows } from "../stage/Launch.ts"
 import { FlowsFull, FlowUnknown, InstanceAbsent, InstanceExists, InstanceRefused, InvalidFlowRequest, refusals } from "./FlowError.ts"
 import * as Instance from "./Instance.ts"
@@ -17,9 +18,7 @@ import * as Machine from "./Machine.ts"
 export interface Around {
   /** The flow of a name, where one is loaded. */
   readonly find: (name: string) => Machine.Plan | undefined
-  /** Ends a rendezvous. */
-  readonly kill: (key: string) => void
-  /** The limit on instances under way, where it is reached. */
+  /** The limit on instances under way, where one more would break it. */
   readonly full: () => number | undefined
 }
 
@@ -36,10 +35,10 @@ export type Action = typeof actions[number]
 export const make = (draft: Draft, around: Around): Flows => ({
   start: (name, input, options) => draft.guarded(() => start(draft, { flow: name, ...options, input: Values.canonical(input).value }, around)),
   request: (request) => draft.guarded(() => answered(() => start(draft, { ...request, input: Values.canonical(request.input).value }, around))),
-  pause: (inst) => draft.guarded(() => told(() => act(draft, inst, { action: "pause", around }))),
-  resume: (inst) => draft.guarded(() => told(() => act(draft, inst, { action: "resume", around }))),
-  cancel: (inst) => draft.guarded(() => told(() => act(draft, inst, { action: "cancel", around }))),
-  budget: (inst, budget) => draft.guarded(() => told(() => allow(draft, inst, { around, budget })))
+  pause: (inst) => draft.guarded(() => told(() => act(draft, inst, "pause"))),
+  resume: (inst) => draft.guarded(() => told(() => act(draft, inst, "resume"))),
+  cancel: (inst) => draft.guarded(() => told(() => act(draft, inst, "cancel"))),
+  budget: (inst, budget) => draft.guarded(() => told(() => allow(draft, inst, budget)))
 })
 
 /** A run is told no where the outside is told why. */
@@ -66,11 +65,11 @@ const answered = (start: () => string): FlowAnswer => {
 /**
  * Starts an instance; answers its id.
  *
- * @throws InvalidFlowRequest, FlowUnknown, FlowsFull, InstanceExists
+ * @throws InvalidFlowRequest, FlowUnknown, FlowsFull, InstanceExists, InvalidValue
  * @category combinators
  * @since 0.1.0
  */
-export const start = (draft: Draft, { beats, flow, input, inst, steps }: FlowRequest & { readonly input: Value }, { find, full, kill }: Around): string => {
+export const start = (draft: Draft, { beats, flow, input, inst, steps }: FlowRequest & { readonly input: Value }, { find, full }: Around): string => {
   const plan = find(String(flow))
   if (plan === undefined) throw new FlowUnknown({ name: String(flow) })
   const id = inst ?? `FL:${draft.id()}`
@@ -83,7 +82,7 @@ export const start = (draft: Draft, { beats, flow, input, inst, steps }: FlowReq
   if (limit !== undefined) throw new FlowsFull({ limit })
   const budget = budgetOf({ steps, beats }, draft)
   const start = { flow: plan.name, state: "ready", pc: plan.first, input: input ?? null, started: draft.beat, started_ms: draft.now } as const
-  Machine.keep(draft, id, { instance: { ...start, budget, steps_used: 0, results: {}, jobs: {}, until: 0, until_ms: 0, history: [] }, kill })
+  Machine.keep(draft, id, { ...start, budget, steps_used: 0, results: {}, jobs: {}, until: 0, until_ms: 0, history: [] })
   return id
 }
 
@@ -94,11 +93,11 @@ export const start = (draft: Draft, { beats, flow, input, inst, steps }: FlowReq
  * @category combinators
  * @since 0.1.0
  */
-export const act = (draft: Draft, inst: string, { action, around }: { readonly action: Action; readonly around: Around }): void => {
+export const act = (draft: Draft, inst: string, action: Action): void => {
   const instance = open(draft, inst, action)
   if ((action === "resume") !== (instance.state === "paused") && action !== "cancel") throw new InstanceRefused({ inst, state: instance.state, action })
   // A Wait looks anew at what came, and at its time.
-  Machine.keep(draft, inst, { instance: { ...instance, state: action === "pause" ? "paused" : action === "resume" ? "ready" : "cancelled" }, kill: around.kill })
+  write(draft, inst, { ...instance, state: action === "pause" ? "paused" : action === "resume" ? "ready" : "cancelled" })
 }
 
 /**
@@ -108,14 +107,17 @@ export const act = (draft: Draft, inst: string, { action, around }: { readonly a
  * @category combinators
  * @since 0.1.0
  */
-export const allow = (draft: Draft, inst: string, { around, budget }: { readonly around: Around; readonly budget: FlowBudget }): void => {
+export const allow = (draft: Draft, inst: string, budget: FlowBudget): void => {
   const instance = open(draft, inst, "give a budget")
-  Machine.keep(draft, inst, { instance: { ...instance, state: instance.state === "waiting" ? "ready" : instance.state, budget: budgetOf(budget, draft) }, kill: around.kill })
+  write(draft, inst, { ...instance, state: instance.state === "waiting" ? "ready" : instance.state, budget: budgetOf(budget, draft) })
 }
 
+/** There is room for all that can be asked of an instance. */
+const write = (draft: Draft, inst: string, instance: Instance.Instance): void => draft.operate([Write.set(Instance.address(inst), instance)])
+
 const budgetOf = ({ beats = 0, steps = 0 }: FlowBudget, { moment }: Draft): Instance.Instance["budget"] => {
-  for (const [name, value] of [["beats", beats], ["steps", steps]] as const) {
-    if (!Number.isSafeInteger(value) || value < 0) throw new InvalidFlowRequest({ reason: `its budget of ${name} is ${JSON.stringify(value)?.slice(0, 100)}; give a whole number from 0` })
+  for (const [name, value, most] of [["beats", beats, Due.MAX_WAIT], ["steps", steps, Number.MAX_SAFE_INTEGER]] as const) {
+    if (!Number.isSafeInteger(value) || value < 0 || value > most) throw new InvalidFlowRequest({ reason: `its budget of ${name} is ${JSON.stringify(value)?.slice(0, 100)}; give a whole number from 0 to ${most}` })
   }
   if (beats === 0) return { steps, deadline: 0, deadline_ms: 0 }
   const end = Due.after(beats, moment)

@@ -43,7 +43,7 @@ export interface Begun extends Start, Activation {
   readonly seed: string
   /** Milliseconds that a beat is meant to take. */
   readonly tempo: number
-  /** The limit on instances of flows, where it is reached. */
+  /** The limit on instances of flows; in a replay, where one was refused for it. */
   readonly full: number | undefined
   /** How long runs of effects took in the beat before, where that was a millisecond or more. */
   readonly spent: ReadonlyArray<Spent>
@@ -126,6 +126,8 @@ export class BeatWork {
   timed = false
   /** Whether an instance of a flow was refused because there are too many, which is journaled, too. */
   crowded = false
+  /** How many instances of flows were started by the capture and by so many of the first runs; -1 while the capture is not counted. */
+  readonly started = { runs: -1, instances: 0 }
   /** Whether something was fatal, so that the space shuts down. */
   falls = false
   /** The documents that a rollback took back. */
@@ -150,7 +152,7 @@ export class BeatWork {
   readonly nodeDrafts: Array<Draft> = []
   /** The watchers of operations whose time is over, each by its operation and number. */
   due: ReadonlyArray<readonly [oid: string, number: number]> = []
-  /** The keys of the rendezvous whose beat has come. */
+  /** The keys of the cells of rendezvous and flows whose time has come. */
   met: ReadonlyArray<string> = []
   /** What is let go of, since it is over for long. */
   retired: ReadonlyArray<Retired> = []

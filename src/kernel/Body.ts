@@ -9,7 +9,8 @@ import type { Binding } from "../registry/Bindings.ts"
 import type { Modules } from "../scheduler/Modules.ts"
 import type { Enzymes } from "../registry/Registry.ts"
 import type { Watches } from "../operation/Watches.ts"
-import type { Calendar } from "../rendezvous/Calendar.ts"
+import type { Open } from "../rendezvous/Open.ts"
+import type { Calendar } from "../stage/Calendar.ts"
 import type { Labels } from "../stage/Labels.ts"
 import type { Departures } from "./Departures.ts"
 import type { Derivation } from "./Derivation.ts"
@@ -52,6 +53,8 @@ export interface Body {
   /** The open watchers of operations. */
   readonly watches: Watches
   /** The rendezvous that are not over. */
+  readonly open: Open
+  /** The times that rendezvous and flows wait for. */
   readonly calendar: Calendar
   readonly settings: Settings
   /** The labels by which its cells are shown to those outside, where it has any. */

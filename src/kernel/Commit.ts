@@ -333,6 +333,7 @@ const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => 
   }
   if (work.advanced !== undefined) Operating.apply(work.advanced, body)
   Meeting.apply(work, body)
+  Flowing.apply(work, body)
   for (const captured of work.captured) captured.pending.beat = work.moment.beat
   // Before what waits comes in: a run that met a lock of this very beat waits for it.
   if (isRuled) inbox.rule(work.regime)

@@ -15,6 +15,17 @@ import type { Committed } from "../stage/Moment.ts"
 
 const none: ReadonlyArray<string> = []
 
+/** Keys that are asked for at a time. */
+const PAGE = 1000
+
+/** The keys of all documents below an id, in order. */
+export function* below(store: Pick<SpaceStore, "below">, id: string): Iterable<string> {
+  for (let keys = store.below(id, { limit: PAGE }); ; keys = store.below(id, { limit: PAGE, after: keys.at(-1)! })) {
+    yield* keys
+    if (keys.length < PAGE) return
+  }
+}
+
 /** What one entry costs beside its text. */
 const OVERHEAD = 200
 

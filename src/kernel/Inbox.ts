@@ -11,7 +11,7 @@
  * @module
  */
 import type { Watch } from "../operation/Watches.ts"
-import type { Appointment } from "../rendezvous/Calendar.ts"
+import type { Appointment } from "../stage/Calendar.ts"
 import * as Registry from "../registry/Registry.ts"
 import type { Lane, Resolution } from "../registry/Registry.ts"
 import type { Start } from "./BeatWork.ts"
@@ -58,7 +58,7 @@ export class Inbox {
   private readonly discarded = new Set<number>()
   /** Watchers of operations whose time is over. */
   private readonly overdue = new Queue<Watch>()
-  /** Rendezvous whose beat has come. */
+  /** Cells of rendezvous and flows whose time has come. */
   private readonly met = new Queue<Appointment>()
   /** How many handlings wait for a gate that holds back what they read. */
   parked = 0
@@ -227,7 +227,7 @@ export class Inbox {
     return firstOf(this.overdue, limits)
   }
 
-  /** The rendezvous whose beat has come, likewise; none while the gate is closed. */
+  /** The cells whose time has come, likewise; none while the gate is closed. */
   nextMet(limits: Limits, { gated }: Regime.Regime): ReadonlyArray<Appointment> {
     return gated ? [] : firstOf(this.met, limits)
   }

@@ -13,7 +13,6 @@ import type { Begun, Hears, Start } from "./BeatWork.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Control } from "./Control.ts"
 import type { Flight, Outcome, Taken } from "./Flight.ts"
-import * as Flowing from "./Flowing.ts"
 import type { Retired } from "./Journal.ts"
 import * as Labelling from "./Labelling.ts"
 import * as Modules from "./Modules.ts"
@@ -46,7 +45,7 @@ export interface Intake {
   readonly take: (start: Start, how: { readonly regime: Regime.Regime; readonly resolve: (signal: Signal) => Resolution }) => ReadonlyArray<Taken>
   /** Step 5 for the watchers of operations: those whose time is over, each by its operation and number. */
   readonly due: () => ReadonlyArray<readonly [oid: string, number: number]>
-  /** The same for rendezvous: the keys of those whose beat has come. */
+  /** The same for the cells of rendezvous and flows: the keys of those whose time has come. */
   readonly met: (regime: Regime.Regime) => ReadonlyArray<string>
   /** What is over for so long that the beat lets go of it. */
   readonly retired: (start: Start, regime: Regime.Regime) => ReadonlyArray<Retired>
@@ -95,7 +94,7 @@ export class LiveIntake implements Intake {
       clock: Math.max(host.now(), store.head().clock),
       seed: seed(),
       tempo: settings.tempo,
-      full: Flowing.underWay(documents) >= settings.limits.flowInstances ? settings.limits.flowInstances : undefined,
+      full: settings.limits.flowInstances,
       activated,
       spent: this.body.derivation.spent,
       content: documents.capture(),

@@ -95,7 +95,7 @@ export interface Facts {
   readonly refused: ReadonlyArray<NamedNode>
   /** The watchers of operations whose time was over. */
   readonly due: ReadonlyArray<readonly [oid: string, number: number]>
-  /** The rendezvous whose beat had come. */
+  /** The cells of rendezvous and flows whose time had come. */
   readonly met: ReadonlyArray<string>
   /** What is let go of, since it is over for long. */
   readonly retired: ReadonlyArray<Retired>

@@ -40,7 +40,7 @@ export interface Limits {
   readonly groupTurns: number
   /** How far a chain of signals reaches before the next goes to the dead letters. */
   readonly hops: number
-  /** Instances of flows that may be under way when a beat begins. Starts of a further one are refused with `flow/full`. */
+  /** Instances of flows that may be under way, those counted that end in the same beat. Starts of a further one are refused with `flow/full`. */
   readonly flowInstances: number
   /** Beats from one attempt to the next: 1, 2, 4 … up to this. */
   readonly backoffBeats: number

@@ -13,25 +13,24 @@ import * as Document from "../cell/Document.ts"
 import * as Label from "../cell/Label.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import * as Advance from "../rendezvous/Advance.ts"
-import { type Appointment, Calendar } from "../rendezvous/Calendar.ts"
 import * as Entries from "../rendezvous/Entry.ts"
+import { Open } from "../rendezvous/Open.ts"
 import { refusals } from "../rendezvous/RendezvousError.ts"
+import { nextDue } from "../rendezvous/Transition.ts"
 import * as Verbs from "../rendezvous/Verbs.ts"
+import type { Calendar, Rebooked } from "../stage/Calendar.ts"
 import type { Draft } from "../stage/Draft.ts"
+import type { Due, Now } from "../stage/Due.ts"
 import type { Rendezvous } from "../stage/Launch.ts"
 import type { RendezvousAsk, RendezvousRefused, Spawned } from "./Ask.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
 import type { Value } from "../cell/Value.ts"
-import type { Documents } from "./Documents.ts"
+import { below, type Documents } from "./Documents.ts"
 import type * as Journal from "./Journal.ts"
-import type { Inbox } from "./Inbox.ts"
 import { lockOver } from "./Regime.ts"
 import * as Signal from "./Signal.ts"
 import { CellLocked } from "./SpaceError.ts"
-
-/** Entries that are asked for at a time. */
-const PAGE = 1000
 
 /**
  * What the verbs know of a beat.
@@ -39,11 +38,11 @@ const PAGE = 1000
  * A secret is made of what the journal has and of nothing that runs see or send, so it repeats and cannot be told from
  * another one: the digest of the entry before, and the seed.
  */
-const around = ({ begun, labels }: BeatWork, { calendar, hash, space, store }: Body): Verbs.Around => ({
+const around = ({ begun, labels }: BeatWork, { hash, open, space, store }: Body): Verbs.Around => ({
   hash,
   secret: (purpose) => hash(`${store.head().hash} ${begun.seed} ${space} ${purpose}`),
   tells: telling(labels),
-  open: () => calendar.size
+  open: () => open.size
 })
 
 /** Whether all who may know what lies in one cell may know what lies in another. */
@@ -99,7 +98,7 @@ export const isRefusal = (error: unknown): error is RendezvousRefused => error i
 export const advance = (work: BeatWork, body: Body, queued: Array<Signal.Pending>): void => {
   if (work.met.length === 0 && Advance.written(work.stage).length === 0) return
   const { moment, moment: { beat } } = work
-  for (const [i, { payload, signal, target }] of Advance.atCommit(work.stage, moment, body.calendar).entries()) {
+  for (const [i, { payload, signal, target }] of Advance.atCommit(work.stage, moment, body.open).entries()) {
     work.completions.push([target, payload])
     queued.push(new Signal.Pending(body.number(), tell(work, { id: `${beat}.rv.${i}`, signal, target, payload })))
   }
@@ -119,44 +118,37 @@ export const tell = (work: BeatWork, sent: Omit<Journal.Sent, "enzyme"> & { read
  * @category combinators
  * @since 0.1.0
  */
-export const apply = ({ met, moment: { beat, now: clock }, stage }: BeatWork, body: Body): void => {
-  const keys = new Set([...met, ...Advance.written(stage)])
-  if (keys.size === 0) return
-  const { calendar, documents, inbox, number, settings: { tempo } } = body
-  for (const key of keys) {
-    const { gone, next } = calendar.see(key, Entries.read(Document.read(documents.read(Entries.address(key).key), [])), { beat, now: clock, tempo })
-    for (let i = 0; i < gone.length; i++) inbox.waits.drop()
-    for (const appointment of next) wait(appointment, { inbox, number })
-  }
+export const apply = ({ met, moment: { beat, now }, stage }: BeatWork, body: Body): void => {
+  const { inbox, number, settings: { tempo } } = body
+  for (const key of Advance.touched(stage, met)) inbox.waits.rebook(see(key, body, { beat, now, tempo }), number)
 }
 
-const wait = (appointment: Appointment, { inbox, number }: { readonly inbox: Inbox; readonly number: () => number }): void =>
-  inbox.waits.add({ seq: number(), again: undefined, due: appointment.due, appointment })
+/** Takes in how an entry stands after a beat, and when it has to be looked at again. */
+const see = (key: string, { calendar, documents, open }: Known, now: Now): Rebooked => {
+  const place = Entries.address(key).key
+  const entry = Entries.read(Document.read(documents.read(place), []))
+  open.see(key, entry)
+  return calendar.see(place, entry === undefined || Entries.isFinished(entry) ? none : nextDue(entry, now))
+}
+
+/** What is known of the entries that are not over. */
+interface Known {
+  readonly calendar: Calendar
+  readonly documents: Documents
+  readonly open: Open
+}
+
+const none: ReadonlyArray<Due> = []
 
 /**
- * The calendar of the entries that a store holds, at the end of a beat. Those that are over are not looked at.
+ * The entries that a store holds, at the end of a beat, with their times in the calendar. Those that are over are not looked at.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const recall = (store: Pick<SpaceStore, "below" | "head">, documents: Documents, tempo: number): Calendar => {
+export const recall = (store: Pick<SpaceStore, "below" | "head">, { tempo, ...around }: Omit<Known, "open"> & { readonly tempo: number }): Open => {
   const { beat, clock: now } = store.head()
-  const calendar = new Calendar()
-  for (let keys = store.below(Entries.OPEN, { limit: PAGE }); ; keys = store.below(Entries.OPEN, { limit: PAGE, after: keys.at(-1)! })) {
-    for (const place of keys) {
-      const key = place.slice(Entries.OPEN.length + 1)
-      calendar.see(key, Entries.read(Document.read(documents.read(Entries.address(key).key), [])), { beat, now, tempo })
-    }
-    if (keys.length < PAGE) return calendar
-  }
-}
-
-/**
- * Has the entries that were recalled wait for their beats.
- *
- * @category combinators
- * @since 0.1.0
- */
-export const resume = (calendar: Calendar, around: { readonly inbox: Inbox; readonly number: () => number }): void => {
-  for (const appointment of calendar.appointments()) wait(appointment, around)
+  const open = new Open()
+  for (const place of below(store, Entries.OPEN)) see(place.slice(Entries.OPEN.length + 1), { ...around, open }, { beat, now, tempo })
+  return open
 }

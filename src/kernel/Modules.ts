@@ -21,7 +21,7 @@ import type { Code, Enzymes } from "../registry/Registry.ts"
 import type { Modules as NodeModules } from "../scheduler/Modules.ts"
 import type { Stage } from "../stage/Stage.ts"
 import { CAPTURE } from "../stage/Stage.ts"
-import type { Documents } from "./Documents.ts"
+import { below, type Documents } from "./Documents.ts"
 
 /** Where the cells lie. */
 export const FOLDER = "/sys/code"
@@ -31,9 +31,6 @@ const NODES = "nodes/"
 
 /** Where content lies. */
 const CONTENT = "/cas/"
-
-/** Cells that are asked for at a time. */
-const PAGE = 1000
 
 /** The modules behind the enzymes of one name, or behind a node, by their digests; none where there are none any more. */
 export interface Module {
@@ -102,15 +99,11 @@ export const put = (modules: ReadonlyArray<Module>, stage: Stage): void => {
  */
 export const named = (store: Pick<SpaceStore, "below">, documents: Documents): Map<string, Module> => {
   const modules = new Map<string, Module>()
-  let keys = store.below(FOLDER, { limit: PAGE })
-  for (;;) {
-    for (const key of keys) {
-      const module = fromCell(key, Document.read(documents.read(key), []))
-      if (module !== undefined) modules.set(module.name, module)
-    }
-    if (keys.length < PAGE) return modules
-    keys = store.below(FOLDER, { after: keys.at(-1)!, limit: PAGE })
+  for (const key of below(store, FOLDER)) {
+    const module = fromCell(key, Document.read(documents.read(key), []))
+    if (module !== undefined) modules.set(module.name, module)
   }
+  return modules
 }
 
 /**

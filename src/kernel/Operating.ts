@@ -28,12 +28,9 @@ import { COMMIT } from "../stage/Stage.ts"
 import type { OperationAsk, OperationRefused } from "./Ask.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
-import type { Documents } from "./Documents.ts"
+import { below, type Documents } from "./Documents.ts"
 import type { Inbox } from "./Inbox.ts"
 import * as Signal from "./Signal.ts"
-
-/** Watchers that are asked for at a time. */
-const PAGE = 1000
 
 /** The binding of an enzyme at a cell where it is to take what it awaits. */
 const attentive = (enzyme: string, beat: number): Binding => ({ beat, enzyme, propagate: false, tombstone: false })
@@ -200,13 +197,10 @@ export const recall = (store: Pick<SpaceStore, "below">, documents: Documents, b
     if (!cell.startsWith(`${Dossier.FOLDER}/`)) continue
     const oid = cell.slice(Dossier.FOLDER.length + 1)
     const folder = `${cell}/watchers`
-    for (let keys = store.below(folder, { limit: PAGE }); ; keys = store.below(folder, { limit: PAGE, after: keys.at(-1)! })) {
-      for (const key of keys) {
-        const name = key.slice(folder.length + 1)
-        if (name.includes("/")) continue
-        watches.add(Watches.watch(oid, Dossier.numberOf(name), Document.read(documents.read(key), []) as unknown as Dossier.Watcher))
-      }
-      if (keys.length < PAGE) break
+    for (const key of below(store, folder)) {
+      const name = key.slice(folder.length + 1)
+      if (name.includes("/")) continue
+      watches.add(Watches.watch(oid, Dossier.numberOf(name), Document.read(documents.read(key), []) as unknown as Dossier.Watcher))
     }
   }
   return watches

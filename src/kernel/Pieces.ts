@@ -22,16 +22,13 @@ import type { Draft } from "../stage/Draft.ts"
 import type { Pieces as Face } from "../stage/Charter.ts"
 import * as Control from "./Control.ts"
 import type { Derivation } from "./Derivation.ts"
-import type { Documents } from "./Documents.ts"
+import { below, type Documents } from "./Documents.ts"
 
 /** Where the cells lie. */
 export const FOLDER = "/sys/pieces"
 
 /** How their keys begin. */
 const BELOW = `${FOLDER}/`
-
-/** Cells that are asked for at a time. */
-const PAGE = 1000
 
 /** A piece that was started. */
 export interface Started {
@@ -110,13 +107,11 @@ export const fromCell = (key: string, document: Document | undefined): { readonl
 /** The pieces that the store has cells of. */
 export const recall = (store: Pick<SpaceStore, "below">, documents: Documents): All => {
   const all: All = new Map()
-  for (let keys = store.below(FOLDER, { limit: PAGE }); ; keys = store.below(FOLDER, { limit: PAGE, after: keys.at(-1)! })) {
-    for (const key of keys) {
-      const found = fromCell(key, documents.read(key))
-      if (found?.started !== undefined) put(all, found.name, found.started)
-    }
-    if (keys.length < PAGE) return all
+  for (const key of below(store, FOLDER)) {
+    const found = fromCell(key, documents.read(key))
+    if (found?.started !== undefined) put(all, found.name, found.started)
   }
+  return all
 }
 
 /** The node of a piece, where its module still makes one of it under this name. */

@@ -11,10 +11,12 @@ import type { Binding } from "../registry/Bindings.ts"
 import * as Bindings from "../registry/Bindings.ts"
 import type { Registry } from "../registry/Registry.ts"
 import type { Modules } from "../scheduler/Modules.ts"
+import { Calendar } from "../stage/Calendar.ts"
 import type { LiveBody, RunHost } from "./Body.ts"
 import { Departures } from "./Departures.ts"
 import { Derived } from "./Derived.ts"
-import { Documents } from "./Documents.ts"
+import { below, Documents } from "./Documents.ts"
+import * as Flowing from "./Flowing.ts"
 import { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
 import * as Meeting from "./Meeting.ts"
@@ -37,9 +39,6 @@ export interface Parts {
   readonly recall: Recall
   readonly reporter: Reporter
 }
-
-/** Keys that are asked for at a time. */
-const PAGE = 1000
 
 /**
  * The body that a store holds: its bindings, and all that waits.
@@ -65,10 +64,12 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
   }
   const bindings = bindingsOf(store, documents)
   const watches = Operating.recall(store, documents, bindings)
-  const calendar = Meeting.recall(store, documents, settings.tempo)
+  const calendar = new Calendar()
+  const open = Meeting.recall(store, { calendar, documents, tempo: settings.tempo })
+  Flowing.recall(store, { calendar, documents })
   const next = (): number => ++number
   Operating.resume(watches, { inbox, number: next, tempo: settings.tempo })
-  Meeting.resume(calendar, { inbox, number: next })
+  inbox.waits.rebook({ gone: [], next: calendar.appointments() }, next)
   return {
     space: store.space,
     store,
@@ -92,6 +93,7 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
     regime,
     watches,
     calendar,
+    open,
     settings,
     labels: settings.labels === undefined ? undefined : Labels.read(Labels.documentOf(settings.labels)),
     hash: hash.hex,
@@ -111,13 +113,9 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
  */
 export const bindingsOf = (store: Pick<SpaceStore, "below">, documents: Documents): Map<string, ReadonlyArray<Binding>> => {
   const bindings = new Map<string, ReadonlyArray<Binding>>()
-  let keys = store.below(Bindings.FOLDER, { limit: PAGE })
-  for (;;) {
-    for (const key of keys) {
-      const list = Document.read(documents.read(key), [])
-      if (list !== undefined) bindings.set(key.slice(Bindings.FOLDER.length), list as unknown as ReadonlyArray<Binding>)
-    }
-    if (keys.length < PAGE) return bindings
-    keys = store.below(Bindings.FOLDER, { after: keys.at(-1)!, limit: PAGE })
+  for (const key of below(store, Bindings.FOLDER)) {
+    const list = Document.read(documents.read(key), [])
+    if (list !== undefined) bindings.set(key.slice(Bindings.FOLDER.length), list as unknown as ReadonlyArray<Binding>)
   }
+  return bindings
 }

@@ -11,7 +11,7 @@
  */
 import { Heap } from "../cell/Heap.ts"
 import type { Watch } from "../operation/Watches.ts"
-import type { Appointment } from "../rendezvous/Calendar.ts"
+import type { Appointment, Rebooked } from "../stage/Calendar.ts"
 import type { Pending } from "./Signal.ts"
 
 /** When the next beat has to run for the sake of a wait, and the number it has to reach. */
@@ -31,7 +31,7 @@ export interface Wait {
   readonly urgent: boolean
   /** The watcher of an operation whose time it is, where it is no signal. */
   readonly watch: Watch | undefined
-  /** The rendezvous whose beat it is. */
+  /** The cell whose time it is, where it is neither. */
   readonly appointment: Appointment | undefined
 }
 
@@ -64,7 +64,13 @@ export class Waits {
     else this.byMoment.push(wait)
   }
 
-  /** One of those that wait was a watcher or a rendezvous that is gone. What nobody waits for is cleared away once it outweighs the rest, so each costs the same. */
+  /** The times of a cell are other ones. */
+  rebook({ gone, next }: Rebooked, number: () => number): void {
+    for (let i = 0; i < gone.length; i++) this.drop()
+    for (const appointment of next) this.add({ seq: number(), again: undefined, due: appointment.due, appointment })
+  }
+
+  /** One of those that wait was a watcher or an appointment that is gone. What nobody waits for is cleared away once it outweighs the rest, so each costs the same. */
   drop(): void {
     if (++this.dropped < Math.max(DROPPED, this.size / 2)) return
     for (const heap of [this.byMoment, this.byBeat, this.ripe]) heap.retain(isAwaited)

@@ -14,6 +14,7 @@ import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
 import type { Draft } from "../stage/Draft.ts"
+import { MAX_WAIT } from "../stage/Due.ts"
 import * as Emission from "../stage/Emission.ts"
 import type { Continuation, OperationLaunch, OperationRequest, Operations, StateNote } from "../stage/Launch.ts"
 import * as Write from "../stage/Write.ts"
@@ -21,9 +22,6 @@ import * as Dossier from "./Dossier.ts"
 import { AwaitUnheard, InvalidOperation, OperationClosed, OperationAbsent, WatchersFull } from "./OperationError.ts"
 import * as Vocabulary from "./Vocabulary.ts"
 import { MAX_AT_ONE, MAX_OPEN } from "./Watches.ts"
-
-/** Longest wait, in beats. */
-const MAX_TTL = 2 ** 43
 
 /** Most characters of a note, and most ids of a pipeline's run. */
 const MAX_NOTE = 2000
@@ -245,7 +243,7 @@ const count = (oid: string, field: keyof Dossier.Live): Write.Write =>
   ({ kind: "increment", address: Address.into(Dossier.address(oid), [field]), by: 1 })
 
 const checkTtl = (ttl: number): void => {
-  if (!Number.isInteger(ttl) || ttl < 0 || ttl > MAX_TTL) throw refuse(`its ttl is ${shown(ttl)}; give a whole number of beats from 0 to ${MAX_TTL}`)
+  if (!Number.isInteger(ttl) || ttl < 0 || ttl > MAX_WAIT) throw refuse(`its ttl is ${shown(ttl)}; give a whole number of beats from 0 to ${MAX_WAIT}`)
 }
 
 const shown = (value: unknown): string => (JSON.stringify(value) ?? typeof value).slice(0, 200)

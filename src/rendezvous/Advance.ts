@@ -12,9 +12,9 @@ import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import type { Now } from "../stage/Due.ts"
 import { CAPTURE, COMMIT, type Stage } from "../stage/Stage.ts"
-import type { Calendar } from "./Calendar.ts"
 import type { Entry, Outcome } from "./Entry.ts"
 import * as Entries from "./Entry.ts"
+import type { Open } from "./Open.ts"
 import { transition } from "./Transition.ts"
 
 /** A completion that was told of. */
@@ -28,14 +28,14 @@ export interface Completion {
 }
 
 /**
- * Step 5: scans these entries and those that the capture wrote, each once.
+ * Step 5: scans the entries among the cells whose time has come, and those that the capture wrote, each once.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const atCapture = (stage: Stage, now: Now, due: ReadonlyArray<string>): void => {
-  if (due.length === 0 && stage.documents.size === 0) return
-  for (const key of new Set([...due, ...written(stage)])) {
+export const atCapture = (stage: Stage, now: Now, met: ReadonlyArray<string>): void => {
+  if (met.length === 0 && stage.documents.size === 0) return
+  for (const key of touched(stage, met)) {
     const step = stepOf(stage, key, now)
     // A completion that the capture itself made gets its event with all others, at the commit.
     if (step !== undefined && step.event === undefined) stage.put(Entries.address(key), Entries.write(step.entry), CAPTURE)
@@ -48,8 +48,8 @@ export const atCapture = (stage: Stage, now: Now, due: ReadonlyArray<string>): v
  * @category combinators
  * @since 0.1.0
  */
-export const atCommit = (stage: Stage, now: Now, calendar: Calendar): ReadonlyArray<Completion> => {
-  endRivals(stage, calendar)
+export const atCommit = (stage: Stage, now: Now, open: Open): ReadonlyArray<Completion> => {
+  endRivals(stage, open)
   const completions: Array<Completion> = []
   for (const key of written(stage)) {
     const entry = newest(stage, key)
@@ -78,11 +78,11 @@ const index = (stage: Stage): void => {
 }
 
 /** Of several variants the first that was applied is the answer: the others are killed with it. */
-const endRivals = (stage: Stage, calendar: Calendar): void => {
+const endRivals = (stage: Stage, open: Open): void => {
   for (const [id, keys] of questions(stage)) {
     const answer = keys.find((key) => isToBeTold(newest(stage, key)!))
     if (answer === undefined) continue
-    for (const rival of new Set([...calendar.rivals(id), ...keys])) {
+    for (const rival of new Set([...open.rivals(id), ...keys])) {
       const other = rival === answer ? undefined : newest(stage, rival)
       if (other === undefined || variantId(other) !== id || (Entries.isFinished(other) && !isToBeTold(other))) continue
       stage.put(Entries.address(rival), Entries.write({ ...other, state: "killed", kill_mode: "none", kill_wait: 0, kill_ms: 0, event_flag: 1 }), COMMIT)
@@ -109,9 +109,15 @@ const variantId = ({ inst_id, prof }: Entry): string | undefined => prof === "sp
 const isToBeTold = ({ event_flag, state }: Entry): boolean => state === "applied" && event_flag > 0
 
 /** The entries that the beat wrote so far, in that order. */
-export const written = (stage: Stage): ReadonlyArray<string> => {
+export const written = (stage: Stage): ReadonlyArray<string> => entriesOf(stage.documents.keys())
+
+/** The entries whose time has come, and those that the beat wrote so far. */
+export const touched = (stage: Stage, met: ReadonlyArray<string>): ReadonlySet<string> => new Set([...entriesOf(met), ...written(stage)])
+
+/** The entries among documents. */
+const entriesOf = (documents: Iterable<string>): ReadonlyArray<string> => {
   const keys: Array<string> = []
-  for (const key of stage.documents.keys()) {
+  for (const key of documents) {
     // Most documents of most beats are not of this folder.
     const entry = key.charCodeAt(6) === 114 ? Entries.keyOf(key) : undefined
     if (entry !== undefined) keys.push(entry)

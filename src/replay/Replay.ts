@@ -17,6 +17,7 @@ import { Heartbeat } from "../kernel/Heartbeat.ts"
 import { Inbox } from "../kernel/Inbox.ts"
 import * as Journal from "../kernel/Journal.ts"
 import * as Meeting from "../kernel/Meeting.ts"
+import { Calendar } from "../stage/Calendar.ts"
 import * as Operating from "../kernel/Operating.ts"
 import * as Recovery from "../kernel/Recovery.ts"
 import * as Regime from "../kernel/Regime.ts"
@@ -198,6 +199,7 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     isLate = true
     run()
   }
+  const calendar = new Calendar()
   const body: Body = {
     space: past.space,
     store: past,
@@ -214,7 +216,8 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     bindings,
     regime: Regime.recall(past, documents),
     watches: Operating.recall(past, documents, bindings),
-    calendar: Meeting.recall(past, documents, archive.settings.tempo),
+    calendar,
+    open: Meeting.recall(past, { calendar, documents, tempo: archive.settings.tempo }),
     // That there were too many is told by the entries.
     settings: archive.settings,
     hash: archive.hash,

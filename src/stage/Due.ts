@@ -15,11 +15,14 @@ export interface Due {
   readonly moment: number | undefined
 }
 
+/** Furthest that a wait reaches, in beats or in milliseconds: of these about 285 years. */
+export const MAX_WAIT = 2 ** 43
+
 /** The beat in which something is asked, its clock, and how long a beat is meant to take. */
 export type Now = Pick<Moment, "beat" | "now" | "tempo">
 
 /**
- * So many beats from now.
+ * So many beats from now, at most {@link MAX_WAIT}.
  *
  * @category constructors
  * @since 0.1.0

@@ -10,10 +10,8 @@ import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
 import { checkSpaceName } from "../persistence/Persistence.ts"
+import { MAX_WAIT } from "./Due.ts"
 import type { At, Emission, Qos, SignalRequest } from "./Launch.ts"
-
-/** Furthest that a wait reaches: about 285 years of milliseconds, and as many beats. */
-const MAX_WAIT = 2 ** 43
 
 /** A signal is not one that can be taken. */
 export class InvalidSignal extends Schema.TaggedError<InvalidSignal>()("InvalidSignal", { reason: Schema.String }) {

@@ -306,7 +306,7 @@ export interface Rendezvous {
   readonly report: (key: string, telemetry?: Readonly<Record<string, unknown>>) => boolean
 }
 
-/** What an instance of a flow may spend: steps in all, and beats from now on; 0, as unless given, for any. */
+/** What an instance of a flow may spend: steps in all, and beats from now on, at most 2^43; 0, as unless given, for any. */
 export interface FlowBudget {
   readonly steps?: number | undefined
   readonly beats?: number | undefined
@@ -331,9 +331,9 @@ export type FlowAnswer = { readonly inst: string } | { readonly refused: string 
  */
 export interface Flows {
   /**
-   * Starts an instance of a flow; answers its id.
+   * Starts an instance of a flow; answers its id. Its input has to leave room for its steps in a cell of 1,048,576 characters, of which 2,048 are kept for how it ends.
    *
-   * @throws InvalidFlowRequest, FlowUnknown, FlowsFull, InstanceExists
+   * @throws InvalidFlowRequest, FlowUnknown, FlowsFull, InstanceExists, InvalidValue
    */
   readonly start: (flow: string, input?: unknown, options?: FlowBudget & Pick<FlowRequest, "inst">) => string
   /** Starts an instance as somebody else asks for it. What is refused starts nothing, and does not abort the run. */

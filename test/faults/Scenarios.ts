@@ -277,9 +277,13 @@ const meetings: Scenario = {
         answer: { wait: "ask" }
       }
     }),
+    Flow.make({ name: "timed", steps: { rest: { wait: () => "app:never", within: 3, otherwise: "done" } } }),
     counting("begin", (tx, { payload }) => {
-      tx.flow.start("trial", payload, { inst: `i${(payload as unknown as Numbered).n}` })
-      if ((payload as unknown as Numbered).n % 2 === 0) tx.signal({ signal: "/signals/tell", payload: payload as object, at: { beats: 3 } })
+      const { n } = payload as unknown as Numbered
+      tx.flow.start("trial", payload, { inst: `i${n}` })
+      // Of these times one comes.
+      tx.flow.start("timed", payload, { inst: `t${n}`, beats: n % 2 === 0 ? 1000 : 2 })
+      if (n % 2 === 0) tx.signal({ signal: "/signals/tell", payload: payload as object, at: { beats: 3 } })
     }),
     counting("tell", (tx, { payload }) => tx.rv.report(`ask${(payload as unknown as Numbered).n}`)),
     enzyme("heard", (tx, { payload, target }) => tx.increment(`/data/done/${numberOf(target)}/${(payload as { readonly outcome: string }).outcome}`), { query: "/CEP:sig_rv/*", bind: ["/data/inbox/flow/inst_event"] }),
@@ -287,7 +291,7 @@ const meetings: Scenario = {
   ],
   rounds: [[{ kind: "post", n: 9, signal: { signal: "/CEP:sig_sys/init", payload: { n: 9 }, id: "init" } }], posts("begin", [0, 1]), posts("begin", [2, 3])],
   // Their beats depend on when the process ended.
-  judge: { cells: events.flatMap((n) => [`/data/rv/ask${n}`, `/data/inbox/flow/inst_event/ask${n}`, `/data/flow/inst/i${n}`, `/data/flow/heard/i${n}/ask/1`]), fault: () => undefined }
+  judge: { cells: events.flatMap((n) => [`/data/rv/ask${n}`, `/data/inbox/flow/inst_event/ask${n}`, `/data/flow/inst/i${n}`, `/data/flow/inst/t${n}`, `/data/flow/heard/i${n}/ask/1`]), fault: () => undefined }
 }
 
 const steer = (verb: Extract<Input, { readonly kind: "steer" }>["verb"]): ReadonlyArray<Input> => [{ kind: "steer", verb }]

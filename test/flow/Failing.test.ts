@@ -22,12 +22,12 @@ describe("A step that fails", () => {
         pathless: [{ wait: () => 3 }, /flow\/invalid/],
         deep: [{ wait: () => Array(64).fill("a").join("/") }, /flow\/invalid/],
         long: [{ wait: () => "a".repeat(1001) }, /flow\/invalid/],
-        large: [{ decide: () => "done", to: ["done"] }, /value\/invalid/]
+        large: [{ wait: "first" }, /value\/invalid/]
       }
       const made = Object.entries(flows).map(([name, [bad]]) => Flow.make({ name, steps: { first, bad } as never }))
       const space = yield* Ledger.space({
         loop: (tx) => tx.set("/data/loop", Link.make("/data/loop")),
-        all: (tx) => Object.keys(flows).map((name) => tx.flow.start(name, name === "large" ? "x".repeat(1_048_200) : undefined, { inst: name }))
+        all: (tx) => Object.keys(flows).map((name) => tx.flow.start(name, name === "large" ? "x".repeat(1_046_152) : undefined, { inst: name }))
       }, made)
       yield* Ledger.ask(space, "loop")
       yield* Ledger.ask(space, "all")

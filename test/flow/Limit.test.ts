@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
 import { Flow } from "systole"
-import { controlled, steps } from "../kernel/Kit.ts"
+import { controlled, enzyme, steps } from "../kernel/Kit.ts"
 import * as Machine from "../kernel/Machine.ts"
 import * as Ledger from "../rendezvous/Ledger.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -36,4 +36,24 @@ describe("More instances of flows than may be under way", () => {
       // What was refused then is refused when it is run again, whatever the limit is now.
       yield* Ledger.isReplayedEqual(yield* machine.boot(enzymes))
     }).pipe(Ledger.granted))
+
+  it.effect("are refused in the beat that would start them, whoever started the others", () =>
+    Effect.gen(function*() {
+      const calm = Flow.make({ name: "calm", steps: { ask: { transform: () => ({}) }, answer: { wait: "ask" } } })
+      const starts = (name: string, count: number) => enzyme(name, (tx) => {
+        const answers = Array.from({ length: count }, () => tx.flow.request({ flow: "calm" }))
+        if (name === "failing") throw new Error("nothing of it is kept")
+        return answers.map((answer) => "inst" in answer ? "started" : answer.refused)
+      }, { retry: { attempts: 1 } })
+      const space = yield* Ledger.space({}, [calm, starts("failing", 4), starts("two", 2), starts("four", 4)])
+      const under = space.get("/sys/index/flow")
+      const outside = yield* Effect.forkChild(space.flow.start({ flow: "calm" }), { startImmediately: true })
+      const sent = yield* Effect.forEach(["failing", "two", "four"], (name) => space.signal({ signal: `/signals/${name}` }))
+      yield* space.step
+      yield* Fiber.join(outside)
+      const values = yield* Effect.forEach(sent, ({ id }) => Effect.map(space.receipt(id), (receipt) => receipt!.handlings[0]!.value))
+      assert.deepStrictEqual(values as unknown, [{}, ["started", "started"], ["started", "started", "flow/full", "flow/full"]])
+      assert.strictEqual(yield* under, 5)
+      yield* Ledger.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, flowInstances: 5 } })), Ledger.granted))
 })

@@ -67,6 +67,9 @@ const seen = Effect.fnUntraced(function*(space: Space) {
   return { lives, lines: rendezvous.map(({ key, state }) => [key, state === "pending" || state === "ready" ? "open" : state]) }
 })
 
+/** How many signals to instances wait. */
+const waiting = (space: Space) => space.examine(({ store }) => [...store.queue()].filter(({ text }) => (JSON.parse(text) as { readonly signal?: string }).signal?.startsWith("/CEP:sig_flow/") === true).length)
+
 const byKey = <A>([a]: readonly [string, A], [b]: readonly [string, A]): number => a < b ? -1 : 1
 
 const told = ({ lines, lives }: Model) => ({
@@ -94,6 +97,7 @@ const live = Effect.fnUntraced(function*(seed: number, rounds: number) {
     const at = `seed ${seed}, beat ${number}: ${JSON.stringify(actions)} of ${JSON.stringify(plan.steps)}`
     assert.deepStrictEqual(answers, model.beat({ beat: number, clock }, actions), at)
     assert.deepStrictEqual(yield* seen(space), told(model) as never, at)
+    assert.strictEqual(yield* waiting(space), [...model.lives.values()].reduce((sum, { wakes }) => sum + wakes, 0), `${at}: nothing waits among the signals for a time`)
   })
   for (let round = 0; round < rounds; round++) {
     if (roll(3) > 0) yield* pass(roll(25))

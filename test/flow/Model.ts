@@ -62,8 +62,8 @@ export interface Life {
   readonly jobs: Map<string, Job>
   readonly heard: Map<string, Heard>
   readonly passed: Array<string>
-  /** The times that somebody wakes it at, and how many wakes it has before it, of which a beat takes one. */
-  readonly alarms: Array<Time>
+  /** The times that it waits for since the last beat, and how many signals it has before it, of which a beat takes one. */
+  alarms: ReadonlyArray<Time>
   wakes: number
 }
 
@@ -80,6 +80,7 @@ export class Model {
   private readonly tempo: number
   private now: Time = { beat: 0, clock: 0 }
   private written = new Set<Life>()
+  private ended = new Set<string>()
 
   constructor({ steps }: Plan, tempo: number) {
     this.steps = new Map(steps.map((step) => [step.name, step]))
@@ -91,12 +92,15 @@ export class Model {
   beat(now: Time, actions: ReadonlyArray<Action>): ReadonlyArray<string> {
     this.now = now
     this.written = new Set()
-    const before = new Map([...this.lives.values()].map((life) => [life, [life.until, life.end]] as const))
+    this.ended = new Set()
     const answers = actions.map((action) => this.ask(action))
     for (const line of this.lines.values()) this.scan(line)
     for (const [inst, life] of this.lives) if (this.isWoken(life)) this.run(inst, life)
     for (const [key, line] of this.lines) if (line.untold) this.tell(key, line)
-    for (const life of this.written) this.alarm(life, before.get(life) ?? [])
+    for (const [inst, life] of this.lives) if (life.alarms.some((time) => this.isReached(time))) this.come(inst, life)
+    for (const life of this.written) if (life.state === "ready") life.wakes++
+    for (const line of this.lines.values()) if (line.state === "open" && this.ended.has(line.inst ?? "")) line.killing = true
+    for (const life of this.lives.values()) life.alarms = this.times(life)
     return answers
   }
 
@@ -160,16 +164,13 @@ export class Model {
 
   /** What reaches an instance waits in one queue, of which a beat takes one. */
   private isWoken(life: Life): boolean {
-    for (let i = life.alarms.length - 1; i >= 0; i--) if (this.isReached(life.alarms[i]!)) life.wakes += life.alarms.splice(i, 1).length
     if (life.wakes === 0) return false
     life.wakes--
     return true
   }
 
   private run(inst: string, life: Life): void {
-    const isDue = life.state === "waiting" && (this.isSpent(life) || (life.until !== undefined && this.isReached(life.until)))
-    if (life.state !== "ready" && !isDue) return
-    life.state = "ready"
+    if (life.state !== "ready") return
     while (life.state === "ready") {
       if (this.isSpent(life)) life.state = "error"
       else this.take(inst, life, this.steps.get(life.pc)!)
@@ -221,11 +222,11 @@ export class Model {
     else life.pc = goal
   }
 
-  /** Who is over hears nothing more, and what it spawned is ended by the next scan. */
+  /** Who is over hears nothing more, and what it spawned is ended by the scan of the next beat. */
   private end(inst: string, life: Life, state: Life["state"]): void {
     life.state = state
     for (const job of life.jobs.values()) job.listens = false
-    for (const line of this.lines.values()) if (line.inst === inst && (line.state === "open" || (line.isEpoch && line.state === "applied"))) line.killing = true
+    this.ended.add(inst)
   }
 
   private tell(key: string, line: Line): void {
@@ -243,13 +244,18 @@ export class Model {
     if (line.isEpoch && line.state === "applied") line.state = "open"
   }
 
-  /** Whoever is ready goes on in the next beat, and whoever waits for a time since this beat is woken then. */
-  private alarm(life: Life, before: ReadonlyArray<Time | undefined>): void {
-    if (isOver(life)) return
-    if (life.state === "ready") life.wakes++
-    for (const time of [life.until, life.end]) {
-      if (time !== undefined && !before.some((other) => other?.beat === time.beat && other.clock === time.clock)) life.alarms.push(time)
-    }
+  /** Whoever's budget ends is over, whatever it does; whoever's Wait is over goes on in the next beat. */
+  private come(inst: string, life: Life): void {
+    if (life.state !== "ready" && life.state !== "waiting") return
+    const isLate = life.state === "waiting" && life.until !== undefined && this.isReached(life.until)
+    if (this.isSpent(life)) this.end(inst, life, "error")
+    else if (isLate) life.state = "ready"
+    if (isLate) this.written.add(life)
+  }
+
+  private times({ end, state, until }: Life): ReadonlyArray<Time> {
+    if (state !== "ready" && state !== "waiting") return []
+    return [end, state === "waiting" ? until : undefined].filter((time) => time !== undefined)
   }
 
   private after(beats: number, { beat, clock }: Time = this.now): Time | undefined {

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Enzyme, Flow, type Transaction } from "systole"
+import { controlled } from "../kernel/Kit.ts"
 import * as Machine from "../kernel/Machine.ts"
 import * as Ledger from "./Ledger.ts"
 
@@ -39,7 +40,7 @@ describe("a space that is opened", () => {
       yield* Ledger.isReplayedEqual(last)
     }).pipe(Effect.scoped, Ledger.granted))
 
-  it.effect("reads no instance of a flow", () =>
+  it.effect("reads the instances of flows that wait for a time, and no other", () =>
     Effect.gen(function*() {
       const calm = Flow.make({ name: "calm", steps: { ask: { transform: () => ({}) }, answer: { wait: "ask" } } })
       const quick = Flow.make({ name: "quick", steps: { only: { guard: () => true } } })
@@ -50,6 +51,10 @@ describe("a space that is opened", () => {
       yield* Ledger.steps(first, 2)
       assert.strictEqual(yield* first.get("/sys/index/flow"), 3)
       // Each of those that wait has a rendezvous.
-      assert.strictEqual((yield* open)[0], none + 3)
+      const [three, second] = yield* open
+      assert.strictEqual(three, none + 3)
+      yield* controlled(second, second.flow.budget("job1", { beats: 5 }))
+      yield* Ledger.steps(second, 1)
+      assert.strictEqual((yield* open)[0], none + 4)
     }).pipe(Effect.scoped, Ledger.granted))
 })
