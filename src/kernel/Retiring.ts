@@ -219,7 +219,8 @@ export const retire = ({ retired, stage }: BeatWork, { store }: Body): void => {
 const letGo = ([kind, last, excess]: Retired, around: Around): void => {
   const { stage, store } = around
   const counted = countOf(stage.newest(folders[kind].key))
-  let [left, gone, isOdd, isEnd] = [allowance(kind, stage), 0, counted === undefined, true]
+  const written = writtenOf(kind, stage)
+  let [left, gone, isOdd, isEnd] = [Math.max(MAX_DOCUMENTS, 2 * written.size), 0, counted === undefined, true]
   for (const key of notes(kind, store)) {
     const { clock, names } = noteOf(stage.newest(key)) ?? nothing
     const due = clock <= last ? names.length : Math.min(names.length, excess - gone)
@@ -227,7 +228,7 @@ const letGo = ([kind, last, excess]: Retired, around: Around): void => {
       isEnd = false
       break
     }
-    const went = take(names.slice(0, due), { kind, since: Number(Address.name(key).split("-")[0]), left }, around)
+    const went = take(names.slice(0, due), { kind, written, since: Number(Address.name(key).split("-")[0]), left }, around)
     stage.put(Address.ofKey(key), went.count === names.length ? undefined : Document.encode({ clock, names: names.slice(went.count) }), COMMIT)
     gone += went.count
     left = went.left - 1
@@ -239,23 +240,39 @@ const letGo = ([kind, last, excess]: Retired, around: Around): void => {
 }
 
 /** Lets go of these, as far as there is room left; answers how many went, and the room that is left then. */
-const take = (names: ReadonlyArray<string>, found: Found & { readonly kind: Retired[0] }, around: Around): { readonly count: number; readonly left: number } => {
-  let [count, left] = [0, found.left]
+const take = (names: ReadonlyArray<string>, { kind, left: room, since, written }: Found & { readonly kind: Retired[0]; readonly written: Written }, around: Around): { readonly count: number; readonly left: number } => {
+  let [count, left] = [0, room]
   while (count < names.length && left > 0) {
-    const { isWhole, keys } = kinds[found.kind].find(names[count]!, { since: found.since, left }, around)
-    for (const key of keys) around.stage.put(Address.ofKey(key), undefined, COMMIT)
+    const name = names[count]!
+    const { isWhole, keys } = kinds[kind].find(name, { since, left }, around)
+    // Of what the beat itself put there the store knows nothing yet.
+    const late = isWhole && keys.length > 0 ? written.byName.get(name) ?? [] : []
+    for (const key of [...keys, ...late]) around.stage.put(Address.ofKey(key), undefined, COMMIT)
     left -= Math.max(1, keys.length)
     if (isWhole) count++
   }
   return { count, left }
 }
 
-/** How many documents of a kind the beat may let go of. */
-const allowance = (kind: Retired[0], stage: Stage): number => {
-  const { folders } = kinds[kind]
-  let written = 0
-  for (const key of stage.documents.keys()) if (folders.some((folder) => key.startsWith(folder))) written++
-  return Math.max(MAX_DOCUMENTS, 2 * written)
+/** The documents of a kind that the beat wrote so far. */
+interface Written {
+  readonly byName: ReadonlyMap<string, ReadonlyArray<string>>
+  readonly size: number
+}
+
+const writtenOf = (kind: Retired[0], stage: Stage): Written => {
+  const byName = new Map<string, Array<string>>()
+  let size = 0
+  for (const key of stage.documents.keys()) {
+    const folder = kinds[kind].folders.find((folder) => key.startsWith(folder))
+    if (folder === undefined) continue
+    size++
+    const name = key.slice(folder.length).split("/", 1)[0]!
+    const keys = byName.get(name)
+    if (keys === undefined) byName.set(name, [key])
+    else keys.push(key)
+  }
+  return { byName, size }
 }
 
 /** The keys of the notes of a kind, the oldest first. */

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { Address, Flow, Kernel, Persistence, replay, type Space } from "systole"
+import { Address, Flow, Kernel, Persistence, replay, type Space, type Transaction } from "systole"
 import * as Ledger from "../rendezvous/Ledger.ts"
 import * as Dice from "../support/Dice.ts"
 import * as Shelf from "../support/Shelf.ts"
@@ -295,6 +295,30 @@ describe("what is over", () => {
         assert.isUndefined(difference ?? impossible, JSON.stringify(difference ?? impossible))
       }
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, finishedCount: 3 } }))))
+
+  it.effect("takes along what the very beat puts there", () =>
+    Effect.gen(function*() {
+      const odd = enzyme("odd", (tx) => tx.set("/data/flow/heard/one/only/1", "late"), { writes: ["/data/flow/**"] })
+      const late = enzyme("late", (tx, { payload }) => payload === undefined ? undefined : tx.op.await(String(payload), "sts:ok", { signal: "/signals/late" }))
+      const start = (tx: Transaction) => {
+        tx.flow.start("quick", null, { inst: "one" })
+        const oid = tx.op.start({ verb: "op/x", target: "/data/x", mode: "opm:direct" })
+        tx.op.close(oid, "sts:ok")
+        return oid
+      }
+      const space = yield* Ledger.space({ start }, [quick, odd, late])
+      const oid = (yield* Ledger.ask(space, "start")) as string
+      yield* Ledger.steps(space, 2)
+      assert.deepInclude(yield* space.get("/data/flow/inst/one"), { state: "done" })
+      yield* TestClock.adjust("31 days")
+      yield* space.signal({ signal: "/signals/odd" })
+      const { id } = yield* space.signal({ signal: "/signals/late", payload: oid })
+      yield* space.step
+      assert.deepStrictEqual((yield* space.receipt(id))!.handlings.map(({ outcome }) => outcome), ["ok"])
+      for (const folder of ["/data/flow", "/rt/ops", "/sys"]) assert.deepStrictEqual(yield* space.below(folder, { limit: 10 }), [], folder)
+      yield* Ledger.steps(space, 2)
+      yield* Ledger.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
 
   it.effect("stays while the space is paused", () =>
     Effect.gen(function*() {
