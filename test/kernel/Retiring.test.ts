@@ -207,7 +207,7 @@ describe("what is over", () => {
         for (let i = from; i < from + 500; i++) tx.op.setState(oid, `ist:s${i}`)
       })
       const close = enzyme("close", (tx, { payload }) => void tx.op.close(String(payload), "sts:ok"))
-      const boot = (yield* Machine.make).boot([long, on, close])
+      const boot = (yield* Machine.make).boot([long, on, close], { retention: { journalMillis: 60 * 86_400_000 } })
       let space = yield* boot
       const { id } = yield* space.signal({ signal: "/signals/long", payload: 0 })
       yield* space.step
