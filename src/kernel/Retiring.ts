@@ -151,6 +151,15 @@ const kinds: Readonly<Record<Retired[0], Kind>> = {
 
 const names = Object.keys(kinds) as ReadonlyArray<Retired[0]>
 
+/** The kinds by the first letter in which the keys of their documents differ, and most that a beat changes differs from those. */
+const LETTER = 6
+const byLetter: ReadonlyMap<number, Retired[0]> = new Map(names.map((kind) => [kinds[kind].folders[0].charCodeAt(LETTER), kind]))
+
+const kindOf = (key: string): Retired[0] | undefined => {
+  const kind = byLetter.get(key.charCodeAt(LETTER))
+  return kind !== undefined && key.startsWith(kinds[kind].folders[0]) ? kind : undefined
+}
+
 const folders: Readonly<Record<Retired[0], Address.Address>> = {
   rv: Address.make(`${OVER}/rv`),
   flow: Address.make(`${OVER}/flow`),
@@ -180,17 +189,17 @@ const isName = (name: unknown): boolean => typeof name === "string" && Name.refu
  * @since 0.1.0
  */
 export const note = ({ moment: { beat, now }, stage }: BeatWork, ...of: ReadonlyArray<Retired[0]>): void => {
-  const ended = new Map<Retired[0], Array<string>>()
+  // Most beats end nothing.
+  let ended: Map<Retired[0], Array<string>> | undefined
   for (const staged of stage.documents.values()) {
-    for (const kind of of) {
-      if (!staged.address.key.startsWith(kinds[kind].folders[0])) continue
-      const name = kinds[kind].ended(staged)
-      if (name === undefined) continue
-      const here = ended.get(kind)
-      if (here === undefined) ended.set(kind, [name])
-      else here.push(name)
-    }
+    const kind = kindOf(staged.address.key)
+    const name = kind === undefined || !of.includes(kind) ? undefined : kinds[kind].ended(staged)
+    if (name === undefined) continue
+    const here = (ended ??= new Map()).get(kind!)
+    if (here === undefined) ended.set(kind!, [name])
+    else here.push(name)
   }
+  if (ended === undefined) return
   for (const [kind, here] of ended) {
     here.sort()
     for (let i = 0; i < here.length; i += MAX_NAMES) {
