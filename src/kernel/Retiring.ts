@@ -78,12 +78,13 @@ interface Dossiers {
   readonly key: string
 }
 
-/** What may be more than one beat lets go of: all of it, or a part of what is many. */
+/** What goes as a whole, unless that is more than a beat lets go of: then a part of what is many. */
 const gradual = ({ below, key, many }: Dossiers, { left }: Found, { store }: Around): Going => {
-  const all = store.below(below, { limit: left })
-  if (all.length < left) return whole(...all, key)
-  const part = store.below(many, { limit: left })
-  return part.length > 0 ? { keys: part, isWhole: false } : whole(...store.below(below, { limit: left + MAX_DOCUMENTS }), key)
+  const limit = Math.max(left, MAX_DOCUMENTS)
+  const all = store.below(below, { limit })
+  if (all.length < limit) return whole(...all, key)
+  const part = store.below(many, { limit })
+  return { keys: part.length > 0 ? part : all, isWhole: false }
 }
 
 /** The name directly below a folder that a document's key names. */
@@ -257,8 +258,9 @@ const take = (names: ReadonlyArray<string>, { kind, left: room, since, written }
     // Of what the beat itself put there the store knows nothing yet.
     const late = isWhole && keys.length > 0 ? written.byName.get(name) ?? [] : []
     for (const key of [...keys, ...late]) around.stage.put(Address.ofKey(key), undefined, COMMIT)
+    if (!isWhole) return { count, left: 0 }
     left -= Math.max(1, keys.length)
-    if (isWhole) count++
+    count++
   }
   return { count, left }
 }

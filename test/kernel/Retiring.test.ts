@@ -250,6 +250,7 @@ describe("what is over", () => {
           yield* space.step
           const stored = yield* Shelf.cells(space)
           assert.deepStrictEqual(Shelf.disagreements(stored), [])
+          for (const key of stored.keys()) if (/^\/rt\/ops\/[^/]*$/.test(key)) assert.isTrue(stored.has(`${key}/history/OPH:1`), `${key} is there whole`)
           // One beat is behind the load, since what is due is told by what the beat before left.
           for (const kind of Object.keys(folders) as ReadonlyArray<Kind>) assert.isAtMost(Shelf.noted(stored, kind).length, limits.finishedCount + load[kind], `${kind} after beat ${beat} of ${JSON.stringify(load)}`)
         }
