@@ -17,10 +17,10 @@ import type { Write } from "../stage/Write.ts"
 import type { FlowAsk, FlowRefused, OperationAsk, OperationRefused, RendezvousAsk, RendezvousRefused, Spawned } from "./Ask.ts"
 import type { SentSince } from "./Dossiers.ts"
 import type * as Foreign from "./Foreign.ts"
-import type { Verb } from "./Regime.ts"
+import type { Regime, Verb } from "./Regime.ts"
 import { size } from "./Signal.ts"
-import type { CellLocked, ControlRefused, DeadAbsent, SpaceStopped } from "./SpaceError.ts"
-import { WriteRefused } from "./SpaceError.ts"
+import type { CellLocked, DeadAbsent, SpaceStopped } from "./SpaceError.ts"
+import { ControlRefused, WriteRefused } from "./SpaceError.ts"
 
 /** What is answered to whoever asked: the beat that did it, once that is durable, or why it was not done. */
 export type Answer = (answer: number | InvalidValue | OperationRefused | RendezvousRefused | FlowRefused | Address.InvalidAddress | InvalidNode | WriteRefused | CellLocked | ControlRefused | DeadAbsent | SpaceStopped) => void
@@ -162,12 +162,18 @@ export const answerOf = (control: Control): Answer => {
 const goesOn: ReadonlySet<string> = new Set(["rv spawn", "rv resched", "rv kill", "flow start", "flow resume"])
 
 /**
- * What is asked of a space that has to run for it, as a verb; `undefined` for what a beat does as soon as it captures it.
+ * Why a space does not do it as it stands, where it was shut down: what goes on with beats would wait for a restart, and
+ * what a beat does as soon as it captures it is done.
  *
  * @category getters
  * @since 0.1.0
  */
-export const goingOn = (control: Control): string | undefined => {
+export const refusal = (control: Control, { halted }: Pick<Regime, "halted">): ControlRefused | undefined => {
+  const verb = halted ? goingOn(control) : undefined
+  return verb === undefined ? undefined : new ControlRefused({ verb, reason: "it was shut down, and does nothing until it is restarted" })
+}
+
+const goingOn = (control: Control): string | undefined => {
   if (control.kind === "redeliver") return control.kind
   if (control.kind !== "rv" && control.kind !== "flow") return undefined
   const verb = `${control.kind} ${control.ask.verb}`

@@ -10,7 +10,8 @@ import type { Draft } from "../stage/Draft.ts"
 import * as Savepoint from "../stage/Savepoint.ts"
 import type { FlowRefused, OperationRefused, RendezvousRefused } from "./Ask.ts"
 import type { BeatWork } from "./BeatWork.ts"
-import type { Appointed, Control, Flowed, Operation, Setting } from "./Control.ts"
+import * as Control from "./Control.ts"
+import type { Appointed, Flowed, Operation, Setting } from "./Control.ts"
 import * as Flowing from "./Flowing.ts"
 import * as Foreign from "./Foreign.ts"
 import * as Meeting from "./Meeting.ts"
@@ -27,11 +28,12 @@ import { CellLocked, ControlRefused, WriteRefused } from "./SpaceError.ts"
  * @category combinators
  * @since 0.1.0
  */
-export const whole = <Refused>(control: Control, { draft, work }: { readonly draft: Draft; readonly work: BeatWork }, act: () => Refused | undefined): Refused | InvalidValue | ControlRefused | undefined => {
+export const whole = <Refused>(control: Control.Control, { draft, work }: { readonly draft: Draft; readonly work: BeatWork }, act: () => Refused | undefined): Refused | InvalidValue | ControlRefused | undefined => {
   const { crowded, diagnostics, regime, timed } = work
   const told = diagnostics.length
   const savepoint = Savepoint.make(draft)
-  const refused = attempt(control, act)
+  // The space may have been shut down since it was asked for.
+  const refused = Control.refusal(control, regime) ?? attempt(control, act)
   if (refused === undefined) savepoint.keep()
   else {
     savepoint.restore()
@@ -43,7 +45,7 @@ export const whole = <Refused>(control: Control, { draft, work }: { readonly dra
   return refused
 }
 
-const attempt = <Refused>(control: Control, act: () => Refused | undefined): Refused | InvalidValue | ControlRefused | undefined => {
+const attempt = <Refused>(control: Control.Control, act: () => Refused | undefined): Refused | InvalidValue | ControlRefused | undefined => {
   try {
     return act()
   } catch (error) {

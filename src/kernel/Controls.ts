@@ -45,8 +45,8 @@ export class Controls implements SpaceControl {
       try {
         const answer: Control.Answer = (answer) => resume(typeof answer === "number" ? Effect.succeed(answer) : Effect.fail(answer))
         const asked = make()(answer)
-        const verb = regime.halted ? Control.goingOn(asked) : undefined
-        if (verb !== undefined) throw new ControlRefused({ verb, reason: "it was shut down, and does nothing until it is restarted" })
+        const refused = Control.refusal(asked, regime)
+        if (refused !== undefined) return resume(Effect.fail(refused))
         const limit = inbox.offer(asked, limits)
         if (limit !== undefined) return resume(Effect.fail(new InboxFull({ space, limit })))
       } catch (error) {

@@ -55,8 +55,8 @@ export type NamedNode = readonly [name: string, output?: string]
 /** An effect, and how long its runs in one beat took together, in whole milliseconds of the host. */
 export type Spent = readonly [node: string, millis: number]
 
-/** Some of what is over and let go of: its kind, the note that names it, and how many of the first names. */
-export type Retired = readonly [kind: "rv" | "flow" | "op" | "fact", note: string, count: number]
+/** What of a kind is to be let go of: what ended up to a clock, and so many of the oldest beside. */
+export type Retired = readonly [kind: "rv" | "flow" | "op" | "fact", last: number, excess: number]
 
 /** Numbers of inputs or runs, with their labels. */
 export type LabelLine = readonly [number: number, label: Label]

@@ -46,7 +46,7 @@ export interface Limits {
   readonly backoffBeats: number
   /** Characters of documents that are kept in memory. */
   readonly residentBytes: number
-  /** Rendezvous and instances that are over, operations that are closed and facts that went wrong: how many of each are kept. Beyond it the oldest go, a bounded number in each beat. */
+  /** Rendezvous and instances that are over, operations that are closed and facts that went wrong: how many of each are kept. Beyond it the oldest go, in each beat so many as it made, or a bounded number. */
   readonly finishedCount: number
   /** How long they are kept at most, in milliseconds from the beat that ended them; those of a space that rests go with its next beats. */
   readonly finishedMillis: number

@@ -7,15 +7,18 @@
  *     /sys/index/over/<kind>                  how many are noted
  *     /sys/index/over/<kind>/<beat>-<n>       { clock, names }   what ended in a beat, some of it in each cell
  *
- * Which notes a beat goes through is captured and journaled, since it follows
- * from limits that a configuration may change; what goes with them follows from
- * the cells. A beat lets go of a bounded number, and none is run for it.
- * (Architecture, sections 1.1 and 7.)
+ * What is too old and how many are too many follows from limits that a
+ * configuration may change, so it is captured and journaled; what goes follows
+ * from the cells. Of each kind a beat lets go of so many documents, or of twice as
+ * many as it wrote of the kind: so a steady load of one kind holds up no other,
+ * and what is due never grows for long. None is run for it. (Architecture,
+ * sections 1.1 and 7.)
  *
  * @module
  */
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
+import * as Name from "../cell/Name.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import * as Instance from "../flow/Instance.ts"
 import * as Dossier from "../operation/Dossier.ts"
@@ -28,9 +31,9 @@ import type { Retired } from "./Journal.ts"
 /** Where it is noted what is over. */
 const OVER = "/sys/index/over"
 
-/** Names that one note holds, notes of one kind that a beat goes through, and documents after which it stops. */
+/** Names that one note holds, notes that are asked for at a time, and documents of a kind that each beat may let go of. */
 const MAX_NAMES = 256
-const MAX_NOTES = 8
+const PAGE = 8
 const MAX_DOCUMENTS = 1024
 
 /** What ended in a beat, some of it. */
@@ -44,31 +47,44 @@ interface Note {
 interface Around {
   readonly stage: Stage
   readonly store: Body["store"]
-  /** The beat that ended it. */
+}
+
+/** Of what ended: the beat in which it did, and how many documents may go. */
+interface Found {
   readonly since: number
+  readonly left: number
 }
 
 /** What goes with something that ended: its documents, the one by which it is found last; and whether those are all. */
-interface Found {
+interface Going {
   readonly keys: ReadonlyArray<string>
   readonly isWhole: boolean
 }
 
 interface Kind {
-  /** What the keys of its documents begin with: most that a beat changes is of no kind. */
-  readonly prefix: string
+  /** Where its documents lie. The keys of those by which it is found begin with the first: most that a beat changes is of no kind. */
+  readonly folders: readonly [string, ...ReadonlyArray<string>]
   /** The name of what ended with a change of the beat; `undefined` where nothing of the kind did. */
   readonly ended: (staged: Staged) => string | undefined
-  readonly find: (name: string, around: Around) => Found
+  readonly find: (name: string, found: Found, around: Around) => Going
 }
 
-const whole = (...keys: ReadonlyArray<string>): Found => ({ keys, isWhole: true })
+const whole = (...keys: ReadonlyArray<string>): Going => ({ keys, isWhole: true })
 
-/** What may be more than one beat lets go of: a part of what is many, or the rest and the document by which it is found. */
-const gradual = (store: Body["store"], { below, first, key }: { readonly first: string; readonly below?: string; readonly key: string }): Found => {
-  const many = store.below(first, { limit: MAX_DOCUMENTS })
-  if (many.length === MAX_DOCUMENTS) return { keys: many, isWhole: false }
-  return whole(...below === undefined ? many : store.below(below, { limit: 2 * MAX_DOCUMENTS }), key)
+/** Where what ended has its documents: below a cell, some of which are many, and the one by which it is found. */
+interface Dossiers {
+  readonly below: string
+  readonly many: string
+  readonly key: string
+}
+
+/** What goes as a whole, unless that is more than a beat lets go of: then a part of what is many. */
+const gradual = ({ below, key, many }: Dossiers, { left }: Found, { store }: Around): Going => {
+  const limit = Math.max(left, MAX_DOCUMENTS)
+  const all = store.below(below, { limit })
+  if (all.length < limit) return whole(...all, key)
+  const part = store.below(many, { limit })
+  return { keys: part.length > 0 ? part : all, isWhole: false }
 }
 
 /** The name directly below a folder that a document's key names. */
@@ -87,7 +103,7 @@ const isFinished = (entry: Entries.Entry | undefined): entry is Entries.Entry =>
 /** What comes to an end, by the name of its folder among the notes. */
 const kinds: Readonly<Record<Retired[0], Kind>> = {
   rv: {
-    prefix: `${Entries.FOLDER}/`,
+    folders: [`${Entries.FOLDER}/`, `${Entries.EVENTS}/`],
     ended: ({ address, after, before }) => {
       const key = Entries.keyOf(address.key)
       const entry = key === undefined ? undefined : entryOf(after)
@@ -96,33 +112,36 @@ const kinds: Readonly<Record<Retired[0], Kind>> = {
       return isFinished(earlier) && earlier.spawn_beat === entry.spawn_beat ? undefined : key
     },
     // One that was spawned anew since then is another.
-    find: (key, { since, stage }) => {
+    find: (key, { since }, { stage }) => {
       const place = Entries.address(key).key
       const entry = entryOf(stage.newest(place))
       return isFinished(entry) && entry.spawn_beat <= since ? whole(`${Entries.EVENTS}/${key}`, place) : whole()
     }
   },
   flow: {
-    prefix: `${Instance.FOLDER}/`,
+    folders: [`${Instance.FOLDER}/`, `${Instance.HEARD}/`],
     ended: ({ address, after, before }) => {
       const inst = Instance.idOf(address.key)
       return inst !== undefined && isOver(instanceOf(after)) && !isOver(instanceOf(before)) ? inst : undefined
     },
-    find: (inst, { store }) => gradual(store, { first: `${Instance.HEARD}/${inst}`, key: Instance.address(inst).key })
+    find: (inst, found, around) => {
+      const heard = `${Instance.HEARD}/${inst}`
+      return gradual({ below: heard, many: heard, key: Instance.address(inst).key }, found, around)
+    }
   },
   op: {
-    prefix: `${Dossier.FOLDER}/`,
+    folders: [`${Dossier.FOLDER}/`],
     ended: ({ address, after, before }) => {
       const oid = nameBelow(Dossier.FOLDER, address.key)
       return oid !== undefined && isClosed(after) && !isClosed(before) ? oid : undefined
     },
-    find: (oid, { store }) => {
+    find: (oid, found, around) => {
       const { id, key } = Dossier.address(oid)
-      return gradual(store, { first: `${id}/history`, below: id, key })
+      return gradual({ below: id, many: `${id}/history`, key }, found, around)
     }
   },
   fact: {
-    prefix: `${Diagnostic.FOLDER}/`,
+    folders: [`${Diagnostic.FOLDER}/`],
     ended: ({ address, before }) => before === undefined ? nameBelow(Diagnostic.FOLDER, address.key) : undefined,
     find: (name) => {
       const place = Address.make(`${Diagnostic.FOLDER}/${name}`)
@@ -133,15 +152,36 @@ const kinds: Readonly<Record<Retired[0], Kind>> = {
 
 const names = Object.keys(kinds) as ReadonlyArray<Retired[0]>
 
+/** The kinds by the first letter in which the keys of their documents differ, and most that a beat changes differs from those. */
+const LETTER = 6
+const byLetter: ReadonlyMap<number, Retired[0]> = new Map(names.map((kind) => [kinds[kind].folders[0].charCodeAt(LETTER), kind]))
+
+const kindOf = (key: string): Retired[0] | undefined => {
+  const kind = byLetter.get(key.charCodeAt(LETTER))
+  return kind !== undefined && key.startsWith(kinds[kind].folders[0]) ? kind : undefined
+}
+
 const folders: Readonly<Record<Retired[0], Address.Address>> = {
   rv: Address.make(`${OVER}/rv`),
   flow: Address.make(`${OVER}/flow`),
   op: Address.make(`${OVER}/op`),
   fact: Address.make(`${OVER}/fact`)
 }
-const noteAddress = (kind: Retired[0], note: string): Address.Address => Address.make(`${OVER}/${kind}/${note}`)
-const countOf = (document: Document.Document | undefined): number => (Document.read(document, []) as number | undefined) ?? 0
-const noteOf = (document: Document.Document | undefined): Note => Document.read(document, []) as unknown as Note
+
+/** How many a cell says are noted; `undefined` where it says nothing of the kind. */
+const countOf = (document: Document.Document | undefined): number | undefined => {
+  if (document === undefined) return 0
+  const count = Document.read(document, [])
+  return Number.isSafeInteger(count) && count as number > 0 ? count as number : undefined
+}
+
+/** What a cell notes; `undefined` where it notes nothing. */
+const noteOf = (document: Document.Document | undefined): Note | undefined => {
+  const { clock, names } = Object(Document.read(document, [])) as Partial<Note>
+  return Number.isFinite(clock) && Array.isArray(names) && names.every(isName) ? { clock: clock!, names } : undefined
+}
+
+const isName = (name: unknown): boolean => typeof name === "string" && Name.refusal(name) === undefined
 
 /**
  * Notes what came to its end in the beat, of these kinds.
@@ -150,56 +190,120 @@ const noteOf = (document: Document.Document | undefined): Note => Document.read(
  * @since 0.1.0
  */
 export const note = ({ moment: { beat, now }, stage }: BeatWork, ...of: ReadonlyArray<Retired[0]>): void => {
-  const ended = new Map<Retired[0], Array<string>>()
+  // Most beats end nothing.
+  let ended: Map<Retired[0], Array<string>> | undefined
   for (const staged of stage.documents.values()) {
-    for (const kind of of) {
-      if (!staged.address.key.startsWith(kinds[kind].prefix)) continue
-      const name = kinds[kind].ended(staged)
-      if (name === undefined) continue
-      const here = ended.get(kind)
-      if (here === undefined) ended.set(kind, [name])
-      else here.push(name)
-    }
+    const kind = kindOf(staged.address.key)
+    const name = kind === undefined || !of.includes(kind) ? undefined : kinds[kind].ended(staged)
+    if (name === undefined) continue
+    const here = (ended ??= new Map()).get(kind!)
+    if (here === undefined) ended.set(kind!, [name])
+    else here.push(name)
   }
+  if (ended === undefined) return
   for (const [kind, here] of ended) {
     here.sort()
     for (let i = 0; i < here.length; i += MAX_NAMES) {
-      const place = noteAddress(kind, `${String(beat).padStart(16, "0")}-${String(i / MAX_NAMES).padStart(6, "0")}`)
+      const place = Address.make(`${folders[kind].id}/${String(beat).padStart(16, "0")}-${String(i / MAX_NAMES).padStart(6, "0")}`)
       stage.put(place, Document.encode({ clock: now, names: here.slice(i, i + MAX_NAMES) }), COMMIT)
     }
-    add(stage, kind, here.length)
+    // What cannot be read stays as it is until the next beat counts anew.
+    const count = countOf(stage.newest(folders[kind].key))
+    if (count !== undefined) keep(stage, kind, count + here.length)
   }
 }
 
-const add = (stage: Stage, kind: Retired[0], by: number): void => {
-  const { key } = folders[kind]
-  const count = countOf(stage.newest(key)) + by
+const keep = (stage: Stage, kind: Retired[0], count: number): void =>
   stage.put(folders[kind], count === 0 ? undefined : Document.encode(count), COMMIT)
-}
 
 /**
- * Lets go of what the beat was given, the oldest first, as far as it comes.
+ * Lets go of what is due, the oldest first, as far as the beat comes.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const retire = ({ retired, stage }: BeatWork, { store }: Body): void => {
-  let left = MAX_DOCUMENTS
-  for (const [kind, name, count] of retired) {
-    if (left <= 0) return
-    const place = noteAddress(kind, name)
-    const { clock, names } = noteOf(stage.newest(place.key))
-    let gone = 0
-    while (gone < count && left > 0) {
-      const { isWhole, keys } = kinds[kind].find(names[gone]!, { stage, store, since: Number(name.split("-")[0]) })
-      for (const key of keys) stage.put(Address.ofKey(key), undefined, COMMIT)
-      left -= Math.max(1, keys.length)
-      if (isWhole) gone++
+  for (const line of retired) letGo(line, { stage, store })
+}
+
+const letGo = ([kind, last, excess]: Retired, around: Around): void => {
+  const { stage, store } = around
+  const counted = countOf(stage.newest(folders[kind].key))
+  const written = writtenOf(kind, stage)
+  let [left, gone, isOdd, isEnd] = [Math.max(MAX_DOCUMENTS, 2 * written.size), 0, counted === undefined, true]
+  for (const key of notes(kind, store)) {
+    const { clock, names } = noteOf(stage.newest(key)) ?? nothing
+    const due = clock <= last ? names.length : Math.min(names.length, excess - gone)
+    if (left <= 0 || (due <= 0 && names.length > 0)) {
+      isEnd = false
+      break
     }
-    stage.put(place, gone === names.length ? undefined : Document.encode({ clock, names: names.slice(gone) }), COMMIT)
-    add(stage, kind, -gone)
+    const went = take(names.slice(0, due), { kind, written, since: Number(Address.name(key).split("-")[0]), left }, around)
+    stage.put(Address.ofKey(key), went.count === names.length ? undefined : Document.encode({ clock, names: names.slice(went.count) }), COMMIT)
+    gone += went.count
+    left = went.left - 1
+    isOdd ||= names.length === 0
+  }
+  const rest = counted! - gone
+  // Where something cannot be read or is not there, the count may be wrong as well.
+  keep(stage, kind, isOdd || isEnd || rest <= 0 ? total(kind, around) : rest)
+}
+
+/** Lets go of these, as far as there is room left; answers how many went, and the room that is left then. */
+const take = (names: ReadonlyArray<string>, { kind, left: room, since, written }: Found & { readonly kind: Retired[0]; readonly written: Written }, around: Around): { readonly count: number; readonly left: number } => {
+  let [count, left] = [0, room]
+  while (count < names.length && left > 0) {
+    const name = names[count]!
+    const { isWhole, keys } = kinds[kind].find(name, { since, left }, around)
+    // Of what the beat itself put there the store knows nothing yet.
+    const late = isWhole && keys.length > 0 ? written.byName.get(name) ?? [] : []
+    for (const key of [...keys, ...late]) around.stage.put(Address.ofKey(key), undefined, COMMIT)
+    if (!isWhole) return { count, left: 0 }
+    left -= Math.max(1, keys.length)
+    count++
+  }
+  return { count, left }
+}
+
+/** The documents of a kind that the beat wrote so far. */
+interface Written {
+  readonly byName: ReadonlyMap<string, ReadonlyArray<string>>
+  readonly size: number
+}
+
+const writtenOf = (kind: Retired[0], stage: Stage): Written => {
+  const byName = new Map<string, Array<string>>()
+  let size = 0
+  for (const key of stage.documents.keys()) {
+    const folder = kinds[kind].folders.find((folder) => key.startsWith(folder))
+    if (folder === undefined) continue
+    size++
+    const name = key.slice(folder.length).split("/", 1)[0]!
+    const keys = byName.get(name)
+    if (keys === undefined) byName.set(name, [key])
+    else keys.push(key)
+  }
+  return { byName, size }
+}
+
+/** The keys of the notes of a kind, the oldest first. */
+function* notes(kind: Retired[0], store: Pick<Body["store"], "below">): Iterable<string> {
+  const { id } = folders[kind]
+  for (let keys = store.below(id, { limit: PAGE }); ; keys = store.below(id, { limit: PAGE, after: keys.at(-1)! })) {
+    yield* keys
+    if (keys.length < PAGE) return
   }
 }
+
+/** How many of a kind are noted, note by note. */
+const total = (kind: Retired[0], { stage, store }: Around): number => {
+  let sum = 0
+  for (const key of notes(kind, store)) sum += noteOf(stage.newest(key))?.names.length ?? 0
+  return sum
+}
+
+/** What a cell notes that cannot be read: it is older than all others, and goes with the next beat. */
+const nothing: Note = { clock: -1, names: [] }
 
 /**
  * What a live space has to let go of, by its limits.
@@ -216,17 +320,19 @@ export class Shelf {
     this.body = body
   }
 
-  /** The notes that a beat goes through, and how many of the first names of each. */
+  /** What a beat has to let go of. */
   due({ clock }: Start): ReadonlyArray<Retired> {
     const { documents, settings: { limits } } = this.body
+    // A journal has no number for what is never too old.
+    const last = Math.max(-1, clock - limits.finishedMillis)
     let due: Array<Retired> | undefined
     for (const kind of names) {
       const count = countOf(documents.read(folders[kind].key))
       if (count === 0) continue
-      const last = clock - limits.finishedMillis
-      if (count <= limits.finishedCount && this.clockOf(kind) > last) continue
+      const excess = Math.max(0, (count ?? 0) - limits.finishedCount)
+      if (count !== undefined && excess === 0 && this.clockOf(kind) > last) continue
       this.oldest.delete(kind)
-      ;(due ??= []).push(...this.take(kind, { excess: count - limits.finishedCount, last }))
+      ;(due ??= []).push([kind, last, excess])
     }
     return due ?? none
   }
@@ -236,23 +342,9 @@ export class Shelf {
     if (known !== undefined) return known
     const { documents, store } = this.body
     const [key] = store.below(folders[kind].id, { limit: 1 })
-    const { clock } = noteOf(documents.read(key!))
+    const { clock } = (key === undefined ? undefined : noteOf(documents.read(key))) ?? nothing
     this.oldest.set(kind, clock)
     return clock
-  }
-
-  private take(kind: Retired[0], { excess, last }: { readonly excess: number; readonly last: number }): ReadonlyArray<Retired> {
-    const { documents, store } = this.body
-    const taken: Array<Retired> = []
-    let left = excess
-    for (const key of store.below(folders[kind].id, { limit: MAX_NOTES })) {
-      const { clock, names } = noteOf(documents.read(key))
-      const count = clock <= last ? names.length : Math.min(names.length, left)
-      if (count <= 0) break
-      taken.push([kind, Address.name(key), count])
-      left -= count
-    }
-    return taken
   }
 }
 

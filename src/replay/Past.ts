@@ -121,7 +121,10 @@ export class Past implements SpaceStore {
   children(scope: string, id: string): ReadonlyArray<string> {
     this.catchUp()
     const names = new Set(this.source.children(scope, id))
+    const folder = Address.child(id, "")
     for (const [key, text] of this.texts) {
+      // Most lie elsewhere, and to take an address apart costs more than to see that.
+      if (!key.startsWith(folder)) continue
       const address = Address.ofKey(key)
       if (address.scope !== scope || Address.parent(address.id) !== id) continue
       if (text === undefined) names.delete(Address.name(address.id))
@@ -144,7 +147,8 @@ export class Past implements SpaceStore {
       if (keys.length >= page.limit) break
       end = undefined
     }
-    const isHere = (key: string): boolean => Address.isWithin(id, Address.ofKey(key).id) && Address.ofKey(key).id !== id && (page.after === undefined || key > page.after)
+    const folder = Address.child(id, "")
+    const isHere = (key: string): boolean => key.startsWith(folder) && (page.after === undefined || key > page.after)
     for (const [key, text] of this.texts) if (text !== undefined && isHere(key) && (end === undefined || key <= end)) keys.push(key)
     return [...new Set(keys)].sort().slice(0, page.limit)
   }

@@ -32,6 +32,8 @@ export class RecordedIntake implements Intake {
   private readonly archive: Archive
   private readonly past: Past
   private entry: Parsed | undefined
+  /** The entry that was asked for last: what one beat sent is mostly captured together. */
+  private sender: Parsed | undefined
   private flights: ReadonlyMap<Flight, number> = new Map()
 
   constructor(archive: Archive, past: Past) {
@@ -201,9 +203,10 @@ export class RecordedIntake implements Intake {
   }
 
   private entryOf(beat: number): Parsed {
+    if (this.sender?.beat === beat) return this.sender
     const row = this.archive.store.entry(beat)
     if (row === undefined) throw this.impossible("replay/pruned", `beat ${beat}, which tells of a signal of this one, is pruned. Begin with a later one`)
-    return Journal.parse(row.text)
+    return this.sender = Journal.parse(row.text)
   }
 }
 

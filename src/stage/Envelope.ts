@@ -23,8 +23,8 @@ const reserved = [
   "/data/inbox/flow/inst_event"
 ]
 
-/** The cells that only the verbs made for them write, whatever the envelope. */
-const SEALED = "/rt/ops"
+/** The cells that only the verbs made for them and the beat itself write, whatever the envelope. */
+const sealed = ["/rt/ops", "/sys/index"]
 
 /**
  * A run wrote where it may not.
@@ -107,8 +107,10 @@ const restOf = (text: string, prefix: string): Part["rest"] => {
  * @category predicates
  * @since 0.1.0
  */
-export const isReserved = (id: string): boolean => {
-  for (const root of reserved) if (Address.isWithin(root, id)) return true
+export const isReserved = (id: string): boolean => isBelow(reserved, id)
+
+const isBelow = (roots: ReadonlyArray<string>, id: string): boolean => {
+  for (const root of roots) if (Address.isWithin(root, id)) return true
   return false
 }
 
@@ -136,8 +138,7 @@ export const check = (envelope: Envelope, address: Address.Address): void => {
 }
 
 const allows = (envelope: Envelope, address: Address.Address): boolean => {
-  if (!envelope.system && isReserved(address.id)) return false
-  if (envelope.system && Address.isWithin(SEALED, address.id)) return false
+  if (isBelow(envelope.system ? sealed : reserved, address.id)) return false
   if (envelope.parts === undefined) return true
   for (const part of envelope.parts) if (covers(part, address)) return true
   return false

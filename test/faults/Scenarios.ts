@@ -294,6 +294,42 @@ const meetings: Scenario = {
   judge: { cells: events.flatMap((n) => [`/data/rv/ask${n}`, `/data/inbox/flow/inst_event/ask${n}`, `/data/flow/inst/i${n}`, `/data/flow/inst/t${n}`, `/data/flow/heard/i${n}/ask/1`]), fault: () => undefined }
 }
 
+const ends = [0, 1, 2, 3, 4, 5, 6]
+
+const endings: Scenario = {
+  name: "what is over, and let go of",
+  grants: ["rv_init"],
+  settings: { limits: { ...defaults, finishedCount: 1, finishedMillis: 30 } },
+  enzymes: [
+    rvInit,
+    Flow.make({ name: "brief", steps: { only: { guard: () => true } } }),
+    counting("end", (tx, { payload }) => {
+      const { n } = payload as unknown as Numbered
+      tx.rv.spawn({ key: `m${n}` })
+      tx.rv.report(`m${n}`)
+      tx.flow.start("brief", null, { inst: `b${n}` })
+      tx.op.close(tx.op.start({ verb: "op/trial", target: "/data/x", mode: "opm:direct" }), "sts:ok")
+      tx.report({ severity: "sev:warn", topic: "trial/end", note: "", payload: n })
+    }),
+    counting("poke")
+  ],
+  rounds: [
+    [{ kind: "post", n: 9, signal: { signal: "/CEP:sig_sys/init", payload: { n: 9 }, id: "init" } }],
+    posts("end", [0, 2]),
+    posts("end", [3, 4]),
+    posts("poke", [7, 7], { at: { ms: 50 } }),
+    posts("end", [5, 6])
+  ],
+  // What is kept depends on the beats in which it ended.
+  judge: {
+    cells: ends.flatMap((n) => [`/data/rv/m${n}`, `/data/inbox/flow/inst_event/m${n}`, `/data/flow/inst/b${n}`]),
+    fault: (cells, { again, all }) => {
+      const old = ends.filter((n) => n < 5 && !again.has(n) && all.has(n) && [`/data/rv/m${n}`, `/data/flow/inst/b${n}`].some((cell) => cells.has(cell)))
+      return old.length === 0 ? undefined : `what was to be let go of is there: ${old.join(", ")}`
+    }
+  }
+}
+
 const steer = (verb: Extract<Input, { readonly kind: "steer" }>["verb"]): ReadonlyArray<Input> => [{ kind: "steer", verb }]
 
 /** A resume is over when what was parked is done, so what comes behind it is later. */
@@ -329,4 +365,4 @@ const steered: Scenario = {
 }
 
 /** All of them; the first is the one that tests run over SQLite as well. */
-export const all: ReadonlyArray<Scenario> = [chains, failures, conflicts, lanes, delays, controls, contents, repeats, fatals, waits, operations, meetings, steered]
+export const all: ReadonlyArray<Scenario> = [chains, failures, conflicts, lanes, delays, controls, contents, repeats, fatals, waits, operations, meetings, endings, steered]

@@ -45,6 +45,11 @@ describe("A reader over HTTP", () => {
     assert.deepStrictEqual((await as(web, "/cells/data?list")).body, { names: ["notice"] })
     assert.deepStrictEqual((await as(hr, "/cells/data/pay?list")).body, { names: ["ann"] })
     assert.deepStrictEqual((await as(web, "/cells/data?below")).body, { cells: ["/data/notice"], next: null })
+    for (const path of ["/cells/sys/index/rv/ann", "/cells/sys/index/over/fact", "/cells/sys/index/over/rv/0000000000000000-000000"]) {
+      assert.deepStrictEqual(problem(await as(web, path)), [403, "label/withheld"], path)
+    }
+    assert.notInclude(JSON.stringify([(await as(web, "/cells/sys?list")).body, (await as(web, "/cells/sys?below")).body]), "index")
+    assert.deepStrictEqual([(await as(web, "/cells/sys/index?list")).body, (await as(web, "/cells/sys/index?below")).body], [{ names: [] }, { cells: [], next: null }])
     assert.deepStrictEqual(problem(await as(web, "/cells/data/nothing")), [404, "cell/absent"])
     assert.deepStrictEqual(problem(await as("no-token-of-anybody", "/cells/data/notice")), [401, "auth/missing"])
   })
@@ -87,6 +92,6 @@ describe("A reader over HTTP", () => {
     await as(operator, "/signals", { method: "POST", body: JSON.stringify({ signal: "/signals/post", payload: "next" }) })
     assert.match(await follow("/data/notice", cursor), /^id: [0-9a-f]{16}\nevent: value\ndata: "next"\n\n$/)
     assert.match(await follow("/data/notice", "7"), /^event: reset\ndata: .*\n\nid: [0-9a-f]{16}\nevent: value\ndata: "next"\n\n$|^event: reset\n/)
-    assert.include(await follow("/data/pay/ann"), "\"code\":\"label/withheld\"")
+    for (const path of ["/data/pay/ann", "/sys/index/rv/ann", "/sys/index/over/fact"]) assert.include(await follow(path), "\"code\":\"label/withheld\"", path)
   })
 })

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Fiber, Stream } from "effect"
 import type { Settings, Space, Transaction } from "systole"
 import { Computation, Effect, Kernel, Link, Materializer, replay, Retry } from "systole"
+import * as Ledger from "../rendezvous/Ledger.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { controlled, enzyme, steps, turns } from "./Kit.ts"
 import * as Machine from "./Machine.ts"
@@ -244,6 +245,42 @@ describe("A reader", () => {
       const shown = yield* controlled(space, space.reader(open).get("/data/link"))
       assert.strictEqual(shown._tag === "Failure" && shown.failure.code, "label/withheld")
     }).pipe(Fx.provide(layer)))
+
+  it.effect("is shown nothing of how the runtime finds things again, where keys stand of what is withheld", () =>
+    Fx.gen(function*() {
+      const spawn = (tx: Transaction) => {
+        for (const key of ["payAnn", "payBob"]) tx.rv.spawn({ key })
+        tx.rv.report("payAnn")
+      }
+      const tie = (tx: Transaction) => tx.set("/data/link", Link.make("/sys/index/over/rv/0000000000000001-000000"))
+      const kernel = yield* Kernel
+      yield* kernel.register(Computation.make({ name: "notes", output: "/data/notes", run: (tx) => tx.list("/sys/index/rv") }))
+      const told = { list: (tx: Transaction) => tx.set("/data/open", tx.list("/sys/index/rv")), get: (tx: Transaction) => tx.set("/data/open", tx.get("/sys/index/rv/payBob") ?? 0), names: (tx: Transaction) => tx.set("/data/open", tx.list("/sys")) }
+      const space = yield* Ledger.space({ spawn, tie, ...told })
+      yield* Ledger.ask(space, "spawn")
+      yield* Ledger.ask(space, "tie")
+      const [note] = yield* space.list("/sys/index/over/rv")
+      assert.deepStrictEqual([note, yield* space.list("/sys/index/rv")], ["0000000000000001-000000", ["payBob"]])
+      const places = ["/sys/index/rv/payBob", "/sys/index/rv/payNobody", "/sys/index/over/rv", `/sys/index/over/rv/${note}`, "/sys/index/over/rv/x?scope=user:1", "/sys/index/flow", "/sys/index"]
+      const reader = space.reader(open)
+      for (const place of places) {
+        assert.strictEqual((yield* Fx.flip(reader.get(place))).code, "label/withheld", place)
+        assert.strictEqual((yield* Fx.flip(Stream.runDrain(reader.watch(place)))).code, "label/withheld", place)
+      }
+      const linked = yield* controlled(space, reader.get("/data/link"))
+      assert.strictEqual(linked._tag === "Failure" && linked.failure.code, "label/withheld")
+      for (const folder of ["/sys/index", "/sys/index/rv", "/sys/index/over", "/sys/index/over/rv"]) {
+        assert.deepStrictEqual([yield* reader.list(folder), yield* reader.below(folder, { limit: 10 })], [[], []], folder)
+      }
+      assert.notInclude(yield* reader.list("/sys"), "index")
+      for (const after of [undefined, "/sys/index", "/sys/index/over/rv"]) {
+        for (const key of yield* reader.below("/", { after, limit: 100 })) assert.notMatch(key, /index|pay/)
+      }
+      for (const name of Object.keys(told)) assert.strictEqual(yield* Ledger.ask(space, name), "label/below", name)
+      const node = yield* controlled(space, space.pull("/data/notes"))
+      assert.notInclude(JSON.stringify(node), "payBob")
+      assert.deepStrictEqual(yield* space.reader({ name: "hr", atoms: ["salary"] }).list("/sys/index/rv"), ["payBob"])
+    }).pipe(Fx.provide(TestKernel.layer({ labels: { cells: { "/data/rv/pay*": ["salary"], "/data/inbox/flow/inst_event/pay*": ["salary"] }, declassify: {} } })), Ledger.granted))
 
   it.effect("is shown of receipts what it may learn, and those of secret events not at all", () =>
     Fx.gen(function*() {

@@ -129,8 +129,8 @@ const shown = Fx.fnUntraced(function*(space: Space, ids: ReadonlyArray<string>) 
   const asked = <A>(effect: Fx.Effect<A, { readonly code: string; readonly message: string }>) =>
     Fx.map(controlled(space, effect), (result) => result._tag === "Success" ? result.success : [result.failure.code, result.failure.message])
   const seen: Record<string, unknown> = {}
-  for (const address of [...LOW, ...HIGH, ...DERIVED, "/data/low/log", "/data/low/caught", "/rt/dead/x/y", "/data/mailbox/diag/msgs/0.0"]) seen[address] = yield* asked(reader.get(address))
-  for (const folder of ["/data", "/data/low", "/data/high", "/rt/dead", "/data/mailbox/diag/msgs"]) seen[`list ${folder}`] = yield* asked(reader.list(folder))
+  for (const address of [...LOW, ...HIGH, ...DERIVED, "/data/low/log", "/data/low/caught", "/rt/dead/x/y", "/data/mailbox/diag/msgs/0.0", "/sys/index/over/fact"]) seen[address] = yield* asked(reader.get(address))
+  for (const folder of ["/data", "/data/low", "/data/high", "/rt/dead", "/data/mailbox/diag/msgs", "/sys", "/sys/index", "/sys/index/over/fact"]) seen[`list ${folder}`] = yield* asked(reader.list(folder))
   seen["below"] = yield* asked(reader.below("/data", { limit: 3 }))
   // Ids of operations tell the beat, and how often theirs moved is as open as they are.
   const oid = yield* space.get("/data/low/oid")

@@ -1,17 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { Flow, replay, type Space } from "systole"
+import { Address, Fatal, Flow, Kernel, Persistence, replay, type Space, type Transaction } from "systole"
 import * as Ledger from "../rendezvous/Ledger.ts"
 import * as Dice from "../support/Dice.ts"
+import * as Shelf from "../support/Shelf.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { controlled, enzyme } from "./Kit.ts"
 import * as Machine from "./Machine.ts"
 
 type Kind = "rv" | "flow" | "op" | "fact"
-
-/** Notes of one kind that a beat goes through. */
-const MOST = 8
 
 /** What one beat has done: rendezvous that are spawned and reported, and how many flows, operations and failures there are. */
 interface Work {
@@ -35,7 +33,33 @@ const work = enzyme("work", (tx, { payload }) => {
   })
 })
 const fails = enzyme("fails", () => { throw new Error("x") })
+const die = enzyme("die", () => new Fatal({ reason: "x" }), { onFatal: "continue" })
 const quick = Flow.make({ name: "quick", steps: { only: { guard: () => true } } })
+
+/** How many of each kind end in each beat. */
+type Load = Readonly<Record<Kind, number>>
+
+/** Loads that one beat alone might not keep up with: of one kind, and of it while the others go on. */
+const loads: ReadonlyArray<Load> = [
+  { rv: 800, flow: 20, op: 40, fact: 30 },
+  { rv: 30, flow: 300, op: 200, fact: 5 },
+  { rv: 5, flow: 5, op: 5, fact: 100 }
+]
+
+const busy = enzyme("busy", (tx, { payload }) => {
+  const { beat, fact, flow, op, rv } = payload as unknown as Load & { readonly beat: number }
+  for (let i = 0; i < rv; i++) {
+    tx.rv.spawn({ key: `k${beat}.${i}` })
+    tx.rv.report(`k${beat}.${i}`, {})
+  }
+  for (let i = 0; i < flow; i++) tx.flow.start("quick", null, { inst: `i${beat}.${i}` })
+  for (let i = 0; i < op; i++) {
+    const oid = tx.op.start({ verb: "op/x", target: "/data/x", mode: "opm:states", payload: i })
+    for (let n = 0; n < 3; n++) tx.op.setState(oid, `ist:s${n}`)
+    tx.op.close(oid, "sts:ok")
+  }
+  for (let i = 0; i < fact; i++) tx.report({ severity: "sev:warn", topic: "load/heavy", note: "", payload: i })
+})
 
 /** The plainest account: what ended, beat by beat, of which the newest are kept, and none for too long. */
 class Account {
@@ -51,7 +75,7 @@ class Account {
   retire(clock: number): void {
     for (const kind of Object.keys(this.notes) as ReadonlyArray<Kind>) {
       let excess = this.notes[kind].reduce((sum, { names }) => sum + names.length, 0) - this.limits.finishedCount
-      for (const note of this.notes[kind].slice(0, MOST)) {
+      for (const note of this.notes[kind]) {
         const count = note.clock + this.limits.finishedMillis <= clock ? note.names.length : Math.max(0, Math.min(excess, note.names.length))
         if (count === 0) break
         for (const name of note.names.slice(0, count)) if (kind !== "rv" || (this.spawned.get(name) ?? 0) <= note.beat) this.kept[kind].delete(name)
@@ -76,12 +100,12 @@ const namesIn = Effect.fnUntraced(function*(space: Space, folder: string) {
   return [...new Set(keys.map((key) => key.slice(folder.length + 1).split("/")[0]!))].sort()
 })
 
-/** One life: things begin and end, time passes, the process ends, by the dice. */
+/** One life: things begin and end, time passes, beats are aborted, flushes fail and the process ends, by the dice. */
 const live = Effect.fnUntraced(function*(seed: number) {
   const roll = Dice.make(seed)
   const limits = { ...TestKernel.settings.limits, finishedCount: 1 + roll(6), finishedMillis: 1000 * (1 + roll(20)) }
   const machine = yield* Machine.make
-  const boot = machine.boot(Ledger.enzymes({}, [work, fails, quick]), { limits })
+  const boot = machine.boot(Ledger.enzymes({}, [work, fails, die, quick]), { limits })
   let space = yield* Effect.flatMap(boot, Ledger.begin)
   const account = new Account(limits)
   const open = new Set<string>()
@@ -99,6 +123,17 @@ const live = Effect.fnUntraced(function*(seed: number) {
     const asked: Work = { spawn: keys.filter((key) => !open.has(key)), report: keys.filter((key) => open.has(key)), flows, ops: roll(3) === 0 ? roll(3) : 0, isFailing: roll(4) === 0 }
     const { id } = yield* space.signal({ signal: "/signals/work", payload: { ...asked } })
     if (asked.isFailing) yield* space.signal({ signal: "/signals/fails", payload: null })
+    const trouble = roll(6)
+    if (trouble === 0) {
+      yield* space.signal({ signal: "/signals/die", payload: null })
+      yield* Effect.flip(space.step)
+    }
+    if (trouble === 1) {
+      machine.breakDisk(true)
+      yield* Effect.flip(space.step)
+      machine.breakDisk(false)
+      space = yield* machine.open
+    }
     const beat = yield* space.step
     const oids = (yield* space.receipt(id))!.handlings[0]!.value as ReadonlyArray<string>
     account.retire(clock)
@@ -112,13 +147,13 @@ const live = Effect.fnUntraced(function*(seed: number) {
     account.end("rv", now, asked.report)
     account.end("flow", now, starting)
     account.end("op", now, oids)
-    if (asked.isFailing) account.end("fact", now, [`${beat}.0`])
+    account.end("fact", now, Array.from({ length: Number(asked.isFailing) + Number(trouble === 0) }, (_, i) => `${beat}.${i}`))
     starting = flows
     const expected = { rv: [...account.kept.rv, ...open], flow: [...account.kept.flow, ...flows], op: [...account.kept.op], fact: [...account.kept.fact] }
     for (const kind of Object.keys(folders) as ReadonlyArray<Kind>) {
       assert.deepStrictEqual(yield* namesIn(space, folders[kind]), expected[kind].sort(), `${kind} after beat ${beat}`)
     }
-    for (const key of yield* namesIn(space, "/data/inbox/flow/inst_event")) assert.include(expected.rv, key)
+    assert.deepStrictEqual(Shelf.disagreements(yield* Shelf.cells(space)), [], `after beat ${beat}`)
   }
   const head = yield* space.head
   for (const from of [0, roll(head)]) {
@@ -127,12 +162,41 @@ const live = Effect.fnUntraced(function*(seed: number) {
   }
 })
 
+/** A beat in which something fails. */
+const failing = (space: Space) => Effect.andThen(space.signal({ signal: "/signals/fails", payload: 0 }), space.step)
+
+/** Writes a space's store behind its back. */
+const tamper = (writes: Readonly<Record<string, string | undefined>>) =>
+  Effect.scoped(Effect.gen(function*() {
+    const store = yield* (yield* Persistence).open("test", { create: false })
+    const cells = Object.entries(writes).map(([key, text]) => ({ address: Address.parse(key), text }))
+    store.append({ entry: undefined, cells, receipts: [], queued: [], dequeued: [], blobs: [], observations: [] })
+    yield* store.flush
+  }))
+
+const noteOf = (beat: number) => `/sys/index/over/fact/${String(beat).padStart(16, "0")}-000000`
+
+/** What can be wrong with notes of which the newest three are kept, those of beats 3 to 5 and one that is due: the cells, and how many are noted after as many beats more. */
+const broken: ReadonlyArray<readonly [what: string, cells: Readonly<Record<string, string | undefined>>, noted: number]> = [
+  ["all are gone", Object.fromEntries([2, 3, 4, 5].map((beat) => [noteOf(beat), undefined])), 4],
+  ["one is gone", { [noteOf(4)]: undefined }, 3],
+  ["the first is none", { [noteOf(2)]: "\"nonsense\"" }, 4],
+  ["one has no clock", { [noteOf(4)]: `{"names":["4.0"]}` }, 4],
+  ["one has names that are none", { [noteOf(4)]: `{"clock":0,"names":["a/b",7,null]}` }, 4],
+  ["one has no names", { [noteOf(3)]: `{"clock":0,"names":[]}` }, 4],
+  ["one lies deeper, and one elsewhere", { "/sys/index/over/fact/0/1": "1", "/sys/index/over/fact/0?scope=user:1": "2" }, 4],
+  ["the count is too high", { "/sys/index/over/fact": "1000" }, 4],
+  ["the count is too low", { "/sys/index/over/fact": "1" }, 7],
+  ["the count is none", { "/sys/index/over/fact": `{"$rich":{"json":"x"}}` }, 4],
+  ["the count is below nothing", { "/sys/index/over/fact": "-5" }, 4]
+]
+
 describe("what is over", () => {
-  it.effect("is kept as the plainest account says, by number and by age, wherever the process ends", () =>
+  it.effect("is kept as the plainest account says, by number and by age, whatever is aborted or fails, wherever the process ends", () =>
     Effect.forEach(Array.from({ length: 20 }, (_, i) => i), (seed) =>
       Effect.scoped(live(seed)).pipe(Ledger.granted, Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)
 
-  it.effect("calls for no beat, and is let go of a part in each", () =>
+  it.effect("calls for no beat, and is let go of a part in each, wherever the process ends between them", () =>
     Effect.gen(function*() {
       const long = enzyme("long", (tx) => {
         const oid = tx.op.start({ verb: "op/x", target: "/data/x", mode: "opm:states" })
@@ -143,7 +207,8 @@ describe("what is over", () => {
         for (let i = from; i < from + 500; i++) tx.op.setState(oid, `ist:s${i}`)
       })
       const close = enzyme("close", (tx, { payload }) => void tx.op.close(String(payload), "sts:ok"))
-      const space = yield* TestKernel.space([long, on, close])
+      const boot = (yield* Machine.make).boot([long, on, close], { retention: { journalMillis: 60 * 86_400_000 } })
+      let space = yield* boot
       const { id } = yield* space.signal({ signal: "/signals/long", payload: 0 })
       yield* space.step
       const oid = (yield* space.receipt(id))!.handlings[0]!.value as string
@@ -153,7 +218,7 @@ describe("what is over", () => {
       }
       yield* space.signal({ signal: "/signals/close", payload: oid })
       yield* space.step
-      const count = Effect.map(space.below(`/rt/ops/${oid}`, { limit: 10_000 }), ({ length }) => length)
+      const count = Effect.suspend(() => Effect.map(space.below(`/rt/ops/${oid}`, { limit: 10_000 }), ({ length }) => length))
       assert.isAbove(yield* count, 2500)
       const head = yield* space.head
       yield* TestClock.adjust("31 days")
@@ -163,14 +228,44 @@ describe("what is over", () => {
         const before = yield* count
         yield* space.step
         left.push(before - (yield* count))
+        assert.deepStrictEqual(Shelf.disagreements(yield* Shelf.cells(space)), [])
         if (i < 2) assert.isDefined(yield* space.ops.get(oid))
+        space = yield* boot
       }
       assert.deepStrictEqual(left.slice(0, 2), [1024, 1024])
       assert.strictEqual(yield* count, 0)
       assert.strictEqual(left[3], 0)
       assert.isUndefined(yield* space.ops.get(oid))
       yield* Ledger.isReplayedEqual(space)
-    }).pipe(Effect.provide(TestKernel.layer())))
+    }).pipe(Effect.scoped))
+
+  it.effect("is let go of kind by kind, so that a steady load of one holds up no other, and what is due never grows", () =>
+    Effect.forEach(loads, (load) =>
+      Effect.gen(function*() {
+        const limits = { ...TestKernel.settings.limits, finishedCount: 10 }
+        const kernel = yield* Machine.make
+        const space = yield* Effect.flatMap(kernel.boot(Ledger.enzymes({}, [busy, quick]), { limits }), Ledger.begin)
+        for (let beat = 1; beat <= 6; beat++) {
+          yield* space.signal({ signal: "/signals/busy", payload: { beat, ...load } })
+          yield* space.step
+          const stored = yield* Shelf.cells(space)
+          assert.deepStrictEqual(Shelf.disagreements(stored), [])
+          // One beat is behind the load, since what is due is told by what the beat before left.
+          for (const kind of Object.keys(folders) as ReadonlyArray<Kind>) assert.isAtMost(Shelf.noted(stored, kind).length, limits.finishedCount + load[kind], `${kind} after beat ${beat} of ${JSON.stringify(load)}`)
+        }
+        const { difference, impossible } = yield* space.examine((archive) => replay(archive, 0, Infinity))
+        assert.isUndefined(difference ?? impossible, JSON.stringify(difference ?? impossible))
+        yield* TestClock.adjust("31 days")
+        for (let left = Infinity; left > 0;) {
+          yield* space.step
+          const stored = yield* Shelf.cells(space)
+          assert.deepStrictEqual(Shelf.disagreements(stored), [])
+          const ops = [...stored.keys()].filter((key) => /^\/rt\/ops\/[^/]*$/.test(key))
+          for (const key of ops) assert.isTrue(stored.has(`${key}/history/OPH:1`), `${key} is there whole`)
+          assert.isBelow(ops.length, left)
+          left = ops.length
+        }
+      }).pipe(Effect.scoped, Ledger.granted), { discard: true }), 60_000)
 
   it.effect("goes with all that belongs to it", () =>
     Effect.gen(function*() {
@@ -185,6 +280,68 @@ describe("what is over", () => {
       yield* TestClock.adjust("31 days")
       yield* space.step
       for (const folder of ["/data/rv", "/data/inbox/flow/inst_event", "/data/flow", "/sys/index"]) assert.deepStrictEqual(yield* space.below(folder, { limit: 10 }), [], folder)
+      yield* Ledger.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+
+  it.effect("is noted where no enzyme writes, whatever it is granted", () =>
+    Effect.gen(function*() {
+      const odd = enzyme("odd", (tx, { payload }) => tx.set(String(payload), "nonsense"), { writes: ["/sys/**"] })
+      const space = yield* TestKernel.space([odd, fails])
+      for (const place of ["/sys/index/over/fact", "/sys/index/over/fact/0000000000000000-000000", "/sys/index/rv/a", "/sys/index/flow"]) {
+        const { id } = yield* space.signal({ signal: "/signals/odd", payload: place })
+        yield* space.step
+        const [{ error, outcome } = assert.fail()] = (yield* space.receipt(id))!.handlings
+        assert.deepStrictEqual([outcome, error?.code], ["dead", "envelope/outside"])
+      }
+      assert.strictEqual(yield* space.get("/sys/index/over/fact"), 4)
+    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+
+  it.effect.each(broken)("is let go of and comes to be counted right again where of its notes %s", ([, cells, noted]) =>
+    Effect.gen(function*() {
+      const kernel = yield* Kernel
+      yield* kernel.register(fails)
+      const first = yield* kernel.space("test")
+      for (let i = 0; i < 6; i++) yield* failing(first)
+      yield* tamper(cells)
+      yield* Effect.flip(first.step)
+      const space = yield* kernel.space("test")
+      const head = yield* space.head
+      for (let i = 0; i < 6; i++) yield* failing(space)
+      assert.deepStrictEqual(Shelf.noted(yield* Shelf.cells(space), "fact"), Array.from({ length: noted }, (_, i) => `${12 - noted + i}.0`))
+      yield* TestClock.adjust("31 days")
+      yield* space.step
+      assert.deepStrictEqual(yield* space.below("/sys/index", { limit: 100 }), [])
+      for (let i = 0; i < 5; i++) yield* failing(space)
+      const stored = yield* Shelf.cells(space)
+      assert.deepStrictEqual([stored.get("/sys/index/over/fact"), Shelf.noted(stored, "fact").length], ["4", 4])
+      const end = yield* space.head
+      for (let from = head + 1; from <= end; from++) {
+        const { difference, impossible } = yield* space.examine((archive) => replay(archive, from, end))
+        assert.isUndefined(difference ?? impossible, JSON.stringify(difference ?? impossible))
+      }
+    }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, finishedCount: 3 } }))))
+
+  it.effect("takes along what the very beat puts there", () =>
+    Effect.gen(function*() {
+      const odd = enzyme("odd", (tx) => tx.set("/data/flow/heard/one/only/1", "late"), { writes: ["/data/flow/**"] })
+      const late = enzyme("late", (tx, { payload }) => payload === undefined ? undefined : tx.op.await(String(payload), "sts:ok", { signal: "/signals/late" }))
+      const start = (tx: Transaction) => {
+        tx.flow.start("quick", null, { inst: "one" })
+        const oid = tx.op.start({ verb: "op/x", target: "/data/x", mode: "opm:direct" })
+        tx.op.close(oid, "sts:ok")
+        return oid
+      }
+      const space = yield* Ledger.space({ start }, [quick, odd, late])
+      const oid = (yield* Ledger.ask(space, "start")) as string
+      yield* Ledger.steps(space, 2)
+      assert.deepInclude(yield* space.get("/data/flow/inst/one"), { state: "done" })
+      yield* TestClock.adjust("31 days")
+      yield* space.signal({ signal: "/signals/odd" })
+      const { id } = yield* space.signal({ signal: "/signals/late", payload: oid })
+      yield* space.step
+      assert.deepStrictEqual((yield* space.receipt(id))!.handlings.map(({ outcome }) => outcome), ["ok"])
+      for (const folder of ["/data/flow", "/rt/ops", "/sys"]) assert.deepStrictEqual(yield* space.below(folder, { limit: 10 }), [], folder)
+      yield* Ledger.steps(space, 2)
       yield* Ledger.isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
 

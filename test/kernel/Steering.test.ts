@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { Computation, Document, type Enzyme, Kernel, Retry, type Space, type SpaceStore, verify } from "systole"
+import { Effect, Fiber } from "effect"
+import { Computation, Document, type Enzyme, Flow, Kernel, Retry, type Space, type SpaceStore, verify } from "systole"
 import type { Documents } from "../../src/kernel/Documents.ts"
 import { Undo } from "../../src/kernel/Undo.ts"
 import { history, isReplayedEqual } from "../conformance/Looks.ts"
+import * as Ledger from "../rendezvous/Ledger.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { controlled, ended, enzyme, steps } from "./Kit.ts"
 import * as Machine from "./Machine.ts"
@@ -357,6 +358,40 @@ describe("control operations", () => {
       assert.deepInclude(yield* space.control.state, { state: "running", locks: [] })
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
+})
+
+describe("a space that is shut down", () => {
+  it.effect("refuses what goes on with beats, asked for before or after it halted, and leaves the ledger as it was", () =>
+    Effect.gen(function*() {
+      const slow = Flow.make({ name: "slow", steps: { ask: { transform: () => ({ key: "asked" }) }, answer: { wait: "ask" } } })
+      const broken = enzyme("broken", () => { throw new Error("no") })
+      const space = yield* Ledger.space({}, [slow, broken])
+      const { id } = yield* space.signal({ signal: "/signals/broken", payload: 0 })
+      yield* begun(space, space.flow.start({ flow: "slow", inst: "one" }))
+      yield* begun(space, space.flow.pause("one"))
+      yield* begun(space, space.rv.spawn({ key: "open" }))
+      const asked = [
+        space.rv.spawn({ key: "late" }),
+        space.rv.resched("open", 3),
+        space.rv.kill("open", { mode: "cancel" }),
+        space.flow.start({ flow: "slow", inst: "two" }),
+        space.flow.resume("one"),
+        space.redeliver(id, "broken")
+      ] as ReadonlyArray<Effect.Effect<unknown, { readonly code: string; readonly message: string }>>
+      yield* begun(space, space.control.shutdown())
+      yield* steps(space, 2)
+      assert.deepInclude(yield* space.control.state, { state: "gated" })
+      const digest = yield* Ledger.digest(space)
+      // They come while it is not halted yet, to the very beat that halts it.
+      const early = yield* Effect.forEach(asked, (ask) => Effect.forkChild(Effect.flip(ask), { startImmediately: true }))
+      yield* space.step
+      assert.deepInclude(yield* space.control.state, { state: "halted" })
+      const refused = [...yield* Effect.forEach(early, Fiber.join), ...yield* Effect.forEach(asked, Effect.flip)]
+      assert.deepStrictEqual(refused.map(({ code }) => code), Array(12).fill("control/refused"))
+      for (const { message } of refused) assert.match(message, /it was shut down/)
+      assert.strictEqual(yield* Ledger.digest(space), digest)
+      yield* isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
 })
 
 const pulled = (space: Space) => Effect.map(controlled(space, space.pull("/data/double")), (result) => result._tag === "Success" ? result.success : undefined)

@@ -44,6 +44,13 @@ describe("Envelope", () => {
     for (const cell of ["/rtx", "/data/rvx", "/data/inbox/flow/x", "/data/inbox"]) assert.isTrue(allows(["/**"], cell), cell)
   })
 
+  it("leaves what only verbs and the beat itself write to them, granted or not", () => {
+    for (const cell of ["/rt/ops", "/rt/ops/OPS:1.0.0/close", "/sys/index", "/sys/index/over/rv", "/sys/index/rv/k"]) {
+      for (const writes of [undefined, ["/**"], [cell]]) assert.isFalse(allows(writes, cell, true), cell)
+    }
+    for (const cell of ["/rt/opsx", "/sys/indexx", "/sys/labels"]) assert.isTrue(allows(["/**"], cell, true), cell)
+  })
+
   it("names the address and itself when it refuses", () => {
     try {
       Envelope.check(Envelope.make(["/data/*", "/b"], false), Address.parse("/c#/x"))
