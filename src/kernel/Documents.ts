@@ -15,14 +15,14 @@ import type { Committed } from "../stage/Moment.ts"
 
 const none: ReadonlyArray<string> = []
 
-/** Keys that are asked for at a time. */
+/** Keys that are asked for at a time by whoever wants all of them. */
 const PAGE = 1000
 
-/** The keys of all documents below an id, in order. */
-export function* below(store: Pick<SpaceStore, "below">, id: string): Iterable<string> {
-  for (let keys = store.below(id, { limit: PAGE }); ; keys = store.below(id, { limit: PAGE, after: keys.at(-1)! })) {
+/** The keys of all documents below an id, in order, of which so many are asked for at a time. */
+export function* below(store: Pick<SpaceStore, "below">, id: string, limit = PAGE): Iterable<string> {
+  for (let keys = store.below(id, { limit }); ; keys = store.below(id, { limit, after: keys.at(-1)! })) {
     yield* keys
-    if (keys.length < PAGE) return
+    if (keys.length < limit) return
   }
 }
 
@@ -68,15 +68,16 @@ export class Documents implements Committed {
 
   /** Takes in what a beat committed. */
   put(key: string, document: Document | undefined): void {
-    const before = this.recent.get(key)
-    if (before !== undefined) this.size -= cost(key, before)
     const entry = document ?? null
+    const before = this.recent.get(key)
+    this.size += cost(key, entry) - (before === undefined ? 0 : cost(key, before))
+    if (this.size > this.limit / 2) {
+      this.earlier = this.recent
+      this.recent = new Map()
+      this.size = cost(key, entry)
+    }
+    // What the earlier ones may have of it is older, and never comes back: they go before these do.
     this.recent.set(key, entry)
-    this.size += cost(key, entry)
-    if (this.size <= this.limit / 2) return
-    this.earlier = this.recent
-    this.recent = new Map()
-    this.size = 0
   }
 
   children(scope: string, id: string): ReadonlyArray<string> {

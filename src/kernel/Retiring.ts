@@ -26,6 +26,7 @@ import * as Entries from "../rendezvous/Entry.ts"
 import { COMMIT, type Stage, type Staged } from "../stage/Stage.ts"
 import type { BeatWork, Start } from "./BeatWork.ts"
 import type { Body, LiveBody } from "./Body.ts"
+import { below } from "./Documents.ts"
 import type { Retired } from "./Journal.ts"
 
 /** Where it is noted what is over. */
@@ -73,15 +74,15 @@ const whole = (...keys: ReadonlyArray<string>): Going => ({ keys, isWhole: true 
 
 /** Where what ended has its documents: below a cell, some of which are many, and the one by which it is found. */
 interface Dossiers {
-  readonly below: string
+  readonly folder: string
   readonly many: string
   readonly key: string
 }
 
 /** What goes as a whole, unless that is more than a beat lets go of: then a part of what is many. */
-const gradual = ({ below, key, many }: Dossiers, { left }: Found, { store }: Around): Going => {
+const gradual = ({ folder, key, many }: Dossiers, { left }: Found, { store }: Around): Going => {
   const limit = Math.max(left, MAX_DOCUMENTS)
-  const all = store.below(below, { limit })
+  const all = store.below(folder, { limit })
   if (all.length < limit) return whole(...all, key)
   const part = store.below(many, { limit })
   return { keys: part.length > 0 ? part : all, isWhole: false }
@@ -124,9 +125,13 @@ const kinds: Readonly<Record<Retired[0], Kind>> = {
       const inst = Instance.idOf(address.key)
       return inst !== undefined && isOver(instanceOf(after)) && !isOver(instanceOf(before)) ? inst : undefined
     },
+    // One that was started anew since then is another.
     find: (inst, found, around) => {
+      const { key } = Instance.address(inst)
+      const instance = instanceOf(around.stage.newest(key))
+      if (instance !== undefined && !(isOver(instance) && instance.started <= found.since)) return whole()
       const heard = `${Instance.HEARD}/${inst}`
-      return gradual({ below: heard, many: heard, key: Instance.address(inst).key }, found, around)
+      return gradual({ folder: heard, many: heard, key }, found, around)
     }
   },
   op: {
@@ -137,7 +142,7 @@ const kinds: Readonly<Record<Retired[0], Kind>> = {
     },
     find: (oid, found, around) => {
       const { id, key } = Dossier.address(oid)
-      return gradual({ below: id, many: `${id}/history`, key }, found, around)
+      return gradual({ folder: id, many: `${id}/history`, key }, found, around)
     }
   },
   fact: {
@@ -287,13 +292,7 @@ const writtenOf = (kind: Retired[0], stage: Stage): Written => {
 }
 
 /** The keys of the notes of a kind, the oldest first. */
-function* notes(kind: Retired[0], store: Pick<Body["store"], "below">): Iterable<string> {
-  const { id } = folders[kind]
-  for (let keys = store.below(id, { limit: PAGE }); ; keys = store.below(id, { limit: PAGE, after: keys.at(-1)! })) {
-    yield* keys
-    if (keys.length < PAGE) return
-  }
-}
+const notes = (kind: Retired[0], store: Body["store"]): Iterable<string> => below(store, folders[kind].id, PAGE)
 
 /** How many of a kind are noted, note by note. */
 const total = (kind: Retired[0], { stage, store }: Around): number => {

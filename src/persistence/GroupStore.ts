@@ -123,8 +123,9 @@ export class GroupStore implements SpaceStore {
   }
 
   *queue(): Iterable<QueueRow> {
-    const { dequeued, queued } = this.overlay
     for (let after = -1, more = true; more;) {
+      // A flush between two pages puts another overlay in the place of this one.
+      const { dequeued, queued } = this.overlay
       const stored = this.backend.queue(after, PAGE)
       more = stored.length === PAGE
       const last = more ? stored[PAGE - 1]!.seq : Infinity

@@ -126,6 +126,19 @@ const reads = (test: Test) => {
         const numbers = Array.from({ length: 200 }, (_, n) => n)
         assert.deepStrictEqual(seen, [numbers, numbers])
       })))
+  test("lets what is flushed amid a scan of the queue be there once, and no more when it is taken", () =>
+    using("shop", (store) =>
+      Effect.gen(function*() {
+        const rows = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => ({ seq: from + i, text: String(from + i) }))
+        yield* write(store, beat(0, { queued: rows(0, 150) }))
+        store.append(beat(1, { queued: rows(150, 200), dequeued: [149] }))
+        const queue = store.queue()[Symbol.iterator]()
+        const seen = [queue.next().value!.seq]
+        yield* store.flush
+        store.append(beat(2, { dequeued: [148, 199] }))
+        for (let row = queue.next(); row.done !== true; row = queue.next()) seen.push(row.value.seq)
+        assert.deepStrictEqual(seen, rows(0, 148).map(({ seq }) => seq).concat(rows(150, 199).map(({ seq }) => seq)))
+      })))
 }
 
 const receipts = (test: Test) => {

@@ -345,6 +345,29 @@ describe("what is over", () => {
       yield* Ledger.isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
 
+  it.effect("is not taken for what began anew under its name", () =>
+    Effect.gen(function*() {
+      const slow = Flow.make({ name: "slow", steps: { ask: { transform: () => ({ key: "asked" }) }, answer: { wait: "ask" } } })
+      const odd = enzyme("odd", (tx) => tx.delete("/data/flow/inst/one"), { writes: ["/data/flow/**"] })
+      const starting = (flow: string) => (tx: Transaction) => tx.flow.start(flow, null, { inst: "one" })
+      const space = yield* Ledger.space({ quick: starting("quick"), slow: starting("slow"), spawn: (tx) => tx.rv.spawn({ key: "two" }), report: (tx) => tx.rv.report("two") }, [quick, slow, odd])
+      for (const name of ["quick", "spawn", "report"]) yield* Ledger.ask(space, name)
+      yield* Ledger.steps(space, 2)
+      assert.deepInclude(yield* space.get("/data/flow/inst/one"), { state: "done" })
+      yield* TestClock.adjust("20 days")
+      yield* space.signal({ signal: "/signals/odd" })
+      yield* space.step
+      assert.isUndefined(yield* space.get("/data/flow/inst/one"))
+      for (const name of ["slow", "spawn"]) yield* Ledger.ask(space, name)
+      yield* Ledger.steps(space, 2)
+      yield* TestClock.adjust("11 days")
+      yield* space.step
+      assert.deepInclude(yield* space.get("/data/flow/inst/one"), { state: "waiting" })
+      assert.isDefined(yield* space.get("/data/rv/two"))
+      assert.deepStrictEqual(Shelf.disagreements(yield* Shelf.cells(space)), [])
+      yield* Ledger.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+
   it.effect("stays while the space is paused", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([fails])
