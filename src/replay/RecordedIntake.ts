@@ -149,7 +149,8 @@ export class RecordedIntake implements Intake {
       if (i !== input || enzyme !== key) continue
       const label = Labelling.at(this.entry!.labels?.runs, run)
       if (kind === "fatal") return { kind, tag: tag as string, code: code as string, message: "", label }
-      if (Run.isHosts(code)) return { kind: "retry", tag: tag as string, code: code as string, message: "", label }
+      // An author's error may have such a code, and is dead at once, so each stays what it was.
+      if ((kind === "retry" || kind === "dead") && Run.isHosts(code)) return { kind, tag: tag as string, code: code as string, message: "", label }
     }
     return undefined
   }
