@@ -66,6 +66,14 @@ export interface Assignment {
 /** Whether an enzyme takes the signal that tells of the fact at a place. */
 export type Hears = (signal: string, place: string, table: BindingTable) => boolean
 
+/** What a journal has of the beginning of a beat only where something came of it: the tempo by which something was timed, and the limit by which an instance of a flow was refused. */
+export interface Asked {
+  readonly tempo: boolean
+  readonly full: boolean
+}
+
+const nothing: Asked = { tempo: false, full: false }
+
 /** What a beat works with of its space. */
 interface Around {
   readonly bound: BindingTable
@@ -93,7 +101,7 @@ class BeatMoment implements Moment {
   }
 
   get tempo(): number {
-    this.work.timed = true
+    if (!this.work.asked.tempo) this.work.asked = { ...this.work.asked, tempo: true }
     return this.work.begun.tempo
   }
 }
@@ -122,10 +130,8 @@ export class BeatWork {
   controls: ReadonlyArray<Control> = []
   /** What the space lets happen, from the capture on. */
   regime: Regime
-  /** Whether something was timed by the tempo of the space, which is journaled then. */
-  timed = false
-  /** Whether an instance of a flow was refused because there are too many, which is journaled, too. */
-  crowded = false
+  /** What was asked of the beginning of the beat, which is journaled then. */
+  asked: Asked = nothing
   /** How many instances of flows were started by the capture and by so many of the first runs; -1 while the capture is not counted. */
   readonly started = { runs: -1, instances: 0 }
   /** Whether something was fatal, so that the space shuts down. */

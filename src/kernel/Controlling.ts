@@ -29,7 +29,7 @@ import { CellLocked, ControlRefused, WriteRefused } from "./SpaceError.ts"
  * @since 0.1.0
  */
 export const whole = <Refused>(control: Control.Control, { draft, work }: { readonly draft: Draft; readonly work: BeatWork }, act: () => Refused | undefined): Refused | InvalidValue | ControlRefused | undefined => {
-  const { crowded, diagnostics, regime, timed } = work
+  const { asked, diagnostics, regime } = work
   const told = diagnostics.length
   const savepoint = Savepoint.make(draft)
   // The space may have been shut down since it was asked for.
@@ -38,8 +38,7 @@ export const whole = <Refused>(control: Control.Control, { draft, work }: { read
   else {
     savepoint.restore()
     work.regime = regime
-    work.timed = timed
-    work.crowded = crowded
+    work.asked = asked
     diagnostics.length = told
   }
   return refused

@@ -41,7 +41,7 @@ const around = (draft: Draft, work: BeatWork, { enzymes }: Body): Verbs.Around =
   full: () => {
     const { full } = work.begun
     if (full === undefined || isRoom(draft, work, full)) return undefined
-    work.crowded = true
+    if (!work.asked.full) work.asked = { ...work.asked, full: true }
     return full
   }
 })

@@ -15,7 +15,7 @@ import { Draft } from "../stage/Draft.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import { CAPTURE, Stage } from "../stage/Stage.ts"
 import * as Rendezvous from "../rendezvous/Advance.ts"
-import { BeatWork } from "./BeatWork.ts"
+import { type Asked, BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
 import * as Commit from "./Commit.ts"
@@ -177,6 +177,7 @@ export class Heartbeat {
       this.body.derivation.before(handling.run)
       if (handling.outcome !== undefined) continue
       const entry = handling.entry!
+      const { asked } = work
       handling.draft = new Draft(work.stage, work.moment, {
         run: handling.run,
         envelope: entry.envelope,
@@ -189,20 +190,22 @@ export class Heartbeat {
       const outcome = Run.prefetch(handling, handling.draft) ?? this.body.derivation.parked() ?? Run.run(handling, handling.draft, this.body.host)
       if (outcome instanceof Promise) {
         return outcome.then((outcome) => {
-          this.conclude(work, handling, outcome)
+          this.conclude(work, handling, { asked, outcome })
           return this.compute(work, i + 1)
         })
       }
-      this.conclude(work, handling, outcome)
+      this.conclude(work, handling, { asked, outcome })
     }
     return undefined
   }
 
   /** A fatal outcome aborts the beat: nothing of it is kept, and its input waits for the next. */
-  private conclude(work: BeatWork, handling: Handling, outcome: Outcome): void {
+  private conclude(work: BeatWork, handling: Handling, { asked, outcome }: { readonly asked: Asked; readonly outcome: Outcome }): void {
     this.checkStore()
     // What a run made of a stale value is worth nothing, however it ended.
     handling.outcome = Labelling.judge(work, handling, this.body.derivation.parked() ?? outcome)
+    // What only such a run asked for, no replay asks for again.
+    if ("code" in handling.outcome && Run.isHosts(handling.outcome.code)) work.asked = asked
     if (handling.outcome.kind === "retry") return
     if (outcome.kind !== "fatal") return
     this.body.derivation.abort()

@@ -23,6 +23,7 @@ import type { Entry } from "../registry/Registry.ts"
 import type { Draft } from "../stage/Draft.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { RunHost } from "./Body.ts"
+import { GATED } from "./Derivation.ts"
 import { failure, messageOf } from "./Failure.ts"
 import type { Handling, Outcome } from "./Flight.ts"
 import * as Operating from "./Operating.ts"
@@ -38,6 +39,17 @@ export const run = (handling: Handling, draft: Draft, host: RunHost): Outcome | 
   const outcome = attempt(handling, draft, host)
   return outcome instanceof Promise ? outcome.then((outcome) => admitted(handling, draft, outcome)) : admitted(handling, draft, outcome)
 }
+
+/** How long a run took, what waits beside it and which gates are closed is known to the host of then alone. */
+const HOSTS: ReadonlySet<string> = new Set(["run/timeout", "backlog/full", GATED])
+
+/**
+ * Whether the code of an outcome says that the host decided it. A replay takes that as it was, and does not run what led to it.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const isHosts = (code: unknown): boolean => HOSTS.has(code as string)
 
 /**
  * Brings up to date what an enzyme says that it reads; the outcome of the handling where it fails to say so.

@@ -61,6 +61,8 @@ export class CallerIndex {
   private moving: Moving | undefined
   /** The age of the newest row; rows are numbered by the receipts up to them. */
   private newest: number
+  /** The age of the oldest row, where it is known. */
+  private first: number | undefined
   /** Of the rows up to this one all is in the index. */
   private indexed: number
   /** The oldest row when the index was last swept. */
@@ -161,8 +163,15 @@ export class CallerIndex {
     this.sql.setCallerState.run(indexed, swept, sweep?.to ?? null, sweep?.hash ?? 0, sweep?.age ?? 0)
   }
 
+  /** Lets go of the rows up to an age. */
+  prune(age: number): void {
+    this.sql.pruneCallers.run(age)
+    this.first = undefined
+  }
+
   private oldest(): number {
-    return (this.sql.firstCallers.get()?.[0] ?? this.newest) as number
+    this.first ??= (this.sql.firstCallers.get()?.[0] ?? undefined) as number | undefined
+    return this.first ?? this.newest
   }
 
   /** At least `limit` ids after a row, in the order of their age; fewer where there are no more. */

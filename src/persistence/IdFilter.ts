@@ -4,9 +4,9 @@
  *
  * It may only ever say "maybe" of an id that is taken, so it answers nothing
  * before it has seen all that is stored. It reads that a few ids at a time,
- * while new ones come: opening a store costs little, whatever is in it. When as
- * many ids came as were stored at its beginning, another of fitting size is
- * made in the same way and takes its place.
+ * while new ones come: opening a store costs little, whatever is in it. It has
+ * room for several times the ids that were stored at its beginning; when that is
+ * full, another of fitting size is made in the same way and takes its place.
  *
  * @module
  */
@@ -17,6 +17,9 @@ const BITS = 16
 /** Ids that a filter is made for: the least, and the most, beyond which there is none. 16 MiB of bits at most. */
 const LEAST = 4096
 const MOST = 8_388_608
+
+/** How many times the ids that are stored it has room for, where that is no more than the most. */
+const GROWTH = 4
 
 /** Stored ids that are read for each new one, and at least at a time. */
 const READ = 4
@@ -36,8 +39,8 @@ class Bits {
   private readonly words: Uint32Array
   private readonly mask: number
 
-  constructor(ids: number) {
-    this.left = ids / 2
+  constructor(ids: number, stored: number) {
+    this.left = ids - stored
     const bits = 2 ** Math.ceil(Math.log2(ids * BITS))
     this.words = new Uint32Array(bits / 32)
     this.mask = bits - 1
@@ -100,7 +103,7 @@ export class IdFilter {
   private begin(): void {
     const size = this.stored.size()
     if (size > MOST / 2) this.whole = undefined
-    else this.next = new Bits(Math.max(2 * size, LEAST))
+    else this.next = new Bits(Math.min(Math.max(GROWTH * size, LEAST), MOST), size)
     this.cursor = 0
   }
 

@@ -268,7 +268,7 @@ class SqlBackend implements Backend {
       budget,
       sizeOf: (row) => row.size
     }).at(-1)
-    if (caller !== undefined) this.sql.pruneCallers.run(caller.age)
+    if (caller !== undefined) this.callers.prune(caller.age)
     const gone = tooOld((limit) => this.sql.oldestJournal.all(beat, limit).map(([beat, clock, size, hash]) => ({ beat, clock, size, hash }) as JournalAge), {
       cutoff: clock - journalMillis,
       excess: meta.journalSize - journalBytes,

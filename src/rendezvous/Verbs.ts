@@ -153,10 +153,10 @@ const contentOf = (draft: Draft, telemetry: Value): Transition.Result["content"]
   return digest === undefined ? undefined : { digest, isKept: draft.get(`/cas/${digest}`) !== undefined }
 }
 
-/** Whether nothing can be asked of an entry any more: there is none, or it is finished for good. */
+/** Whether nothing can be asked of an entry any more, once the completions of the beat are told of. */
 export const isOver = (draft: Draft, key: string): boolean => {
   const entry = read(draft, key)
-  return entry === undefined || (Entries.isFinished(entry) && !Transition.isRepeated(entry))
+  return entry === undefined || Entries.isFinished(entry)
 }
 
 const read = (draft: Draft, key: string): Entry | undefined => Entries.isKey(key) ? Entries.read(draft.get(Entries.address(key).text)) : undefined

@@ -9,7 +9,6 @@ import * as Codec from "../cell/Document.ts"
 import type { Archive } from "../kernel/Archive.ts"
 import type { Begun } from "../kernel/BeatWork.ts"
 import type { Control, Setting } from "../kernel/Control.ts"
-import { GATED } from "../kernel/Derivation.ts"
 import * as DeadLetter from "../kernel/DeadLetter.ts"
 import type { Outcome, Taken } from "../kernel/Flight.ts"
 import { Flight } from "../kernel/Flight.ts"
@@ -17,6 +16,7 @@ import type { Intake } from "../kernel/Intake.ts"
 import type { Emitted, In, Parsed, Written } from "../kernel/Journal.ts"
 import * as Journal from "../kernel/Journal.ts"
 import * as Labelling from "../kernel/Labelling.ts"
+import * as Run from "../kernel/Run.ts"
 import type { Signal } from "../kernel/Signal.ts"
 import * as Signals from "../kernel/Signal.ts"
 import { NotReplayable } from "./NotReplayable.ts"
@@ -149,7 +149,8 @@ export class RecordedIntake implements Intake {
       if (i !== input || enzyme !== key) continue
       const label = Labelling.at(this.entry!.labels?.runs, run)
       if (kind === "fatal") return { kind, tag: tag as string, code: code as string, message: "", label }
-      if (code === "run/timeout" || code === "backlog/full" || code === GATED) return { kind: "retry", tag: tag as string, code, message: "", label }
+      // An author's error may have such a code, and is dead at once, so each stays what it was.
+      if ((kind === "retry" || kind === "dead") && Run.isHosts(code)) return { kind, tag: tag as string, code: code as string, message: "", label }
     }
     return undefined
   }

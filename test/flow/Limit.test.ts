@@ -56,4 +56,24 @@ describe("More instances of flows than may be under way", () => {
       assert.strictEqual(yield* under, 5)
       yield* Ledger.isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, flowInstances: 5 } })), Ledger.granted))
+
+  it.effect("are refused to a run that is tried again, as nobody replays it, and that gives nothing away of the tempo either", () =>
+    Effect.gen(function*() {
+      const calm = Flow.make({ name: "calm", steps: { ask: { transform: () => ({}) }, answer: { wait: "ask" } } })
+      const sends = (name: string, count: number) => enzyme(name, (tx) => {
+        const answers = [10, 0].map((beats) => tx.flow.request({ flow: "calm", beats }))
+        for (let i = 0; i < count; i++) tx.signal({ signal: `/signals/none/${i}` })
+        return answers.map((answer) => "inst" in answer ? "started" : answer.refused)
+      }, { retry: { attempts: 1 } })
+      const space = yield* Ledger.space({}, [calm, sends("much", 30), sends("little", 1)])
+      const handled = Effect.fnUntraced(function*(...names: ReadonlyArray<string>) {
+        const sent = yield* Effect.forEach(names, (name) => space.signal({ signal: `/signals/${name}` }))
+        yield* space.step
+        return yield* Effect.forEach(sent, ({ id }) => Effect.map(space.receipt(id), (receipt) => receipt!.handlings[0]!.error?.code ?? receipt!.handlings[0]!.value))
+      })
+      assert.deepStrictEqual(yield* handled("much"), ["backlog/full"])
+      assert.deepStrictEqual((yield* handled("much", "little")) as unknown, ["backlog/full", ["started", "flow/full"]])
+      assert.deepStrictEqual((yield* handled("little", "much")) as unknown, [["flow/full", "flow/full"], "backlog/full"])
+      yield* Ledger.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, flowInstances: 1, backlogSignals: 20 } })), Ledger.granted))
 })

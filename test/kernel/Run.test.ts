@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import type { Transaction } from "systole"
 import * as Chance from "../../src/stage/Chance.ts"
 import * as TestKernel from "../support/TestKernel.ts"
-import { ended, enzyme, steps, turns } from "./Kit.ts"
+import { ended, enzyme, replays, steps, turns } from "./Kit.ts"
 
 describe("a run", () => {
   it.effect("may return a value, a promise or an Effect", () =>
@@ -208,6 +208,19 @@ describe("what a run throws", () => {
         yield* space.step
         const made = (yield* space.receipt(id))?.handlings[0]?.error
         assert.deepStrictEqual([made?.tag, made?.code], [tag, code])
+      }).pipe(Effect.provide(TestKernel.layer())))
+  }
+
+  for (const code of ["run/timeout", "backlog/full", "node/gated"]) {
+    it.effect(`is dead at once in a replay too, though its code is one that the runtime has: ${code}`, () =>
+      Effect.gen(function*() {
+        const space = yield* TestKernel.space([enzyme("s", () => {
+          throw { _tag: "Own", code }
+        }, { retry: { attempts: 3 } })])
+        const { id } = yield* space.signal({ signal: "/signals/s" })
+        yield* steps(space, 3)
+        assert.deepStrictEqual(yield* ended(space, id), ["s dead @0 #1"])
+        yield* replays(space)
       }).pipe(Effect.provide(TestKernel.layer())))
   }
 })
