@@ -89,7 +89,7 @@ export class Derived implements Derivation {
   /** When the gate opens that holds back what the handling under way read. */
   private heldUntil: number | undefined
   /** What runs changed since that joined the stage, and by which line. */
-  private readonly written = new Map<string, number>()
+  private written = new Map<string, number>()
   lines: Array<NodeLine> = noLines as Array<NodeLine>
   readonly attention: Attention
   private labels: Labels | undefined
@@ -300,7 +300,7 @@ export class Derived implements Derivation {
     this.restless = []
     this.attention.end()
     this.scheduler!.invalidation.marked = []
-    this.written.clear()
+    if (this.written.size > 0) this.written = new Map()
   }
 
   /** The nodes that were not taken in. */
@@ -374,7 +374,7 @@ export class Derived implements Derivation {
       if (isInPass(this.at)) work!.stage.put(address, document, writerOf(work!, line))
       else work!.stage.gate(address, document, writerOf(work!, line))
     }
-    this.written.clear()
+    if (this.written.size > 0) this.written = new Map()
   }
 
   /** Failures and nodes that do not come to rest become diagnostics; answers whether there were any. */

@@ -57,10 +57,10 @@ const STANDING = UNSETTLED | GATED
  */
 export class Reversal implements Noted {
   private readonly around: Around
-  private readonly befores = new Map<Node, Before>()
-  private readonly definitions = new Map<Node, Definition>()
+  private befores = new Map<Node, Before>()
+  private definitions = new Map<Node, Definition>()
   /** What runs started, and whether there was one of its name before. */
-  private readonly created = new Map<Node, boolean>()
+  private created = new Map<Node, boolean>()
   private readonly left: Array<Left> = []
 
   constructor(around: Around) {
@@ -91,9 +91,9 @@ export class Reversal implements Noted {
 
   /** The beat is in the store. */
   committed(): void {
-    this.befores.clear()
-    this.definitions.clear()
-    this.created.clear()
+    if (this.befores.size > 0) this.befores = new Map()
+    if (this.definitions.size > 0) this.definitions = new Map()
+    if (this.created.size > 0) this.created = new Map()
     this.left.length = 0
   }
 

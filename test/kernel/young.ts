@@ -1,5 +1,5 @@
 /**
- * Runs many beats, and prints how many bytes each of them left in the old generation of V8's heap.
+ * Runs many beats, and prints how many bytes each signal left in the old generation of V8's heap.
  *
  * @module
  */
@@ -7,16 +7,19 @@ import { Effect, Layer } from "effect"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import process from "node:process"
 import { getHeapSpaceStatistics } from "node:v8"
 import { Computation, defaults, Enzyme, Kernel, KernelSettings, Registry } from "systole"
 import sqlite from "../../plugins/sqlite.ts"
+import * as HostPacemaker from "../../src/main/HostPacemaker.ts"
+import { platform } from "../../src/main/node.ts"
+import { collectV8 } from "../../src/main/Rest.ts"
 import * as HashLayer from "../support/HashLayer.ts"
-import * as SystemPacemaker from "../support/SystemPacemaker.ts"
 
-/** Groups before anything is measured, groups that are measured, and signals of each group. */
-const WARM = 1000
-const MEASURED = 2000
-const SIGNALS = 16
+/** Signals before anything is measured, signals that are measured, and how many of them come at once. */
+const WARM = 16_000
+const MEASURED = 32_000
+const AT_ONCE = Number(process.argv[2])
 
 const old = (): number => getHeapSpaceStatistics().find(({ space_name }) => space_name === "old_space")!.space_used_size
 
@@ -37,7 +40,7 @@ const sum = Computation.make({
 
 const folder = mkdtempSync(join(tmpdir(), "systole-young-"))
 const layer = Kernel.layer.pipe(
-  Layer.provide(Layer.mergeAll(sqlite.provides.persistence!({ folder, options: {} }).pipe(Layer.provide(HashLayer.layer)), HashLayer.layer, SystemPacemaker.layer, Registry.layer)),
+  Layer.provide(Layer.mergeAll(sqlite.provides.persistence!({ folder, options: {} }).pipe(Layer.provide(HashLayer.layer)), HashLayer.layer, HostPacemaker.layer(platform.turn), Registry.layer)),
   Layer.provide(Layer.succeed(KernelSettings, { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", boot: false, retention: {}, limits: defaults }))
 )
 
@@ -49,18 +52,20 @@ const program = Effect.gen(function*() {
   let sent = 0
   let left = 0
   let seen = old()
-  for (let group = 0; group < WARM + MEASURED; group++) {
-    for (let i = 0; i < SIGNALS; i++) {
+  while (sent < WARM + MEASURED) {
+    for (let i = 0; i < AT_ONCE; i++) {
       const n = sent++
       space.post({ signal: "/signals/young/count", target: `/data/young/k${n % 256}`, payload: { n } }, { accepted: () => {}, fail: (error) => { throw error } })
     }
     yield* space.idle
-    // What a collection of the whole heap takes back does not count.
+    // All that is there comes of age with a collection of the whole heap, as it does while a server rests.
+    if (sent - AT_ONCE < WARM && sent >= WARM) yield* Effect.promise(collectV8)
+    // What such a collection takes back does not count.
     const now = old()
-    if (group >= WARM) left += Math.max(0, now - seen)
+    if (sent > WARM) left += Math.max(0, now - seen)
     seen = now
   }
-  return Math.round(left / (MEASURED * SIGNALS))
+  return Math.round(left / MEASURED)
 })
 
 console.log(await Effect.runPromise(Effect.scoped(Effect.provide(program, layer))))
