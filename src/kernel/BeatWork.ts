@@ -203,7 +203,9 @@ export class BeatWork {
   }
 
   /** The bindings as this beat sees them. */
-  readonly table: BindingTable = { get: (cell) => this.bindings.get(cell) ?? this.bound.get(cell) }
+  get table(): BindingTable {
+    return this.bindings.size === 0 ? this.bound : { get: (cell) => this.bindings.get(cell) ?? this.bound.get(cell) }
+  }
 
   /** Puts a binding or a tombstone from outside into its cell's list; answers why not, where the cell is full. */
   bind(change: BindingChange, writer: number): WriteRefused | undefined {

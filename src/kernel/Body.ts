@@ -5,7 +5,7 @@
  */
 import type { Reporter } from "../diagnostic/Reporter.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
-import type { Binding } from "../registry/Bindings.ts"
+import type { Lists } from "../registry/Bindings.ts"
 import type { Modules } from "../scheduler/Modules.ts"
 import type { Enzymes } from "../registry/Registry.ts"
 import type { Watches } from "../operation/Watches.ts"
@@ -47,7 +47,7 @@ export interface Body {
   /** What is derived from its cells. */
   readonly derivation: Derivation
   /** The bindings put at run time, by cell. */
-  readonly bindings: Map<string, ReadonlyArray<Binding>>
+  readonly bindings: Lists
   /** What the space lets happen, as the newest beat left it. */
   regime: Regime
   /** The open watchers of operations. */

@@ -327,10 +327,7 @@ const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => 
   body.regime = work.regime
   inbox.dropControls(work.controls.length)
   for (const { address, after } of changes) documents.put(address.key, after)
-  for (const [cell, list] of work.bindings) {
-    if (list.length === 0) body.bindings.delete(cell)
-    else body.bindings.set(cell, list)
-  }
+  for (const [cell, list] of work.bindings) body.bindings.put(cell, list)
   if (work.advanced !== undefined) Operating.apply(work.advanced, body)
   Meeting.apply(work, body)
   Flowing.apply(work, body)

@@ -17,7 +17,7 @@ import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, Watch
 import * as Verbs from "../operation/Verbs.ts"
 import * as Watches from "../operation/Watches.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
-import type { Binding, BindingTable } from "../registry/Bindings.ts"
+import type { Binding, BindingTable, Lists } from "../registry/Bindings.ts"
 import type { Entry } from "../registry/Registry.ts"
 import { Draft } from "../stage/Draft.ts"
 import type { View } from "../stage/Moment.ts"
@@ -191,9 +191,9 @@ const wait = (watch: Watches.Watch, { inbox, seq, tempo }: { readonly inbox: Inb
  * @category constructors
  * @since 0.1.0
  */
-export const recall = (store: Pick<SpaceStore, "below">, documents: Documents, bindings: ReadonlyMap<string, unknown>): Watches.Watches => {
+export const recall = (store: Pick<SpaceStore, "below">, documents: Documents, bindings: Lists): Watches.Watches => {
   const watches = new Watches.Watches()
-  for (const cell of bindings.keys()) {
+  for (const cell of bindings.cells()) {
     if (!cell.startsWith(`${Dossier.FOLDER}/`)) continue
     const oid = cell.slice(Dossier.FOLDER.length + 1)
     const folder = `${cell}/watchers`

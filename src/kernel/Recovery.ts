@@ -7,7 +7,6 @@ import * as Document from "../cell/Document.ts"
 import type { Reporter } from "../diagnostic/Reporter.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
-import type { Binding } from "../registry/Bindings.ts"
 import * as Bindings from "../registry/Bindings.ts"
 import type { Registry } from "../registry/Registry.ts"
 import type { Modules } from "../scheduler/Modules.ts"
@@ -111,11 +110,11 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
  * @category getters
  * @since 0.1.0
  */
-export const bindingsOf = (store: Pick<SpaceStore, "below">, documents: Documents): Map<string, ReadonlyArray<Binding>> => {
-  const bindings = new Map<string, ReadonlyArray<Binding>>()
+export const bindingsOf = (store: Pick<SpaceStore, "below">, documents: Documents): Bindings.Lists => {
+  const bindings = new Bindings.Lists()
   for (const key of below(store, Bindings.FOLDER)) {
     const list = Document.read(documents.read(key), [])
-    if (list !== undefined) bindings.set(key.slice(Bindings.FOLDER.length), list as unknown as ReadonlyArray<Binding>)
+    if (list !== undefined) bindings.put(key.slice(Bindings.FOLDER.length), list as unknown as ReadonlyArray<Bindings.Binding>)
   }
   return bindings
 }

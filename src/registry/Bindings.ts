@@ -29,7 +29,38 @@ export interface Binding {
 }
 
 /** The lists of all cells that have one, by the cell's id; newest first. */
-export type BindingTable = Pick<ReadonlyMap<string, ReadonlyArray<Binding>>, "get">
+export interface BindingTable {
+  readonly get: (cell: string) => ReadonlyArray<Binding> | undefined
+  /** How often the lists were changed, where somebody counts that: what was found by them holds until then. */
+  readonly version?: number
+}
+
+/**
+ * The lists of a space as its newest beat left them.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Lists implements BindingTable {
+  version = 0
+  private readonly lists = new Map<string, ReadonlyArray<Binding>>()
+
+  get(cell: string): ReadonlyArray<Binding> | undefined {
+    return this.lists.get(cell)
+  }
+
+  /** Puts a list in the place of a cell's; an empty one takes it away. */
+  put(cell: string, list: ReadonlyArray<Binding>): void {
+    this.version++
+    if (list.length === 0) this.lists.delete(cell)
+    else this.lists.set(cell, list)
+  }
+
+  /** The cells that have a list. */
+  cells(): Iterable<string> {
+    return this.lists.keys()
+  }
+}
 
 /** What modules declare, by the cell's id and there by name; newest last. */
 export type Declarations = Pick<ReadonlyMap<string, ReadonlyMap<string, ReadonlyArray<Binding>>>, "get">

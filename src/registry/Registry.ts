@@ -82,6 +82,18 @@ const nobody: Resolution = { status: "no-match", entries: [], lane: "pair", cycl
 /** Bindings that are looked at one by one. */
 const FEW = 4
 
+/** Most impulses that are remembered for one space; the next one clears them. */
+const REMEMBERED = 1024
+
+/** Who takes what in one space, which holds as long as its bindings and the enzymes stay as they are. */
+interface Memory {
+  readonly enzymes: number
+  readonly bindings: number
+  /** By target, and there by signal. */
+  readonly known: Map<string | undefined, Map<string | undefined, Resolution>>
+  size: number
+}
+
 const widths: Readonly<Record<Lane, number>> = { pair: 0, target: 1, space: 2 }
 
 /**
@@ -103,6 +115,7 @@ export class Enzymes {
   private readonly byQuery = new Map<string, Array<Enzyme>>()
   private waiting: Array<{ readonly add: Entry } | { readonly remove: Entry }> = []
   private activated = 0
+  private readonly memories = new WeakMap<BindingTable, Memory>()
 
   constructor(grants: ReadonlySet<string>) {
     this.grants = grants
@@ -179,6 +192,25 @@ export class Enzymes {
   /** Who takes an impulse in a space with these bindings. */
   resolve(signal: string | undefined, target: string | undefined, bindings: BindingTable): Resolution {
     this.resolutions++
+    const memory = this.memory(bindings)
+    const known = memory?.known.get(target)?.get(signal)
+    if (known !== undefined) return known
+    const resolution = this.lookUp(signal, target, bindings)
+    if (memory !== undefined) remember(memory, { resolution, signal, target })
+    return resolution
+  }
+
+  /** What was found by a table that tells when it changes. */
+  private memory(bindings: BindingTable): Memory | undefined {
+    if (bindings.version === undefined) return undefined
+    const memory = this.memories.get(bindings)
+    if (memory !== undefined && memory.enzymes === this.version && memory.bindings === bindings.version && memory.size < REMEMBERED) return memory
+    const fresh: Memory = { enzymes: this.version, bindings: bindings.version, known: new Map(), size: 0 }
+    this.memories.set(bindings, fresh)
+    return fresh
+  }
+
+  private lookUp(signal: string | undefined, target: string | undefined, bindings: BindingTable): Resolution {
     const names = signal?.slice(1).split("/")
     const candidates = target === undefined ? this.trie.match(names ?? []) : this.bound(target, names, bindings)
     if (candidates.length === 0) return nobody
@@ -255,6 +287,13 @@ export class Enzymes {
  */
 export class Registry extends Context.Service<Registry, Enzymes>()("systole/registry/Registry") {
   static readonly layer: Layer.Layer<Registry> = Layer.effect(Registry, SystemGrants.useSync((grants) => new Enzymes(grants)))
+}
+
+const remember = (memory: Memory, { resolution, signal, target }: { readonly resolution: Resolution; readonly signal: string | undefined; readonly target: string | undefined }): void => {
+  const here = memory.known.get(target)
+  if (here === undefined) memory.known.set(target, new Map([[signal, resolution]]))
+  else here.set(signal, resolution)
+  memory.size++
 }
 
 const coarsest = (entries: ReadonlyArray<Entry>): Lane =>
