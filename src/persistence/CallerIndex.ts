@@ -134,11 +134,13 @@ export class CallerIndex {
 
   private move(moving: Moving, count: number): void {
     const { first, last, sorted } = moving
+    const entries: Array<number> = []
     for (const end = Math.min(sorted.length, moving.next + count); moving.next < end; moving.next++) {
       const entry = sorted[moving.next]!
       const offset = entry % SPAN
-      this.sql.addIndexed.run((entry - offset) / SPAN - 2 ** 31, first + offset)
+      entries.push((entry - offset) / SPAN - 2 ** 31, first + offset)
     }
+    this.sql.addIndexed.add(entries)
     if (moving.next < sorted.length) return
     this.indexed = last
     this.moving = undefined

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { Bulk } from "./Bulk.ts"
 import type { SqlDriver } from "./SqlDriver.ts"
 
 /** The version of the tables' format; a store with a newer one is refused. */
@@ -76,7 +77,7 @@ export const format = (driver: SqlDriver): number | undefined => {
  * @category constructors
  * @since 0.1.0
  */
-export const statements = ({ prepare }: SqlDriver) => ({
+export const statements = ({ prepare }: Pick<SqlDriver, "prepare">) => ({
   meta: prepare("SELECT epoch, beat, clock, hash, journal_size, anchor_beat, anchor_hash FROM meta"),
   setMeta: prepare("UPDATE meta SET beat = ?, clock = ?, hash = ?, journal_size = ?, anchor_beat = ?, anchor_hash = ?"),
   setEpoch: prepare("UPDATE meta SET epoch = ?"),
@@ -84,7 +85,7 @@ export const statements = ({ prepare }: SqlDriver) => ({
   cell: prepare("SELECT text FROM cell WHERE key = ?"),
   children: prepare("SELECT key FROM cell WHERE parent = ?"),
   below: prepare("SELECT key FROM cell WHERE key > ? AND key < ? ORDER BY key LIMIT ?"),
-  putCell: prepare("INSERT INTO cell VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE SET text = excluded.text"),
+  putCells: new Bulk({ prepare }, { into: "INSERT INTO cell", columns: 3, conflict: "ON CONFLICT (key) DO UPDATE SET text = excluded.text" }),
   deleteCell: prepare("DELETE FROM cell WHERE key = ?"),
 
   journal: prepare("SELECT beat, clock, text, hash FROM journal WHERE beat >= ? AND beat <= ? ORDER BY beat LIMIT ?"),
@@ -101,7 +102,7 @@ export const statements = ({ prepare }: SqlDriver) => ({
   pruneCallers: prepare("DELETE FROM caller WHERE age <= ?"),
   indexedAges: prepare("SELECT age FROM caller_index WHERE hash = ? ORDER BY age DESC"),
   indexedAfter: prepare("SELECT hash, age FROM caller_index WHERE (hash, age) > (?, ?) ORDER BY hash, age LIMIT ?"),
-  addIndexed: prepare("INSERT OR IGNORE INTO caller_index VALUES (?, ?)"),
+  addIndexed: new Bulk({ prepare }, { into: "INSERT OR IGNORE INTO caller_index", columns: 2 }),
   dropIndexed: prepare("DELETE FROM caller_index WHERE hash = ? AND age = ?"),
   callerState: prepare("SELECT indexed, swept, sweep, hash, age FROM caller_state"),
   setCallerState: prepare("UPDATE caller_state SET indexed = ?, swept = ?, sweep = ?, hash = ?, age = ?"),

@@ -195,13 +195,15 @@ class SqlBackend implements Backend {
   }
 
   private commitCells(group: Group): void {
-    const { deleteCell, putCell } = this.sql
+    const { deleteCell, putCells } = this.sql
+    const put: Array<string> = []
     for (const [key, { address, text }] of group.cells) {
       const stored = SortKey.encode(key)
       this.content.hold(key, text)
       if (text === undefined) deleteCell.run(stored)
-      else putCell.run(stored, SortKey.encode(parentOf(address)), text)
+      else put.push(stored, SortKey.encode(parentOf(address)), text)
     }
+    putCells.add(put)
   }
 
   /** Adds journal and receipts, and returns by how many characters the journal grew. */
