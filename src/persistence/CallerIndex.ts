@@ -2,11 +2,12 @@
  * The receipts of callers' ids in SQL: found by id, though written by age.
  *
  * Callers' ids are digests, so an index in their order would have each of them
- * change a page of its own. Receipts are therefore appended, those of a flush in
- * one row, and the newest are found in memory. When many have gathered, they go
- * into an index on disk in the order of the index, a slice with each flush: so
- * one page takes many of them. What is not in the index yet is read again when
- * the store opens.
+ * change a page of its own. Receipts are therefore appended, many in one row, and the
+ * newest are found in memory: those that are in no row yet, which the journal
+ * notes, and those whose rows are in no index yet. When many of these have
+ * gathered, they go into an index on disk in the order of the index, a slice at a
+ * time: so one page takes many of them. What is not in the index yet is read again
+ * when the store opens.
  *
  * @module
  */
@@ -57,6 +58,8 @@ interface Moving {
 export class CallerIndex {
   private readonly sql: Statements
   private readonly filter: IdFilter
+  /** Those that are in no row yet, in the order of their ids' first coming. */
+  private loose = new Map<string, ReceiptRow>()
   private fresh: Gathered = new Map()
   private moving: Moving | undefined
   /** The age of the newest row; rows are numbered by the receipts up to them. */
@@ -69,8 +72,9 @@ export class CallerIndex {
   private swept: number
   private sweep: Sweep | undefined
 
-  constructor(sql: Statements) {
+  constructor(sql: Statements, notes: ReadonlyArray<string>) {
     this.sql = sql
+    for (const note of notes) for (const [id, digest, beat] of parse(note)) this.loose.set(id, { id, enzyme: "", digest, beat })
     const [indexed, swept, to, hash, age] = sql.callerState.get() as unknown as readonly [number, number, number | null, number, number]
     this.indexed = indexed
     this.swept = swept
@@ -85,6 +89,8 @@ export class CallerIndex {
 
   /** The newest receipt with this id. */
   find(id: string): ReceiptRow | undefined {
+    const loose = this.loose.get(id)
+    if (loose !== undefined) return loose
     if (!this.filter.mayHave(id)) return undefined
     const age = this.fresh.get(id) ?? this.moving?.gathered.get(id)
     if (age !== undefined) return this.read(age, id)
@@ -95,9 +101,16 @@ export class CallerIndex {
     return undefined
   }
 
-  /** Adds the receipts of a flush. */
-  add(rows: ReadonlyArray<ReceiptRow>, clock: number): void {
-    if (rows.length === 0) return
+  /** Adds the receipts of a flush, which has to note them or to gather. */
+  add(rows: ReadonlyArray<ReceiptRow>): void {
+    for (const row of rows) this.loose.set(row.id, row)
+  }
+
+  /** Puts all that are in no row into rows. */
+  gather(clock: number): void {
+    if (this.loose.size === 0) return
+    const rows = [...this.loose.values()]
+    this.loose = new Map()
     for (let start = 0; start < rows.length; start += ROW) {
       const part = rows.slice(start, start + ROW)
       this.append(part, clock)
@@ -110,7 +123,7 @@ export class CallerIndex {
 
   private append(rows: ReadonlyArray<ReceiptRow>, clock: number): void {
     const age = this.newest + rows.length
-    const text = JSON.stringify(rows.map(({ beat, digest, id }): Stored => [id, digest!, beat]))
+    const text = noteOf(rows)
     this.sql.addCallers.run(age, clock, text.length, text)
     for (const { id } of rows) this.fresh.set(id, age)
     this.newest = age
@@ -189,5 +202,13 @@ export class CallerIndex {
 
 /** More than the ages of what gathered can lie apart: the last flush may bring it far beyond the limit. */
 const SPAN = 2 ** 20
+
+/**
+ * Receipts as one text.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const noteOf = (rows: ReadonlyArray<ReceiptRow>): string => JSON.stringify(rows.map(({ beat, digest, id }): Stored => [id, digest!, beat]))
 
 const parse = (text: string): ReadonlyArray<Stored> => JSON.parse(text) as ReadonlyArray<Stored>

@@ -7,13 +7,15 @@ import { Bulk } from "./Bulk.ts"
 import type { SqlDriver } from "./SqlDriver.ts"
 
 /** The version of the tables' format; a store with a newer one is refused. */
-export const FORMAT = 4
+export const FORMAT = 5
 
 /**
  * The tables. `cell` holds its parent's key, so that the names below a document
- * are one range of an index; `caller` holds the receipts with a digest, those of a
- * flush in a row, and `receipt` the others, both numbered by age; long texts come last in a row, so that what
- * stands before them is read without them; `blob` points to `part`, so that
+ * are one range of an index; the newest row of `journal` is the head, and `meta`
+ * says what the journal's rows come to up to `counted`; `caller` holds the receipts
+ * with a digest, many in a row, and until there are many the journal notes them;
+ * `receipt` holds the others, and both are numbered by age; long texts come last in
+ * a row, so that what stands before them is read without them; `blob` points to `part`, so that
  * finishing an upload moves no bytes, and knows the newest beat that mentions it
  * and when it is to be looked at; `mention` has what the documents and the queue
  * mention of content; `upload` names those parts that no blob points to.
@@ -21,12 +23,12 @@ export const FORMAT = 4
 const tables = [
   `CREATE TABLE IF NOT EXISTS meta (
     id INTEGER PRIMARY KEY CHECK (id = 1), format INTEGER NOT NULL, epoch INTEGER NOT NULL,
-    beat INTEGER NOT NULL, clock REAL NOT NULL, hash TEXT NOT NULL,
-    journal_size INTEGER NOT NULL, anchor_beat INTEGER NOT NULL, anchor_hash TEXT NOT NULL) STRICT`,
+    counted INTEGER NOT NULL, journal_size INTEGER NOT NULL, anchor_beat INTEGER NOT NULL, anchor_hash TEXT NOT NULL) STRICT`,
   "CREATE TABLE IF NOT EXISTS cell (key TEXT PRIMARY KEY, parent TEXT NOT NULL, text TEXT NOT NULL) STRICT, WITHOUT ROWID",
   "CREATE INDEX IF NOT EXISTS cell_parent ON cell (parent, key)",
   `CREATE TABLE IF NOT EXISTS journal (
-    beat INTEGER PRIMARY KEY, clock REAL NOT NULL, size INTEGER NOT NULL, hash TEXT NOT NULL, text TEXT NOT NULL) STRICT`,
+    beat INTEGER PRIMARY KEY, clock REAL NOT NULL, size INTEGER NOT NULL, hash TEXT NOT NULL,
+    callers TEXT, text TEXT NOT NULL) STRICT`,
   "CREATE TABLE IF NOT EXISTS caller (age INTEGER PRIMARY KEY, clock REAL NOT NULL, size INTEGER NOT NULL, text TEXT NOT NULL) STRICT",
   "CREATE TABLE IF NOT EXISTS caller_index (hash INTEGER NOT NULL, age INTEGER NOT NULL, PRIMARY KEY (hash, age)) STRICT, WITHOUT ROWID",
   `CREATE TABLE IF NOT EXISTS caller_state (
@@ -56,7 +58,7 @@ const tables = [
  */
 export const create = (driver: SqlDriver): void => {
   for (const sql of tables) driver.prepare(sql).run()
-  driver.prepare("INSERT OR IGNORE INTO meta VALUES (1, ?, 0, -1, 0, '', 0, -1, '')").run(FORMAT)
+  driver.prepare("INSERT OR IGNORE INTO meta VALUES (1, ?, 0, -1, 0, -1, '')").run(FORMAT)
   driver.prepare("INSERT OR IGNORE INTO caller_state VALUES (1, 0, 0, NULL, 0, 0)").run()
 }
 
@@ -78,9 +80,10 @@ export const format = (driver: SqlDriver): number | undefined => {
  * @since 0.1.0
  */
 export const statements = ({ prepare }: Pick<SqlDriver, "prepare">) => ({
-  meta: prepare("SELECT epoch, beat, clock, hash, journal_size, anchor_beat, anchor_hash FROM meta"),
-  setMeta: prepare("UPDATE meta SET beat = ?, clock = ?, hash = ?, journal_size = ?, anchor_beat = ?, anchor_hash = ?"),
-  setEpoch: prepare("UPDATE meta SET epoch = ?"),
+  meta: prepare("SELECT counted, journal_size, anchor_beat, anchor_hash FROM meta"),
+  setMeta: prepare("UPDATE meta SET counted = ?, journal_size = ?, anchor_beat = ?, anchor_hash = ?"),
+  turn: prepare("SELECT epoch, coalesce(beat, -1), coalesce(clock, 0), coalesce(hash, '') FROM meta LEFT JOIN journal ON beat = (SELECT max(beat) FROM journal)"),
+  nextEpoch: prepare("UPDATE meta SET epoch = epoch + 1"),
 
   cell: prepare("SELECT text FROM cell WHERE key = ?"),
   children: prepare("SELECT key FROM cell WHERE parent = ?"),
@@ -89,7 +92,9 @@ export const statements = ({ prepare }: Pick<SqlDriver, "prepare">) => ({
   deleteCell: prepare("DELETE FROM cell WHERE key = ?"),
 
   journal: prepare("SELECT beat, clock, text, hash FROM journal WHERE beat >= ? AND beat <= ? ORDER BY beat LIMIT ?"),
-  addJournal: prepare("INSERT INTO journal VALUES (?, ?, ?, ?, ?)"),
+  addJournal: prepare("INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)"),
+  sizeAfter: prepare("SELECT coalesce(sum(size), 0) FROM journal WHERE beat > ?"),
+  notes: prepare("SELECT callers FROM journal WHERE beat > ? AND callers IS NOT NULL ORDER BY beat"),
   oldestJournal: prepare("SELECT beat, clock, size, hash FROM journal WHERE beat < ? ORDER BY beat LIMIT ?"),
   pruneJournal: prepare("DELETE FROM journal WHERE beat <= ?"),
 

@@ -12,22 +12,25 @@ import * as Address from "../cell/Address.ts"
 import * as Bytes from "../cell/Bytes.ts"
 import { attempt, type Backend, checkTurn, type Content, type Group, PART } from "./Backend.ts"
 import * as GroupStore from "./GroupStore.ts"
-import { CallerIndex } from "./CallerIndex.ts"
+import * as CallerIndex from "./CallerIndex.ts"
 import { IdFilter } from "./IdFilter.ts"
 import * as Mention from "./Mention.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
 import { type Anchor, checkSpaceName, type Head, type JournalRow, type ObservationRow, type OpenOptions, Persistence, type QueueRow, type ReceiptRow, retention } from "./Persistence.ts"
 import { NoSuchSpace, PersistenceError, StoreDamaged } from "./PersistenceError.ts"
-import { expired, Pruning, sizeOf } from "./Pruning.ts"
+import { type Budget, expired, Pruning, sizeOf } from "./Pruning.ts"
 import * as SortKey from "./SortKey.ts"
 import { SqlContent } from "./SqlContent.ts"
 import type { SqlDriver, SqlRow, SqlSource, SqlStatement } from "./SqlDriver.ts"
 import * as SqlSchema from "./SqlSchema.ts"
 
+/** Receipts with a digest from which on a flush puts them into rows; fewer are noted in the journal, which is written anyway. */
+const MANY_CALLERS = 32
+
 /** What the row of `meta` says beside the epoch. */
 interface Meta {
-  readonly epoch: number
-  readonly head: Head
+  /** The beat up to which the size counts, and up to which no receipt is noted in the journal alone. */
+  readonly counted: number
   readonly journalSize: number
   readonly anchor: Anchor
 }
@@ -57,9 +60,11 @@ class SqlBackend implements Backend {
   private readonly sql: SqlSchema.Statements
   private readonly pruning: Pruning
   /** The receipts with a digest, and the ids of the others. */
-  private readonly callers: CallerIndex
+  private readonly callers: CallerIndex.CallerIndex
   private readonly pointed: IdFilter
   private readonly content: SqlContent
+  /** Characters of the journal. */
+  private journalSize: number
   private lastUpload = 0
 
   constructor(space: string, driver: SqlDriver, options: OpenOptions) {
@@ -71,14 +76,17 @@ class SqlBackend implements Backend {
     this.sql = driver.transaction(() => {
       checkFormat(space, driver, options.create)
       const sql = SqlSchema.statements(driver)
-      sql.setEpoch.run(readMeta(sql).epoch + 1)
+      sql.nextEpoch.run()
       for (const [epoch, upload] of sql.uploads.all()) dropParts(sql, epoch as number, upload as number)
       return sql
     })
-    this.callers = new CallerIndex(this.sql)
+    const { counted, journalSize } = readMeta(this.sql)
+    const { epoch, head } = readTurn(this.sql)
+    if (head.beat < counted) throw this.damaged(`its journal ends with beat ${head.beat}, and had beat ${counted}`)
+    this.journalSize = journalSize + (this.sql.sizeAfter.get(counted)![0] as number)
+    this.callers = new CallerIndex.CallerIndex(this.sql, this.sql.notes.all(counted).map((row) => row[0] as string))
     this.content = new SqlContent(this.sql)
     this.pointed = filterOf(this.sql.receiptSpan, this.sql.receiptsAfter)
-    const { epoch, head } = readMeta(this.sql)
     this.epoch = epoch
     this.head = head
   }
@@ -169,10 +177,13 @@ class SqlBackend implements Backend {
 
   commit(group: Group): void {
     this.driver.transaction(() => {
-      const meta = readMeta(this.sql)
-      checkTurn(this, group, { epoch: meta.epoch, beat: meta.head.beat, hash: meta.head.hash })
+      const { epoch, head } = readTurn(this.sql)
+      checkTurn(this, group, { epoch, beat: head.beat, hash: head.hash })
       this.commitCells(group)
-      const journalSize = meta.journalSize + this.commitJournal(group)
+      const budget = this.pruning.budget(group)
+      const callers = this.commitReceipts(group)
+      const isGathering = budget !== undefined || callers.length >= MANY_CALLERS || (callers.length > 0 && group.journal.length === 0)
+      this.commitJournal(group, callers.length === 0 || isGathering ? null : CallerIndex.noteOf(callers))
       this.commitQueue(group)
       for (const [node, { text }] of group.observations) {
         if (text === undefined) this.sql.dropObservation.run(node)
@@ -180,9 +191,7 @@ class SqlBackend implements Backend {
       }
       for (const [hash, content] of group.blobs) this.commitBlob(hash, content)
       this.content.date(group.journal, group.head.clock + this.pruning.retention.contentMillis)
-      const after = this.prune(group, { ...meta, journalSize })
-      const { beat, clock, hash } = group.head
-      this.sql.setMeta.run(beat, clock, hash, after.journalSize, after.anchor.beat, after.anchor.hash)
+      if (isGathering) this.gather(group, budget)
     })
   }
 
@@ -206,14 +215,18 @@ class SqlBackend implements Backend {
     putCells.add(put)
   }
 
-  /** Adds journal and receipts, and returns by how many characters the journal grew. */
-  private commitJournal(group: Group): number {
-    const { addJournal, putReceipt } = this.sql
-    let size = 0
-    for (const row of group.journal) {
-      addJournal.run(row.beat, row.clock, sizeOf(row), row.hash, row.text)
-      size += sizeOf(row)
+  /** Adds the journal, whose last row takes a note of receipts. */
+  private commitJournal({ head, journal }: Group, note: string | null): void {
+    for (const row of journal) {
+      const size = sizeOf(row)
+      this.sql.addJournal.run(row.beat, row.clock, size, row.hash, row.beat === head.beat ? note : null, row.text)
+      this.journalSize += size
     }
+  }
+
+  /** Adds the receipts, and answers those with a digest, which are to be noted or gathered. */
+  private commitReceipts(group: Group): ReadonlyArray<ReceiptRow> {
+    const { putReceipt } = this.sql
     const callers: Array<ReceiptRow> = []
     const pointed: Array<string> = []
     for (const [id, rows] of group.receipts) {
@@ -226,9 +239,17 @@ class SqlBackend implements Backend {
         pointed.push(id)
       }
     }
-    this.callers.add(callers, group.head.clock)
+    this.callers.add(callers)
     this.pointed.add(pointed)
-    return size
+    return callers
+  }
+
+  /** Puts into rows what the journal alone has noted, and lets go of some of what is older than the retention, as far as there is a budget. */
+  private gather({ head }: Group, budget: Budget | undefined): void {
+    this.callers.gather(head.clock)
+    const { anchor } = readMeta(this.sql)
+    const { beat, hash } = budget === undefined ? anchor : this.prune(head, { anchor, budget })
+    this.sql.setMeta.run(head.beat, this.journalSize, beat, hash)
   }
 
   private commitQueue(group: Group): void {
@@ -258,11 +279,8 @@ class SqlBackend implements Backend {
     this.sql.addBlob.run(hash, this.epoch, upload)
   }
 
-  /** Deletes some of what is older than the retention, but never the head's own row. */
-  private prune(group: Group, meta: Meta): Meta {
-    const budget = this.pruning.budget(group)
-    if (budget === undefined) return meta
-    const { beat, clock } = group.head
+  /** Deletes some of what is older than the retention, but never the head's own row; answers the newest row that is gone. */
+  private prune({ beat, clock }: Head, { anchor: before, budget }: { readonly anchor: Anchor; readonly budget: Budget }): Anchor {
     const { contentMillis, journalBytes, journalMillis, receiptMillis } = this.pruning.retention
     const caller = tooOld((limit) => this.sql.oldestCallers.all(limit).map(([clock, size, age]) => ({ clock, size, age }) as CallerAge), {
       cutoff: clock - receiptMillis,
@@ -273,16 +291,21 @@ class SqlBackend implements Backend {
     if (caller !== undefined) this.callers.prune(caller.age)
     const gone = tooOld((limit) => this.sql.oldestJournal.all(beat, limit).map(([beat, clock, size, hash]) => ({ beat, clock, size, hash }) as JournalAge), {
       cutoff: clock - journalMillis,
-      excess: meta.journalSize - journalBytes,
+      excess: this.journalSize - journalBytes,
       budget,
       sizeOf: (row) => row.size
     })
-    const anchor = gone.at(-1) ?? meta.anchor
+    const anchor = gone.at(-1) ?? before
     if (this.content.collect({ clock, millis: contentMillis, anchor: anchor.beat, limit: budget.rows })) this.pruning.lookAgain()
-    if (gone.length === 0) return meta
+    if (gone.length === 0) return anchor
     this.sql.pruneJournal.run(anchor.beat)
     this.sql.pruneReceipts.run(anchor.beat)
-    return { ...meta, journalSize: meta.journalSize - gone.reduce((sum, row) => sum + row.size, 0), anchor }
+    this.journalSize -= gone.reduce((sum, row) => sum + row.size, 0)
+    return anchor
+  }
+
+  private damaged(detail: string): PersistenceError {
+    return new PersistenceError({ reason: new StoreDamaged({ space: this.space, place: this.place, detail }) })
   }
 }
 
@@ -310,8 +333,14 @@ const dropParts = (sql: SqlSchema.Statements, epoch: number, upload: number): vo
 }
 
 const readMeta = (sql: SqlSchema.Statements): Meta => {
-  const [epoch, beat, clock, hash, journalSize, anchorBeat, anchorHash] = sql.meta.get() as [number, number, number, string, number, number, string]
-  return { epoch, head: { beat, clock, hash }, journalSize, anchor: { beat: anchorBeat, hash: anchorHash } }
+  const [counted, journalSize, anchorBeat, anchorHash] = sql.meta.get() as [number, number, number, string]
+  return { counted, journalSize, anchor: { beat: anchorBeat, hash: anchorHash } }
+}
+
+/** Whose turn it is to write, and what is to be followed on. */
+const readTurn = (sql: SqlSchema.Statements): { readonly epoch: number; readonly head: Head } => {
+  const [epoch, beat, clock, hash] = sql.turn.get() as [number, number, number, string]
+  return { epoch, head: { beat, clock, hash } }
 }
 
 const checkFormat = (space: string, driver: SqlDriver, create: boolean): void => {

@@ -20,7 +20,7 @@ type Model = Map<string, { readonly row: ReceiptRow; readonly flush: number }>
 
 /** The receipts of one flush: mostly of new ids, some of ids that were there before. */
 const flushOf = (flush: number, model: Model, roll: Dice.Dice): ReadonlyArray<ReceiptRow> =>
-  Array.from({ length: roll(12) === 0 ? 3000 : roll(1200) }, () => {
+  Array.from({ length: roll(12) === 0 ? 3000 : roll(3) === 0 ? roll(4) : roll(1200) }, () => {
     const id = idOf(model.size > 0 && roll(10) === 0 ? roll(model.size) : model.size)
     const row = { id, enzyme: "", beat: flush, digest: `d${roll(1000)}` }
     model.set(id, { row, flush })
@@ -72,6 +72,37 @@ describe("CallerIndex", () => {
       }))
       assert.lengthOf(free, 0)
     }).pipe(Effect.scoped), 60_000)
+
+  it.effect("adds no row for a few, which are found all the same, also when the store is opened again", () =>
+    Effect.gen(function*() {
+      const folder = yield* SqliteFolder.folder
+      const life = <A>(body: (store: SpaceStore) => Effect.Effect<A, PersistenceError>) =>
+        using("shop", body, { create: true }).pipe(Effect.provide(SqliteFolder.layerIn(folder)))
+      const rows = (): unknown => {
+        const file = new DatabaseSync(join(folder, "shop.sqlite"), { readOnly: true })
+        const { n } = file.prepare("SELECT count(*) AS n FROM caller").get()!
+        file.close()
+        return n
+      }
+      const found = (store: SpaceStore, count: number) =>
+        Effect.sync(() => {
+          for (let n = 0; n < count; n++) assert.lengthOf(store.receipts(idOf(n)), 1, String(n))
+          assert.lengthOf(store.receipts(idOf(count)), 0)
+        })
+      yield* life((store) => Effect.gen(function*() {
+        yield* quiet(store, 0)
+        yield* write(store, at(store.head().beat + 1, 0, [0, 1, 2]))
+        yield* found(store, 3)
+      }))
+      assert.strictEqual(rows(), 0)
+      yield* life((store) => Effect.gen(function*() {
+        yield* found(store, 3)
+        for (let n = 3; n < 400; n++) yield* write(store, at(store.head().beat + 1, 0, [n]))
+        yield* found(store, 400)
+      }))
+      assert.include([2, 3, 4], rows())
+      yield* life((store) => found(store, 400))
+    }).pipe(Effect.scoped))
 
   for (const seed of [1, 2]) {
     it.effect(`finds what was written last under an id, reopened at random, and forgets in time (seed ${seed})`, () =>

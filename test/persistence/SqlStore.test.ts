@@ -106,7 +106,7 @@ describe("SqlStore over node:sqlite, when a file is not as it should be", () => 
     using("shop", (store) =>
       Effect.gen(function*() {
         yield* write(store, beat(0, { cells: [cell("/a", "0")] }))
-        one(fileOf(folder), "UPDATE meta SET beat = 7 RETURNING beat")
+        one(fileOf(folder), "UPDATE journal SET hash = 'other' RETURNING beat")
         store.append(beat(1, { cells: [cell("/a", "1")] }))
         assert.strictEqual(yield* reason(store.flush), "BeatConflict")
         assert.deepStrictEqual(one(fileOf(folder), "SELECT text FROM cell"), { text: "0" })
@@ -166,8 +166,33 @@ describe("SqlStore over node:sqlite, on disk", () => {
           return [...store.scanJournal(0, Infinity)][0]!.beat
         }), { create: true, retention: { journalMillis: 10_000 } })
       assert.isAbove(first, 0)
-      const { anchor_beat, anchor_hash, journal_size, size } = one(fileOf(folder), "SELECT *, (SELECT sum(size) FROM journal) AS size FROM meta")
+      const { anchor_beat, anchor_hash, journal_size, size } = one(fileOf(folder), "SELECT *, (SELECT sum(size) FROM journal WHERE beat <= counted) AS size FROM meta")
       assert.deepStrictEqual([anchor_beat, anchor_hash, journal_size], [first - 1, `hash${first - 1}`, size])
+    }))
+
+  inFolder("refuses a journal that lost its end", (folder) =>
+    Effect.gen(function*() {
+      yield* using("shop", (store) =>
+        Effect.gen(function*() {
+          for (let n = 0; n < 300; n++) yield* write(store, beat(n))
+        }))
+      one(fileOf(folder), "DELETE FROM journal WHERE beat > 3 RETURNING beat")
+      const failed = yield* refused
+      assert.strictEqual(failed.reason._tag, "StoreDamaged")
+      assert.match(failed.message, /ends with beat 3, and had beat 2\d\d/)
+    }))
+
+  inFolder("knows after it is opened again how large its journal is", (folder) =>
+    Effect.gen(function*() {
+      const retention = { journalBytes: 400 * JSON.stringify(beat(0).entry).length }
+      for (let n = 0; n < 3000;) {
+        yield* using("shop", (store) =>
+          Effect.gen(function*() {
+            for (const end = n + 37; n < end; n++) yield* write(store, beat(n))
+          }), { create: true, retention })
+        const { counted, journal_size, size } = one(fileOf(folder), "SELECT counted, journal_size, (SELECT sum(size) FROM journal WHERE beat <= counted) AS size FROM meta")
+        if ((counted as number) >= 0) assert.strictEqual(journal_size, size)
+      }
     }))
 
   inFolder("refuses an option that is none", (folder) =>
