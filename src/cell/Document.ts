@@ -74,6 +74,18 @@ export const encode = (value: unknown): Document => {
 }
 
 /**
+ * The value in canonical form, where its text would be plain JSON; `undefined` for any other.
+ *
+ * @throws InvalidValue
+ * @category getters
+ * @since 0.1.0
+ */
+export const plainOf = (value: unknown): Value.Value => {
+  const canonical = Value.canonical(value)
+  return canonical.rich || hidesAsRich(canonical.value) ? undefined : canonical.value
+}
+
+/**
  * The document that holds a derived value, whose text is made when somebody asks for it.
  *
  * @throws InvalidValue

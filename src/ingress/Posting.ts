@@ -32,7 +32,7 @@ export const answer = (space: Space, request: PostedSignal, seconds: number | un
       settled: (receipt) => {
         isOver = true
         if (timer !== undefined) Effect.runFork(Fiber.interrupt(timer))
-        resolve(handled(space, Wire.receipt(receipt, request), seconds))
+        resolve(Json.answer(Wire.receipt(receipt, request), { headers: { "preference-applied": `wait=${seconds}` } }))
       },
       accepted: (accepted) => {
         if (isOver) return
@@ -48,14 +48,8 @@ export const answer = (space: Space, request: PostedSignal, seconds: number | un
     })
   })
 
-const link = (space: Space, id: string): string => `/v1/spaces/${space.name}/receipts/${encodeURIComponent(id)}`
-
 const taken = (space: Space, accepted: Accepted): Response => {
-  const location = link(space, accepted.id)
+  const location = `/v1/spaces/${space.name}/receipts/${encodeURIComponent(accepted.id)}`
   return Json.answer({ ...accepted, receipt: location }, { status: 202, headers: { location } })
 }
 
-const handled = (space: Space, receipt: Wire.ReceiptJson, seconds: number): Response =>
-  Json.answer(receipt, {
-    headers: { location: link(space, receipt.id), "preference-applied": `wait=${seconds}`, "cache-control": "no-store" }
-  })

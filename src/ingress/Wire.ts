@@ -35,8 +35,7 @@ export const response = (value: Value.Value): Response => {
  */
 export const inline = (value: Value.Value): unknown => {
   if (value === undefined) return undefined
-  const document = Document.encode(value)
-  return document.plain === undefined ? JSON.parse(document.text) : document.plain
+  return Document.plainOf(value) ?? JSON.parse(Document.encode(value).text)
 }
 
 /** A receipt as it is answered. */
@@ -65,11 +64,11 @@ export const receipt = (receipt: Receipt, asked: Asked = {}): ReceiptJson => ({
 })
 
 const reasonOf = ({ id, status }: Receipt, { signal, target }: Asked): string | undefined => {
+  if (status !== "discarded" && status !== "cycle" && status !== "no-match") return undefined
   const said = [signal, target === undefined ? undefined : `target ${target}`].filter((part) => part !== undefined)
   const event = said.length === 0 ? `event ${id}` : `signal ${said.join(" with ")}`
   if (status === "discarded") return `${event} waited with qos discard while the space was rolled back, and was dropped`
   if (status === "cycle") return `The enzymes that take ${event} order each other in a circle, so none of them ran. See to their before and after`
-  if (status !== "no-match") return undefined
   const where = target === undefined && said.length > 0 ? "its query" : "its query, and a bind at the target or above it"
   return `No enzyme takes ${event}. An enzyme takes it by ${where}; GET /v1/enzymes, or systole enzyme ls, shows those of each`
 }

@@ -11,7 +11,7 @@
  *
  * @module
  */
-import { hashOf, IdFilter } from "./IdFilter.ts"
+import * as IdFilter from "./IdFilter.ts"
 import type { ReceiptRow } from "./Persistence.ts"
 import type { Statements } from "./SqlSchema.ts"
 
@@ -57,7 +57,7 @@ interface Moving {
  */
 export class CallerIndex {
   private readonly sql: Statements
-  private readonly filter: IdFilter
+  private readonly filter: IdFilter.IdFilter
   /** Those that are in no row yet, in the order of their ids' first coming. */
   private loose = new Map<string, ReceiptRow>()
   private fresh: Gathered = new Map()
@@ -81,7 +81,7 @@ export class CallerIndex {
     this.sweep = to === null ? undefined : { to, hash, age }
     // An age is given once, even where all rows are pruned: a sweep under way takes older ones for gone.
     this.newest = Math.max((sql.lastCallers.get()?.[0] ?? 0) as number, indexed, swept, to ?? 0)
-    this.filter = new IdFilter({ size: () => this.newest - this.oldest(), page: (after, limit) => this.page(after, limit) })
+    this.filter = new IdFilter.IdFilter({ size: () => this.newest - this.oldest(), page: (after, limit) => this.page(after, limit), hash: hashOf })
     for (let page = this.page(indexed, ROW); page.length > 0; page = this.page(page.at(-1)![0], ROW)) {
       for (const [age, id] of page) this.fresh.set(id, age)
     }
@@ -199,6 +199,11 @@ export class CallerIndex {
     return page
   }
 }
+
+/** Callers' ids are digests, so some of their characters tell them apart as well as all. */
+const TAIL = 12
+
+const hashOf = (id: string): number => IdFilter.hashOf(id, Math.max(0, id.length - TAIL))
 
 /** More than the ages of what gathered can lie apart: the last flush may bring it far beyond the limit. */
 const SPAN = 2 ** 20

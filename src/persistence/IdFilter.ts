@@ -31,6 +31,8 @@ export interface StoredIds {
   readonly size: () => number
   /** Those whose numbers come after `after`, in order, and `limit` at least; fewer where there are no more. */
   readonly page: (after: number, limit: number) => ReadonlyArray<readonly [number: number, id: string]>
+  /** 32 bits that tell them apart: {@link hashOf}, unless there is a faster one. */
+  readonly hash?: (id: string) => number
 }
 
 class Bits {
@@ -46,18 +48,16 @@ class Bits {
     this.mask = bits - 1
   }
 
-  add(id: string): void {
+  add(hash: number): void {
     const { mask, words } = this
-    const hash = hashOf(id)
     const one = hash & mask
     const two = spread(hash) & mask
     words[one >>> 5]! |= 1 << (one & 31)
     words[two >>> 5]! |= 1 << (two & 31)
   }
 
-  has(id: string): boolean {
+  has(hash: number): boolean {
     const { mask, words } = this
-    const hash = hashOf(id)
     const one = hash & mask
     if ((words[one >>> 5]! & 1 << (one & 31)) === 0) return false
     const two = spread(hash) & mask
@@ -73,6 +73,7 @@ class Bits {
  */
 export class IdFilter {
   private readonly stored: StoredIds
+  private readonly hash: (id: string) => number
   /** Has seen all ids. */
   private whole: Bits | undefined
   /** Has seen those up to `cursor`, and the new ones. */
@@ -81,11 +82,12 @@ export class IdFilter {
 
   constructor(stored: StoredIds) {
     this.stored = stored
+    this.hash = stored.hash ?? hashOf
     this.add([])
   }
 
   mayHave(id: string): boolean {
-    return this.whole === undefined || this.whole.has(id)
+    return this.whole === undefined || this.whole.has(this.hash(id))
   }
 
   /** Takes in the ids that are being stored. */
@@ -95,7 +97,7 @@ export class IdFilter {
     for (const bits of [this.whole, this.next]) {
       if (bits === undefined) continue
       bits.left -= ids.length
-      for (const id of ids) bits.add(id)
+      for (const id of ids) bits.add(this.hash(id))
     }
     if (this.next !== undefined) this.read(this.next, READ * ids.length + PAGE)
   }
@@ -110,7 +112,7 @@ export class IdFilter {
   private read(bits: Bits, limit: number): void {
     const page = this.stored.page(this.cursor, limit)
     for (const [number, id] of page) {
-      bits.add(id)
+      bits.add(this.hash(id))
       this.cursor = number
     }
     if (page.length >= limit) return
@@ -120,14 +122,14 @@ export class IdFilter {
 }
 
 /**
- * FNV-1a by code units, well mixed: 32 bits with a sign.
+ * FNV-1a by code units from the one at `start` on, well mixed: 32 bits with a sign.
  *
  * @category getters
  * @since 0.1.0
  */
-export const hashOf = (id: string): number => {
+export const hashOf = (id: string, start = 0): number => {
   let hash = 0x811c9dc5
-  for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193)
+  for (let i = start; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193)
   return spread(hash)
 }
 
