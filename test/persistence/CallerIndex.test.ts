@@ -102,6 +102,9 @@ describe("CallerIndex", () => {
       }))
       assert.include([2, 3, 4], rows())
       yield* life((store) => found(store, 400))
+      // What came for many at once is newer than what the journal notes of one of them.
+      yield* life((store) => write(store, at(store.head().beat + 1, 0, thousand(0))))
+      yield* life((store) => Effect.sync(() => assert.strictEqual(store.receipts(idOf(399))[0]!.beat, store.head().beat)))
     }).pipe(Effect.scoped))
 
   for (const seed of [1, 2]) {

@@ -4,7 +4,7 @@ import { Registry, SystemGrants } from "systole"
 import * as Address from "../../src/cell/Address.ts"
 import * as Name from "../../src/cell/Name.ts"
 import * as Pattern from "../../src/cell/Pattern.ts"
-import type { Binding } from "../../src/registry/Bindings.ts"
+import * as Bindings from "../../src/registry/Bindings.ts"
 import * as Enzyme from "../../src/registry/Enzyme.ts"
 import * as Order from "../../src/registry/Order.ts"
 import type { Entry } from "../../src/registry/Registry.ts"
@@ -13,7 +13,7 @@ import * as Dice from "../support/Dice.ts"
 
 const run = (): void => {}
 const enzyme = (name: string, query: string, more: Partial<Enzyme.Definition> = {}) => Enzyme.make({ name, query, run, ...more })
-const unbound = new Map<string, ReadonlyArray<Binding>>()
+const unbound = new Map<string, ReadonlyArray<Bindings.Binding>>()
 
 const active = (...enzymes: ReadonlyArray<Enzyme.Enzyme>): Enzymes => {
   const registry = new Enzymes(new Set())
@@ -157,6 +157,59 @@ describe("Enzymes", () => {
     const registry = active(enzyme("a", "/s", { bind: ["/data/a"] }))
     const target = Address.parse("/data/a/b?scope=user:42").key
     assert.deepStrictEqual(registry.resolve("/s", target, unbound).entries.map(({ name }) => name), ["a"])
+  })
+})
+
+describe("what a registry remembers of a space's bindings", () => {
+  const bind = (lists: Bindings.Lists, cell: string, change: { readonly enzyme: string; readonly tombstone?: boolean }) =>
+    lists.put(cell, Bindings.put(lists.get(cell) ?? [], { cell, propagate: true, tombstone: false, ...change }, 0))
+
+  it("is found again as long as bindings and enzymes stay", () => {
+    const registry = active(enzyme("a", "/s"))
+    const lists = new Bindings.Lists()
+    bind(lists, "/data", { enzyme: "a" })
+    const first = registry.resolve("/s", "/data/x", lists)
+    assert.strictEqual(registry.resolve("/s", "/data/x", lists), first)
+    assert.strictEqual(registry.resolutions, 2)
+    bind(lists, "/other", { enzyme: "a" })
+    const second = registry.resolve("/s", "/data/x", lists)
+    assert.notStrictEqual(second, first)
+    assert.deepStrictEqual(second, first)
+  })
+
+  it("has a limit", () => {
+    const registry = active(enzyme("a", "/s", { bind: ["/data"] }))
+    const lists = new Bindings.Lists()
+    const first = registry.resolve("/s", "/data/0", lists)
+    for (let i = 1; i < 1024; i++) registry.resolve("/s", `/data/${i}`, lists)
+    assert.strictEqual(registry.resolve("/s", "/data/1023", lists), registry.resolve("/s", "/data/1023", lists))
+    registry.resolve("/s", "/data/1024", lists)
+    assert.notStrictEqual(registry.resolve("/s", "/data/0", lists), first)
+  })
+
+  it("is what is found anew, whatever is bound, withdrawn, registered and unregistered, in two spaces", () => {
+    const roll = Dice.make(7)
+    const cells = ["/data", "/data/a", "/data/a/b", "/else"]
+    const spaces = [new Bindings.Lists(), new Bindings.Lists()]
+    const registry = active()
+    const there: Array<Enzyme.Enzyme> = []
+    for (let step = 0; step < 3000; step++) {
+      const lists = Dice.pick(roll, spaces)
+      const turn = roll(12)
+      if (turn === 0) {
+        const added = enzyme(`e${roll(5)}`, Dice.pick(roll, ["", "/s", "/s/*", "/s/x"]), { bind: roll(3) === 0 ? [Dice.pick(roll, cells)] : [] })
+        registry.register(added)
+        there.push(added)
+      }
+      if (turn === 1 && there.length > 0) registry.unregister(there.splice(roll(there.length), 1)[0]!)
+      if (turn <= 1) registry.activate()
+      if (turn === 2) bind(lists, Dice.pick(roll, cells), { enzyme: `e${roll(5)}`, tombstone: roll(3) === 0 })
+      if (turn === 3) lists.put(Dice.pick(roll, cells), [])
+      const signal = Dice.pick(roll, ["/s", "/s/x", undefined])
+      const target = Dice.pick(roll, [...cells, undefined])
+      const asked = { get: (cell: string) => lists.get(cell) }
+      assert.deepStrictEqual(registry.resolve(signal, target, lists), registry.resolve(signal, target, asked), `step ${step}`)
+    }
   })
 })
 
