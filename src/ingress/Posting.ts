@@ -52,4 +52,3 @@ const taken = (space: Space, accepted: Accepted): Response => {
   const location = `/v1/spaces/${space.name}/receipts/${encodeURIComponent(accepted.id)}`
   return Json.answer({ ...accepted, receipt: location }, { status: 202, headers: { location } })
 }
-

@@ -59,18 +59,23 @@ export interface Asked {
  */
 export const receipt = (receipt: Receipt, asked: Asked = {}): ReceiptJson => ({
   ...receipt,
-  reason: reasonOf(receipt, asked),
+  reason: reasons[receipt.status]?.(receipt, asked),
   handlings: receipt.handlings.map((handling) => ({ ...handling, value: inline(handling.value) }))
 })
 
-const reasonOf = ({ id, status }: Receipt, { signal, target }: Asked): string | undefined => {
-  if (status !== "discarded" && status !== "cycle" && status !== "no-match") return undefined
+const eventOf = ({ id }: Receipt, { signal, target }: Asked): string => {
   const said = [signal, target === undefined ? undefined : `target ${target}`].filter((part) => part !== undefined)
-  const event = said.length === 0 ? `event ${id}` : `signal ${said.join(" with ")}`
-  if (status === "discarded") return `${event} waited with qos discard while the space was rolled back, and was dropped`
-  if (status === "cycle") return `The enzymes that take ${event} order each other in a circle, so none of them ran. See to their before and after`
-  const where = target === undefined && said.length > 0 ? "its query" : "its query, and a bind at the target or above it"
-  return `No enzyme takes ${event}. An enzyme takes it by ${where}; GET /v1/enzymes, or systole enzyme ls, shows those of each`
+  return said.length === 0 ? `event ${id}` : `signal ${said.join(" with ")}`
+}
+
+/** Why no enzyme ran, where none did. */
+const reasons: Partial<Record<Receipt["status"], (receipt: Receipt, asked: Asked) => string>> = {
+  discarded: (receipt, asked) => `${eventOf(receipt, asked)} waited with qos discard while the space was rolled back, and was dropped`,
+  cycle: (receipt, asked) => `The enzymes that take ${eventOf(receipt, asked)} order each other in a circle, so none of them ran. See to their before and after`,
+  "no-match": (receipt, asked) => {
+    const where = asked.signal !== undefined && asked.target === undefined ? "its query" : "its query, and a bind at the target or above it"
+    return `No enzyme takes ${eventOf(receipt, asked)}. An enzyme takes it by ${where}; GET /v1/enzymes, or systole enzyme ls, shows those of each`
+  }
 }
 
 /**

@@ -58,7 +58,7 @@ interface Moving {
 export class CallerIndex {
   private readonly sql: Statements
   private readonly filter: IdFilter.IdFilter
-  /** Those that are in no row yet, in the order of their ids' first coming. */
+  /** Those that are in no row yet: no more than come between two looks at what is too old. After a flush that failed, only a new handle has them. */
   private loose = new Map<string, ReceiptRow>()
   private fresh: Gathered = new Map()
   private moving: Moving | undefined

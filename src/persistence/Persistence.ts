@@ -162,7 +162,7 @@ export interface Retention {
   readonly journalMillis: number
   /** Characters of journal text. Default 1 GiB. */
   readonly journalBytes: number
-  /** Age of receipt rows with a digest, in milliseconds. Default 7 days. */
+  /** Age of receipt rows with a digest, in milliseconds, from when they were written; a store may count from some 256 rows later. Default 7 days. */
   readonly receiptMillis: number
   /** How long content is kept that nothing mentions any more, or not yet, in milliseconds. Default 24 hours. */
   readonly contentMillis: number

@@ -6,7 +6,7 @@
 import { Bulk } from "./Bulk.ts"
 import type { SqlDriver } from "./SqlDriver.ts"
 
-/** The version of the tables' format; a store with a newer one is refused. */
+/** The version of the tables' format; a store with another one is refused. */
 export const FORMAT = 5
 
 /**

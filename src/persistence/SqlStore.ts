@@ -73,18 +73,10 @@ class SqlBackend implements Backend {
     this.place = driver.place
     this.sync = driver.sync
     this.pruning = new Pruning({ ...retention, ...options.retention })
-    this.sql = driver.transaction(() => {
-      checkFormat(space, driver, options.create)
-      const sql = SqlSchema.statements(driver)
-      sql.nextEpoch.run()
-      for (const [epoch, upload] of sql.uploads.all()) dropParts(sql, epoch as number, upload as number)
-      return sql
-    })
-    const { counted, journalSize } = readMeta(this.sql)
-    const { epoch, head } = readTurn(this.sql)
-    if (head.beat < counted) throw this.damaged(`its journal ends with beat ${head.beat}, and had beat ${counted}`)
-    this.journalSize = journalSize + (this.sql.sizeAfter.get(counted)![0] as number)
-    this.callers = new CallerIndex.CallerIndex(this.sql, this.sql.notes.all(counted).map((row) => row[0] as string))
+    const { epoch, head, journalSize, notes, sql } = driver.transaction(() => begin(space, driver, options.create))
+    this.sql = sql
+    this.journalSize = journalSize
+    this.callers = new CallerIndex.CallerIndex(this.sql, notes)
     this.content = new SqlContent(this.sql)
     this.pointed = filterOf(this.sql.receiptSpan, this.sql.receiptsAfter)
     this.epoch = epoch
@@ -303,10 +295,6 @@ class SqlBackend implements Backend {
     this.journalSize -= gone.reduce((sum, row) => sum + row.size, 0)
     return anchor
   }
-
-  private damaged(detail: string): PersistenceError {
-    return new PersistenceError({ reason: new StoreDamaged({ space: this.space, place: this.place, detail }) })
-  }
 }
 
 /** The rows that are to go. Mostly the first one stays, and with it all the others. */
@@ -343,14 +331,33 @@ const readTurn = (sql: SqlSchema.Statements): { readonly epoch: number; readonly
   return { epoch, head: { beat, clock, hash } }
 }
 
+/** Makes the store this handle's, or refuses it and changes nothing. */
+const begin = (space: string, driver: SqlDriver, create: boolean) => {
+  checkFormat(space, driver, create)
+  const sql = SqlSchema.statements(driver)
+  sql.nextEpoch.run()
+  for (const [epoch, upload] of sql.uploads.all()) dropParts(sql, epoch as number, upload as number)
+  const { counted, journalSize } = readMeta(sql)
+  const turn = readTurn(sql)
+  if (turn.head.beat < counted) throw damaged(space, driver, `its journal ends with beat ${turn.head.beat}, and had beat ${counted}`)
+  return {
+    ...turn,
+    sql,
+    journalSize: journalSize + (sql.sizeAfter.get(counted)![0] as number),
+    notes: sql.notes.all(counted).map((row) => row[0] as string)
+  }
+}
+
 const checkFormat = (space: string, driver: SqlDriver, create: boolean): void => {
   const format = SqlSchema.format(driver)
   if (format === undefined && !create) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
   if (format === undefined) return SqlSchema.create(driver)
   if (format === SqlSchema.FORMAT) return
-  const detail = `it has format ${format}, and this version of Systole reads format ${SqlSchema.FORMAT}: use the version that wrote it`
-  throw new PersistenceError({ reason: new StoreDamaged({ space, place: driver.place, detail }) })
+  throw damaged(space, driver, `it has format ${format}, and this version of Systole reads format ${SqlSchema.FORMAT}: use the version that wrote it`)
 }
+
+const damaged = (space: string, { place }: SqlDriver, detail: string): PersistenceError =>
+  new PersistenceError({ reason: new StoreDamaged({ space, place, detail }) })
 
 const openBackend = (source: SqlSource, space: string, options: OpenOptions): Backend => {
   checkSpaceName(space)

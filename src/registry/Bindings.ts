@@ -143,6 +143,18 @@ const newest = (here: ReadonlyMap<string, ReadonlyArray<Binding>> | undefined, a
 }
 
 /**
+ * The nearest cell, from a target up, that has a list; the root where none has.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const nearest = (target: string, { declared, own }: Bound): string => {
+  let cell = target
+  while (cell !== "/" && own.get(cell) === undefined && declared.get(cell) === undefined) cell = Address.parent(cell)
+  return cell
+}
+
+/**
  * How many bindings there are at a target and above.
  *
  * @category getters

@@ -19,6 +19,7 @@ import * as Bindings from "./Bindings.ts"
 import type { Enzyme } from "./Enzyme.ts"
 import { InvalidEnzyme } from "./Enzyme.ts"
 import type { Candidate } from "./Order.ts"
+import * as Memory from "./Memory.ts"
 import * as Order from "./Order.ts"
 import { QueryTrie } from "./QueryTrie.ts"
 
@@ -82,18 +83,6 @@ const nobody: Resolution = { status: "no-match", entries: [], lane: "pair", cycl
 /** Bindings that are looked at one by one. */
 const FEW = 4
 
-/** Most impulses that are remembered for one space; the next one clears them. */
-const REMEMBERED = 1024
-
-/** Who takes what in one space, which holds as long as its bindings and the enzymes stay as they are. */
-interface Memory {
-  readonly enzymes: number
-  readonly bindings: number
-  /** By target, and there by signal. */
-  readonly known: Map<string | undefined, Map<string | undefined, Resolution>>
-  size: number
-}
-
 const widths: Readonly<Record<Lane, number>> = { pair: 0, target: 1, space: 2 }
 
 /**
@@ -115,7 +104,7 @@ export class Enzymes {
   private readonly byQuery = new Map<string, Array<Enzyme>>()
   private waiting: Array<{ readonly add: Entry } | { readonly remove: Entry }> = []
   private activated = 0
-  private readonly memories = new WeakMap<BindingTable, Memory>()
+  private readonly memories = new WeakMap<BindingTable, Memory.Memory<Resolution>>()
 
   constructor(grants: ReadonlySet<string>) {
     this.grants = grants
@@ -193,19 +182,26 @@ export class Enzymes {
   resolve(signal: string | undefined, target: string | undefined, bindings: BindingTable): Resolution {
     this.resolutions++
     const memory = this.memory(bindings)
-    const known = memory?.known.get(target)?.get(signal)
+    if (memory === undefined) return this.lookUp(signal, target, bindings)
+    const place = target === undefined ? Memory.nowhere : this.place(Address.ofKey(target).id, bindings)
+    const known = memory.get(signal, place)
     if (known !== undefined) return known
     const resolution = this.lookUp(signal, target, bindings)
-    if (memory !== undefined) remember(memory, { resolution, signal, target })
+    memory.put(signal, place, resolution)
     return resolution
   }
 
+  private place(target: string, own: BindingTable): Memory.Place {
+    const cell = Bindings.nearest(target, { own, declared: this.declared })
+    return { cell, isBelow: cell !== target }
+  }
+
   /** What was found by a table that tells when it changes. */
-  private memory(bindings: BindingTable): Memory | undefined {
+  private memory(bindings: BindingTable): Memory.Memory<Resolution> | undefined {
     if (bindings.version === undefined) return undefined
     const memory = this.memories.get(bindings)
-    if (memory !== undefined && memory.enzymes === this.version && memory.bindings === bindings.version && memory.size < REMEMBERED) return memory
-    const fresh: Memory = { enzymes: this.version, bindings: bindings.version, known: new Map(), size: 0 }
+    if (memory !== undefined && memory.enzymes === this.version && memory.bindings === bindings.version) return memory
+    const fresh = new Memory.Memory<Resolution>(this.version, bindings.version)
     this.memories.set(bindings, fresh)
     return fresh
   }
@@ -287,13 +283,6 @@ export class Enzymes {
  */
 export class Registry extends Context.Service<Registry, Enzymes>()("systole/registry/Registry") {
   static readonly layer: Layer.Layer<Registry> = Layer.effect(Registry, SystemGrants.useSync((grants) => new Enzymes(grants)))
-}
-
-const remember = (memory: Memory, { resolution, signal, target }: { readonly resolution: Resolution; readonly signal: string | undefined; readonly target: string | undefined }): void => {
-  const here = memory.known.get(target)
-  if (here === undefined) memory.known.set(target, new Map([[signal, resolution]]))
-  else here.set(signal, resolution)
-  memory.size++
 }
 
 const coarsest = (entries: ReadonlyArray<Entry>): Lane =>

@@ -16,10 +16,11 @@ import { platform } from "../../src/main/node.ts"
 import { collectV8 } from "../../src/main/Rest.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 
-/** Signals before anything is measured, signals that are measured, and how many of them come at once. */
+/** Signals before anything is measured, signals that are measured, how many of them come at once, and for how many targets. */
 const WARM = 16_000
 const MEASURED = 32_000
 const AT_ONCE = Number(process.argv[2])
+const TARGETS = Number(process.argv[3])
 
 const old = (): number => getHeapSpaceStatistics().find(({ space_name }) => space_name === "old_space")!.space_used_size
 
@@ -55,7 +56,7 @@ const program = Effect.gen(function*() {
   while (sent < WARM + MEASURED) {
     for (let i = 0; i < AT_ONCE; i++) {
       const n = sent++
-      space.post({ signal: "/signals/young/count", target: `/data/young/k${n % 256}`, payload: { n } }, { accepted: () => {}, fail: (error) => { throw error } })
+      space.post({ signal: "/signals/young/count", target: `/data/young/k${n % TARGETS}`, payload: { n } }, { accepted: () => {}, fail: (error) => { throw error } })
     }
     yield* space.idle
     // All that is there comes of age with a collection of the whole heap, as it does while a server rests.

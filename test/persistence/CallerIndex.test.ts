@@ -107,6 +107,33 @@ describe("CallerIndex", () => {
       yield* life((store) => Effect.sync(() => assert.strictEqual(store.receipts(idOf(399))[0]!.beat, store.head().beat)))
     }).pipe(Effect.scoped))
 
+  it.effect("keeps those that come without a beat", () =>
+    Effect.gen(function*() {
+      const folder = yield* SqliteFolder.folder
+      const life = <A>(body: (store: SpaceStore) => Effect.Effect<A, PersistenceError>) => using("shop", body, { create: true }).pipe(Effect.provide(SqliteFolder.layerIn(folder)))
+      yield* life((store) => Effect.andThen(quiet(store, 0), write(store, { ...at(0, 0, [1]), entry: undefined })))
+      yield* life((store) => Effect.sync(() => assert.lengthOf(store.receipts(idOf(1)), 1)))
+    }).pipe(Effect.scoped))
+
+  it.effect("leaves the anchor of the journal where it was, when many come at once", () =>
+    Effect.gen(function*() {
+      const folder = yield* SqliteFolder.folder
+      const life = <A>(body: (store: SpaceStore) => Effect.Effect<A, PersistenceError>) =>
+        using("shop", body, { create: true, retention: { journalMillis: 1000 } }).pipe(Effect.provide(SqliteFolder.layerIn(folder)))
+      const anchor = yield* life((store) => Effect.gen(function*() {
+        yield* quiet(store, 0)
+        for (let i = 0; i < 4; i++) yield* quiet(store, 10_000)
+        const { beat } = store.head()
+        yield* write(store, at(beat + 1, 10_000, thousand(0)), at(beat + 2, 10_000, []))
+        const before = store.anchor()
+        yield* write(store, at(beat + 3, 10_000, thousand(2000).slice(0, 40)))
+        assert.deepStrictEqual(store.anchor(), before)
+        return before
+      }))
+      assert.isAtLeast(anchor.beat, 0)
+      yield* life((store) => Effect.sync(() => assert.deepStrictEqual(store.anchor(), anchor)))
+    }).pipe(Effect.scoped))
+
   for (const seed of [1, 2]) {
     it.effect(`finds what was written last under an id, reopened at random, and forgets in time (seed ${seed})`, () =>
       Effect.gen(function*() {

@@ -177,7 +177,9 @@ describe("SqlStore over node:sqlite, on disk", () => {
           for (let n = 0; n < 300; n++) yield* write(store, beat(n))
         }))
       one(fileOf(folder), "DELETE FROM journal WHERE beat > 3 RETURNING beat")
+      const { epoch } = one(fileOf(folder), "SELECT epoch FROM meta")
       const failed = yield* refused
+      assert.strictEqual(one(fileOf(folder), "SELECT epoch FROM meta").epoch, epoch)
       assert.strictEqual(failed.reason._tag, "StoreDamaged")
       assert.match(failed.message, /ends with beat 3, and had beat 2\d\d/)
     }))

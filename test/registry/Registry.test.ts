@@ -170,21 +170,25 @@ describe("what a registry remembers of a space's bindings", () => {
     bind(lists, "/data", { enzyme: "a" })
     const first = registry.resolve("/s", "/data/x", lists)
     assert.strictEqual(registry.resolve("/s", "/data/x", lists), first)
-    assert.strictEqual(registry.resolutions, 2)
+    assert.strictEqual(registry.resolve("/s", "/data/y/z", lists), first, "nothing else is bound there")
+    assert.strictEqual(registry.resolutions, 3)
     bind(lists, "/other", { enzyme: "a" })
     const second = registry.resolve("/s", "/data/x", lists)
     assert.notStrictEqual(second, first)
     assert.deepStrictEqual(second, first)
   })
 
-  it("has a limit", () => {
-    const registry = active(enzyme("a", "/s", { bind: ["/data"] }))
+  it("has a limit, beyond which it begins anew only where it was of use", () => {
+    const registry = active(enzyme("a", "/s/*", { bind: ["/data"] }))
     const lists = new Bindings.Lists()
-    const first = registry.resolve("/s", "/data/0", lists)
-    for (let i = 1; i < 1024; i++) registry.resolve("/s", `/data/${i}`, lists)
-    assert.strictEqual(registry.resolve("/s", "/data/1023", lists), registry.resolve("/s", "/data/1023", lists))
-    registry.resolve("/s", "/data/1024", lists)
-    assert.notStrictEqual(registry.resolve("/s", "/data/0", lists), first)
+    const ask = (n: number) => registry.resolve(`/s/${n}`, "/data/x", lists)
+    const first = ask(0)
+    for (let n = 1; n < 2000; n++) ask(n)
+    assert.strictEqual(ask(0), first)
+    assert.notStrictEqual(ask(1999), ask(1999))
+    for (let n = 0; n < 1024; n++) ask(n)
+    assert.strictEqual(ask(1999), ask(1999))
+    assert.notStrictEqual(ask(0), first)
   })
 
   it("is what is found anew, whatever is bound, withdrawn, registered and unregistered, in two spaces", () => {
