@@ -3,9 +3,8 @@
  *
  * @module
  */
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
-import * as EffectQueue from "effect/Queue"
-import * as Stream from "effect/Stream"
 import type * as Value from "../cell/Value.ts"
 import * as Accident from "../diagnostic/Accident.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
@@ -20,11 +19,11 @@ import { asRefusal } from "./Expected.ts"
 import { Examination } from "./Examination.ts"
 import { Entrance, type Entered } from "./Entrance.ts"
 import type { ControlError, ReadError, SignalError } from "./Expected.ts"
+import * as Feed from "./Feed.ts"
 import type { Foreign } from "./Foreign.ts"
 import { Group } from "./Group.ts"
 import { type Neighbour, Outbox, type Reach } from "./Outbox.ts"
-import { MAX_MISSED } from "./Missed.ts"
-import { Observing } from "./Observing.ts"
+import { type Looker, Observing } from "./Observing.ts"
 import { LiveReader } from "./Reader.ts"
 import * as Reading from "./Reading.ts"
 import * as Receipts from "./Receipts.ts"
@@ -96,7 +95,7 @@ export class LiveSpace implements Space, Neighbour {
     this.flow = new LiveFlows(ledgers)
     this.debug = new LiveDebug({ derivation: body.derivation, group: this.group, durably: (see) => this.durably(see) })
     this.graph = new LiveGraph({ derivation: body.derivation, durably: (see) => this.durably(see) })
-    this.observing = new Observing({ body, group: this.group, durably: (see) => this.durably(see), ended: this.ended })
+    this.observing = new Observing({ body, group: this.group, look: (see, looker) => this.look(see, looker), whenEnded: (tell) => this.whenEnded(tell) })
     this.watch = this.observing.watch
     this.cursor = new Cursor(body.hash, body.seed)
     this.outbox = new Outbox(body, { reach: around.reach, group: this.group })
@@ -256,22 +255,22 @@ export class LiveSpace implements Space, Neighbour {
     return this.durably(() => this.body.store.entry(beat))
   }
 
-  /** Why the space stopped, once it did. */
-  private readonly ended: Effect.Effect<SpaceStopped> = Effect.callback((resume) => {
-    if (this.group.error !== undefined) return resume(Effect.succeed(this.group.error))
-    const end = (error: SpaceStopped): void => resume(Effect.succeed(error))
-    this.ends.add(end)
-    return Effect.sync(() => void this.ends.delete(end))
-  })
+  /** Tells why the space stopped, once it did; answers how not to be told. */
+  private whenEnded(tell: (error: SpaceStopped) => void): () => void {
+    const { error } = this.group
+    if (error === undefined) this.ends.add(tell)
+    else tell(error)
+    return () => void this.ends.delete(tell)
+  }
 
-  readonly beats: Space["beats"] = Stream.callback<number>((queue) =>
-    Effect.gen({ self: this }, function*() {
-      const tell = (beat: number): void => void EffectQueue.offerUnsafe(queue, beat)
-      this.listeners.add(tell)
-      yield* Effect.addFinalizer(() => Effect.sync(() => this.listeners.delete(tell)))
-      yield* this.ended
-      EffectQueue.endUnsafe(queue)
-    }), { bufferSize: MAX_MISSED, strategy: "sliding" })
+  readonly beats: Space["beats"] = Feed.stream<number>(newest, (feed) => {
+    this.listeners.add(feed.tell)
+    const hearNoEnd = this.whenEnded(() => feed.end(Cause.done()))
+    return () => {
+      hearNoEnd()
+      this.listeners.delete(feed.tell)
+    }
+  })
 
   readonly content: Space["content"] = Effect.sync(() => {
     const writer = this.body.store.writeBlob()
@@ -348,20 +347,35 @@ export class LiveSpace implements Space, Neighbour {
     return this.body.inbox.flights.get(id)?.captured ?? Receipts.find(this.body.store, id, false)?.beat
   }
 
-  /** Looks when all that can be seen is durable: at once, or after the flush that is to come. */
   private durably<A>(see: () => A): Effect.Effect<A, ReadError> {
     return Effect.callback<A, ReadError>((resume) => {
-      const { error } = this.group
-      if (error !== undefined) return resume(Effect.fail(error))
-      const look = (): void => {
-        try {
-          resume(Effect.succeed(see()))
-        } catch (error) {
-          // What nobody expects fails the look, and not the space.
-          resume(Effect.suspend(() => Effect.fail(Reading.asReadError(error))))
-        }
-      }
-      this.group.whenDurable(look, (error) => resume(Effect.fail(error)))
+      this.look(see, { seen: (found) => resume(Effect.succeed(found)), fail: resume })
     })
   }
+
+  /** Looks when all that can be seen is durable: at once, or after the flush that is to come; answers how not to be told. */
+  private look<A>(see: () => A, { fail, seen }: Looker<A>): () => void {
+    let isHeard = true
+    const look = (): void => {
+      if (!isHeard) return
+      let found: A
+      try {
+        found = see()
+      } catch (error) {
+        return fail(Reading.refused(error))
+      }
+      seen(found)
+    }
+    this.group.whenDurable(look, (error) => isHeard && fail(Effect.fail(error)))
+    return () => {
+      isHeard = false
+    }
+  }
+}
+
+/** Whoever lags behind the beats hears of the newest. */
+const newest = (waiting: Array<number>, next: number): Array<number> => {
+  waiting.shift()
+  waiting.push(next)
+  return waiting
 }

@@ -7,12 +7,11 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import * as EffectQueue from "effect/Queue"
-import * as Stream from "effect/Stream"
 import * as Address from "../cell/Address.ts"
 import type { LiveBody } from "./Body.ts"
 import { expected } from "./Expected.ts"
 import type { ReadError } from "./Expected.ts"
+import * as Feed from "./Feed.ts"
 import type { Group } from "./Group.ts"
 import { MAX_MISSED } from "./Missed.ts"
 import * as Reading from "./Reading.ts"
@@ -20,13 +19,20 @@ import type { Observation, Space } from "./Space.ts"
 import type { SpaceStopped } from "./SpaceError.ts"
 import { Watchers } from "./Watchers.ts"
 
+/** Who looks: told what was found, or that nothing can be. */
+export interface Looker<A> {
+  readonly seen: (found: A) => void
+  readonly fail: (failure: Effect.Effect<never, ReadError>) => void
+}
+
 /** What it stands on. */
 interface Around {
   readonly body: LiveBody
   readonly group: Pick<Group, "wake">
-  readonly durably: <A>(see: () => A) => Effect.Effect<A, ReadError>
-  /** Why the space stopped, once it did. */
-  readonly ended: Effect.Effect<SpaceStopped>
+  /** Looks when all that can be seen is durable; answers how not to be told. */
+  readonly look: <A>(see: () => A, looker: Looker<A>) => () => void
+  /** Tells why the space stopped, once it did; answers how not to be told. */
+  readonly whenEnded: (tell: (error: SpaceStopped) => void) => () => void
 }
 
 /**
@@ -43,38 +49,41 @@ export class Observing {
     this.around = around
   }
 
-  readonly watch: Space["watch"] = (text, { after, changeGroup } = {}) => {
-    const { body, durably, ended, group } = this.around
-    return Stream.callback<Observation, ReadError>((queue) =>
-      Effect.gen({ self: this }, function*() {
-        const address = yield* watchable(text)
-        const unwatch = body.derivation.watch(address)
-        yield* Effect.addFinalizer(() => Effect.sync(unwatch))
+  readonly watch: Space["watch"] = (text, { after, changeGroup } = {}) =>
+    Feed.stream<Observation, ReadError>(lag, (feed) => {
+      const { body, group, look, whenEnded } = this.around
+      const ends: Array<() => void> = []
+      const fail = (failure: Effect.Effect<never, ReadError>): void => feed.end(failure)
+      try {
+        const address = Reading.watchable(text)
+        ends.push(body.derivation.watch(address), whenEnded((error) => fail(Effect.fail(error))))
         group.wake()
-        const { begin, end } = yield* durably(() => this.watchers.add({ address, changeGroup }, Watchers.start(body, address, after), (observation) => offer(queue, observation)))
-        begin()
-        yield* Effect.addFinalizer(() => Effect.sync(end))
-        return yield* Effect.flatMap(ended, Effect.fail)
-      }), { bufferSize: MAX_MISSED })
-  }
+        ends.push(look(() => Watchers.start(body, address, after), {
+          fail,
+          seen: ({ beat, seen }) => {
+            ends.push(this.watchers.add({ address, beat, changeGroup }, feed.tell))
+            for (const observation of seen) feed.tell(observation)
+          }
+        }))
+      } catch (error) {
+        fail(Reading.refused(error))
+      }
+      return () => ends.forEach((end) => end())
+    })
 
   /** Waits until what an address is derived from is up to date. */
   reach(text: string): Effect.Effect<void, ReadError> {
-    const { body, ended, group } = this.around
-    const reached = Effect.flatMap(watchable(text), (address) =>
-      Effect.callback<void>((resume) => {
+    const { body, group, whenEnded } = this.around
+    return Effect.flatMap(watchable(text), (address) =>
+      Effect.callback<void, SpaceStopped>((resume) => {
         if (!body.derivation.want(address, () => resume(Effect.void))) return resume(Effect.void)
         group.wake()
+        return Effect.sync(whenEnded((error) => resume(Effect.fail(error))))
       }))
-    return Effect.raceFirst(reached, Effect.flatMap(ended, Effect.fail))
   }
 }
 
 const watchable = (text: string) => Effect.try({ try: () => Reading.watchable(text), catch: expected<ReadError>(Address.InvalidAddress) })
 
-/** Has an observer told, who is told in one piece that it lags too far behind to hear of each value. */
-const offer = <E>(queue: EffectQueue.Queue<Observation, E>, observation: Observation): void => {
-  if (EffectQueue.sizeUnsafe(queue) < MAX_MISSED) return void EffectQueue.offerUnsafe(queue, observation)
-  while (EffectQueue.sizeUnsafe(queue) > 0) EffectQueue.takeUnsafe(queue)
-  EffectQueue.offerUnsafe(queue, { ...observation, missed: `more than ${MAX_MISSED} values were waiting to be taken` })
-}
+/** Whoever lags too far behind is told in one piece that it is not to hear of each value. */
+const lag = (_: unknown, next: Observation): Array<Observation> => [{ ...next, missed: `more than ${MAX_MISSED} values were waiting to be taken` }]

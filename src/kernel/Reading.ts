@@ -3,6 +3,7 @@
  *
  * @module
  */
+import * as Effect from "effect/Effect"
 import * as Address from "../cell/Address.ts"
 import type { Label } from "../cell/Label.ts"
 import * as Link from "../cell/Link.ts"
@@ -67,6 +68,14 @@ export const watchable = (text: string): Address.Address => {
 
 /** What reading may fail with. */
 export const asReadError = expected<ReadError>(Address.InvalidAddress, PersistenceError, Link.LinkLoop)
+
+/**
+ * The failure of a look that met an error; what nobody expects fails the look, and not the space.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const refused = (error: unknown): Effect.Effect<never, ReadError> => Effect.suspend(() => Effect.fail(asReadError(error)))
 
 /**
  * The value at an address, with the label of all that was read for it.

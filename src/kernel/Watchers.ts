@@ -8,6 +8,7 @@ import * as Change from "../cell/Change.ts"
 import * as Codec from "../cell/Document.ts"
 import type { Staged } from "../stage/Stage.ts"
 import type { LiveBody } from "./Body.ts"
+import { ChurnMap } from "./ChurnMap.ts"
 import type { Beat } from "./Commit.ts"
 import { others, type Step } from "./Foreign.ts"
 import * as Missed from "./Missed.ts"
@@ -16,9 +17,11 @@ import type { Observation } from "./Space.ts"
 /** Told of each durable change of a document. */
 type Watcher = (beat: number, change: Pick<Staged, "before" | "after">, steps: ReadonlyArray<Step> | undefined) => void
 
-/** What is watched, and under which group. */
+/** What is watched from when on, and under which group. */
 export interface Watched {
   readonly address: Address
+  /** Changes up to this beat are not told. */
+  readonly beat: number
   /** Changes that were made under the same group are not told. */
   readonly changeGroup?: string | undefined
 }
@@ -32,13 +35,6 @@ interface Start {
 /** Where a watcher finds what it is told at first. */
 type Source = Pick<LiveBody, "documents" | "store">
 
-/** A watcher that was added. */
-export interface Watching {
-  /** What is told at first is durable, and may be told. */
-  readonly begin: () => void
-  readonly end: () => void
-}
-
 /**
  * The watchers of one space, by the document that they watch.
  *
@@ -46,33 +42,25 @@ export interface Watching {
  * @since 0.1.0
  */
 export class Watchers {
-  private readonly byKey = new Map<string, Set<Watcher>>()
+  private readonly byKey = new ChurnMap<string, Set<Watcher>>()
 
-  /** Adds one that is told what it has to know at first, when that is durable, and then each change of what lies at the address. */
-  add({ address, changeGroup }: Watched, start: Start, tell: (observation: Observation) => void): Watching {
-    const read = { path: address.path, shallow: false }
-    let begun = false
-    const begin = (): void => {
-      if (!begun) for (const observation of start.seen) tell(observation)
-      begun = true
-    }
+  /** Adds one that is told each later change of what lies at an address; answers how to end it. */
+  add({ address, beat: known, changeGroup }: Watched, tell: (observation: Observation) => void): () => void {
+    const { key, path } = address
+    const read = { path, shallow: false }
     const differs = ({ after, before }: Pick<Staged, "before" | "after">): boolean =>
       Change.triggers(read, { path: [], before: Codec.read(before, []), after: Codec.read(after, []) })
     const watcher: Watcher = (beat, change, steps) => {
-      if (beat <= start.beat) return
-      begin()
+      if (beat <= known) return
       const isOwn = changeGroup !== undefined && steps !== undefined && !others(steps, changeGroup, change).some(differs)
-      if (!isOwn && differs(change)) tell({ beat, value: Codec.read(change.after, address.path) })
+      if (!isOwn && differs(change)) tell({ beat, value: Codec.read(change.after, path) })
     }
-    const watchers = this.byKey.get(address.key) ?? new Set()
-    this.byKey.set(address.key, watchers)
+    const watchers = this.byKey.get(key) ?? new Set()
+    this.byKey.set(key, watchers)
     watchers.add(watcher)
-    return {
-      begin,
-      end: () => {
-        watchers.delete(watcher)
-        if (watchers.size === 0 && this.byKey.get(address.key) === watchers) this.byKey.delete(address.key)
-      }
+    return () => {
+      watchers.delete(watcher)
+      if (watchers.size === 0 && this.byKey.get(key) === watchers) this.byKey.delete(key)
     }
   }
 

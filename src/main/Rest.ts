@@ -3,14 +3,19 @@
  *
  * Engines grow their heap under load and give it back only under pressure, which a
  * process beside others never feels. A runtime at rest can afford the pause of a
- * whole collection (some 50 to 100 ms), so it takes one then, and once.
+ * whole collection (some 50 to 100 ms), so it takes one then, and once. With the
+ * garbage goes what the engine has learned of the code, and the next load is
+ * slower for its first second or two; so a short pause is no rest.
  *
  * @module
  */
 import { setTimeout } from "node:timers"
 
 /** How long nothing turns before the runtime rests, in milliseconds. */
-export const REST_MILLIS = 2000
+export const REST_MILLIS = 4000
+
+/** How often it looks whether something turned since, in milliseconds: by so much it may rest later. */
+const LOOK_MILLIS = 250
 
 /** How many turns make it worth while. Fewer leave little behind. */
 export const REST_TURNS = 100
@@ -35,25 +40,30 @@ export interface Rest {
 export const resting = ({ collect, later, turn }: Rest): Rest["turn"] => {
   let turns = 0
   let seen = 0
+  let still = 0
   let watched = false
   let able = true
   const look = (): void => {
-    if (turns !== seen) return watch()
+    still = turns === seen ? still + LOOK_MILLIS : 0
+    if (still < REST_MILLIS) return watch()
     watched = false
     if (turns < REST_TURNS) return
-    turns = seen = 0
+    turns = 0
     collect().catch(() => {
       able = false
     })
   }
   const watch = (): void => {
-    watched = true
     seen = turns
-    later(look, REST_MILLIS)
+    later(look, LOOK_MILLIS)
   }
   return (run) => {
     turns++
-    if (!watched && able) watch()
+    if (!watched && able) {
+      watched = true
+      still = 0
+      watch()
+    }
     turn(run)
   }
 }

@@ -4,16 +4,14 @@ import { REST_MILLIS, REST_TURNS, resting } from "../../src/main/Rest.ts"
 import { command, type Host } from "../scripts/Host.ts"
 import { run } from "../scripts/Process.ts"
 
-/** A host whose timers are rung by hand, and who counts its collections. */
+/** A host whose time passes by hand, and who counts its collections. */
 const host = (collect: () => Promise<void> = () => Promise.resolve()) => {
-  const timers: Array<() => void> = []
+  const timers: Array<{ readonly at: number; readonly run: () => void }> = []
   const seen = { collected: 0, turned: 0 }
+  let now = 0
   const turn = resting({
     turn: (run) => run(),
-    later: (run, millis) => {
-      assert.strictEqual(millis, REST_MILLIS)
-      timers.push(run)
-    },
+    later: (run, millis) => void timers.push({ at: now + millis, run }),
     collect: () => {
       seen.collected++
       return collect()
@@ -22,58 +20,63 @@ const host = (collect: () => Promise<void> = () => Promise.resolve()) => {
   const work = (turns: number) => {
     for (let i = 0; i < turns; i++) turn(() => seen.turned++)
   }
-  return { seen, timers, work, ring: () => timers.shift()!() }
+  /** Rings what is due until so much later. */
+  const pass = (millis: number) => {
+    const end = now + millis
+    for (; timers.length > 0 && timers[0]!.at <= end; timers.shift()!.run()) {
+      assert.strictEqual(timers.length, 1)
+      now = timers[0]!.at
+    }
+    now = end
+  }
+  return { seen, timers, work, pass }
 }
 
 describe("Rest", () => {
-  it("collects once when nothing turned for a while after enough work", () => {
-    const { ring, seen, timers, work } = host()
+  it("collects once when nothing turned for as long as it says, and soon after", () => {
+    const { pass, seen, timers, work } = host()
     work(REST_TURNS)
     assert.strictEqual(seen.turned, REST_TURNS)
-    assert.strictEqual(timers.length, 1)
-    ring()
+    pass(REST_MILLIS - 1)
     assert.strictEqual(seen.collected, 0)
-    ring()
+    pass(REST_MILLIS / 10)
+    assert.strictEqual(seen.collected, 1)
+    pass(10 * REST_MILLIS)
     assert.strictEqual(seen.collected, 1)
     assert.deepStrictEqual(timers, [])
   })
 
   it("waits as long as there is work, and has one timer at most", () => {
-    const { ring, seen, timers, work } = host()
+    const { pass, seen, timers, work } = host()
     for (let i = 0; i < 10; i++) {
       work(REST_TURNS)
+      pass(REST_MILLIS * 0.9)
       assert.strictEqual(timers.length, 1)
-      ring()
     }
     assert.strictEqual(seen.collected, 0)
   })
 
   it("leaves little work alone, and adds it up", () => {
-    const { ring, seen, timers, work } = host()
-    const rest = () => {
-      while (timers.length > 0) ring()
-    }
+    const { pass, seen, work } = host()
     work(REST_TURNS - 1)
-    rest()
+    pass(2 * REST_MILLIS)
     assert.strictEqual(seen.collected, 0)
     work(1)
-    rest()
+    pass(2 * REST_MILLIS)
     assert.strictEqual(seen.collected, 1)
     work(1)
-    rest()
+    pass(2 * REST_MILLIS)
     assert.strictEqual(seen.collected, 1)
   })
 
   it("does not ask a host again that cannot", async () => {
-    const { ring, seen, timers, work } = host(() => Promise.reject(new Error("no inspector")))
-    const rest = async () => {
-      while (timers.length > 0) ring()
-      await Promise.resolve()
-    }
+    const { pass, seen, timers, work } = host(() => Promise.reject(new Error("no inspector")))
     work(REST_TURNS)
-    await rest()
+    pass(2 * REST_MILLIS)
+    await Promise.resolve()
     work(REST_TURNS)
-    await rest()
+    pass(2 * REST_MILLIS)
+    assert.deepStrictEqual(timers, [])
     assert.strictEqual(seen.collected, 1)
     assert.strictEqual(seen.turned, 2 * REST_TURNS)
   })

@@ -1,0 +1,85 @@
+/**
+ * Feeds: what the space tells to one listener, as a stream.
+ *
+ * Whoever tells is never held up: what the listener has not taken yet waits in
+ * order, up to a limit; beyond it, the feed says what is left of it. The listener
+ * goes on in the very call that tells it.
+ *
+ * @module
+ */
+import type * as Arr from "effect/Array"
+import type * as Cause from "effect/Cause"
+import * as Channel from "effect/Channel"
+import * as Effect from "effect/Effect"
+import type * as Pull from "effect/Pull"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import { MAX_MISSED } from "./Missed.ts"
+
+/** What is left for a listener that lags too far behind: of what waits, oldest first, with one more. */
+type Lag<A> = (waiting: Array<A>, next: A) => Array<A>
+
+/** What a listener takes: all that waits, its failure or its end. */
+type Taken<A, E> = Effect.Effect<Arr.NonEmptyReadonlyArray<A>, E | Cause.Done>
+
+/**
+ * A listener's side of what it is told.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Feed<A, E = never> {
+  private waiting: Array<A> = []
+  private take: ((taken: Taken<A, E>) => void) | undefined
+  private over: Effect.Effect<never, E | Cause.Done> | undefined
+  private readonly lag: Lag<A>
+
+  constructor(lag: Lag<A>) {
+    this.lag = lag
+  }
+
+  readonly tell = (value: A): void => {
+    const { over, take, waiting } = this
+    if (over !== undefined) return
+    if (take !== undefined) {
+      this.take = undefined
+      take(Effect.succeed([value]))
+    } else if (waiting.length < MAX_MISSED) waiting.push(value)
+    else this.waiting = this.lag(waiting, value)
+  }
+
+  /** What comes after all that waits: its failure, or its end. */
+  end(how: Effect.Effect<never, E | Cause.Done>): void {
+    if (this.over !== undefined) return
+    this.over = how
+    this.take?.(how)
+  }
+
+  /** All that waits, or the next that comes; one at a time asks. */
+  readonly pull: Pull.Pull<Arr.NonEmptyReadonlyArray<A>, E> = Effect.callback((resume) => {
+    const { over, waiting } = this
+    if (waiting.length > 0) {
+      this.waiting = []
+      return resume(Effect.succeed(waiting as unknown as Arr.NonEmptyReadonlyArray<A>))
+    }
+    if (over !== undefined) return resume(over)
+    this.take = resume
+    return Effect.sync(() => {
+      this.take = undefined
+    })
+  })
+}
+
+/**
+ * What a feed is told from when somebody listens until nobody does; `begin` says how to end it.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const stream = <A, E = never>(lag: Lag<A>, begin: (feed: Feed<A, E>) => () => void): Stream.Stream<A, E> =>
+  Stream.fromChannel(Channel.fromTransform((_, scope) =>
+    Effect.suspend(() => {
+      const feed = new Feed<A, E>(lag)
+      return Effect.as(Scope.addFinalizer(scope, Effect.sync(begin(feed))), feed.pull)
+    })
+  ))
