@@ -11,6 +11,7 @@
 import * as Effect from "effect/Effect"
 import type { Archive } from "./Archive.ts"
 import type { LiveBody } from "./Body.ts"
+import type { Turn } from "./Pacemaker.ts"
 import { HistoryBusy } from "./SpaceError.ts"
 
 /** Nobody waits for the answer any more. */
@@ -24,10 +25,10 @@ class CalledOff extends Error {}
  */
 export class Examination {
   private readonly body: LiveBody
-  private readonly turn: (run: () => void) => void
+  private readonly turn: Turn
   private busy = false
 
-  constructor(body: LiveBody, turn: (run: () => void) => void) {
+  constructor(body: LiveBody, turn: Turn) {
     this.body = body
     this.turn = turn
   }

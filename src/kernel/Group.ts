@@ -16,6 +16,7 @@ import type { LiveBody } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
 import { Heartbeat } from "./Heartbeat.ts"
 import { LiveIntake } from "./Intake.ts"
+import type { Turn } from "./Pacemaker.ts"
 import { Queue } from "./Queue.ts"
 import type { Pending } from "./Signal.ts"
 import { BeatAborted, SpaceStopped } from "./SpaceError.ts"
@@ -48,7 +49,7 @@ export class Group {
   private readonly body: LiveBody
   private readonly heartbeat: Heartbeat
   private readonly listener: Listener
-  private readonly turn: (run: () => void) => void
+  private readonly turn: Turn
   private readonly opened: number
   /** Who waits for the flush that is to come. */
   private gate: Array<Waiter> = []
@@ -71,7 +72,7 @@ export class Group {
   private failure: SpaceStopped | undefined
   private byHand: boolean
 
-  constructor(body: LiveBody, turn: (run: () => void) => void, listener: Listener) {
+  constructor(body: LiveBody, turn: Turn, listener: Listener) {
     this.body = body
     this.turn = turn
     this.listener = listener
@@ -178,14 +179,15 @@ export class Group {
   private schedule(): void {
     if (this.scheduled || this.failure !== undefined) return
     this.scheduled = true
+    const { groupTurns } = this.body.settings.limits
     const wait = (seen: number, turns: number): void => {
       this.turn(() => {
         if (this.grown !== seen && turns > 0) return wait(this.grown, turns - 1)
         this.scheduled = false
         this.begin()
-      })
+      }, turns < groupTurns)
     }
-    wait(this.grown, this.body.settings.limits.groupTurns)
+    wait(this.grown, groupTurns)
   }
 
   private begin(): void {

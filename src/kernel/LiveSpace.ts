@@ -25,6 +25,7 @@ import { Group } from "./Group.ts"
 import { type Neighbour, Outbox, type Reach } from "./Outbox.ts"
 import { type Looker, Observing } from "./Observing.ts"
 import { LiveReader } from "./Reader.ts"
+import type { Turn } from "./Pacemaker.ts"
 import * as Reading from "./Reading.ts"
 import * as Receipts from "./Receipts.ts"
 import type { Receipt } from "./Receipts.ts"
@@ -70,7 +71,7 @@ export class LiveSpace implements Space, Neighbour {
   private readonly deliveries: Deliveries
   private closing = false
 
-  constructor(body: LiveBody, around: { readonly turn: (run: () => void) => void; readonly reach: Reach; readonly stopped: () => void }) {
+  constructor(body: LiveBody, around: { readonly turn: Turn; readonly reach: Reach; readonly stopped: () => void }) {
     this.name = body.space
     this.body = body
     this.group = new Group(body, around.turn, {

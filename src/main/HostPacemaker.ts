@@ -4,18 +4,18 @@
  * @module
  */
 import * as Layer from "effect/Layer"
-import { Pacemaker } from "../kernel/Pacemaker.ts"
+import { Pacemaker, type Turn } from "../kernel/Pacemaker.ts"
 
 /** The longest that a host's timer waits. */
 const MAX_DELAY = 2_147_483_647
 
 /**
- * The host's clock, and `turn` as its next macrotask.
+ * The host's clock, and its turns.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layer = (turn: (run: () => void) => void): Layer.Layer<Pacemaker> =>
+export const layer = (turn: Turn): Layer.Layer<Pacemaker> =>
   Layer.succeed(Pacemaker, { now: Date.now, seed, turn, wake })
 
 const seed = (): string => crypto.randomUUID().replaceAll("-", "")

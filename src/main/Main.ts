@@ -17,6 +17,7 @@ import { CliFailure, exits, from } from "../cli/CliFailure.ts"
 import { type Fetch, Host } from "../cli/Host.ts"
 import * as Accident from "../diagnostic/Accident.ts"
 import { line, Reporter } from "../diagnostic/Reporter.ts"
+import type { Turn } from "../kernel/Pacemaker.ts"
 import type { Config } from "../loader/Config.ts"
 import * as HostPacemaker from "./HostPacemaker.ts"
 import * as Project from "./Project.ts"
@@ -32,8 +33,7 @@ export interface Server {
 
 /** What differs between hosts. */
 export interface Platform {
-  /** Runs at the next macrotask. */
-  readonly turn: (run: () => void) => void
+  readonly turn: Turn
   readonly serve: (fetch: Fetch, address: { readonly host: string; readonly port: number }) => Promise<Server>
 }
 

@@ -10,6 +10,7 @@
  * @module
  */
 import { setTimeout } from "node:timers"
+import type { Turn } from "../kernel/Pacemaker.ts"
 
 /** How long nothing turns before the runtime rests, in milliseconds. */
 export const REST_MILLIS = 4000
@@ -22,8 +23,7 @@ export const REST_TURNS = 100
 
 /** What the host has for that. */
 export interface Rest {
-  /** Runs at the next macrotask. */
-  readonly turn: (run: () => void) => void
+  readonly turn: Turn
   /** Runs later, and does not keep the process alive. */
   readonly later: (run: () => void, millis: number) => void
   /** Collects all that nothing uses, and gives the memory back. */
@@ -57,14 +57,14 @@ export const resting = ({ collect, later, turn }: Rest): Rest["turn"] => {
     seen = turns
     later(look, LOOK_MILLIS)
   }
-  return (run) => {
+  return (run, again) => {
     turns++
     if (!watched && able) {
       watched = true
       still = 0
       watch()
     }
-    turn(run)
+    turn(run, again)
   }
 }
 
