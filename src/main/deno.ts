@@ -15,6 +15,11 @@ declare const Deno: {
     options: { readonly hostname: string; readonly port: number; readonly onListen: () => void },
     handler: Fetch
   ) => { readonly addr: { readonly port: number }; readonly shutdown: () => Promise<void> }
+  readonly permissions: { readonly querySync: (permission: { readonly name: "ffi" }) => { readonly state: "granted" | "prompt" | "denied" } }
+  readonly dlopen: (
+    library: string,
+    symbols: { readonly malloc_trim: { readonly parameters: readonly ["usize"]; readonly result: "i32" } }
+  ) => { readonly symbols: { readonly malloc_trim: (kept: bigint) => number }; readonly close: () => void }
 }
 
 const nothing = new Uint8Array(0)
@@ -23,13 +28,34 @@ const nothing = new Uint8Array(0)
 const turn: Turn = (run, again) => again === true ? void crypto.subtle.digest("SHA-256", nothing).then(run) : void setImmediate(run)
 
 /**
+ * Has glibc give back what native code freed: its arenas keep that for each thread, tens of MiB after a load. Nobody is
+ * asked for the permission, and where there is no glibc, nothing is to be done.
+ */
+const trim = (): void => {
+  if (Deno.permissions.querySync({ name: "ffi" }).state !== "granted") return
+  let glibc: ReturnType<typeof Deno.dlopen>
+  try {
+    glibc = Deno.dlopen("libc.so.6", { malloc_trim: { parameters: ["usize"], result: "i32" } })
+  } catch {
+    return
+  }
+  glibc.symbols.malloc_trim(0n)
+  glibc.close()
+}
+
+const collect = async (): Promise<void> => {
+  await Rest.collectV8()
+  trim()
+}
+
+/**
  * What Deno gives: its own server, and the turn of its loop.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const platform: Main.Platform = {
-  turn: Rest.resting({ turn, later: Rest.later, collect: Rest.collectV8 }),
+  turn: Rest.resting({ turn, later: Rest.later, collect }),
   serve: async (fetch, { host, port }) => {
     const server = Deno.serve({ hostname: host, port, onListen: () => undefined }, (request) => fetch(request))
     return {

@@ -1,8 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { join } from "node:path"
+import process from "node:process"
 import { REST_MILLIS, REST_TURNS, resting } from "../../src/main/Rest.ts"
 import { command, type Host } from "../scripts/Host.ts"
 import { run } from "../scripts/Process.ts"
+
+const { header } = process.report.getReport() as unknown as { readonly header: { readonly glibcVersionRuntime?: string } }
+const hasGlibc = header.glibcVersionRuntime !== undefined
 
 /** A host whose time passes by hand, and who counts its collections. */
 const host = (collect: () => Promise<void> = () => Promise.resolve()) => {
@@ -81,12 +85,23 @@ describe("Rest", () => {
     assert.strictEqual(seen.turned, 2 * REST_TURNS)
   })
 
-  for (const name of ["node", "deno", "bun"] satisfies ReadonlyArray<Host>) {
-    it(`gives back what a load made ${name} take`, { timeout: 60_000 }, async () => {
-      const { code, output } = await run(command(name, join(import.meta.dirname, "resting.ts")))
-      assert.strictEqual(code, 0, output)
-      const { after, before } = JSON.parse(output) as { readonly before: number; readonly after: number }
-      assert.isBelow(after, 0.75 * before, output)
-    })
+  /** A host that is loaded with objects, or with native memory, and then rests. */
+  const givesBack = async ([file, ...args]: ReturnType<typeof command>, kind: "objects" | "native") => {
+    const { code, output } = await run([file, ...args, kind])
+    assert.strictEqual(code, 0, output)
+    const { after, before } = JSON.parse(output) as { readonly before: number; readonly after: number }
+    assert.isBelow(after, 0.75 * before, output)
   }
+  const resting = (name: Host) => command(name, join(import.meta.dirname, "resting.ts"))
+
+  for (const name of ["node", "deno", "bun"] satisfies ReadonlyArray<Host>) {
+    it(`gives back what a load made ${name} take`, { timeout: 60_000 }, () => givesBack(resting(name), "objects"))
+  }
+
+  it("does so on deno where it may call no native library", { timeout: 60_000 }, () => {
+    const [deno, run, ...rest] = resting("deno")
+    return givesBack([deno, run!, "--deny-ffi", ...rest], "objects")
+  })
+
+  it.runIf(hasGlibc)("gives back what native code freed, on deno with glibc", { timeout: 60_000 }, () => givesBack(resting("deno"), "native"))
 })

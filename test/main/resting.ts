@@ -1,5 +1,6 @@
 /**
- * Loads its host, lets it rest, and prints how much memory was resident before and after, in MiB.
+ * `resting.ts KIND` loads its host with `objects` of the engine, or with `native` memory of which a little stays in use,
+ * lets it rest, and prints how much memory was resident before and after, in MiB.
  *
  * @module
  */
@@ -18,22 +19,26 @@ const resident = (): number => Math.round(process.memoryUsage().rss / 1_048_576)
 
 const { turn } = await platform()
 
+const kinds = {
+  objects: { each: 10_000, gap: Infinity, make: (i: number): unknown => ({ i, text: `x${i}` }) },
+  native: { each: 2000, gap: 100, make: (): unknown => new Uint8Array(1000) }
+}
+const { each, gap, make } = kinds[process.argv[2] as keyof typeof kinds]
+
 /** Works, and keeps what it made until it is over: how far an engine collects amid a load is its own affair. */
-const load = async (): Promise<number> => {
+const load = async (): Promise<{ readonly peak: number; readonly left: ReadonlyArray<unknown> }> => {
   const kept: Array<unknown> = []
   for (let left = REST_TURNS; left > 0; left--) {
     await new Promise<void>((resolve) => turn(resolve))
-    for (let i = 0; i < 10_000; i++) kept.push({ i, text: `x${i}` })
+    for (let i = 0; i < each; i++) kept.push(make(i))
   }
-  const peak = resident()
-  kept.length = 0
-  return peak
+  return { peak: resident(), left: kept.filter((_, i) => i % gap === 0) }
 }
 
-const before = await load()
+const { left, peak: before } = await load()
 let after = before
 for (const end = Date.now() + 5 * REST_MILLIS; after >= 0.75 * before && Date.now() < end;) {
   await new Promise((resolve) => setTimeout(resolve, REST_MILLIS / 4))
   after = resident()
 }
-console.log(JSON.stringify({ before, after }))
+console.log(JSON.stringify({ before, after, left: left.length }))
