@@ -1,9 +1,9 @@
 /**
  * Feeds: what the space tells to one listener, as a stream.
  *
- * Whoever tells is never held up: what the listener has not taken yet waits in
- * order, up to a limit; beyond it, the feed says what is left of it. The listener
- * goes on in the very call that tells it.
+ * Whoever tells never waits for a listener: what it has not taken yet waits in
+ * order, up to a limit; beyond it, the feed says what is left of it. A listener
+ * that waits goes on in the very call that tells it, until it waits again.
  *
  * @module
  */
@@ -65,7 +65,7 @@ export class Feed<A, E = never> {
     if (over !== undefined) return resume(over)
     this.take = resume
     return Effect.sync(() => {
-      this.take = undefined
+      if (this.take === resume) this.take = undefined
     })
   })
 }

@@ -320,6 +320,8 @@ export class Group {
       // Who was just being told has not heard all of it.
       return waiter?.fail(failure)
     }
+    // Who was told may have stopped the space.
+    if (this.failure !== undefined) return
     this.flushing = false
     const { then } = this
     this.then = undefined

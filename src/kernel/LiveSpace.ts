@@ -265,11 +265,16 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   readonly beats: Space["beats"] = Feed.stream<number>(newest, (feed) => {
-    this.listeners.add(feed.tell)
+    const known = this.group.durable
+    // Whoever begins to listen while a beat is told, as one of those who hear of it, is not told it again.
+    const tell = (beat: number): void => {
+      if (beat > known) feed.tell(beat)
+    }
+    this.listeners.add(tell)
     const hearNoEnd = this.whenEnded(() => feed.end(Cause.done()))
     return () => {
       hearNoEnd()
-      this.listeners.delete(feed.tell)
+      this.listeners.delete(tell)
     }
   })
 
@@ -349,9 +354,9 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   private durably<A>(see: () => A): Effect.Effect<A, ReadError> {
-    return Effect.callback<A, ReadError>((resume) => {
-      this.look(see, { seen: (found) => resume(Effect.succeed(found)), fail: resume })
-    })
+    return Effect.callback<A, ReadError>((resume) =>
+      Effect.sync(this.look(see, { seen: (found) => resume(Effect.succeed(found)), fail: resume }))
+    )
   }
 
   /** Looks when all that can be seen is durable: at once, or after the flush that is to come; answers how not to be told. */

@@ -60,8 +60,8 @@ export class Observing {
         group.wake()
         ends.push(look(() => Watchers.start(body, address, after), {
           fail,
-          seen: ({ beat, seen }) => {
-            ends.push(this.watchers.add({ address, beat, changeGroup }, feed.tell))
+          seen: (seen) => {
+            ends.push(this.watchers.add({ address, changeGroup }, feed.tell))
             for (const observation of seen) feed.tell(observation)
           }
         }))
@@ -76,9 +76,15 @@ export class Observing {
     const { body, group, whenEnded } = this.around
     return Effect.flatMap(watchable(text), (address) =>
       Effect.callback<void, SpaceStopped>((resume) => {
-        if (!body.derivation.want(address, () => resume(Effect.void))) return resume(Effect.void)
+        let hearNoEnd = (): void => {}
+        const reached = (): void => {
+          hearNoEnd()
+          resume(Effect.void)
+        }
+        if (!body.derivation.want(address, reached)) return reached()
+        hearNoEnd = whenEnded((error) => resume(Effect.fail(error)))
         group.wake()
-        return Effect.sync(whenEnded((error) => resume(Effect.fail(error))))
+        return Effect.sync(() => hearNoEnd())
       }))
   }
 }
@@ -86,4 +92,4 @@ export class Observing {
 const watchable = (text: string) => Effect.try({ try: () => Reading.watchable(text), catch: expected<ReadError>(Address.InvalidAddress) })
 
 /** Whoever lags too far behind is told in one piece that it is not to hear of each value. */
-const lag = (_: unknown, next: Observation): Array<Observation> => [{ ...next, missed: `more than ${MAX_MISSED} values were waiting to be taken` }]
+const lag = (_waiting: unknown, next: Observation): Array<Observation> => [{ ...next, missed: `more than ${MAX_MISSED} values were waiting to be taken` }]

@@ -94,6 +94,7 @@ export class Outbox {
 
   /** Sets out to each space that something waits for, and that nothing is on its way to. */
   begin(): void {
+    if (this.stopped) return
     for (const space of this.body.departures.spaces) {
       if (this.roads.has(space)) continue
       const road: Road = { space, state: "sending", failures: 0, disarm: nothing }

@@ -17,19 +17,11 @@ import type { Observation } from "./Space.ts"
 /** Told of each durable change of a document. */
 type Watcher = (beat: number, change: Pick<Staged, "before" | "after">, steps: ReadonlyArray<Step> | undefined) => void
 
-/** What is watched from when on, and under which group. */
+/** What is watched, and under which group. */
 export interface Watched {
   readonly address: Address
-  /** Changes up to this beat are not told. */
-  readonly beat: number
   /** Changes that were made under the same group are not told. */
   readonly changeGroup?: string | undefined
-}
-
-/** How a watcher begins: the newest beat then, and what it is told of up to there. */
-interface Start {
-  readonly beat: number
-  readonly seen: ReadonlyArray<Observation>
 }
 
 /** Where a watcher finds what it is told at first. */
@@ -44,14 +36,13 @@ type Source = Pick<LiveBody, "documents" | "store">
 export class Watchers {
   private readonly byKey = new ChurnMap<string, Set<Watcher>>()
 
-  /** Adds one that is told each later change of what lies at an address; answers how to end it. */
-  add({ address, beat: known, changeGroup }: Watched, tell: (observation: Observation) => void): () => void {
+  /** Adds one that is told each change of what lies at an address, from the next beat that is durable on; answers how to end it. */
+  add({ address, changeGroup }: Watched, tell: (observation: Observation) => void): () => void {
     const { key, path } = address
     const read = { path, shallow: false }
     const differs = ({ after, before }: Pick<Staged, "before" | "after">): boolean =>
       Change.triggers(read, { path: [], before: Codec.read(before, []), after: Codec.read(after, []) })
     const watcher: Watcher = (beat, change, steps) => {
-      if (beat <= known) return
       const isOwn = changeGroup !== undefined && steps !== undefined && !others(steps, changeGroup, change).some(differs)
       if (!isOwn && differs(change)) tell({ beat, value: Codec.read(change.after, path) })
     }
@@ -64,13 +55,13 @@ export class Watchers {
     }
   }
 
-  /** How a watcher of an address begins: with what lies there, or with what changed after the beat that it knows. */
-  static start({ documents, store }: Source, address: Address, after: number | undefined): Start {
+  /** What a watcher of an address is told at first: what lies there, or what changed after the beat that it knows. */
+  static start({ documents, store }: Source, address: Address, after: number | undefined): ReadonlyArray<Observation> {
     const { beat } = store.head()
     const seen = after === undefined ? undefined : Missed.since(store, address, after)
-    if (typeof seen === "object") return { beat, seen }
+    if (typeof seen === "object") return seen
     const value = Codec.read(documents.read(address.key), address.path)
-    return { beat, seen: [seen === undefined ? { beat, value } : { beat, value, missed: seen }] }
+    return [seen === undefined ? { beat, value } : { beat, value, missed: seen }]
   }
 
   /** Tells of a beat that is durable. */

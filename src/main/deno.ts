@@ -25,7 +25,7 @@ declare const Deno: {
 const nothing = new Uint8Array(0)
 
 /** Between immediates Deno's loop does not look at its sockets, but where it waits for another thread it does. A digest is the least that another thread does. */
-const turn: Turn = (run, again) => again === true ? void crypto.subtle.digest("SHA-256", nothing).then(run) : void setImmediate(run)
+const turn: Turn = (run, again) => again === true ? void crypto.subtle.digest("SHA-256", nothing).then(run, run) : void setImmediate(run)
 
 /**
  * Has glibc give back what native code freed: its arenas keep that for each thread, tens of MiB after a load. Nobody is

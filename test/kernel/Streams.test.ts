@@ -118,20 +118,25 @@ describe("watching an address", () => {
       assert.deepStrictEqual(recent.seen, [])
     }).pipe(Effect.provide(TestKernel.layer({ retention: { journalBytes: 20_000 } }))))
 
-  it.effect("tells who lags too far behind, and begins anew with the newest value", () =>
+  it.effect("tells who lags too far behind, and begins anew with the newest value; who follows beats lacks the oldest", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
-      const seen: Array<Observation> = []
       const latch = yield* Latch.make(false)
-      yield* Effect.forkChild(Stream.runForEach(space.watch("/data/x"), (observation) => Effect.andThen(Latch.await(latch), Effect.sync(() => void seen.push(observation)))), { startImmediately: true })
+      const seen: Array<Observation> = []
+      const beats: Array<number> = []
+      const slowly = <A, E>(stream: Stream.Stream<A, E>, into: Array<A>) =>
+        Effect.forkChild(Stream.runForEach(stream, (value) => Effect.andThen(Latch.await(latch), Effect.sync(() => void into.push(value)))), { startImmediately: true })
+      yield* slowly(space.watch("/data/x"), seen)
+      yield* slowly(space.beats, beats)
       yield* turns()
       const last = MAX_MISSED + 10
       for (let i = 0; i <= last; i++) yield* controlled(space, space.set("/data/x", i))
       yield* Latch.open(latch)
       yield* turns()
-      const reset = seen.findIndex(({ missed }) => missed !== undefined)
-      assert.isAbove(reset, 0)
-      assert.deepStrictEqual(seen.slice(reset).map(({ value }) => value), Array.from({ length: seen.length - reset }, (_, i) => last - (seen.length - reset - 1) + i))
+      const count = (from: number) => Array.from({ length: last - from + 1 }, (_, i) => from + i)
+      assert.deepStrictEqual(seen.map(({ value }) => value), [undefined, ...count(MAX_MISSED)])
+      assert.deepStrictEqual(seen.flatMap(({ missed }, i) => missed === undefined ? [] : [i]), [1])
+      assert.deepStrictEqual(beats, [0, ...count(last - MAX_MISSED + 1)])
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("fails for what is no address", () =>

@@ -60,13 +60,23 @@ describe("Rest", () => {
     assert.strictEqual(seen.collected, 0)
   })
 
+  it("hands on whether a turn is another one", () => {
+    const asked: Array<boolean | undefined> = []
+    const turn = resting({ turn: (_run, again) => void asked.push(again), later: () => {}, collect: () => Promise.resolve() })
+    turn(() => {}, true)
+    turn(() => {}, false)
+    assert.deepStrictEqual(asked, [true, false])
+  })
+
   it("leaves little work alone, and adds it up", () => {
     const { pass, seen, work } = host()
     work(REST_TURNS - 1)
     pass(2 * REST_MILLIS)
     assert.strictEqual(seen.collected, 0)
     work(1)
-    pass(2 * REST_MILLIS)
+    pass(REST_MILLIS - 1)
+    assert.strictEqual(seen.collected, 0)
+    pass(REST_MILLIS)
     assert.strictEqual(seen.collected, 1)
     work(1)
     pass(2 * REST_MILLIS)
@@ -92,16 +102,16 @@ describe("Rest", () => {
     const { after, before } = JSON.parse(output) as { readonly before: number; readonly after: number }
     assert.isBelow(after, 0.75 * before, output)
   }
-  const resting = (name: Host) => command(name, join(import.meta.dirname, "resting.ts"))
+  const loaded = (name: Host) => command(name, join(import.meta.dirname, "resting.ts"))
 
   for (const name of ["node", "deno", "bun"] satisfies ReadonlyArray<Host>) {
-    it(`gives back what a load made ${name} take`, { timeout: 60_000 }, () => givesBack(resting(name), "objects"))
+    it(`gives back what a load made ${name} take`, { timeout: 60_000 }, () => givesBack(loaded(name), "objects"))
   }
 
   it("does so on deno where it may call no native library", { timeout: 60_000 }, () => {
-    const [deno, run, ...rest] = resting("deno")
+    const [deno, run, ...rest] = loaded("deno")
     return givesBack([deno, run!, "--deny-ffi", ...rest], "objects")
   })
 
-  it.runIf(hasGlibc)("gives back what native code freed, on deno with glibc", { timeout: 60_000 }, () => givesBack(resting("deno"), "native"))
+  it.runIf(hasGlibc)("gives back what native code freed, on deno with glibc", { timeout: 60_000 }, () => givesBack(loaded("deno"), "native"))
 })
