@@ -77,7 +77,7 @@ export const resting = ({ collect, later, turn }: Rest): Rest["turn"] => {
 export const later: Rest["later"] = (run, millis) => void setTimeout(run, millis).unref()
 
 /**
- * Has V8 collect, on Node and Deno: through the inspector, whose command for it is the one that is documented.
+ * Has V8 collect through the inspector, where it offers nothing else: several times, until nothing more is found.
  *
  * @category combinators
  * @since 0.1.0
