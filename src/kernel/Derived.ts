@@ -100,7 +100,7 @@ export class Derived implements Derivation {
   private check: ReturnType<typeof Idempotency.checker> | undefined
   private told: ReadonlyMap<Node, number> = new Map()
   /** Places that somebody outside wants up to date. */
-  private wanted: Array<{ readonly address: Address.Address; readonly reached: () => void }> = []
+  private readonly wanted = new Set<{ readonly address: Address.Address; readonly reached: () => void }>()
 
   constructor(modules: Modules, around: Around) {
     this.roster = new Roster(modules, around)
@@ -112,7 +112,7 @@ export class Derived implements Derivation {
 
   /** Whether a beat has something to derive that nothing else calls for. */
   isRunnable(now: number): boolean {
-    if (this.wanted.length > 0 || this.roster.isRunnable) return true
+    if (this.wanted.size > 0 || this.roster.isRunnable) return true
     if (this.scheduler === undefined) return false
     const due = this.scheduler.nextDue
     return this.scheduler.isRunnable || (due !== undefined && due <= now)
@@ -146,11 +146,12 @@ export class Derived implements Derivation {
     scheduler.resume(watch, seen(watch, address))
   }
 
-  /** Has the next beat bring a place up to date, where it is derived and may not be so. */
-  want(address: Address.Address, reached: () => void): boolean {
-    if (this.scheduler === undefined && !this.roster.isBehind) return false
-    this.wanted.push({ address, reached })
-    return true
+  /** Has the next beat bring a place up to date, where it is derived and may not be so; answers how to call that off. */
+  want(address: Address.Address, reached: () => void): (() => void) | undefined {
+    if (this.scheduler === undefined && !this.roster.isBehind) return undefined
+    const want = { address, reached }
+    this.wanted.add(want)
+    return () => void this.wanted.delete(want)
   }
 
   begin(work: BeatWork): void {
@@ -273,9 +274,9 @@ export class Derived implements Derivation {
     this.roster.committed()
     scheduler.reversal.committed()
     scheduler.graph.locations.settled(this.around.limit)
-    const { wanted } = this
-    if (wanted.length > 0) {
-      this.wanted = []
+    if (this.wanted.size > 0) {
+      const wanted = [...this.wanted]
+      this.wanted.clear()
       for (const { reached } of wanted) reached()
     }
     if (seen.length === 0) return nothing

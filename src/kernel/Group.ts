@@ -115,7 +115,7 @@ export class Group {
       }
     }
     // A beat that ended while the flush was under way is not in it.
-    this.await({ open: () => this.beats.length === 0 ? look() : this.whenDurable(look, fail), fail })
+    this.await({ open: () => this.isFlushed ? look() : this.whenDurable(look, fail), fail })
   }
 
   /** Whether beats run by hand alone. */
@@ -137,7 +137,12 @@ export class Group {
 
   /** Whether all that can be seen now is durable, and everybody was told who waited for that. */
   get isDurable(): boolean {
-    return this.beats.length === 0 && this.unsaved.length === 0 && this.gate.length === 0 && !this.flushing && this.leaving.size === 0
+    return this.isFlushed && this.unsaved.length === 0 && this.gate.length === 0 && !this.flushing && this.leaving.size === 0
+  }
+
+  /** Whether the newest beat is durable. One that was just committed is in the store before it is among those that the next flush carries. */
+  private get isFlushed(): boolean {
+    return this.body.store.head().beat === this.durable
   }
 
   /** Runs one beat by hand. */
@@ -216,7 +221,8 @@ export class Group {
     } catch (error) {
       return this.threw(error, spent)
     }
-    this.flush(() => this.rest())
+    // Who was told of a beat before it is durable may have stopped the space.
+    if (this.failure === undefined) this.flush(() => this.rest())
   }
 
   private isFull({ count, since, size }: Spent): boolean {
@@ -265,6 +271,7 @@ export class Group {
     const { inbox, regime, settings, store } = this.body
     const head = store.head()
     const number = head.beat + 1
+    if (this.failure !== undefined) return undefined
     if (this.steppers.length > 0) return number
     if (this.byHand) return undefined
     const now = this.body.host.now()

@@ -76,15 +76,17 @@ export class Observing {
     const { body, group, whenEnded } = this.around
     return Effect.flatMap(watchable(text), (address) =>
       Effect.callback<void, SpaceStopped>((resume) => {
-        let hearNoEnd = (): void => {}
-        const reached = (): void => {
-          hearNoEnd()
-          resume(Effect.void)
+        const ends: Array<() => void> = []
+        const end = (): void => ends.forEach((end) => end())
+        const over = (how: Effect.Effect<void, SpaceStopped>): void => {
+          end()
+          resume(how)
         }
-        if (!body.derivation.want(address, reached)) return reached()
-        hearNoEnd = whenEnded((error) => resume(Effect.fail(error)))
+        const callOff = body.derivation.want(address, () => over(Effect.void))
+        if (callOff === undefined) return resume(Effect.void)
+        ends.push(callOff, whenEnded((error) => over(Effect.fail(error))))
         group.wake()
-        return Effect.sync(() => hearNoEnd())
+        return Effect.sync(end)
       }))
   }
 }

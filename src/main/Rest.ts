@@ -77,7 +77,7 @@ export const resting = ({ collect, later, turn }: Rest): Rest["turn"] => {
 export const later: Rest["later"] = (run, millis) => void setTimeout(run, millis).unref()
 
 /**
- * Has V8 collect through the inspector, where it offers nothing else: several times, until nothing more is found.
+ * Has V8 collect through the inspector, on a host that has no other way.
  *
  * @category combinators
  * @since 0.1.0

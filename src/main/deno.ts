@@ -44,8 +44,11 @@ const trim = (): void => {
 }
 
 const collect = async (): Promise<void> => {
-  await Rest.collectV8()
-  trim()
+  try {
+    await Rest.collectV8()
+  } finally {
+    trim()
+  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber, Stream } from "effect"
+import { Effect, Exit, Fiber, Stream } from "effect"
 import { type Batch, Computation, type Space, type SpaceStore } from "systole"
 import * as TestKernel from "../support/TestKernel.ts"
 import { controlled, enzyme, register, turns } from "./Kit.ts"
@@ -10,17 +10,17 @@ interface Inside {
   readonly ends: ReadonlySet<unknown>
   readonly listeners: ReadonlySet<unknown>
   readonly observing: { readonly watchers: { readonly byKey: { readonly size: number } } }
-  readonly body: { store: SpaceStore }
+  readonly body: { store: SpaceStore; readonly derivation: { readonly wanted: ReadonlySet<unknown> } }
   readonly error: unknown
   readonly close: (reason: string) => void
 }
 
 const inside = (space: Space): Inside => space as unknown as Inside
 
-/** How many are told of beats, of changes or of the end. */
+/** How many are told of beats, of changes or of the end, or wait for something derived. */
 const listening = (space: Space): number => {
-  const { ends, listeners, observing } = inside(space)
-  return ends.size + listeners.size + observing.watchers.byKey.size
+  const { body, ends, listeners, observing } = inside(space)
+  return ends.size + listeners.size + observing.watchers.byKey.size + body.derivation.wanted.size
 }
 
 const fork = <A, E>(effect: Effect.Effect<A, E>) => Effect.forkChild(Effect.exit(effect), { startImmediately: true })
@@ -58,6 +58,27 @@ describe("whoever listens", () => {
       }
       assert.strictEqual(listening(space), 0)
     }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("to what is pulled hears of it when its beat is durable, and of that beat once", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const space = yield* machine.boot([sum])
+      yield* controlled(space, space.set("/data/x", 1))
+      yield* machine.hold
+      const seen: Array<number> = []
+      const pulled = yield* fork(Effect.andThen(space.pull("/data/sum"), Stream.runForEach(space.watch("/data/sum"), ({ beat }) => Effect.sync(() => void seen.push(beat)))))
+      const pulling = yield* fork(space.pull("/data/sum"))
+      yield* fork(space.step)
+      yield* machine.held
+      yield* turns()
+      assert.isUndefined(pulling.pollUnsafe())
+      assert.deepStrictEqual(seen, [])
+      yield* machine.release
+      yield* turns()
+      assert.deepStrictEqual(pulling.pollUnsafe(), Exit.succeed(Exit.succeed(2)))
+      assert.deepStrictEqual(seen, [yield* space.head])
+      yield* Fiber.interrupt(pulled)
+    }))
 
   it.effect("no longer before the gate opened is shown nothing, and the other one is", () =>
     Effect.gen(function*() {

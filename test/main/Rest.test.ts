@@ -109,8 +109,8 @@ describe("Rest", () => {
   }
 
   it("does so on deno where it may call no native library", { timeout: 60_000 }, () => {
-    const [deno, run, ...rest] = loaded("deno")
-    return givesBack([deno, run!, "--deny-ffi", ...rest], "objects")
+    const [deno, verb, ...rest] = loaded("deno")
+    return givesBack([deno, verb!, "--deny-ffi", ...rest], "objects")
   })
 
   it.runIf(hasGlibc)("gives back what native code freed, on deno with glibc", { timeout: 60_000 }, () => givesBack(loaded("deno"), "native"))
