@@ -65,7 +65,8 @@ const open = Effect.fnUntraced(function*({ config: definition, manifest, public:
   const found = yield* Loader.load({ enzymes: config.enzymes, plugins: config.plugins, required: [] }).pipe(
     Effect.provide(ManifestModules.layer(manifest))
   )
-  const pacemaker = HostPacemaker.layer((run) => void setTimeout(run, 0))
+  // A timer belongs to the request that armed it and ends with that, while a microtask runs whichever request is at work.
+  const pacemaker = HostPacemaker.layer((run) => queueMicrotask(run))
   const context = yield* Runtime.layer(config, Layer.merge(MemoryStore.layer, pacemaker)).pipe(
     Layer.provideMerge([PureHash.layer, Layer.succeed(CurrentReporter, reporter)]),
     // The host ends an isolate without a word, so this scope is never closed.

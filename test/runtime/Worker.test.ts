@@ -68,4 +68,23 @@ describe("Worker", () => {
     assert.include(receipt, "\"greet\"")
     assert.include(greeting, "hello")
   })
+
+  it("handles each of 100 posts in workerd, one after another and side by side", { timeout: 30_000 }, async () => {
+    const { text } = await bundle("export { default } from \"./test/runtime/worker.ts\"")
+    const headers = { "authorization": "Bearer a-token-for-tests", "content-type": "application/json" }
+    const greetings = await running(text, async (fetch) => {
+      const post = (who: number, prefer: string) =>
+        fetch("http://worker/v1/spaces/shop/signals", {
+          method: "POST",
+          headers: { ...headers, prefer },
+          body: JSON.stringify({ signal: "/signals/greet", payload: { who: `guest${who}` } })
+        })
+      const receipts: Array<string> = []
+      for (let who = 0; who < 40; who++) receipts.push(await post(who, who % 2 === 0 ? "wait=10" : ""))
+      receipts.push(...await Promise.all(Array.from({ length: 60 }, (_, who) => post(40 + who, "wait=10"))))
+      assert.strictEqual(receipts.filter((receipt) => receipt.includes("\"id\"")).length, 100)
+      return JSON.parse(await fetch("http://worker/v1/spaces/shop/cells/data/greetings?list", { headers })) as { readonly names: ReadonlyArray<string> }
+    })
+    assert.strictEqual(greetings.names.length, 100)
+  })
 })
