@@ -40,6 +40,8 @@ export interface Project {
 export class Host extends Context.Service<Host, {
   /** The project's folder. */
   readonly root: string
+  /** The dependency by which a new project gets this package. */
+  readonly installation: string
   readonly pid: number
   readonly isAlive: (pid: number) => boolean
   /** The project's configuration; all defaults where it has none. */

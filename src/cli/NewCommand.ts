@@ -43,8 +43,9 @@ const moduleName = /^[a-z][a-z0-9_-]{0,62}$/
 
 const project = Command.make("project", { name: name(moduleName, "project"), json: Output.json }, ({ json, name }) =>
   Effect.gen(function*() {
-    yield* write(Template.project(name), json)
-    yield* Output.note(`Go on with: cd ${name} && npx systole dev`)
+    const { installation } = yield* Host
+    yield* write(Template.project(name, installation), json)
+    yield* Output.note(`Go on with: cd ${name} && npm install && npx systole dev`)
   })).pipe(Command.withDescription("Begin a project in a folder of its own"))
 
 const enzyme = Command.make("enzyme", { name: name(moduleName, "enzyme"), json: Output.json }, ({ json, name }) =>

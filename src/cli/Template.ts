@@ -8,12 +8,12 @@
 export type Files = Readonly<Record<string, string>>
 
 /**
- * A project with one enzyme.
+ * A project with one enzyme, which depends on the package that makes it.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const project = (name: string): Files => {
+export const project = (name: string, installation: string): Files => {
   const files: Files = {
     "package.json": `${
       JSON.stringify(
@@ -23,7 +23,7 @@ export const project = (name: string): Files => {
           private: true,
           type: "module",
           scripts: { dev: "systole dev", start: "systole start" },
-          dependencies: { effect: "4.1.0", systole: "^0.1.0" }
+          dependencies: { effect: "4.1.0", systole: installation }
         },
         null,
         2

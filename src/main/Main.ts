@@ -10,8 +10,6 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
-import { readFileSync } from "node:fs"
-import { fileURLToPath } from "node:url"
 import * as Cli from "../cli/Cli.ts"
 import { CliFailure, exits, from } from "../cli/CliFailure.ts"
 import { type Fetch, Host } from "../cli/Host.ts"
@@ -20,6 +18,7 @@ import { line, Reporter } from "../diagnostic/Reporter.ts"
 import type { Turn } from "../kernel/Pacemaker.ts"
 import type { Config } from "../loader/Config.ts"
 import * as HostPacemaker from "./HostPacemaker.ts"
+import * as Installation from "./Installation.ts"
 import * as Project from "./Project.ts"
 
 /** A server that listens. */
@@ -50,7 +49,7 @@ export const run = (platform: Platform): void => {
   // What a module leaves behind, a rejection that nobody handles or a timer that throws, ends no run of another.
   process.on("unhandledRejection", tell)
   process.on("uncaughtException", tell)
-  Cli.run(version(), process.argv.slice(2)).pipe(
+  Cli.run(Installation.version(), process.argv.slice(2)).pipe(
     Effect.provide(layer(platform).pipe(Layer.provideMerge(NodeServices.layer))),
     (effect) => NodeRuntime.runMain(effect, { disableErrorReporting: true, teardown })
   )
@@ -78,6 +77,7 @@ const layer = (platform: Platform): Layer.Layer<Host> => {
   const site = { root, pacemaker: HostPacemaker.layer(platform.turn), reporter }
   return Layer.succeed(Host, {
     root,
+    installation: Installation.specifier(),
     pid: process.pid,
     isAlive,
     config: Effect.mapError(Project.config(root), from),
@@ -112,9 +112,3 @@ const listen = (platform: Platform, fetch: Fetch, config: Config): Effect.Effect
         Effect.timeoutOrElse({ duration: GRACE, orElse: () => Effect.sync(server.drop) })
       )
   ).pipe(Effect.map((server) => server.port))
-
-const version = (): string => {
-  const up = import.meta.url.endsWith(".ts") ? "../../package.json" : "../../../package.json"
-  const text = readFileSync(fileURLToPath(new URL(up, import.meta.url)), "utf8")
-  return (JSON.parse(text) as { readonly version: string }).version
-}

@@ -82,8 +82,8 @@ export interface Definition<Payload = unknown> {
   /** Whether its runs may wait for the outside. That needs the reactor, so only `false` (default) is taken. */
   readonly durable?: boolean
   /**
-   * What follows where a run is fatal. Its beat is aborted and the run goes to the dead letters either way; the space
-   * goes on either way, too, because nothing carries out the shutdown that `shutdown` (default) asks for.
+   * The consequence of a fatal run. Its beat is aborted and its handling becomes a dead letter in both cases.
+   * `shutdown` (default) then shuts the space down, until `systole restart`; with `continue` the space goes on.
    */
   readonly onFatal?: "shutdown" | "continue"
   /** May import modules of the host, such as `node:fs`. */

@@ -4,6 +4,7 @@ import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from "node:
 import { connect } from "node:net"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { exits } from "../../src/cli/CliFailure.ts"
 import { terminal } from "./Terminal.ts"
 
 const greet = `import { Enzyme } from "systole"
@@ -40,6 +41,7 @@ describe("systole", () => {
     const help = await run("--help")
     assert.strictEqual(help.code, 0)
     for (const word of ["Exit codes", "dev", "start", "new", "space", "signal", "cell", "beat", "enzyme"]) assert.include(help.stdout, word)
+    for (const code of Object.values(exits)) assert.match(help.stdout, new RegExp(`\\b${code} [a-z]`))
     assert.match((await run("--version")).stdout, /\d+\.\d+\.\d+/)
   })
 

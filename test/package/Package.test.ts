@@ -51,6 +51,17 @@ describe("package", () => {
     assert.include(await systole("cell", "get", "demo", "/data/greetings/ann"), "{\"times\":1}")
   })
 
+  it("begins a project that installs the package it was begun with", async () => {
+    const archive = "elsewhere/systole-0.1.0.tgz"
+    await project!.write("node_modules/.package-lock.json", JSON.stringify({ packages: { "node_modules/systole": { resolved: `file:${archive}` } } }))
+    const { code, output } = await project!.node("node_modules/systole/dist/src/main/systole.js", "new", "project", "hello")
+    assert.strictEqual(code, 0, output)
+    assert.include(output, "cd hello && npm install && npx systole dev")
+    const { dependencies } = JSON.parse(await project!.read("hello/package.json")) as { readonly dependencies: Readonly<Record<string, string>> }
+    assert.isTrue(dependencies["systole"]!.startsWith("file:/"))
+    assert.isTrue(dependencies["systole"]!.endsWith(`/${archive}`))
+  })
+
   it("meets work outside with the enzymes that come with it", async () => {
     await project!.write("systole.config.ts", config.replace("{ persistence", "{ enzymes: [\"enzymes\", \"node_modules/systole/dist/enzymes\"], system: [\"inst_ing\", \"mr_init\", \"mr_route\", \"rv_init\"], persistence"))
     await project!.write("enzymes/ask.ts", `import { Enzyme } from "systole"

@@ -16,6 +16,7 @@ export interface Project {
   /** The files of the package, from its folder. */
   readonly packed: ReadonlyArray<string>
   readonly write: (file: string, text: string) => Promise<void>
+  readonly read: (file: string) => Promise<string>
   /** Runs Node in the project. */
   readonly node: (...args: ReadonlyArray<string>) => Promise<Ended>
   /** Checks the project's types. */
@@ -53,6 +54,7 @@ export const create = async (): Promise<Project> => {
     folder,
     packed: (await readdir(home, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(home.length + 1)),
     write,
+    read: (file) => readFile(join(folder, file), "utf8"),
     node: (...args) => run([node(), ...args], { cwd: folder }),
     types: (...files) => run([tool("tsc"), "--noEmit", "--strict", "--target", "es2024", "--module", "nodenext", "--skipLibCheck", "--types", "", ...files], { cwd: folder }),
     remove: () => rm(folder, { recursive: true })

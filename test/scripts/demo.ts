@@ -3,20 +3,21 @@
  * after a restart.
  *
  * It uses the runtime as anyone would: a process that serves HTTP, on a fresh
- * space in SQLite.
+ * space in SQLite. The space lies in the example's data folder, or the one of
+ * `--data`, so `npm start` shows it afterwards.
  *
  * @module
  */
 import { createHash } from "node:crypto"
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { basename, extname, join, relative, resolve } from "node:path"
 import process from "node:process"
+import { parseArgs } from "node:util"
 import { root } from "./Host.ts"
 import type { Server } from "./Server.ts"
 import { start } from "./Server.ts"
 
 const example = join(root, "examples", "thumbnails")
-const folder = join(example, ".data", "demo")
 const space = "/v1/spaces/photos"
 
 interface Ledgers {
@@ -70,33 +71,41 @@ interface Receipt {
 const settled = async (server: Server, link: string): Promise<Receipt> =>
   await (await ask(server, link, { headers: { prefer: "wait=60" } })).json() as Receipt
 
-/** Prints the beats as they happen, until all images are handled and those that are well are in the index. */
+/** The beats of the space, as they happen. */
+async function* beats(server: Server, signal: AbortSignal): AsyncGenerator<Ledgers> {
+  const response = await ask(server, `${space}/beats?from=0`, { headers: { accept: "text/event-stream" }, signal })
+  let buffer = ""
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    buffer += chunk
+    for (let end = buffer.indexOf("\n\n"); end >= 0; end = buffer.indexOf("\n\n")) {
+      const data = /^data: (.*)$/m.exec(buffer.slice(0, end))?.[1]
+      buffer = buffer.slice(end + 2)
+      if (data !== undefined) yield JSON.parse(data) as Ledgers
+    }
+  }
+}
+
+/** Prints the beats as they happen, until each image is handled and each that has thumbnails is in the index. */
 const follow = async (server: Server, links: ReadonlyArray<string>): Promise<ReadonlyArray<Receipt>> => {
   const enough = new AbortController()
   const receipts = Promise.all(links.map((link) => settled(server, link)))
-  let indexed = 0
-  let goal = Infinity
+  const printed = { beat: -1, indexed: 0 }
+  let goal = { beat: Infinity, indexed: Infinity }
   const check = (): void => {
-    if (indexed >= goal) enough.abort()
+    if (printed.beat >= goal.beat && printed.indexed >= goal.indexed) enough.abort()
   }
-  void receipts.then((receipts) => {
-    goal = receipts.filter(({ handlings }) => handlings.some(({ enzyme, error }) => enzyme === "resize_image" && error === undefined)).length
+  const handled = receipts.then((receipts) => {
+    const well = receipts.filter(({ handlings }) => handlings.some(({ enzyme, error }) => enzyme === "resize_image" && error === undefined))
+    goal = { beat: Math.max(...receipts.map(({ beat }) => beat)), indexed: well.length }
     check()
   })
-  const response = await ask(server, `${space}/beats?from=0`, { headers: { accept: "text/event-stream" }, signal: enough.signal })
-  let buffer = ""
+  handled.catch(() => enough.abort())
   try {
-    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
-      buffer += chunk
-      for (let end = buffer.indexOf("\n\n"); end >= 0; end = buffer.indexOf("\n\n")) {
-        const data = /^data: (.*)$/m.exec(buffer.slice(0, end))?.[1]
-        buffer = buffer.slice(end + 2)
-        if (data === undefined) continue
-        const ledgers = JSON.parse(data) as Ledgers
-        print(ledgers)
-        indexed += ledgers.agenda.filter((line) => line.includes(" signal=/signals/db/write ")).length
-        check()
-      }
+    for await (const ledgers of beats(server, enough.signal)) {
+      print(ledgers)
+      printed.beat = ledgers.beat
+      printed.indexed += ledgers.agenda.filter((line) => line.includes(" signal=/signals/db/write ")).length
+      check()
     }
   } catch (error) {
     if (!enough.signal.aborted) throw error
@@ -113,7 +122,9 @@ const print = ({ agenda, beat, inbox, stage }: Ledgers): void => {
 
 /** Writes every thumbnail of the index to disk. */
 const save = async (server: Server, out: string): Promise<number> => {
-  const index = await (await ask(server, `${space}/cells/data/index/assets`)).json() as { readonly [name: string]: Asset }
+  const answer = await fetch(`${server.url}${space}/cells/data/index/assets`)
+  // Where no file was a photograph, there is no index.
+  const index = answer.status === 404 ? {} : await answer.json() as { readonly [name: string]: Asset }
   let saved = 0
   mkdirSync(out, { recursive: true })
   for (const [name, { metadata, thumbnail }] of Object.entries(index)) {
@@ -133,42 +144,67 @@ const save = async (server: Server, out: string): Promise<number> => {
 
 const isPhotograph = (file: string): boolean => [".jpg", ".jpeg", ".png"].includes(extname(file).toLowerCase())
 
-const demo = async (files: ReadonlyArray<string>): Promise<void> => {
-  rmSync(folder, { recursive: true, force: true })
-  let server = await start(example, folder)
+/** The address of the server that has a data folder open, if one does. */
+const servedAt = async (data: string): Promise<string | undefined> => {
+  try {
+    const { url } = JSON.parse(readFileSync(join(data, "server.json"), "utf8")) as { readonly url: string }
+    return (await fetch(`${url}/livez`)).ok ? url : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Removes the space of an earlier demonstration, and nothing else of the data folder. */
+const clear = (data: string): void => {
+  mkdirSync(data, { recursive: true })
+  for (const name of readdirSync(data)) if (name.startsWith("photos.") || name === "thumbnails") rmSync(join(data, name), { recursive: true })
+}
+
+const demo = async (files: ReadonlyArray<string>, data: string): Promise<void> => {
+  const served = await servedAt(data)
+  if (served !== undefined) throw new Error(`The example runs already, at ${served}, and the demo begins with an empty space. Stop it first`)
+  clear(data)
+  const out = join(data, "thumbnails")
+  let server = await start(example, data)
   console.log(`the runtime listens at ${server.url}, its space is fresh\n`)
   try {
     const links: Array<string> = []
     for (const file of files) links.push(await post(server, file))
-    const receipts = await follow(server, links)
-    for (const { handlings, id } of receipts) {
+    for (const { handlings, id } of await follow(server, links)) {
       for (const { enzyme, error } of handlings) if (error !== undefined) console.log(`\n${id} became a dead letter of ${enzyme}: ${error.message}`)
     }
     console.log("\nthe index, and the thumbnails on disk:")
-    const saved = await save(server, join(folder, "thumbnails"))
-    const gallery = await ask(server, "/gallery")
-    writeFileSync(join(folder, "gallery.html"), await gallery.text())
-    console.log(`\nthe gallery page is at ${server.url}/gallery while the runtime runs`)
+    const saved = await save(server, out)
 
     await server.end("SIGTERM")
-    server = await start(example, folder)
+    server = await start(example, data)
     console.log(`\nstopped and started again: the runtime listens at ${server.url}`)
-    const again = await save(server, join(folder, "thumbnails"))
+    const again = await save(server, out)
     for (const link of links) await ask(server, link)
     if (again !== saved) throw new Error(`Of ${saved} thumbnails ${again} are there after the restart`)
     console.log(`\nall ${saved} thumbnails and ${links.length} receipts are still there`)
   } finally {
     await server.end("SIGTERM")
   }
+  console.log("\nTo look at them, run npm start, and open http://127.0.0.1:4200/gallery in a browser")
+}
+
+/** Reports a mistake in the command line, and ends the process. */
+const refuse = (reason: string): never => {
+  console.error(reason)
+  process.exit(2)
 }
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130))
 
-const given = process.argv.slice(2).map((file) => resolve(file))
+const { positionals, values: { data } } = parseArgs({ allowPositionals: true, options: { data: { type: "string", default: join(example, ".data") } } })
+const given = positionals.map((file) => resolve(file))
 const shipped = readdirSync(join(example, "photos")).filter(isPhotograph).map((file) => join(example, "photos", file))
-const missing = given.find((file) => !existsSync(file))
-if (missing !== undefined) {
-  console.error(`There is no file ${missing}. Give the paths of photographs, or none for those of the example`)
-  process.exit(2)
+const missing = given.find((file) => statSync(file, { throwIfNoEntry: false })?.isFile() !== true)
+if (missing !== undefined) refuse(`There is no file ${missing}. Give the paths of photographs, or none for those of the example`)
+try {
+  await demo(given.length > 0 ? given : shipped, resolve(data))
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exit(1)
 }
-await demo(given.length > 0 ? given : shipped)

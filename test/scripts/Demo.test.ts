@@ -1,0 +1,53 @@
+import { assert, describe, it } from "@effect/vitest"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { node, root } from "./Host.ts"
+import { run } from "./Process.ts"
+import { start } from "./Server.ts"
+
+/** Runs `npm run demo` over a data folder of its own. */
+const demo = async (test: (data: string, demo: (...args: ReadonlyArray<string>) => ReturnType<typeof run>) => Promise<void>): Promise<void> => {
+  const data = mkdtempSync(join(tmpdir(), "systole-demo-"))
+  try {
+    await test(data, (...args) => run([node(), "test/scripts/run.mjs", "demo", "--data", data, ...args]))
+  } finally {
+    rmSync(data, { recursive: true, force: true })
+  }
+}
+
+describe("npm run demo", { timeout: 60_000 }, () => {
+  it("shows a file that is no photograph among the dead letters, with the beat, and ends well", () =>
+    demo(async (_data, demo) => {
+      const { code, output } = await demo("README.md")
+      assert.strictEqual(code, 0, output)
+      assert.notInclude(output, "AbortError")
+      assert.match(output, /became a dead letter of resize_image: .*README\.md/)
+      assert.match(output, /agenda {2}enzyme=.* target=\/env\/fs\/projects\/p1\/README\.md/)
+    }))
+
+  it("ends by telling how to look at what it made, and the server of the example shows that", () =>
+    demo(async (data, demo) => {
+      const { code, output } = await demo()
+      assert.strictEqual(code, 0, output)
+      assert.match(output.trimEnd().split("\n").at(-1) ?? "", /npm start.*\/gallery/)
+      const server = await start(join(root, "examples", "thumbnails"), data)
+      try {
+        const page = await (await fetch(`${server.url}/gallery`)).text()
+        for (const name of ["blossom", "chelsea", "rocket"]) assert.include(page, name)
+        const image = /\/v1\/spaces\/photos\/blobs\/[0-9a-f]{64}/.exec(page)?.[0]
+        assert.strictEqual((await fetch(`${server.url}${image}`)).status, 200)
+        const refused = await demo()
+        assert.strictEqual(refused.code, 1)
+        assert.include(refused.output, server.url)
+      } finally {
+        await server.end("SIGTERM")
+      }
+    }))
+
+  it("says in one line what is no file", () =>
+    demo(async (_data, demo) => {
+      const { code, output } = await demo("src")
+      assert.deepStrictEqual([code, output.trimEnd().split("\n").length], [2, 1], output)
+    }))
+})
