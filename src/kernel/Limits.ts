@@ -54,6 +54,8 @@ export interface Limits {
   readonly replayBeats: number
   /** Characters of documents that a look back holds as they were. What takes more cannot be run again. */
   readonly pastBytes: number
+  /** Host milliseconds that the load of one module may take. One whose top level does not settle by then is broken (`module/broken`), and all else goes on without it. */
+  readonly moduleMillis: number
 }
 
 /**
@@ -103,7 +105,8 @@ export const defaults: Limits = {
   finishedCount: 100_000,
   finishedMillis: 30 * 86_400_000,
   replayBeats: 10_000,
-  pastBytes: 256 * 1_048_576
+  pastBytes: 256 * 1_048_576,
+  moduleMillis: 10_000
 }
 
 /**

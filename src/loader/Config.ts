@@ -87,7 +87,8 @@ const Definition = Schema.Struct({
     finishedCount: Schema.optionalKey(count),
     finishedMillis: Schema.optionalKey(count),
     replayBeats: Schema.optionalKey(count),
-    pastBytes: Schema.optionalKey(count)
+    pastBytes: Schema.optionalKey(count),
+    moduleMillis: Schema.optionalKey(count)
   }))
 })
 

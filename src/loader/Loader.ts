@@ -13,6 +13,7 @@ import * as Result from "effect/Result"
 import * as Accident from "../diagnostic/Accident.ts"
 import { CurrentReporter } from "../diagnostic/Reporter.ts"
 import { Kernel } from "../kernel/Kernel.ts"
+import { KernelSettings } from "../kernel/Limits.ts"
 import { Recall } from "../kernel/Recall.ts"
 import * as Enzyme from "../registry/Enzyme.ts"
 import * as Node from "../scheduler/Definition.ts"
@@ -27,6 +28,8 @@ export interface Sources {
   readonly plugins: ReadonlyArray<string>
   /** Plugins that have to be there, by name: the runtime's own serve where the project has none of that name. */
   readonly required: ReadonlyArray<string>
+  /** The limit on the load of one module, in milliseconds: its top level has to settle within it. */
+  readonly millis: number
 }
 
 /** An enzyme and the module it came from. */
@@ -73,8 +76,8 @@ const none: Found = { enzymes: [], nodes: [], plugins: [], broken: [] }
 /** Most modules of one folder; a folder with more is not one of modules. */
 const MAX_MODULES = 10_000
 
-/** How long somebody who looks back waits for a module. */
-const PATIENCE = "10 seconds"
+/** Modules that load at the same time, so that several that never settle cost one limit. */
+const LOADING = 8
 
 /**
  * Loads all modules of a project. What is broken is reported and stops nothing.
@@ -83,10 +86,11 @@ const PATIENCE = "10 seconds"
  * @since 0.1.0
  */
 export const load = Effect.fn("Loader.load")(function*(sources: Sources): Effect.fn.Return<Found, never, ModuleHost> {
-  const fromPlugins = merge(yield* Effect.forEach(sources.plugins, (folder) => loadFolder(folder)))
+  const { millis } = sources
+  const fromPlugins = merge(yield* Effect.forEach(sources.plugins, (folder) => loadFolder(folder, millis)))
   const missing = sources.required.filter((name) => !fromPlugins.plugins.some(({ plugin }) => plugin.name === name))
-  const firstParty = merge(yield* Effect.forEach(missing, (name) => loadModule(`systole/plugins/${name}`)))
-  const fromEnzymes = merge(yield* Effect.forEach(sources.enzymes, (folder) => loadFolder(folder)))
+  const firstParty = merge(yield* Effect.forEach(missing, (name) => loadModule(`systole/plugins/${name}`, millis)))
+  const fromEnzymes = merge(yield* Effect.forEach(sources.enzymes, (folder) => loadFolder(folder, millis)))
   return merge([firstParty, fromPlugins, fromEnzymes])
 })
 
@@ -164,10 +168,11 @@ export const recall: Layer.Layer<never, never, ModuleHost> = Layer.effect(
   Recall,
   Effect.gen(function*() {
     const host = yield* ModuleHost
+    const { limits: { moduleMillis } } = yield* KernelSettings
     const run = Effect.runPromiseWith(yield* Effect.context<never>())
     return (hash, text) =>
       run(host.recall(hash, text).pipe(
-        Effect.timeoutOrElse({ duration: PATIENCE, orElse: () => Effect.fail(new ModuleBroken({ file: hash, reason: `it takes longer than ${PATIENCE} to load` })) }),
+        within(hash, moduleMillis),
         Effect.flatMap((loaded) => Effect.fromResult(decode(loaded))),
         Effect.match({ onFailure: ({ reason }) => reason, onSuccess: ({ enzymes, nodes }) => ({ enzymes: enzymes.map(({ enzyme }) => enzyme), nodes: nodes.map(({ node }) => node) }) })
       ))
@@ -246,7 +251,19 @@ const asEnzyme = (exported: unknown): Enzyme.Enzyme => {
 const withoutTag = <A extends { readonly _tag: string }>({ _tag, ...definition }: A): Omit<A, "_tag"> =>
   Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== undefined)) as Omit<A, "_tag">
 
-const loadFolder = Effect.fnUntraced(function*(folder: string): Effect.fn.Return<Found, never, ModuleHost> {
+/**
+ * Fails a module that does not load within a limit. Its import goes on in the host, which cannot be stopped, and is of no more use.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const within = (file: string, millis: number) => <A, E>(load: Effect.Effect<A, E>): Effect.Effect<A, E | ModuleBroken> =>
+  Effect.timeoutOrElse(load, {
+    duration: millis,
+    orElse: () => Effect.fail(new ModuleBroken({ file, reason: `its top level did not settle within ${millis} ms. Await there only what ends, or raise limits.moduleMillis` }))
+  })
+
+const loadFolder = Effect.fnUntraced(function*(folder: string, millis: number): Effect.fn.Return<Found, never, ModuleHost> {
   const host = yield* ModuleHost
   const listed = yield* Effect.result(host.files(folder))
   if (Result.isFailure(listed)) return { ...none, broken: [listed.failure] }
@@ -257,12 +274,12 @@ const loadFolder = Effect.fnUntraced(function*(folder: string): Effect.fn.Return
   if (names.length > MAX_MODULES) {
     return { ...none, broken: [new ModuleBroken({ file: folder, reason: `the folder holds ${names.length} modules and the limit is ${MAX_MODULES}` })] }
   }
-  return merge(yield* Effect.forEach(names, (name) => loadModule(`${folder}/${name}`)))
+  return merge(yield* Effect.forEach(names, (name) => loadModule(`${folder}/${name}`, millis), { concurrency: LOADING }))
 })
 
-const loadModule = Effect.fnUntraced(function*(file: string): Effect.fn.Return<Found, never, ModuleHost> {
+const loadModule = Effect.fnUntraced(function*(file: string, millis: number): Effect.fn.Return<Found, never, ModuleHost> {
   const host = yield* ModuleHost
-  const result = Result.flatMap(yield* Effect.result(host.load(file)), decode)
+  const result = Result.flatMap(yield* Effect.result(within(file, millis)(host.load(file))), decode)
   return Result.isSuccess(result) ? result.success : { ...none, broken: [result.failure] }
 })
 

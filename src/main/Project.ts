@@ -13,6 +13,7 @@ import * as Accident from "../diagnostic/Accident.ts"
 import { CurrentReporter, type Reporter } from "../diagnostic/Reporter.ts"
 import * as App from "../ingress/App.ts"
 import { Kernel } from "../kernel/Kernel.ts"
+import { defaults, KernelSettings } from "../kernel/Limits.ts"
 import type { Pacemaker } from "../kernel/Pacemaker.ts"
 import * as Config from "../loader/Config.ts"
 import * as Loader from "../loader/Loader.ts"
@@ -70,7 +71,7 @@ export const config = (root: string): Effect.Effect<Config.Config, Config.Invali
   Effect.gen(function*() {
     const host = yield* ModuleHost
     const exists = (yield* host.files("."))?.includes(Config.FILE) === true
-    const loaded = exists ? yield* host.load(Config.FILE) : undefined
+    const loaded = exists ? yield* host.load(Config.FILE).pipe(Loader.within(Config.FILE, defaults.moduleMillis)) : undefined
     if (loaded !== undefined && loaded.module === undefined) {
       return yield* new Config.InvalidConfig({ reason: "it has no default export. Write: export default defineConfig({ … })" })
     }
@@ -89,7 +90,7 @@ export const open = Effect.fn("Project.open")(function*(
 ): Effect.fn.Return<Project, Config.InvalidConfig | PersistenceError, Scope.Scope> {
   const { pacemaker, reporter, root } = site
   const { options, use } = config.persistence
-  const sources = { enzymes: config.enzymes, plugins: config.plugins, required: [use] }
+  const sources = { enzymes: config.enzymes, plugins: config.plugins, required: [use], millis: config.kernel.limits.moduleMillis }
   const host = yield* Layer.build(modules(root))
   const found = yield* Loader.load(sources).pipe(Effect.provideContext(host))
   const persistence = yield* Loader.persistence(found, use)
@@ -97,7 +98,7 @@ export const open = Effect.fn("Project.open")(function*(
     try: () => persistence({ folder: resolve(root, config.data), options }),
     catch: (error) => new Config.InvalidConfig({ reason: error instanceof Error ? error.message : String(error) })
   })
-  const past = Layer.provide(Loader.recall, Layer.succeedContext(host))
+  const past = Layer.provide(Loader.recall, [Layer.succeedContext(host), Layer.succeed(KernelSettings, config.kernel)])
   const runtime = Runtime.layer(config, Layer.merge(store, pacemaker)).pipe(Layer.provide(past), Layer.provideMerge([HostHash.layer, Layer.succeed(CurrentReporter, reporter)]))
   const context = yield* Layer.build(config.check === true ? Layer.provide(runtime, DevWatch.layer) : runtime)
   const registered = yield* Loader.register(found).pipe(Effect.provideContext(context))

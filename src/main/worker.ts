@@ -62,7 +62,7 @@ const open = Effect.fnUntraced(function*({ config: definition, manifest, public:
   if (config.token === undefined && isPublic !== true) {
     return yield* new Config.InvalidConfig({ reason: "a worker can be reached by everybody, and there is no token. Set config.token, or say public: true" })
   }
-  const found = yield* Loader.load({ enzymes: config.enzymes, plugins: config.plugins, required: [] }).pipe(
+  const found = yield* Loader.load({ enzymes: config.enzymes, plugins: config.plugins, required: [], millis: config.kernel.limits.moduleMillis }).pipe(
     Effect.provide(ManifestModules.layer(manifest))
   )
   // A timer belongs to the request that armed it and ends with that, while a microtask runs whichever request is at work.

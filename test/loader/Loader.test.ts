@@ -12,7 +12,7 @@ const plugin = (name: string, provides = {}) => ({ _tag: "Plugin", name, version
 const loaded = (module: unknown, hostImports: ReadonlyArray<string> = []) => ({ file: "enzymes/a.ts", hash: "h", module, text: "t", hostImports })
 
 const load = (modules: Readonly<Record<string, unknown>>, sources: Partial<Loader.Sources> = {}) =>
-  Loader.load({ enzymes: ["enzymes"], plugins: ["plugins"], required: [], ...sources }).pipe(
+  Loader.load({ enzymes: ["enzymes"], plugins: ["plugins"], required: [], millis: 10_000, ...sources }).pipe(
     Effect.provide(Layer.fresh(ManifestModules.layer(
       Object.fromEntries(Object.entries(modules).map(([file, module]) => [file, { module, hash: `hash of ${file}` }]))
     )))
@@ -89,6 +89,23 @@ describe("Loader", () => {
         assert.deepStrictEqual(found.enzymes.map((item) => item.file), ["enzymes/b.ts"])
       }))
 
+    it.effect("leaves out a module whose top level never settles once its limit is over, by its name, and loads the others meanwhile", () =>
+      Effect.gen(function*() {
+        const files = ["a.ts", "b.ts", "stuck.ts", "stuck_too.ts"]
+        const host = Layer.mock(ModuleHost, {
+          changes: Stream.empty,
+          files: (folder) => Effect.succeed(folder === "enzymes" ? files : undefined),
+          load: (file) => file.includes("stuck") ? Effect.never : Effect.succeed({ ...loaded({ ...enzyme, name: file.slice(8, 9) }), file })
+        })
+        const sources = { enzymes: ["enzymes"], plugins: ["plugins"], required: [], millis: 500 }
+        const loading = yield* Effect.forkChild(Loader.load(sources).pipe(Effect.provide(host)), { startImmediately: true })
+        yield* TestClock.adjust(500)
+        const found = yield* Fiber.join(loading)
+        assert.deepStrictEqual(found.enzymes.map((item) => item.file), ["enzymes/a.ts", "enzymes/b.ts"])
+        assert.deepStrictEqual(found.broken.map(({ file }) => file), ["enzymes/stuck.ts", "enzymes/stuck_too.ts"])
+        assert.include(found.broken[0]!.message, "did not settle within 500 ms")
+      }), 5000)
+
     it.effect("reports a folder that the configuration names and that is not there", () =>
       Effect.gen(function*() {
         const found = yield* load({}, { enzymes: ["enzymes", "reactions"] })
@@ -129,7 +146,7 @@ describe("Loader", () => {
         assert.include(yield* recalled(Effect.succeed(loaded(7))), "type number")
         const waiting = yield* Effect.forkChild(recalled(Effect.never), { startImmediately: true })
         yield* TestClock.adjust("10 seconds")
-        assert.include(yield* Fiber.join(waiting), "longer than 10 seconds")
+        assert.include(yield* Fiber.join(waiting), "did not settle within 10000 ms")
       }))
   })
 

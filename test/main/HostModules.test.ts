@@ -31,7 +31,7 @@ const project = (files: Files) =>
 const within = <A, E>(root: string, effect: Effect.Effect<A, E, ModuleHost>) =>
   Effect.provide(effect, Layer.fresh(HostModules.layer(root).pipe(Layer.provide(HostHash.layer))))
 
-const loadAll = (root: string) => within(root, Loader.load({ enzymes: ["enzymes"], plugins: ["plugins"], required: [] }))
+const loadAll = (root: string) => within(root, Loader.load({ enzymes: ["enzymes"], plugins: ["plugins"], required: [], millis: 10_000 }))
 const load = (root: string, file: string) => within(root, ModuleHost.use((host) => host.load(file)))
 
 const good = `import { Enzyme } from "systole"

@@ -48,7 +48,7 @@ const write = (root: string, version: string): void => {
   }
 }
 
-const sources = { enzymes: ["enzymes"], plugins: [], required: [] }
+const sources = { enzymes: ["enzymes"], plugins: [], required: [], millis: 10_000 }
 
 /** A runtime that loads its modules from a folder and keeps its spaces there, until the scope of the effect closes. */
 const life = <A, E>(root: string, effect: Effect.Effect<A, E, Layer.Success<ReturnType<typeof TestKernel.layer>> | Layer.Success<ReturnType<typeof HostModules.layer>>>) =>
