@@ -2,22 +2,19 @@
  * Documents: values together with the text that is stored, hashed and sent.
  *
  * The text of plain JSON is that JSON, so the fast path is the platform's own
- * parser; what JSON lacks goes through `superjson` under one reserved key. Each
+ * parser; what JSON lacks has the form of `Rich.ts` under one reserved key. Each
  * text is made once and serves the journal, the store and the next before-image;
  * that of a document which changes at one place only when it is asked for, since
  * a beat may change it again. (Architecture, sections 3 and 9.)
  *
  * @module
  */
-import superjson from "superjson"
 import type { Path } from "./Address.ts"
+import * as Rich from "./Rich.ts"
 import * as Value from "./Value.ts"
 
 /** Most characters of one document's text. */
 export const MAX_TEXT = 1_048_576
-
-/** The key that says: what follows is in superjson's form. */
-const RICH = '{"$rich":'
 
 /**
  * A document's value and its text.
@@ -65,7 +62,7 @@ export const encode = (value: unknown): Document => {
   const canonical = Value.canonical(value)
   if (canonical.value === undefined) throw new Value.InvalidValue({ at: "", reason: "undefined deletes a cell and cannot be stored in one" })
   const plain = !canonical.rich && !hidesAsRich(canonical.value)
-  const text = plain ? JSON.stringify(canonical.value) : richText(canonical.value)
+  const text = plain ? JSON.stringify(canonical.value) : Rich.write(canonical.value)
   if (text.length > MAX_TEXT) {
     const reason = `its text has ${text.length} characters and the limit is ${MAX_TEXT}; split it into several cells, or keep its bytes with tx.blob(bytes)`
     throw new Value.InvalidValue({ at: "", reason })
@@ -81,7 +78,8 @@ export const encode = (value: unknown): Document => {
  * @since 0.1.0
  */
 export const plainOf = (value: unknown): Value.Value => {
-  const canonical = Value.canonical(value)
+  // A view of the journal may be longer than a cell's text.
+  const canonical = Value.canonical(value, Infinity)
   return canonical.rich || hidesAsRich(canonical.value) ? undefined : canonical.value
 }
 
@@ -106,7 +104,7 @@ export const derive = (value: unknown): Document => {
  */
 export const decode = (text: string): Document => ({
   text,
-  plain: text.startsWith(RICH) ? undefined : freeze(JSON.parse(text) as Value.Value),
+  plain: Rich.is(text) ? undefined : freeze(JSON.parse(text) as Value.Value),
   size: text.length
 })
 
@@ -118,7 +116,7 @@ export const decode = (text: string): Document => ({
  */
 export const read = (document: Document | undefined, path: Path): Value.Value => {
   if (document === undefined) return undefined
-  const value = document.plain === undefined ? revive(document.text) : document.plain
+  const value = document.plain === undefined ? freeze(Rich.read(document.text)) : document.plain
   return path.length === 0 ? value : Value.at(value, path)
 }
 
@@ -169,17 +167,9 @@ const putItem = (array: ReadonlyArray<Value.Value>, path: Path, value: Value.Val
   return Object.freeze(next === undefined ? array.toSpliced(index, 1) : index === array.length ? [...array, next] : array.with(index, next))
 }
 
-/** The text in superjson's form, without its notes on which objects are one and the same: a value is data and has no identity. */
-const richText = (value: Value.Value): string => {
-  const { json, meta } = superjson.serialize(value)
-  return `${RICH}${JSON.stringify(meta?.values === undefined ? { json } : { json, meta: { values: meta.values, v: meta.v } })}}`
-}
-
-/** A plain value whose stored text would be taken for superjson's form. */
+/** A plain value whose stored text would be taken for the rich form. */
 const hidesAsRich = (value: Value.Value): boolean =>
-  typeof value === "object" && value !== null && Object.hasOwn(value, "$rich")
-
-const revive = (text: string): Value.Value => freeze(superjson.deserialize<Value.Value>(JSON.parse(text.slice(RICH.length, -1))))
+  typeof value === "object" && value !== null && Object.hasOwn(value, Rich.KEY)
 
 const freeze = (value: Value.Value): Value.Value => {
   if (!Value.isContainer(value)) return value

@@ -38,6 +38,15 @@ export const MAX_DEPTH = 64
 /** Most bytes that a value holds itself; more belong into the content store. */
 export const MAX_INLINE_BYTES = 65_536
 
+/** Most digits of a bigint: engines take far longer to read more. */
+export const MAX_DIGITS = 4096
+
+/** The first bigint that has more digits. */
+const TOO_BIG = 10n ** BigInt(MAX_DIGITS)
+
+/** A bigint from here on is counted by its digits. */
+const LONG = 1n << 64n
+
 /**
  * A value cannot be held by a cell.
  *
@@ -70,12 +79,24 @@ export interface Canonical {
 /** Of the value that {@link canonical} is at: whether {@link settle} met what JSON lacks, and the characters of what it went through, at most. */
 let rich = false
 let bound = 0
+let maxBound = 0
+
+/**
+ * The bound above which a text is too long for a cell: each part of a text has at least a thirteenth of its part of the bound.
+ *
+ * It ends the walk through a value that shares its parts: the text writes each at every place, so a few objects can stand for 2^64.
+ */
+const MAX_BOUND = 16_777_216
 
 /** Most characters of a number, `true`, `false` or `null` with what separates it from the next. */
 const SHORT = 25
 /** Characters that one may become in JSON; quotes, colon and comma. */
 const ESCAPED = 6
 const QUOTES = 4
+/** How much of {@link MAX_BOUND} an array has for each item, at least: its text has two characters for each. */
+const MIN_ITEM = 32
+/** Characters of a byte and the comma after it. */
+const MAX_BYTE = 4
 
 /**
  * The canonical form: keys in the order that engines give to keys written in code-unit order (those that are
@@ -87,10 +108,12 @@ const QUOTES = 4
  * @category constructors
  * @since 0.1.0
  */
-export const canonical = (value: unknown): Canonical => {
+export const canonical = (value: unknown, limit = MAX_BOUND): Canonical => {
   rich = false
   bound = 0
+  maxBound = limit
   const settled = settle(value, 0)
+  if (bound > maxBound) throw tooLong()
   return { value: settled, rich, bound }
 }
 
@@ -105,9 +128,15 @@ const settle = (value: unknown, depth: number): Value => {
       return value === 0 ? 0 : value
     case "object":
       if (value === null) return null
+      if (bound > maxBound) throw tooLong()
       if (depth >= MAX_DEPTH) throw refuse(`it nests deeper than ${MAX_DEPTH} levels; split it into several cells`)
       return Array.isArray(value) ? settleArray(value, depth) : settleObject(value, depth)
     case "bigint":
+      if (value >= TOO_BIG || value <= -TOO_BIG) throw refuse(`it is a bigint of more than ${MAX_DIGITS} digits; store it as text`)
+      if (bound > maxBound) throw tooLong()
+      if (value >= LONG || value <= -LONG) bound += String(value).length
+      rich = true
+      return value
     case "undefined":
       rich = true
       return value
@@ -118,6 +147,8 @@ const settle = (value: unknown, depth: number): Value => {
 
 const settleArray = (array: ReadonlyArray<unknown>, depth: number): Value => {
   let copy: Array<Value> | undefined
+  // Holes take no memory before they are written out.
+  if (array.length > maxBound / MIN_ITEM) throw tooLong()
   for (let i = 0; i < array.length; i++) {
     const item = within(i, array[i], depth)
     // A hole becomes an undefined item: what is stored knows no holes.
@@ -170,11 +201,16 @@ const settleRich = (object: object, depth: number): Value => {
     if (Number.isNaN(object.getTime())) throw refuse("it is an invalid Date; check what it was made from")
     return new Date(object.getTime())
   }
-  if (object instanceof URL) return new URL(object.href)
+  if (object instanceof URL) {
+    bound += object.href.length * ESCAPED
+    return new URL(object.href)
+  }
   if (object instanceof Uint8Array) {
     if (object.length > MAX_INLINE_BYTES) {
       throw refuse(`${object.length} bytes are more than the ${MAX_INLINE_BYTES} that a value holds; keep them with tx.blob(bytes) and store the address it returns`)
     }
+    bound += object.length * MAX_BYTE
+    if (bound > maxBound) throw tooLong()
     return new Uint8Array(object)
   }
   if (object instanceof Map) {
@@ -195,6 +231,8 @@ const within = (key: string | number, value: unknown, depth: number): Value => {
     throw new InvalidValue({ at: `/${key}${error.at}`.slice(0, 300), reason: error.reason })
   }
 }
+
+const tooLong = () => refuse("its text is longer than a cell holds, parts that it shares written at each place; split it into several cells")
 
 const refuse = (reason: string) => new InvalidValue({ at: "", reason })
 

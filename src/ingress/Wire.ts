@@ -8,6 +8,7 @@
  * @module
  */
 import * as Document from "../cell/Document.ts"
+import * as Rich from "../cell/Rich.ts"
 import * as Value from "../cell/Value.ts"
 import { RequestRefused } from "./Problem.ts"
 import type { Receipt } from "../kernel/Receipts.ts"
@@ -89,8 +90,9 @@ export const value = (body: unknown, type: string | null): Value.Value => {
   const { rich, value } = Value.canonical(body)
   if (rich || type === null || !type.startsWith(RICH)) return value
   try {
-    return Document.read(Document.decode(JSON.stringify(value)), [])
+    return Rich.accept(value)
   } catch (error) {
-    throw new RequestRefused({ code: "body/malformed", reason: `The body is not in the form of ${RICH}: ${(error as Error).message}` })
+    if (!(error instanceof Value.InvalidValue)) throw error
+    throw new RequestRefused({ code: "body/malformed", reason: `The body is not in the form of ${RICH}: ${error.message}` })
   }
 }

@@ -73,6 +73,16 @@ describe("App", () => {
       assert.deepStrictEqual(problem(await put(`${cells}/data/x`, { $rich: { json: "no url", meta: { values: ["URL"] } } }, { "content-type": type })), [400, "body/malformed"])
     })
 
+    test("refuses annotations that would take the process down, and goes on", async ({ put }) => {
+      const type = "application/vnd.systole.rich+json"
+      const bombs: ReadonlyArray<object> = [
+        { json: { length: 4e9 }, meta: { values: [["typed-array", "Uint8Array"]], v: 1 } },
+        { json: "9".repeat(900_000), meta: { values: ["bigint"], v: 1 } },
+        { json: [[], []], meta: { referentialEqualities: { 0: ["1"] }, v: 1 } }
+      ]
+      for (const $rich of bombs) assert.deepStrictEqual(problem(await put(`${cells}/data/x`, { $rich }, { "content-type": type })), [400, "body/malformed"])
+    })
+
     test("refuses to watch what is rendered when it is read", async ({ fetch, post }) => {
       await post(signals, signal)
       assert.strictEqual((await fetch(`${cells}/rt/receipts/x.0.0`, { headers: { accept: "text/event-stream" } })).status, 400)
