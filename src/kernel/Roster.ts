@@ -9,7 +9,7 @@
  * @module
  */
 import type { ObservationRow } from "../persistence/Persistence.ts"
-import { type Definition, InvalidNode } from "../scheduler/Definition.ts"
+import { type Definition, NodeTaken } from "../scheduler/Definition.ts"
 import type { ModuleChange, Modules, NodeModule } from "../scheduler/Modules.ts"
 import { fingerprint, isKept, keep, type Observation } from "../scheduler/Persistence.ts"
 import type { Node } from "../scheduler/Node.ts"
@@ -210,7 +210,7 @@ const taken = (scheduler: Scheduler, definition: Definition, { hash, kept }: { r
     scheduler.resume(definition, kept, hash)
     return true
   } catch (error) {
-    if (error instanceof InvalidNode) return false
+    if (error instanceof NodeTaken) return false
     throw error
   }
 }

@@ -18,7 +18,7 @@ import * as Derivations from "../kernel/Derivation.ts"
 import { failure } from "../kernel/Failure.ts"
 import type { CellLine, NodeLine, NodeRunLine, Parsed, NamedNode } from "../kernel/Journal.ts"
 import * as Pieces from "../kernel/Pieces.ts"
-import { answered, type Definition, ignore, InvalidNode, raised } from "../scheduler/Definition.ts"
+import { answered, type Definition, ignore, InvalidNode, NodeTaken, raised, TAKEN } from "../scheduler/Definition.ts"
 import { UNENDED } from "../scheduler/Node.ts"
 import { NodeTransaction } from "../scheduler/NodeTransaction.ts"
 import * as Piece from "../scheduler/Piece.ts"
@@ -181,8 +181,10 @@ export class RecordedDerivation implements Derivation {
 
   private runLine(next: NodeRunLine, line: NodeLine, definition: Definition | undefined): void {
     const { started } = this
-    this.started = this.children
-    const error = definition === undefined ? this.adopt(line) : this.run(definition, Derivations.wasLast(next[3]))
+    const isTaken = next[4] === TAKEN
+    // A refused start must not replace the definition of the node that has the name.
+    this.started = isTaken ? new Map() : this.children
+    const error = definition === undefined ? this.adopt(line) : this.run(definition, { isLast: Derivations.wasLast(next[3]), isTaken })
     this.started = started
     const ended = { ...line, error }
     this.lines.push(ended)
@@ -199,7 +201,7 @@ export class RecordedDerivation implements Derivation {
     return error
   }
 
-  private run(definition: Definition, isLast: boolean): NodeLine["error"] {
+  private run(definition: Definition, { isLast, isTaken }: { readonly isLast: boolean; readonly isTaken: boolean }): NodeLine["error"] {
     const draft = this.draft(definition, Derivations.writerOf(this.work!, this.lines.length))
     this.work!.nodeDrafts.push(draft)
     let error: unknown
@@ -209,6 +211,7 @@ export class RecordedDerivation implements Derivation {
       ignore(returned)
       const value = answered(definition, returned)
       if (draft.refusal !== undefined) throw draft.refusal
+      if (isTaken) throw new NodeTaken({ name: definition.name, reason: "it started a node whose name or output another node had then" })
       if (definition.output !== undefined) this.put(definition.output, value === undefined ? undefined : Codec.encode(value))
       draft.own?.keys.forEach((key, i) => this.put(key, draft.own!.documents[i]))
     } catch (thrown) {

@@ -92,6 +92,24 @@ export class InvalidNode extends Schema.TaggedError<InvalidNode>()("InvalidNode"
   }
 }
 
+/** The code of `NodeTaken`. */
+export const TAKEN = "node/taken"
+
+/**
+ * A node cannot join a graph: another node has its name or derives its output.
+ *
+ * Only the graph of the moment knows, so a replay takes this outcome as recorded.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class NodeTaken extends Schema.TaggedError<NodeTaken>()("NodeTaken", { name: Schema.String, reason: Schema.String }) {
+  readonly code = TAKEN
+  override get message() {
+    return `Node "${this.name}" is refused: ${this.reason}`
+  }
+}
+
 /** Longest debounce and throttle, in milliseconds: a day. */
 const MAX_WAIT = 86_400_000
 

@@ -8,7 +8,7 @@
  * @module
  */
 import type { Definition } from "./Definition.ts"
-import { InvalidNode } from "./Definition.ts"
+import { NodeTaken } from "./Definition.ts"
 import * as Flag from "./Flag.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
@@ -65,13 +65,13 @@ export class Registry {
    * Takes a node in. One of this name that is there already goes on under the definition that is given: it runs again where that is another,
    * and begins anew where it writes elsewhere. A computation becomes an effect; all else is refused, and so is a name that somebody else has.
    *
-   * @throws InvalidNode
+   * @throws NodeTaken
    */
   register(definition: Definition, parent?: Node): Node {
     const { name } = definition
     const known = this.nodes.get(name)
     if (known !== undefined) {
-      if (known.parent !== parent) throw new InvalidNode({ name, reason: `it is there already, started by ${makerOf(known)}, and ${makerOf({ parent })} starts it, too; give one of them another name` })
+      if (known.parent !== parent) throw new NodeTaken({ name, reason: `it is there already, started by ${makerOf(known)}, and ${makerOf({ parent })} starts it, too; give one of them another name` })
       if (known.definition._tag !== definition._tag) return this.promote(known, definition)
       if (surfaceOf(known.definition) === surfaceOf(definition)) return this.renew(known, definition)
       this.remove(known)
@@ -165,7 +165,7 @@ export class Registry {
   private promote(node: Node, definition: Definition): Node {
     const { _tag, name } = node.definition
     if (_tag !== "Computation" || definition._tag !== "Effect") {
-      throw new InvalidNode({ name, reason: `there is a ${_tag} of this name, which cannot become a ${definition._tag}; give the new one another name` })
+      throw new NodeTaken({ name, reason: `there is a ${_tag} of this name, which cannot become a ${definition._tag}; give the new one another name` })
     }
     const wasLive = node.isLive
     for (const location of this.graph.outputsOf(node)) this.graph.removeWriter(location)
@@ -184,7 +184,7 @@ export class Registry {
     return keys.map((key) => {
       const location = this.graph.locations.root(key)
       const { writer } = location
-      if (writer !== undefined) throw new InvalidNode({ name, reason: `${key} is written by node "${writer.definition.name}" already; a cell has one writer, so derive another` })
+      if (writer !== undefined) throw new NodeTaken({ name, reason: `${key} is written by node "${writer.definition.name}" already; a cell has one writer, so derive another` })
       return location
     })
   }

@@ -51,6 +51,23 @@ describe("A replay of what nodes start", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
+  it.effect("takes a start as refused where another node had the name or the output, and keeps that node", () =>
+    Fx.gen(function*() {
+      const first = Effect.make({ name: "first", read: (tx) => start(tx), deliver: () => {} })
+      const second = Effect.make({ name: "second", read: (tx) => {
+        tx.start(child(100))
+        return tx.get("/data/x") ?? null
+      }, deliver: () => {} })
+      const third = Effect.make({ name: "third", read: (tx) => {
+        tx.start(Computation.make({ name: "other", output: "/data/child", run: () => 7 }))
+        return tx.get("/data/x") ?? null
+      }, deliver: () => {} })
+      const space = yield* story([first, second, third, watch("/data/child")], [["/data/base", 1], ["/data/x", 1], ["/data/x", 2], ["/data/base", 10], ["/data/x", 3]])
+      assert.strictEqual(yield* space.get("/data/child"), 13)
+      assert.sameMembers((yield* space.graph.view).nodes.flatMap(({ error, name }) => error?.includes("is refused") === true ? [name] : []), ["second", "third"])
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
   it.effect("knows what it was while who started it waits", () =>
     Fx.gen(function*() {
       const parent = Effect.make({ name: "parent", read: (tx) => start(tx), deliver: () => {}, throttle: 500 })
