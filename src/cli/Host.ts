@@ -48,6 +48,8 @@ export class Host extends Context.Service<Host, {
   readonly config: Effect.Effect<Config, CliFailure>
   /** Opens the project until the scope closes; then what was accepted is durable. */
   readonly open: (config: Config) => Effect.Effect<Project, CliFailure, Scope.Scope>
+  /** Replaces this process by one whose modules reach no file outside the project; one that is so already goes on. */
+  readonly confine: (config: Config) => Effect.Effect<void, CliFailure>
   /** Serves until the scope closes; answers the port. */
   readonly listen: (fetch: Fetch, config: Config) => Effect.Effect<number, CliFailure, Scope.Scope>
 }>()("systole/cli/Host") {}

@@ -22,6 +22,11 @@ const port = Flag.Int("port").pipe(
   Flag.optional
 )
 
+const permission = Flag.Boolean("permission").pipe(
+  Flag.withDescription("On Node: let modules read only the project, its packages and data, write only the data, and start no program and no thread"),
+  Flag.withDefault(false)
+)
+
 const flags = {
   port,
   json: Output.json
@@ -79,5 +84,9 @@ export const dev = Command.make("dev", flags, (flags) =>
  * @category constructors
  * @since 0.1.0
  */
-export const start = Command.make("start", flags, (flags) =>
-  Effect.flatMap(configured(flags), (config) => serve(config, { isLive: false, json: flags.json }))).pipe(Command.withDescription("Serve this project: a space is created with systole space create"))
+export const start = Command.make("start", { ...flags, permission }, (flags) =>
+  Effect.gen(function*() {
+    const config = yield* configured(flags)
+    if (flags.permission) yield* Host.use((host) => host.confine(config))
+    return yield* serve(config, { isLive: false, json: flags.json })
+  })).pipe(Command.withDescription("Serve this project: a space is created with systole space create"))

@@ -19,7 +19,7 @@ import { type LoadedModule, ModuleBroken, ModuleHost } from "../loader/ModuleHos
 import { Hash } from "../persistence/Hash.ts"
 
 /** The project's folder for imported bundles. */
-const FOLDER = join(".systole", "modules")
+export const FOLDER = join(".systole", "modules")
 
 /** How many old modules a process brings back: hosts never let go of any. */
 const MAX_RECALLED = 1000
@@ -35,8 +35,11 @@ export const layer = (root: string): Layer.Layer<ModuleHost, never, Hash> =>
     const sight = new Sight()
     const recalled = new Set<string>()
     return ModuleHost.of({
-      files: (folder) => attempt(folder, () => list(join(root, folder), sight)),
-      load: (file) => attempt(file, () => load({ root, hash, sight }, file)),
+      files: (folder) => attempt(folder, () => list(join(root, folder), (watched) => sight.add(watched))),
+      load: (file) => attempt(file, async () => {
+        const { hostImports, place, ...bundled } = await bundle({ root, hash, sight }, file)
+        return { file, module: await bring(file, place), ...bundled, hostImports }
+      }),
       recall: (digest, text) => attempt(`/cas/${digest}`, () => recall({ root, recalled }, digest, text)),
       changes: sight.changes
     })
@@ -46,15 +49,22 @@ export const layer = (root: string): Layer.Layer<ModuleHost, never, Hash> =>
 interface Site {
   readonly root: string
   readonly hash: Hash["Service"]
-  readonly sight: Sight
+  readonly sight?: Sight
 }
 
-const attempt = <A>(file: string, run: () => Promise<A>): Effect.Effect<A, ModuleBroken> =>
+/** A module's bundle, and the file from which it is imported. */
+export interface Bundled extends Omit<LoadedModule, "file" | "module"> {
+  readonly place: string
+}
+
+/** Runs a step of loading; its failure is the module's. */
+export const attempt = <A>(file: string, run: () => Promise<A>): Effect.Effect<A, ModuleBroken> =>
   Effect.tryPromise({ try: run, catch: (error) => error instanceof ModuleBroken ? error : new ModuleBroken({ file, reason: describe(error) }) })
 
-const list = async (folder: string, sight: Sight): Promise<ReadonlyArray<string> | undefined> => {
-  sight.add(dirname(folder))
-  sight.add(folder)
+/** The names of the files in a folder; `undefined` where there is none. */
+export const list = async (folder: string, looksAt: (folder: string) => void = () => {}): Promise<ReadonlyArray<string> | undefined> => {
+  looksAt(dirname(folder))
+  looksAt(folder)
   try {
     const entries = await readdir(folder, { withFileTypes: true })
     return entries.filter((entry) => !entry.isDirectory()).map((entry) => entry.name)
@@ -64,19 +74,19 @@ const list = async (folder: string, sight: Sight): Promise<ReadonlyArray<string>
   }
 }
 
-const load = async ({ hash, root, sight }: Site, file: string): Promise<LoadedModule> => {
+/** Bundles a module into a file, and imports nothing. */
+export const bundle = async ({ hash, root, sight }: Site, file: string): Promise<Bundled> => {
   const Bundle = await import("./Bundle.ts")
   const path = Bundle.ownFile(file) ?? join(root, file)
   await stat(path).catch(() => {
     throw new ModuleBroken({ file, reason: "there is no such file" })
   })
-  const bundle = await Bundle.make(path, root).catch((error: unknown) => {
+  const { files, hostImports, located, text } = await Bundle.make(path, root).catch((error: unknown) => {
     throw new ModuleBroken({ file, reason: Bundle.explain(error) })
   })
-  for (const input of bundle.files) sight.add(dirname(input))
-  const digest = hash.hex(bundle.text)
-  const module = await bring(file, await keep(root, digest, bundle.located))
-  return { file, module, hash: digest, text: bundle.text, hostImports: bundle.hostImports }
+  for (const input of files) sight?.add(dirname(input))
+  const digest = hash.hex(text)
+  return { place: await keep(root, `${digest}.mjs`, located), hash: digest, text, hostImports }
 }
 
 /** Imports a bundle's text once more, from the same place, with its packages where they lie now. */
@@ -89,20 +99,21 @@ const recall = async ({ recalled, root }: { readonly root: string; readonly reca
   const located = await Bundle.locate(text, root).catch((error: unknown) => {
     throw new ModuleBroken({ file, reason: Bundle.explain(error) })
   })
-  return { file, module: await bring(file, await keep(root, digest, located)), hash: digest, text, hostImports: [] }
+  return { file, module: await bring(file, await keep(root, `${digest}.mjs`, located)), hash: digest, text, hostImports: [] }
 }
 
-const bring = async (file: string, place: string): Promise<unknown> => {
+/** The default export of a bundle. */
+export const bring = async (file: string, place: string): Promise<unknown> => {
   const imported = await import(/* @vite-ignore */ pathToFileURL(place).href).catch((error: unknown) => {
     throw new ModuleBroken({ file, reason: `it fails while it is loaded: ${describe(error)}` })
   }) as { readonly default?: unknown }
   return imported.default
 }
 
-/** Writes a bundle beside its place and moves it there, so that another process never imports half of one. */
-const keep = async (root: string, digest: string, text: string): Promise<string> => {
+/** Writes a file beside its place and moves it there, so that another process never reads half of one. */
+export const keep = async (root: string, name: string, text: string): Promise<string> => {
   const folder = join(root, FOLDER)
-  const place = join(folder, `${digest}.mjs`)
+  const place = join(folder, name)
   const draft = `${place}.${randomUUID()}`
   await mkdir(folder, { recursive: true })
   await writeFile(draft, text)

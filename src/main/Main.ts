@@ -34,6 +34,8 @@ export interface Server {
 export interface Platform {
   readonly turn: Turn
   readonly serve: (fetch: Fetch, address: { readonly host: string; readonly port: number }) => Promise<Server>
+  /** Replaces this process by one whose modules reach no file outside the project, where the host can. */
+  readonly confine?: (root: string, config: Config) => Effect.Effect<void, CliFailure>
 }
 
 /** How long requests under way may take once the server is told to stop. */
@@ -83,6 +85,11 @@ const layer = (platform: Platform): Layer.Layer<Host> => {
     config: Effect.mapError(Project.config(root), from),
     open: (config) =>
       Effect.map(Effect.mapError(Project.open(config, site), from), ({ app, ...project }) => ({ ...project, fetch: (request: Request) => app.fetch(request) })),
+    confine: (config) => platform.confine?.(root, config) ?? Effect.fail(new CliFailure({
+      exit: exits.usage,
+      code: "host/unconfined",
+      message: "--permission is there on Node alone. On Deno, leave out -A and name what the process may do, such as --allow-read=. and --allow-write=.data"
+    })),
     listen: (fetch, config) => listen(platform, fetch, config)
   })
 }

@@ -23,6 +23,7 @@ import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as DevWatch from "./DevWatch.ts"
 import * as HostHash from "./HostHash.ts"
 import * as HostModules from "./HostModules.ts"
+import * as Permission from "./Permission.ts"
 import * as Runtime from "./Runtime.ts"
 
 /** How long files have to be left alone before they are looked at. */
@@ -90,7 +91,7 @@ export const open = Effect.fn("Project.open")(function*(
 ): Effect.fn.Return<Project, Config.InvalidConfig | PersistenceError, Scope.Scope> {
   const { pacemaker, reporter, root } = site
   const { options, use } = config.persistence
-  const sources = { enzymes: config.enzymes, plugins: config.plugins, required: [use], millis: config.kernel.limits.moduleMillis }
+  const sources = sourcesOf(config)
   const host = yield* Layer.build(modules(root))
   const found = yield* Loader.load(sources).pipe(Effect.provideContext(host))
   const persistence = yield* Loader.persistence(found, use)
@@ -116,6 +117,15 @@ export const open = Effect.fn("Project.open")(function*(
   return { found: registered, reloads, kernel, app, wake: wake(kernel, reporter), hush: () => closing.abort() }
 })
 
+/**
+ * The modules that a configuration names.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const sourcesOf = ({ enzymes, kernel, persistence, plugins }: Config.Config): Loader.Sources =>
+  ({ enzymes, plugins, required: [persistence.use], millis: kernel.limits.moduleMillis })
+
 /** Opens all spaces; one that cannot be opened, for whatever reason, holds no other up. */
 const wake = (kernel: Kernel["Service"], reporter: Reporter): Effect.Effect<void> => {
   const failed = (error: unknown) => Effect.sync(() => reporter.report(Accident.of(error)))
@@ -128,4 +138,4 @@ const isSame = (a: Loader.Found, b: Loader.Found): boolean => {
   return shown(a) === shown(b)
 }
 
-const modules = (root: string) => Layer.fresh(HostModules.layer(root).pipe(Layer.provide(HostHash.layer)))
+const modules = (root: string) => Layer.fresh(Permission.isActive() ? Permission.bundled(root) : HostModules.layer(root).pipe(Layer.provide(HostHash.layer)))

@@ -29,4 +29,28 @@ describe("systole start", () => {
     const { stderr } = await server.stop("SIGTERM")
     assert.match(stderr, /^sev:crit module\/broken: Module enzymes\/stuck\.ts is not loaded: its top level did not settle within 1000 ms/m)
   })
+
+  const peek = `import { Enzyme } from "systole"
+export default Enzyme.make({ name: "peek", query: "/signals/peek", run: () => process.getBuiltinModule("node:fs").readFileSync("/etc/passwd", "utf8").length })
+`
+  const peeking = { "systole.config.ts": config, "enzymes/greet.ts": greet, "enzymes/peek.ts": peek }
+  const isNode = process.versions["bun"] === undefined && process.versions["deno"] === undefined
+
+  test("under --permission refuses a module the files outside the project, and keeps spaces in SQLite as ever", peeking, async ({ run, serve }) => {
+    if (!isNode) return assert.strictEqual((await run("start", "--permission")).code, 2)
+    const handled = async (...args: ReadonlyArray<string>) => {
+      const server = await serve("start", ...args)
+      const post = async (signal: string) => (await ask(server.url, "/v1/spaces/shop/signals", { method: "POST", headers: { "content-type": "application/json", prefer: "wait=10" }, body: JSON.stringify({ signal }) })).body
+      const [greeted, peeked] = [await post("/signals/greet/ann"), await post("/signals/peek")]
+      const { body: cell } = await ask(server.url, "/v1/spaces/shop/cells/data/greeted")
+      await server.stop("SIGTERM")
+      return { greeted: greeted["status"], peeked: peeked["status"], why: JSON.stringify(peeked), cell }
+    }
+    const open = await handled()
+    assert.deepInclude(open, { greeted: "handled", peeked: "handled" })
+    const confined = await handled("--permission")
+    assert.deepInclude(confined, { greeted: "handled", peeked: "dead" })
+    assert.include(confined.why, "Access to this API has been restricted")
+    assert.deepStrictEqual(confined.cell as unknown, ["ann", "ann"])
+  })
 })

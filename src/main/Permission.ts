@@ -1,0 +1,120 @@
+/**
+ * Node's permission model: a server whose modules reach no file outside its project.
+ *
+ * The bundler is a program of its own, which such a process must not start. So
+ * the command bundles all modules first, and then replaces itself by the same
+ * command under `--permission`, which imports the bundles.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
+import { existsSync, mkdirSync } from "node:fs"
+import { readFile } from "node:fs/promises"
+import { dirname, join, resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+import * as Config from "../loader/Config.ts"
+import * as Loader from "../loader/Loader.ts"
+import { ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
+import { Hash } from "../persistence/Hash.ts"
+import * as HostModules from "./HostModules.ts"
+
+/** Lists the bundles beside them, by the files that they were made from. */
+const MANIFEST = "bundled.json"
+
+/** A bundle, or why there is none. */
+type Line = HostModules.Bundled | { readonly reason: string }
+
+/**
+ * Whether this process runs under the permission model.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const isActive = (): boolean => process.permission !== undefined
+
+/**
+ * The modules that were bundled before this process began.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const bundled = (root: string): Layer.Layer<ModuleHost> => {
+  const place = (name: string) => join(root, HostModules.FOLDER, name)
+  let manifest: Promise<Readonly<Record<string, Line>>> | undefined
+  const load = async (file: string) => {
+    manifest ??= readFile(place(MANIFEST), "utf8").then((text) => JSON.parse(text) as Readonly<Record<string, Line>>)
+    const line = (await manifest)[file]
+    if (line === undefined) throw new ModuleBroken({ file, reason: "it was not there when the modules were bundled. Start again" })
+    if ("reason" in line) throw new ModuleBroken({ file, reason: line.reason })
+    const { place: from, ...rest } = line
+    return { file, module: await HostModules.bring(file, from), ...rest }
+  }
+  const recall = async (hash: string, text: string) => {
+    const file = `/cas/${hash}`
+    const from = place(`${hash}.mjs`)
+    if (!existsSync(from)) throw new ModuleBroken({ file, reason: "its bundle is not in .systole/modules, and under --permission none is made. Look back without --permission" })
+    return { file, module: await HostModules.bring(file, from), hash, text, hostImports: [] }
+  }
+  return Layer.succeed(ModuleHost, {
+    files: (folder) => HostModules.attempt(folder, () => HostModules.list(join(root, folder))),
+    load: (file) => HostModules.attempt(file, () => load(file)),
+    recall: (hash, text) => HostModules.attempt(`/cas/${hash}`, () => recall(hash, text)),
+    changes: Stream.empty
+  })
+}
+
+/** Bundles all modules of a project, and imports none. */
+const bundleAll = Effect.fn("Permission.bundleAll")(function*(root: string, sources: Loader.Sources) {
+  const hash = yield* Hash
+  const lines: Record<string, Line> = {}
+  const host = ModuleHost.of({
+    files: (folder) => HostModules.attempt(folder, () => HostModules.list(join(root, folder))),
+    load: (file) =>
+      Effect.result(HostModules.attempt(file, () => HostModules.bundle({ root, hash }, file))).pipe(
+        Effect.flatMap((made) => {
+          lines[file] = Result.isSuccess(made) ? made.success : { reason: made.failure.reason }
+          return Effect.fail(new ModuleBroken({ file, reason: "it is only bundled" }))
+        })
+      ),
+    recall: (digest) => Effect.fail(new ModuleBroken({ file: digest, reason: "it is only bundled" })),
+    changes: Stream.empty
+  })
+  if ((yield* host.files("."))?.includes(Config.FILE) === true) yield* Effect.ignore(host.load(Config.FILE))
+  yield* Loader.load(sources).pipe(Effect.provideService(ModuleHost, host))
+  yield* Effect.promise(() => HostModules.keep(root, MANIFEST, JSON.stringify(lines)))
+})
+
+/**
+ * Replaces this process by the same command under the permission model.
+ *
+ * It may read the project, the packages and the data, and write the data; it starts no program and no thread.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const enter = Effect.fn("Permission.enter")(function*(root: string, config: Config.Config, sources: Loader.Sources) {
+  yield* bundleAll(root, sources)
+  const esbuild = yield* Effect.promise(() => import("esbuild"))
+  yield* Effect.promise(() => Promise.resolve(esbuild.stop()))
+  const data = resolve(root, config.data)
+  mkdirSync(data, { recursive: true })
+  const readable = new Set([root, data, ...packages(root), ...packages(dirname(fileURLToPath(import.meta.url)))])
+  const args = ["--permission", ...[...readable].map((folder) => `--allow-fs-read=${folder}`), `--allow-fs-write=${data}`]
+  if (process.allowedNodeEnvironmentFlags.has("--allow-net")) args.push("--allow-net")
+  const environment = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value !== undefined)) as Record<string, string>
+  process.execve!(process.execPath, [process.execPath, ...process.execArgv, ...args, ...process.argv.slice(1)], environment)
+})
+
+/** The packages that a folder's modules import: the folders called `node_modules` above it, and the package that it belongs to. */
+const packages = (folder: string): ReadonlyArray<string> => {
+  const found: Array<string> = []
+  let own: string | undefined
+  for (let at = folder; at !== dirname(at); at = dirname(at)) {
+    if (existsSync(join(at, "node_modules"))) found.push(join(at, "node_modules"))
+    if (own === undefined && existsSync(join(at, "package.json"))) own = at
+  }
+  return own === undefined ? found : [own, ...found]
+}
