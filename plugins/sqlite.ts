@@ -5,7 +5,7 @@
  * @module
  */
 import { Buffer } from "node:buffer"
-import { closeSync, mkdirSync, openSync, readdirSync, readSync } from "node:fs"
+import { closeSync, mkdirSync, openSync, readdirSync, readSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync, type StatementSync } from "node:sqlite"
 import { checkSpaceName, NoSuchSpace, PersistenceError, Plugin, type SqlDriver, type SqlSource, SqlStore, StoreDamaged, StoreLocked, StoreUnavailable } from "systole"
@@ -45,6 +45,15 @@ const guard = <A>(at: Place, body: () => A): A => {
   }
 }
 
+/** "At no time", and the last second that there is room for, in the header's field for a program's own number. */
+const NEVER = 0x7fffffff
+const LAST = NEVER - 1
+
+/** A moment as that number: a second that is not later. */
+const asMark = (moment: number | undefined): number => moment === undefined ? NEVER : Math.min(LAST, Math.max(0, Math.floor(moment / 1000)))
+
+const ofMark = (mark: number): number | undefined => mark === NEVER ? undefined : mark * 1000
+
 /** The first bytes of the file, or `undefined` where there is none. Read without SQLite, which may write when it opens. */
 const readHeader = (path: string): Buffer | undefined => {
   let file: number
@@ -62,14 +71,32 @@ const readHeader = (path: string): Buffer | undefined => {
   }
 }
 
-/** Whether the file is to be made; throws where it is no file of ours. */
-const isNew = (at: Place): boolean => {
+/** The header of the file, `undefined` where it is to be made; throws where it is no file of ours. */
+const headerOf = (at: Place): Buffer | undefined => {
   const header = readHeader(at.place)
-  if (header === undefined || header.length === 0) return true
+  if (header === undefined || header.length === 0) return undefined
   if (header.length < HEADER || header.toString("latin1", 0, MAGIC.length) !== MAGIC) throw damaged(at, "it is not an SQLite database")
   if (header.readUInt32BE(68) !== APPLICATION) throw damaged(at, "it is the SQLite database of another program")
-  return false
+  return header
 }
+
+/** Whether the log holds something that the file does not. */
+const isAhead = (at: Place): boolean => (statSync(`${at.place}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
+
+/** The mark in the file, without SQLite where its log is empty, as each clean close leaves it. */
+const readMark = (at: Place): number => {
+  const header = headerOf(at)
+  if (header === undefined) throw new PersistenceError({ reason: new NoSuchSpace({ space: at.space }) })
+  if (!isAhead(at)) return header.readInt32BE(60)
+  const database = new DatabaseSync(at.place, { timeout: BUSY })
+  try {
+    return markOf(database.prepare("PRAGMA user_version").get())
+  } finally {
+    database.close()
+  }
+}
+
+const markOf = (row: unknown): number => Object.values(row as object)[0] as number
 
 const openDatabase = (at: Place, fresh: boolean, syncMicros: number | undefined): DatabaseSync => {
   const database = new DatabaseSync(at.place, { timeout: BUSY })
@@ -106,6 +133,8 @@ const driverOf = (at: Place, database: DatabaseSync, syncMicros: number | undefi
   return {
     place: at.place,
     prepare,
+    due: () => ofMark(markOf(prepare("PRAGMA user_version").get())),
+    setDue: (moment) => prepare(`PRAGMA user_version = ${asMark(moment)}`).run(),
     transaction: (body) => {
       begin.run()
       try {
@@ -138,11 +167,15 @@ const source = (folder: string, syncMicros: number | undefined): SqlSource => ({
   open: (space, { create }) => {
     const at = { space, place: join(folder, space + extension) }
     return guard(at, () => {
-      const fresh = isNew(at)
+      const fresh = headerOf(at) === undefined
       if (fresh && !create) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
       if (fresh) mkdirSync(folder, { recursive: true, mode: 0o700 })
       return driverOf(at, openDatabase(at, fresh, syncMicros), syncMicros)
     })
+  },
+  due: (space) => {
+    const at = { space, place: join(folder, space + extension) }
+    return guard(at, () => ofMark(readMark(at)))
   },
   spaces: () => {
     const names = guard({ space: "", place: folder }, () => {

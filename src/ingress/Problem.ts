@@ -48,6 +48,7 @@ export class RequestRefused extends Schema.TaggedError<RequestRefused>()("Reques
 const troubles: Readonly<Record<string, (space: string) => string>> = {
   "space/stopped": (space) => `Space ${space} stopped, and opens again from what is durable. Send the request again`,
   "store/conflict": (space) => `Space ${space} is at another beat than its writer knew, and opens anew. Send the request again`,
+  "store/version": (space) => `The store of space ${space} has a format of another version. The log of the runtime says which; with that version the space can be used`,
   "store/damaged": (space) => `What is stored of space ${space} cannot be read. The log of the runtime says why; until that is mended the space cannot be used`,
   "store/locked": (space) => `The store of space ${space} is held by another process. Go through the server that it belongs to, or send the request again when that has ended`,
   "store/stale": (space) => `Space ${space} was opened somewhere else since, and opens anew. Send the request again`,

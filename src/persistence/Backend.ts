@@ -45,6 +45,8 @@ export interface Group {
   readonly dequeued: ReadonlySet<number>
   readonly blobs: ReadonlyMap<string, Content>
   readonly observations: ReadonlyMap<string, ObservationRow>
+  /** The moment at which the space next has something to do, as `SpaceStore.setDue` takes it. */
+  readonly due: number | undefined
 }
 
 /**
@@ -58,6 +60,8 @@ export interface Backend {
   readonly epoch: number
   readonly place: string
   readonly head: Head
+  /** The stored moment, as of the opening. */
+  readonly due: number | undefined
   anchor(): Anchor
   read(key: string): string | undefined
   /** The names of the documents directly below, in code-unit order. */
@@ -91,19 +95,67 @@ export interface Backend {
 }
 
 /**
- * Throws unless `epoch` is the current one and the stored head is the one that the group follows on.
+ * The writer of a space: its epoch, and how many groups were stored that no beat belongs to.
+ *
+ * The head tells a reader of each other group.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Writer {
+  readonly epoch: number
+  readonly asides: number
+}
+
+/**
+ * The turn of one handle to write. Its first write claims an epoch; that nobody else wrote since it opened is checked before.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Claim {
+  private readonly space: string
+  private known: Writer
+  private isClaimed = false
+
+  constructor(space: string, opened: Writer) {
+    this.space = space
+    this.known = opened
+  }
+
+  get epoch(): number {
+    return this.known.epoch
+  }
+
+  /**
+   * The writer to store with a write; `undefined` where the stored one stays.
+   *
+   * @throws PersistenceError
+   */
+  next(stored: Writer, isAside: boolean): Writer | undefined {
+    const { epoch } = this.known
+    if (stored.epoch !== epoch || (!this.isClaimed && stored.asides !== this.known.asides)) {
+      throw new PersistenceError({ reason: new StaleWriter({ space: this.space, epoch, current: stored.epoch }) })
+    }
+    if (this.isClaimed && !isAside) return undefined
+    return { epoch: this.isClaimed ? epoch : epoch + 1, asides: stored.asides + (isAside ? 1 : 0) }
+  }
+
+  /** Takes note that a write is stored. */
+  wrote(writer: Writer | undefined): void {
+    this.isClaimed = true
+    if (writer !== undefined) this.known = writer
+  }
+}
+
+/**
+ * Throws unless the stored head is the one that the group follows on.
  *
  * @throws PersistenceError
  * @category guards
  * @since 0.1.0
  */
-export const checkTurn = (
-  backend: { readonly space: string; readonly epoch: number },
-  group: Group,
-  stored: { readonly epoch: number; readonly beat: number; readonly hash: string }
-): void => {
-  const { epoch, space } = backend
-  if (stored.epoch !== epoch) throw new PersistenceError({ reason: new StaleWriter({ space, epoch, current: stored.epoch }) })
+export const checkHead = (space: string, group: Group, stored: Head): void => {
   if (stored.beat !== group.base.beat || stored.hash !== group.base.hash) {
     const beat = group.journal[0]?.beat ?? group.head.beat
     throw new PersistenceError({ reason: new BeatConflict({ space, beat, head: stored.beat }) })

@@ -28,7 +28,6 @@ const PAGE = 64
  */
 export class GroupStore implements SpaceStore {
   readonly space: string
-  readonly epoch: number
   readonly place: string
   /** Hands the group on. Where commits are not durable by themselves, it waits for all that were made until now. */
   readonly flush: Effect.Effect<void, PersistenceError>
@@ -41,11 +40,14 @@ export class GroupStore implements SpaceStore {
 
   constructor(backend: Backend) {
     this.space = backend.space
-    this.epoch = backend.epoch
     this.place = backend.place
     this.backend = backend
-    this.overlay = new Overlay(backend.head)
+    this.overlay = new Overlay(backend.head, backend.due)
     this.flush = this.makeFlush(backend.sync)
+  }
+
+  get epoch(): number {
+    return this.backend.epoch
   }
 
   head(): Head {
@@ -190,6 +192,10 @@ export class GroupStore implements SpaceStore {
     this.overlay.add(batch)
   }
 
+  setDue(moment: number | undefined): void {
+    this.overlay.due = moment
+  }
+
   /** Lets go of the backend; what was not flushed is gone. */
   close(): void {
     this.failed ??= this.unavailable("this handle is closed")
@@ -213,7 +219,7 @@ export class GroupStore implements SpaceStore {
       this.failed = cause instanceof PersistenceError ? cause : this.unavailable("its last flush broke off")
       throw cause
     }
-    this.overlay = new Overlay(this.overlay.head)
+    this.overlay = new Overlay(this.overlay.head, this.overlay.due)
     this.committed++
   }
 

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Address from "../cell/Address.ts"
 import * as Bytes from "../cell/Bytes.ts"
-import { attempt, type Backend, checkTurn, type Group } from "./Backend.ts"
+import { attempt, type Backend, checkHead, Claim, type Group, type Writer } from "./Backend.ts"
 import * as GroupStore from "./GroupStore.ts"
 import * as Journal from "./Journal.ts"
 import { MemoryContent } from "./MemoryContent.ts"
@@ -22,7 +22,8 @@ import { expired, Pruning, sizeOf } from "./Pruning.ts"
 
 /** What outlives the handles of a space. */
 class Space {
-  epoch = 0
+  writer: Writer = { epoch: 0, asides: 0 }
+  due: number | undefined = 0
   head: Head = { beat: -1, clock: 0, hash: "" }
   readonly cells = new Map<string, string>()
   readonly names = new Map<string, Set<string>>()
@@ -44,26 +45,31 @@ class Space {
   numbers: ReadonlyArray<number> | undefined
   readonly content = new MemoryContent()
   readonly observations = new Map<string, ObservationRow>()
-  readonly uploads = new Map<number, Array<Uint8Array>>()
-  lastUpload = 0
 }
 
 class MemoryBackend implements Backend {
   readonly space: string
-  readonly epoch: number
   readonly place = "memory"
   readonly head: Head
+  readonly due: number | undefined
   readonly sync = undefined
   private readonly data: Space
   private readonly pruning: Pruning
+  private readonly claim: Claim
+  private readonly uploads = new Map<number, Array<Uint8Array>>()
+  private lastUpload = 0
 
   constructor(space: string, data: Space, kept: Retention) {
     this.space = space
     this.data = data
-    this.epoch = ++data.epoch
+    this.claim = new Claim(space, data.writer)
     this.head = data.head
+    this.due = data.due
     this.pruning = new Pruning(kept)
-    data.uploads.clear()
+  }
+
+  get epoch(): number {
+    return this.claim.epoch
   }
 
   anchor(): Anchor {
@@ -134,27 +140,30 @@ class MemoryBackend implements Backend {
   }
 
   startUpload(): number {
-    this.data.uploads.set(++this.data.lastUpload, [])
-    return this.data.lastUpload
+    this.uploads.set(++this.lastUpload, [])
+    return this.lastUpload
   }
 
   writePart(upload: number, _part: number, bytes: Uint8Array): void {
-    this.data.uploads.get(upload)?.push(bytes.slice())
+    this.uploads.get(upload)?.push(bytes.slice())
   }
 
   readUpload(upload: number): Uint8Array {
-    return Bytes.concat(this.data.uploads.get(upload) ?? [])
+    return Bytes.concat(this.uploads.get(upload) ?? [])
   }
 
   dropUpload(upload: number): void {
-    this.data.uploads.delete(upload)
+    this.uploads.delete(upload)
   }
 
   commit(group: Group): void {
     const { data } = this
-    checkTurn(this, group, { epoch: data.epoch, beat: data.head.beat, hash: data.head.hash })
+    const writer = this.claim.next(data.writer, group.journal.length === 0)
+    checkHead(this.space, group, data.head)
     // Texts that are made on demand come first: if one cannot be made, nothing has changed.
     const queued = Array.from(group.queued.values(), ({ id, seq, text }): QueueRow => ({ seq, id, text }))
+    if (writer !== undefined) data.writer = writer
+    this.claim.wrote(writer)
     this.commitCells(group)
     for (const row of group.journal) {
       data.journal.push(row)
@@ -172,6 +181,7 @@ class MemoryBackend implements Backend {
     }
     data.content.date(group.journal, group.head.clock + this.pruning.retention.contentMillis)
     data.head = group.head
+    data.due = group.due
     this.prune(group)
   }
 
@@ -300,6 +310,7 @@ export const layer: Layer.Layer<Persistence> = Layer.sync(Persistence, () => {
         const data = openSpace(spaces, space, options.create)
         return new MemoryBackend(space, data, { ...retention, ...options.retention })
       })),
+    due: (space) => attempt(() => openSpace(spaces, space, false).due),
     spaces: Effect.sync(() => [...spaces.keys()].sort())
   }
 })

@@ -20,6 +20,7 @@ import type { Batch, CellRow, Head, JournalRow, ObservationRow, QueueRow, Receip
 export class Overlay implements Group {
   readonly base: Head
   head: Head
+  due: number | undefined
   /** Whether nothing was added. */
   empty = true
   readonly cells = new Map<string, CellRow>()
@@ -38,7 +39,8 @@ export class Overlay implements Group {
   private readonly byId = new Map<string, Array<QueueRow>>()
   private filed = 0
 
-  constructor(head: Head) {
+  constructor(head: Head, due: number | undefined) {
+    this.due = due
     this.base = head
     this.head = head
   }

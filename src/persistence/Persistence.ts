@@ -107,9 +107,10 @@ export interface BlobWriter {
  * The open store of one space.
  *
  * Reads are synchronous and see everything appended. `append` refuses a batch
- * whose entry does not follow the head, and one from a handle whose epoch is
- * not the newest; it does so at the latest in `flush`, before anything of the
- * group is durable. After a crash the store is at the head of some flush, or of
+ * whose entry does not follow the head, and one from a handle that another one
+ * overtook; it does so at the latest in `flush`, before anything of the group is
+ * durable. A handle claims its epoch with its first write, which is refused where
+ * another handle wrote since this one opened. After a crash the store is at the head of some flush, or of
  * a batch after it: never inside a batch. All texts are well-formed and without
  * U+0000, as JSON texts are.
  *
@@ -120,7 +121,7 @@ export interface BlobWriter {
  */
 export interface SpaceStore {
   readonly space: string
-  /** Grows by one each time the space is opened. */
+  /** The epoch that the handle writes in: one more than the newest from its first write on. Opening and reading write nothing. */
   readonly epoch: number
   /** Where the data lies, for messages. */
   readonly place: string
@@ -152,6 +153,11 @@ export interface SpaceStore {
   readonly undated: () => ReadonlyArray<string>
   readonly writeBlob: () => BlobWriter
   readonly append: (batch: Batch) => void
+  /**
+   * Sets the moment at which the space next has something to do, in milliseconds since 1970: 0 for at once, `undefined` for
+   * never. The next flush that carries something stores it.
+   */
+  readonly setDue: (moment: number | undefined) => void
   /** After it, all that was appended is durable. A failure is final for this handle. */
   readonly flush: Effect.Effect<void, PersistenceError>
 }
@@ -189,8 +195,13 @@ export interface OpenOptions {
  * @since 0.1.0
  */
 export class Persistence extends Context.Service<Persistence, {
-  /** Opens a space's store until the scope closes, as its newest epoch. */
+  /** Opens a space's store until the scope closes. */
   readonly open: (space: string, options: OpenOptions) => Effect.Effect<SpaceStore, PersistenceError, Scope.Scope>
+  /**
+   * The moment that the last flush of a space set, read without opening it: at most a second earlier, never later. 0 before
+   * the first flush.
+   */
+  readonly due: (space: string) => Effect.Effect<number | undefined, PersistenceError>
   /** The names of the spaces there are, in code-unit order. */
   readonly spaces: Effect.Effect<ReadonlyArray<string>, PersistenceError>
 }>()("systole/persistence/Persistence") {}

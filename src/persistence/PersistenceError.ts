@@ -41,7 +41,22 @@ export class StoreDamaged extends Schema.TaggedError<StoreDamaged>()("StoreDamag
   }
 }
 
-/** Another kernel opened the space since: this one must not write any more. */
+/** The store has a format that this version does not read. */
+export class StoreVersion extends Schema.TaggedError<StoreVersion>()("StoreVersion", {
+  space: Schema.String,
+  place: Schema.String,
+  found: Schema.Int,
+  reads: Schema.Int
+}) {
+  readonly code = "store/version"
+  override get message() {
+    const version = this.found < this.reads ? "an older" : "a newer"
+    return `The store of space "${this.space}" at ${this.place} has format ${this.found}, and this version of Systole reads format ${this.reads}. ` +
+      `It is from ${version} version: use the version that wrote it. Nothing was changed in it`
+  }
+}
+
+/** Another kernel wrote to the space since: this one must not write any more. */
 export class StaleWriter extends Schema.TaggedError<StaleWriter>()("StaleWriter", {
   space: Schema.String,
   epoch: Schema.Natural,
@@ -49,7 +64,7 @@ export class StaleWriter extends Schema.TaggedError<StaleWriter>()("StaleWriter"
 }) {
   readonly code = "store/stale"
   override get message() {
-    return `Space "${this.space}" was opened again as epoch ${this.current}, so epoch ${this.epoch} may not write to it any more. Open it anew`
+    return `Another kernel wrote to space "${this.space}" since epoch ${this.epoch} opened it (the newest is ${this.current}), so this one may not write. Open it anew`
   }
 }
 
@@ -84,7 +99,7 @@ export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("St
  * @since 0.1.0
  */
 export class PersistenceError extends Schema.TaggedError<PersistenceError>()("PersistenceError", {
-  reason: Schema.Union([NoSuchSpace, InvalidSpaceName, StoreLocked, StoreDamaged, StaleWriter, BeatConflict, StoreUnavailable])
+  reason: Schema.Union([NoSuchSpace, InvalidSpaceName, StoreLocked, StoreDamaged, StoreVersion, StaleWriter, BeatConflict, StoreUnavailable])
 }) {
   get code() {
     return this.reason.code

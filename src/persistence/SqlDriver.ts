@@ -35,6 +35,10 @@ export interface SqlDriver {
   readonly prepare: (sql: string) => SqlStatement
   /** Runs `body` whole or not at all, with no other writer between; throws what `body` throws. */
   readonly transaction: <A>(body: () => A) => A
+  /** The stored moment at which the space next has something to do: 0 at first. */
+  readonly due: () => number | undefined
+  /** Stores that moment, in the transaction under way. */
+  readonly setDue: (moment: number | undefined) => void
   /** Waits until all transactions are durable; `undefined` where each is when it ends. */
   readonly sync: Effect.Effect<void, PersistenceError> | undefined
   readonly close: () => void
@@ -49,6 +53,8 @@ export interface SqlDriver {
 export interface SqlSource {
   /** Opens a space's database, which is empty when it was made just now; the name is known to be valid. */
   readonly open: (space: string, options: { readonly create: boolean }) => SqlDriver
+  /** The stored moment at which a space next has something to do, or up to a second less, read without opening its database. */
+  readonly due: (space: string) => number | undefined
   /** The names of the spaces there are. */
   readonly spaces: () => ReadonlyArray<string>
 }

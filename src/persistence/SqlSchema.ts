@@ -4,15 +4,15 @@
  * @module
  */
 import { Bulk } from "./Bulk.ts"
-import type { SqlDriver } from "./SqlDriver.ts"
+import type { SqlDriver, SqlStatement } from "./SqlDriver.ts"
 
 /** The version of the tables' format; a store with another one is refused. */
-export const FORMAT = 5
+export const FORMAT = 6
 
 /**
  * The tables. `cell` holds its parent's key, so that the names below a document
  * are one range of an index; the newest row of `journal` is the head, and `meta`
- * says what the journal's rows come to up to `counted`; `caller` holds the receipts
+ * says the newest writer, what the journal's rows come to up to `counted`; `caller` holds the receipts
  * with a digest, many in a row, and until there are many the journal notes them;
  * `receipt` holds the others, and both are numbered by age; long texts come last in
  * a row, so that what stands before them is read without them; `blob` points to `part`, so that
@@ -22,7 +22,7 @@ export const FORMAT = 5
  */
 const tables = [
   `CREATE TABLE IF NOT EXISTS meta (
-    id INTEGER PRIMARY KEY CHECK (id = 1), format INTEGER NOT NULL, epoch INTEGER NOT NULL,
+    id INTEGER PRIMARY KEY CHECK (id = 1), format INTEGER NOT NULL, epoch INTEGER NOT NULL, asides INTEGER NOT NULL,
     counted INTEGER NOT NULL, journal_size INTEGER NOT NULL, anchor_beat INTEGER NOT NULL, anchor_hash TEXT NOT NULL) STRICT`,
   "CREATE TABLE IF NOT EXISTS cell (key TEXT PRIMARY KEY, parent TEXT NOT NULL, text TEXT NOT NULL) STRICT, WITHOUT ROWID",
   "CREATE INDEX IF NOT EXISTS cell_parent ON cell (parent, key)",
@@ -58,7 +58,7 @@ const tables = [
  */
 export const create = (driver: SqlDriver): void => {
   for (const sql of tables) driver.prepare(sql).run()
-  driver.prepare("INSERT OR IGNORE INTO meta VALUES (1, ?, 0, -1, 0, -1, '')").run(FORMAT)
+  driver.prepare("INSERT OR IGNORE INTO meta VALUES (1, ?, 0, 0, -1, 0, -1, '')").run(FORMAT)
   driver.prepare("INSERT OR IGNORE INTO caller_state VALUES (1, 0, 0, NULL, 0, 0)").run()
 }
 
@@ -74,16 +74,33 @@ export const format = (driver: SqlDriver): number | undefined => {
 }
 
 /**
+ * A statement that is parsed when it first runs: most of those of an open space never do, and each takes kilobytes.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const lazily = (prepare: SqlDriver["prepare"]) => (sql: string): SqlStatement => {
+  let parsed: SqlStatement | undefined
+  return {
+    get: (...values) => (parsed ??= prepare(sql)).get(...values),
+    all: (...values) => (parsed ??= prepare(sql)).all(...values),
+    run: (...values) => (parsed ??= prepare(sql)).run(...values)
+  }
+}
+
+/**
  * The statements of one handle, each parsed once.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const statements = ({ prepare }: Pick<SqlDriver, "prepare">) => ({
+export const statements = (driver: Pick<SqlDriver, "prepare">) => statementsOf(lazily(driver.prepare))
+
+const statementsOf = (prepare: SqlDriver["prepare"]) => ({
   meta: prepare("SELECT counted, journal_size, anchor_beat, anchor_hash FROM meta"),
   setMeta: prepare("UPDATE meta SET counted = ?, journal_size = ?, anchor_beat = ?, anchor_hash = ?"),
-  turn: prepare("SELECT epoch, coalesce(beat, -1), coalesce(clock, 0), coalesce(hash, '') FROM meta LEFT JOIN journal ON beat = (SELECT max(beat) FROM journal)"),
-  nextEpoch: prepare("UPDATE meta SET epoch = epoch + 1"),
+  turn: prepare("SELECT epoch, asides, coalesce(beat, -1), coalesce(clock, 0), coalesce(hash, '') FROM meta LEFT JOIN journal ON beat = (SELECT max(beat) FROM journal)"),
+  setWriter: prepare("UPDATE meta SET epoch = ?, asides = ?"),
 
   cell: prepare("SELECT text FROM cell WHERE key = ?"),
   children: prepare("SELECT key FROM cell WHERE parent = ?"),

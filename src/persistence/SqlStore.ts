@@ -10,30 +10,22 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Address from "../cell/Address.ts"
 import * as Bytes from "../cell/Bytes.ts"
-import { attempt, type Backend, checkTurn, type Content, type Group, PART } from "./Backend.ts"
+import { attempt, type Backend, checkHead, Claim, type Content, type Group, PART, type Writer } from "./Backend.ts"
 import * as GroupStore from "./GroupStore.ts"
 import * as CallerIndex from "./CallerIndex.ts"
 import { IdFilter } from "./IdFilter.ts"
 import * as Mention from "./Mention.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
 import { type Anchor, checkSpaceName, type Head, type JournalRow, type ObservationRow, type OpenOptions, Persistence, type QueueRow, type ReceiptRow, retention } from "./Persistence.ts"
-import { NoSuchSpace, PersistenceError, StoreDamaged } from "./PersistenceError.ts"
 import { type Budget, expired, Pruning, sizeOf } from "./Pruning.ts"
 import * as SortKey from "./SortKey.ts"
 import { SqlContent } from "./SqlContent.ts"
 import type { SqlDriver, SqlRow, SqlSource, SqlStatement } from "./SqlDriver.ts"
-import * as SqlSchema from "./SqlSchema.ts"
+import { begin, readMeta, readTurn } from "./SqlOpening.ts"
+import type * as SqlSchema from "./SqlSchema.ts"
 
 /** Receipts with a digest from which on a flush puts them into rows; fewer are noted in the journal, which is written anyway. */
 const MANY_CALLERS = 32
-
-/** What the row of `meta` says beside the epoch. */
-interface Meta {
-  /** The beat up to which the size counts, and up to which no receipt is noted in the journal alone. */
-  readonly counted: number
-  readonly journalSize: number
-  readonly anchor: Anchor
-}
 
 /** What of a journal row says whether it is too old. */
 interface JournalAge {
@@ -52,9 +44,9 @@ interface CallerAge {
 
 class SqlBackend implements Backend {
   readonly space: string
-  readonly epoch: number
   readonly place: string
   readonly head: Head
+  readonly due: number | undefined
   readonly sync: Backend["sync"]
   private readonly driver: SqlDriver
   private readonly sql: SqlSchema.Statements
@@ -66,6 +58,8 @@ class SqlBackend implements Backend {
   /** Characters of the journal. */
   private journalSize: number
   private lastUpload = 0
+  private readonly claim: Claim
+  private storedDue: number | undefined
 
   constructor(space: string, driver: SqlDriver, options: OpenOptions) {
     this.space = space
@@ -73,14 +67,20 @@ class SqlBackend implements Backend {
     this.place = driver.place
     this.sync = driver.sync
     this.pruning = new Pruning({ ...retention, ...options.retention })
-    const { epoch, head, journalSize, notes, sql } = driver.transaction(() => begin(space, driver, options.create))
+    const { due, head, journalSize, notes, sql, writer } = begin(space, driver, options.create)
     this.sql = sql
     this.journalSize = journalSize
     this.callers = new CallerIndex.CallerIndex(this.sql, notes)
     this.content = new SqlContent(this.sql)
     this.pointed = filterOf(this.sql.receiptSpan, this.sql.receiptsAfter)
-    this.epoch = epoch
+    this.claim = new Claim(space, writer)
     this.head = head
+    this.due = due
+    this.storedDue = due
+  }
+
+  get epoch(): number {
+    return this.claim.epoch
   }
 
   anchor(): Anchor {
@@ -155,7 +155,10 @@ class SqlBackend implements Backend {
   }
 
   writePart(upload: number, part: number, bytes: Uint8Array): void {
-    if (part === 0) this.sql.startUpload.run(this.epoch, upload)
+    if (part === 0) {
+      this.claim.wrote(this.driver.transaction(() => this.take(readTurn(this.sql).writer, false)))
+      this.sql.startUpload.run(this.epoch, upload)
+    }
     this.sql.addPart.run(this.epoch, upload, part, bytes)
   }
 
@@ -169,8 +172,10 @@ class SqlBackend implements Backend {
 
   commit(group: Group): void {
     this.driver.transaction(() => {
-      const { epoch, head } = readTurn(this.sql)
-      checkTurn(this, group, { epoch, beat: head.beat, hash: head.hash })
+      const { head, writer } = readTurn(this.sql)
+      // Within the transaction, since content is written in the epoch that it claims; where it breaks off, the handle writes no more.
+      this.claim.wrote(this.take(writer, group.journal.length === 0))
+      checkHead(this.space, group, head)
       this.commitCells(group)
       const budget = this.pruning.budget(group)
       const callers = this.commitReceipts(group)
@@ -184,7 +189,9 @@ class SqlBackend implements Backend {
       for (const [hash, content] of group.blobs) this.commitBlob(hash, content)
       this.content.date(group.journal, group.head.clock + this.pruning.retention.contentMillis)
       if (isGathering) this.gather(group, budget)
+      if (group.due !== this.storedDue) this.driver.setDue(group.due)
     })
+    this.storedDue = group.due
   }
 
   close(): void {
@@ -205,6 +212,16 @@ class SqlBackend implements Backend {
       else put.push(stored, SortKey.encode(parentOf(address)), text)
     }
     putCells.add(put)
+  }
+
+  /** Makes the store this handle's, with the first write; answers the writer that it then has, where that is another one. */
+  private take(stored: Writer, isAside: boolean): Writer | undefined {
+    const writer = this.claim.next(stored, isAside)
+    if (writer === undefined) return undefined
+    this.sql.setWriter.run(writer.epoch, writer.asides)
+    // Uploads of earlier handles have no end any more.
+    if (writer.epoch !== stored.epoch) for (const [epoch, upload] of this.sql.uploads.all()) dropParts(this.sql, epoch as number, upload as number)
+    return writer
   }
 
   /** Adds the journal, whose last row takes a note of receipts. */
@@ -265,9 +282,9 @@ class SqlBackend implements Backend {
     const upload = "upload" in content ? content.upload : this.startUpload()
     if ("bytes" in content) {
       const { bytes } = content
-      for (let at = 0, part = 0; at < bytes.length; at += PART, part++) this.writePart(upload, part, bytes.subarray(at, at + PART))
+      for (let at = 0, part = 0; at < bytes.length; at += PART, part++) this.sql.addPart.run(this.epoch, upload, part, bytes.subarray(at, at + PART))
     }
-    this.sql.endUpload.run(this.epoch, upload)
+    if ("upload" in content) this.sql.endUpload.run(this.epoch, upload)
     this.sql.addBlob.run(hash, this.epoch, upload)
   }
 
@@ -320,45 +337,6 @@ const dropParts = (sql: SqlSchema.Statements, epoch: number, upload: number): vo
   sql.endUpload.run(epoch, upload)
 }
 
-const readMeta = (sql: SqlSchema.Statements): Meta => {
-  const [counted, journalSize, anchorBeat, anchorHash] = sql.meta.get() as [number, number, number, string]
-  return { counted, journalSize, anchor: { beat: anchorBeat, hash: anchorHash } }
-}
-
-/** Whose turn it is to write, and what is to be followed on. */
-const readTurn = (sql: SqlSchema.Statements): { readonly epoch: number; readonly head: Head } => {
-  const [epoch, beat, clock, hash] = sql.turn.get() as [number, number, number, string]
-  return { epoch, head: { beat, clock, hash } }
-}
-
-/** Makes the store this handle's, or refuses it and changes nothing. */
-const begin = (space: string, driver: SqlDriver, create: boolean) => {
-  checkFormat(space, driver, create)
-  const sql = SqlSchema.statements(driver)
-  sql.nextEpoch.run()
-  for (const [epoch, upload] of sql.uploads.all()) dropParts(sql, epoch as number, upload as number)
-  const { counted, journalSize } = readMeta(sql)
-  const turn = readTurn(sql)
-  if (turn.head.beat < counted) throw damaged(space, driver, `its journal ends with beat ${turn.head.beat}, and had beat ${counted}`)
-  return {
-    ...turn,
-    sql,
-    journalSize: journalSize + (sql.sizeAfter.get(counted)![0] as number),
-    notes: sql.notes.all(counted).map((row) => row[0] as string)
-  }
-}
-
-const checkFormat = (space: string, driver: SqlDriver, create: boolean): void => {
-  const format = SqlSchema.format(driver)
-  if (format === undefined && !create) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
-  if (format === undefined) return SqlSchema.create(driver)
-  if (format === SqlSchema.FORMAT) return
-  throw damaged(space, driver, `it has format ${format}, and this version of Systole reads format ${SqlSchema.FORMAT}: use the version that wrote it`)
-}
-
-const damaged = (space: string, { place }: SqlDriver, detail: string): PersistenceError =>
-  new PersistenceError({ reason: new StoreDamaged({ space, place, detail }) })
-
 const openBackend = (source: SqlSource, space: string, options: OpenOptions): Backend => {
   checkSpaceName(space)
   const driver = source.open(space, options)
@@ -379,5 +357,9 @@ const openBackend = (source: SqlSource, space: string, options: OpenOptions): Ba
 export const layer = (source: SqlSource): Layer.Layer<Persistence> =>
   Layer.succeed(Persistence, {
     open: (space, options) => GroupStore.scoped(attempt(() => openBackend(source, space, options))),
+    due: (space) => attempt(() => {
+      checkSpaceName(space)
+      return source.due(space)
+    }),
     spaces: Effect.suspend(() => attempt(() => [...source.spaces()].sort()))
   })

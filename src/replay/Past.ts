@@ -175,6 +175,9 @@ export class Past implements SpaceStore {
     for (const hash of hashes) this.unseen.delete(hash)
   }
 
+  /** A replay has no next moment. */
+  setDue(): void {}
+
   append({ blobs, cells, entry }: Batch): void {
     if (entry === undefined) return
     this.see(blobs.map(({ hash }) => hash))

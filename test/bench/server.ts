@@ -72,7 +72,7 @@ const counted = (store: SpaceStore): SpaceStore => {
 }
 
 const persistence = Layer.effect(Persistence, Effect.map(Persistence, (inner) => ({
-  spaces: inner.spaces,
+  ...inner,
   open: (space, options) => Effect.map(inner.open(space, options), counted)
 })))
 

@@ -11,6 +11,7 @@ import * as Model from "../persistence/StoreModel.ts"
 import { content } from "./ContentSuite.ts"
 import { queue } from "./QueueSuite.ts"
 import { everywhere, mixed, type Test } from "./StoreTest.ts"
+import { moments, writers } from "./WriterSuite.ts"
 
 /** Tests that `layer` keeps the contract. Each test gets a layer of its own. */
 export const suite = (name: string, layer: Layer.Layer<Persistence, PersistenceError>): void => {
@@ -25,6 +26,7 @@ export const suite = (name: string, layer: Layer.Layer<Persistence, PersistenceE
     describe("content", () => content(test))
     describe("durability", () => durability(test))
     describe("writers", () => writers(test))
+    describe("moments", () => moments(test))
     describe("retention", () => retained(test))
     describe("model", () => model(test))
   })
@@ -35,7 +37,7 @@ const spaces = (test: Test) => {
     Effect.gen(function*() {
       assert.strictEqual(yield* reason(using("shop", () => Effect.void, { create: false })), "NoSuchSpace")
       const store = yield* using("shop", Effect.succeed)
-      assert.deepStrictEqual([store.space, store.epoch, store.head()], ["shop", 1, { beat: -1, clock: 0, hash: "" }])
+      assert.deepStrictEqual([store.space, store.epoch, store.head()], ["shop", 0, { beat: -1, clock: 0, hash: "" }])
       assert.strictEqual(yield* reason(using("shop", () => Effect.void, { create: false })), "succeeded")
     }))
   test("refuses a name that cannot name a space", () =>
@@ -268,35 +270,6 @@ const durability = (test: Test) => {
       assert.strictEqual(thrown(() => store.append(beat(0))), "StoreUnavailable")
       assert.strictEqual(yield* reason(store.flush), "StoreUnavailable")
     }))
-}
-
-const writers = (test: Test) => {
-  test("refuses a beat that does not follow the head", () =>
-    using("shop", (store) =>
-      Effect.gen(function*() {
-        yield* write(store, beat(5))
-        for (const number of [5, 4, -1]) assert.strictEqual(thrown(() => store.append(beat(number, { cells: [cell("/a", "1")] }))), "BeatConflict")
-        assert.isUndefined(store.read("/a"))
-        yield* write(store, beat(7))
-        assert.strictEqual(store.head().beat, 7)
-      })))
-  test("stops the older of two handles before it changes anything", () =>
-    using("shop", (older) =>
-      Effect.gen(function*() {
-        yield* write(older, beat(0, { cells: [cell("/a", "0")] }))
-        yield* using("shop", (newer) =>
-          Effect.gen(function*() {
-            assert.deepStrictEqual([older.epoch, newer.epoch], [1, 2])
-            older.append(beat(1, { cells: [cell("/a", "old")] }))
-            assert.strictEqual(yield* reason(older.flush), "StaleWriter")
-            assert.strictEqual(thrown(() => older.append(beat(2))), "StaleWriter")
-            assert.strictEqual(yield* reason(older.flush), "StaleWriter")
-            assert.strictEqual(newer.read("/a"), "0")
-            yield* write(newer, beat(1, { cells: [cell("/a", "new")] }))
-          }))
-        yield* using("shop", (third) =>
-          Effect.sync(() => assert.deepStrictEqual([third.epoch, third.read("/a"), third.head().beat], [3, "new", 1])))
-      })))
 }
 
 const day = 86_400_000

@@ -48,6 +48,8 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
   const gate = yield* Latch.make(true)
   let arrived = yield* Deferred.make<void>()
   let broken = false
+  /** Counts the cuts of power: what was opened before the last one writes no more. */
+  let power = 0
   let unreadable = false
   let flushes = 0
   let observations = 0
@@ -57,11 +59,12 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
     ...memory,
     open: (name, options) =>
       Effect.map(memory.open(name, options), (store) => {
+        const born = power
         const failure = new PersistenceError({ reason: new StoreUnavailable({ space: name, place: "memory", detail: "the disk is broken" }) })
         const flush = Effect.gen(function*() {
           yield* Deferred.succeed(arrived, undefined)
           yield* Latch.await(gate)
-          if (broken) return yield* failure
+          if (broken || born !== power) return yield* failure
           yield* store.flush
           flushes++
         })
@@ -88,6 +91,7 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
       })
   }
   const boot: Machine["boot"] = Effect.fn("Machine.boot")(function*(modules, settings = {}) {
+    power++
     const layer = Layer.fresh(Kernel.layer.pipe(
       Layer.provide(Layer.succeed(Persistence, wrapped)),
       Layer.provide(Layer.succeedContext(context)),

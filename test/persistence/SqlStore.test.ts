@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
@@ -34,12 +34,12 @@ const filled = (store: SpaceStore) =>
   write(store, ...Array.from({ length: 50 }, (_, n) => beat(n, { cells: [cell(`/data/${n}`, "x".repeat(1000))] })))
 
 describe("SqlStore over node:sqlite, when a file is not as it should be", () => {
-  inFolder("reports a locked database at open and at flush, and is whole after it", (folder) =>
+  inFolder("opens a locked database to read, reports it at the flush, and is whole after it", (folder) =>
     Effect.gen(function*() {
       yield* using("shop", filled)
       const other = new DatabaseSync(fileOf(folder))
       other.exec("BEGIN EXCLUSIVE")
-      assert.strictEqual(yield* reason(open), "StoreLocked")
+      assert.strictEqual(yield* using("shop", (store) => Effect.succeed(store.read("/data/49")?.length)), 1000)
       other.exec("COMMIT")
       yield* using("shop", (store) =>
         Effect.gen(function*() {
@@ -92,14 +92,18 @@ describe("SqlStore over node:sqlite, when a file is not as it should be", () => 
       assert.isTrue(before.equals(readFileSync(fileOf(folder))))
     }))
 
-  inFolder("refuses a store of a newer format", (folder) =>
+  inFolder("refuses a store of another format", (folder) =>
     Effect.gen(function*() {
       yield* open
-      one(fileOf(folder), "UPDATE meta SET format = 99 RETURNING format")
-      const failed = yield* refused
-      assert.strictEqual(failed.code, "store/damaged")
-      assert.include(failed.message, "format 99")
-      assert.strictEqual(one(fileOf(folder), "SELECT epoch FROM meta").epoch, 1)
+      for (const [format, version] of [[99, "a newer"], [5, "an older"]] as const) {
+        one(fileOf(folder), `UPDATE meta SET format = ${format} RETURNING format`)
+        const before = readFileSync(fileOf(folder))
+        const failed = yield* refused
+        assert.strictEqual(failed.code, "store/version")
+        assert.include(failed.message, `has format ${format}`)
+        assert.include(failed.message, version!)
+        assert.isTrue(before.equals(readFileSync(fileOf(folder))))
+      }
     }))
 
   inFolder("does not write behind a head that is not its own", (folder) =>
@@ -138,6 +142,26 @@ describe("SqlStore over node:sqlite, on disk", () => {
       assert.deepStrictEqual(yield* Persistence.use((persistence) => persistence.spaces), ["shop"])
     }))
 
+  inFolder("writes nothing when a space is opened, read and closed, and answers its next moment from the file's header", (folder) =>
+    Effect.gen(function*() {
+      yield* using("shop", (store) => {
+        store.setDue(1_790_000_000_123)
+        return filled(store)
+      })
+      const state = () => [readFileSync(fileOf(folder)).toString("latin1"), statSync(fileOf(folder)).mtimeMs, readdirSync(folder)]
+      const before = state()
+      yield* using("shop", (store) => Effect.sync(() => {
+        assert.strictEqual(store.read("/data/1")?.length, 1000)
+        assert.strictEqual([...store.scanJournal(0, Infinity)].length, 50)
+        assert.deepStrictEqual([store.receipts("x"), [...store.queue()], store.observations(), store.blob("x")], [[], [], [], undefined])
+      }))
+      const prepare = DatabaseSync.prototype.prepare
+      DatabaseSync.prototype.prepare = () => assert.fail("the database was opened")
+      const due = Persistence.use((persistence) => persistence.due("shop"))
+      assert.strictEqual(yield* Effect.ensuring(due, Effect.sync(() => void (DatabaseSync.prototype.prepare = prepare))), 1_790_000_000_000)
+      assert.deepStrictEqual(state(), before)
+    }))
+
   inFolder("removes uploads that nobody finished, and writes the same content once", (folder) =>
     Effect.gen(function*() {
       yield* using("shop", (store) =>
@@ -155,6 +179,8 @@ describe("SqlStore over node:sqlite, on disk", () => {
         }))
       assert.strictEqual(one(fileOf(folder), "SELECT count(*) AS parts FROM part").parts, 2)
       yield* open
+      assert.strictEqual(one(fileOf(folder), "SELECT count(*) AS parts FROM part").parts, 2)
+      yield* using("shop", (store) => write(store, beat(0)))
       assert.strictEqual(one(fileOf(folder), "SELECT count(*) AS parts FROM part").parts, 1)
     }))
 
@@ -240,6 +266,7 @@ describe("SqlStore where a commit is not yet durable", () => {
     const waiting: Array<(result: Effect.Effect<void, PersistenceError>) => void> = []
     const layer = SqlStore.layer({
       spaces: () => [],
+      due: () => 0,
       open: () => ({
         place: "memory",
         prepare: (sql) => {
@@ -253,6 +280,8 @@ describe("SqlStore where a commit is not yet durable", () => {
           database.exec("COMMIT")
           return result
         },
+        due: () => 0,
+        setDue: () => {},
         sync: Effect.callback((resume) => void waiting.push(resume)),
         close: () => database.close()
       })

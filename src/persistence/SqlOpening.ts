@@ -1,0 +1,58 @@
+/**
+ * Opening a store in SQL: its format, its newest writer, and what its counts come to.
+ *
+ * @module
+ */
+import type { Writer } from "./Backend.ts"
+import type { Anchor, Head } from "./Persistence.ts"
+import { NoSuchSpace, PersistenceError, StoreDamaged, StoreVersion } from "./PersistenceError.ts"
+import type { SqlDriver } from "./SqlDriver.ts"
+import * as SqlSchema from "./SqlSchema.ts"
+
+/** What the row of `meta` says beside the epoch. */
+interface Meta {
+  /** The beat up to which the size counts, and up to which no receipt is noted in the journal alone. */
+  readonly counted: number
+  readonly journalSize: number
+  readonly anchor: Anchor
+}
+
+export const readMeta = (sql: SqlSchema.Statements): Meta => {
+  const [counted, journalSize, anchorBeat, anchorHash] = sql.meta.get() as [number, number, number, string]
+  return { counted, journalSize, anchor: { beat: anchorBeat, hash: anchorHash } }
+}
+
+/** Whose turn it is to write, and what is to be followed on. */
+export const readTurn = (sql: SqlSchema.Statements): { readonly writer: Writer; readonly head: Head } => {
+  const [epoch, asides, beat, clock, hash] = sql.turn.get() as [number, number, number, number, string]
+  return { writer: { epoch, asides }, head: { beat, clock, hash } }
+}
+
+/** Reads what a handle begins with; changes nothing but to make a new store. */
+export const begin = (space: string, driver: SqlDriver, create: boolean) => {
+  checkFormat(space, driver, create)
+  const sql = SqlSchema.statements(driver)
+  // First: the first write checks that this still holds, and so that nothing read below changed since.
+  const turn = readTurn(sql)
+  const { counted, journalSize } = readMeta(sql)
+  if (turn.head.beat < counted) throw damaged(space, driver, `its journal ends with beat ${turn.head.beat}, and had beat ${counted}`)
+  return {
+    ...turn,
+    due: driver.due(),
+    sql,
+    journalSize: journalSize + (sql.sizeAfter.get(counted)![0] as number),
+    notes: sql.notes.all(counted).map((row) => row[0] as string)
+  }
+}
+
+const checkFormat = (space: string, driver: SqlDriver, create: boolean): void => {
+  const format = SqlSchema.format(driver)
+  if (format === undefined && !create) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
+  if (format === undefined) return driver.transaction(() => SqlSchema.create(driver))
+  if (format === SqlSchema.FORMAT) return
+  throw new PersistenceError({ reason: new StoreVersion({ space, place: driver.place, found: format, reads: SqlSchema.FORMAT }) })
+}
+
+const damaged = (space: string, { place }: SqlDriver, detail: string): PersistenceError =>
+  new PersistenceError({ reason: new StoreDamaged({ space, place, detail }) })
+
