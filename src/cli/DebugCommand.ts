@@ -20,11 +20,6 @@ const say = (json: boolean, report: DebugReport) => {
   return Output.data(json, report, `${held ? "held" : "running"} after beat ${beat}${stops}`)
 }
 
-const changing = (name: string, description: string, body: Partial<DebugReport>) =>
-  Command.make(name, { space: SpaceCommand.name, json: Output.json }, ({ json, space }) =>
-    Client.use((client) => client.ask<DebugReport>(path(space), { method: "PUT", body })).pipe(Effect.flatMap((report) => say(json, report)))
-  ).pipe(Command.withDescription(description), Command.provide(Client.layer))
-
 const show = Command.make("show", { space: SpaceCommand.name, json: Output.json }, ({ json, space }) =>
   Client.use((client) => client.ask<DebugReport>(path(space))).pipe(Effect.flatMap((report) => say(json, report)))
 ).pipe(Command.withDescription("Show whether a space is held, and before which nodes it stops"), Command.provide(Client.layer))
@@ -45,12 +40,6 @@ const step = Command.make("step", { space: SpaceCommand.name, json: Output.json 
  * @since 0.1.0
  */
 export const command = Command.make("debug").pipe(
-  Command.withDescription("Step through a space of systole dev"),
-  Command.withSubcommands([
-    show,
-    at,
-    changing("hold", "Let no beat run but by hand", { held: true }),
-    step,
-    changing("go", "Let beats run again", { held: false })
-  ])
+  Command.withDescription("Step through a space of systole dev, which systole space hold keeps from running by itself"),
+  Command.withSubcommands([show, at, step])
 )

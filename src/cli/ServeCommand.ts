@@ -27,6 +27,11 @@ const permission = Flag.Boolean("permission").pipe(
   Flag.withDefault(false)
 )
 
+const hold = Flag.String("hold").pipe(
+  Flag.withDescription("A space that takes what comes and runs no beat by itself until systole space release; more than once for several"),
+  Flag.atLeast(0)
+)
+
 const flags = {
   port,
   json: Output.json
@@ -84,9 +89,9 @@ export const dev = Command.make("dev", flags, (flags) =>
  * @category constructors
  * @since 0.1.0
  */
-export const start = Command.make("start", { ...flags, permission }, (flags) =>
+export const start = Command.make("start", { ...flags, hold, permission }, (flags) =>
   Effect.gen(function*() {
     const config = yield* configured(flags)
     if (flags.permission) yield* Host.use((host) => host.confine(config))
-    return yield* serve(config, { isLive: false, json: flags.json })
+    return yield* serve({ ...config, kernel: { ...config.kernel, held: flags.hold } }, { isLive: false, json: flags.json })
   })).pipe(Command.withDescription("Serve this project: a space is created with systole space create"))

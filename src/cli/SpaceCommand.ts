@@ -41,8 +41,18 @@ const state = Command.make("state", { space: name, json: Output.json }, ({ json,
     Effect.flatMap((found) => Output.data(json, found, lines(found)))
   )).pipe(Command.withDescription("Print whether a space runs, is paused or shut down, what is parked, and what is locked"))
 
-const lines = ({ control, locks, parked, state, view_hzn }: SpaceState): ReadonlyArray<string> => [
+const holding = (verb: "hold" | "release", description: string) =>
+  Command.make(verb, { space: name, json: Output.json }, ({ json, space }) =>
+    Client.use((client) => client.ask<SpaceState>(`${path(space)}/control/${verb}`, { method: "POST" })).pipe(
+      Effect.flatMap((found) => Output.data(json, found, lines(found)))
+    )).pipe(Command.withDescription(description))
+
+const hold = holding("hold", "Let no beat of a space run by itself until it is released or the server ends; what comes is taken, and waits")
+const release = holding("release", "Let the beats of a held space run again")
+
+const lines = ({ control, held, locks, parked, state, view_hzn }: SpaceState): ReadonlyArray<string> => [
   control === null ? state : `${state}, ${control.verb} under way (${control.oid})`,
+  ...held ? ["held: no beat runs by itself until systole space release"] : [],
   ...parked === 0 ? [] : [`${parked} signals wait`],
   ...view_hzn === null ? [] : [`rolled back to beat ${view_hzn}`],
   ...locks.map(({ by, cell }) => `${cell} is locked by ${by}`)
@@ -67,6 +77,6 @@ const unlock = locking("unlock", "DELETE", "Unlock a cell")
  */
 export const command = Command.make("space").pipe(
   Command.withDescription("Create and list spaces, look how one stands, and lock its cells"),
-  Command.withSubcommands([create, ls, state, lock, unlock]),
+  Command.withSubcommands([create, ls, state, hold, release, lock, unlock]),
   Command.provide(Client.layer)
 )

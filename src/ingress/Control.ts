@@ -19,7 +19,7 @@ const CONTROL = "/v1/spaces/:space/control"
 const LOCKS = "/v1/spaces/:space/locks/*"
 
 /** What is asked without more to say. */
-const verbs: ReadonlyArray<Exclude<keyof SpaceControl, "state" | "rollback" | "lock" | "unlock">> = ["pause", "resume", "shutdown", "restart"]
+const verbs: ReadonlyArray<Exclude<keyof SpaceControl, "state" | "rollback" | "lock" | "unlock" | "hold" | "release">> = ["pause", "resume", "shutdown", "restart"]
 
 /**
  * Adds the routes to an application.
@@ -33,6 +33,9 @@ export const routes = (app: Hono, find: Find): void => {
     return Json.answer({ ...await Effect.runPromise(space.control.state) }, { headers: { "cache-control": "no-store" } })
   })
   for (const verb of verbs) app.post(`${CONTROL}/${verb}`, async (c) => begun(await find(c.req.param("space")), (control) => control[verb]()))
+  for (const verb of ["hold", "release"] as const) {
+    app.post(`${CONTROL}/${verb}`, async (c) => Json.answer({ ...await Effect.runPromise((await find(c.req.param("space"))).control[verb]) }))
+  }
   app.post(`${CONTROL}/rollback`, async (c) => {
     const to = beatOf(await Body.json(c.req.raw))
     return begun(await find(c.req.param("space")), (control) => control.rollback(to))

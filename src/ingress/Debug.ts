@@ -26,10 +26,9 @@ export const routes = (app: Hono, find: (space: string) => Promise<Space>): void
   const shown = async (space: Space): Promise<Response> => Json.answer(await Effect.runPromise(space.debug.view), fresh)
   app.get(path, async (c) => shown(await find(c.req.param("space"))))
   app.put(path, async (c) => {
-    const { breakpoints, held } = asked(await Body.json(c.req.raw))
+    const breakpoints = asked(await Body.json(c.req.raw))
     const space = await find(c.req.param("space"))
-    if (breakpoints !== undefined) await Effect.runPromise(space.debug.breakAt(breakpoints))
-    if (held !== undefined) await Effect.runPromise(space.debug.hold(held))
+    await Effect.runPromise(space.debug.breakAt(breakpoints))
     return shown(space)
   })
   app.post(`${path}/step`, async (c) => {
@@ -38,9 +37,9 @@ export const routes = (app: Hono, find: (space: string) => Promise<Space>): void
   })
 }
 
-const asked = (body: unknown): { readonly breakpoints?: ReadonlyArray<string> | undefined; readonly held?: boolean | undefined } => {
-  const { breakpoints, held } = (typeof body === "object" && body !== null ? body : {}) as { readonly breakpoints?: unknown; readonly held?: unknown }
-  const isList = breakpoints === undefined || (Array.isArray(breakpoints) && breakpoints.length <= MAX_BREAKPOINTS && breakpoints.every((name) => typeof name === "string"))
-  if (isList && (held === undefined || typeof held === "boolean")) return { breakpoints: breakpoints as ReadonlyArray<string> | undefined, held }
-  throw new RequestRefused({ code: "body/malformed", reason: `The body does not say how to step. Send { "breakpoints": [names of at most ${MAX_BREAKPOINTS} nodes], "held": true or false }, or one of them` })
+const asked = (body: unknown): ReadonlyArray<string> => {
+  const { breakpoints, ...rest } = (typeof body === "object" && body !== null ? body : {}) as { readonly breakpoints?: unknown }
+  const isList = Array.isArray(breakpoints) && breakpoints.length <= MAX_BREAKPOINTS && breakpoints.every((name) => typeof name === "string")
+  if (isList && Object.keys(rest).length === 0) return breakpoints
+  throw new RequestRefused({ code: "body/malformed", reason: `The body does not say where to stop. Send { "breakpoints": [names of at most ${MAX_BREAKPOINTS} nodes] }; beats stop with POST …/control/hold` })
 }

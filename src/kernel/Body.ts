@@ -79,6 +79,8 @@ export interface LiveBody extends Body {
   readonly derivation: Derived
   /** The node modules of the runtime. */
   readonly nodes: Modules
+  /** The spaces of the kernel in which beats run by hand alone. */
+  readonly held: Set<string>
   /** Where what goes wrong is told. */
   readonly reporter: Reporter
 }

@@ -141,6 +141,17 @@ export class Controls implements SpaceControl {
     return this.locking(cell, false)
   }
 
+  readonly hold: SpaceControl["hold"] = this.holding(true)
+  readonly release: SpaceControl["release"] = this.holding(false)
+
+  private holding(isHeld: boolean): SpaceControl["hold"] {
+    return Effect.callback((resume) =>
+      this.group.whenDurable(() => {
+        this.group.hold(isHeld)
+        resume(Effect.succeed(this.look()))
+      }, (error) => resume(Effect.fail(error))))
+  }
+
   private steer(verb: Regime.Verb, to?: number, check: () => void = nothing): ReturnType<SpaceControl["pause"]> {
     return Effect.suspend(() => {
       let asked: Control.Steered | undefined
@@ -166,6 +177,7 @@ export class Controls implements SpaceControl {
     const { boot_oid = null, control, gated, halted, locks, paused, shdn_oid = null, view_hzn = null } = regime
     return {
       state: halted ? "halted" : paused ? "paused" : gated ? "gated" : "running",
+      held: this.group.held,
       control: control === undefined ? null : { verb: control.verb, oid: control.oid },
       parked: gated ? inbox.signals + inbox.backlog.signals : 0,
       view_hzn,

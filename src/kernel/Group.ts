@@ -77,7 +77,7 @@ export class Group {
     this.turn = turn
     this.listener = listener
     this.heartbeat = new Heartbeat(body, new LiveIntake(body))
-    this.byHand = body.settings.pace === "manual"
+    this.byHand = body.settings.pace === "manual" || body.held.has(body.space)
     this.durable = body.store.head().beat
     this.opened = body.host.now()
     this.schedule()
@@ -126,6 +126,9 @@ export class Group {
   /** Has beats run by hand alone from now on, or by themselves again. */
   hold(isHeld: boolean): void {
     this.byHand = isHeld
+    // Of the kernel, so that a space which is closed and opened again stays as it was.
+    if (isHeld) this.body.held.add(this.body.space)
+    else this.body.held.delete(this.body.space)
     this.wake()
   }
 

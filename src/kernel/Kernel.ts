@@ -68,7 +68,7 @@ export class Kernel extends Context.Service<Kernel, {
       const opening = yield* Semaphore.make(1)
       const nodes = new Modules()
       const host = { now: pacemaker.now, wake: pacemaker.wake, watch: yield* RunWatch }
-      const parts: Recovery.Parts = { registry, nodes, settings, hash, pacemaker, recall: yield* Recall, reporter: yield* CurrentReporter, host }
+      const parts: Recovery.Parts = { registry, nodes, settings, hash, pacemaker, recall: yield* Recall, reporter: yield* CurrentReporter, host, held: new Set(settings.held) }
 
       const start = Effect.fn("Kernel.open")(function*(name: string, create: boolean): Effect.fn.Return<LiveSpace, PersistenceError> {
         const known = running(open, name)

@@ -78,6 +78,8 @@ export interface Settings {
   readonly retention: Partial<Retention>
   /** Who may learn what, where anything is confidential. */
   readonly labels?: Rules | undefined
+  /** Spaces whose beats run by hand alone until they are released. */
+  readonly held?: ReadonlyArray<string> | undefined
   readonly limits: Limits
 }
 

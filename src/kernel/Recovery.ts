@@ -37,6 +37,8 @@ export interface Parts {
   readonly host: RunHost
   readonly recall: Recall
   readonly reporter: Reporter
+  /** The spaces that are held. */
+  readonly held: Set<string>
 }
 
 /**
@@ -46,7 +48,7 @@ export interface Parts {
  * @category constructors
  * @since 0.1.0
  */
-export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recall, registry, reporter, settings }: Parts): LiveBody => {
+export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker, recall, registry, reporter, settings }: Parts): LiveBody => {
   const documents = new Documents(store, settings.limits.residentBytes)
   // What came before the end of the process that was and after its last beat: the next beat dates it.
   for (const hash of store.undated()) documents.arrive(hash)
@@ -100,6 +102,7 @@ export const recover = (store: SpaceStore, { hash, host, nodes, pacemaker, recal
     host,
     recall,
     reporter,
+    held,
     number: next
   }
 }

@@ -99,6 +99,8 @@ export interface Begun {
 export interface SpaceState {
   /** `gated` while a pause or a shutdown has begun and is not over. */
   readonly state: "running" | "gated" | "paused" | "halted"
+  /** Whether no beat runs by itself: what comes is taken, and waits. */
+  readonly held: boolean
   /** The control operation under way. */
   readonly control: { readonly verb: string; readonly oid: string } | null
   /** How many signals wait for the gate to open. */
@@ -111,7 +113,7 @@ export interface SpaceState {
 }
 
 /**
- * What can be asked of a space as a whole. Each but the locks is an operation with a dossier, which comes through one state
+ * What can be asked of a space as a whole. Each but the locks and `hold` is an operation with a dossier, which comes through one state
  * in a beat; it is answered when the beat that begins it is durable, and its end can be awaited or watched like any other's.
  *
  * @category models
@@ -134,6 +136,10 @@ export interface SpaceControl {
    */
   readonly lock: (cell: string) => Effect.Effect<number, ControlError>
   readonly unlock: (cell: string) => Effect.Effect<number, ControlError>
+  /** Lets no beat run but by `step`, for as long as the process lives. What comes is taken, and waits. Nothing of it is in the journal. */
+  readonly hold: Effect.Effect<SpaceState, ReadError>
+  /** Lets beats run by themselves again. */
+  readonly release: Effect.Effect<SpaceState, ReadError>
 }
 
 /** A graph with what is counted in it and what stands out. */
@@ -184,8 +190,6 @@ export interface SpaceDebug {
   readonly view: Effect.Effect<DebugReport, ReadError>
   /** Has whoever watches runs told before each run of these nodes, and of no others: under `systole dev` the attached debugger stops there. */
   readonly breakAt: (nodes: ReadonlyArray<string>) => Effect.Effect<void, ReadError>
-  /** Lets no beat run but by `step`, or lets them run again. What is asked meanwhile is taken, and waits. */
-  readonly hold: (isHeld: boolean) => Effect.Effect<void, ReadError>
 }
 
 /** A rendezvous as it stands: its entry, with its numbers as such. */

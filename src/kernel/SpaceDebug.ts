@@ -1,10 +1,10 @@
 /**
  * Stepping through a space while it is developed.
  *
- * A space can be held, so that its beats run by hand, one at a time; and before
- * the runs of chosen nodes whoever debugs the process is told. Nothing of it is
- * in the journal: the beats are the same, whenever they run. (Seed 002, section
- * 13 and P10.)
+ * Before the runs of chosen nodes the debugger of the process is told. Nothing of
+ * it is in the journal: the beats are the same, whenever they run. A space that is
+ * held (`Controls`) runs its beats by hand, one at a time. (Seed 002, section 13
+ * and P10.)
  *
  * @module
  */
@@ -40,9 +40,5 @@ export class LiveDebug implements SpaceDebug {
 
   breakAt(nodes: ReadonlyArray<string>): Effect.Effect<void, ReadError> {
     return this.around.durably(() => this.around.derivation.breakAt(nodes))
-  }
-
-  hold(isHeld: boolean): Effect.Effect<void, ReadError> {
-    return this.around.durably(() => this.around.group.hold(isHeld))
   }
 }

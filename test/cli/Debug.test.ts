@@ -86,9 +86,9 @@ describe("systole dev", () => {
     const send = async (method: string, path: string, { body, prefer = "wait=10" }: { readonly body: unknown; readonly prefer?: string }): Promise<unknown> =>
       (await fetch(`${space}${path}`, { method, headers: { "content-type": "application/json", prefer }, body: JSON.stringify(body) })).json()
     const get = async (path: string): Promise<unknown> => (await fetch(`${space}${path}`)).json()
-    const systole = async (verb: string): Promise<Readonly<Record<string, unknown>>> => {
+    const systole = async (verb: string, group = "debug"): Promise<Readonly<Record<string, unknown>>> => {
       const [file, ...args] = command("node", join(root, "src", "main", "systole.ts"))
-      const { stdout } = await promisify(execFile)(file, [...args, "debug", verb, "home", "--json"], { cwd: project, env: environment() })
+      const { stdout } = await promisify(execFile)(file, [...args, group, verb, "home", "--json"], { cwd: project, env: environment() })
       return JSON.parse(stdout) as Readonly<Record<string, unknown>>
     }
     const put = (payload: number) => send("POST", "/signals", { body: { signal: "/signals/put", payload } })
@@ -106,12 +106,13 @@ describe("systole dev", () => {
       assert.strictEqual(await pulled, 4)
       inspector.close()
       assert.deepInclude(await systole("at"), { breakpoints: [] })
-      const { beat } = await systole("hold")
+      assert.deepInclude(await systole("hold", "space"), { held: true })
+      const { beat } = await systole("show")
       const { id } = await send("POST", "/signals", { body: { signal: "/signals/put", payload: 3 }, prefer: "respond-async" }) as { readonly id: string }
       assert.deepStrictEqual(await systole("show"), { beat, breakpoints: [], held: true })
       assert.deepStrictEqual(await systole("step"), { beat: Number(beat) + 1 })
       assert.deepInclude(await get(`/receipts/${id}`) as object, { status: "handled" })
-      assert.deepInclude(await systole("go"), { held: false })
+      assert.deepInclude(await systole("release", "space"), { held: false })
     } finally {
       await server.end()
       rmSync(project, { recursive: true, force: true })

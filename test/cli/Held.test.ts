@@ -53,4 +53,21 @@ export default Enzyme.make({ name: "peek", query: "/signals/peek", run: () => pr
     assert.include(confined.why, "Access to this API has been restricted")
     assert.deepStrictEqual(confined.cell as unknown, ["ann", "ann"])
   })
+
+  test("--hold takes what comes to a space and runs no beat of it until the space is released, and runs the others", { "systole.config.ts": config, "enzymes/greet.ts": greet }, async ({ json, serve }) => {
+    const first = await serve("start")
+    await json("signal", "shop", "--signal", "/signals/greet/ann", "--wait", "10")
+    await first.stop("SIGTERM")
+    const server = await serve("start", "--hold", "shop", "--hold", "market")
+    const newest = async (space: string) => (await ask(server.url, `/v1/spaces/${space}/beats?limit=1`)).body["beats"] as ReadonlyArray<{ readonly beat: number }>
+    const before = await newest("shop")
+    const { id, status } = await json("signal", "shop", "--signal", "/signals/greet/bob") as { readonly id: string; readonly status?: string }
+    assert.isUndefined(status)
+    assert.deepInclude(await json("signal", "other", "--signal", "/signals/greet/eve", "--wait", "10") as object, { status: "handled" })
+    assert.deepStrictEqual(await newest("shop"), before)
+    assert.deepInclude(await json("space", "state", "shop") as object, { held: true })
+    assert.deepInclude((await ask(server.url, "/v1/spaces/shop/control/release", { method: "POST" })).body, { held: false })
+    assert.deepInclude((await ask(server.url, `/v1/spaces/shop/receipts/${id}`, { headers: { prefer: "wait=10" } })).body, { status: "handled" })
+    assert.deepStrictEqual(await json("cell", "get", "shop", "/data/greeted"), ["ann", "bob"])
+  })
 })

@@ -47,7 +47,7 @@ describe("A space that is stepped through", () => {
       const space = yield* make
       yield* space.idle
       const { beat } = yield* space.debug.view
-      yield* space.debug.hold(true)
+      assert.deepInclude(yield* space.control.hold, { state: "running", held: true })
       const ids = yield* Fx.forEach([1, 2, 3], (payload) => Fx.map(space.signal({ signal: "/signals/put", payload }), ({ id }) => id))
       yield* turns()
       assert.deepInclude(yield* space.debug.view, { beat, held: true })
@@ -59,7 +59,7 @@ describe("A space that is stepped through", () => {
         assert.strictEqual(yield* space.get("/data/one"), i)
         assert.strictEqual(yield* space.get("/data/double"), i * 2)
       }
-      yield* space.debug.hold(false)
+      assert.deepInclude(yield* space.control.release, { held: false })
       yield* space.idle
       assert.strictEqual(yield* space.get("/data/double"), 6)
       assert.deepInclude(yield* space.debug.view, { beat: beat + 3, held: false })
