@@ -85,15 +85,18 @@ export class Graph {
     }
   }
 
-  removeWriter(location: Location): void {
+  /** Takes from a node all that it writes. */
+  removeWriter(node: Node): void {
     this.clock++
     this.writers++
-    location.writer = undefined
-    this.locations.leave(location)
-    for (const edge of this.edgesTo(location)) {
-      if (!edge.back || edge.location.extra?.depth === "children") continue
-      edge.back = false
-      this.backs.delete(edge)
+    for (const location of this.outputsOf(node)) {
+      location.writer = undefined
+      this.locations.leave(location)
+      for (const edge of this.edgesTo(location)) {
+        if (!edge.back || edge.location.extra?.depth === "children") continue
+        edge.back = false
+        this.backs.delete(edge)
+      }
     }
     if (this.isCyclic) this.straighten()
   }
@@ -191,9 +194,9 @@ export class Graph {
     }
   }
 
-  /** Edges that close no cycle any more lift their readers again. */
+  /** Edges that close no cycle any more lift their readers again. Paths are only added by that, so one look at each edge is enough. */
   private straighten(): void {
-    for (const edge of this.backs) {
+    for (const edge of [...this.backs]) {
       const writers = this.writersOf(edge.location)
       if (writers.some((writer) => this.isBelow(edge.reader, writer))) continue
       edge.back = false
@@ -215,9 +218,9 @@ export class Graph {
     return false
   }
 
-  /** The edges from a node's outputs to whoever reads them. */
+  /** The edges from a node's outputs to their readers. A node that was removed writes nothing, though a run of it may still be under way. */
   *readersOf(node: Node): Generator<Edge> {
-    for (const location of this.outputsOf(node)) yield* this.edgesTo(location)
+    for (const location of this.outputsOf(node)) if (location.writer === node) yield* this.edgesTo(location)
   }
 
   /** The edges of all who read a document, a part of it, or the list of names in which it stands. */

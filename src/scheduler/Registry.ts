@@ -112,7 +112,7 @@ export class Registry {
     this.nodes.delete(node.definition.name)
     this.retire(node)
     if (node.definition._tag === "Materializer") this.graph.uncover(node)
-    for (const location of this.graph.outputsOf(node)) this.graph.removeWriter(location)
+    this.graph.removeWriter(node)
     if ((node.flags & RUNNING) === 0) this.dissolve(node)
     else node.run!.leave()
     this.removed?.(node)
@@ -168,7 +168,7 @@ export class Registry {
       throw new NodeTaken({ name, reason: `there is a ${_tag} of this name, which cannot become a ${definition._tag}; give the new one another name` })
     }
     const wasLive = node.isLive
-    for (const location of this.graph.outputsOf(node)) this.graph.removeWriter(location)
+    this.graph.removeWriter(node)
     node.output = undefined
     node.liveRefs = 0
     node.define(definition)

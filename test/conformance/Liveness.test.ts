@@ -1,7 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Effect as Fx } from "effect"
 import type { Transaction, Value } from "systole"
-import { Computation, Effect, Scheduler } from "systole"
+import { Computation, Effect, Kernel, Scheduler } from "systole"
+import { enzyme } from "../kernel/Kit.ts"
 import * as Dice from "../support/Dice.ts"
+import * as TestKernel from "../support/TestKernel.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
 const viewOf = (scheduler: Scheduler, name: string) => scheduler.snapshot().find((node) => node.name === name)!
@@ -110,4 +113,59 @@ describe("G: liveness", () => {
     assert.isBelow(scheduler.registry.get("watch")!.ordinal, scheduler.registry.get("parent")!.ordinal)
     assert.deepStrictEqual(order, ["parent", "child", "parent", "child", "parent"])
   })
+
+  it("G33 nodes that list the folder in which they derive can go, one after the other, and the rest settles at what is there", () => {
+    const names = ["a", "b", "c"]
+    const folder = () => {
+      const scheduler = new Scheduler()
+      for (const name of names) scheduler.register(Computation.make({ name, output: `/c/${name}`, run: (tx) => tx.list("/c").length }))
+      for (const name of names) scheduler.register(Effect.make({ name: `watch-${name}`, read: (tx) => tx.get(`/c/${name}`) ?? null, deliver: () => {} }))
+      scheduler.settle()
+      return scheduler
+    }
+    for (const first of names) {
+      for (const second of names) {
+        const scheduler = folder()
+        scheduler.remove(first)
+        scheduler.settle()
+        scheduler.set(`/c/${first}`, undefined)
+        scheduler.settle()
+        for (const name of names) assert.strictEqual(scheduler.pull(`/c/${name}`), name === first ? undefined : 2, `${name} without ${first}`)
+        // To be watched takes a node's output from the graph as well.
+        if (second !== first) scheduler.register(Effect.make({ name: second, read: (tx) => tx.list("/c").length, deliver: () => {} }))
+        scheduler.settle()
+        for (const name of names) scheduler.remove(name)
+        scheduler.settle()
+        assert.deepStrictEqual(scheduler.snapshot().map(({ name }) => name), names.map((name) => `watch-${name}`))
+      }
+    }
+  })
+
+  it.effect("G33 the same when their module goes, and when a piece is stopped", () =>
+    Fx.gen(function*() {
+      const kernel = yield* Kernel
+      // A node hears nothing of its own output, so each counts the others.
+      const others = (tx: Transaction, own: Value) => tx.list("/data/c").filter((name) => name !== own).length
+      const count = (name: string) => Computation.make({ name, output: `/data/c/${name}`, run: (tx) => others(tx, name) })
+      const c = count("c")
+      for (const node of [count("a"), count("b"), c]) yield* kernel.register(node)
+      yield* kernel.register(Effect.make({ name: "watch", read: (tx) => tx.get("/data/c/a") ?? null, deliver: () => {} }))
+      yield* kernel.register(Computation.make({ name: "piece", inputs: ["name"], output: "/data/c/:name", run: (tx, { name }) => others(tx, name) }))
+      const space = yield* TestKernel.space([
+        enzyme("start", (tx) => tx.set("/data/started", ["d", "e"].map((name) => tx.start("piece", { name })))),
+        enzyme("stop", (tx) => {
+          tx.stop((tx.get("/data/started") as ReadonlyArray<string>)[1]!)
+          tx.delete("/data/c/e")
+        }),
+        enzyme("tidy", (tx) => tx.delete("/data/c/c"))
+      ])
+      const send = (signal: string) => Fx.andThen(space.signal({ signal: `/signals/${signal}` }), space.step)
+      yield* send("start")
+      assert.strictEqual(yield* space.get("/data/c/a"), 4)
+      yield* send("stop")
+      assert.strictEqual(yield* space.get("/data/c/a"), 3)
+      yield* kernel.unregister(c)
+      yield* send("tidy")
+      assert.strictEqual(yield* space.get("/data/c/a"), 2)
+    }).pipe(Fx.provide(TestKernel.layer())))
 })
