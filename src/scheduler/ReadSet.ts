@@ -227,12 +227,14 @@ export abstract class ReadSet extends NodeTransaction {
     return false
   }
 
-  /** Lets go of what the last run read and this one did not. */
+  /** Lets go of what the last run read and this one did not: one edge after the other, since demand is counted anew between them. */
   protected forget(): void {
     const last = this.lastRead()
-    if (last === undefined) this.node.reads = undefined
-    else last.nextRead = undefined
-    for (let edge = current.cursor; edge !== undefined; edge = edge.nextRead) this.graph.unlink(edge)
+    for (let edge = current.cursor; edge !== undefined; edge = edge.nextRead) {
+      if (last === undefined) this.node.reads = edge.nextRead
+      else last.nextRead = edge.nextRead
+      this.graph.unlink(edge)
+    }
   }
 
   /** The edge that the run read last. */

@@ -136,8 +136,10 @@ export class Registry {
   /** Lets go of what a node that is gone read and started; of one that runs, when its run is over. */
   dissolve(node: Node): void {
     for (const name of node.run?.children?.keys() ?? []) this.disown(node, name)
-    for (let edge: Edge | undefined = node.reads; edge !== undefined; edge = edge.nextRead) this.graph.unlink(edge)
-    node.reads = undefined
+    for (let edge: Edge | undefined = node.reads; edge !== undefined; edge = edge.nextRead) {
+      node.reads = edge.nextRead
+      this.graph.unlink(edge)
+    }
     node.liveRefs = 0
   }
 

@@ -6,7 +6,7 @@ import type { Runner } from "../../src/scheduler/Runner.ts"
 import * as Dice from "../support/Dice.ts"
 import * as Model from "./Model.ts"
 
-const GRAPHS = 400
+const GRAPHS = 512
 const ROUNDS = 12
 
 const seeds = Array.from({ length: GRAPHS }, (_, seed) => seed)
@@ -56,15 +56,16 @@ describe("Invariants of the scheduler", () => {
             continue
           }
           const foreign = Model.foreign(scheduler, spec)
-          assert.isFalse(Model.differs(held, foreign), at)
-          if (spec.output === undefined || node.error !== undefined || foreign.length < spec.log.length) continue
-          assert.deepStrictEqual(held.get(spec.output), spec.compute(held), at)
+          assert.isFalse(Model.differs(held, spec, foreign), at)
+          if (node.error !== undefined || foreign.length < spec.log.length) continue
+          if (spec.output !== undefined) assert.deepStrictEqual(held.get(spec.output), spec.compute(held), at)
+          for (const { compute, key } of spec.sides) assert.deepStrictEqual(held.get(key), compute(held), `${key} of ${at}`)
           // Computed anew from the sources alone, all the way.
-          if (isPlain) assert.deepStrictEqual(held.get(spec.output), model.value(spec.output), at)
+          if (isPlain) for (const key of Model.outputsOf(spec)) assert.deepStrictEqual(held.get(key), model.value(key), `${key} of ${at}`)
         }
         change()
         if (roll(3) > 0 || !isPlain) continue
-        const place = Dice.pick(roll, [...model.specs.values()].flatMap(({ output }) => output ?? []))
+        const place = Dice.pick(roll, model.places)
         assert.deepStrictEqual(scheduler.pull(place), model.value(place), `${place}, seed ${seed}, round ${round}`)
       }
     }
@@ -99,8 +100,8 @@ describe("Invariants of the scheduler", () => {
         sights.note()
         if (runs === 0) return
         assert.isNotEmpty(causesOf(node), `${spec.name}, seed ${seed}`)
-        // In a cycle, what it looked at changes while it runs.
-        if (!features.cycles) assert.isNotEmpty(sights.changes(spec), `${spec.name}, seed ${seed}`)
+        // In a cycle, and of what materializers write, what it looked at changes while it runs.
+        if (!features.cycles && !features.materializers) assert.isNotEmpty(sights.changes(spec), `${spec.name}, seed ${seed}`)
       }
       for (let round = 0; round < ROUNDS; round++) {
         settle()
@@ -183,7 +184,7 @@ describe("Invariants of the scheduler", () => {
 
   it("I7 a resumed node runs when one that stayed alive would; one that starts others runs first, so that they come back", () => {
     for (const seed of seeds) {
-      const { change, features, model, roll, scheduler, settle } = begin(seed, { without: { cycles: false } })
+      const { change, features, model, roll, scheduler, settle } = begin(seed, { without: { cycles: false, ...Model.featuresOf(seed).gates && { materializers: false } } })
       for (let round = 0; round < 4; round++) {
         settle()
         change()
@@ -194,7 +195,7 @@ describe("Invariants of the scheduler", () => {
       const log = { into: ran.alive }
       model.onRun = ({ name }) => void log.into.push(name)
       twin.gates.now = now
-      for (const key of [...model.sources.keys(), ...[...model.specs.values()].flatMap(({ output }) => output ?? [])]) {
+      for (const key of [...model.sources.keys(), ...model.places]) {
         const value = scheduler.graph.locations.whole(scheduler.graph.locations.root(key))
         twin.set(key, value)
       }
@@ -221,7 +222,9 @@ describe("Invariants of the scheduler", () => {
         // What was not started again by now begins anew, as it would have.
         rows.clear()
         const missing = round === 0 ? parents(ran.resumed).filter((name) => !ran.alive.includes(name)) : []
-        assert.deepStrictEqual(ran.resumed.toSorted(), [...ran.alive, ...missing].toSorted(), `seed ${seed}, round ${round}, ${JSON.stringify(features)}`)
+        // How often readers of materializers run follows from levels, which are not kept; and by that when their gates open.
+        const told = (names: ReadonlyArray<string>) => (features.materializers ? [...new Set(names)] : names).toSorted()
+        assert.deepStrictEqual(told(ran.resumed), told([...ran.alive, ...missing]), `seed ${seed}, round ${round}, ${JSON.stringify(features)}`)
         const [source, value] = [`/s/${roll(5)}`, Model.someValue(roll)]
         model.sources.set(source, value)
         for (const each of [scheduler, twin]) each.set(source, value)
@@ -231,7 +234,7 @@ describe("Invariants of the scheduler", () => {
 
   it("I8 each run knows its node, and exactly the changes that are the reason for it", () => {
     for (const seed of seeds) {
-      const { change, model, scheduler, settle } = begin(seed, { without: { links: false, cycles: false } })
+      const { change, model, scheduler, settle } = begin(seed, { without: { links: false, cycles: false, materializers: false } })
       const sights = new Model.Sights(model, scheduler)
       model.onRun = (spec, tx) => {
         const { node, runs } = tx as Runner
@@ -252,7 +255,8 @@ describe("Invariants of the scheduler", () => {
 
   it("I9 writers run before their readers, so that in a graph without cycles nothing runs twice in a pass", () => {
     for (const seed of seeds) {
-      const { change, model, settle } = begin(seed, { sources: 4, computations: 25, without: { cycles: false, children: false } })
+      // What a materializer writes is known when it has run, which is when all else has.
+      const { change, model, settle } = begin(seed, { sources: 4, computations: 25, without: { cycles: false, children: false, materializers: false } })
       const ran = new Set<string>()
       model.onRun = ({ name }) => {
         assert.isFalse(ran.has(name), `${name} ran twice, seed ${seed}`)

@@ -5,7 +5,7 @@
  * @module
  */
 import type { NodeDefinition, Scheduler, Transaction, Value } from "systole"
-import { Address, Computation, Effect, Link } from "systole"
+import { Address, Computation, Effect, Link, Materializer } from "systole"
 import { Runner } from "../../src/scheduler/Runner.ts"
 import * as Dice from "../support/Dice.ts"
 
@@ -13,15 +13,24 @@ import * as Dice from "../support/Dice.ts"
 export interface Reader {
   readonly get: (address: string) => Value
   readonly keys: (address: string) => ReadonlyArray<string> | undefined
+  /** The names below a cell, without those of what the reader itself writes. */
+  readonly list: (id: string) => ReadonlyArray<string>
 }
+
+/** One look of a node; a list is written down as the pattern of its names. */
+export type Look = readonly [how: "get" | "keys" | "list", address: string, value: Value]
 
 /** A node of the account. */
 export interface Spec {
   readonly name: string
   readonly output: string | undefined
   readonly compute: (reader: Reader) => Value
+  /** What it writes beside its output; of a materializer, all that it writes. */
+  readonly sides: ReadonlyArray<{ readonly key: string; readonly compute: (reader: Reader) => Value }>
+  /** Of a materializer: the cells that it may write. */
+  readonly envelope: string | undefined
   /** The reads of its newest run in the engine, with what they gave. */
-  log: ReadonlyArray<readonly [how: "get" | "keys", address: string, value: Value]>
+  log: ReadonlyArray<Look>
   runs: number
   /** Holds its runs back, in milliseconds. */
   readonly gate: { readonly debounce?: number; readonly throttle?: number }
@@ -44,11 +53,28 @@ export interface Features {
   readonly children?: boolean
   /** What these derive follows from what their creator saw as well, of which the account knows nothing. */
   readonly closures?: boolean
+  /** Computations that derive in folders and list folders, with cycles also the one in which they derive. */
+  readonly folders?: boolean
+  /** Nodes that write below a folder of their own. */
+  readonly materializers?: boolean
+  /** Computations that write beside their outputs. */
+  readonly sides?: boolean
+  /** Nodes that go, and come back. */
+  readonly removals?: boolean
 }
 
 /** A world of its own kind for each seed. */
-export const featuresOf = (seed: number): Required<Omit<Features, "closures">> =>
-  ({ links: (seed & 1) > 0, cycles: (seed & 2) > 0, failures: (seed & 4) > 0, gates: (seed & 8) > 0, children: (seed & 16) > 0 })
+export const featuresOf = (seed: number): Required<Omit<Features, "closures">> => ({
+  links: (seed & 1) > 0,
+  cycles: (seed & 2) > 0,
+  failures: (seed & 4) > 0,
+  gates: (seed & 8) > 0,
+  children: (seed & 16) > 0,
+  folders: (seed & 32) > 0,
+  materializers: (seed & 64) > 0,
+  sides: (seed & 128) > 0,
+  removals: (seed & 256) > 0
+})
 
 const mod = 1000
 
@@ -56,6 +82,8 @@ const mod = 1000
 export class Model {
   readonly sources = new Map<string, Value>()
   readonly specs = new Map<string, Spec>()
+  /** Nodes that were removed, and may come back. */
+  readonly gone = new Map<string, Spec>()
   /** Told of each run before it begins: what it read last time, if it ran before. */
   onRun: (spec: Spec, tx: Transaction) => void = () => {}
   /** What it threw first: to whom runs a node, that is nothing but a failed run. */
@@ -65,13 +93,45 @@ export class Model {
 
   /** What an address holds by the account: a source's value, or what is computed anew, with all that it takes. */
   value(address: string): Value {
-    return follow(address, (document) => {
-      const spec = [...this.specs.values()].find(({ output }) => output === document)
-      return spec === undefined ? this.sources.get(document) : spec.compute(this.reader)
-    })
+    const isFirst = this.computed === undefined
+    this.computed ??= new Map()
+    try {
+      return follow(address, (document) => this.document(document))
+    } finally {
+      if (isFirst) this.computed = undefined
+    }
   }
 
-  readonly reader: Reader = readerOf((address) => this.value(address))
+  /** What was computed already for the question that is being answered. */
+  private computed: Map<string, Value> | undefined
+
+  private document(key: string): Value {
+    if (this.computed!.has(key)) return this.computed!.get(key)
+    const value = this.compute(key)
+    this.computed!.set(key, value)
+    return value
+  }
+
+  private compute(key: string): Value {
+    for (const { compute, output, sides } of this.specs.values()) {
+      if (output === key) return compute(this.reader)
+      for (const side of sides) if (side.key === key) return side.compute(this.reader)
+    }
+    return this.sources.get(key)
+  }
+
+  readonly reader: Reader = readerOf((address) => this.value(address), (id) =>
+    namesIn(id, [...this.places, ...this.sources.keys()].filter((key) => key.startsWith(`${id}/`) && this.document(key) !== undefined)))
+
+  /** The folders in which nodes write, as places to look at. */
+  get folders(): ReadonlyArray<string> {
+    return [...new Set(this.places.filter((key) => /^\/[fm]\//.test(key)).map((key) => `${key.slice(0, key.lastIndexOf("/"))}/*`))]
+  }
+
+  /** All documents that nodes write. */
+  get places(): ReadonlyArray<string> {
+    return [...this.specs.values()].flatMap((spec) => outputsOf(spec))
+  }
 
   private tell(spec: Spec, tx: Transaction): void {
     try {
@@ -109,29 +169,32 @@ export class Model {
   /** The definition that makes a spec a node of the engine, and keeps its log. */
   define(spec: Spec, options: { readonly reads?: ReadonlyArray<string>; readonly deliver?: (value: Value) => void } = {}): NodeDefinition {
     const run = (tx: Transaction): Value => {
-      if (!(tx instanceof Runner)) {
-        const reader: Reader = { get: (address) => tx.get(address), keys: (address) => tx.keys(address) }
-        this.startAll(spec, reader, tx)
-        return spec.compute(reader)
+      const isRunner = tx instanceof Runner
+      const log: Array<Look> = []
+      const note = <V extends Value>(how: Look[0], address: string, value: V): V => {
+        log.push([how, address, value])
+        return value
       }
+      const reader: Reader = {
+        get: (address) => note("get", address, tx.get(address)),
+        keys: (address) => note("keys", address, tx.keys(address)),
+        list: (id) => note("list", `${id}/*`, without(spec, id, tx.list(id)))
+      }
+      const perform = () => {
+        this.startAll(spec, reader, tx)
+        const value = spec.compute(reader)
+        for (const side of spec.sides) {
+          const beside = side.compute(reader)
+          if (beside === undefined) tx.delete(side.key)
+          else tx.set(side.key, beside)
+        }
+        return value
+      }
+      if (!isRunner) return perform()
       this.running.push(spec.name)
       this.tell(spec, tx)
-      const log: Array<readonly ["get" | "keys", string, Value]> = []
-      const reader: Reader = {
-        get: (address) => {
-          const value = tx.get(address)
-          log.push(["get", address, value])
-          return value
-        },
-        keys: (address) => {
-          const value = tx.keys(address)
-          log.push(["keys", address, value])
-          return value
-        }
-      }
       try {
-        this.startAll(spec, reader, tx)
-        return spec.compute(reader)
+        return perform()
       } finally {
         this.running.pop()
         spec.log = log
@@ -139,15 +202,36 @@ export class Model {
       }
     }
     const { deliver = () => {}, reads } = options
+    if (spec.envelope !== undefined) return Materializer.make({ ...spec.gate, name: spec.name, reads, writes: [spec.envelope], run: (tx) => void run(tx) })
     return spec.output === undefined
       ? Effect.make({ ...spec.gate, name: spec.name, reads, read: run, deliver })
-      : Computation.make({ ...spec.gate, name: spec.name, output: spec.output, reads, run })
+      : Computation.make({ ...spec.gate, name: spec.name, output: spec.output, writes: spec.sides.map(({ key }) => key), reads, run })
   }
 
-  add(name: string, more: Pick<Spec, "output" | "compute"> & Partial<Pick<Spec, "gate" | "children" | "count">>): Spec {
-    const spec: Spec = { name, log: [], runs: 0, gate: {}, children: [], count: () => 0, ...more }
+  add(name: string, more: Pick<Spec, "output" | "compute"> & Partial<Pick<Spec, "gate" | "children" | "count" | "sides" | "envelope">>): Spec {
+    const base: Spec = { name, log: [], runs: 0, gate: {}, children: [], count: () => 0, sides: [], envelope: undefined, ...more }
+    const other = (reader: Reader): Reader => ({ ...reader, list: (id) => without(base, id, reader.list(id)) })
+    const spec: Spec = {
+      ...base,
+      compute: (reader) => base.compute(other(reader)),
+      sides: base.sides.map(({ compute, key }) => ({ key, compute: (reader) => compute(other(reader)) }))
+    }
     this.specs.set(name, spec)
     return spec
+  }
+
+  /** A node goes: what it made stays as it is. */
+  remove(spec: Spec, held: (key: string) => Value): void {
+    this.specs.delete(spec.name)
+    for (const key of outputsOf(spec)) this.sources.set(key, held(key))
+    this.gone.set(spec.name, spec)
+  }
+
+  /** A node that had gone is there again. */
+  restore(spec: Spec): void {
+    this.gone.delete(spec.name)
+    this.specs.set(spec.name, spec)
+    for (const key of outputsOf(spec)) this.sources.delete(key)
   }
 
   /** The nodes that nobody else starts. */
@@ -157,8 +241,25 @@ export class Model {
   }
 }
 
-const readerOf = (value: (address: string) => Value): Reader => ({
+/** The documents that a node writes. */
+export const outputsOf = ({ output, sides }: Pick<Spec, "output" | "sides">): ReadonlyArray<string> =>
+  [...output === undefined ? [] : [output], ...sides.map(({ key }) => key)]
+
+/** Names in a list, without those of what a node writes. */
+const without = (spec: Pick<Spec, "output" | "sides">, id: string, names: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const own = outputsOf(spec)
+  return names.filter((name) => !own.includes(`${id}/${name}`))
+}
+
+/** The names of documents directly below a cell, in order. */
+const namesIn = (id: string, keys: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const names = keys.map((key) => key.slice(id.length + 1)).filter((name) => !name.includes("/"))
+  return [...new Set(names)].toSorted()
+}
+
+const readerOf = (value: (address: string) => Value, list: Reader["list"]): Reader => ({
   get: value,
+  list,
   keys: (address) => {
     const found = value(address)
     return typeof found === "object" && found !== null ? Object.keys(found) : undefined
@@ -181,14 +282,18 @@ const follow = (address: string, documents: (key: string) => Value, hops = 0): V
 }
 
 /** What the engine holds at this moment, up to date or not. */
-export const committed = ({ graph: { locations } }: Scheduler): Reader => readerOf((address) => follow(address, (key) => locations.whole(locations.root(key))))
+export const committed = ({ graph: { locations } }: Scheduler): Reader => readerOf(
+  (address) => follow(address, (key) => locations.whole(locations.root(key))),
+  (id) => [...locations.children(Address.ofKey(id).scope, id)]
+)
 
 /** The reads of others' documents: of what it derives itself a node hears nothing, through links neither. */
-export const foreign = ({ graph: { locations } }: Scheduler, { log, output }: Spec): Spec["log"] =>
-  log.filter(([, address]) => {
+export const foreign = ({ graph: { locations } }: Scheduler, spec: Spec): Spec["log"] =>
+  spec.log.filter(([how, address]) => {
+    if (how === "list") return true
     let isOwn = false
     follow(address, (key) => {
-      isOwn ||= key === output
+      isOwn ||= outputsOf(spec).includes(key)
       return locations.whole(locations.root(key))
     })
     return !isOwn
@@ -196,6 +301,12 @@ export const foreign = ({ graph: { locations } }: Scheduler, { log, output }: Sp
 
 const number = (value: Value): number =>
   typeof value === "number" ? value : typeof value === "object" && value !== null ? Object.values(value).reduce((sum: number, item) => sum + number(item as Value), 0) : 0
+
+/** A folder among the places that nodes look at: how many names it has, or what all its cells hold. */
+const folder = ({ get, list }: Reader, id: string, isDeep: boolean): number => {
+  const names = list(id)
+  return isDeep ? names.reduce((sum, name) => sum + number(get(`${id}/${name}`)), 0) : names.length
+}
 
 /** One of the ways in which nodes of random graphs look at one of the places they may look at. */
 const looks: ReadonlyArray<(reader: Reader, places: ReadonlyArray<string>, at: number) => number> = [
@@ -218,7 +329,12 @@ const recipe = (roll: Dice.Dice, places: ReadonlyArray<string>): Spec["compute"]
   const parts = Array.from({ length: 1 + roll(3) }, () => ({ look: Dice.pick(roll, looks), at: roll(places.length) }))
   const [few, kind] = [2 + roll(5), roll(3)]
   return (reader) => {
-    const sum = parts.reduce((sum, { at, look }) => (sum * 7 + look(reader, places, at)) % mod, 0) % few
+    const cells = places.filter((place) => !place.endsWith("/*"))
+    const sum = parts.reduce((sum, { at, look }) => {
+      const place = places[at]!
+      const seen = place.endsWith("/*") ? folder(reader, place.slice(0, -2), look === looks[0] || look === looks[1]) : look(reader, cells, cells.indexOf(place))
+      return (sum * 7 + seen) % mod
+    }, 0) % few
     return kind === 0 ? { a: sum, b: { c: sum % 2 } } : sum
   }
 }
@@ -249,6 +365,28 @@ const linked = (roll: Dice.Dice, model: Model, features: Features): Value => {
   return Link.make(Dice.pick(roll, targets)) as unknown as Value
 }
 
+/** How many computations derive in one folder. */
+const FOLDER = 4
+
+/** What a node writes beside its output, and sometimes takes away. */
+const side = (roll: Dice.Dice, key: string, places: ReadonlyArray<string>): Spec["sides"][number] => {
+  const compute = recipe(roll, places)
+  return { key, compute: (reader) => {
+    const value = compute(reader)
+    return number(value) % 3 === 2 ? undefined : value
+  } }
+}
+
+/** A node that writes some cells below a folder of its own; those after it may look at them. */
+const materializer = (making: Making, i: number, places: Array<string>): void => {
+  const { model, roll } = making
+  const near = places.slice(-8)
+  const fail = failing(making, (reader) => number(reader.get("/s/0")))
+  const sides = Array.from({ length: 1 + roll(2) }, (_, n) => side(roll, `/m/${i}/${n}`, near))
+  model.add(`m${i}`, { output: undefined, envelope: `/m/${i}/*`, compute: fail, sides })
+  places.push(...sides.map(({ key }) => key), `/m/${i}/*`)
+}
+
 /** A random world of so many sources and computations; each may look at sources and at those before it. */
 export const random = (roll: Dice.Dice, { computations, sources }: { readonly sources: number; readonly computations: number }, features: Features = {}): Model => {
   const model = new Model()
@@ -263,11 +401,18 @@ export const random = (roll: Dice.Dice, { computations, sources }: { readonly so
     places.push(`/l/${i}`)
     model.sources.set(`/l/${i}`, linked(roll, model, features))
   }
-  const ahead = features.cycles === true ? Array.from({ length: computations }, (_, i) => `/c/${i}`) : []
+  const output = (i: number) => features.folders === true ? `/f/${Math.floor(i / FOLDER)}/${i}` : `/c/${i}`
+  const ahead = features.cycles !== true ? [] : [
+    ...Array.from({ length: computations }, (_, i) => output(i)),
+    ...features.folders === true ? Array.from({ length: Math.ceil(computations / FOLDER) }, (_, i) => `/f/${i}/*`) : []
+  ]
   for (let i = 0; i < computations; i++) {
     const near = [...places.slice(-8 - roll(8)), ...ahead.length > 0 && roll(3) === 0 ? [Dice.pick(roll, ahead)] : []]
-    model.add(`c${i}`, { output: `/c/${i}`, compute: failing(making, recipe(roll, near)), gate: gate(making) })
-    places.push(`/c/${i}`)
+    const sides = features.sides === true && roll(3) === 0 ? [side(roll, `/w/${i}`, near)] : []
+    model.add(`c${i}`, { output: output(i), compute: failing(making, recipe(roll, near)), gate: gate(making), sides })
+    places.push(output(i), ...sides.map(({ key }) => key))
+    if (features.folders === true && (i + 1) % FOLDER === 0) places.push(`/f/${Math.floor(i / FOLDER)}/*`)
+    if (features.materializers === true && roll(4) === 0) materializer(making, i, places)
   }
   for (let i = 0; features.children === true && i < 2; i++) parent(making, i, places)
   return model
@@ -285,7 +430,7 @@ const parent = (making: Making, i: number, places: ReadonlyArray<string>): void 
 
 /** An effect over some places of a world. */
 export const watcher = (model: Model, roll: Dice.Dice, name: string): Spec => {
-  const places = [...model.sources.keys(), ...[...model.specs.values()].flatMap(({ output }) => output ?? [])]
+  const places = [...model.sources.keys(), ...model.places, ...model.folders]
   return model.add(name, { output: undefined, compute: recipe(roll, Dice.shuffled(roll, places).slice(0, 5)) })
 }
 
@@ -303,20 +448,41 @@ export const changes = ({ features, model, roll }: Making): ReadonlyArray<readon
     return [source, value]
   })
 
-/** The same, in the engine as well. */
+/** A node goes, or one that went is there again. */
+const comeOrGo = ({ features, model, roll }: Making, scheduler: Scheduler): void => {
+  if (features.removals !== true || roll(3) > 0) return
+  const [back] = Dice.shuffled(roll, [...model.gone.values()])
+  if (back !== undefined && roll(2) === 0) {
+    model.restore(back)
+    scheduler.register(model.define(back))
+    return
+  }
+  const { graph: { locations } } = scheduler
+  const spec = Dice.pick(roll, model.roots.filter(({ children, name }) => children.length === 0 && !name.startsWith("e")))
+  model.remove(spec, (key) => locations.whole(locations.root(key)))
+  scheduler.remove(spec.name)
+}
+
+/** The same, in the engine as well; nodes come and go. */
 export const change = (making: Making, scheduler: Scheduler): void => {
+  comeOrGo(making, scheduler)
   for (const [source, value] of changes(making)) scheduler.set(source, value)
 }
 
 /** Whether a node that reads these would see something else now. */
-export const differs = (reader: Reader, log: Spec["log"]): boolean =>
-  log.some(([how, address, value]) => JSON.stringify(reader[how](address) ?? null) !== JSON.stringify(value ?? null))
+export const differs = (reader: Reader, spec: Spec, log: Spec["log"]): boolean =>
+  log.some(([how, address, value]) => {
+    const id = address.slice(0, -2)
+    const seen = how === "list" ? without(spec, id, reader.list(id)) : reader[how](address)
+    return JSON.stringify(seen ?? null) !== JSON.stringify(value ?? null)
+  })
 
 /** Who is live, and how many reads of live nodes each node serves, found anew from the edges of a graph: what is demanded, and what a parent started that has not run yet. */
 export const liveness = ({ edges, nodes }: ReturnType<Scheduler["view"]>): ReadonlyMap<string, readonly [live: boolean, liveRefs: number]> => {
   const live = new Set(nodes.filter(({ kind, live, parent, runs }) => kind !== "computation" || (live && parent !== undefined && runs === 0)).map(({ name }) => name))
   for (const name of live) for (const { from, to } of edges) if (to === name) live.add(from)
-  return new Map(nodes.map(({ name }) => [name, [live.has(name), edges.filter(({ from, to }) => from === name && live.has(to)).length]]))
+  // Materializers are demanded by nobody, and writers only by what reads their outputs.
+  return new Map(nodes.map(({ kind, name }) => [name, [live.has(name), kind === "materializer" ? 0 : edges.filter(({ from, to }) => from === name && live.has(to)).length]]))
 }
 
 /** What decides whether who looked at a place hears of a change: how far its path leads, over which links, and what is there; of what was looked at for its keys, those. */
@@ -337,6 +503,12 @@ const sight = (scheduler: Scheduler, [how, address]: Spec["log"][number], hops =
   return JSON.stringify(how === "keys" && typeof value === "object" && value !== null ? Object.keys(value) : value ?? null)
 }
 
+/** The same of a list: the names, but for those of what the node itself writes. */
+const listed = (scheduler: Scheduler, spec: Spec, [, address]: Look): string => {
+  const id = address.slice(0, -2)
+  return JSON.stringify(without(spec, id, committed(scheduler).list(id)))
+}
+
 /** Keeps, of all nodes, what they looked at in their newest runs and what changed of it since. */
 export class Sights {
   private readonly model: Model
@@ -351,7 +523,7 @@ export class Sights {
   /** Is called whenever something may have changed, once at most for each place. */
   note(): void {
     for (const spec of this.model.specs.values()) {
-      const seen = spec.log.map((look) => sight(this.scheduler, look))
+      const seen = spec.log.map((look) => look[0] === "list" ? listed(this.scheduler, spec, look) : sight(this.scheduler, look))
       const known = this.looks.get(spec)
       if (known?.log !== spec.log) this.looks.set(spec, { log: spec.log, seen, changed: new Set() })
       else for (const [i, now] of seen.entries()) if (now !== known.seen[i]) known.changed.add(i)
