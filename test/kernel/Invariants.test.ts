@@ -15,7 +15,7 @@ describe("Invariants of events", () => {
     Fx.forEach(seeds, (seed) =>
       Fx.gen(function*() {
         const roll = Dice.make(seed)
-        const model = Model.random(roll, { sources: 4, computations: 10 })
+        const model = Model.random(roll, { sources: 4, computations: 10 }, { folders: seed % 2 === 1, materializers: seed % 3 === 1, sides: seed % 4 === 1 })
         const kernel = yield* Kernel
         for (const spec of model.specs.values()) {
           const node = model.define(spec)
@@ -32,7 +32,7 @@ describe("Invariants of events", () => {
           return seen ?? null
         }, { lane: "space" })
         const space = yield* TestKernel.space([act])
-        const places = [...model.specs.values()].flatMap(({ output }) => output ?? [])
+        const { places } = model
         const events = Array.from({ length: 12 }, (_, n) => [n, Dice.pick(roll, places), `/s/${roll(4)}`, Model.someValue(roll) ?? null] as const)
         for (const [source] of model.sources) model.sources.set(source, undefined)
         const ids: Array<string> = []

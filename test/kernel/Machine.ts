@@ -21,6 +21,9 @@ export interface Versioned {
 export interface Machine {
   /** Starts a kernel over what is durable. One that ran before is fenced off, as by a power cut. */
   readonly boot: (modules: ReadonlyArray<Enzyme.Enzyme | NodeDefinition | Versioned>, settings?: Partial<Settings>) => Effect.Effect<Space, PersistenceError>
+  /** Takes a node out of the newest kernel, or into it. */
+  readonly unregister: (node: NodeDefinition) => Effect.Effect<void>
+  readonly register: (node: NodeDefinition) => Effect.Effect<void>
   /** The space as the newest kernel gives it: opened again where it had stopped. */
   readonly open: Effect.Effect<Space, PersistenceError>
   /** Lets no flush end. */
@@ -105,6 +108,8 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
   })
   return {
     boot,
+    unregister: (node) => Effect.suspend(() => Effect.orDie(newest!.unregister(node))),
+    register: (node) => Effect.suspend(() => Effect.orDie(newest!.register(node))),
     open: Effect.suspend(() => newest!.space("machine")),
     hold: Effect.andThen(Effect.map(Deferred.make<void>(), (next) => { arrived = next }), Latch.close(gate)),
     release: Effect.asVoid(Latch.open(gate)),

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import { TestClock } from "effect/testing"
-import type { Space, Value } from "systole"
+import type { NodeDefinition, Space, Value } from "systole"
 import { Computation, Effect } from "systole"
 import * as Model from "../scheduler/Model.ts"
 import * as Dice from "../support/Dice.ts"
@@ -26,7 +26,9 @@ const world = (seed: number) =>
   Fx.gen(function*() {
     const roll = Dice.make(seed)
     // How often nodes of a ring run depends on which read closed it, which is not kept.
-    const features = { ...Model.featuresOf(seed), cycles: false }
+    // How often readers of materializers run follows from levels, and by that when their gates open.
+    const { gates, materializers, ...more } = Model.featuresOf(seed)
+    const features = { ...more, gates, cycles: false, materializers: materializers && !gates, removals: seed % 3 === 0 && !more.children }
     const given = Model.random(roll, { sources: 4, computations: 10 }, features)
     // What never ran has nothing that is kept, so a debounce before a first run begins anew.
     const model = isDelayed(given) ? Model.random(roll, { sources: 4, computations: 10 }, { ...features, gates: false }) : given
@@ -34,14 +36,25 @@ const world = (seed: number) =>
     const ran: Array<string> = []
     model.onRun = ({ name }) => void ran.push(name)
     const machine = yield* Machine.make
-    const modules = [put, ...model.roots.map((spec) => model.define(spec))]
-    let space: Space = yield* machine.boot(modules)
+    const defined = model.roots.map((spec) => model.define(spec))
+    const gone = new Set<NodeDefinition>()
+    const boot = Fx.suspend(() => machine.boot([put, ...defined.filter((node) => !gone.has(node))]))
+    let space: Space = yield* boot
     return {
       model,
       features,
       /** What ran, in no order. */
-      take: () => ran.splice(0).toSorted(),
-      reopen: Fx.map(machine.boot(modules), (opened) => void (space = opened)),
+      take: () => {
+        const names = ran.splice(0).toSorted()
+        return features.materializers ? [...new Set(names)] : names
+      },
+      reopen: Fx.map(boot, (opened) => void (space = opened)),
+      /** A node goes, or one that went is there again. */
+      comeOrGo: (roll: Dice.Dice) => Fx.suspend(() => {
+        if (!features.removals || roll(3) > 0) return Fx.void
+        const node = Dice.pick(roll, defined)
+        return gone.delete(node) ? machine.register(node) : (gone.add(node), machine.unregister(node))
+      }),
       send: (changes: ReadonlyArray<readonly [string, Value]>) => Fx.andThen(space.signal({ signal: "/signals/put", payload: changes }), space.step),
       live: Fx.map(Fx.suspend(() => space.graph.view), ({ nodes }) => new Set(nodes.filter(({ live }) => live).map(({ name }) => name))),
       get: (place: string) => space.get(place)
@@ -78,6 +91,7 @@ describe("Invariants of restarts", () => {
           const isReopened = roll(3) === 0
           if (isReopened) yield* other.reopen
           yield* TestClock.adjust(roll(60))
+          for (const each of [alive, other]) yield* each.comeOrGo(Dice.make(1000 * seed + round))
           const changes = Model.changes({ ...alive, roll })
           for (const each of [alive, other]) yield* each.send(changes)
           const [expected, found] = [alive.take(), other.take()]

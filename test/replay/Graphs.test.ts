@@ -25,15 +25,24 @@ const act = enzyme("act", (tx, { payload }) => {
 /** One life of a space with a random graph, by the dice. */
 const live = Fx.fnUntraced(function*(seed: number) {
   const roll = Dice.make(seed)
-  const features = { ...Model.featuresOf(seed), closures: (seed & 32) > 0 }
+  const features = { ...Model.featuresOf(seed), closures: seed % 5 < 2, removals: seed % 7 < 3 }
   const model = Model.random(roll, { sources: 4, computations: 8 }, features)
   for (let i = 0; i < roll(3); i++) Model.watcher(model, roll, `e${i}`)
   const kernel = yield* Kernel
   for (const spec of Dice.shuffled(roll, model.roots)) yield* kernel.register(model.define(spec))
   const space = yield* TestKernel.space([act, put])
-  const places = [...model.specs.values()].flatMap(({ output }) => output ?? [])
+  const { places } = model
+  const gone = new Set<Model.Spec>()
   for (let round = 0; round < ROUNDS; round++) {
     const changes = Model.changes({ model, roll, features })
+    if (features.removals && roll(3) === 0) {
+      const spec = Dice.pick(roll, model.roots)
+      if (gone.delete(spec)) yield* kernel.register(model.define(spec))
+      else {
+        gone.add(spec)
+        yield* kernel.unregister(model.define(spec))
+      }
+    }
     for (let n = 0; n < roll(3); n++) {
       const to = roll(8) === 0 ? Dice.pick(roll, places) : `/s/${roll(4)}`
       yield* space.signal({ signal: `/signals/act/${n}`, payload: [Dice.pick(roll, places), to, Model.someValue(roll) ?? null, roll(12) === 0] })
@@ -48,12 +57,13 @@ const live = Fx.fnUntraced(function*(seed: number) {
   }
   yield* TestClock.adjust(3000)
   for (let i = 0; i < 4; i++) yield* Fx.result(space.step)
+  for (const spec of gone) yield* kernel.register(model.define(spec))
   yield* replays(space)
 })
 
 describe("Invariants of replays", () => {
   for (const part of [0, 1, 2]) {
-    it.effect(`graphs that fail, form rings, wait, start nodes, are read by handlers and aborted run again to the same entries, from every beat (part ${part})`, () =>
+    it.effect(`graphs that fail, form rings, wait, start nodes, lose nodes, are read by handlers and aborted run again to the same entries, from every beat (part ${part})`, () =>
       Fx.forEach(seeds.filter((seed) => seed % 3 === part), (seed) =>
         live(seed).pipe(Fx.provide(TestKernel.layer()), Fx.provideService(RunWatch, unchecked), Fx.catchCause((cause) => Fx.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)
   }
