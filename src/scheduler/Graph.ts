@@ -196,7 +196,8 @@ export class Graph {
 
   /** Edges that close no cycle any more lift their readers again. Paths are only added by that, so one look at each edge is enough. */
   private straighten(): void {
-    for (const edge of [...this.backs]) {
+    const closing = [...this.backs]
+    for (const edge of closing) {
       const writers = this.writersOf(edge.location)
       if (writers.some((writer) => this.isBelow(edge.reader, writer))) continue
       edge.back = false

@@ -229,8 +229,7 @@ export abstract class ReadSet extends NodeTransaction {
 
   /** Lets go of what the last run read and this one did not: one edge after the other, since demand is counted anew between them. */
   protected forget(): void {
-    const last = this.lastRead()
-    for (let edge = current.cursor; edge !== undefined; edge = edge.nextRead) {
+    for (let edge = current.cursor, last = this.lastRead(); edge !== undefined; edge = edge.nextRead) {
       if (last === undefined) this.node.reads = edge.nextRead
       else last.nextRead = edge.nextRead
       this.graph.unlink(edge)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import { Computation, Effect, Kernel, type Transaction } from "systole"
-import * as Model from "../scheduler/Model.ts"
+import * as World from "../scheduler/World.ts"
 import * as Dice from "../support/Dice.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { enzyme } from "./Kit.ts"
@@ -66,8 +66,8 @@ describe("the graph of a space", () => {
         const journal = (isLooking: boolean) => Fx.gen(function*() {
           const roll = Dice.make(seed)
           const look = Dice.make(seed + 1)
-          const model = Model.random(roll, { sources: 4, computations: 10 })
-          for (let i = 0; i < 2; i++) Model.watcher(model, roll, `e${i}`)
+          const model = World.random(roll, { sources: 4, computations: 10 })
+          for (let i = 0; i < 2; i++) World.watcher(model, roll, `e${i}`)
           const kernel = yield* Kernel
           for (const spec of model.specs.values()) yield* kernel.register(model.define(spec))
           const space = yield* TestKernel.space([put])
@@ -78,7 +78,7 @@ describe("the graph of a space", () => {
               yield* space.graph.traces
               yield* space.debug.breakAt([...model.specs.keys()].filter(() => look(3) === 0))
             }
-            for (let i = roll(3); i >= 0; i--) yield* space.signal({ signal: "/signals/put", payload: [`/s/${roll(4)}`, Model.someValue(roll) ?? null] })
+            for (let i = roll(3); i >= 0; i--) yield* space.signal({ signal: "/signals/put", payload: [`/s/${roll(4)}`, World.someValue(roll) ?? null] })
             yield* space.step
           }
           const rows = []

@@ -3,7 +3,7 @@ import { Effect as Fx } from "effect"
 import { TestClock } from "effect/testing"
 import type { Value } from "systole"
 import { Computation, Kernel, Retry } from "systole"
-import * as Model from "../scheduler/Model.ts"
+import * as World from "../scheduler/World.ts"
 import * as Dice from "../support/Dice.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { enzyme, steps } from "./Kit.ts"
@@ -15,13 +15,13 @@ describe("Invariants of events", () => {
     Fx.forEach(seeds, (seed) =>
       Fx.gen(function*() {
         const roll = Dice.make(seed)
-        const model = Model.random(roll, { sources: 4, computations: 10 }, { folders: seed % 2 === 1, materializers: seed % 3 === 1, sides: seed % 4 === 1 })
+        const model = World.random(roll, { sources: 4, computations: 10 }, { folders: seed % 2 === 1, materializers: seed % 3 === 1, sides: seed % 4 === 1 })
         const kernel = yield* Kernel
         for (const spec of model.specs.values()) {
           const node = model.define(spec)
           yield* kernel.register(roll(4) === 0 ? { ...node, throttle: 1 + roll(80) } : node)
         }
-        if (roll(2) === 0) yield* kernel.register(model.define(Model.watcher(model, roll, "watch")))
+        if (roll(2) === 0) yield* kernel.register(model.define(World.watcher(model, roll, "watch")))
         const handled: Array<number> = []
         const act = enzyme("act", (tx, { payload }) => {
           const [n, read, source, value] = payload as unknown as readonly [number, string, string, Value]
@@ -33,7 +33,7 @@ describe("Invariants of events", () => {
         }, { lane: "space" })
         const space = yield* TestKernel.space([act])
         const { places } = model
-        const events = Array.from({ length: 12 }, (_, n) => [n, Dice.pick(roll, places), `/s/${roll(4)}`, Model.someValue(roll) ?? null] as const)
+        const events = Array.from({ length: 12 }, (_, n) => [n, Dice.pick(roll, places), `/s/${roll(4)}`, World.someValue(roll) ?? null] as const)
         for (const [source] of model.sources) model.sources.set(source, undefined)
         const ids: Array<string> = []
         for (const event of events) ids.push((yield* space.signal({ signal: "/signals/act", payload: event })).id)

@@ -3,7 +3,8 @@ import { Effect as Fx } from "effect"
 import { TestClock } from "effect/testing"
 import type { NodeDefinition, Space, Value } from "systole"
 import { Computation, Effect } from "systole"
-import * as Model from "../scheduler/Model.ts"
+import type * as Model from "../scheduler/Model.ts"
+import * as World from "../scheduler/World.ts"
 import * as Dice from "../support/Dice.ts"
 import { enzyme } from "./Kit.ts"
 import * as Machine from "./Machine.ts"
@@ -27,12 +28,12 @@ const world = (seed: number) =>
     const roll = Dice.make(seed)
     // How often nodes of a ring run depends on which read closed it, which is not kept.
     // How often readers of materializers run follows from levels, and by that when their gates open.
-    const { gates, materializers, ...more } = Model.featuresOf(seed)
+    const { gates, materializers, ...more } = World.featuresOf(seed)
     const features = { ...more, gates, cycles: false, materializers: materializers && !gates, removals: seed % 3 === 0 && !more.children }
-    const given = Model.random(roll, { sources: 4, computations: 10 }, features)
+    const given = World.random(roll, { sources: 4, computations: 10 }, features)
     // What never ran has nothing that is kept, so a debounce before a first run begins anew.
-    const model = isDelayed(given) ? Model.random(roll, { sources: 4, computations: 10 }, { ...features, gates: false }) : given
-    for (let i = 0; i < 1 + roll(3); i++) Model.watcher(model, roll, `e${i}`)
+    const model = isDelayed(given) ? World.random(roll, { sources: 4, computations: 10 }, { ...features, gates: false }) : given
+    for (let i = 0; i < 1 + roll(3); i++) World.watcher(model, roll, `e${i}`)
     const ran: Array<string> = []
     model.onRun = ({ name }) => void ran.push(name)
     const machine = yield* Machine.make
@@ -92,7 +93,7 @@ describe("Invariants of restarts", () => {
           if (isReopened) yield* other.reopen
           yield* TestClock.adjust(roll(60))
           for (const each of [alive, other]) yield* each.comeOrGo(Dice.make(1000 * seed + round))
-          const changes = Model.changes({ ...alive, roll })
+          const changes = World.changes({ ...alive, roll })
           for (const each of [alive, other]) yield* each.send(changes)
           const [expected, found] = [alive.take(), other.take()]
           const live = yield* alive.live

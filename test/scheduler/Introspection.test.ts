@@ -5,7 +5,7 @@ import * as Drawing from "../../src/scheduler/Drawing.ts"
 import * as Introspection from "../../src/scheduler/Introspection.ts"
 import * as Trace from "../../src/scheduler/Trace.ts"
 import * as Dice from "../support/Dice.ts"
-import * as Model from "./Model.ts"
+import * as World from "./World.ts"
 
 const number = (tx: Transaction, address: string): number => Number(tx.get(address) ?? 0)
 
@@ -104,16 +104,16 @@ describe("looking at a graph", () => {
       const orders = [false, true].map((isLooking) => {
         const roll = Dice.make(seed)
         const look = Dice.make(seed + 1)
-        const model = Model.random(roll, { sources: 5, computations: 14 })
-        for (let i = 0; i < 3; i++) Model.watcher(model, roll, `e${i}`)
+        const model = World.random(roll, { sources: 5, computations: 14 })
+        for (let i = 0; i < 3; i++) World.watcher(model, roll, `e${i}`)
         const order: Array<string> = []
         model.onRun = ({ name }) => void order.push(name)
         const scheduler = new Scheduler()
-        Model.register(model, scheduler, roll)
+        World.register(model, scheduler, roll)
         for (let round = 0; round < 12; round++) {
           if (isLooking && look(2) === 0) scheduler.graph.explains = look(2) === 0
           if (isLooking) Introspection.diagnose(scheduler.view())
-          Model.change({ model, roll, features: {} }, scheduler)
+          World.change({ model, roll, features: {} }, scheduler)
           if (isLooking) Drawing.dot(scheduler.view())
           scheduler.settle()
         }

@@ -5,6 +5,8 @@ import { causesOf } from "../../src/scheduler/Introspection.ts"
 import type { Runner } from "../../src/scheduler/Runner.ts"
 import * as Dice from "../support/Dice.ts"
 import * as Model from "./Model.ts"
+import * as World from "./World.ts"
+import { Sights } from "./Sights.ts"
 
 const GRAPHS = 512
 const ROUNDS = 12
@@ -12,13 +14,13 @@ const ROUNDS = 12
 const seeds = Array.from({ length: GRAPHS }, (_, seed) => seed)
 
 /** A random world in which some nodes are watched, and the engine that runs it. */
-const begin = (seed: number, { without = {}, ...sizes }: { readonly sources?: number; readonly computations?: number; readonly without?: Model.Features } = {}) => {
+const begin = (seed: number, { without = {}, ...sizes }: { readonly sources?: number; readonly computations?: number; readonly without?: World.Features } = {}) => {
   const roll = Dice.make(seed)
-  const features = { ...Model.featuresOf(seed), ...without }
-  const model = Model.random(roll, { sources: 5, computations: 14, ...sizes }, features)
-  for (let i = 0; i < 1 + roll(3); i++) Model.watcher(model, roll, `e${i}`)
+  const features = { ...World.featuresOf(seed), ...without }
+  const model = World.random(roll, { sources: 5, computations: 14, ...sizes }, features)
+  for (let i = 0; i < 1 + roll(3); i++) World.watcher(model, roll, `e${i}`)
   const scheduler = new Scheduler()
-  Model.register(model, scheduler, roll)
+  World.register(model, scheduler, roll)
   let now = 0
   return {
     roll,
@@ -33,7 +35,7 @@ const begin = (seed: number, { without = {}, ...sizes }: { readonly sources?: nu
       model.check()
       return settled
     },
-    change: () => Model.change({ model, roll, features }, scheduler),
+    change: () => World.change({ model, roll, features }, scheduler),
     now: () => now
   }
 }
@@ -85,7 +87,7 @@ describe("Invariants of the scheduler", () => {
         for (const { live, liveRefs, name } of nodes) assert.deepStrictEqual([live, liveRefs], counted.get(name), `${name}, seed ${seed}, round ${round}`)
         const effects = nodes.filter(({ kind }) => kind === "effect")
         if (roll(4) === 0 && effects.length > 0) scheduler.remove(Dice.pick(roll, effects).name)
-        if (roll(4) === 0) scheduler.register(model.define(Model.watcher(model, roll, `late${round}`)))
+        if (roll(4) === 0) scheduler.register(model.define(World.watcher(model, roll, `late${round}`)))
         change()
       }
     }
@@ -94,7 +96,7 @@ describe("Invariants of the scheduler", () => {
   it("I3 a node runs again only when something that it read differs, or has differed since", () => {
     for (const seed of seeds) {
       const { change, features, model, scheduler, settle } = begin(seed)
-      const sights = new Model.Sights(model, scheduler)
+      const sights = new Sights(model, scheduler)
       model.onRun = (spec, tx) => {
         const { node, runs } = tx as Runner
         sights.note()
@@ -184,7 +186,7 @@ describe("Invariants of the scheduler", () => {
 
   it("I7 a resumed node runs when one that stayed alive would; one that starts others runs first, so that they come back", () => {
     for (const seed of seeds) {
-      const { change, features, model, roll, scheduler, settle } = begin(seed, { without: { cycles: false, ...Model.featuresOf(seed).gates && { materializers: false } } })
+      const { change, features, model, roll, scheduler, settle } = begin(seed, { without: { cycles: false, ...World.featuresOf(seed).gates && { materializers: false } } })
       for (let round = 0; round < 4; round++) {
         settle()
         change()
@@ -225,7 +227,7 @@ describe("Invariants of the scheduler", () => {
         // How often readers of materializers run follows from levels, which are not kept; and by that when their gates open.
         const told = (names: ReadonlyArray<string>) => (features.materializers ? [...new Set(names)] : names).toSorted()
         assert.deepStrictEqual(told(ran.resumed), told([...ran.alive, ...missing]), `seed ${seed}, round ${round}, ${JSON.stringify(features)}`)
-        const [source, value] = [`/s/${roll(5)}`, Model.someValue(roll)]
+        const [source, value] = [`/s/${roll(5)}`, World.someValue(roll)]
         model.sources.set(source, value)
         for (const each of [scheduler, twin]) each.set(source, value)
       }
@@ -235,7 +237,7 @@ describe("Invariants of the scheduler", () => {
   it("I8 each run knows its node, and exactly the changes that are the reason for it", () => {
     for (const seed of seeds) {
       const { change, model, scheduler, settle } = begin(seed, { without: { links: false, cycles: false, materializers: false } })
-      const sights = new Model.Sights(model, scheduler)
+      const sights = new Sights(model, scheduler)
       model.onRun = (spec, tx) => {
         const { node, runs } = tx as Runner
         assert.strictEqual(node.definition.name, spec.name)

@@ -1,0 +1,61 @@
+/**
+ * What decides whether a node hears of a change: the places at which it looked,
+ * as they stood then and as they stand now.
+ *
+ * @module
+ */
+import type { Scheduler, Value } from "systole"
+import { Address, Link } from "systole"
+import { committed, type Look, type Model, type Spec, without } from "./Model.ts"
+
+/** What decides whether who looked at a place hears of a change: how far its path leads, over which links, and what is there; of what was looked at for its keys, those. */
+const sight = (scheduler: Scheduler, [how, address]: Spec["log"][number], hops = 0): string => {
+  const { locations } = scheduler.graph
+  const [document = "", path = ""] = address.split("#")
+  const keys = path.split("/").slice(1)
+  let value = locations.whole(locations.root(document))
+  for (let i = 0; ; i++) {
+    if (Link.is(value)) {
+      const target = Address.into(Link.target(value), keys.slice(i)).text
+      return hops === Link.MAX_HOPS ? "in a ring" : `by ${target}, ${sight(scheduler, [how, target, undefined], hops + 1)}`
+    }
+    if (i === keys.length) break
+    if (typeof value !== "object" || value === null) return `leads ${i} far`
+    value = (value as Record<string, Value>)[keys[i]!]
+  }
+  return JSON.stringify(how === "keys" && typeof value === "object" && value !== null ? Object.keys(value) : value ?? null)
+}
+
+/** The same of a list: the names, but for those of what the node itself writes. */
+const listed = (scheduler: Scheduler, spec: Spec, [, address]: Look): string => {
+  const id = address.slice(0, -2)
+  return JSON.stringify(without(spec, id, committed(scheduler).list(id)))
+}
+
+/** Keeps, of all nodes, what they looked at in their newest runs and what changed of it since. */
+export class Sights {
+  private readonly model: Model
+  private readonly scheduler: Scheduler
+  private readonly looks = new Map<Spec, { readonly log: Spec["log"]; readonly seen: ReadonlyArray<string>; readonly changed: Set<number> }>()
+
+  constructor(model: Model, scheduler: Scheduler) {
+    this.model = model
+    this.scheduler = scheduler
+  }
+
+  /** Is called whenever something may have changed, once at most for each place. */
+  note(): void {
+    for (const spec of this.model.specs.values()) {
+      const seen = spec.log.map((look) => look[0] === "list" ? listed(this.scheduler, spec, look) : sight(this.scheduler, look))
+      const known = this.looks.get(spec)
+      if (known?.log !== spec.log) this.looks.set(spec, { log: spec.log, seen, changed: new Set() })
+      else for (const [i, now] of seen.entries()) if (now !== known.seen[i]) known.changed.add(i)
+    }
+  }
+
+  /** What changed of what a node looked at, as it is written down. */
+  changes(spec: Spec): ReadonlyArray<string> {
+    const { changed, log } = this.looks.get(spec)!
+    return [...new Set([...changed].map((i) => log[i]![1]))]
+  }
+}
