@@ -27,7 +27,7 @@ import { below, type Documents } from "./Documents.ts"
 export const FOLDER = "/sys/code"
 
 /** What the names of nodes begin with, beside those of enzymes. */
-const NODES = "nodes/"
+export const NODES = "nodes/"
 
 /** Where content lies. */
 const CONTENT = "/cas/"
@@ -118,7 +118,8 @@ export const fromCell = (key: string, value: unknown): Module | undefined => {
   return { name: key.slice(FOLDER.length + 1), digests: addresses.map((address) => address.slice(CONTENT.length)) }
 }
 
-const address = (name: string): Address.Address => Address.parse(`${FOLDER}/${name}`)
+/** The cell of a module. */
+export const address = (name: string): Address.Address => Address.parse(`${FOLDER}/${name}`)
 
 const documentOf = ({ digests }: Module): Document.Document | undefined =>
   digests.length === 0 ? undefined : Document.encode(digests.map((digest) => CONTENT + digest))

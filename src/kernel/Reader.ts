@@ -13,9 +13,9 @@ import * as Stream from "effect/Stream"
 import * as Address from "../cell/Address.ts"
 import * as Label from "../cell/Label.ts"
 import type { Value } from "../cell/Value.ts"
-import type { Labels } from "../stage/Labels.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Cursor } from "./Cursor.ts"
+import { Disclosure } from "./Disclosure.ts"
 import type { ReadError, SignalError } from "./Expected.ts"
 import * as Reading from "./Reading.ts"
 import * as Receipts from "./Receipts.ts"
@@ -45,12 +45,12 @@ type Denied = ReadError | Withheld
 export class LiveReader implements Reader {
   private readonly around: Around
   private readonly clearance: Clearance
-  private readonly labels: Labels | undefined
+  private readonly disclosure: Disclosure
 
   constructor(around: Around, clearance: Clearance) {
     this.around = around
     this.clearance = clearance
-    this.labels = around.body.labels
+    this.disclosure = new Disclosure(around.body)
   }
 
   /** The value at an address, with what it is derived from up to date: what else is demanded would show in it otherwise. */
@@ -59,7 +59,7 @@ export class LiveReader implements Reader {
     return Effect.gen({ self: this }, function*() {
       yield* this.admit(text)
       yield* space.pull(text)
-      const { label, value } = yield* this.looked(() => Reading.labelled(this.around.body, text))
+      const { label, value } = yield* this.looked(() => Reading.labelled(this.around.body, text, this.disclosure))
       // A link may lead to what is withheld.
       return Label.isWithin(label, this.clearance.atoms) ? value : yield* this.denied(text)
     })
@@ -129,7 +129,7 @@ export class LiveReader implements Reader {
   }
 
   private mayKnow(key: string): boolean {
-    return this.labels === undefined || Label.isWithin(this.labels.of(Address.ofKey(key)), this.clearance.atoms)
+    return Label.isWithin(this.disclosure.of(Address.ofKey(key)), this.clearance.atoms)
   }
 
   private admit(text: string): Effect.Effect<void, Denied> {

@@ -14,6 +14,7 @@ import * as Envelope from "../stage/Envelope.ts"
 import { Stage } from "../stage/Stage.ts"
 import { isView } from "../stage/View.ts"
 import type { Body, LiveBody } from "./Body.ts"
+import type { Disclosure } from "./Disclosure.ts"
 import { expected } from "./Expected.ts"
 import type { ReadError } from "./Expected.ts"
 import * as Ledger from "./Ledger.ts"
@@ -84,15 +85,15 @@ export const refused = (error: unknown): Effect.Effect<never, ReadError> => Effe
  * @category getters
  * @since 0.1.0
  */
-export const labelled = (body: Body, text: string): { readonly label: Label; readonly value: Value.Value } => {
-  const reading = draft(body)
+export const labelled = (body: Body, text: string, labels: Disclosure): { readonly label: Label; readonly value: Value.Value } => {
+  const reading = draft(body, labels)
   const value = reading.get(text)
   return { label: reading.label, value }
 }
 
 /** A draft that reads committed state and writes nothing. */
-const draft = (body: Body): Draft => {
+const draft = (body: Body, labels?: Disclosure): Draft => {
   const { beat, clock } = body.store.head()
   const moment = { beat, now: clock, tempo: body.settings.tempo, seed: "", hash: body.hash }
-  return new Draft(new Stage(body.documents), moment, { run: 0, envelope: reader, serializable: false, labels: body.labels })
+  return new Draft(new Stage(body.documents), moment, { run: 0, envelope: reader, serializable: false, labels })
 }

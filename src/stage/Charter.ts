@@ -22,7 +22,7 @@ export interface Charter<Draft> {
   readonly envelope: Envelope
   readonly serializable: boolean
   /** The labels of the space, where it has any, and what the run is told by beside what it reads. */
-  readonly labels?: Labels | undefined
+  readonly labels?: Pick<Labels, "of" | "at" | "above"> | undefined
   readonly label?: Label | undefined
   /** Of a node: all that it ever writes, which bounds what it may know. */
   readonly surface?: Surface | undefined

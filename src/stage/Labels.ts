@@ -40,6 +40,9 @@ const MAX_KNOWN = 10_000
 const folders = ["/data/mailbox", "/sys/index"]
 const tellings = ["/rt/dead", ...folders]
 
+/** The cells that belong to the runtime: readers see those that a rule names. */
+const runtime = ["/rt", "/sys", "/net"]
+
 const atom = /^[\w.:-]{1,64}$/
 
 /**
@@ -93,6 +96,8 @@ export class Labels {
   /** All atoms of the rules together. */
   readonly top: Label.Label
   private readonly rules: ReadonlyArray<readonly [Envelope.Envelope, Label.Label]>
+  /** The rules that name cells of the runtime. */
+  private readonly named: ReadonlyArray<Envelope.Envelope>
   private readonly granted: ReadonlyMap<string, Label.Label>
   private readonly known = new Map<string, Label.Label>()
   private readonly bounds = new WeakMap<Surface, Label.Label>()
@@ -102,6 +107,7 @@ export class Labels {
     const patterns = Object.keys(cells)
     if (patterns.length > MAX_RULES) throw new InvalidLabels({ reason: `there are ${patterns.length} rules, and the limit is ${MAX_RULES}` })
     this.rules = patterns.map((pattern) => [cellsOf(pattern), atomsOf(cells[pattern]!)])
+    this.named = this.rules.flatMap(([envelope], i) => isRuntime(`/${patterns[i]!.split("/")[1]}`) ? [envelope] : [])
     this.granted = new Map(Object.entries(declassify).map(([name, atoms]) => [name, atomsOf(atoms)]))
     this.top = this.rules.reduce((all, [, label]) => Label.join(all, label), Label.none)
   }
@@ -114,6 +120,11 @@ export class Labels {
     if (this.known.size >= MAX_KNOWN) this.known.clear()
     this.known.set(address.key, label)
     return label
+  }
+
+  /** Whether a rule that names cells of the runtime by their first name holds for this one: `/**` does not name them. */
+  names(address: Address.Address): boolean {
+    return this.named.some((envelope) => Envelope.touches(envelope, address))
   }
 
   /** The label of the names directly below a cell: of all that may lie there. */
@@ -190,6 +201,9 @@ export class Labels {
     return label
   }
 }
+
+/** Whether a cell belongs to the runtime. */
+export const isRuntime = (id: string): boolean => runtime.some((root) => Address.isWithin(root, id))
 
 /** Whether a node writes nothing, and so may know anything. */
 const isSilent = ({ output, writes }: Surface): boolean => output === undefined && writes.length === 0

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Enzyme } from "systole"
+import { createHash } from "node:crypto"
+import { Enzyme, Link } from "systole"
 import { type Answer, problem, served } from "./Served.ts"
 
 const operator = "the-operators-own-token"
@@ -77,6 +78,36 @@ describe("A reader over HTTP", () => {
     const { denials } = (await as(operator, "/denials")).body as { readonly denials: ReadonlyArray<{ readonly reader: string; readonly address: string }> }
     assert.deepStrictEqual(denials.map(({ address, reader }) => [reader, address]), [["web", "/data/pay/ann"]])
   })
+
+  test("is shown nothing of the runtime: no module's text, no rules, no operation, whatever links there", async ({ kernel }, as) => {
+    const text = "export default 'the source'"
+    const hash = createHash("sha256").update(text).digest("hex")
+    await Effect.runPromise(kernel.register(Enzyme.make({ name: "late", query: "/signals/late", run: () => 1 }), { hash, text }))
+    const space = await Effect.runPromise(kernel.space("shop"))
+    await Effect.runPromise(space.set("/data/links/rules", Link.make("/sys/labels")))
+    await Effect.runPromise(space.set("/data/links/code", Link.make(`/cas/${hash}`)))
+    await as(operator, "/ops", { method: "POST", body: JSON.stringify({ verb: "load", target: "/data/notice", mode: "opm:direct" }) })
+    assert.strictEqual((await as(operator, `/blobs/${hash}`)).body, text)
+    const { cells } = (await as(operator, "/cells/rt?below")).body as { readonly cells: ReadonlyArray<string> }
+    assert.include(cells.join(), "/rt/ops/")
+    const paths = ["/sys/code/late", "/sys/labels", ...cells, `/cas/${hash}`, "/data/links/rules", "/data/links/code", "/net/x", "/rt/nothing"]
+    for (const token of [web, hr]) {
+      for (const path of [...paths.map((path) => `/cells${path}`), `/blobs/${hash}`]) assert.deepStrictEqual(problem(await as(token, path)), [403, "label/withheld"], path)
+      for (const folder of ["/rt", "/sys"]) assert.deepStrictEqual([(await as(token, `/cells${folder}?list`)).body, (await as(token, `/cells${folder}?below`)).body], [{ names: [] }, { cells: [], next: null }])
+    }
+  })
+
+  it.live("is shown what a rule grants of the runtime by its name", () =>
+    Effect.flatMap(served({ config: { ...config, labels: { ...config.labels, cells: { "/**": ["salary"], "/rt/ops/**": [] } } }, enzymes: [post] }), ({ ask, kernel }) =>
+      Effect.promise(async () => {
+        const space = await Effect.runPromise(kernel.space("shop"))
+        const as = (token: string, path: string) => ask(`/v1/spaces/shop/cells${path}`, { headers: { authorization: `Bearer ${token}` } })
+        const { oid } = await Effect.runPromise(space.ops.start({ verb: "load", target: "/data/notice", mode: "opm:direct" }))
+        assert.strictEqual((await as(web, "/rt/ops?below")).status, 200)
+        const { cells } = (await as(hr, "/rt/ops?below")).body as { readonly cells: ReadonlyArray<string> }
+        assert.include(cells.join(), oid)
+        for (const path of ["/sys/labels", "/sys/code/post"]) assert.deepStrictEqual(problem(await as(hr, path)), [403, "label/withheld"], path)
+      })))
 
   test("follows a cell by cursors, and goes on after the last one", async ({ fetch }, as) => {
     const follow = async (path: string, last?: string) => {
