@@ -35,6 +35,7 @@ import * as Problem from "./Problem.ts"
 import * as Rv from "./Rv.ts"
 import * as SignalRequest from "./SignalRequest.ts"
 import * as Sse from "./Sse.ts"
+import { Transfers } from "./Transfers.ts"
 import * as Wire from "./Wire.ts"
 
 /** What the application stands on. */
@@ -69,7 +70,7 @@ export interface App {
  */
 export const make = (services: Services, options: Options): App => {
   const tell = teller(options)
-  const around = { stream: Sse.make(options.closing, tell), tell, getPath: pathOf }
+  const around = { stream: Sse.make(options.closing, tell), tell, transfers: new Transfers(), getPath: pathOf }
   const routes = routesOf(services, options, around)
   const refusal = Guard.make(options, services.hash)
   const readerOf = Guard.readers(options, services.hash)
@@ -96,7 +97,7 @@ const isOpen = (request: Request, { code }: Problem.RequestRefused): boolean => 
 /** The path of a request, without the dot segments that clients and most hosts take away before anyone sees them, and Deno does not. */
 const pathOf = ({ url }: Request): string => getPath({ url: /\/(?:\.|%2e)/i.test(url) ? new URL(url).href : url } as Request)
 
-const routesOf = (services: Services, options: Options, { getPath, stream, tell }: Cleared.Around): Hono => {
+const routesOf = (services: Services, options: Options, { getPath, stream, tell, transfers }: Cleared.Around): Hono => {
   const app = new Hono({ getPath })
   app.onError((failure) => {
     tell(failure)
@@ -111,7 +112,7 @@ const routesOf = (services: Services, options: Options, { getPath, stream, tell 
   runtimeRoutes(app, services.kernel)
   signalRoutes(app, services.kernel)
   const find = (name: string) => Effect.runPromise(services.kernel.space(name, { create: false }))
-  stateRoutes(app, services, stream)
+  stateRoutes(app, services, { stream, transfers })
   Dead.routes(app, find)
   Flows.routes(app, { find, kernel: services.kernel, stream, wantsStream })
   app.get("/v1/spaces/:space/denials", async (c) => {
@@ -170,7 +171,7 @@ const signalRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
   })
 }
 
-const stateRoutes = (app: Hono, { hash, kernel }: Services, stream: ReturnType<typeof Sse.make>): void => {
+const stateRoutes = (app: Hono, { hash, kernel }: Services, { stream, transfers }: Pick<Cleared.Around, "stream" | "transfers">): void => {
   app.get("/v1/spaces/:space/cells/*", async (c) => {
     const place = Cells.place(c.req.url)
     const space = await readable(kernel, c)
@@ -191,7 +192,7 @@ const stateRoutes = (app: Hono, { hash, kernel }: Services, stream: ReturnType<t
     const space = await writable(kernel, c, () => Blobs.check(c.req.raw))
     return Blobs.receive(space, c.req.raw, { base: base(space.name), hash })
   })
-  app.get("/v1/spaces/:space/blobs/:hash", async (c) => Blobs.send(await readable(kernel, c), c.req.param("hash"), c.req.raw))
+  app.get("/v1/spaces/:space/blobs/:hash", async (c) => Blobs.send(await readable(kernel, c), c.req.param("hash"), { request: c.req.raw, transfers }))
 }
 
 const base = (space: string) => `/v1/spaces/${space}`

@@ -6,10 +6,12 @@
 import * as Effect from "effect/Effect"
 import type { Space } from "../kernel/Space.ts"
 import type { Hash } from "../persistence/Hash.ts"
-import type { BlobWriter } from "../persistence/Persistence.ts"
+import type { BlobPart, BlobWriter } from "../persistence/Persistence.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
-import { RequestRefused } from "./Problem.ts"
+import * as Problem from "./Problem.ts"
+import * as Range from "./Range.ts"
+import type { Transfers } from "./Transfers.ts"
 
 /** Most bytes of one content. */
 export const MAX_BLOB_BYTES = 33_554_432
@@ -46,27 +48,53 @@ export const receive = async (space: Space, request: Request, at: { readonly bas
 /** Who holds content. */
 interface Holder {
   readonly name: string
-  readonly blob: (hash: string) => Effect.Effect<Uint8Array | undefined, unknown>
+  readonly blobPart: (hash: string, part: number) => Effect.Effect<BlobPart | undefined, unknown>
 }
 
+/** Most bytes that are answered in one piece. */
+const MAX_WHOLE = 65_536
+
 /**
- * Sends content. Its name is its digest, so it never changes.
+ * Sends content, or the range of it that is asked for. Its name is its digest, so it never changes.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const send = async (space: Holder, digest: string, request: Request): Promise<Response> => {
+export const send = async (space: Holder, digest: string, at: { readonly request: Request; readonly transfers: Transfers }): Promise<Response> => {
   if (!/^[0-9a-f]{64}$/.test(digest)) throw absent(space, digest)
-  const bytes = await Effect.runPromise(space.blob(digest))
-  if (bytes === undefined) throw absent(space, digest)
-  const headers = {
-    "content-type": sniff(bytes),
+  const part = async (number: number): Promise<BlobPart> => {
+    const found = await Effect.runPromise(space.blobPart(digest, number))
+    if (found === undefined) throw absent(space, digest)
+    return found
+  }
+  const { bytes: first, size } = await part(0)
+  const headers: Record<string, string> = {
+    "accept-ranges": "bytes",
+    "content-type": sniff(first),
     "x-content-type-options": "nosniff",
     "cache-control": "private, max-age=31536000, immutable",
     etag: `"${digest}"`
   }
-  if (request.headers.get("if-none-match")?.includes(digest)) return new Response(null, { status: 304, headers })
-  return new Response(bytes as Uint8Array<ArrayBuffer>, { headers })
+  const { request, transfers } = at
+  if (names(request.headers.get("if-none-match"), digest)) return new Response(null, { status: 304, headers })
+  const range = Range.asked(request, { etag: headers["etag"]!, size })
+  if (range === "unsatisfiable") return unsatisfiable(size)
+  const { from, to } = range ?? { from: 0, to: size - 1 }
+  headers["content-length"] = String(to - from + 1)
+  if (range !== undefined) headers["content-range"] = `bytes ${from}-${to}/${size}`
+  const status = range === undefined ? 200 : 206
+  if (size <= MAX_WHOLE) return new Response(first.slice(from, to + 1), { status, headers })
+  const source = (place: number) => Effect.promise(async () => (await part(Math.floor(place / PART_BYTES))).bytes.subarray(place % PART_BYTES))
+  return new Response(transfers.body(source, { from, to }), { status, headers })
+}
+
+/** Whether a list of entity tags names content. */
+const names = (tags: string | null, digest: string): boolean => tags !== null && (tags.trim() === "*" || tags.includes(`"${digest}"`))
+
+const unsatisfiable = (size: number): Response => {
+  const response = Problem.response(new Problem.RequestRefused({ code: "blob/range", reason: `The content has ${size} bytes, and the range lies beyond its end. Ask for one that begins before` }))
+  response.headers.set("content-range", `bytes */${size}`)
+  return response
 }
 
 /**
@@ -89,7 +117,7 @@ export const sniff = (bytes: Uint8Array): string => {
 }
 
 const absent = (space: Pick<Space, "name">, digest: string) =>
-  new RequestRefused({ code: "blob/absent", reason: `Space "${space.name}" holds no content ${JSON.stringify(digest.slice(0, 100))}. Put it with PUT /v1/spaces/${space.name}/blobs` })
+  new Problem.RequestRefused({ code: "blob/absent", reason: `Space "${space.name}" holds no content ${JSON.stringify(digest.slice(0, 100))}. Put it with PUT /v1/spaces/${space.name}/blobs` })
 
 const fill = async (writer: BlobWriter, request: Request, hash: Hash["Service"]): Promise<{ readonly digest: string; readonly size: number }> => {
   const hasher = hash.start()

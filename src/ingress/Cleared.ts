@@ -19,6 +19,7 @@ import * as Json from "./Json.ts"
 import * as Problem from "./Problem.ts"
 import * as SignalRequest from "./SignalRequest.ts"
 import type { Frame } from "./Sse.ts"
+import type { Transfers } from "./Transfers.ts"
 import * as Wire from "./Wire.ts"
 
 /** What a request is answered on. */
@@ -27,6 +28,7 @@ type Environment = { readonly Bindings: { readonly reader: Clearance } }
 /** What the answers go through. */
 export interface Around {
   readonly stream: (frames: Stream.Stream<Frame, unknown>) => Response
+  readonly transfers: Transfers
   /** Tells of failures to the inside. */
   readonly tell: (failure: unknown) => void
   /** The path of a request, the same on each host. */
@@ -41,7 +43,7 @@ const fresh: Json.Init = { headers: { "cache-control": "no-store" } }
  * @category constructors
  * @since 0.1.0
  */
-export const make = (kernel: Kernel["Service"], { getPath, stream, tell }: Around): (request: Request, reader: Clearance) => Response | Promise<Response> => {
+export const make = (kernel: Kernel["Service"], { getPath, stream, tell, transfers }: Around): (request: Request, reader: Clearance) => Response | Promise<Response> => {
   const app = new Hono<Environment>({ getPath })
   app.onError((failure) => {
     tell(failure)
@@ -64,7 +66,7 @@ export const make = (kernel: Kernel["Service"], { getPath, stream, tell }: Aroun
   })
   app.get("/v1/spaces/:space/blobs/:hash", async (c) => {
     const reader = await opened(c.req.param("space"), c.env.reader)
-    return Blobs.send({ name: c.req.param("space"), blob: (hash) => reader.blob(hash) }, c.req.param("hash"), c.req.raw)
+    return Blobs.send({ name: c.req.param("space"), blobPart: (hash, part) => reader.blobPart(hash, part) }, c.req.param("hash"), { request: c.req.raw, transfers })
   })
   app.post("/v1/spaces/:space/signals", async (c) => {
     const request = SignalRequest.decode(await Body.json(c.req.raw), c.req.raw.headers.get("idempotency-key"))

@@ -300,6 +300,10 @@ export class LiveSpace implements Space, Neighbour {
     return this.durably(() => this.body.store.blob(hash))
   }
 
+  blobPart(hash: string, part: number): ReturnType<Space["blobPart"]> {
+    return this.durably(() => this.body.store.blobPart(hash, part))
+  }
+
   examine<A>(look: (archive: Archive) => A | Promise<A>): Effect.Effect<A, ReadError | HistoryBusy> {
     return Effect.andThen(this.durably(nothing), this.examination.run(look, Reading.asReadError))
   }

@@ -107,9 +107,9 @@ export class LiveReader implements Reader {
     return Effect.map(this.around.space.settled(id), (receipt) => receipt && this.shown(receipt))
   }
 
-  blob(hash: string): Effect.Effect<Uint8Array | undefined, Denied> {
+  blobPart(hash: string, part: number): ReturnType<Reader["blobPart"]> {
     const address = `/cas/${hash}`
-    return this.mayKnow(address) ? this.around.space.blob(hash) : this.denied(address)
+    return this.mayKnow(address) ? this.around.space.blobPart(hash, part) : this.denied(address)
   }
 
   private get principal(): string {

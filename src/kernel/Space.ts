@@ -12,7 +12,7 @@ import type * as Stream from "effect/Stream"
 import type { Label } from "../cell/Label.ts"
 import type { Value } from "../cell/Value.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
-import type { BlobWriter, JournalRow } from "../persistence/Persistence.ts"
+import type { BlobPart, BlobWriter, JournalRow } from "../persistence/Persistence.ts"
 import type { Instance } from "../flow/Instance.ts"
 import type { Entry } from "../rendezvous/Entry.ts"
 import type { Continuation, FlowBudget, FlowRequest, OperationRequest, RendezvousSpec, SignalRequest, StateNote } from "../stage/Launch.ts"
@@ -308,7 +308,8 @@ export interface Reader {
   readonly settled: (id: string) => Effect.Effect<ShownReceipt | undefined, ReadError>
   /** Takes a signal in the reader's name. */
   readonly signal: (request: PostedSignal) => Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError>
-  readonly blob: (hash: string) => Effect.Effect<Uint8Array | undefined, ReadError | Withheld>
+  /** A part of content; `undefined` where there is no such content. */
+  readonly blobPart: (hash: string, part: number) => Effect.Effect<BlobPart | undefined, ReadError | Withheld>
 }
 
 /**
@@ -388,4 +389,6 @@ export interface Space {
   /** Receives content for `/cas/<sha256>`; `store` makes it durable. */
   readonly content: Effect.Effect<{ readonly writer: BlobWriter; readonly store: (hash: string) => Effect.Effect<void, SpaceStopped | PersistenceError> }>
   readonly blob: (hash: string) => Effect.Effect<Uint8Array | undefined, ReadError>
+  /** A part of content, of at most 1 MiB; `undefined` where there is no such content. */
+  readonly blobPart: (hash: string, part: number) => Effect.Effect<BlobPart | undefined, ReadError>
 }

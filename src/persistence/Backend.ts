@@ -8,7 +8,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { Anchor, CellRow, Head, JournalRow, ObservationRow, QueueRow, ReceiptRow } from "./Persistence.ts"
+import type { Anchor, BlobPart, CellRow, Head, JournalRow, ObservationRow, QueueRow, ReceiptRow } from "./Persistence.ts"
 import { BeatConflict, PersistenceError, StaleWriter } from "./PersistenceError.ts"
 
 /** Most bytes of one part of a blob. */
@@ -80,6 +80,7 @@ export interface Backend {
   /** Those that have a text. */
   observations(): Array<ObservationRow>
   blob(hash: string): Uint8Array | undefined
+  blobPart(hash: string, part: number): BlobPart | undefined
   holds(hash: string): boolean
   undated(): ReadonlyArray<string>
   /** Begins an upload; its number is used by no other handle. */
@@ -93,6 +94,9 @@ export interface Backend {
   readonly sync: Effect.Effect<void, PersistenceError> | undefined
   close(): void
 }
+
+/** A part of content that is in memory. */
+export const partOf = (bytes: Uint8Array, part: number): BlobPart => ({ bytes: bytes.subarray(part * PART, (part + 1) * PART), size: bytes.length })
 
 /**
  * The writer of a space: its epoch, and how many groups were stored that no beat belongs to.

@@ -10,10 +10,10 @@
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Address from "../cell/Address.ts"
-import { attempt, type Backend } from "./Backend.ts"
+import { attempt, type Backend, partOf } from "./Backend.ts"
 import * as Journal from "./Journal.ts"
 import { keyOf, Overlay } from "./Overlay.ts"
-import type { Anchor, Batch, BlobWriter, Head, JournalRow, ObservationRow, QueueRow, ReceiptRow, SpaceStore } from "./Persistence.ts"
+import type { Anchor, Batch, BlobPart, BlobWriter, Head, JournalRow, ObservationRow, QueueRow, ReceiptRow, SpaceStore } from "./Persistence.ts"
 import { BeatConflict, PersistenceError, StoreUnavailable } from "./PersistenceError.ts"
 import { Upload } from "./Upload.ts"
 
@@ -164,6 +164,12 @@ export class GroupStore implements SpaceStore {
     const content = this.overlay.blobs.get(hash)
     if (content === undefined) return this.backend.blob(hash)
     return "bytes" in content ? content.bytes : this.backend.readUpload(content.upload)
+  }
+
+  blobPart(hash: string, part: number): BlobPart | undefined {
+    if (!this.overlay.blobs.has(hash)) return this.backend.blobPart(hash, part)
+    const bytes = this.blob(hash)
+    return bytes && partOf(bytes, part)
   }
 
   holds(hash: string): boolean {

@@ -10,13 +10,13 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Address from "../cell/Address.ts"
 import * as Bytes from "../cell/Bytes.ts"
-import { attempt, type Backend, checkHead, Claim, type Group, type Writer } from "./Backend.ts"
+import { attempt, type Backend, checkHead, Claim, type Group, partOf, type Writer } from "./Backend.ts"
 import * as GroupStore from "./GroupStore.ts"
 import * as Journal from "./Journal.ts"
 import { MemoryContent } from "./MemoryContent.ts"
 import * as Mention from "./Mention.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
-import { type Anchor, checkSpaceName, type Head, type JournalRow, type ObservationRow, Persistence, type QueueRow, type ReceiptRow, type Retention, retention } from "./Persistence.ts"
+import { type Anchor, type BlobPart, checkSpaceName, type Head, type JournalRow, type ObservationRow, Persistence, type QueueRow, type ReceiptRow, type Retention, retention } from "./Persistence.ts"
 import { NoSuchSpace, PersistenceError } from "./PersistenceError.ts"
 import { expired, Pruning, sizeOf } from "./Pruning.ts"
 
@@ -129,6 +129,11 @@ class MemoryBackend implements Backend {
 
   blob(hash: string): Uint8Array | undefined {
     return this.data.content.get(hash)
+  }
+
+  blobPart(hash: string, part: number): BlobPart | undefined {
+    const bytes = this.blob(hash)
+    return bytes && partOf(bytes, part)
   }
 
   holds(hash: string): boolean {

@@ -94,6 +94,14 @@ export interface Anchor {
   readonly hash: string
 }
 
+/** A part of content. */
+export interface BlobPart {
+  /** 1 MiB, or what is left of the content; none after its end. */
+  readonly bytes: Uint8Array
+  /** How many bytes the whole content has. */
+  readonly size: number
+}
+
 /** Receives content of unknown length, piece by piece. */
 export interface BlobWriter {
   /** Takes at most 1 MiB. */
@@ -147,6 +155,8 @@ export interface SpaceStore {
   /** What is kept of nodes, each once, in the code-unit order of their names. */
   readonly observations: () => ReadonlyArray<ObservationRow>
   readonly blob: (hash: string) => Uint8Array | undefined
+  /** The part of content with this number, from 0; `undefined` where there is no such content. */
+  readonly blobPart: (hash: string, part: number) => BlobPart | undefined
   /** Whether there is content with this digest; its bytes are not read. */
   readonly holds: (hash: string) => boolean
   /** Content that came after the newest beat, as of the last flush: no journal row names it yet. */

@@ -101,7 +101,6 @@ const statementsOf = (prepare: SqlDriver["prepare"]) => ({
   setMeta: prepare("UPDATE meta SET counted = ?, journal_size = ?, anchor_beat = ?, anchor_hash = ?"),
   turn: prepare("SELECT epoch, asides, coalesce(beat, -1), coalesce(clock, 0), coalesce(hash, '') FROM meta LEFT JOIN journal ON beat = (SELECT max(beat) FROM journal)"),
   setWriter: prepare("UPDATE meta SET epoch = ?, asides = ?"),
-
   cell: prepare("SELECT text FROM cell WHERE key = ?"),
   children: prepare("SELECT key FROM cell WHERE parent = ?"),
   below: prepare("SELECT key FROM cell WHERE key > ? AND key < ? ORDER BY key LIMIT ?"),
@@ -159,6 +158,7 @@ const statementsOf = (prepare: SqlDriver["prepare"]) => ({
   mentionSpan: prepare("SELECT (SELECT max(age) FROM mention) - (SELECT min(age) FROM mention) + 1"),
   mentionsAfter: prepare("SELECT age, holder FROM mention WHERE age > ? ORDER BY age LIMIT ?"),
   parts: prepare("SELECT bytes FROM part WHERE epoch = ? AND upload = ? ORDER BY part"),
+  onePart: prepare(`SELECT coalesce(sum(length(bytes)), 0), (SELECT bytes FROM part WHERE epoch = ? AND upload = ? AND part = ?) FROM part WHERE epoch = ? AND upload = ?`),
   addPart: prepare("INSERT INTO part VALUES (?, ?, ?, ?)"),
   dropParts: prepare("DELETE FROM part WHERE epoch = ? AND upload = ?"),
   startUpload: prepare("INSERT INTO upload VALUES (?, ?)"),

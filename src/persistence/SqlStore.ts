@@ -16,7 +16,7 @@ import * as CallerIndex from "./CallerIndex.ts"
 import { IdFilter } from "./IdFilter.ts"
 import * as Mention from "./Mention.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
-import { type Anchor, checkSpaceName, type Head, type JournalRow, type ObservationRow, type OpenOptions, Persistence, type QueueRow, type ReceiptRow, retention } from "./Persistence.ts"
+import { type Anchor, type BlobPart, checkSpaceName, type Head, type JournalRow, type ObservationRow, type OpenOptions, Persistence, type QueueRow, type ReceiptRow, retention } from "./Persistence.ts"
 import { type Budget, expired, Pruning, sizeOf } from "./Pruning.ts"
 import * as SortKey from "./SortKey.ts"
 import { SqlContent } from "./SqlContent.ts"
@@ -140,6 +140,13 @@ class SqlBackend implements Backend {
   blob(hash: string): Uint8Array | undefined {
     const row = this.sql.blob.get(hash)
     return row === undefined ? undefined : this.readParts(row)
+  }
+
+  blobPart(hash: string, part: number): BlobPart | undefined {
+    const row = this.sql.blob.get(hash)
+    if (row === undefined) return undefined
+    const [size, bytes] = this.sql.onePart.get(...row, part, ...row)!
+    return { bytes: (bytes ?? new Uint8Array()) as Uint8Array, size: size as number }
   }
 
   holds(hash: string): boolean {

@@ -12,7 +12,8 @@ import * as Effect from "effect/Effect"
 import * as Address from "../cell/Address.ts"
 import type { Archive } from "../kernel/Archive.ts"
 import * as Journal from "../kernel/Journal.ts"
-import type { Anchor, Batch, BlobWriter, Head, JournalRow, SpaceStore } from "../persistence/Persistence.ts"
+import { partOf } from "../persistence/Backend.ts"
+import type { Anchor, Batch, BlobPart, BlobWriter, Head, JournalRow, SpaceStore } from "../persistence/Persistence.ts"
 import { NotReplayable } from "./NotReplayable.ts"
 
 /**
@@ -159,6 +160,11 @@ export class Past implements SpaceStore {
     const bytes = this.source.blob(hash)
     if (bytes === undefined) this.absent = `/cas/${hash}`
     return bytes
+  }
+
+  blobPart(hash: string, part: number): BlobPart | undefined {
+    const bytes = this.blob(hash)
+    return bytes && partOf(bytes, part)
   }
 
   holds(hash: string): boolean {

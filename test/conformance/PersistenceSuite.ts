@@ -10,7 +10,7 @@ import { beat, cell, inbox, reason, thrown, using, write } from "../persistence/
 import * as Model from "../persistence/StoreModel.ts"
 import { content } from "./ContentSuite.ts"
 import { queue } from "./QueueSuite.ts"
-import { everywhere, mixed, type Test } from "./StoreTest.ts"
+import { checkParts, everywhere, mixed, same, type Test } from "./StoreTest.ts"
 import { moments, writers } from "./WriterSuite.ts"
 
 /** Tests that `layer` keeps the contract. Each test gets a layer of its own. */
@@ -178,6 +178,7 @@ const blobs = (test: Test) => {
     everywhere((store) => store.append(inbox({ blobs: [{ hash: "big", bytes }, { hash: "empty", bytes: new Uint8Array() }] })), (store) => {
       assert.isTrue(same(store.blob("big"), bytes))
       assert.isTrue(same(store.blob("empty"), new Uint8Array()))
+      checkParts(store, { big: bytes, empty: new Uint8Array() })
       assert.isUndefined(store.blob("other"))
       assert.deepStrictEqual(["big", "empty", "other"].map((hash) => store.holds(hash)), [true, true, false])
     }))
@@ -199,6 +200,7 @@ const blobs = (test: Test) => {
       assert.isTrue(same(store.blob("by1048576"), bytes))
       assert.isTrue(same(store.blob("by65537"), bytes))
       assert.isTrue(same(store.blob("nothing"), new Uint8Array()))
+      checkParts(store, { by1048576: bytes, by65537: bytes, nothing: new Uint8Array() })
       assert.isTrue(store.holds("by65537"))
     }))
   test("keeps the same content once, and forgets what was aborted or not flushed", () =>
@@ -228,8 +230,6 @@ const blobs = (test: Test) => {
         }))
     }))
 }
-
-const same = (a: Uint8Array | undefined, b: Uint8Array): boolean => a !== undefined && a.length === b.length && a.every((byte, i) => byte === b[i])
 
 const durability = (test: Test) => {
   test("keeps what was flushed, and nothing of what was only appended", () =>

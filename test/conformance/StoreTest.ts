@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Persistence, SpaceStore } from "systole"
 import { using, write } from "../persistence/Batches.ts"
@@ -25,3 +26,18 @@ export const everywhere = (prepare: (store: SpaceStore) => void, check: (store: 
 /** Half of what `everywhere` looks at is durable before the rest is appended. */
 export const mixed = (batches: { readonly before: Parameters<SpaceStore["append"]>[0]; readonly after: Parameters<SpaceStore["append"]>[0] }, check: (store: SpaceStore) => void) =>
   Effect.andThen(using("shop", (store) => write(store, batches.before)), everywhere((store) => store.append(batches.after), check))
+
+/** Whether bytes are the same. */
+export const same = (a: Uint8Array | undefined, b: Uint8Array): boolean => a !== undefined && a.length === b.length && a.every((byte, i) => byte === b[i])
+
+/** Each content comes in parts of 1 MiB, and none of other content does. */
+export const checkParts = (store: SpaceStore, contents: Readonly<Record<string, Uint8Array>>): void => {
+  for (const [hash, bytes] of Object.entries(contents)) {
+    for (let part = 0; part < 4; part++) {
+      const found = store.blobPart(hash, part)
+      assert.strictEqual(found?.size, bytes.length)
+      assert.isTrue(same(found?.bytes, bytes.subarray(part * 1_048_576, (part + 1) * 1_048_576)), `${hash} ${part}`)
+    }
+  }
+  assert.isUndefined(store.blobPart("other", 0))
+}

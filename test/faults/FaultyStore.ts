@@ -57,7 +57,7 @@ export const pairs = (counts: Counts): ReadonlyArray<ReadonlyArray<Fault>> =>
   singles({ ...counts, read: 0, statement: 0 }).flatMap(([first]) => seconds.map((second) => [first!, second]))
 
 /** Everything that only looks. */
-const reads = new Set<string | symbol>(["read", "anchor", "children", "below", "entry", "scanJournal", "receipts", "queue", "blob", "holds"])
+const reads = new Set<string | symbol>(["read", "anchor", "children", "below", "entry", "scanJournal", "receipts", "queue", "blob", "blobPart", "holds"])
 
 /** How often each call came. */
 export type Counts = Readonly<Record<Call, number>>

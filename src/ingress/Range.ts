@@ -1,0 +1,38 @@
+/**
+ * Range requests (RFC 9110, section 14).
+ *
+ * @module
+ */
+import type { Span } from "./Transfers.ts"
+
+/** What a request may ask a range of. */
+export interface Whole {
+  /** Its strong entity tag. */
+  readonly etag: string
+  /** Its bytes. */
+  readonly size: number
+}
+
+/**
+ * The range that a request asks for; `undefined` where the whole is to be answered.
+ *
+ * Several ranges, another unit and a range of another version are answered with the whole, as the RFC allows.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const asked = ({ headers, method }: Request, { etag, size }: Whole): Span | "unsatisfiable" | undefined => {
+  const match = /^\s*bytes\s*=\s*(\d*)\s*-\s*(\d*)\s*$/i.exec(headers.get("range") ?? "")
+  if (match === null || method !== "GET") return undefined
+  const condition = headers.get("if-range")
+  if (condition !== null && condition.trim() !== etag) return undefined
+  const [, first = "", last = ""] = match
+  if (first === "") return last === "" ? undefined : suffix(Number(last), size)
+  const from = Number(first)
+  const to = last === "" ? Infinity : Number(last)
+  if (from > to) return undefined
+  return from >= size ? "unsatisfiable" : { from, to: Math.min(to, size - 1) }
+}
+
+const suffix = (length: number, size: number): Span | "unsatisfiable" =>
+  length === 0 || size === 0 ? "unsatisfiable" : { from: Math.max(0, size - length), to: size - 1 }

@@ -1,0 +1,111 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect, Fiber } from "effect"
+import { createHash } from "node:crypto"
+import { MAX_PARTS, PATIENCE, Transfers } from "../../src/ingress/Transfers.ts"
+import { problem, test } from "./Served.ts"
+
+const blobs = "/v1/spaces/shop/blobs"
+const bytes = new Uint8Array(2_500_000).map((_, i) => i % 251)
+const digest = createHash("sha256").update(bytes).digest("hex")
+const part = 1_048_576
+
+describe("Content over HTTP", () => {
+  test("is answered by ranges", async ({ ask, fetch }) => {
+    await ask(blobs, { method: "PUT", body: bytes })
+    const get = async (range: string, headers: Readonly<Record<string, string>> = {}) => {
+      const response = await fetch(`${blobs}/${digest}`, { headers: { range, ...headers } })
+      return { status: response.status, range: response.headers.get("content-range"), length: response.headers.get("content-length"), body: new Uint8Array(await response.arrayBuffer()) }
+    }
+    for (const [range, from, to] of [["bytes=0-0", 0, 0], ["bytes=5-9", 5, 9], [`bytes=${part - 2}-${part + 1}`, part - 2, part + 1], ["bytes=2499990-", 2_499_990, 2_499_999], ["bytes=-10", 2_499_990, 2_499_999], ["bytes=0-99999999", 0, 2_499_999], ["bytes=-99999999", 0, 2_499_999]] as const) {
+      const found = await get(range)
+      assert.deepStrictEqual([found.status, found.range, found.length], [206, `bytes ${from}-${to}/2500000`, String(to - from + 1)], range)
+      assert.deepStrictEqual(found.body, bytes.subarray(from, to + 1), range)
+    }
+    for (const range of ["bytes=9-5", "bytes=-", "bytes=0-1,5-6", "lines=1-2", "bytes=a-b"]) {
+      const { body, range: shown, status } = await get(range)
+      assert.deepStrictEqual([status, shown, body.length], [200, null, bytes.length], range)
+    }
+    for (const range of ["bytes=2500000-", "bytes=-0"]) {
+      const refused = await ask(`${blobs}/${digest}`, { headers: { range } })
+      assert.deepStrictEqual(problem(refused), [416, "blob/range"], range)
+      assert.strictEqual(refused.headers.get("content-range"), "bytes */2500000")
+    }
+    assert.strictEqual((await get("bytes=0-1", { "if-range": `"${digest}"` })).status, 206)
+    for (const other of [`W/"${digest}"`, "\"other\"", "Sun, 06 Nov 1994 08:49:37 GMT"]) assert.strictEqual((await get("bytes=0-1", { "if-range": other })).status, 200, other)
+    const head = await fetch(`${blobs}/${digest}`, { method: "HEAD", headers: { range: "bytes=0-1" } })
+    assert.deepStrictEqual([head.status, head.headers.get("content-length"), head.headers.get("accept-ranges")], [200, "2500000", "bytes"])
+    assert.strictEqual((await fetch(`${blobs}/${digest}`, { headers: { "if-none-match": `"x", "${digest}"` } })).status, 304)
+  })
+
+  test("is read a part at a time, when its client takes it", async ({ ask, fetch, kernel }) => {
+    await ask(blobs, { method: "PUT", body: bytes })
+    const space = await Effect.runPromise(kernel.space("shop"))
+    const asked: Array<number> = []
+    const { blobPart } = space
+    Object.assign(space, { blobPart: (hash: string, number: number) => (asked.push(number), blobPart.call(space, hash, number)) })
+    const reader = (await fetch(`${blobs}/${digest}`)).body!.getReader()
+    const tick = () => new Promise((resolve) => setTimeout(resolve, 5))
+    await tick()
+    assert.deepStrictEqual(asked, [0], "its first bytes tell its type")
+    const sizes: Array<number> = []
+    for (let n = 1; n <= 3; n++) {
+      sizes.push((await reader.read()).value!.length)
+      await tick()
+      assert.strictEqual(asked.length, n + 1)
+    }
+    assert.deepStrictEqual([sizes, asked], [[part, part, 2_500_000 - 2 * part], [0, 0, 1, 2]])
+    assert.isTrue((await reader.read()).done)
+  })
+})
+
+describe("Transfers", () => {
+  const piece = new Uint8Array(10)
+  const open = (transfers: Transfers) => transfers.body(() => Effect.succeed(piece), { from: 0, to: 99 }).getReader()
+  const read = (reader: ReadableStreamDefaultReader<Uint8Array>) => Effect.promise(() => reader.read())
+
+  it.live("count the parts in memory, and give them back at the end and when a client goes", () =>
+    Effect.gen(function*() {
+      const transfers = new Transfers()
+      const [one, two] = [open(transfers), open(transfers)]
+      assert.strictEqual(transfers.inFlight, 0)
+      yield* Effect.all([read(one), read(two)])
+      assert.strictEqual(transfers.inFlight, 2)
+      yield* Effect.promise(() => one.cancel())
+      assert.strictEqual(transfers.inFlight, 1)
+      while (!(yield* read(two)).done);
+      assert.strictEqual(transfers.inFlight, 0)
+    }))
+
+  it.live("wait beyond the limit for a part that is given back", () =>
+    Effect.gen(function*() {
+      const transfers = new Transfers()
+      const slow = Array.from({ length: MAX_PARTS }, () => open(transfers))
+      yield* Effect.all(slow.map(read))
+      const late = open(transfers)
+      const waiting = yield* Effect.forkChild(read(late), { startImmediately: true })
+      yield* Effect.sleep(20)
+      assert.isUndefined(waiting.pollUnsafe())
+      assert.strictEqual(transfers.inFlight, MAX_PARTS)
+      yield* Effect.promise(() => slow[7]!.cancel())
+      assert.strictEqual((yield* Fiber.join(waiting)).value?.length, 10)
+      assert.strictEqual(transfers.inFlight, MAX_PARTS)
+    }))
+
+  it.live("break off a client that is too slow, where another waits", () =>
+    Effect.gen(function*() {
+      let now = 0
+      const base = yield* Clock.Clock
+      const sleep = () => Effect.andThen(Effect.sync(() => void (now += PATIENCE / 4)), Effect.yieldNow)
+      const clock: Clock.Clock = { ...base, currentTimeMillisUnsafe: () => now, sleep }
+      const transfers = new Transfers(clock)
+      const slow = Array.from({ length: MAX_PARTS }, () => open(transfers))
+      yield* Effect.all(slow.map(read))
+      assert.strictEqual(now, 0, "no time is looked at where none waits")
+      const late = open(transfers)
+      assert.strictEqual((yield* read(late)).value?.length, 10)
+      assert.strictEqual(now, PATIENCE)
+      assert.include(yield* Effect.flip(Effect.tryPromise({ try: () => slow[0]!.read(), catch: String })), "was broken off")
+      assert.strictEqual((yield* read(slow[1]!)).value?.length, 10)
+      assert.strictEqual(transfers.inFlight, MAX_PARTS)
+    }))
+})
