@@ -33,9 +33,17 @@ const path = (space: string, text: string): Effect.Effect<string, CliFailure> =>
 
 const encoded = (id: string): string => id.split("/").map(encodeURIComponent).join("/")
 
-const get = Command.make("get", { space: SpaceCommand.name, address, json: Output.json }, ({ address, json, space }) =>
+const get = Command.make("get", {
+  space: SpaceCommand.name,
+  address,
+  pull: Flag.Boolean("pull").pipe(Flag.withDescription("Bring up to date what it is derived from, and wait until that is settled"), Flag.withDefault(false)),
+  wait: Flag.Int("wait").pipe(Flag.withDescription("With --pull: wait at most so many seconds, 1 to 60; 10 unless given"), Flag.optional),
+  json: Output.json
+}, ({ address, json, pull, space, wait }) =>
   Effect.gen(function*() {
-    const value = yield* (yield* Client).ask<unknown>(yield* path(space, address))
+    const place = yield* path(space, address)
+    const headers = Option.match(wait, { onNone: () => ({}), onSome: (seconds) => ({ prefer: `wait=${seconds}` }) })
+    const value = yield* (yield* Client).ask<unknown>(pull ? `${place}${place.includes("?") ? "&" : "?"}pull` : place, { headers })
     yield* Output.data(json, value, JSON.stringify(value, null, 2))
   })).pipe(Command.withDescription("Print what a cell holds, as JSON"))
 

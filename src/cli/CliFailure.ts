@@ -17,7 +17,7 @@ export const exits = {
   absent: 3,
   /** The server or the store cannot be reached, is locked or busy: try again. */
   unreachable: 4,
-  /** It is accepted, and not done in the time that was waited. */
+  /** It is accepted, and not done in the time that was waited; or a cell is not settled by then. */
   pending: 5,
   /** What is asked for cannot be run again: its code is not there, or its journal is not any more. */
   impossible: 6,
@@ -56,6 +56,7 @@ export const exitOf = (code: string): number => {
   if (usage.has(code)) return exits.usage
   if (code.endsWith("/absent") || code === "space/unknown" || code === "flow/unknown") return exits.absent
   if (unreachable.has(code)) return exits.unreachable
+  if (code === "cell/held") return exits.pending
   return exits.failed
 }
 

@@ -125,7 +125,7 @@ const routesOf = (services: Services, options: Options, { getPath, stream, tell,
   Control.routes(app, find)
   Ops.routes(app, { find, stream, wantsStream })
   Rv.routes(app, { find, stream, wantsStream })
-  for (const [path, page] of Object.entries(options.pages)) app.get(path, () => Pages.send(page, services.kernel, services.hash))
+  for (const [path, page] of Object.entries(options.pages)) app.get(path, (c) => Pages.send(page, services, c.req.raw.signal))
   return app
 }
 
@@ -175,7 +175,7 @@ const stateRoutes = (app: Hono, { hash, kernel }: Services, { stream, transfers 
   app.get("/v1/spaces/:space/cells/*", async (c) => {
     const place = Cells.place(c.req.url)
     const space = await readable(kernel, c)
-    return wantsStream(c.req.raw) ? stream(Cells.watch(space, place, lastOf(c.req.raw))) : Cells.read(space, place)
+    return wantsStream(c.req.raw) ? stream(Cells.watch(space, place, lastOf(c.req.raw))) : Cells.read(space, place, c.req.raw)
   })
   app.put("/v1/spaces/:space/cells/*", async (c) => {
     const write = await Cells.write(Cells.place(c.req.url), c.req.raw)

@@ -16,6 +16,7 @@ import * as Envelope from "../stage/Envelope.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
 import { RequestRefused } from "./Problem.ts"
+import * as SignalRequest from "./SignalRequest.ts"
 import type { Frame } from "./Sse.ts"
 import * as Wire from "./Wire.ts"
 
@@ -65,12 +66,12 @@ export const address = ({ id, query }: Place): string => {
 /**
  * A cell's value; the names directly below it where the query says `list`; the
  * addresses of all cells below it, a page at a time, where it says `below`. With
- * `pull`, what the value is derived from is brought up to date first.
+ * `pull`, it is answered when all that it is derived from is settled.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const read = async (space: Space, place: Place): Promise<Response> => {
+export const read = async (space: Space, place: Place, request: Request): Promise<Response> => {
   if (place.query.has("list")) return Json.answer({ names: await Effect.runPromise(space.list(folder(place))) }, fresh)
   if (place.query.has("below")) {
     const { limit, ...rest } = page(place)
@@ -78,7 +79,9 @@ export const read = async (space: Space, place: Place): Promise<Response> => {
     return Json.answer({ cells, next: cells.length < limit ? null : cells.at(-1) ?? null }, fresh)
   }
   const text = address(place)
-  const value = await Effect.runPromise(place.query.has("pull") ? space.pull(text) : space.get(text))
+  const read = place.query.has("pull") ? space.pull(text, SignalRequest.waits(request)) : space.get(text)
+  // A caller that goes away ends its wait.
+  const value = await Effect.runPromise(read, { signal: request.signal })
   if (value instanceof Uint8Array && value.byteLength > Value.MAX_INLINE_BYTES) {
     const link = `/v1/spaces/${space.name}/blobs/${Address.name(place.id)}`
     throw new RequestRefused({ code: "cell/content", reason: `${text} is content of ${value.byteLength} bytes, which is more than a value holds. Get it with GET ${link}` })

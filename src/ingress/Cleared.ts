@@ -56,7 +56,7 @@ export const make = (kernel: Kernel["Service"], { getPath, stream, tell, transfe
     const place = Cells.place(c.req.url)
     const reader = await opened(c.req.param("space"), c.env.reader)
     const wantsStream = c.req.method === "GET" && c.req.raw.headers.get("accept")?.includes("text/event-stream") === true
-    return wantsStream ? stream(follow(reader, Cells.address(place), c.req.raw.headers.get("last-event-id"))) : read(reader, place)
+    return wantsStream ? stream(follow(reader, Cells.address(place), c.req.raw.headers.get("last-event-id"))) : read(reader, place, c.req.raw)
   })
   app.get("/v1/spaces/:space/receipts/:id", async (c) => {
     const id = c.req.param("id")
@@ -76,7 +76,7 @@ export const make = (kernel: Kernel["Service"], { getPath, stream, tell, transfe
   return (request, reader) => app.fetch(request, { reader })
 }
 
-const read = async (reader: Reader, place: Cells.Place): Promise<Response> => {
+const read = async (reader: Reader, place: Cells.Place, request: Request): Promise<Response> => {
   if (place.query.has("list")) return Json.answer({ names: await Effect.runPromise(reader.list(Cells.folder(place))) }, fresh)
   if (place.query.has("below")) {
     const page = Cells.page(place)
@@ -84,7 +84,7 @@ const read = async (reader: Reader, place: Cells.Place): Promise<Response> => {
     return Json.answer({ cells, next: cells.length < page.limit ? null : cells.at(-1) ?? null }, fresh)
   }
   const text = Cells.address(place)
-  const value = await Effect.runPromise(reader.get(text))
+  const value = await Effect.runPromise(reader.get(text, SignalRequest.waits(request)), { signal: request.signal })
   if (value === undefined) throw new Problem.RequestRefused({ code: "cell/absent", reason: `${text} holds nothing` })
   return Wire.response(value)
 }

@@ -3,10 +3,12 @@
  *
  * @module
  */
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type { Kernel } from "../kernel/Kernel.ts"
 import type { Page } from "../loader/Config.ts"
 import type { Hash } from "../persistence/Hash.ts"
+import { isView } from "../stage/View.ts"
 
 /** A page shows what is on it and images of the runtime; it loads nothing from elsewhere, and runs no script but the one that it is given. */
 const policy = "default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -18,14 +20,23 @@ const headers = {
   "cache-control": "no-store"
 }
 
+/** How long a page waits in all for what it reads to be settled, in milliseconds. */
+export const MAX_WAIT = 1000
+
+interface Services {
+  readonly kernel: Kernel["Service"]
+  readonly hash: Hash["Service"]
+}
+
 /**
  * The answer that holds a page.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const send = async (page: Page, kernel: Kernel["Service"], hash: Hash["Service"]): Promise<Response> => {
-  const rendered = await page({ get: (space, address) => Effect.runPromise(read(kernel, space, address)) })
+export const send = async (page: Page, { hash, kernel }: Services, signal: AbortSignal): Promise<Response> => {
+  const end = Effect.runSync(Clock.currentTimeMillis) + MAX_WAIT
+  const rendered = await page({ get: (space, address) => Effect.runPromise(read(kernel, { space, address, end }), { signal }) })
   if (typeof rendered === "string") return new Response(rendered, { headers: { ...headers, "content-security-policy": policy } })
   const { html, script } = rendered
   // Only this text may run: whatever the HTML takes from cells, no script of its own gets to.
@@ -36,8 +47,17 @@ export const send = async (page: Page, kernel: Kernel["Service"], hash: Hash["Se
 const digest = (text: string, hash: Hash["Service"]): string =>
   btoa(hash.hex(text).replace(/../g, (byte) => String.fromCharCode(Number.parseInt(byte, 16))))
 
-const read = (kernel: Kernel["Service"], name: string, address: string) =>
-  kernel.space(name, { create: false }).pipe(
-    Effect.flatMap((space) => space.get(address)),
-    Effect.catchIf((error) => error.code === "space/unknown", () => Effect.undefined)
-  )
+interface Read {
+  readonly space: string
+  readonly address: string
+  /** Until when the page waits. */
+  readonly end: number
+}
+
+/** No page is stale: what is derived is settled before it is shown. Views of the journal are derived by no node. */
+const read = (kernel: Kernel["Service"], { address, end, space }: Read) =>
+  Effect.gen(function*() {
+    const found = yield* kernel.space(space, { create: false })
+    if (isView(address)) return yield* found.get(address)
+    return yield* found.pull(address, { wait: Math.max(0, end - (yield* Clock.currentTimeMillis)) })
+  }).pipe(Effect.catchIf((error) => error.code === "space/unknown", () => Effect.undefined))

@@ -9,6 +9,7 @@
  * @module
  */
 import * as Schema from "effect/Schema"
+import { CellHeld } from "../kernel/SpaceError.ts"
 
 /**
  * A request is refused before it reaches a space.
@@ -109,6 +110,7 @@ const statuses: Readonly<Record<string, number>> = {
   "rv/full": 429,
   "rv/untold": 409,
   "watch/full": 429,
+  "cell/held": 503,
   ...Object.fromEntries(Object.keys(troubles).map((code) => [code, 503]))
 }
 
@@ -141,6 +143,8 @@ export interface Problem {
   readonly status: number
   readonly detail: string
   readonly code: string
+  /** When to ask again, in milliseconds since 1970, where that is known. */
+  readonly retry_at?: number
 }
 
 /**
@@ -156,7 +160,8 @@ export const of = (failure: unknown): Problem => {
     return { type: "about:blank", title: titles[500]!, status: 500, detail: "The runtime failed at this request; its log says how", code: "internal" }
   }
   const detail = troubles[code]?.(JSON.stringify(spaceOf(failure))) ?? (failure as Error).message
-  return { type: "about:blank", title: titles[status]!, status, detail, code }
+  const problem: Problem = { type: "about:blank", title: titles[status]!, status, detail, code }
+  return failure instanceof CellHeld ? { ...problem, retry_at: failure.at } : problem
 }
 
 /** The space that a store or a space itself is in trouble with; empty where it is none in particular. */
@@ -174,7 +179,7 @@ const spaceOf = (failure: unknown): string => {
 export const response = (failure: unknown): Response => {
   const problem = of(failure)
   const headers: Record<string, string> = { "content-type": "application/problem+json", "cache-control": "no-store" }
-  if (problem.status === 429 || problem.status === 503) headers["retry-after"] = "1"
+  if (problem.status === 429 || problem.status === 503) headers["retry-after"] = String(failure instanceof CellHeld ? Math.ceil(failure.after / 1000) : 1)
   if (problem.status === 401) headers["www-authenticate"] = "Bearer"
   return new Response(JSON.stringify(problem), { status: problem.status, headers })
 }

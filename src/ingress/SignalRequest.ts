@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { PostedSignal } from "../kernel/Space.ts"
+import type { PostedSignal, Waits } from "../kernel/Space.ts"
 import * as Emission from "../stage/Emission.ts"
 import type { At } from "../stage/Launch.ts"
 import { RequestRefused } from "./Problem.ts"
@@ -96,6 +96,17 @@ export const check = (request: PostedSignal): void => {
 export const waitSeconds = (prefer: string | null): number | undefined => {
   const match = prefer === null ? null : /(?:^|[,;])\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:[,;]|$)/i.exec(prefer)
   return match === null ? undefined : Math.min(Number(match[1]), MAX_WAIT_SECONDS)
+}
+
+/**
+ * What a request that pulls is given: how long it waits, in milliseconds, at least a second, where it says; and that it ends with its caller.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const waits = ({ headers }: Request): Waits => {
+  const seconds = waitSeconds(headers.get("prefer"))
+  return seconds === undefined ? {} : { wait: Math.max(1, seconds) * 1000 }
 }
 
 /** A key without its quotes; `undefined` for what can only be several, which a host puts together with commas. */

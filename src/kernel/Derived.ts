@@ -39,6 +39,7 @@ import type * as Pieces from "./Pieces.ts"
 import { Roster } from "./Roster.ts"
 import type { Watch } from "./RunWatch.ts"
 import { Timing } from "./Timing.ts"
+import { type Want, type Wanted, Wants } from "./Wants.ts"
 
 const noLines: ReadonlyArray<NodeLine> = []
 const nothing: ReadonlyArray<Delivery> = []
@@ -99,8 +100,7 @@ export class Derived implements Derivation {
   private tiring: ReadonlyArray<Node> = none
   private check: ReturnType<typeof Idempotency.checker> | undefined
   private told: ReadonlyMap<Node, number> = new Map()
-  /** Places that somebody outside wants up to date. */
-  private readonly wanted = new Set<{ readonly address: Address.Address; readonly reached: () => void }>()
+  private readonly wants = new Wants()
 
   constructor(modules: Modules, around: Around) {
     this.roster = new Roster(modules, around)
@@ -112,7 +112,7 @@ export class Derived implements Derivation {
 
   /** Whether a beat has something to derive that nothing else calls for. */
   isRunnable(now: number): boolean {
-    if (this.wanted.size > 0 || this.roster.isRunnable) return true
+    if (this.wants.isRunnable(now) || this.roster.isRunnable) return true
     if (this.scheduler === undefined) return false
     const due = this.scheduler.nextDue
     return this.scheduler.isRunnable || (due !== undefined && due <= now)
@@ -123,9 +123,10 @@ export class Derived implements Derivation {
     return this.scheduler?.gates.isAwaiting(({ definition: { name } }) => !this.roster.isLeaving(name)) === true
   }
 
-  /** When the earliest gate opens that holds back a demanded run, in milliseconds since 1970. */
+  /** When the earliest gate opens that holds back a demanded run or a pull, in milliseconds since 1970. */
   get nextDue(): number | undefined {
-    return this.scheduler?.nextDue
+    const [demanded, pulled] = [this.scheduler?.nextDue, this.wants.nextDue]
+    return demanded === undefined || pulled === undefined ? demanded ?? pulled : Math.min(demanded, pulled)
   }
 
   /** Demand for a place from outside; answers how to end it. */
@@ -146,12 +147,11 @@ export class Derived implements Derivation {
     scheduler.resume(watch, seen(watch, address))
   }
 
-  /** Has the next beat bring a place up to date, where it is derived and may not be so; answers how to call that off. */
-  want(address: Address.Address, reached: () => void): (() => void) | undefined {
-    if (this.scheduler === undefined && !this.roster.isBehind) return undefined
-    const want = { address, reached }
-    this.wanted.add(want)
-    return () => void this.wanted.delete(want)
+  /** Has beats bring a place up to date until it is settled; `undefined` where it is, and no beat is under way that may change that. */
+  want(wanted: Wanted): Want | undefined {
+    const { isBehind } = this.roster
+    if (!isBehind && (this.scheduler === undefined || (this.work === undefined && this.scheduler.demands.heldUntil(wanted.address, wanted.admits) === undefined))) return undefined
+    return this.wants.add(wanted)
   }
 
   begin(work: BeatWork): void {
@@ -227,7 +227,7 @@ export class Derived implements Derivation {
       this.at = PASS - round
       for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
       const { restless } = scheduler.settling.settle()
-      for (const { address } of this.wanted) scheduler.demand(address)
+      this.wants.demand(scheduler.demands)
       this.stageChanges()
       const failed = this.report(work)
       const tired = round === 0 && this.tire(work, restless)
@@ -274,11 +274,7 @@ export class Derived implements Derivation {
     this.roster.committed()
     scheduler.reversal.committed()
     scheduler.graph.locations.settled(this.around.limit)
-    if (this.wanted.size > 0) {
-      const wanted = [...this.wanted]
-      this.wanted.clear()
-      for (const { reached } of wanted) reached()
-    }
+    if (this.wants.size > 0) this.wants.committed(scheduler.demands)
     if (seen.length === 0) return nothing
     return seen.flatMap(({ definition, run }) => definition.name.startsWith(WATCH) ? [] : [{ definition, value: run!.seen, beat }])
   }
@@ -349,7 +345,7 @@ export class Derived implements Derivation {
 
   /** A handling reads here: what is derived is brought up to date over what it sees. One function for all beats: an engine holds one that becomes a property for long-lived, and all that it refers to with it. */
   private readonly gate: Stage["derive"] = (address, depth) => {
-    const until = this.scheduler!.demand(address, depth)
+    const until = this.scheduler!.demands.read(address, depth)
     if (until !== undefined) this.heldUntil = Math.min(this.heldUntil ?? until, until)
     if (this.written.size > 0) this.stageChanges()
   }

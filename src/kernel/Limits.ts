@@ -56,6 +56,8 @@ export interface Limits {
   readonly pastBytes: number
   /** Host milliseconds that the load of one module may take. One whose top level does not settle by then is broken (`module/broken`), and all else goes on without it. */
   readonly moduleMillis: number
+  /** How long a pull waits for what a gate or a backoff holds back, unless its caller says, in milliseconds. */
+  readonly pullMillis: number
 }
 
 /**
@@ -108,7 +110,8 @@ export const defaults: Limits = {
   finishedMillis: 30 * 86_400_000,
   replayBeats: 10_000,
   pastBytes: 256 * 1_048_576,
-  moduleMillis: 10_000
+  moduleMillis: 10_000,
+  pullMillis: 10_000
 }
 
 /**

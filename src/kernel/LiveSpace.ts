@@ -31,14 +31,14 @@ import * as Receipts from "./Receipts.ts"
 import type { Receipt } from "./Receipts.ts"
 import * as Reporting from "./Reporting.ts"
 import { Settlers } from "./Settlers.ts"
-import type { Accepted, Clearance, DeadPage, Denial, OpenLetter, PostedSignal, PostHears, Reader, Space } from "./Space.ts"
+import type { Accepted, Clearance, DeadPage, Denial, OpenLetter, PostedSignal, PostHears, Reader, Space, Waits } from "./Space.ts"
 import type { Pending } from "./Signal.ts"
 import { LiveDebug } from "./SpaceDebug.ts"
 import { LiveFlows } from "./SpaceFlows.ts"
 import { LiveGraph } from "./SpaceGraph.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
 import { LiveRendezvous } from "./SpaceRendezvous.ts"
-import { type HistoryBusy, SpaceStopped } from "./SpaceError.ts"
+import { type CellHeld, type HistoryBusy, SpaceStopped } from "./SpaceError.ts"
 
 const nothing = (): void => {}
 
@@ -240,12 +240,12 @@ export class LiveSpace implements Space, Neighbour {
     return this.durably(() => this.body.store.below(id, page))
   }
 
-  pull(text: string): Effect.Effect<Value.Value, ReadError> {
-    return Effect.andThen(this.observing.reach(text), this.get(text))
+  pull(text: string, { wait = this.body.settings.limits.pullMillis }: Waits = {}): Effect.Effect<Value.Value, ReadError | CellHeld> {
+    return this.observing.pull(text, { see: () => Reading.read(this.body, text, (id) => this.find(id)), wait })
   }
 
   reader(clearance: Clearance): Reader {
-    return new LiveReader({ body: this.body, space: this, denials: this.refused, cursor: this.cursor }, clearance)
+    return new LiveReader({ body: this.body, space: this, denials: this.refused, cursor: this.cursor, observing: this.observing }, clearance)
   }
 
   readonly denials: Space["denials"] = Effect.sync(() => [...this.refused])

@@ -16,13 +16,21 @@ import type { Group } from "./Group.ts"
 import { MAX_MISSED } from "./Missed.ts"
 import * as Reading from "./Reading.ts"
 import type { Observation, Space } from "./Space.ts"
-import type { SpaceStopped } from "./SpaceError.ts"
+import { CellHeld, type SpaceStopped } from "./SpaceError.ts"
+import type { Want, Wanted } from "./Wants.ts"
 import { Watchers } from "./Watchers.ts"
 
 /** Who looks: told what was found, or that nothing can be. */
 export interface Looker<A> {
   readonly seen: (found: A) => void
   readonly fail: (failure: Effect.Effect<never, ReadError>) => void
+}
+
+/** What is asked of a place that is pulled. */
+export interface Pull<A> extends Pick<Wanted, "admits"> {
+  readonly see: () => A
+  /** How long whoever asks waits, in milliseconds. */
+  readonly wait: number
 }
 
 /** What it stands on. */
@@ -71,24 +79,52 @@ export class Observing {
       return () => ends.forEach((end) => end())
     })
 
-  /** Waits until what an address is derived from is up to date. */
-  reach(text: string): Effect.Effect<void, ReadError> {
-    const { body, group, whenEnded } = this.around
+  /** What is seen of an address when all that it is derived from is settled, as of the beat that settled it, once that is durable. */
+  pull<A>(text: string, { admits, see, wait }: Pull<A>): Effect.Effect<A, ReadError | CellHeld> {
     return Effect.flatMap(watchable(text), (address) =>
-      Effect.callback<void, SpaceStopped>((resume) => {
-        const ends: Array<() => void> = []
-        const end = (): void => ends.forEach((end) => end())
-        const over = (how: Effect.Effect<void, SpaceStopped>): void => {
-          end()
-          resume(how)
-        }
-        const callOff = body.derivation.want(address, () => over(Effect.void))
-        if (callOff === undefined) return resume(Effect.void)
-        ends.push(callOff, whenEnded((error) => over(Effect.fail(error))))
-        group.wake()
-        return Effect.sync(end)
+      Effect.suspend(() => {
+        const { body, look } = this.around
+        let want: Want | undefined
+        const settled = Effect.callback<() => A, SpaceStopped>((resume) => {
+          const ends: Array<() => void> = []
+          const end = (): void => ends.forEach((end) => end())
+          const over = (how: Effect.Effect<() => A, SpaceStopped>): void => {
+            end()
+            resume(how)
+          }
+          want = body.derivation.want({ address, admits, reached: () => over(Effect.succeed(seen(see))) })
+          if (want === undefined) return resume(Effect.succeed(see))
+          ends.push(want.callOff, this.around.whenEnded((error) => over(Effect.fail(error))))
+          this.around.group.wake()
+          return Effect.sync(end)
+        })
+        return settled.pipe(
+          Effect.timeoutOrElse({ duration: wait, orElse: () => Effect.fail(held(text, want?.until, body.host.now())) }),
+          Effect.flatMap((see) =>
+            Effect.callback<A, ReadError>((resume) => Effect.sync(look(see, { seen: (found) => resume(Effect.succeed(found)), fail: resume }))))
+        )
       }))
   }
+}
+
+/** Sees at once; what that comes to is told later. */
+const seen = <A>(see: () => A): () => A => {
+  try {
+    const found = see()
+    return () => found
+  } catch (error) {
+    return () => {
+      throw error
+    }
+  }
+}
+
+/** How long after a pull no beat looked at to ask again, in milliseconds. */
+const SOON = 1000
+
+const held = (address: string, until: number | undefined, now: number): CellHeld => {
+  const at = Math.max(until ?? now + SOON, now + 1)
+  return new CellHeld({ address, at, after: at - now })
 }
 
 const watchable = (text: string) => Effect.try({ try: () => Reading.watchable(text), catch: expected<ReadError>(Address.InvalidAddress) })

@@ -17,11 +17,12 @@ import type { LiveBody } from "./Body.ts"
 import type { Cursor } from "./Cursor.ts"
 import { Disclosure } from "./Disclosure.ts"
 import type { ReadError, SignalError } from "./Expected.ts"
+import type { Observing } from "./Observing.ts"
 import * as Reading from "./Reading.ts"
 import * as Receipts from "./Receipts.ts"
 import type { Receipt } from "./Receipts.ts"
-import type { Clearance, Denial, PostedSignal, Reader, Seen, ShownReceipt, Space } from "./Space.ts"
-import { Withheld } from "./SpaceError.ts"
+import type { Clearance, Denial, PostedSignal, Reader, Seen, ShownReceipt, Space, Waits } from "./Space.ts"
+import { type CellHeld, Withheld } from "./SpaceError.ts"
 
 /** Most denials that a space remembers. */
 export const MAX_DENIALS = 1000
@@ -32,6 +33,7 @@ export interface Around {
   readonly space: Space
   readonly denials: Array<Denial>
   readonly cursor: Cursor
+  readonly observing: Pick<Observing, "pull">
 }
 
 type Denied = ReadError | Withheld
@@ -53,13 +55,16 @@ export class LiveReader implements Reader {
     this.disclosure = new Disclosure(around.body)
   }
 
-  /** The value at an address, with what it is derived from up to date: what else is demanded would show in it otherwise. */
-  get(text: string): Effect.Effect<Value, Denied> {
-    const { space } = this.around
+  /** The value at an address, with what it is derived from settled: what else is demanded would show in it otherwise. */
+  get(text: string, { wait }: Waits = {}): Effect.Effect<Value, Denied | CellHeld> {
+    const { body, observing } = this.around
     return Effect.gen({ self: this }, function*() {
       yield* this.admit(text)
-      yield* space.pull(text)
-      const { label, value } = yield* this.looked(() => Reading.labelled(this.around.body, text, this.disclosure))
+      const { label, value } = yield* observing.pull(text, {
+        admits: (address) => this.mayKnow(address.key),
+        see: () => Reading.labelled(body, text, this.disclosure),
+        wait: wait ?? body.settings.limits.pullMillis
+      })
       // A link may lead to what is withheld.
       return Label.isWithin(label, this.clearance.atoms) ? value : yield* this.denied(text)
     })

@@ -24,7 +24,7 @@ import type { Foreign, ForeignChange } from "./Foreign.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "./DeadLetter.ts"
 import type { OperationDossier, OperationPage, OperationRow } from "./Dossiers.ts"
 import type { HandlingReceipt, Receipt } from "./Receipts.ts"
-import type { BeatAborted, HistoryBusy, SpaceStopped, Withheld } from "./SpaceError.ts"
+import type { BeatAborted, CellHeld, HistoryBusy, SpaceStopped, Withheld } from "./SpaceError.ts"
 
 /** A signal from outside. It is always an event, payload or not. */
 export interface PostedSignal extends Omit<SignalRequest, "space"> {
@@ -61,6 +61,11 @@ export interface Observation {
   readonly value: Value
   /** Why the watcher may have missed values before this one, where it may have; it then has to begin anew with this one. */
   readonly missed?: string
+}
+
+/** For how many milliseconds a caller waits; 10,000 unless it says. */
+export interface Waits {
+  readonly wait?: number | undefined
 }
 
 export type { Foreign, ForeignChange }
@@ -295,8 +300,8 @@ export interface ShownReceipt {
  * @since 0.1.0
  */
 export interface Reader {
-  /** The value at an address, with what it is derived from up to date. */
-  readonly get: (text: string) => Effect.Effect<Value, ReadError | Withheld>
+  /** The value at an address, once all that it is derived from is settled, like `pull`. */
+  readonly get: (text: string, options?: Waits) => Effect.Effect<Value, ReadError | Withheld | CellHeld>
   /** The names below a cell, but those that are withheld. */
   readonly list: (id: string) => Effect.Effect<ReadonlyArray<string>, ReadError>
   readonly below: (id: string, page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<ReadonlyArray<string>, ReadError>
@@ -373,8 +378,8 @@ export interface Space {
    * since, each value once; what comes from then on and was written under the group `changeGroup` alone is not told.
    */
   readonly watch: (address: string, options?: { readonly after?: number | undefined; readonly changeGroup?: string | undefined }) => Stream.Stream<Observation, ReadError>
-  /** The value at an address, with everything it derives from brought up to date. */
-  readonly pull: (address: string) => Effect.Effect<Value, ReadError>
+  /** The value at an address as of the beat that took this, or a later one, in which all that it is derived from is settled; `CellHeld` where that takes longer than one waits. */
+  readonly pull: (address: string, options?: Waits) => Effect.Effect<Value, ReadError | CellHeld>
   /** The space as a reader sees it that may not learn everything. */
   readonly reader: (clearance: Clearance) => Reader
   /** Who was refused what, the newest 1,000 since the space was opened, oldest first. */

@@ -89,3 +89,16 @@ export class Withheld extends Schema.TaggedError<Withheld>()("Withheld", { addre
     return `${this.address} is withheld from reader "${this.reader}", whatever is there. Ask with the token of a reader that is cleared for it`
   }
 }
+
+/** A cell is not settled, and whoever pulled it waits no longer. */
+export class CellHeld extends Schema.TaggedError<CellHeld>()("CellHeld", {
+  address: Schema.String,
+  /** When to ask again, in milliseconds since 1970, and in how many from now. */
+  at: Schema.Number,
+  after: Schema.Number
+}) {
+  readonly code = "cell/held"
+  override get message() {
+    return `${this.address} is not up to date: a debounce, a throttle or a backoff holds a node that it is derived from, or no beat came to run it. Ask again in ${this.after} ms, or wait longer`
+  }
+}

@@ -202,6 +202,12 @@ export class Locations {
     return (root.flags & RICH) === 0 ? root.value : Codec.read(root.extra!.document, [])
   }
 
+  /** What a document holds. Nothing is kept of one that nobody reads or writes. */
+  shown(key: string): Value.Value {
+    const root = this.roots.get(key)
+    return root === undefined ? Codec.read(this.ground.read(key), []) : this.whole(root)
+  }
+
   /** A document in its stored form. */
   document(root: Location): Document | undefined {
     if ((root.flags & LOADED) === 0) this.load(root)

@@ -8,16 +8,16 @@
  *
  * @module
  */
-import * as Address from "../cell/Address.ts"
+import type * as Address from "../cell/Address.ts"
 import { addressOf, type Cell } from "../cell/Cell.ts"
 import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
-import * as Link from "../cell/Link.ts"
-import * as Values from "../cell/Value.ts"
+import type * as Values from "../cell/Value.ts"
 import { isTagged } from "../registry/Outcome.ts"
 import { FOLDER } from "../stage/Content.ts"
 import type { Moment } from "../stage/Moment.ts"
 import { type Definition, InvalidNode } from "./Definition.ts"
+import { Demand } from "./Demand.ts"
 import type { Environment } from "./Environment.ts"
 import * as Flag from "./Flag.ts"
 import { Gates } from "./Gates.ts"
@@ -25,7 +25,7 @@ import { Graph } from "./Graph.ts"
 import * as Introspection from "./Introspection.ts"
 import { Invalidation } from "./Invalidation.ts"
 import { adopt, clear, type Ground } from "./Locations.ts"
-import type { Depth, Location, Node, NodeRun, Started } from "./Node.ts"
+import type { Node, NodeRun, Started } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
 import * as Piece from "./Piece.ts"
 import type { Observation } from "./Persistence.ts"
@@ -79,6 +79,7 @@ export class Scheduler {
   readonly gates: Gates
   readonly invalidation: Invalidation
   readonly settling: Settle
+  readonly demands: Demand
   readonly revival: Revival
   readonly reversal: Reversal
   private readonly environment: Environment
@@ -113,6 +114,7 @@ export class Scheduler {
     }
     this.settling = new Settle({ graph, gates, queue, environment: this.environment })
     const { invalidation, registry, settling } = this
+    this.demands = new Demand(graph, settling)
     this.revival = new Revival({ graph, gates, queue, environment: this.environment, invalidation, settling })
     this.reversal = new Reversal({ graph, gates, queue, invalidation, registry, revival: this.revival })
   }
@@ -228,34 +230,7 @@ export class Scheduler {
    * @throws InvalidAddress, LinkLoop
    */
   pull(place: string | Cell): Values.Value {
-    const { locations } = this.graph
-    let address = addressOf(place)
-    this.settling.begin()
-    for (let hops = 0; ; hops++) {
-      this.reach(locations.at(address))
-      const whole = locations.whole(locations.root(address.key))
-      const linked = Link.along(whole, address.path)
-      if (linked === undefined) return address.path.length === 0 ? whole : Values.at(whole, address.path)
-      if (hops >= Link.MAX_HOPS) throw new Link.LinkLoop({ address: addressOf(place).text })
-      address = Address.into(Link.target(linked.link), address.path.slice(linked.depth))
-    }
-  }
-
-  /** Brings all that writes a place up to date. Answers when a gate opens that keeps it from being so. */
-  demand(address: Address.Address, depth: Depth = "deep"): number | undefined {
-    // Most of what handlings read is derived by nobody.
-    if (!this.graph.isDerived(address, depth)) return undefined
-    this.settling.begin()
-    return this.reach(this.graph.locations.at(address, depth))
-  }
-
-  private reach(location: Location): number | undefined {
-    let until: number | undefined
-    for (const writer of [...this.graph.writersOf(location), ...this.graph.coverage.of(location)]) {
-      const held = this.settling.pull(writer)
-      if (held !== undefined) until = Math.min(until ?? held, held)
-    }
-    return until
+    return this.demands.pull(addressOf(place))
   }
 
   /** When the earliest gate opens that holds back a run that is demanded. */

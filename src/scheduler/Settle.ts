@@ -95,7 +95,7 @@ export class Settle {
     // What stands too deep is reached from what was met, some levels further each time.
     while (this.ensure(node)) continue
     if (this.graph.isCyclic || started !== this.started || (!this.graph.coverage.isEmpty && !isKnown)) this.calm(node)
-    return this.blocked(node)
+    return this.heldUntil(node)
   }
 
   /** A walk goes around a ring once, and past what is only started meanwhile, and may leave what is above stale: it is run until it is at rest, or put off like in a pass. */
@@ -292,12 +292,12 @@ export class Settle {
     for (const writer of this.graph.coverage.of(location)) found.push(writer)
   }
 
-  /** When the latest gate opens that keeps a node or one above it from being up to date. */
-  private blocked(start: Node): number | undefined {
+  /** When the latest gate opens that keeps a node or one above it from being up to date; `undefined` where all of that is settled. */
+  heldUntil(start: Node): number | undefined {
     if (!this.graph.isCyclic && start.checked === this.graph.clock && (start.flags & UNSETTLED) === 0) return undefined
     let until: number | undefined
     for (const node of this.closure(start)) {
-      if ((node.flags & UNSETTLED) !== 0 && !this.gates.isOpen(node)) until = Math.min(until ?? Infinity, eligibleAt(node))
+      if ((node.flags & UNSETTLED) !== 0) until = Math.max(until ?? 0, eligibleAt(node))
     }
     return until
   }

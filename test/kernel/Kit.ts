@@ -28,6 +28,17 @@ export const controlled = <A, E>(space: Space, control: Effect.Effect<A, E>) =>
     return yield* Fiber.join(fiber)
   })
 
+/** What a pull is answered by the next beat; one that is held back longer is called off, and is `undefined`. */
+export const glimpsed = <A, E>(space: Space, pull: Effect.Effect<A, E>) =>
+  Effect.gen(function*() {
+    const fiber = yield* Effect.forkChild(Effect.result(pull), { startImmediately: true })
+    yield* Effect.result(space.step)
+    yield* turns(1)
+    const answer = fiber.pollUnsafe()
+    yield* Fiber.interrupt(fiber)
+    return answer?._tag === "Success" ? answer.value : undefined
+  })
+
 /** Lets the host take a few turns, for what happens between tests' own steps. */
 export const turns = (count = 8): Effect.Effect<void> =>
   Effect.promise(async () => {

@@ -10,7 +10,7 @@ interface Inside {
   readonly ends: ReadonlySet<unknown>
   readonly listeners: ReadonlySet<unknown>
   readonly observing: { readonly watchers: { readonly byKey: { readonly size: number } } }
-  readonly body: { store: SpaceStore; readonly derivation: { readonly wanted: ReadonlySet<unknown> } }
+  readonly body: { store: SpaceStore; readonly derivation: { readonly wants: { readonly size: number } } }
   readonly error: unknown
   readonly close: (reason: string) => void
 }
@@ -20,7 +20,7 @@ const inside = (space: Space): Inside => space as unknown as Inside
 /** How many are told of beats, of changes or of the end, or wait for something derived. */
 const listening = (space: Space): number => {
   const { body, ends, listeners, observing } = inside(space)
-  return ends.size + listeners.size + observing.watchers.byKey.size + body.derivation.wanted.size
+  return ends.size + listeners.size + observing.watchers.byKey.size + body.derivation.wants.size
 }
 
 const fork = <A, E>(effect: Effect.Effect<A, E>) => Effect.forkChild(Effect.exit(effect), { startImmediately: true })
@@ -44,12 +44,15 @@ describe("whoever listens", () => {
     Effect.gen(function*() {
       yield* register(sum)
       const space = yield* TestKernel.space([])
+      let set = 0
       for (let i = 0; i < 3; i++) {
         const pulled = yield* fork(space.pull("/data/sum"))
         yield* space.step
         yield* Fiber.join(pulled)
         yield* Stream.runHead(space.watch("/data/sum"))
-        for (const endless of [Stream.runDrain(space.watch("/data/sum")), Stream.runDrain(space.beats), space.pull("/data/sum")]) {
+        for (const endless of [Stream.runDrain(space.watch("/data/sum")), Stream.runDrain(space.beats), Effect.asVoid(space.pull("/data/sum"))]) {
+          // What is settled is answered at once, and so waits for no beat.
+          yield* controlled(space, space.set("/data/x", set++))
           const fiber = yield* fork(endless)
           assert.isAbove(listening(space), 0)
           yield* turns()

@@ -3,7 +3,7 @@ import { Effect as Fx, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Fatal, Kernel, Link, type Value } from "systole"
 import { RunWatch } from "../../src/kernel/RunWatch.ts"
-import { controlled, enzyme, put, replays } from "../kernel/Kit.ts"
+import { enzyme, glimpsed, put, replays } from "../kernel/Kit.ts"
 import type * as Model from "../scheduler/Model.ts"
 import * as World from "../scheduler/World.ts"
 import * as Dice from "../support/Dice.ts"
@@ -52,7 +52,7 @@ const live = Fx.fnUntraced(function*(seed: number) {
     else for (const [source, value] of changes) yield* space.set(source, value).pipe(Fx.forkChild({ startImmediately: true }))
     if (roll(6) === 0) yield* space.set("/data/ring", Link.make("/data/ring") as unknown as Value).pipe(Fx.forkChild({ startImmediately: true }))
     if (roll(4) === 0) yield* Stream.runDrain(space.watch(Dice.pick(roll, [...places, "/data/ring"]))).pipe(Fx.forkChild({ startImmediately: true }))
-    if (roll(5) === 0) yield* Fx.result(controlled(space, space.pull(Dice.pick(roll, places))))
+    if (roll(5) === 0) yield* glimpsed(space, space.pull(Dice.pick(roll, places)))
     yield* TestClock.adjust(roll(60))
     yield* Fx.result(space.step)
   }

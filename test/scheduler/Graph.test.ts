@@ -139,13 +139,13 @@ describe("what was there", () => {
     const { locations } = scheduler.graph
     const { size } = locations
     for (let i = 0; i < 10; i++) {
-      scheduler.demand(Address.parse(`/x/${i}`), "children")
-      scheduler.demand(Address.parse(`/x/${i}`), "deep")
+      scheduler.demands.read(Address.parse(`/x/${i}`), "children")
+      scheduler.demands.read(Address.parse(`/x/${i}`), "deep")
     }
     assert.deepStrictEqual([locations.size, locations.listings], [size, 0])
     // What is derived there is, all the same.
-    scheduler.demand(Address.parse("/d"), "children")
-    scheduler.demand(Address.parse("/m"), "children")
+    scheduler.demands.read(Address.parse("/d"), "children")
+    scheduler.demands.read(Address.parse("/m"), "children")
     assert.deepStrictEqual(["/d/one", "/m/x"].map((key) => locations.whole(locations.root(key))), [1, 1])
     scheduler.settle()
     assert.strictEqual(locations.listings, 0)
@@ -165,7 +165,7 @@ describe("materializers", () => {
     assert.isBelow(looks, 1000)
     scheduler.settle()
     looks = 0
-    for (let i = 0; i < 200; i++) scheduler.demand(Address.parse(`/else/${i}`))
+    for (let i = 0; i < 200; i++) scheduler.demands.read(Address.parse(`/else/${i}`), "deep")
     assert.strictEqual(looks, 0)
     assert.strictEqual(scheduler.pull("/m/7/x"), 7)
     for (let i = 0; i < 200; i++) scheduler.remove(`m${i}`)

@@ -1,0 +1,77 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Computation } from "systole"
+import { problem, served } from "./Served.ts"
+
+const reader = "the-token-of-the-page"
+const operator = "the-operators-own-token"
+
+/** Is held back for an hour after each of its runs. */
+const slow = Computation.make({ name: "slow", output: "/data/slow", throttle: 3_600_000, run: (tx) => tx.get("/data/x") })
+const quick = Computation.make({ name: "quick", output: "/data/quick", run: (tx) => tx.get("/data/x") })
+
+type App = Effect.Success<ReturnType<typeof served>>
+type Fetch = (path: string, init?: RequestInit) => ReturnType<App["ask"]>
+
+/** A space in which one node is held back, what it derived told of before, and how the operator asks. */
+const test = (name: string, run: (app: App, ask: Fetch) => Promise<void>) =>
+  it.live(name, () =>
+    Effect.flatMap(
+      served({
+        config: {
+          token: operator,
+          spaces: { create: "on-demand" },
+          labels: { cells: {}, readers: { web: { token: reader, clearance: [] } } },
+          pages: {
+            "/slow": async ({ get }) => `<p>${String(await get("shop", "/data/slow"))}</p>`,
+            "/quick": async ({ get }) => `<p>${String(await get("shop", "/data/quick"))} ${String(await get("shop", "/data/x"))}</p>`
+          }
+        }
+      }),
+      (app) =>
+        Effect.promise(async () => {
+          for (const node of [slow, quick]) await Effect.runPromise(app.kernel.register(node))
+          const ask: Fetch = (path, init = {}) => app.ask(path, { ...init, headers: { authorization: `Bearer ${operator}`, ...init.headers } })
+          const set = (x: number) => ask("/v1/spaces/shop/cells/data/x", { method: "PUT", body: String(x), headers: { "content-type": "application/json" } })
+          await set(1)
+          assert.strictEqual((await ask("/v1/spaces/shop/cells/data/slow?pull")).body, 1)
+          await set(2)
+          await run(app, ask)
+        })
+    ))
+
+describe("J16 what is held back, over HTTP,", () => {
+  test("is a 503 to who pulls it, with when to ask again", async (_, ask) => {
+    const began = Date.now()
+    const answer = await ask("/v1/spaces/shop/cells/data/slow?pull", { headers: { prefer: "wait=1" } })
+    assert.deepStrictEqual(problem(answer), [503, "cell/held"])
+    const opens = (answer.body as { readonly retry_at: number }).retry_at
+    assert.isTrue(opens > began && opens <= Date.now() + 3_600_000)
+    assert.approximately(Number(answer.headers.get("retry-after")), (opens - Date.now()) / 1000, 2)
+    assert.strictEqual((await ask("/v1/spaces/shop/cells/data/slow")).body, 1)
+  })
+
+  test("is a 503 to a reader, who sees what is settled", async (app) => {
+    const as = (path: string) => app.ask(`/v1/spaces/shop/cells${path}`, { headers: { authorization: `Bearer ${reader}`, prefer: "wait=1" } })
+    assert.deepStrictEqual(problem(await as("/data/slow")), [503, "cell/held"])
+    assert.strictEqual((await as("/data/quick")).body, 2)
+  })
+
+  test("is shown on no page, which waits a second in all", async (_, ask) => {
+    const began = Date.now()
+    assert.deepStrictEqual(problem(await ask("/slow")), [503, "cell/held"])
+    assert.isBelow(Date.now() - began, 5000)
+    assert.strictEqual((await ask("/quick")).body, "<p>2 2</p>")
+  })
+
+  test("is waited for no longer when its caller is gone", async (app, ask) => {
+    const caller = new AbortController()
+    const asked = ask("/v1/spaces/shop/cells/data/slow?pull", { signal: caller.signal })
+    const space = await Effect.runPromise(app.kernel.space("shop"))
+    const { wants } = (space as unknown as { readonly body: { readonly derivation: { readonly wants: { readonly size: number } } } }).body.derivation
+    while (wants.size === 0) await new Promise((resolve) => void setImmediate(resolve))
+    caller.abort()
+    await asked
+    assert.strictEqual(wants.size, 0)
+  })
+})
