@@ -14,6 +14,7 @@ export default defineConfig({
   },
   test: {
     include: ["test/**/*.test.ts", "examples/**/*.test.ts"],
+    globalSetup: path("scripts/setup.ts"),
     // Bun has no processes for vitest, and Deno no threads that end well.
     pool: "Deno" in globalThis ? "forks" : "threads",
     // Generous, because two cores are shared with whatever else the machine does.

@@ -14,6 +14,7 @@ import * as Esbuild from "esbuild"
 import { builtinModules } from "node:module"
 import { basename, dirname, relative, resolve, sep } from "node:path"
 import { fileURLToPath, pathToFileURL } from "node:url"
+import { ownFile } from "./Installation.ts"
 
 /**
  * A module's closure as one text.
@@ -35,22 +36,8 @@ export interface Bundle {
 const MARK = "systole-import:"
 const marks = /"systole-import:([^"\\\n]+)"/g
 const markParts = /^(.*?)(?: by ([a-z-]+) from (.*))?$/
-const extension = import.meta.url.endsWith(".ts") ? ".ts" : ".js"
 const runtimeFolder = dirname(fileURLToPath(import.meta.url))
-const ownModule = /^systole(?:\/(plugins\/[a-z0-9_-]+))?$/
 const builtins = new Set(builtinModules.filter((name) => !name.includes(":")))
-
-/**
- * The file of one of the runtime's own modules; `undefined` for any other name.
- *
- * @category getters
- * @since 0.1.0
- */
-export const ownFile = (name: string): string | undefined => {
-  const match = ownModule.exec(name)
-  if (match === null) return undefined
-  return fileURLToPath(new URL(match[1] === undefined ? `../index${extension}` : `../../${match[1]}${extension}`, import.meta.url))
-}
 
 /**
  * Bundles the module in a file of the project in a folder. Rejects with the place and the reason where it cannot.

@@ -17,6 +17,7 @@ import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { type LoadedModule, ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 import { Hash } from "../persistence/Hash.ts"
+import * as Installation from "./Installation.ts"
 
 /** The project's folder for imported bundles. */
 export const FOLDER = join(".systole", "modules")
@@ -77,7 +78,7 @@ export const list = async (folder: string, looksAt: (folder: string) => void = (
 /** Bundles a module into a file, and imports nothing. */
 export const bundle = async ({ hash, root, sight }: Site, file: string): Promise<Bundled> => {
   const Bundle = await import("./Bundle.ts")
-  const path = Bundle.ownFile(file) ?? join(root, file)
+  const path = Installation.pluginFile(file) ?? join(root, file)
   await stat(path).catch(() => {
     throw new ModuleBroken({ file, reason: "there is no such file" })
   })

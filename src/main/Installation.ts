@@ -3,12 +3,48 @@
  *
  * @module
  */
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 
-/** The package's folder: the sources lie one level above the built files. */
-const folder = resolve(dirname(fileURLToPath(import.meta.url)), import.meta.url.endsWith(".ts") ? "../.." : "../../..")
+/** The folder of this file: `src/main`, or `dist/command` where the command is bundled. */
+const here = dirname(fileURLToPath(import.meta.url))
+
+/** The package's folder. */
+const folder = resolve(here, "../..")
+
+/** Whether this is the bundled command, beside which `npm run build` puts the modules that projects share with it. */
+const isBundled = import.meta.url.endsWith(".js")
+
+const ownModule = /^systole(?:\/(plugins\/[a-z0-9_-]+))?$/
+const effectModule = /^effect(?:\/([A-Z][A-Za-z0-9]*))?$/
+
+/**
+ * The file of a first-party plugin, to be loaded like a project's own; `undefined` for any other name.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const pluginFile = (name: string): string | undefined => {
+  const plugin = ownModule.exec(name)?.[1]
+  return plugin === undefined ? undefined : join(folder, isBundled ? `dist/${plugin}.js` : `${plugin}.ts`)
+}
+
+/**
+ * The file of a module that a project shares with the running command; `undefined` for any other name.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const ownFile = (name: string): string | undefined => {
+  const own = ownModule.exec(name)
+  if (own !== null) return isBundled ? join(here, `${own[1] ?? "index"}.js`) : join(folder, `${own[1] ?? "src/index"}.ts`)
+  if (!isBundled) return undefined
+  const effect = effectModule.exec(name)
+  if (effect === null) return undefined
+  const file = join(here, "effect", `${effect[1] ?? "index"}.js`)
+  return existsSync(file) ? file : undefined
+}
 
 const json = (file: string): unknown => JSON.parse(readFileSync(file, "utf8"))
 

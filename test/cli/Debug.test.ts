@@ -4,7 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
-import { command, environment, root } from "../scripts/Host.ts"
+import * as Command from "../scripts/Command.ts"
+import { environment } from "../scripts/Host.ts"
 
 const files = {
   "systole.config.ts": `import { defineConfig } from "systole"\nexport default defineConfig({ persistence: "memory" })\n`,
@@ -54,7 +55,7 @@ const attach = async (url: string) => {
 
 /** `systole dev` in a process with an inspector: where it listens, and where a debugger does. */
 const develop = async (project: string) => {
-  const [file, ...args] = command("node", join(root, "src", "main", "systole.ts"))
+  const [file, ...args] = Command.line("node")
   const child = spawn(file, ["--inspect=127.0.0.1:0", ...args, "dev", "--port", "0", "--json"], { cwd: project, env: environment(), stdio: ["ignore", "pipe", "pipe"] })
   const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()))
   const said = { stdout: "", stderr: "" }
@@ -87,7 +88,7 @@ describe("systole dev", () => {
       (await fetch(`${space}${path}`, { method, headers: { "content-type": "application/json", prefer }, body: JSON.stringify(body) })).json()
     const get = async (path: string): Promise<unknown> => (await fetch(`${space}${path}`)).json()
     const systole = async (verb: string, group = "debug"): Promise<Readonly<Record<string, unknown>>> => {
-      const [file, ...args] = command("node", join(root, "src", "main", "systole.ts"))
+      const [file, ...args] = Command.line("node")
       const { stdout } = await promisify(execFile)(file, [...args, group, verb, "home", "--json"], { cwd: project, env: environment() })
       return JSON.parse(stdout) as Readonly<Record<string, unknown>>
     }

@@ -4,9 +4,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
+import * as Command from "../scripts/Command.ts"
 
-const bin = fileURLToPath(new URL("../../src/main/systole.ts", import.meta.url))
 const isDeno = process.versions["deno"] !== undefined
 
 /** What a command printed, and how it ended. */
@@ -28,7 +27,7 @@ export interface Server {
 
 const start = (cwd: string, args: ReadonlyArray<string>): { readonly child: ChildProcess; readonly ended: Promise<Ended> } => {
   const env = { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, VITEST: undefined, NODE_OPTIONS: undefined }
-  const child = spawn(process.execPath, [...isDeno ? ["run", "-A"] : [], bin, ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"] })
+  const child = spawn(process.execPath, [...isDeno ? ["run", "-A"] : [], Command.file, ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"] })
   const printed = { stdout: "", stderr: "" }
   child.stdout.on("data", (chunk) => printed.stdout += String(chunk))
   child.stderr.on("data", (chunk) => printed.stderr += String(chunk))

@@ -31,7 +31,7 @@ describe("package", () => {
   afterAll(() => project?.remove())
 
   it("holds JavaScript, types and a licence, and nothing of the tests", () => {
-    for (const file of ["package.json", "LICENSE", "dist/src/index.js", "dist/src/index.d.ts", "dist/src/main/systole.js", "dist/plugins/sqlite.js", "dist/enzymes/rv_init.js", "dist/enzymes/rv_route.d.ts", "src/index.ts"]) assert.include(project!.packed, file)
+    for (const file of ["package.json", "LICENSE", "dist/src/index.js", "dist/src/index.d.ts", "dist/command/systole.js", "dist/plugins/sqlite.js", "dist/enzymes/rv_init.js", "dist/enzymes/rv_route.d.ts", "src/index.ts"]) assert.include(project!.packed, file)
     assert.deepStrictEqual(project!.packed.filter((file) => /(^|\/)(test|node_modules)\//.test(file) || file.endsWith(".test.ts")), [])
   })
 
@@ -39,7 +39,7 @@ describe("package", () => {
     await project!.write("systole.config.ts", config)
     await project!.write("enzymes/greet.ts", enzyme)
     const systole = async (...args: ReadonlyArray<string>): Promise<string> => {
-      const { code, output } = await project!.node("node_modules/systole/dist/src/main/systole.js", ...args, "--json")
+      const { code, output } = await project!.node("node_modules/systole/dist/command/systole.js", ...args, "--json")
       assert.strictEqual(code, 0, output)
       return output
     }
@@ -51,10 +51,29 @@ describe("package", () => {
     assert.include(await systole("cell", "get", "demo", "/data/greetings/ann"), "{\"times\":1}")
   })
 
+  it("shares the command's own instances of systole and effect with a module that imports them", async () => {
+    await project!.write("enzymes/effects.ts", `import * as Effect from "effect/Effect"
+import * as Random from "effect/Random"
+import * as Schema from "effect/Schema"
+import { Enzyme, Retry } from "systole"
+export default Enzyme.make({
+  name: "effects",
+  query: "/signals/effects",
+  payload: Schema.Struct({ times: Schema.Natural }),
+  run: (tx, { attempt, payload }) => attempt === 1 ? new Retry({ reason: "once more" }) : Effect.map(Random.next, (chance) => tx.set("/data/chance", [payload.times, chance]))
+})
+`)
+    const systole = async (...args: ReadonlyArray<string>) => project!.node("node_modules/systole/dist/command/systole.js", ...args, "--json")
+    await systole("space", "create", "effects")
+    assert.include((await systole("signal", "effects", "--signal", "/signals/effects", "--payload", "{\"times\":3}", "--wait", "10")).output, "\"handled\"")
+    assert.strictEqual((await systole("signal", "effects", "--signal", "/signals/effects", "--payload", "{\"times\":-3}", "--wait", "10")).code, 1)
+    assert.deepInclude(await systole("replay", "effects"), { code: 0 })
+  })
+
   it("begins a project that installs the package it was begun with", async () => {
     const archive = "elsewhere/systole-0.1.0.tgz"
     await project!.write("node_modules/.package-lock.json", JSON.stringify({ packages: { "node_modules/systole": { resolved: `file:${archive}` } } }))
-    const { code, output } = await project!.node("node_modules/systole/dist/src/main/systole.js", "new", "project", "hello")
+    const { code, output } = await project!.node("node_modules/systole/dist/command/systole.js", "new", "project", "hello")
     assert.strictEqual(code, 0, output)
     assert.include(output, "cd hello && npm install && npx systole dev")
     const { dependencies } = JSON.parse(await project!.read("hello/package.json")) as { readonly dependencies: Readonly<Record<string, string>> }
@@ -68,7 +87,7 @@ describe("package", () => {
 export default Enzyme.make({ name: "ask", query: "/signals/ask", run: (tx) => void tx.rv.spawn({ key: "job", due_off: 1000 }) })
 `)
     const systole = async (...args: ReadonlyArray<string>): Promise<string> => {
-      const { code, output } = await project!.node("node_modules/systole/dist/src/main/systole.js", ...args, "--json")
+      const { code, output } = await project!.node("node_modules/systole/dist/command/systole.js", ...args, "--json")
       assert.strictEqual(code, 0, output)
       return output
     }

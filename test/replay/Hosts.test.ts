@@ -4,7 +4,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import type { Host } from "../scripts/Host.ts"
-import { command, environment, root } from "../scripts/Host.ts"
+import * as Command from "../scripts/Command.ts"
+import { environment } from "../scripts/Host.ts"
 import { spawnSync } from "node:child_process"
 
 const hosts: ReadonlyArray<Host> = ["node", "deno", "bun"]
@@ -40,7 +41,7 @@ const project = () => {
   writeFileSync(join(folder, "systole.config.ts"), `export default { spaces: { create: "on-demand" } }\n`)
   return {
     run: (host: Host, ...args: ReadonlyArray<string>) => {
-      const [file, ...rest] = command(host, join(root, "src", "main", "systole.ts"))
+      const [file, ...rest] = Command.line(host)
       const { status, stderr, stdout } = spawnSync(file, [...rest, ...args], { cwd: folder, env: environment(), encoding: "utf8" })
       return { code: status, text: stdout + stderr }
     },

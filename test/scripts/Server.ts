@@ -5,11 +5,11 @@
  */
 import type { ChildProcess } from "node:child_process"
 import { spawn } from "node:child_process"
-import { join } from "node:path"
 import process from "node:process"
 import { createInterface } from "node:readline"
 import type { Host } from "./Host.ts"
-import { command, environment, root } from "./Host.ts"
+import * as Command from "./Command.ts"
+import { environment } from "./Host.ts"
 
 /** A server that listens. */
 export interface Server {
@@ -21,7 +21,8 @@ export interface Server {
 
 /** Starts `systole start` in a project's folder, on a free port, with its data in `data`. */
 export const start = async (project: string, data: string, host: Host = "node"): Promise<Server> => {
-  const [file, ...args] = command(host, join(root, "src", "main", "systole.ts"))
+  await Command.ensure()
+  const [file, ...args] = Command.line(host)
   const child = spawn(file, [...args, "start", "--port", "0", "--data", data, "--json"], {
     cwd: project,
     env: environment(),

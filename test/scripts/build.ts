@@ -1,15 +1,17 @@
 /**
- * `npm run build`: JavaScript and types under `dist/`, from nothing.
+ * `npm run build`: JavaScript and types under `dist/`, and the bundled command, from nothing.
  *
  * @module
  */
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import process from "node:process"
+import { bundle } from "./Command.ts"
 import { root, tool } from "./Host.ts"
 import { run } from "./Process.ts"
 
 await rm(join(root, "dist"), { recursive: true, force: true })
 const { code, output } = await run([tool("tsc"), "-p", "test/scripts/tsconfig.build.json"])
 process.stderr.write(output)
+await bundle()
 process.exitCode = code ?? 1

@@ -5,8 +5,11 @@
  */
 import { join } from "node:path"
 import process from "node:process"
+import { pathToFileURL } from "node:url"
+import * as Command from "./Command.ts"
 import { root } from "./Host.ts"
 
 process.chdir(join(root, "examples", "thumbnails"))
 process.argv.splice(2, 0, "start")
-await import("../../src/main/systole.ts")
+await Command.ensure()
+await import(pathToFileURL(Command.file).href)

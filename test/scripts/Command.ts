@@ -1,0 +1,86 @@
+/**
+ * The command `systole` as one bundle: `dist/command/systole.js`, with the chunks that it shares.
+ *
+ * Beside it lie the entries through which a project's modules share the
+ * command's instances: `index.js` for `systole`, `plugins/` for
+ * `systole/plugins/*`, and `effect/` for `effect` and its modules.
+ *
+ * @module
+ */
+import * as Esbuild from "esbuild"
+import { mkdir, readdir, rename, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import process from "node:process"
+import type { Host } from "./Host.ts"
+import { node, root, tool } from "./Host.ts"
+
+const folder = join(root, "dist", "command")
+
+/** The file that `bin` of the package names. */
+export const file = join(folder, "systole.js")
+
+/** The command line that runs the bundled command on a host. */
+export const line = (host: Host): readonly [string, ...Array<string>] => {
+  if (host === "deno") return [tool("deno"), "run", "-A", file]
+  return [host === "bun" ? tool("bun") : node(), file]
+}
+
+/** The bundle's entries, by the files that they become. */
+const entries = async (): Promise<Record<string, string>> => {
+  const plugins = await readdir(join(root, "plugins"))
+  return {
+    systole: "src/main/systole.ts",
+    index: "src/index.ts",
+    "effect/index": "effect",
+    ...Object.fromEntries(plugins.filter((name) => name.endsWith(".ts")).map((name) => [`plugins/${name.slice(0, -3)}`, `plugins/${name}`]))
+  }
+}
+
+/** A module that gives each export of a namespace of the bundled `effect` under its own name. */
+const shim = (name: string, exported: object): string => {
+  const keys = Object.keys(exported)
+  const constants = keys.map((key, i) => `const $${i} = ${name}[${JSON.stringify(key)}]`)
+  return [`import { ${name} } from "./index.js"`, ...constants, `export { ${keys.map((key, i) => `$${i} as ${key}`).join(", ")} }`, ""].join("\n")
+}
+
+/** The modules of `effect` that its barrel exports as namespaces. */
+const shims = async (): Promise<ReadonlyArray<readonly [path: string, text: string]>> =>
+  Object.entries(await import("effect"))
+    .filter((entry): entry is [string, object] => (entry[1] as { readonly [Symbol.toStringTag]?: string } | undefined)?.[Symbol.toStringTag] === "Module")
+    .map(([name, exported]) => [join(folder, "effect", `${name}.js`), shim(name, exported)])
+
+/** Puts a file in its place at once: another process may be reading the one that is there. */
+const put = async (path: string, text: string | Uint8Array): Promise<void> => {
+  await mkdir(dirname(path), { recursive: true })
+  const draft = `${path}.${process.pid}`
+  await writeFile(draft, text)
+  await rename(draft, path)
+}
+
+/** Bundles the command from the sources. Chunks are named by their content, so a process that runs finds its own. */
+export const bundle = async (): Promise<void> => {
+  const { outputFiles } = await Esbuild.build({
+    absWorkingDir: root,
+    entryPoints: await entries(),
+    bundle: true,
+    splitting: true,
+    write: false,
+    format: "esm",
+    platform: "node",
+    target: "es2024",
+    charset: "utf8",
+    legalComments: "none",
+    outdir: folder,
+    chunkNames: "chunk-[hash]",
+    // A native program: it cannot be bundled.
+    external: ["esbuild"],
+    alias: { systole: "./src/index.ts" }
+  })
+  const outputs = outputFiles.map(({ contents, path }) => [path, contents] as const)
+  await Promise.all([...outputs, ...await shims()].map(([path, content]) => put(path, content)))
+}
+
+let bundled: Promise<void> | undefined
+
+/** Bundles the command once for this process. The tests' set-up has done so for all of theirs. */
+export const ensure = (): Promise<void> => process.env["VITEST"] === undefined ? bundled ??= bundle() : Promise.resolve()

@@ -1,0 +1,9 @@
+/**
+ * The set-up of all tests: bundles the command, which tests run as a process. Tests on Deno and Bun run what Node bundled.
+ *
+ * @module
+ */
+import { bundle } from "./Command.ts"
+import { current } from "./Host.ts"
+
+export const setup = (): Promise<void> => current() === "node" ? bundle() : Promise.resolve()
