@@ -20,14 +20,14 @@ const ownModule = /^systole(?:\/(plugins\/[a-z0-9_-]+))?$/
 const effectModule = /^effect(?:\/([A-Z][A-Za-z0-9]*))?$/
 
 /**
- * The file of a first-party plugin, to be loaded like a project's own; `undefined` for any other name.
+ * The source of a first-party plugin, to be loaded like a project's own; `undefined` for any other name.
  *
  * @category getters
  * @since 0.1.0
  */
 export const pluginFile = (name: string): string | undefined => {
   const plugin = ownModule.exec(name)?.[1]
-  return plugin === undefined ? undefined : join(folder, isBundled ? `dist/${plugin}.js` : `${plugin}.ts`)
+  return plugin === undefined ? undefined : join(folder, `${plugin}.ts`)
 }
 
 /**
