@@ -8,6 +8,7 @@ import type { Address } from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import * as Label from "../cell/Label.ts"
 import * as Bindings from "../registry/Bindings.ts"
+import type { Isolation } from "../registry/Enzyme.ts"
 import type { Entry } from "../registry/Registry.ts"
 import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import { Advance, type Advanced } from "../operation/Advance.ts"
@@ -45,6 +46,8 @@ export interface Begun extends Start, Activation {
   readonly tempo: number
   /** The limit on instances of flows; in a replay, where one was refused for it. */
   readonly full: number | undefined
+  /** The isolation of enzymes that do not say. */
+  readonly isolation: Isolation
   /** How long runs of effects took in the beat before, where that was a millisecond or more. */
   readonly spent: ReadonlyArray<Spent>
   /** How many registrations and withdrawals took effect since the beat before. */

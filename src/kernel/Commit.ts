@@ -15,7 +15,7 @@ import { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Due } from "../stage/Due.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
-import type { Staged } from "../stage/Stage.ts"
+import type { Conflict, Staged } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import * as Control from "./Control.ts"
 import type { Body } from "./Body.ts"
@@ -139,7 +139,7 @@ const settle = (handling: Handling, around: Surroundings): void => {
   // Where nobody is left to run it, a later beat could do no more.
   const canWait = entry !== undefined && outcome.kind !== "fatal"
   const size = FAILURE + (flight.signal.payload?.text.length ?? 0)
-  if (canWait && !around.work.stage.take(size)) return lose(handling, undefined, around)
+  if (canWait && !around.work.stage.take(size)) return lose(handling, { key: undefined }, around)
   if (outcome.kind === "retry") {
     if (outcome.code === GATED) return park(handling, outcome.until, around)
     if (handling.attempt < (handling.entry?.enzyme.retry.attempts ?? 1)) return repeat(handling, around)
@@ -157,9 +157,9 @@ const merge = (handling: Handling, result: Document.Document | undefined, around
   for (const list of lists) size += list.size
   draft.launch(size)
   const lock = lockOver(work, draft)
-  if (lock !== undefined) return lose(handling, lock, around)
+  if (lock !== undefined) return lose(handling, { key: lock }, around)
   const conflict = work.stage.merge(draft, handling.run)
-  if (conflict !== undefined) return lose(handling, conflict.key, around)
+  if (conflict !== undefined) return lose(handling, conflict, around)
   if (draft.ops.length > 0) work.operations.merge(draft.ops, { run: handling.run, depth: handling.flight.signal.depth })
   if (draft.reports.length > 0) Reporting.take(draft.reports, handling, work)
   handling.flight.over.push(handling)
@@ -188,9 +188,9 @@ const lockOver = ({ regime }: BeatWork, { own }: Draft): string | undefined => {
 }
 
 /** A run that lost a conflict waits for its turn on the document; one that a full beat had no room for waits alone, where its receipt will be. */
-const lose = (handling: Handling, lost: string | undefined, { body, settled, work }: Surroundings): void => {
-  const document = lost ?? `/rt/receipts/${handling.flight.signal.id}/${handling.key}`
-  handling.outcome = { kind: "conflict", document }
+const lose = (handling: Handling, { isDerived, key }: Conflict, { body, settled, work }: Surroundings): void => {
+  const document = key ?? `/rt/receipts/${handling.flight.signal.id}/${handling.key}`
+  handling.outcome = { kind: "conflict", document, isDerived }
   // What waits for a lock contends with nobody.
   const losses = handling.losses + (Regime.isLock(document) ? 0 : 1)
   if (losses === REPORTED_LOSSES && losses > handling.losses) {
@@ -286,6 +286,7 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     content: work.begun.content,
     tempo: work.asked.tempo ? work.begun.tempo : undefined,
     full: work.asked.full ? work.begun.full : undefined,
+    isolation: work.begun.isolation,
     activated: work.begun.activated,
     spent: work.begun.spent,
     controls: work.done,

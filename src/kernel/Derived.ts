@@ -174,7 +174,7 @@ export class Derived implements Derivation {
     this.at = FIRST
     scheduler.revival.revive()
     if (this.written.size > 0) this.stageChanges()
-    work.stage.derive = this.gate
+    work.stage.join(this.gate, scheduler.ancestry())
   }
 
   /** What was written under groups is told step by step, so that each group hears of the others' alone. */

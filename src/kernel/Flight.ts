@@ -30,7 +30,12 @@ export type Outcome =
     /** What the run was told by, where that is confidential and nobody runs it to know. */
     readonly label?: Label | undefined
   }
-  | { readonly kind: "conflict"; readonly document: string }
+  | {
+    readonly kind: "conflict"
+    readonly document: string
+    /** Whether the run lost because what it read derives from the document. */
+    readonly isDerived?: boolean | undefined
+  }
 
 /**
  * What the runs of a space sent and is not over, and what those of one beat add to it.

@@ -181,7 +181,7 @@ export class Heartbeat {
       handling.draft = new Draft(work.stage, work.moment, {
         run: handling.run,
         envelope: entry.envelope,
-        serializable: entry.enzyme.isolation === "serializable",
+        serializable: (entry.enzyme.isolation ?? work.begun.isolation) === "serializable",
         ledgers: (draft) => ({ op: Operating.face(work, this.body, entry)(draft), rv: Meeting.face(work, this.body)(draft), flow: Flowing.face(work, this.body)(draft) }),
         labels: work.labels,
         label: handling.label,

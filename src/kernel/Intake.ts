@@ -95,6 +95,7 @@ export class LiveIntake implements Intake {
       seed: seed(),
       tempo: settings.tempo,
       full: settings.limits.flowInstances,
+      isolation: settings.isolation ?? "snapshot",
       activated,
       spent: this.body.derivation.spent,
       content: documents.capture(),

@@ -16,6 +16,7 @@ import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import { pointer } from "../cell/Address.ts"
 import type { Label } from "../cell/Label.ts"
+import type { Isolation } from "../registry/Enzyme.ts"
 import type { At, BindingChange, Emission } from "../stage/Launch.ts"
 import { FOLDER as CONTENT } from "../stage/Content.ts"
 import * as Labels from "../stage/Labels.ts"
@@ -68,6 +69,9 @@ export interface LabelLines {
   readonly runs?: ReadonlyArray<LabelLine>
 }
 
+/** Behind the document on which a run lost: what the run read derives from it. */
+export const DERIVED = "derived"
+
 /** What an entry is made of. */
 export interface Facts {
   readonly beat: number
@@ -79,6 +83,8 @@ export interface Facts {
   readonly tempo: number | undefined
   /** The limit on instances of flows, where one was refused for it. */
   readonly full: number | undefined
+  /** The isolation of enzymes that do not say. */
+  readonly isolation: Isolation
   /** How many registrations and withdrawals took effect with this beat. */
   readonly activated: number
   /** How long runs of effects took in the beat before, where that was long enough to be measured. */
@@ -120,6 +126,7 @@ export const entry = (facts: Facts): string => {
   let text = `{"v":1,"beat":${facts.beat},"prev":"${facts.prev}","clock":${facts.clock},"seed":"${facts.seed}"`
   if (facts.tempo !== undefined) text += `,"tempo":${facts.tempo}`
   if (facts.full !== undefined) text += `,"full":${facts.full}`
+  if (facts.isolation !== "snapshot") text += `,"isolation":"${facts.isolation}"`
   if (facts.activated > 0) text += `,"activated":${facts.activated}`
   if (facts.spent.length > 0) text += `,"spent":${JSON.stringify(facts.spent)}`
   if (facts.content.length > 0) text += `,"content":${addresses(facts.content)}`
@@ -181,7 +188,7 @@ const input = ({ pending, flight: { signal } }: Captured): string => {
 
 const outcome = ({ draft, outcome }: Handling): string => {
   if (outcome === undefined) return ""
-  if (outcome.kind === "conflict") return `,"conflict","${outcome.document}"`
+  if (outcome.kind === "conflict") return `,"conflict","${outcome.document}"${outcome.isDerived === true ? `,"${DERIVED}"` : ""}`
   if (outcome.kind !== "ok") return `,"${outcome.kind}","${outcome.tag}","${outcome.code}"`
   const emissions = draft!.emissions
   const result = outcome.result === undefined ? "[]" : `[${outcome.result.text}]`
@@ -263,7 +270,7 @@ export type In =
 /** One line of an entry's `runs`. */
 export type RunLine =
   | readonly [input: number, enzyme: string, result: readonly [unknown?], emissions?: ReadonlyArray<Emitted>]
-  | readonly [input: number, enzyme: string, outcome: "conflict", document: string]
+  | readonly [input: number, enzyme: string, outcome: "conflict", document: string, through?: typeof DERIVED]
   | readonly [input: number, enzyme: string, outcome: "same", run: number]
   | readonly [input: number, enzyme: "", outcome: "cycle", names: ReadonlyArray<string>]
   | readonly [input: number, enzyme: "", outcome: "discarded"]
@@ -310,6 +317,8 @@ export interface Parsed {
   readonly seed: string
   readonly tempo?: number
   readonly full?: number
+  /** Where it is not `snapshot`. */
+  readonly isolation?: Isolation
   readonly activated?: number
   readonly spent?: ReadonlyArray<Spent>
   readonly content?: ReadonlyArray<string>

@@ -5,6 +5,7 @@
  */
 import * as Context from "effect/Context"
 import type { Retention } from "../persistence/Persistence.ts"
+import type { Isolation } from "../registry/Enzyme.ts"
 import type { Rules } from "../stage/Labels.ts"
 
 /**
@@ -82,6 +83,8 @@ export interface Settings {
   readonly labels?: Rules | undefined
   /** Spaces whose beats run by hand alone until they are released. */
   readonly held?: ReadonlyArray<string> | undefined
+  /** The isolation of enzymes that do not say. Default: `snapshot`. */
+  readonly isolation?: Isolation | undefined
   readonly limits: Limits
 }
 

@@ -12,6 +12,7 @@ import * as Label from "../cell/Label.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Limits from "../kernel/Limits.ts"
 import type { Clearance } from "../kernel/Space.ts"
+import { Isolation } from "../registry/Enzyme.ts"
 import { InvalidLabels, Labels } from "../stage/Labels.ts"
 
 /** The file that holds a project's configuration. */
@@ -55,6 +56,7 @@ const Definition = Schema.Struct({
   ledgers: Schema.optionalKey(Schema.Boolean),
   boot: Schema.optionalKey(Schema.Boolean),
   check: Schema.optionalKey(Schema.Boolean),
+  isolation: Schema.optionalKey(Isolation),
   system: Schema.optionalKey(Schema.Array(Schema.NonEmptyString)),
   spaces: Schema.optionalKey(Schema.Struct({ create: Schema.Literals(["on-demand", "explicit"]) })),
   pages: Schema.optionalKey(Schema.Record(PagePath, Page)),
@@ -209,6 +211,7 @@ const withDefaults = (definition: Definition): Config => {
       create: definition.spaces?.create ?? "explicit",
       boot: true,
       retention: definition.retention ?? {},
+      isolation: definition.isolation ?? "snapshot",
       labels: definition.labels && { cells: definition.labels.cells, declassify: definition.labels.declassify ?? {} },
       limits: { ...Limits.defaults, ...definition.limits }
     }

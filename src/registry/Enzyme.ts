@@ -38,6 +38,12 @@ export interface Event<Payload = unknown> {
   readonly pipeline?: Pipeline | undefined
 }
 
+/** Whether two runs of a beat conflict on writes alone, or on reads, too. */
+export const Isolation = Schema.Literals(["snapshot", "serializable"])
+
+/** One of these. */
+export type Isolation = typeof Isolation.Type
+
 /** Where a descriptor binds its enzyme: a cell, and all below it unless `propagate` is false. */
 export interface BindingDeclaration {
   readonly cell: string
@@ -73,8 +79,8 @@ export interface Definition<Payload = unknown> {
   readonly lane?: "pair" | "target" | "space"
   /** `strict` (default): a failed event keeps its place in its lane. `loose`: the lane goes on. */
   readonly order?: "strict" | "loose"
-  /** `snapshot` (default): conflicts on writes. `serializable`: on reads too. */
-  readonly isolation?: "snapshot" | "serializable"
+  /** `snapshot`: runs conflict on writes. `serializable`: on reads, too. Default: the `isolation` of the configuration. */
+  readonly isolation?: Isolation
   /** Run once for each equal impulse of a beat instead of once for all. */
   readonly repeatable?: boolean
   /** Refuse a second enzyme on the same query. */
@@ -113,7 +119,8 @@ export interface Enzyme {
   readonly retry: { readonly attempts: number }
   readonly lane: "pair" | "target" | "space"
   readonly order: "strict" | "loose"
-  readonly isolation: "snapshot" | "serializable"
+  /** `undefined` leaves it to the configuration. */
+  readonly isolation: Isolation | undefined
   readonly repeatable: boolean
   readonly exclusive: boolean
   readonly durable: boolean
@@ -157,7 +164,7 @@ const Descriptor = Schema.Struct({
   })),
   lane: Schema.optionalKey(Schema.Literals(["pair", "target", "space"])),
   order: Schema.optionalKey(Schema.Literals(["strict", "loose"])),
-  isolation: Schema.optionalKey(Schema.Literals(["snapshot", "serializable"])),
+  isolation: Schema.optionalKey(Isolation),
   repeatable: Schema.optionalKey(Schema.Boolean),
   exclusive: Schema.optionalKey(Schema.Boolean),
   durable: Schema.optionalKey(Schema.Boolean),
@@ -229,7 +236,7 @@ const withDefaults = (definition: Omit<Definition, "run" | "payload" | "reads">)
   retry: { attempts: definition.retry?.attempts ?? 10 },
   lane: definition.lane ?? "pair",
   order: definition.order ?? "strict",
-  isolation: definition.isolation ?? "snapshot",
+  isolation: definition.isolation,
   repeatable: definition.repeatable ?? false,
   exclusive: definition.exclusive ?? false,
   durable: definition.durable ?? false,

@@ -6,11 +6,10 @@
  */
 import * as Address from "../cell/Address.ts"
 import type { Definition } from "../scheduler/Definition.ts"
-import { CHILDREN } from "../stage/Children.ts"
 import type { Draft } from "../stage/Draft.ts"
 
 /** Where the run looked, and what it wrote. */
-type Log = Pick<Draft, "own" | "readAddresses" | "readDocuments">
+type Log = Pick<Draft, "own" | "reads">
 
 /**
  * One run aside, while it is under way.
@@ -35,10 +34,10 @@ export class Aside {
 
   /** Another node made something else of a document. */
   changed(key: string): void {
-    const { own, readAddresses, readDocuments } = this.draft
-    for (; this.noted < readAddresses.length; this.noted++) {
-      const address = readAddresses[this.noted]!
-      if (readDocuments[this.noted] === CHILDREN) this.lists.add(within(address.scope, address.id))
+    const { own, reads } = this.draft
+    for (; reads !== undefined && this.noted < reads.length; this.noted++) {
+      const address = reads.addresses[this.noted]!
+      if (reads.depth(this.noted) === "children") this.lists.add(within(address.scope, address.id))
       else this.keys.add(address.key)
     }
     const { id, scope } = Address.ofKey(key)

@@ -30,6 +30,7 @@ import type { View } from "../stage/Moment.ts"
 import { Aside } from "./Aside.ts"
 import type { Code } from "./Code.ts"
 import { NotReplayable } from "./NotReplayable.ts"
+import { RecordedLineage } from "./RecordedLineage.ts"
 
 /** What a node made of a document, before it joins the stage. */
 interface Made {
@@ -72,13 +73,16 @@ export class RecordedDerivation implements Derivation {
   private at = 0
   private missed = -1
   lines: Array<NodeLine> = []
+  private lineage: RecordedLineage | undefined
 
   constructor(code: Pick<Code, "node">) {
     this.code = code
   }
 
   /** The entry whose beat is to run next. */
-  load({ cells, nodes = [], refused = [], restless = [] }: Parsed): void {
+  load(entry: Parsed): void {
+    const { cells, nodes = [], refused = [], restless = [] } = entry
+    this.lineage = new RecordedLineage(entry)
     this.recorded = nodes
     this.cells = cells
     this.refused = refused
@@ -110,6 +114,7 @@ export class RecordedDerivation implements Derivation {
     this.missed = -1
     this.made.clear()
     this.failed.length = 0
+    work.stage.lineage = this.lineage
     this.before(Derivations.FIRST)
     // Failures of these runs are told by others.
     this.failed.length = 0

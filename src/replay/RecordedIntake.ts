@@ -47,13 +47,13 @@ export class RecordedIntake implements Intake {
   }
 
   begin(beat: number): Begun {
-    const { activated = 0, clock, content = [], full, made = [], seed, spent = [], tempo = 0 } = this.entry!
+    const { activated = 0, clock, content = [], full, isolation = "snapshot", made = [], seed, spent = [], tempo = 0 } = this.entry!
     this.past.see(content)
     const modules = Journal.modules(this.entry!)
     const digests = new Set(modules.flatMap(({ digests }) => digests))
     // Their bytes are in the store that the past looks at.
     const texts = made.filter((hash) => digests.has(hash)).map((hash) => ({ hash, bytes: none }))
-    return { beat, clock, seed, tempo, full, activated, spent, modules, texts, content, labels: Journal.labels(this.entry!) }
+    return { beat, clock, seed, tempo, full, isolation, activated, spent, modules, texts, content, labels: Journal.labels(this.entry!) }
   }
 
   controls(): ReadonlyArray<Control> {

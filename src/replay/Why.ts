@@ -119,8 +119,9 @@ const readsOf = (work: BeatWork | undefined, run: number): ReadonlyArray<Seen> =
 }
 
 const seenBy = (draft: Draft | undefined): ReadonlyArray<Seen> => {
-  return draft === undefined ? [] : draft.readAddresses.map((address, i) => {
-    const document = draft.readDocuments[i]
+  const reads = draft?.reads
+  return reads === undefined ? [] : reads.addresses.map((address, i) => {
+    const document = reads.documents[i]
     return { address: address.text, value: document === CHILDREN ? "(the names below)" : Document.read(document, address.path) }
   })
 }

@@ -76,7 +76,7 @@ export class Coverage {
   }
 
   private mark(location: Location): void {
-    if (!this.isEmpty && this.find(addressOf(location), location.extra?.depth).length > 0) location.flags = (location.flags | COVERED) & ~READY
+    if (!this.isEmpty && this.at(addressOf(location), location.extra?.depth).length > 0) location.flags = (location.flags | COVERED) & ~READY
     else if ((location.flags & COVERED) !== 0) location.flags &= ~(COVERED | READY)
   }
 
@@ -86,18 +86,18 @@ export class Coverage {
     const extra = extraOf(location)
     if (extra.coveredAt !== this.age) {
       extra.coveredAt = this.age
-      extra.covering = this.find(addressOf(location), extra.depth)
+      extra.covering = this.at(addressOf(location), extra.depth)
     }
     return extra.covering!
   }
 
   /** Whether one may write at an address. */
   has(address: Address.Address, depth: Depth = "deep"): boolean {
-    return !this.isEmpty && this.find(address, depth).length > 0
+    return !this.isEmpty && this.at(address, depth).length > 0
   }
 
   /** The materializers that may write at an address, by the turns of their names. */
-  private find(address: Address.Address, depth: Depth = "deep"): ReadonlyArray<Node> {
+  at(address: Address.Address, depth: Depth = "deep"): ReadonlyArray<Node> {
     const found = [...this.candidates(address.id, depth)].filter(({ definition: { envelope } }) => concerns(envelope, address, depth))
     return found.length < 2 ? found : found.sort((a, b) => a.ordinal - b.ordinal)
   }

@@ -16,6 +16,7 @@ import type * as Values from "../cell/Value.ts"
 import { isTagged } from "../registry/Outcome.ts"
 import { FOLDER } from "../stage/Content.ts"
 import type { Moment } from "../stage/Moment.ts"
+import { Ancestry } from "./Ancestry.ts"
 import { type Definition, InvalidNode } from "./Definition.ts"
 import { Demand } from "./Demand.ts"
 import type { Environment } from "./Environment.ts"
@@ -231,6 +232,11 @@ export class Scheduler {
    */
   pull(place: string | Cell): Values.Value {
     return this.demands.pull(addressOf(place))
+  }
+
+  /** What places derive from, as the graph stands until the next node runs. */
+  ancestry(): Ancestry {
+    return new Ancestry(this.graph)
   }
 
   /** When the earliest gate opens that holds back a run that is demanded. */

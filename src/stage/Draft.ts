@@ -25,6 +25,7 @@ import * as Emitted from "./Emission.ts"
 import type { Startable, Transaction } from "./Transaction.ts"
 import type { Moment, View } from "./Moment.ts"
 import { Own } from "./Own.ts"
+import { ReadLog } from "./ReadLog.ts"
 import * as Reports from "./Report.ts"
 import { TransactionRefused } from "./TransactionRefused.ts"
 import * as Content from "./Content.ts"
@@ -60,9 +61,8 @@ export class Draft implements Transaction {
   readonly run: number
   /** Lists are made when there is something to put into them: most runs need few. */
   writes: Array<Write.Write> = none
-  /** Where the run looked, and beside it what it saw there: a document, or the names below a cell. */
-  readAddresses: Array<Address.Address> = none
-  readDocuments: Array<Document.Document | undefined | typeof CHILDREN> = none
+  /** Where the run looked, once it did. */
+  reads: ReadLog | undefined
   emissions: Array<Emission> = none
   /** What it asks of operations, in order. */
   ops: Array<OperationLaunch> = none
@@ -339,9 +339,8 @@ export class Draft implements Transaction {
   private log(address: Address.Address, seen: Document.Document | undefined | typeof CHILDREN): void {
     const { labels } = this.charter
     if (labels !== undefined) this.learn(labels.at(address, seen === CHILDREN ? "children" : "deep"))
-    if (this.readAddresses === none) [this.readAddresses, this.readDocuments] = [[], []]
-    this.readAddresses.push(address)
-    this.readDocuments.push(seen)
+    this.reads ??= new ReadLog()
+    this.reads.add(address, seen, this.own)
   }
 
   private binding(cell: string, change: Omit<BindingChange, "cell">): void {

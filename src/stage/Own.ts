@@ -12,6 +12,8 @@ import type { Write } from "./Write.ts"
 /** From how many documents on a map is kept beside the list. */
 const MANY = 8
 
+const nothing: ReadonlyArray<Write> = []
+
 /** What a document was before it was set: where it is in the list, and whether it or a write is new there. */
 interface Noted {
   readonly place: number
@@ -41,6 +43,12 @@ export class Own {
   get(key: string): Document | undefined {
     const place = this.place(key)
     return place < 0 ? undefined : this.documents[place]
+  }
+
+  /** The writes to a document so far, in order. */
+  writesTo(key: string): ReadonlyArray<Write> {
+    const place = this.place(key)
+    return place < 0 ? nothing : this.writes[place]!
   }
 
   set(key: string, document: Document | undefined, write?: Write): void {

@@ -3,18 +3,20 @@
  *
  * Runs read the state that the last beat left, with what this beat captured laid
  * over it. Their writes are merged one run after another, in agenda order; the
- * first to commit wins, and a run that contradicts it is dropped whole.
+ * first to commit wins, and a run that contradicts it, or that agrees with it
+ * and had read what it changed, is dropped whole.
  * (Architecture, section 3; seed 000, "Staging".)
  *
  * @module
  */
 import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
-import { adjusted, CHILDREN } from "./Children.ts"
+import { adjusted } from "./Children.ts"
 import type { Draft } from "./Draft.ts"
 import type { Committed, View } from "./Moment.ts"
 import * as Envelope from "./Envelope.ts"
 import { Own } from "./Own.ts"
+import { type Changed, type Depth, derives, type Lineage, type Reader, type ReadLog } from "./ReadLog.ts"
 import * as Write from "./Write.ts"
 import { lengthOf } from "./Write.ts"
 
@@ -52,6 +54,8 @@ interface Merged {
 export interface Conflict {
   /** The document that was lost; `undefined` where only room was wanting. */
   readonly key: string | undefined
+  /** Whether what it read derives from the document. A replay, which has no graph, takes that as it was. */
+  readonly isDerived?: boolean
 }
 
 /**
@@ -66,13 +70,21 @@ export class Stage implements View {
   /** The content of the runs that were merged, by its digest: seen by what runs after them all. */
   readonly content = new Map<string, Uint8Array>()
   /** Told where a run is about to read, so that what is derived there is up to date; nobody is, where nothing is derived. */
-  derive: ((address: Address.Address, depth: "deep" | "children") => void) | undefined
+  derive: ((address: Address.Address, depth: Depth) => void) | undefined
+  /** Tells what derived cells derive from; none, where nothing is derived. */
+  lineage: Lineage | undefined
   /** The documents that the capture wrote; `undefined` while it wrote none, which is the usual case. */
   private captured: Own | undefined
   private size = 0
 
   constructor(committed: Committed) {
     this.committed = committed
+  }
+
+  /** Has nodes take part in the beat. */
+  join(derive: Stage["derive"], lineage: Lineage): void {
+    this.derive = derive
+    this.lineage = lineage
   }
 
   /** What runs of this beat see of a document. */
@@ -157,7 +169,7 @@ export class Stage implements View {
    * @throws OutsideEnvelope, InvalidValue
    */
   merge(draft: Draft, run: number): Conflict | undefined {
-    const conflict = this.conflict(draft)
+    const conflict = this.conflict(draft, run)
     if (conflict !== undefined) return conflict
     const { envelope, own, writes } = draft
     let size = draft.launched + draft.kept
@@ -188,37 +200,85 @@ export class Stage implements View {
     return { staged, after, here, size: lengthOf(after) - lengthOf(staged.after) }
   }
 
-  private conflict(draft: Draft): Conflict | undefined {
+  private conflict(draft: Draft, run: number): Conflict | undefined {
     const { own } = draft
     for (let i = 0; own !== undefined && i < own.keys.length; i++) {
       const key = own.keys[i]!
       const staged = this.documents.get(key)
-      if (staged !== undefined && contradict(staged.writes, own.writes[i]!)) return { key }
+      if (staged === undefined) continue
+      const here = own.writes[i]!
+      const meeting = meet(staged.writes, here)
+      if (meeting === "contrary") return { key }
+      const lost = meeting === "equal" ? this.informed(draft, { staged, here, run }) : undefined
+      if (lost !== undefined) return lost
     }
-    return draft.serializable ? this.overtaken(draft) : undefined
+    return draft.serializable ? this.overtaken(draft, run) : undefined
   }
 
-  /** For a serializable run: the first document it read that an earlier run of the beat changed. */
-  private overtaken(draft: Draft): Conflict | undefined {
-    for (let i = 0; i < draft.readAddresses.length; i++) {
-      const address = draft.readAddresses[i]!
-      if (draft.readDocuments[i] === CHILDREN) {
-        for (const [key, staged] of this.documents) {
-          const changed = staged.writes.length > 0 && (staged.before === undefined) !== (staged.after === undefined)
-          if (changed && staged.address.scope === address.scope && Address.parent(staged.address.id) === address.id) return { key }
-        }
-      } else {
-        const staged = this.documents.get(address.key)
-        if (staged?.writes.some((write) => Address.overlaps(Write.reach(write), address.path)) === true) return { key: address.key }
+  /** Writes that agree are a lost update all the same where the later run had read what the earlier one changed. */
+  private informed(draft: Draft, { here, run, staged }: { readonly staged: Staged; readonly here: ReadonlyArray<Write.Write>; readonly run: number }): Conflict | undefined {
+    const { own, reads } = draft
+    if (reads === undefined) return undefined
+    const { address, writes } = staged
+    const conflict = { key: address.key }
+    if (reads.length * here.length > MAX_PAIRS) return conflict
+    const isListed = this.isListed(staged)
+    const changes = here
+      .filter((write) => writes.some((before) => Write.meeting(before, write) === "equal"))
+      .map((write): Changed => ({ address, path: write.address.path, isListed }))
+    for (let i = 0; i < reads.length; i++) if (changes.some((changed) => reads.shows(i, changed, own))) return conflict
+    return derived(reads, { own, run, lineage: this.lineage }, () => changes)
+  }
+
+  /** For a serializable run: the first document it read that an earlier run of the beat changed, or from which what it read derives. */
+  private overtaken({ own, reads }: Draft, run: number): Conflict | undefined {
+    if (reads === undefined) return undefined
+    for (let i = 0; i < reads.length; i++) {
+      const { key } = reads.addresses[i]!
+      const places = reads.depth(i) === "children" ? this.documents.values() : [this.documents.get(key)]
+      for (const staged of places) {
+        if (staged?.writes.some((write) => reads.shows(i, this.changed(staged, write), own)) === true) return { key: staged.address.key }
       }
     }
-    return undefined
+    const changes = () => [...this.documents.values()].flatMap((staged) => staged.writes.map((write) => this.changed(staged, write)))
+    return derived(reads, { own, run, lineage: this.lineage }, changes)
+  }
+
+  private changed(staged: Staged, write: Write.Write): Changed {
+    return { address: staged.address, path: Write.reach(write), isListed: this.isListed(staged) }
+  }
+
+  /** Whether runs made a document come to be or go, as other runs saw the names beside it. */
+  private isListed({ address: { key }, after, before, writes }: Staged): boolean {
+    const seen = this.captured?.has(key) === true ? this.captured.get(key) : before
+    return writes.length > 0 && (seen === undefined) !== (after === undefined)
   }
 }
 
+/** The first change from which something derives that a run read. Changes are asked for where anything is derived at all. */
+const derived = (reads: ReadLog, reader: Reader, changes: () => ReadonlyArray<Changed>): Conflict | undefined => {
+  if (reader.lineage === undefined) return undefined
+  let made: ReadonlyArray<Changed> | undefined
+  for (let i = 0; i < reads.length; i++) {
+    const origins = reads.origins(i, reader)
+    if (origins === undefined) continue
+    made ??= changes()
+    const found = made.find((changed) => derives(origins, changed))
+    if (found !== undefined) return { key: found.address.key, isDerived: true }
+  }
+  return undefined
+}
+
 /** Too many writes to compare are taken for a conflict: whoever loses it goes first in a later beat, and has none to be compared with. */
-const contradict = (earlier: ReadonlyArray<Write.Write>, later: ReadonlyArray<Write.Write>): boolean => {
-  if (earlier.length * later.length > MAX_PAIRS) return true
-  for (const write of later) for (const before of earlier) if (Write.conflicts(before, write)) return true
-  return false
+const meet = (earlier: ReadonlyArray<Write.Write>, later: ReadonlyArray<Write.Write>): Write.Meeting => {
+  if (earlier.length * later.length > MAX_PAIRS) return "contrary"
+  let all: Write.Meeting = "apart"
+  for (const write of later) {
+    for (const before of earlier) {
+      const meeting = Write.meeting(before, write)
+      if (meeting === "contrary") return meeting
+      if (meeting === "equal") all = meeting
+    }
+  }
+  return all
 }

@@ -91,19 +91,22 @@ export const apply = (document: Document.Document | undefined, write: Write): Do
 /** The place all of which a write changes. */
 export const reach = ({ address, array }: Write): Path => array ?? address.path
 
+/** How the writes of two runs to one document meet: not at all or in any order; with the same effect; or in contradiction. */
+export type Meeting = "apart" | "equal" | "contrary"
+
 /**
- * Whether two runs cannot both have made these writes: they overlap, do not commute, and do not agree.
+ * How two writes of two runs meet.
  *
- * @category predicates
+ * @category getters
  * @since 0.1.0
  */
-export const conflicts = (a: Write, b: Write): boolean => {
+export const meeting = (a: Write, b: Write): Meeting => {
   // To move items twice is not to move them once, so a write that does agrees with no other.
-  if (a.array !== undefined || b.array !== undefined) return overlaps(reach(a), reach(b))
-  if (!overlaps(a.address.path, b.address.path)) return false
-  const same = a.address.path.length === b.address.path.length
-  if (a.kind === "set" && b.kind === "set") return !same || a.document?.text !== b.document?.text
-  return !same || a.kind !== b.kind
+  if (a.array !== undefined || b.array !== undefined) return overlaps(reach(a), reach(b)) ? "contrary" : "apart"
+  if (!overlaps(a.address.path, b.address.path)) return "apart"
+  if (a.address.path.length !== b.address.path.length || a.kind !== b.kind) return "contrary"
+  if (a.kind !== "set" || b.kind !== "set") return "apart"
+  return a.document?.text === b.document?.text ? "equal" : "contrary"
 }
 
 /** Characters that a document has, as far as its text is made; none where there is none. */

@@ -36,7 +36,7 @@ describe("Enzyme.make", () => {
       retry: { attempts: 10 },
       lane: "pair",
       order: "strict",
-      isolation: "snapshot",
+      isolation: undefined,
       repeatable: false,
       exclusive: false,
       durable: false,

@@ -18,9 +18,17 @@ export interface RandomWrite {
   readonly value: unknown
 }
 
+export interface RandomRead {
+  readonly kind: "get" | "list"
+  readonly at: string
+}
+
+export type Step = RandomRead | RandomWrite
+
+export const isRead = (step: Step): step is RandomRead => step.kind === "get" || step.kind === "list"
+
 export interface RandomRun {
-  readonly writes: ReadonlyArray<RandomWrite>
-  readonly reads: ReadonlyArray<string>
+  readonly steps: ReadonlyArray<Step>
   readonly serializable: boolean
 }
 
@@ -54,17 +62,25 @@ const write = (draw: Dice.Dice): RandomWrite => {
   return { kind: "set", at, value: valueAt(at, draw) }
 }
 
+/** Runs of one beat often make the same writes, and look where others write. */
+const step = (draw: Dice.Dice, pool: ReadonlyArray<RandomWrite>): Step => {
+  const kind = draw(8)
+  const shared = draw(4) === 0 ? undefined : pool[draw(pool.length)]!
+  if (kind === 0) return { kind: "list", at: "/" }
+  return kind < 4 ? { kind: "get", at: shared?.at ?? places[draw(places.length)]! } : shared ?? write(draw)
+}
+
 const some = <A>(draw: Dice.Dice, bound: number, make: () => A): ReadonlyArray<A> => Array.from({ length: draw(bound) }, make)
 
 const build = (seed: number): Script => {
   const draw = Dice.make(seed)
   const documents = (chance: number) => Object.fromEntries(keys.filter(() => draw(chance) === 0).map((key) => [key, { l: [7, 8], n: 5, o: { p: 1 } }]))
+  const pool = Array.from({ length: 1 + draw(4) }, () => write(draw))
   return {
     before: documents(2),
     captured: documents(4),
     runs: some(draw, 6, () => ({
-      writes: some(draw, 5, () => write(draw)),
-      reads: some(draw, 3, () => places[draw(places.length)]!),
+      steps: some(draw, 7, () => step(draw, pool)),
       serializable: draw(2) === 0
     }))
   }
@@ -89,10 +105,32 @@ interface Placed extends RandomWrite {
   readonly reach: string
 }
 
-const contradict = (a: Placed, b: Placed): boolean => {
-  if (!meet(a.reach, b.reach)) return false
-  if (a.kind !== b.kind || a.at !== b.at || a.reach !== a.at || b.reach !== b.at) return true
-  return a.kind === "set" && JSON.stringify(a.value) !== JSON.stringify(b.value)
+const isPlain = (write: Placed): boolean => write.reach === write.at
+
+const agree = (a: Placed, b: Placed): boolean =>
+  a.kind === "set" && b.kind === "set" && a.at === b.at && isPlain(a) && isPlain(b) && JSON.stringify(a.value) === JSON.stringify(b.value)
+
+const commute = (a: Placed, b: Placed): boolean => a.kind === b.kind && a.kind !== "set" && a.at === b.at && isPlain(a) && isPlain(b)
+
+const contradict = (a: Placed, b: Placed): boolean => meet(a.reach, b.reach) && !agree(a, b) && !commute(a, b)
+
+/** A read, and what the run had written by then. */
+interface Look extends RandomRead {
+  readonly own: ReadonlyArray<Placed>
+}
+
+const depth = (at: string): number => split(at)[1].length
+
+const isWithin = (place: string, at: string): boolean => meet(place, at) && depth(at) <= depth(place)
+
+/** Whether the run had set all of a place. */
+const isOwn = (place: string, own: ReadonlyArray<Placed>): boolean => own.some(({ at, kind }) => kind === "set" && isWithin(place, at))
+
+/** Whether a read showed what an earlier run changed. */
+const knows = ({ at, kind, own }: Look, { reach }: Placed, comesOrGoes: (key: string) => boolean): boolean => {
+  const [key] = split(reach)
+  if (kind === "list") return !key.includes("?") && comesOrGoes(key) && !own.some((write) => split(write.at)[0] === key)
+  return meet(at, reach) && !isOwn(depth(at) > depth(reach) ? at : reach, own)
 }
 
 type Documents = Map<string, any>
@@ -131,14 +169,24 @@ const perform = (documents: Documents, write: RandomWrite): void => {
   documents.set(key, root.document)
 }
 
-/** The writes of a run as it sees the documents, its own writes included; `undefined` for those that it is refused. */
-const made = (documents: Documents, writes: ReadonlyArray<RandomWrite>): ReadonlyArray<Placed | undefined> => {
+/** The writes of a run as it sees the documents, its own writes included, which of them it is refused, and its reads. */
+const made = (documents: Documents, steps: ReadonlyArray<Step>) => {
   const seen: Documents = new Map(documents)
-  return writes.map((write) => {
-    const made = placed(seen, write)
-    if (made !== undefined) perform(seen, made)
-    return made
-  })
+  const writes: Array<Placed> = []
+  const looks: Array<Look> = []
+  const refused: Array<boolean> = []
+  for (const step of steps) {
+    if (isRead(step)) {
+      looks.push({ ...step, own: [...writes] })
+      continue
+    }
+    const made = placed(seen, step)
+    refused.push(made === undefined)
+    if (made === undefined) continue
+    perform(seen, made)
+    writes.push(made)
+  }
+  return { looks, refused, writes }
 }
 
 /** What each run was refused and what it lost, and what the documents hold once the winners wrote one after another. */
@@ -146,16 +194,23 @@ export const serially = ({ before, captured, runs }: Script) => {
   const start: Documents = new Map(Object.entries({ ...before, ...captured }))
   const documents: Documents = new Map(start)
   const done: Array<Placed> = []
+  const touched = new Set(Object.keys(captured))
+  const comesOrGoes = (key: string): boolean => (start.get(key) === undefined) !== (documents.get(key) === undefined)
   const outcomes = runs.map((run) => {
-    const all = made(start, run.writes)
-    const writes = all.filter((write) => write !== undefined)
-    const written = [...new Set(writes.map(({ at }) => split(at)[0]))]
-    const refused = all.map((write) => write === undefined)
-    const beaten = written.find((key) => writes.some((write) => split(write.at)[0] === key && done.some((earlier) => contradict(earlier, write))))
-    const overtaken = run.serializable ? run.reads.find((read) => done.some((earlier) => meet(earlier.reach, read))) : undefined
-    const at = beaten ?? overtaken
-    if (at !== undefined) return { refused, lost: split(at)[0] }
+    const { looks, refused, writes } = made(start, run.steps)
+    const written = new Set(writes.map(({ at }) => split(at)[0]))
+    const isLost = (key: string): boolean => {
+      const here = writes.filter(({ at }) => split(at)[0] === key)
+      if (here.some((write) => done.some((earlier) => contradict(earlier, write)))) return true
+      const agreed = done.filter((earlier) => here.some((write) => agree(earlier, write)))
+      return agreed.some((earlier) => looks.some((look) => knows(look, earlier, comesOrGoes)))
+    }
+    const overtaken = (look: Look): string | undefined =>
+      [...touched].find((key) => done.some((earlier) => split(earlier.at)[0] === key && knows(look, earlier, comesOrGoes)))
+    const lost = [...written].find(isLost) ?? (run.serializable ? looks.map(overtaken).find((key) => key !== undefined) : undefined)
+    if (lost !== undefined) return { refused, lost }
     for (const write of writes) perform(documents, write)
+    for (const key of written) touched.add(key)
     done.push(...writes)
     return { refused, lost: undefined }
   })

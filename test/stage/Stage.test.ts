@@ -1,8 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Link, type Transaction } from "systole"
 import * as Envelope from "../../src/stage/Envelope.ts"
-import { DELETED, runsOf, serially } from "./Merges.ts"
+import { DELETED, isRead, type RandomWrite, runsOf, serially } from "./Merges.ts"
 import { code, World } from "./World.ts"
+
+const perform = (tx: Transaction, { at, kind, value }: RandomWrite): void =>
+  kind === "set" ? tx.set(at, value === DELETED ? undefined : value) : tx[kind](at, value as never)
 
 describe("merging", () => {
   it("keeps what the first run wrote and drops the second whole", () => {
@@ -44,6 +47,45 @@ describe("merging", () => {
     })
     assert.isUndefined(lost)
     assert.deepStrictEqual([world.after("/a"), world.after("/b")], [{ k: 1, l: 2 }, undefined])
+  })
+
+  const looks: ReadonlyArray<readonly [what: string, look: (tx: Transaction) => void, isLost: boolean]> = [
+    ["the place", (tx) => void tx.get("/a#/x"), true],
+    ["a part of it", (tx) => void tx.get("/a#/x/y"), true],
+    ["what holds it", (tx) => void tx.get("/a"), true],
+    ["a place beside it", (tx) => void tx.get("/a#/z"), false],
+    ["the same place of another document", (tx) => void tx.get("/b#/x"), false],
+    ["the names among which the document is", (tx) => void tx.list("/"), false],
+    ["what it had set there itself", (tx) => { tx.set("/a#/x", { y: 1 }); tx.get("/a#/x/y") }, false],
+    ["what holds it, when it had set it", (tx) => { tx.set("/a#/x", { y: 1 }); tx.get("/a") }, false],
+    ["it before it set it", (tx) => { tx.get("/a#/x"); tx.set("/a#/x", { y: 1 }) }, true],
+    ["it when it had added to it", (tx) => { tx.increment("/a#/n"); tx.get("/a#/x") }, true]
+  ]
+  it.each(looks)("lets the later of two runs that agree win only where it had not read the place: %s", (_, look, isLost) => {
+    const world = new World({ "/a": { x: 0, z: 0 }, "/b": { x: 0 } })
+    const set = (tx: Transaction) => tx.set("/a#/x", { y: 1 })
+    assert.isUndefined(world.run(0, set))
+    const lost = world.run(1, (tx) => {
+      look(tx)
+      set(tx)
+    })
+    assert.strictEqual(lost, isLost ? "/a" : undefined)
+    const reversed = new World({ "/a": { x: 0, z: 0 }, "/b": { x: 0 } })
+    assert.isUndefined(reversed.run(0, (tx) => {
+      look(tx)
+      set(tx)
+    }))
+    assert.isUndefined(reversed.run(1, set), "only the earlier one had read it")
+  })
+
+  it("takes a list of names for a read of each document that comes or goes there", () => {
+    const create = (tx: Transaction) => {
+      if (!tx.list("/seats").includes("1")) tx.set("/seats/1", true)
+    }
+    const world = new World()
+    assert.isUndefined(world.run(0, create))
+    assert.strictEqual(world.run(1, create), "/seats/1")
+    assert.isUndefined(world.run(2, (tx) => { tx.set("/seats/1", true); tx.list("/seats") }))
   })
 
   const meetings: ReadonlyArray<readonly [string, (tx: Transaction) => void, (tx: Transaction) => void]> = [
@@ -242,11 +284,12 @@ describe("whatever runs write", () => {
     const world = new World(script.before).capture(script.captured)
     const expected = serially(script)
     script.runs.forEach((run, i) => {
-      let refused: ReadonlyArray<boolean> = []
+      const refused: Array<boolean> = []
       const lost = world.run(i, (tx) => {
-        for (const address of run.reads) tx.get(address)
-        refused = run.writes.map(({ at, kind, value }) =>
-          code(() => kind === "set" ? tx.set(at, value === DELETED ? undefined : value) : tx[kind](at, value as never)) === "value/invalid")
+        for (const step of run.steps) {
+          if (isRead(step)) tx[step.kind](step.at)
+          else refused.push(code(() => perform(tx, step)) === "value/invalid")
+        }
       }, { serializable: run.serializable })
       assert.deepStrictEqual({ refused, lost }, expected.outcomes[i], `run ${i}`)
     })
