@@ -53,6 +53,11 @@ export const topics = {
     means: "The catalogue of the mailroom is damaged in the scope that is named, so no bucket was made",
     remedy: "Give each cell under /sys/err_cat a field mailroom.buckets with an object, and send /CEP:sig_sys/init again"
   },
+  "mailroom/duplicate": {
+    severity: "sev:usage",
+    means: "A request was put into the lobby under a name that came before. The one that is staged stays as it is",
+    remedy: "Put each request under a name of its own; one that is sent again needs nothing"
+  },
   "module/broken": {
     severity: "sev:crit",
     means: "A module cannot be loaded or registered; what its file held before goes on",

@@ -122,8 +122,8 @@ const make = (tx: Transaction, namespace: string, buckets: ReadonlyArray<string>
 }
 
 /**
- * Routes what was put at an address. What does not lie in the lobby, or goes where there is no such bucket, is left alone; one
- * whose name came before is taken out of the lobby.
+ * Routes what was put at an address. What does not lie in the lobby, or goes where there is no such bucket, is left alone. A request
+ * whose name came before is taken out of the lobby, and that is told.
  *
  * @throws InvalidRequest
  * @category combinators
@@ -132,8 +132,12 @@ const make = (tx: Transaction, namespace: string, buckets: ReadonlyArray<string>
 export const route = (tx: Transaction, address: string): void => {
   const goal = goalOf(tx, address)
   if (goal === undefined || tx.get(address) === undefined) return
-  if (tx.get(goal) !== undefined) tx.delete(address)
-  else stage(tx, address)
+  const staged = tx.get(goal)
+  if (staged === undefined) return void stage(tx, address)
+  // Told of again, the lobby still shows what is staged; anything else is another request of that name.
+  const isAnother = !Values.equals(tx.get(address), staged)
+  tx.delete(address)
+  if (isAnother) tx.report({ severity: "sev:usage", topic: "mailroom/duplicate", note: `${address} came before, and what lay there now is not staged`, subject: goal })
 }
 
 /**

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import * as Link from "../cell/Link.ts"
 import { InvalidValue } from "../cell/Value.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { Draft } from "../stage/Draft.ts"
 import * as Savepoint from "../stage/Savepoint.ts"
+import * as Way from "../stage/Way.ts"
 import type { FlowRefused, OperationRefused, RendezvousRefused } from "./Ask.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import * as Control from "./Control.ts"
@@ -66,7 +66,7 @@ export const write = (
   { regime, steps }: { readonly regime: Regime; readonly steps: Foreign.Steps }
 ): InvalidValue | WriteRefused | CellLocked | undefined => {
   try {
-    const { id, key } = draft.settle(address, document === undefined || Link.is(document.plain))
+    const { id, key } = draft.settle(address, Way.ofDocument(document))
     const lock = lockOver(regime, id)
     if (lock !== undefined) return new CellLocked({ address: address.text, lock })
     const before = draft.visible(key)

@@ -30,6 +30,7 @@ import * as Reports from "./Report.ts"
 import { TransactionRefused } from "./TransactionRefused.ts"
 import * as Content from "./Content.ts"
 import { isView } from "./View.ts"
+import * as Way from "./Way.ts"
 import * as Write from "./Write.ts"
 import { lengthOf } from "./Write.ts"
 
@@ -150,7 +151,7 @@ export class Draft implements Transaction {
   set(place: string | Cell, value: unknown): void {
     this.alive()
     try {
-      this.write(Write.set(this.settle(addressOf(place), value === undefined || Link.is(value)), value))
+      this.write(Write.set(this.settle(addressOf(place), Way.of(value)), value))
     } catch (error) {
       throw this.refuse(error)
     }
@@ -158,8 +159,7 @@ export class Draft implements Transaction {
 
   /** Writes a value that is encoded already; `undefined` deletes. */
   put(address: Address.Address, document: Document.Document | undefined): void {
-    const itself = document === undefined || Link.is(document.plain)
-    this.write({ kind: "set", address: this.settle(address, itself), document })
+    this.write({ kind: "set", address: this.settle(address, Way.ofDocument(document)), document })
   }
 
   /** Puts whole documents where they are named, through no link and beside any envelope: all of them, or none. */
@@ -172,7 +172,7 @@ export class Draft implements Transaction {
 
   merge(place: string | Cell, fields: { readonly [key: string]: unknown }): void {
     this.guarded(() => {
-      const address = this.settle(addressOf(place), false)
+      const address = this.settle(addressOf(place), "into")
       for (const key of Object.keys(fields)) this.write(Write.set(Address.into(address, [key]), fields[key]))
     })
   }
@@ -180,14 +180,14 @@ export class Draft implements Transaction {
   append(place: string | Cell, ...items: ReadonlyArray<unknown>): void {
     this.guarded(() => {
       const canonical = Value.canonical(items).value as ReadonlyArray<Value.Value>
-      this.write({ kind: "append", address: this.settle(addressOf(place), false), items: canonical })
+      this.write({ kind: "append", address: this.settle(addressOf(place), "into"), items: canonical })
     })
   }
 
   increment(place: string | Cell, by = 1): void {
     this.guarded(() => {
       if (!Number.isFinite(by)) throw new Value.InvalidValue({ at: addressOf(place).text, reason: `increment by ${by}, which is not a finite number` })
-      this.write({ kind: "increment", address: this.settle(addressOf(place), false), by })
+      this.write({ kind: "increment", address: this.settle(addressOf(place), "into"), by })
     })
   }
 
@@ -283,14 +283,14 @@ export class Draft implements Transaction {
   }
 
   /** Where a write really goes: links on the way are followed, and at the end too unless the link itself is meant. */
-  settle(address: Address.Address, itself: boolean, hops = 0): Address.Address {
+  settle(address: Address.Address, way: Way.Way, hops = 0): Address.Address {
     const document = this.visible(address.key)
     this.rise(address.key)
     if (document === undefined) return address
     const linked = Link.along(document.plain ?? Document.read(document, []), address.path)
-    if (linked === undefined || (itself && linked.depth === address.path.length)) return address
+    if (linked === undefined || Way.ends(way, address, linked)) return address
     if (hops >= Link.MAX_HOPS) throw new Link.LinkLoop({ address: address.text })
-    return this.settle(Address.into(Link.target(linked.link), address.path.slice(linked.depth)), itself, hops + 1)
+    return this.settle(Address.into(Link.target(linked.link), address.path.slice(linked.depth)), way, hops + 1)
   }
 
   /** Asks something of a ledger of the runtime: the writes to it, which no envelope has to allow, and, of an operation, what is numbered when the run is merged, as the run sees it till then. */

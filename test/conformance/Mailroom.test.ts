@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Mailroom, type Space, SystemGrants, type Transaction } from "systole"
+import { Link, Mailroom, type Space, SystemGrants, type Transaction } from "systole"
 import mrInit from "../../enzymes/mr_init.ts"
 import mrRoute from "../../enzymes/mr_route.ts"
-import { enzyme, steps } from "../kernel/Kit.ts"
+import { controlled, enzyme, steps } from "../kernel/Kit.ts"
 import * as Ledger from "../rendezvous/Ledger.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
@@ -101,6 +101,35 @@ describe("E: mailroom", () => {
       for (let i = 0; i < 3; i++) yield* put(space, `${lobby}0`)
       assert.deepInclude((yield* space.get(`${goal}0`)) as object, { n: 1 })
       assert.deepStrictEqual(yield* space.list("/data/inbox/coh/be_create"), [])
+    }))
+
+  test("E32 a name that is put into the lobby again after it was staged is told as a duplicate, and what is staged stays as it was", () =>
+    Effect.gen(function*() {
+      const space = yield* begin({
+        write: (tx) => tx.set(lobby, { name: "ann" }),
+        again: (tx) => tx.set(lobby, { name: "bob", outcome: "none", meta: {} }),
+        ingest: (tx) => tx.set(`${goal}#/outcome`, "taken"),
+        field: (tx) => tx.set(`${lobby}#/outcome`, "none"),
+        merge: (tx) => tx.merge(lobby, { outcome: "none" }),
+        append: (tx) => tx.append(`${lobby}#/meta/parents`, "none"),
+        through: (tx) => [tx.set("/data/other", Link.make(lobby)), tx.set("/data/other#/outcome", "none")]
+      })
+      yield* boot(space)
+      yield* Ledger.ask(space, "write")
+      yield* put(space, lobby)
+      yield* Ledger.ask(space, "ingest")
+      const staged = yield* space.get(goal)
+      assert.deepInclude(staged as object, { name: "ann", outcome: "taken" })
+      for (const verb of ["field", "merge", "append", "through"]) assert.strictEqual(yield* Ledger.ask(space, verb), "mailroom/staged", verb)
+      yield* controlled(space, space.set(lobby, { name: "eve" }))
+      assert.deepStrictEqual([yield* space.get(lobby), yield* space.get(goal)], [{ name: "eve" }, staged] as never)
+      yield* Ledger.ask(space, "again")
+      assert.deepStrictEqual([yield* space.get(lobby), yield* space.get(goal)], [{ name: "bob", outcome: "none", meta: {} }, staged] as never)
+      assert.deepStrictEqual(yield* put(space, lobby), ["mr_route ok", "inst_ing ok"])
+      assert.deepStrictEqual([yield* space.get(lobby), yield* space.get(goal)], [undefined, staged] as never)
+      const told = (yield* TestKernel.diagnostics(space)).filter(({ topic }) => topic === "mailroom/duplicate")
+      assert.deepStrictEqual(told.map(({ note }) => note), [`${lobby} came before, and what lay there now is not staged`])
+      yield* Ledger.isReplayedEqual(space)
     }))
 
   test("E30 a damaged catalogue is told in one line that names scope and issue, and an empty one means the defaults", () =>
