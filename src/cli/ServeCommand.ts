@@ -22,6 +22,11 @@ const port = Flag.Int("port").pipe(
   Flag.optional
 )
 
+const without = Flag.String("without").pipe(
+  Flag.withDescription("An enzyme to leave out; what it alone would take is held until a start without this. More than once for several"),
+  Flag.atLeast(0)
+)
+
 const permission = Flag.Boolean("permission").pipe(
   Flag.withDescription("On Node: let modules read only the project, its packages and data, write only the data, and start no program and no thread"),
   Flag.withDefault(false)
@@ -60,13 +65,16 @@ const serve = Effect.fn("ServeCommand.serve")(function*(config: Config, { isLive
     return yield* new CliFailure({ exit: exits.unreachable, code: "server/running", message: `The project is served already at ${url} by process ${pid}. End that process; if it is another program, remove ${config.data}/server.json` })
   }
   const { fetch, found, hush, reloads, wake } = yield* host.open(config)
+  for (const name of config.without) {
+    if (!found.enzymes.some(({ enzyme }) => enzyme.name === name)) yield* Output.note(`no enzyme is called "${name}", so none is left out by that name`)
+  }
   const port = yield* host.listen(fetch, config)
   yield* Effect.addFinalizer(() => Effect.sync(hush))
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`
   yield* ServerFile.leave(config, { url, pid: host.pid, token: config.token ?? null })
   if (isLive) yield* Effect.forkScoped(Stream.runForEach(reloads, (found) => tell(found, json)), { startImmediately: true })
   yield* Output.data(json, { url, pid: host.pid, ...report(found) }, [
-    ...Output.table(found.enzymes.map(({ enzyme: { name, query }, file }) => [name, query === "" ? "(every signal)" : query, file])),
+    ...Output.table(found.enzymes.map(({ enzyme: { name, query }, file }) => [name, query === "" ? "(every signal)" : query, config.without.includes(name) ? `${file} (left out)` : file])),
     `${found.enzymes.length} enzymes, ${found.nodes.length === 0 ? "" : `${found.nodes.length} nodes, `}${found.broken.length} broken modules`,
     `listening at ${url}`
   ])
@@ -89,9 +97,9 @@ export const dev = Command.make("dev", flags, (flags) =>
  * @category constructors
  * @since 0.1.0
  */
-export const start = Command.make("start", { ...flags, hold, permission }, (flags) =>
+export const start = Command.make("start", { ...flags, hold, permission, without }, (flags) =>
   Effect.gen(function*() {
     const config = yield* configured(flags)
     if (flags.permission) yield* Host.use((host) => host.confine(config))
-    return yield* serve({ ...config, kernel: { ...config.kernel, held: flags.hold } }, { isLive: false, json: flags.json })
+    return yield* serve({ ...config, without: flags.without, kernel: { ...config.kernel, held: flags.hold } }, { isLive: false, json: flags.json })
   })).pipe(Command.withDescription("Serve this project: a space is created with systole space create"))

@@ -38,6 +38,11 @@ export const topics = {
     means: "A pause, rollback or resume was asked for when the space could not do it",
     remedy: "Look how the space stands, and ask for what it can do from there"
   },
+  "enzyme/held": {
+    severity: "sev:warn",
+    means: "Signals wait that only an enzyme takes which is left out at this start, or whose module failed to load",
+    remedy: "See what waits with systole space waiting; start without leaving the enzyme out, or mend its module"
+  },
   "flow/outgrown": {
     severity: "sev:crit",
     means: "A completion does not fit the cell of an instance beside what that has already, so the instance is in error",

@@ -16,6 +16,7 @@ import type { LiveBody } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
 import { Heartbeat } from "./Heartbeat.ts"
 import { LiveIntake } from "./Intake.ts"
+import * as Operating from "./Operating.ts"
 import type { Turn } from "./Pacemaker.ts"
 import { Queue } from "./Queue.ts"
 import type { Pending } from "./Signal.ts"
@@ -271,7 +272,7 @@ export class Group {
 
   /** The number of the beat to run now; `undefined` where there is nothing to do. */
   private next(): number | undefined {
-    const { inbox, regime, settings, store } = this.body
+    const { bindings, enzymes, inbox, regime, settings, store } = this.body
     const head = store.head()
     const number = head.beat + 1
     if (this.failure !== undefined) return undefined
@@ -279,7 +280,8 @@ export class Group {
     if (this.byHand) return undefined
     const now = this.body.host.now()
     if (regime.control !== undefined || (head.beat < 0 && settings.boot)) return number
-    if (inbox.isRunnable({ beat: number, clock: now }) || this.body.derivation.isRunnable(now)) return number
+    if (enzymes.leavesOut) inbox.setAside((signal) => enzymes.resolve(signal.signal, signal.target, Operating.tableFor(bindings, signal)), enzymes.version)
+    if (inbox.held.isStale(enzymes.revision) || inbox.isRunnable({ beat: number, clock: now }) || this.body.derivation.isRunnable(now)) return number
     const due = inbox.waits.next({ beat: head.beat, clock: Math.max(head.clock, head.beat < 0 ? this.opened : 0), tempo: settings.tempo })
     return due !== undefined && due.moment <= now ? Math.max(number, due.beat ?? 0) : undefined
   }

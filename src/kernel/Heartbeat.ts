@@ -77,7 +77,7 @@ export class Heartbeat {
     const { bindings, documents, hash, regime, watches } = this.body
     const begun = this.intake.begin(number)
     const work = new BeatWork(new Stage(documents), begun, { bound: bindings, watches, regime, hash, intake: this.intake })
-    Modules.put(begun.modules, work.stage)
+    Modules.put(begun, work.stage)
     Labelling.begin(work)
     this.captureControls(work)
     this.checkStore()

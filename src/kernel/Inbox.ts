@@ -13,12 +13,14 @@
 import type { Watch } from "../operation/Watches.ts"
 import type { Appointment } from "../stage/Calendar.ts"
 import * as Registry from "../registry/Registry.ts"
-import type { Lane, Resolution } from "../registry/Registry.ts"
+import type { Resolution } from "../registry/Registry.ts"
 import type { Start } from "./BeatWork.ts"
+import { type Capture, firstOf, isAwaited, isFull, laneOf, looks } from "./Capture.ts"
 import { ChurnMap } from "./ChurnMap.ts"
 import { type Control, sizeOf } from "./Control.ts"
 import { Backlog, Flight } from "./Flight.ts"
 import type { Taken } from "./Flight.ts"
+import { HeldSignals, isHeld } from "./HeldSignals.ts"
 import type { Limits } from "./Limits.ts"
 import { defaults } from "./Limits.ts"
 import { Queue } from "./Queue.ts"
@@ -60,6 +62,8 @@ export class Inbox {
   private readonly overdue = new Queue<Watch>()
   /** Cells of rendezvous and flows whose time has come. */
   private readonly met = new Queue<Appointment>()
+  /** What only enzymes take that are not there. */
+  readonly held = new HeldSignals()
   /** How many handlings wait for a gate that holds back what they read. */
   parked = 0
   /** Lanes that are held, with the events that wait behind their holder. */
@@ -91,6 +95,27 @@ export class Inbox {
   rule(regime: Regime.Regime): void {
     this.regime = regime
     for (const track of this.open(regime)) track.unlock(regime)
+  }
+
+  /** Takes what is held from the front of new signals, so that no beat runs for it alone. */
+  setAside(resolve: (signal: Signal) => Resolution, revision: number): void {
+    if (this.controls.length > 0) return
+    this.held.begin(revision)
+    const isAside = (seq: number | undefined): seq is number => seq !== undefined && !this.discarded.has(seq) && isHeld(this.waiting.at(seq), resolve)
+    for (const { fresh } of this.open(this.regime)) {
+      for (let seq = fresh.peek(); isAside(seq); seq = fresh.peek()) this.held.add(this.waiting.at(fresh.shift()!))
+    }
+  }
+
+  /** Has what was held tried again where the enzymes changed, before all that came later. */
+  reconsider(revision: number): void {
+    const released = this.held.release(revision)
+    if (released === undefined) return
+    for (const track of [this.urgent, this.normal]) {
+      const mine = (seq: number): boolean => this.trackOf(this.waiting.at(seq)) === track
+      track.fresh.prepend(released.signals.filter(mine))
+      track.retries.prepend(released.attempts.filter(mine))
+    }
   }
 
   private trackOf({ urgent }: Pick<Pending, "urgent">): Track {
@@ -248,7 +273,10 @@ export class Inbox {
     const pending = this.waiting.at(seq)
     const { again, signal } = pending
     const key = again!.enzyme
-    const entry = Registry.successor(capture.resolve(signal), { key, id: again!.entry })
+    const resolution = capture.resolve(signal)
+    const entry = Registry.successor(resolution, { key, id: again!.entry })
+    const { leftOut } = resolution
+    if (entry === undefined && leftOut !== undefined && Registry.successor({ entries: leftOut() }, { key, id: again!.entry }) !== undefined) return this.held.add(pending)
     const pair = pairAgain(pending)
     const attempt = `${pair} ${entry?.id ?? key}`
     if (capture.attempts.has(attempt)) return false
@@ -277,6 +305,7 @@ export class Inbox {
     if (this.discarded.delete(seq)) return true
     const pending = this.waiting.at(seq)
     const { signal } = pending
+    if (isHeld(pending, capture.resolve)) return this.held.add(pending)
     const lane = signal.event ? laneOf(signal, capture.resolve(signal).lane) : undefined
     if (lane !== undefined && this.lanes.has(lane)) this.queue(lane, seq)
     else {
@@ -286,9 +315,12 @@ export class Inbox {
     return true
   }
 
-  /** Takes what holds a place; one that was discarded lets its lane go on. */
+  /** Takes what holds a place; one that was discarded, or is held, lets its lane go on. */
   private advance(head: Head, capture: Capture): boolean {
-    if (!this.discarded.delete(head.seq)) return this.depart(head, this.waiting.at(head.seq), capture)
+    const isDiscarded = this.discarded.delete(head.seq)
+    const pending = isDiscarded ? undefined : this.waiting.at(head.seq)
+    if (pending !== undefined && !isHeld(pending, capture.resolve)) return this.depart(head, pending, capture)
+    if (pending !== undefined) this.held.add(pending)
     if (head.lane !== undefined) this.release(head.lane)
     return true
   }
@@ -360,39 +392,4 @@ export class Inbox {
     waiting.signals += sign
     waiting.bytes += sign * size(signal)
   }
-}
-
-/** What a beat took so far. */
-interface Capture {
-  readonly taken: Array<Taken>
-  /** Characters of what it took. */
-  bytes: number
-  /** The pairs of the beat: those of impulses may be shared by more impulses, all others are taken. */
-  readonly pairs: Map<string, "impulse" | "taken">
-  /** The enzymes that are tried again, each with its pair. */
-  readonly attempts: Set<string>
-  readonly beat: number
-  readonly limits: Limits
-  readonly resolve: (signal: Signal) => Resolution
-}
-
-const isFull = ({ bytes, limits, taken }: Capture): boolean => taken.length >= limits.captureSignals || bytes >= limits.captureBytes
-
-/** Each look moves one signal on; the limit keeps a beat from looking at a whole backlog. */
-const looks = ({ captureSignals }: Limits): number => 4 * captureSignals
-
-/** Whether anybody still waits in a queue; those that are gone leave its front. */
-const isAwaited = (queue: Queue<{ readonly gone: boolean }>): boolean => {
-  while (queue.peek()?.gone === true) queue.shift()
-  return queue.size > 0
-}
-
-const firstOf = <A extends { readonly gone: boolean }>(queue: Queue<A>, limits: Limits): ReadonlyArray<A> =>
-  isAwaited(queue) ? queue.first(limits.captureSignals).filter(({ gone }) => !gone) : []
-
-/** The lane of an event, by the width that its enzymes ask for; apart for each label. */
-const laneOf = ({ label, pair, target = "" }: Signal, lane: Lane): string => {
-  if (lane === "pair") return pair
-  const wide = lane === "target" ? `target ${target}` : "space"
-  return label === undefined ? wide : `${wide} ${label.join()}`
 }

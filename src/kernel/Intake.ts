@@ -123,7 +123,9 @@ export class LiveIntake implements Intake {
   }
 
   take(start: Start, how: Parameters<Intake["take"]>[1]): ReadonlyArray<Taken> {
-    return this.body.inbox.take(start, this.body.settings.limits, how)
+    const { enzymes, inbox, settings } = this.body
+    inbox.reconsider(enzymes.revision)
+    return inbox.take(start, settings.limits, how)
   }
 
   due(): ReadonlyArray<readonly [oid: string, number: number]> {
@@ -141,7 +143,8 @@ export class LiveIntake implements Intake {
   }
 
   hears(signal: string, _place: string, table: BindingTable): boolean {
-    return this.body.enzymes.resolve(signal, undefined, table).status === "match"
+    const { status } = this.body.enzymes.resolve(signal, undefined, table)
+    return status === "match" || status === "held"
   }
 
   settled(flight: Flight, key: string): Outcome | undefined {

@@ -359,6 +359,10 @@ const digest = (address: string): string => address.slice(CONTENT.length)
 export const modules = (entry: Parsed): ReadonlyArray<Modules.Module> =>
   entry.cells.flatMap(([key, , , [after]]) => Modules.fromCell(key, after) ?? [])
 
+/** What an entry's beat described anew of what enzymes take: its capture wrote the cells that say so. */
+export const descriptions = (entry: Parsed): ReadonlyArray<Modules.Description> =>
+  entry.cells.flatMap(([key, writers, , after]) => writers !== CAPTURE ? [] : Modules.fromDescription(key, after.length === 0 ? undefined : Codec.decode(JSON.stringify(after[0]))) ?? [])
+
 /** The rules on labels that became active in an entry's beat, where any did. */
 export const labels = (entry: Parsed): { readonly document: Document | undefined } | undefined => {
   const cell = entry.cells.find(([key, writers]) => key === Labels.ADDRESS.key && writers === CAPTURE)

@@ -53,6 +53,12 @@ export class Kernel extends Context.Service<Kernel, {
   /** Takes an enzyme or a node in, from the next capture of each space on; `code` is the module it came from. */
   readonly register: (module: Enzyme | NodeDefinition, code?: Code) => Effect.Effect<void, InvalidEnzyme | InvalidNode>
   readonly unregister: (module: Enzyme | NodeDefinition) => Effect.Effect<void, NotRegistered>
+  /** Has an enzyme known and take nothing: what it alone would take is held until it is registered. */
+  readonly leaveOut: (enzyme: Enzyme, code?: Code) => Effect.Effect<void, InvalidEnzyme>
+  /** The modules of a file failed to load: the enzymes that it brought when a space last ran are left out there. */
+  readonly breaks: (file: string) => Effect.Effect<void>
+  /** A file that failed before is gone or loads: nothing is left out for it any more. */
+  readonly mends: (file: string) => Effect.Effect<void>
   readonly enzymes: Effect.Effect<ReadonlyArray<Registration>>
 }>()("systole/kernel/Kernel") {
   static readonly layer: Layer.Layer<Kernel, never, Persistence | Hash | Pacemaker | Registry> = Layer.effect(
@@ -128,14 +134,21 @@ const registrar = ({ nodes, registry, wake }: {
   readonly registry: Registry["Service"]
   readonly nodes: Modules
   readonly wake: () => void
-}): Pick<Kernel["Service"], "register" | "unregister"> => ({
+}): Pick<Kernel["Service"], "register" | "unregister" | "leaveOut" | "breaks" | "mends"> => ({
   register: (module, code) => Effect.try({
     try: () => {
-      if (module._tag === "Enzyme") return registry.register(module, code)
-      nodes.register(module, code)
-      wake()
+      if (module._tag === "Enzyme") registry.register(module, code)
+      else nodes.register(module, code)
+      // An enzyme alone gives a space that is still nothing to do, unless something is held.
+      if (module._tag !== "Enzyme" || registry.leavesOut) wake()
     },
     catch: expected<InvalidEnzyme | InvalidNode>(InvalidEnzyme, InvalidNode)
+  }),
+  leaveOut: (enzyme, code) => Effect.try({ try: () => registry.leaveOut(enzyme, code), catch: expected(InvalidEnzyme) }),
+  breaks: (file) => Effect.sync(() => registry.breaks(file)),
+  mends: (file) => Effect.sync(() => {
+    registry.mends(file)
+    wake()
   }),
   unregister: (module) => Effect.try({
     try: () => {

@@ -7,6 +7,10 @@
  * another version becomes active, as a part of the capture; the same batch keeps
  * the version's text under its digest.
  *
+ * The cell `/sys/enzymes/<enzyme>` says what enzymes of a name take and from which
+ * files they came, while they are active and while they are left out. So a start at
+ * which such a file fails to load knows what to hold.
+ *
  * So the code of each beat that is kept is held. What is active is named by the
  * cell. What was active in an older beat is named by the entry of the beat that
  * replaced it, as what the cell held before; and that entry is younger, so it is
@@ -17,6 +21,8 @@
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import type { BlobRow, SpaceStore } from "../persistence/Persistence.ts"
+import { type Enzyme, make as makeEnzyme } from "../registry/Enzyme.ts"
+import { push } from "../registry/Lists.ts"
 import type { Code, Enzymes } from "../registry/Registry.ts"
 import type { Modules as NodeModules } from "../scheduler/Modules.ts"
 import type { Stage } from "../stage/Stage.ts"
@@ -41,11 +47,27 @@ export interface Module {
 /** What a beat activates: the names behind which there are other modules, and texts that are not kept yet. */
 export interface Activation {
   readonly modules: ReadonlyArray<Module>
+  readonly descriptions: ReadonlyArray<Description>
   readonly texts: ReadonlyArray<BlobRow>
 }
 
 /** Where nothing changes. */
-export const unchanged: Activation = { modules: [], texts: [] }
+export const unchanged: Activation = { modules: [], descriptions: [], texts: [] }
+
+/** What the cell of an enzyme says of what it takes; nothing where there is no such enzyme any more. */
+export interface Description {
+  readonly name: string
+  readonly document: Document.Document | undefined
+}
+
+/** Where descriptions lie. */
+const DESCRIPTIONS = "/sys/enzymes"
+
+/** Enzymes that are bound at more cells are not described: what they take is not held. */
+const MAX_BINDS = 1000
+
+/** One enzyme as it is described: enough to know what it would take. */
+type Described = Pick<Enzyme, "query" | "match" | "bind"> & { readonly file: string }
 
 /**
  * The name of the node that a module's name stands for; `undefined` where it stands for enzymes.
@@ -83,12 +105,60 @@ export const activation = ({ enzymes, nodes }: { readonly enzymes: Enzymes; read
       if (text !== undefined && !documents.shows(hash)) texts.set(hash, { hash, bytes: new TextEncoder().encode(text) })
     }
   }
-  return { modules, texts: [...texts.values()] }
+  return { modules, descriptions: described(enzymes, documents), texts: [...texts.values()] }
 }
 
+/** The descriptions that change, of what is active and what is left out. */
+const described = (enzymes: Enzymes, documents: Documents): ReadonlyArray<Description> => {
+  const byName = new Map<string, Array<Described>>()
+  for (const { code, enzyme: { bind, match, query }, name } of [...enzymes.active(), ...enzymes.leftOut()]) {
+    if (code?.file !== undefined && bind.length <= MAX_BINDS) push(byName, name, { file: code.file, query, match, bind })
+  }
+  const names = new Set([...byName.keys(), ...documents.children("space", DESCRIPTIONS)])
+  const changes: Array<Description> = []
+  for (const name of names) {
+    const list = byName.get(name)?.sort((a, b) => a.file < b.file ? -1 : a.file > b.file ? 1 : 0)
+    const document = list && Document.encode(list)
+    if (documents.read(description(name).key)?.text !== document?.text) changes.push({ name, document })
+  }
+  return changes
+}
+
+/**
+ * Leaves out what files brought that fail to load now, as the cells of a space describe it.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const leaveOut = (enzymes: Enzymes, documents: Documents): void => {
+  if (!enzymes.hasBroken) return
+  for (const name of documents.children("space", DESCRIPTIONS)) {
+    const list = Document.read(documents.read(description(name).key), []) as unknown as ReadonlyArray<Described>
+    for (const { bind, file, match, query } of list) {
+      if (enzymes.isBroken(file)) enzymes.leaveOut(makeEnzyme({ name, query, match, bind, run: absent }), { hash: "", file })
+    }
+  }
+}
+
+const absent = (): never => {
+  throw new Error("an enzyme that is left out does not run")
+}
+
+/**
+ * The descriptions that an entry's beat wrote.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fromDescription = (key: string, document: Document.Document | undefined): Description | undefined =>
+  key.startsWith(`${DESCRIPTIONS}/`) ? { name: key.slice(DESCRIPTIONS.length + 1), document } : undefined
+
+const description = (name: string): Address.Address => Address.parse(`${DESCRIPTIONS}/${name}`)
+
 /** Writes the cells of what a beat activates, before any run of it. */
-export const put = (modules: ReadonlyArray<Module>, stage: Stage): void => {
+export const put = ({ descriptions, modules }: Pick<Activation, "modules" | "descriptions">, stage: Stage): void => {
   for (const module of modules) stage.put(address(module.name), documentOf(module), CAPTURE)
+  for (const { document, name } of descriptions) stage.put(description(name), document, CAPTURE)
 }
 
 /**

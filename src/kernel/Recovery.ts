@@ -4,12 +4,13 @@
  * @module
  */
 import * as Document from "../cell/Document.ts"
+import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { Reporter } from "../diagnostic/Reporter.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import * as Bindings from "../registry/Bindings.ts"
-import type { Registry } from "../registry/Registry.ts"
-import type { Modules } from "../scheduler/Modules.ts"
+import type { Registry, Resolution } from "../registry/Registry.ts"
+import type { Modules as NodeModules } from "../scheduler/Modules.ts"
 import { Calendar } from "../stage/Calendar.ts"
 import type { LiveBody, RunHost } from "./Body.ts"
 import { Departures } from "./Departures.ts"
@@ -20,17 +21,18 @@ import { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
 import * as Meeting from "./Meeting.ts"
 import * as Labels from "../stage/Labels.ts"
+import * as Modules from "./Modules.ts"
 import * as Operating from "./Operating.ts"
 import type { Pacemaker } from "./Pacemaker.ts"
 import * as Pieces from "./Pieces.ts"
 import type { Recall } from "./Recall.ts"
 import * as Regime from "./Regime.ts"
-import { Pending } from "./Signal.ts"
+import { Pending, type Signal } from "./Signal.ts"
 
 /** What the spaces of a kernel share. */
 export interface Parts {
   readonly registry: Registry["Service"]
-  readonly nodes: Modules
+  readonly nodes: NodeModules
   readonly settings: Settings
   readonly hash: Hash["Service"]
   readonly pacemaker: Pacemaker["Service"]
@@ -52,6 +54,7 @@ export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker,
   const documents = new Documents(store, settings.limits.residentBytes)
   // What came before the end of the process that was and after its last beat: the next beat dates it.
   for (const hash of store.undated()) documents.arrive(hash)
+  Modules.leaveOut(registry, documents)
   const inbox = new Inbox(settings.limits, store)
   const regime = Regime.recall(store, documents)
   inbox.rule(regime)
@@ -64,6 +67,7 @@ export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker,
     number = row.seq
   }
   const bindings = bindingsOf(store, documents)
+  inbox.held.tell = telling(store.space, reporter, (signal) => registry.resolve(signal.signal, signal.target, Operating.tableFor(bindings, signal)))
   const watches = Operating.recall(store, documents, bindings)
   const calendar = new Calendar()
   const open = Meeting.recall(store, { calendar, documents, tempo: settings.tempo })
@@ -104,6 +108,19 @@ export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker,
     reporter,
     held,
     number: next
+  }
+}
+
+/** Tells once of each enzyme that is not there and for which signals wait. */
+const telling = (space: string, reporter: Reporter, resolve: (signal: Signal) => Resolution) => {
+  const told = new Set<string>()
+  return (signal: Signal): void => {
+    for (const { name } of resolve(signal).leftOut?.() ?? []) {
+      if (told.has(name)) continue
+      told.add(name)
+      const note = `what only ${name} takes waits, first ${signal.id} on ${signal.signal ?? signal.target ?? ""}`
+      reporter.report({ ...Diagnostic.of("enzyme/held", { origin: { kind: "enzyme", name }, subject: undefined, note }), space, beat: undefined })
+    }
   }
 }
 

@@ -130,6 +130,8 @@ export interface Config {
   readonly system: ReadonlyArray<string>
   /** Pages of HTML by their paths. */
   readonly pages: Readonly<Record<string, Page>>
+  /** The names of enzymes that are left out at this start. */
+  readonly without: ReadonlyArray<string>
   /** Who reads without being told everything, by what they show. */
   readonly readers: ReadonlyArray<ReaderToken>
 }
@@ -203,6 +205,7 @@ const withDefaults = (definition: Definition): Config => {
     create: definition.spaces?.create,
     system: definition.system ?? [],
     pages: definition.pages ?? {},
+    without: [],
     readers: Object.entries(definition.labels?.readers ?? {}).map(([name, { clearance, token }]) => ({ name, token, atoms: Label.make(clearance) })),
     kernel: {
       tempo: definition.tempo ?? 100,

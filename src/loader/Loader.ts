@@ -30,6 +30,8 @@ export interface Sources {
   readonly required: ReadonlyArray<string>
   /** The limit on the load of one module, in milliseconds: its top level has to settle within it. */
   readonly millis: number
+  /** The names of enzymes that are to be left out. */
+  readonly without?: ReadonlyArray<string> | undefined
 }
 
 /** An enzyme and the module it came from. */
@@ -66,12 +68,14 @@ export interface Found {
   readonly nodes: ReadonlyArray<FoundNode>
   readonly plugins: ReadonlyArray<FoundPlugin>
   readonly broken: ReadonlyArray<ModuleBroken>
+  /** The names of enzymes that are left out. */
+  readonly without: ReadonlyArray<string>
 }
 
 /** Folders that are looked into without being named, and so may be absent. */
 const conventional = new Set(["enzymes", "plugins"])
 
-const none: Found = { enzymes: [], nodes: [], plugins: [], broken: [] }
+const none: Found = { enzymes: [], nodes: [], plugins: [], broken: [], without: [] }
 
 /** Most modules of one folder; a folder with more is not one of modules. */
 const MAX_MODULES = 10_000
@@ -91,7 +95,7 @@ export const load = Effect.fn("Loader.load")(function*(sources: Sources): Effect
   const missing = sources.required.filter((name) => !fromPlugins.plugins.some(({ plugin }) => plugin.name === name))
   const firstParty = merge(yield* Effect.forEach(missing, (name) => loadModule(`systole/plugins/${name}`, millis)))
   const fromEnzymes = merge(yield* Effect.forEach(sources.enzymes, (folder) => loadFolder(folder, millis)))
-  return merge([firstParty, fromPlugins, fromEnzymes])
+  return { ...merge([firstParty, fromPlugins, fromEnzymes]), without: sources.without ?? [] }
 })
 
 /**
@@ -101,7 +105,9 @@ export const load = Effect.fn("Loader.load")(function*(sources: Sources): Effect
  * @since 0.1.0
  */
 export const register = Effect.fn("Loader.register")(function*(found: Found): Effect.fn.Return<Found, never, Kernel> {
+  const kernel = yield* Kernel
   const registered = yield* enroll(found)
+  for (const { file } of registered.broken) yield* kernel.breaks(file)
   yield* tell(registered.broken)
   return registered
 })
@@ -116,7 +122,8 @@ const enroll = Effect.fnUntraced(function*(found: Found): Effect.fn.Return<Found
   const refused: Array<ModuleBroken> = []
   const enzymes: Array<FoundEnzyme> = []
   for (const item of found.enzymes) {
-    const result = yield* Effect.result(kernel.register(item.enzyme, { hash: item.hash, text: item.text }))
+    const code = { hash: item.hash, text: item.text, file: item.file }
+    const result = yield* Effect.result(found.without.includes(item.enzyme.name) ? kernel.leaveOut(item.enzyme, code) : kernel.register(item.enzyme, code))
     if (Result.isSuccess(result)) enzymes.push(item)
     else refused.push(new ModuleBroken({ file: item.file, reason: result.failure.message }))
   }
@@ -152,6 +159,8 @@ export const reload = Effect.fn("Loader.reload")(function*(before: Found, source
     enzymes: now.enzymes.filter((item) => !kept.some((old) => isSame(old, item))),
     nodes: now.nodes.filter((item) => !keptNodes.some((old) => isSameNode(old, item)))
   })
+  // Only now: what is held for it would else be taken by nothing.
+  for (const { file } of before.broken) if (!broken.has(file)) yield* kernel.mends(file)
   yield* tell(swapped.broken.filter(({ message }) => !before.broken.some((old) => old.message === message)))
   return { ...swapped, enzymes: [...kept, ...swapped.enzymes], nodes: [...keptNodes, ...swapped.nodes] }
 })
@@ -235,7 +244,8 @@ export const decode = (loaded: LoadedModule): Result.Result<Found, ModuleBroken>
       enzymes: enzymes.map((enzyme) => ({ file, hash, text, enzyme })),
       nodes: nodes.map((node) => ({ file, hash, text, node })),
       plugins: plugin === undefined ? [] : [{ file, hash, plugin }],
-      broken: []
+      broken: [],
+      without: []
     })
   } catch (error) {
     return refuse(error instanceof Error ? error.message : String(error))
@@ -287,5 +297,6 @@ const merge = (parts: ReadonlyArray<Found>): Found => ({
   enzymes: parts.flatMap((part) => part.enzymes),
   nodes: parts.flatMap((part) => part.nodes),
   plugins: parts.flatMap((part) => part.plugins),
-  broken: parts.flatMap((part) => part.broken)
+  broken: parts.flatMap((part) => part.broken),
+  without: parts.flatMap((part) => part.without)
 })

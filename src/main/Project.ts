@@ -123,8 +123,8 @@ export const open = Effect.fn("Project.open")(function*(
  * @category getters
  * @since 0.1.0
  */
-export const sourcesOf = ({ enzymes, kernel, persistence, plugins }: Config.Config): Loader.Sources =>
-  ({ enzymes, plugins, required: [persistence.use], millis: kernel.limits.moduleMillis })
+export const sourcesOf = ({ enzymes, kernel, persistence, plugins, without }: Config.Config): Loader.Sources =>
+  ({ enzymes, plugins, required: [persistence.use], without, millis: kernel.limits.moduleMillis })
 
 /** Opens all spaces; one that cannot be opened, for whatever reason, holds no other up. */
 const wake = (kernel: Kernel["Service"], reporter: Reporter): Effect.Effect<void> => {

@@ -18,6 +18,7 @@ import type { Binding, BindingTable } from "./Bindings.ts"
 import * as Bindings from "./Bindings.ts"
 import type { Enzyme } from "./Enzyme.ts"
 import { InvalidEnzyme } from "./Enzyme.ts"
+import { drop, groupedByName, push } from "./Lists.ts"
 import type { Candidate } from "./Order.ts"
 import * as Memory from "./Memory.ts"
 import * as Order from "./Order.ts"
@@ -45,6 +46,8 @@ export interface Code {
   readonly hash: string
   /** Its text, where that can be brought back later. */
   readonly text?: string | undefined
+  /** Its file in the project, where it came from one. */
+  readonly file?: string | undefined
 }
 
 /**
@@ -69,17 +72,20 @@ export interface Entry extends Candidate {
 
 export type Lane = Enzyme["lane"]
 
-/** Who takes an impulse, in order; or why nobody does. */
+/** Who takes an impulse, in order; or why nobody does: `held` where only enzymes would that are left out. */
 export interface Resolution {
-  readonly status: "match" | "no-match" | "cycle"
+  readonly status: "match" | "no-match" | "cycle" | "held"
   readonly entries: ReadonlyArray<Entry>
   /** The coarsest lane that any of them declares. */
   readonly lane: Lane
   /** For a cycle, the names in it. */
   readonly cycle: ReadonlyArray<string>
+  /** The enzymes that are left out and would take it, where any enzyme is. */
+  readonly leftOut?: (() => ReadonlyArray<Entry>) | undefined
 }
 
-const nobody: Resolution = { status: "no-match", entries: [], lane: "pair", cycle: [] }
+const none: ReadonlyArray<Entry> = []
+const nobody: Resolution = { status: "no-match", entries: none, lane: "pair", cycle: [] }
 /** Bindings that are looked at one by one. */
 const FEW = 4
 
@@ -102,6 +108,9 @@ export class Enzymes {
   private readonly declared = new Map<string, Map<string, Array<Binding & { readonly entry: Entry }>>>()
   /** What is registered and was not withdrawn. */
   private readonly byQuery = new Map<string, Array<Enzyme>>()
+  /** Enzymes that are left out: they take nothing, and what they alone would take is held. */
+  private left: Enzymes | undefined
+  private readonly brokenFiles = new Set<string>()
   private waiting: Array<{ readonly add: Entry } | { readonly remove: Entry }> = []
   private activated = 0
   private readonly memories = new WeakMap<BindingTable, Memory.Memory<Resolution>>()
@@ -136,6 +145,10 @@ export class Enzymes {
    */
   unregister(enzyme: Enzyme): void {
     const isLeaving = (entry: Entry) => this.waiting.some((change) => "remove" in change && change.remove === entry)
+    if (this.left?.has(enzyme) === true) {
+      this.left.unregister(enzyme)
+      return this.leftOutChanged()
+    }
     const active = this.byName.get(enzyme.name)?.find((entry) => sameDescriptor(entry.enzyme, enzyme) && !isLeaving(entry))
     const pending = active === undefined ? this.waiting.findIndex((change) => "add" in change && sameDescriptor(change.add.enzyme, enzyme)) : -1
     if (active !== undefined) this.waiting.push({ remove: active })
@@ -144,6 +157,62 @@ export class Enzymes {
     const rest = this.byQuery.get(enzyme.query)!
     rest.splice(rest.findIndex((other) => sameDescriptor(other, enzyme)), 1)
     if (rest.length === 0) this.byQuery.delete(enzyme.query)
+  }
+
+  /**
+   * Leaves an enzyme out: it is known, and takes nothing.
+   *
+   * @throws InvalidEnzyme
+   */
+  leaveOut(enzyme: Enzyme, code?: Code): void {
+    const left = this.left ??= this.fresh()
+    if (left.active().some((entry) => entry.code?.file === code?.file && sameQuery(entry.enzyme, enzyme))) return
+    left.register(enzyme, code)
+    this.leftOutChanged()
+  }
+
+  /** Takes note of a file whose module failed to load: what it brought before is left out. */
+  breaks(file: string): void {
+    this.brokenFiles.add(file)
+  }
+
+  get hasBroken(): boolean {
+    return this.brokenFiles.size > 0
+  }
+
+  isBroken(file: string): boolean {
+    return this.brokenFiles.has(file)
+  }
+
+  /** Forgets what was left out with a file, which is gone or loads again. */
+  mends(file: string): void {
+    if (!this.brokenFiles.delete(file) || this.left === undefined) return
+    for (const { code, enzyme } of this.left.active()) if (code?.file === file) this.left.unregister(enzyme)
+    this.leftOutChanged()
+  }
+
+  private leftOutChanged(): void {
+    this.left!.activate()
+    this.version++
+  }
+
+  /** The enzymes that are left out. */
+  leftOut(): ReadonlyArray<Entry> {
+    return this.left?.active() ?? none
+  }
+
+  /** Whether any enzyme is left out. */
+  get leavesOut(): boolean {
+    return this.left !== undefined
+  }
+
+  private has(enzyme: Enzyme): boolean {
+    return this.byName.get(enzyme.name)?.some((entry) => sameDescriptor(entry.enzyme, enzyme)) === true
+  }
+
+  /** Names the state of the enzymes, with what takes effect at the next capture. */
+  get revision(): number {
+    return this.version + this.waiting.length
   }
 
   /** Lets what was registered and withdrawn take effect: the first step of a beat. Answers how many changes there were. */
@@ -209,10 +278,12 @@ export class Enzymes {
   private lookUp(signal: string | undefined, target: string | undefined, bindings: BindingTable): Resolution {
     const names = signal?.slice(1).split("/")
     const candidates = target === undefined ? this.trie.match(names ?? []) : this.bound(target, names, bindings)
-    if (candidates.length === 0) return nobody
+    const { left } = this
+    const leftOut = left && (() => left.resolve(signal, target, bindings).entries)
+    if (candidates.length === 0) return leftOut === undefined || leftOut().length === 0 ? nobody : { ...nobody, status: "held", leftOut }
     const arranged = candidates.length === 1 ? candidates : Order.arrange(candidates)
-    if ("cycle" in arranged) return { status: "cycle", entries: [], lane: "pair", cycle: arranged.cycle }
-    return { status: "match", entries: withKeys(arranged), lane: coarsest(arranged), cycle: [] }
+    if ("cycle" in arranged) return { status: "cycle", entries: none, lane: "pair", cycle: arranged.cycle, ...leftOut && { leftOut } }
+    return { status: "match", entries: withKeys(arranged), lane: coarsest(arranged), cycle: [], ...leftOut && { leftOut } }
   }
 
   private bound(target: string, names: ReadonlyArray<string> | undefined, own: BindingTable): Array<Entry> {
@@ -288,19 +359,13 @@ export class Registry extends Context.Service<Registry, Enzymes>()("systole/regi
 const coarsest = (entries: ReadonlyArray<Entry>): Lane =>
   entries.reduce<Lane>((lane, entry) => widths[entry.lane] > widths[lane] ? entry.lane : lane, "pair")
 
-const groupedByName = (entries: ReadonlyArray<Entry>): ReadonlyMap<string, ReadonlyArray<Entry>> => {
-  const map = new Map<string, Array<Entry>>()
-  for (const entry of entries) push(map, entry.name, entry)
-  return map
-}
-
 /**
  * Who goes on with what was begun under a key: the same enzyme, whoever shares its name by now; `undefined` where nobody does.
  *
  * @category getters
  * @since 0.1.0
  */
-export const successor = ({ entries }: Resolution, { id, key }: { readonly key: string; readonly id: string | undefined }): Entry | undefined =>
+export const successor = ({ entries }: Pick<Resolution, "entries">, { id, key }: { readonly key: string; readonly id: string | undefined }): Entry | undefined =>
   entries.find((entry) => entry.id === id && entry.key === key) ?? entries.find((entry) => entry.id === id) ?? entries.find((entry) => entry.key === key)
 
 /** Entries that share a name go by their ids, so that each has its receipt, and has it still when the others are gone. */
@@ -325,21 +390,11 @@ const digest = (text: string): string => {
   return (hash >>> 0).toString(36)
 }
 
+const sameQuery = (a: Enzyme, b: Enzyme): boolean => a.name === b.name && a.query === b.query && a.match === b.match
+
 const sameDescriptor = (a: Enzyme, b: Enzyme): boolean => {
   if (a === b || a.name !== b.name) return a === b
   const { payload, run, ...rest } = a
   const { payload: otherPayload, run: otherRun, ...otherRest } = b
   return payload === otherPayload && run === otherRun && JSON.stringify(rest) === JSON.stringify(otherRest)
-}
-
-const push = <V>(map: Map<string, Array<V>>, key: string, value: V): void => {
-  const list = map.get(key)
-  if (list === undefined) map.set(key, [value])
-  else list.push(value)
-}
-
-const drop = <V>(map: Map<string, Array<V>>, key: string, which: (value: V) => boolean): void => {
-  const rest = (map.get(key) ?? []).filter((value) => !which(value))
-  if (rest.length === 0) map.delete(key)
-  else map.set(key, rest)
 }

@@ -70,4 +70,32 @@ export default Enzyme.make({ name: "peek", query: "/signals/peek", run: () => pr
     assert.deepInclude((await ask(server.url, `/v1/spaces/shop/receipts/${id}`, { headers: { prefer: "wait=10" } })).body, { status: "handled" })
     assert.deepStrictEqual(await json("cell", "get", "shop", "/data/greeted"), ["ann", "bob"])
   })
+
+  test("--without leaves an enzyme out and holds what it alone takes, until a start with it", { "systole.config.ts": config, "enzymes/greet.ts": greet }, async ({ json, serve }) => {
+    const without = await serve("start", "--without", "greet", "--without", "nobody")
+    const { id } = await json("signal", "shop", "--signal", "/signals/greet/ann") as { readonly id: string }
+    assert.deepInclude(await json("signal", "shop", "--signal", "/signals/unheard", "--wait", "10").catch(String) as string, "no-match")
+    assert.deepInclude((await ask(without.url, `/v1/spaces/shop/receipts/${id}`)).body, { status: "pending" })
+    const { stderr } = await without.stop("SIGTERM")
+    assert.match(stderr, /^sev:warn enzyme\/held shop greet: /m)
+    assert.include(stderr, "no enzyme is called \"nobody\"")
+    const whole = await serve("start")
+    assert.deepInclude((await ask(whole.url, `/v1/spaces/shop/receipts/${id}`, { headers: { prefer: "wait=10" } })).body, { status: "handled" })
+    assert.deepStrictEqual(await json("cell", "get", "shop", "/data/greeted"), ["ann"])
+  })
+
+  test("holds what a module took before that fails to load now", { "systole.config.ts": config, "enzymes/greet.ts": greet }, async ({ json, serve, write }) => {
+    const whole = await serve("start")
+    await json("signal", "shop", "--signal", "/signals/greet/ann", "--wait", "10")
+    await whole.stop("SIGTERM")
+    write("enzymes/greet.ts", stuck)
+    const broken = await serve("start")
+    const { id } = await json("signal", "shop", "--signal", "/signals/greet/bob") as { readonly id: string }
+    assert.deepInclude((await ask(broken.url, `/v1/spaces/shop/receipts/${id}`, { headers: { prefer: "wait=1" } })).body, { status: "pending" })
+    await broken.stop("SIGTERM")
+    write("enzymes/greet.ts", greet)
+    const mended = await serve("start")
+    assert.deepInclude((await ask(mended.url, `/v1/spaces/shop/receipts/${id}`, { headers: { prefer: "wait=10" } })).body, { status: "handled" })
+    assert.deepStrictEqual(await json("cell", "get", "shop", "/data/greeted"), ["ann", "bob"])
+  })
 })

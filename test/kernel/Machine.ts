@@ -15,15 +15,25 @@ import * as TestPacemaker from "../support/TestPacemaker.ts"
 export interface Versioned {
   readonly module: Enzyme.Enzyme | NodeDefinition
   readonly hash: string
+  readonly file?: string
+  /** Whether it is known and takes nothing. */
+  readonly leftOut?: boolean
 }
+
+/** A file whose module fails to load. */
+export interface Broken {
+  readonly broken: string
+}
+
+type Module = Enzyme.Enzyme | NodeDefinition | Versioned | Broken
 
 /** One store, and how to start and stop what runs over it. */
 export interface Machine {
   /** Starts a kernel over what is durable. One that ran before is fenced off, as by a power cut. */
-  readonly boot: (modules: ReadonlyArray<Enzyme.Enzyme | NodeDefinition | Versioned>, settings?: Partial<Settings>) => Effect.Effect<Space, PersistenceError>
-  /** Takes a node out of the newest kernel, or into it. */
+  readonly boot: (modules: ReadonlyArray<Module>, settings?: Partial<Settings>) => Effect.Effect<Space, PersistenceError>
+  /** Takes a node out of the newest kernel, or a module into it. */
   readonly unregister: (node: NodeDefinition) => Effect.Effect<void>
-  readonly register: (node: NodeDefinition) => Effect.Effect<void>
+  readonly register: (module: Module) => Effect.Effect<void>
   /** The space as the newest kernel gives it: opened again where it had stopped. */
   readonly open: Effect.Effect<Space, PersistenceError>
   /** Lets no flush end. */
@@ -102,14 +112,14 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
       Layer.provide(Layer.succeed(KernelSettings, { ...TestKernel.settings, ...settings }))
     ))
     const kernel = Context.get(yield* Layer.buildWithScope(layer, scope), Kernel)
-    for (const module of modules) yield* Effect.orDie("module" in module ? kernel.register(module.module, { hash: module.hash }) : kernel.register(module))
+    for (const module of modules) yield* registerIn(kernel, module)
     newest = kernel
     return yield* kernel.space("machine")
   })
   return {
     boot,
     unregister: (node) => Effect.suspend(() => Effect.orDie(newest!.unregister(node))),
-    register: (node) => Effect.suspend(() => Effect.orDie(newest!.register(node))),
+    register: (module) => Effect.suspend(() => registerIn(newest!, module)),
     open: Effect.suspend(() => newest!.space("machine")),
     hold: Effect.andThen(Effect.map(Deferred.make<void>(), (next) => { arrived = next }), Latch.close(gate)),
     release: Effect.asVoid(Latch.open(gate)),
@@ -121,3 +131,11 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
     observations: () => observations
   }
 })
+
+const registerIn = (kernel: Kernel["Service"], module: Module): Effect.Effect<void> => {
+  if ("broken" in module) return kernel.breaks(module.broken)
+  if (!("module" in module)) return Effect.orDie(kernel.register(module))
+  const { file, hash, leftOut, module: made } = module
+  const code = { hash, ...file === undefined ? {} : { file } }
+  return Effect.orDie(leftOut === true && made._tag === "Enzyme" ? kernel.leaveOut(made, code) : kernel.register(made, code))
+}

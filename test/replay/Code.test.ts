@@ -66,7 +66,7 @@ describe("A replay of beats in which other files ran", () => {
       yield* life(root, Effect.gen(function*() {
         const kernel = yield* Kernel
         const space = yield* kernel.space("test")
-        let found: Loader.Found = { enzymes: [], nodes: [], plugins: [], broken: [] }
+        let found: Loader.Found = { enzymes: [], nodes: [], plugins: [], broken: [], without: [] }
         yield* beat(space, "copy")
         for (const version of ["a", "b", "c"]) {
           write(root, version)
