@@ -29,6 +29,8 @@ export interface Noted {
   readonly starts: (node: Node, isKnown: boolean) => void
   /** It is about to go on under another definition. */
   readonly renews: (node: Node) => void
+  /** A computation is about to become an effect. */
+  readonly promotes: (node: Node) => void
   /** It is about to go. */
   readonly leaves: (node: Node) => void
 }

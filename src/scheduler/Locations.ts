@@ -208,6 +208,12 @@ export class Locations {
     return root === undefined ? Codec.read(this.ground.read(key), []) : this.whole(root)
   }
 
+  /** What tells a document from all others that stand in its place: each change puts another one there. */
+  held(root: Location): unknown {
+    if ((root.flags & LOADED) === 0) this.load(root)
+    return (root.flags & RICH) === 0 ? root.value : root.extra!.document
+  }
+
   /** A document in its stored form. */
   document(root: Location): Document | undefined {
     if ((root.flags & LOADED) === 0) this.load(root)
@@ -282,8 +288,7 @@ export class Locations {
       return
     }
     const whole = this.whole(root!)
-    const inside = Value.at(whole, path!)
-    part.value = depth === "shallow" ? keysOf(inside) : inside
+    part.value = partOf(whole, path!, depth)
     const isPlain = (root!.flags & RICH) === 0 && Link.along(whole, path!) === undefined
     part.flags = isPlain ? part.flags | READY : part.flags & ~READY
   }
@@ -356,6 +361,12 @@ const samePath = (a: Address.Path, b: Address.Path): boolean => {
 /** What a shallow read shows: the keys of an object, the indexes of an array, nothing of what holds no others. */
 export const keysOf = (value: Value.Value): ReadonlyArray<string> | undefined =>
   Value.isContainer(value) && !Link.is(value) ? Object.freeze(Object.keys(value)) : undefined
+
+/** What a read shows of a document. */
+export const partOf = (whole: Value.Value, path: Address.Path, depth: Depth): Value.Value => {
+  const inside = Value.at(whole, path)
+  return depth === "shallow" ? keysOf(inside) : inside
+}
 
 /** Gives a document's location its value. */
 export const adopt = (root: Location, document: Document | undefined): void => {

@@ -77,7 +77,9 @@ export interface NodeRun {
   children: Started | undefined
   /** The same of the run before, while the newest one is under way. */
   readonly abandoned: Started | undefined
-  /** Runs the node once. Answers false where it has to begin again, because what it reads stands too deep. */
+  /** Whether the newest run is torn: what it read first was not there any more when it ended, so it left nothing. */
+  isTorn: boolean
+  /** Runs the node once. Answers false where it has to begin again, because what it reads stands too deep or the run is torn. */
   readonly perform: () => boolean
   /** Whether the run that is under way has read along an edge: only then does a change there concern it. */
   readonly hasRead: (edge: Edge) => boolean

@@ -9,11 +9,10 @@
  * @module
  */
 import * as Address from "../cell/Address.ts"
-import type { Path } from "../cell/Address.ts"
 import { addressOf, Cell } from "../cell/Cell.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
-import * as Value from "../cell/Value.ts"
+import type * as Value from "../cell/Value.ts"
 import { adjusted } from "../stage/Children.ts"
 import { hashOf } from "../stage/Content.ts"
 import type { Draft } from "../stage/Draft.ts"
@@ -23,11 +22,11 @@ import type { Definition, Delivery } from "./Definition.ts"
 import type { Environment } from "./Environment.ts"
 import * as Flag from "./Flag.ts"
 import type { Graph } from "./Graph.ts"
-import { keysOf, type Locations, textOf } from "./Locations.ts"
+import { type Locations, partOf, textOf } from "./Locations.ts"
 import { NodeTransaction } from "./NodeTransaction.ts"
 import { type Depth, type Edge, type Location, type Node, rootOf } from "./Node.ts"
 
-const { COVERED, READY, RUNNING, UNSETTLED } = Flag
+const { COVERED, INVALID, READY, RUNNING, UNSETTLED } = Flag
 
 /** Most runs that stand one in another; beyond, the outer ones are begun again when the inner ones are done. */
 export const MAX_NESTING = 200
@@ -86,6 +85,11 @@ export abstract class ReadSet extends NodeTransaction {
   protected abstract fail(thrown: unknown): void
   /** As if it had not run. Answers false. */
   protected abstract rewind(flags: number, value: Value.Value): boolean
+  /** As if it had not run, because what it read first is not what is there when it ends. Answers false. */
+  protected abstract tear(flags: number, value: Value.Value): boolean
+  /** Notes a place at which the run peeked; and whether one of them holds something else now. */
+  protected abstract peeked(root: Location): void
+  protected abstract get hasShifted(): boolean
   /** What the run made is published, when its read set is in place. Answers true. */
   protected abstract conclude(value: Value.Value, clock: number): boolean
 
@@ -149,7 +153,7 @@ export abstract class ReadSet extends NodeTransaction {
   }
 
   /**
-   * Runs the node once. Answers false where it has to begin again, because what it reads stands too deep.
+   * Runs the node once. Answers false where it has to begin again, because what it reads stands too deep or the run is torn.
    *
    * It is one function, however long: hosts that are to put its parts together have done so with what is rare by then.
    */
@@ -175,7 +179,9 @@ export abstract class ReadSet extends NodeTransaction {
     node.flags &= ~RUNNING
     current.simple = undefined
     current.writing = undefined
-    return isAgain ? this.rewind(flags, value) : this.conclude(value, clock)
+    if (isAgain) return this.rewind(flags, value)
+    const isTorn = (node.flags & INVALID) !== 0 || (this.isSpecial && this.hasShifted)
+    return isTorn ? this.tear(flags, value) : this.conclude(value, clock)
   }
 
   /** Runs the node while another run waits. */
@@ -312,7 +318,10 @@ export abstract class ReadSet extends NodeTransaction {
   /** Puts a location at this place of the read set, where it does not stand there already. */
   private register(location: Location): void {
     if (location.mark === current.number) return
-    if (this.isPeeking) return this.freshen(location)
+    if (this.isPeeking) {
+      if (this.isStale(location)) throw this.again()
+      return this.peeked(rootOf(location))
+    }
     const next = current.cursor
     if (next !== undefined && next.location === location) {
       current.cursor = next.nextRead
@@ -335,11 +344,6 @@ export abstract class ReadSet extends NodeTransaction {
       current.behind = this.graph.link(this.node, location, { after: this.lastRead(), before: current.cursor })
     }
     if (isAgain) throw this.again()
-  }
-
-  /** Brings up to date whoever writes a place. */
-  private freshen(location: Location): void {
-    if (this.isStale(location)) throw this.again()
   }
 
   /** Whether a place cannot be brought up to date within this run, because what it stands on is too deep. */
@@ -388,12 +392,6 @@ export abstract class ReadSet extends NodeTransaction {
     this.refusal ??= error
     return error
   }
-}
-
-/** What a read shows of a document. */
-const partOf = (whole: Value.Value, path: Path, depth: Depth): Value.Value => {
-  const inside = Value.at(whole, path)
-  return depth === "shallow" ? keysOf(inside) : inside
 }
 
 /** The transaction of a run that is over, or of one that waits. */

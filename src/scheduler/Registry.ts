@@ -169,6 +169,7 @@ export class Registry {
     if (_tag !== "Computation" || definition._tag !== "Effect") {
       throw new NodeTaken({ name, reason: `there is a ${_tag} of this name, which cannot become a ${definition._tag}; give the new one another name` })
     }
+    this.graph.noted?.promotes(node)
     const wasLive = node.isLive
     this.graph.removeWriter(node)
     node.output = undefined
@@ -178,6 +179,16 @@ export class Registry {
     if (!wasLive) this.graph.activate(node)
     if ((node.flags & UNSETTLED) !== 0) this.queue.push(node)
     return node
+  }
+
+  /** A node is the computation again that it was before somebody watched what it did. */
+  demote(node: Node, definition: Definition): void {
+    node.define(definition)
+    const outputs = this.outputsOf(definition)
+    node.output = outputs[0]
+    for (const location of outputs) this.graph.addWriter(node, location)
+    node.flags &= ~EFFECT
+    this.graph.release(node)
   }
 
   private outputsOf({ name, output, writes, _tag }: Definition) {

@@ -59,6 +59,8 @@ export class Reversal implements Noted {
   private readonly around: Around
   private befores = new Map<Node, Before>()
   private definitions = new Map<Node, Definition>()
+  /** Nodes that were computations until a run had them be effects, with what they were. */
+  private promoted = new Map<Node, Definition>()
   /** What runs started, and whether there was one of its name before. */
   private created = new Map<Node, boolean>()
   private readonly left: Array<Left> = []
@@ -85,14 +87,24 @@ export class Reversal implements Noted {
     if (!this.definitions.has(node)) this.definitions.set(node, node.definition)
   }
 
+  promotes(node: Node): void {
+    this.promoted.set(node, this.definitions.get(node) ?? node.definition)
+  }
+
   leaves(node: Node): void {
-    if (node.parent !== undefined) this.left.push({ node, definition: this.definitions.get(node) ?? node.definition, parent: node.parent, observation: Persistence.observe(node, undefined) })
+    if (node.parent !== undefined) this.left.push({ node, definition: this.before(node), parent: node.parent, observation: Persistence.observe(node, undefined) })
+  }
+
+  /** What a node was when the beat began. */
+  private before(node: Node): Definition {
+    return this.promoted.get(node) ?? this.definitions.get(node) ?? node.definition
   }
 
   /** The beat is in the store. */
   committed(): void {
     if (this.befores.size > 0) this.befores = new Map()
     if (this.definitions.size > 0) this.definitions = new Map()
+    if (this.promoted.size > 0) this.promoted = new Map()
     if (this.created.size > 0) this.created = new Map()
     this.left.length = 0
   }
@@ -108,6 +120,7 @@ export class Reversal implements Noted {
     }
     for (const [node, isKnown] of [...this.created].reverse()) registry.withdraw(node, isKnown)
     for (const [node, definition] of this.definitions) node.define(definition)
+    for (const [node, definition] of this.promoted) if ((node.flags & REMOVED) === 0) registry.demote(node, definition)
     for (const [node, before] of this.befores) this.restore(node, before)
     this.bringBack()
     graph.clock++

@@ -13,10 +13,10 @@ import type { Startable } from "../stage/Transaction.ts"
 import { answered, type Definition, ignore, raised } from "./Definition.ts"
 import type { Environment } from "./Environment.ts"
 import * as Flag from "./Flag.ts"
-import { type Node, type NodeRun, type Started, UNENDED } from "./Node.ts"
+import { type Location, type Node, type NodeRun, type Started, UNENDED } from "./Node.ts"
 import { ReadSet } from "./ReadSet.ts"
 
-const { REMOVED, UNSETTLED } = Flag
+const { INVALID, REMOVED, UNSETTLED } = Flag
 
 /**
  * Runs one node: what its runs keep from one to the next, and the transaction that they are given.
@@ -30,6 +30,9 @@ export class Runner extends ReadSet implements NodeRun {
   children: Map<string, number> | undefined = undefined
   changed: ReadonlyArray<string> = nothing
   abandoned: Map<string, number> | undefined = undefined
+  isTorn = false
+  /** Documents at which the run peeked, each with what it held. */
+  private peeks: Array<readonly [root: Location, held: unknown]> | undefined = undefined
 
   /** `children`: what a run of an earlier process started. */
   constructor(node: Node, environment: Environment, children?: ReadonlyArray<string>) {
@@ -65,6 +68,26 @@ export class Runner extends ReadSet implements NodeRun {
     return false
   }
 
+  /**
+   * A run within this one made something else of what it had read. What follows from both is right at no moment, and a replay,
+   * which runs each node when its run ended, would not make it again.
+   */
+  protected override tear(flags: number, value: unknown): boolean {
+    this.isTorn = true
+    this.error = undefined
+    return this.rewind(flags | INVALID, value)
+  }
+
+  protected override peeked(root: Location): void {
+    this.isSpecial = true
+    this.peeks ??= []
+    this.peeks.push([root, this.locations.held(root)])
+  }
+
+  protected override get hasShifted(): boolean {
+    return this.peeks?.some(([root, held]) => this.locations.held(root) !== held) === true
+  }
+
   restore({ children, error, since }: Pick<NodeRun, "children" | "error" | "since">): void {
     Object.assign(this, { children, error, since })
     // The next run is to forget both.
@@ -76,6 +99,7 @@ export class Runner extends ReadSet implements NodeRun {
     this.abandoned = this.children
     this.children = undefined
     this.error = undefined
+    this.peeks = undefined
     this.isSpecial = this.abandoned !== undefined
   }
 

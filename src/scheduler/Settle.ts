@@ -172,12 +172,24 @@ export class Settle {
   private run(node: Node): boolean {
     const run = node.run ??= new Runner(node, this.environment)
     const { graph } = this
-    if (!(graph.noted !== undefined || graph.explains ? this.attended(run) : run.perform())) return false
+    while (!(graph.noted !== undefined || graph.explains ? this.attended(run) : run.perform())) {
+      if (!run.isTorn) return false
+      run.isTorn = false
+      this.count(run)
+      if (!this.isSpent(node)) continue
+      // It is put off when its turn comes again.
+      if (node.isLive) this.queue.push(node)
+      return true
+    }
+    this.count(run)
+    if (node.gate !== undefined) this.gates.ran(node)
+    return true
+  }
+
+  private count(run: NodeRun): void {
     this.runs++
     run.passRuns = run.pass === this.pass ? run.passRuns + 1 : 1
     run.pass = this.pass
-    if (node.gate !== undefined) this.gates.ran(node)
-    return true
   }
 
   /** Runs a node now, whatever its gate says. */

@@ -91,6 +91,33 @@ describe("A beat that is aborted", () => {
       assert.notInclude(yield* names(space), "kid")
     }).pipe(Fx.provide(TestKernel.layer())))
 
+  it.effect("makes no computation an effect: what its run wanted watched derives on, and tells nothing", () =>
+    Fx.gen(function*() {
+      const [told, seen]: [Array<Value>, Array<Value>] = [[], []]
+      const derived = Computation.make({ name: "kid", output: "/data/kid", run: (tx) => number(tx.get("/data/y")) + 1 })
+      const watched = Effect.make({ name: "kid", read: (tx) => tx.get("/data/y") ?? 0, deliver: (value) => void told.push(value) })
+      yield* register(
+        Computation.make({ name: "p", output: "/data/p", run: (tx) => {
+          tx.start(number(tx.get("/data/x")) === 2 ? watched : derived)
+          return 1
+        } }),
+        Computation.make({ name: "next", output: "/data/next", run: (tx) => number(tx.get("/data/kid")) + 1 })
+      )
+      const space = yield* TestKernel.space([put, die, look(seen)])
+      const looks = (address: string) => Fx.andThen(space.signal({ signal: "/signals/look", payload: address }), space.step)
+      for (const address of ["/data/p", "/data/next"]) yield* looks(address)
+      yield* write(space, ["/data/x", 2])
+      yield* aborted(space, "/data/p")
+      yield* write(space, ["/data/x", 1], ["/data/y", 5])
+      yield* looks("/data/next")
+      yield* turns()
+      assert.isEmpty(told)
+      assert.deepStrictEqual(seen, [1, 2, 7])
+      const { nodes } = yield* space.graph.view
+      assert.deepInclude(nodes.map(({ kind, live, name }) => ({ name, kind, live })), { name: "kid", kind: "computation", live: false })
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
   it.effect("closes no gate: a handler that reads next waits for no throttle and no attempt of it", () =>
     Fx.gen(function*() {
       const seen: Array<Value> = []

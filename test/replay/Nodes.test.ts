@@ -3,6 +3,7 @@ import { Effect as Fx, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Computation, Effect, Link, Materializer, type NodeDefinition, Retry, type Value } from "systole"
 import { enzyme, put, register, replays, steps, turns, write } from "../kernel/Kit.ts"
+import { RunWatch } from "../../src/kernel/RunWatch.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 const watch = (address: string): NodeDefinition => Effect.make({ name: "watch", read: (tx) => tx.get(address), deliver: () => {} })
@@ -40,6 +41,25 @@ describe("A replay of nodes", () => {
       assert.strictEqual(yield* space.get("/data/b"), 3)
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
+
+  for (const how of ["get", "peek"] as const) {
+    it.effect(`is the same where nodes that read each other move what a third one read before with ${how}`, () =>
+      Fx.gen(function*() {
+        const next = (name: string, above: string) => Computation.make({ name, output: `/data/${name}`, run: (tx) => Math.min(3, Number(tx.get(`/data/${above}`) ?? 0) + 1) })
+        yield* register(next("a", "b"), next("b", "a"), next("last", "a"))
+        yield* register(Computation.make({ name: "most", output: "/data/most", run: (tx) => {
+          const seen = [tx[how]("/data/a"), tx.get("/data/b"), tx.get("/data/last"), tx.get("/data/a")]
+          if (seen[0] !== seen[3]) throw new Error("two moments at once")
+          return Math.max(2, Number(seen[0]))
+        } }))
+        const space = yield* TestKernel.space([enzyme("look", (tx) => tx.get("/data/most") ?? null)])
+        const { id } = yield* space.signal({ signal: "/signals/look" })
+        yield* steps(space, 3)
+        assert.strictEqual((yield* space.receipt(id))!.handlings[0]!.value, 3)
+        assert.deepStrictEqual(yield* TestKernel.diagnostics(space), [])
+        yield* replays(space)
+      }).pipe(Fx.provide(TestKernel.layer()), Fx.provideService(RunWatch, { enter: () => {}, leave: () => {}, rechecks: false, stop: () => {} })))
+  }
 
   it.effect("refuses nodes what they were refused, with the same code: promises, and all verbs that a handler has beyond them", () =>
     Fx.gen(function*() {

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import type { Value } from "systole"
 import { Address, Computation, Effect, Materializer, Scheduler } from "systole"
 
 const nothing = () => {}
@@ -25,6 +26,27 @@ describe("cycles through lists", () => {
     assert.isEmpty(scheduler.settle().restless)
     assert.strictEqual(scheduler.pull("/c/2"), 7)
   })
+})
+
+describe("rings", () => {
+  for (const how of ["get", "peek"] as const) {
+    it(`publish nothing that follows from two moments at once: who reads them with ${how} begins again where a later read moved an earlier one`, () => {
+      const scheduler = new Scheduler()
+      const next = (name: string, above: string) => Computation.make({ name, output: `/${name}`, run: (tx) => Math.min(3, Number(tx.get(`/${above}`) ?? 0) + 1) })
+      const made: Array<Value> = []
+      scheduler.observe(({ node }) => {
+        if (node.definition.name === "both") made.push(scheduler.graph.locations.whole(node.output!))
+      })
+      for (const node of [next("a", "b"), next("b", "a"), next("last", "a")]) scheduler.register(node)
+      scheduler.register(Computation.make({ name: "both", output: "/both", run: (tx) => {
+        const [first] = [tx[how]("/a"), tx.get("/b"), tx.get("/last")]
+        return `${first} ${tx.get("/a")}`
+      } }))
+      scheduler.pull("/both")
+      for (const value of made) assert.match(String(value), /^(\d) \1$/)
+      assert.strictEqual(made.at(-1), "3 3")
+    })
+  }
 })
 
 describe("the order of runs", () => {
