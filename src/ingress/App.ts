@@ -70,7 +70,7 @@ export interface App {
  */
 export const make = (services: Services, options: Options): App => {
   const tell = teller(options)
-  const around = { stream: Sse.make(options.closing, tell), tell, transfers: new Transfers(), getPath: pathOf }
+  const around = { stream: Sse.make(options.closing, { readers: options.readers?.length ?? 0, tell }), tell, transfers: new Transfers(), getPath: pathOf }
   const routes = routesOf(services, options, around)
   const refusal = Guard.make(options, services.hash)
   const readerOf = Guard.readers(options, services.hash)

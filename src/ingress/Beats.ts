@@ -44,28 +44,42 @@ export const list = async (space: Space, query: { readonly before: string | unde
 /**
  * The ledgers of each beat as it becomes durable: from now on, from the beat `from`, or after `last`, the one that a reader saw before it lost the stream.
  *
+ * The stream is a cursor on the journal. A beat is read when the reader took the one before, so a slow reader misses none and holds one.
+ *
  * @category combinators
  * @since 0.1.0
  */
 export const follow = (space: Space, since: { readonly from: string | undefined; readonly last: string | null }): Stream.Stream<Frame, unknown> => {
   let next = since.last !== null ? Body.count(since.last) + 1 : since.from !== undefined ? Body.count(since.from) : undefined
-  // What tells of new beats is listened to before the head is looked at, so that none falls between.
+  // New beats are listened to before the head is looked at, so that none falls between.
   return Stream.merge(Stream.map(space.beats, (beat) => ({ beat, isNew: true })), Stream.map(Stream.fromEffect(space.head), (beat) => ({ beat, isNew: false }))).pipe(
-    Stream.mapEffect(({ beat, isNew }) =>
-      Effect.gen(function*() {
-        const frames: Array<Frame> = []
-        const first = Math.max(next ?? (isNew ? beat : beat + 1), beat - MAX_LOOKED_AT)
-        for (let n = first; n <= beat; n++) {
-          const row = yield* space.journal(n)
-          if (row !== undefined) frames.push({ id: n, event: "beat", data: JSON.stringify(yield* shown(space, n)) })
-        }
-        next = Math.max(first, beat + 1)
-        return frames
-      })
-    ),
-    Stream.flatMap(Stream.fromIterable)
+    Stream.flatMap(({ beat, isNew }) => {
+      const first = next ?? (isNew ? beat : beat + 1)
+      next = Math.max(first, beat + 1)
+      return first > beat ? Stream.empty : Stream.flatMap(Stream.range(first, beat), (n) => Stream.unwrap(Effect.map(frame(space, n), (frame) => frame === undefined ? Stream.empty : Stream.succeed(frame))))
+    })
   )
 }
+
+/** Most frames of newest beats that are kept for further streams. */
+const MAX_KEPT = 64
+
+const kept = new WeakMap<Space, Map<number, Frame>>()
+
+/** The frame of a beat, made once for all streams that are at the newest beats; `undefined` where no beat has the number. */
+const frame = (space: Space, beat: number): Effect.Effect<Frame | undefined, ReadError> =>
+  Effect.gen(function*() {
+    const frames = kept.get(space) ?? new Map<number, Frame>()
+    kept.set(space, frames)
+    const known = frames.get(beat)
+    if (known !== undefined) return known
+    const row = yield* space.journal(beat)
+    if (row === undefined) return undefined
+    const made: Frame = { id: beat, event: "beat", data: JSON.stringify(yield* shown(space, beat)) }
+    frames.set(beat, made)
+    if (frames.size > MAX_KEPT) frames.delete(frames.keys().next().value!)
+    return made
+  })
 
 /**
  * The ledgers of one beat: what came in, what ran, what it left, and its line in the journal.

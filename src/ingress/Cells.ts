@@ -6,17 +6,18 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Address from "../cell/Address.ts"
-import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
 import type { Observation, Space } from "../kernel/Space.ts"
 import { WriteRefused } from "../kernel/SpaceError.ts"
+import { textOf } from "../kernel/Watchers.ts"
 import { isView } from "../stage/View.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
 import { RequestRefused } from "./Problem.ts"
 import * as SignalRequest from "./SignalRequest.ts"
+import * as Sse from "./Sse.ts"
 import type { Frame } from "./Sse.ts"
 import * as Wire from "./Wire.ts"
 
@@ -159,10 +160,11 @@ export const folder = ({ id }: Place): string => {
 }
 
 /** One of the values of a cell that is watched; before it, whether some were missed. */
-const framesOf = ({ beat, missed, value }: Observation): ReadonlyArray<Frame> => {
-  const frame = value === undefined ? { id: beat, event: "absent", data: "null" } : { id: beat, event: "value", data: Document.encode(value).text }
+const framesOf = Sse.frames((observation: Observation): ReadonlyArray<Frame> => {
+  const { beat, missed, value } = observation
+  const frame = { id: beat, event: value === undefined ? "absent" : "value", data: textOf(observation) }
   return missed === undefined ? [frame] : [{ id: undefined, event: "reset", data: JSON.stringify({ reason: missed }) }, frame]
-}
+})
 
 const decoded = (path: string): string => {
   if (/%2f/i.test(path)) throw new Address.InvalidAddress({ text: path, reason: "a name holds an encoded slash" })

@@ -9,7 +9,6 @@
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { Hono } from "hono"
-import * as Document from "../cell/Document.ts"
 import type { Kernel } from "../kernel/Kernel.ts"
 import type { Clearance, Reader, Seen, ShownReceipt } from "../kernel/Space.ts"
 import * as Blobs from "./Blobs.ts"
@@ -18,6 +17,7 @@ import * as Cells from "./Cells.ts"
 import * as Json from "./Json.ts"
 import * as Problem from "./Problem.ts"
 import * as SignalRequest from "./SignalRequest.ts"
+import * as Sse from "./Sse.ts"
 import type { Frame } from "./Sse.ts"
 import type { Transfers } from "./Transfers.ts"
 import * as Wire from "./Wire.ts"
@@ -27,7 +27,7 @@ type Environment = { readonly Bindings: { readonly reader: Clearance } }
 
 /** What the answers go through. */
 export interface Around {
-  readonly stream: (frames: Stream.Stream<Frame, unknown>) => Response
+  readonly stream: Sse.Answer
   readonly transfers: Transfers
   /** Tells of failures to the inside. */
   readonly tell: (failure: unknown) => void
@@ -56,7 +56,7 @@ export const make = (kernel: Kernel["Service"], { getPath, stream, tell, transfe
     const place = Cells.place(c.req.url)
     const reader = await opened(c.req.param("space"), c.env.reader)
     const wantsStream = c.req.method === "GET" && c.req.raw.headers.get("accept")?.includes("text/event-stream") === true
-    return wantsStream ? stream(follow(reader, Cells.address(place), c.req.raw.headers.get("last-event-id"))) : read(reader, place, c.req.raw)
+    return wantsStream ? stream(follow(reader, Cells.address(place), c.req.raw.headers.get("last-event-id")), c.env.reader.name) : read(reader, place, c.req.raw)
   })
   app.get("/v1/spaces/:space/receipts/:id", async (c) => {
     const id = c.req.param("id")
@@ -92,10 +92,10 @@ const read = async (reader: Reader, place: Cells.Place, request: Request): Promi
 const follow = (reader: Reader, text: string, last: string | null): Stream.Stream<Frame, unknown> =>
   Stream.flatMap(reader.watch(text, last ?? undefined), (seen) => Stream.fromIterable(framesOf(seen)))
 
-const framesOf = ({ cursor, isReset, value }: Seen): ReadonlyArray<Frame> => {
-  const frame = value === undefined ? { id: cursor, event: "absent", data: "null" } : { id: cursor, event: "value", data: Document.encode(value).text }
+const framesOf = Sse.frames(({ cursor, isReset, text, value }: Seen): ReadonlyArray<Frame> => {
+  const frame = { id: cursor, event: value === undefined ? "absent" : "value", data: text }
   return isReset ? [{ id: undefined, event: "reset", data: JSON.stringify({ reason: "what happened since cannot be told" }) }, frame] : [frame]
-}
+})
 
 /** Posts a signal, and waits for its receipt as long as the reader prefers. */
 const post = async (reader: Reader, request: Parameters<Reader["signal"]>[0], seconds: number | undefined): Promise<Response> => {

@@ -8,6 +8,9 @@
  * @module
  */
 
+import type { Observation, Seen } from "./Space.ts"
+import { textOf } from "./Watchers.ts"
+
 const ROUNDS = 6
 const HALF = 0xffff_ffffn
 
@@ -21,6 +24,7 @@ export class Cursor {
   private readonly hash: (text: string) => string
   private readonly draw: () => string
   private key: string | undefined
+  private readonly shown = new WeakMap<Observation, Seen>()
 
   constructor(hash: (text: string) => string, draw: () => string) {
     this.hash = hash
@@ -31,6 +35,17 @@ export class Cursor {
     let [left, right] = [BigInt(beat + 1) >> 32n, BigInt(beat + 1) & HALF]
     for (let i = 0; i < ROUNDS; i++) [left, right] = [right, left ^ this.round(i, right)]
     return ((left << 32n) | right).toString(16).padStart(16, "0")
+  }
+
+  /** What readers are shown of an observation: one thing for all that are told it. */
+  seen(observation: Observation): Seen {
+    let seen = this.shown.get(observation)
+    if (seen === undefined) {
+      const { beat, missed, value } = observation
+      seen = { cursor: this.of(beat), value, text: textOf(observation), isReset: missed !== undefined }
+      this.shown.set(observation, seen)
+    }
+    return seen
   }
 
   /** The beat of a cursor; one that no space ever reaches for what is no cursor of this one. */

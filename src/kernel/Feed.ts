@@ -16,8 +16,14 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { MAX_MISSED } from "./Missed.ts"
 
-/** What is left for a listener that lags too far behind: of what waits, oldest first, with one more. */
-type Lag<A> = (waiting: Array<A>, next: A) => Array<A>
+/** How far a listener may lag behind, beside a number of values. */
+export interface Lag<A> {
+  /** The weight of a value, where weights count, and the most that may wait. */
+  readonly weigh?: (value: A) => number
+  readonly most?: number
+  /** What is left for one that lags too far: of what waits, oldest first, with one more. */
+  readonly left: (waiting: Array<A>, next: A) => Array<A>
+}
 
 /** What a listener takes: all that waits, its failure or its end. */
 type Taken<A, E> = Effect.Effect<Arr.NonEmptyReadonlyArray<A>, E | Cause.Done>
@@ -33,6 +39,8 @@ export class Feed<A, E = never> {
   private take: ((taken: Taken<A, E>) => void) | undefined
   private over: Effect.Effect<never, E | Cause.Done> | undefined
   private readonly lag: Lag<A>
+  /** Of all that waits. */
+  private weight = 0
 
   constructor(lag: Lag<A>) {
     this.lag = lag
@@ -44,8 +52,33 @@ export class Feed<A, E = never> {
     if (take !== undefined) {
       this.take = undefined
       take(Effect.succeed([value]))
-    } else if (waiting.length < MAX_MISSED) waiting.push(value)
-    else this.waiting = this.lag(waiting, value)
+    } else if (waiting.length < MAX_MISSED && this.carries(value)) waiting.push(value)
+    else this.lagged(value)
+  }
+
+  /** Tells several at once, before all others: they wait in order, however many they are. */
+  begin(values: ReadonlyArray<A>): void {
+    const { over, take } = this
+    const [first, ...rest] = values
+    if (over !== undefined || first === undefined) return
+    if (take === undefined) return void this.waiting.push(...values)
+    this.take = undefined
+    take(Effect.succeed([first, ...rest]))
+  }
+
+  private lagged(value: A): void {
+    this.waiting = this.lag.left(this.waiting, value)
+    const { weigh } = this.lag
+    if (weigh !== undefined) this.weight = this.waiting.reduce((sum, kept) => sum + weigh(kept), 0)
+  }
+
+  /** Whether a value may wait beside the others; one alone always may. */
+  private carries(value: A): boolean {
+    const { most = Infinity, weigh } = this.lag
+    if (weigh === undefined) return true
+    const weight = this.waiting.length === 0 ? 0 : this.weight
+    this.weight = weight + weigh(value)
+    return weight === 0 || this.weight <= most
   }
 
   /** What comes after all that waits: its failure, or its end. */

@@ -384,8 +384,10 @@ export class LiveSpace implements Space, Neighbour {
 }
 
 /** Whoever lags behind the beats hears of the newest. */
-const newest = (waiting: Array<number>, next: number): Array<number> => {
-  waiting.shift()
-  waiting.push(next)
-  return waiting
+const newest: Feed.Lag<number> = {
+  left: (waiting, next) => {
+    waiting.shift()
+    waiting.push(next)
+    return waiting
+  }
 }

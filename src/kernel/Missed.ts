@@ -13,6 +13,9 @@ import type { Observation } from "./Space.ts"
 /** Most values that a watcher may lag behind, or have missed, and still be told each of them. */
 export const MAX_MISSED = 1024
 
+/** Most characters of values that wait for one watcher. */
+export const MAX_WAITING = 262_144
+
 /** Most characters of journal text that are read for one watcher that comes back. */
 export const MAX_READ = 4 * 1_048_576
 

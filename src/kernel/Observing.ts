@@ -13,12 +13,12 @@ import { expected } from "./Expected.ts"
 import type { ReadError } from "./Expected.ts"
 import * as Feed from "./Feed.ts"
 import type { Group } from "./Group.ts"
-import { MAX_MISSED } from "./Missed.ts"
+import { MAX_WAITING } from "./Missed.ts"
 import * as Reading from "./Reading.ts"
 import type { Observation, Space } from "./Space.ts"
 import { CellHeld, type SpaceStopped } from "./SpaceError.ts"
 import type { Want, Wanted } from "./Wants.ts"
-import { Watchers } from "./Watchers.ts"
+import { newest, textOf, Watchers } from "./Watchers.ts"
 
 /** Who looks: told what was found, or that nothing can be. */
 export interface Looker<A> {
@@ -70,7 +70,7 @@ export class Observing {
           fail,
           seen: (seen) => {
             ends.push(this.watchers.add({ address, changeGroup }, feed.tell))
-            for (const observation of seen) feed.tell(observation)
+            feed.begin(seen)
           }
         }))
       } catch (error) {
@@ -129,5 +129,9 @@ const held = (address: string, until: number | undefined, now: number): CellHeld
 
 const watchable = (text: string) => Effect.try({ try: () => Reading.watchable(text), catch: expected<ReadError>(Address.InvalidAddress) })
 
-/** Whoever lags too far behind is told in one piece that it is not to hear of each value. */
-const lag = (_waiting: unknown, next: Observation): Array<Observation> => [{ ...next, missed: `more than ${MAX_MISSED} values were waiting to be taken` }]
+/** A watcher that lags too far behind hears of the newest value alone, and that others were before it. */
+const lag: Feed.Lag<Observation> = {
+  most: MAX_WAITING,
+  weigh: (observation) => textOf(observation).length,
+  left: (_waiting, next) => [newest(next)]
+}

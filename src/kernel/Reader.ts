@@ -93,7 +93,7 @@ export class LiveReader implements Reader {
     const { cursor, space } = this.around
     const after = last === undefined ? undefined : cursor.beat(last)
     return Stream.unwrap(Effect.map(this.admit(text), () =>
-      Stream.map(space.watch(text, { after }), ({ beat, missed, value }) => ({ cursor: cursor.of(beat), value, isReset: missed !== undefined }))))
+      Stream.map(space.watch(text, { after }), (observation) => cursor.seen(observation))))
   }
 
   /** What became of an event, as far as the reader may learn it; `undefined` for one that it may not know. */

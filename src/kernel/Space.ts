@@ -280,6 +280,8 @@ export interface Denial {
 export interface Seen {
   readonly cursor: string
   readonly value: Value
+  /** The value's text; `null` where there is none. */
+  readonly text: string
   readonly isReset: boolean
 }
 
@@ -313,7 +315,6 @@ export interface Reader {
   readonly settled: (id: string) => Effect.Effect<ShownReceipt | undefined, ReadError>
   /** Takes a signal in the reader's name. */
   readonly signal: (request: PostedSignal) => Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError>
-  /** A part of content; `undefined` where there is no such content. */
   readonly blobPart: (hash: string, part: number) => Effect.Effect<BlobPart | undefined, ReadError | Withheld>
 }
 

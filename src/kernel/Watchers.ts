@@ -3,19 +3,23 @@
  *
  * @module
  */
-import type { Address } from "../cell/Address.ts"
+import type { Address, Path } from "../cell/Address.ts"
 import * as Change from "../cell/Change.ts"
 import * as Codec from "../cell/Document.ts"
 import type { Staged } from "../stage/Stage.ts"
 import type { LiveBody } from "./Body.ts"
 import { ChurnMap } from "./ChurnMap.ts"
 import type { Beat } from "./Commit.ts"
-import { others, type Step } from "./Foreign.ts"
+import { others } from "./Foreign.ts"
 import * as Missed from "./Missed.ts"
+import { MAX_MISSED, MAX_WAITING } from "./Missed.ts"
 import type { Observation } from "./Space.ts"
 
-/** Told of each durable change of a document. */
-type Watcher = (beat: number, change: Pick<Staged, "before" | "after">, steps: ReadonlyArray<Step> | undefined) => void
+/** One that is told what lies at an address. */
+interface Watcher {
+  readonly watched: Watched
+  readonly tell: (observation: Observation) => void
+}
 
 /** What is watched, and under which group. */
 export interface Watched {
@@ -37,15 +41,9 @@ export class Watchers {
   private readonly byKey = new ChurnMap<string, Set<Watcher>>()
 
   /** Adds one that is told each change of what lies at an address, from the next beat that is durable on; answers how to end it. */
-  add({ address, changeGroup }: Watched, tell: (observation: Observation) => void): () => void {
-    const { key, path } = address
-    const read = { path, shallow: false }
-    const differs = ({ after, before }: Pick<Staged, "before" | "after">): boolean =>
-      Change.triggers(read, { path: [], before: Codec.read(before, []), after: Codec.read(after, []) })
-    const watcher: Watcher = (beat, change, steps) => {
-      const isOwn = changeGroup !== undefined && steps !== undefined && !others(steps, changeGroup, change).some(differs)
-      if (!isOwn && differs(change)) tell({ beat, value: Codec.read(change.after, path) })
-    }
+  add(watched: Watched, tell: (observation: Observation) => void): () => void {
+    const { key } = watched.address
+    const watcher: Watcher = { watched, tell }
     const watchers = this.byKey.get(key) ?? new Set()
     this.byKey.set(key, watchers)
     watchers.add(watcher)
@@ -64,12 +62,67 @@ export class Watchers {
     return [seen === undefined ? { beat, value } : { beat, value, missed: seen }]
   }
 
-  /** Tells of a beat that is durable. */
+  /** Tells of a beat that is durable. Those that watch one address get one observation. */
   publish(beat: Beat): void {
     if (this.byKey.size === 0) return
     for (const change of beat.changes) {
       const { key } = change.address
-      for (const watcher of this.byKey.get(key) ?? []) watcher(beat.number, change, beat.steps.get(key))
+      const watchers = this.byKey.get(key)
+      if (watchers === undefined) continue
+      const steps = beat.steps.get(key)
+      const seen = new Map<string, Observation | undefined>()
+      for (const { tell, watched: { address, changeGroup } } of watchers) {
+        const { path, text } = address
+        if (!seen.has(text)) seen.set(text, differs(path, change) ? observe(beat.number, change.after, path) : undefined)
+        const observation = seen.get(text)
+        const isOwn = changeGroup !== undefined && steps !== undefined && !others(steps, changeGroup, change).some((part) => differs(path, part))
+        if (observation !== undefined && !isOwn) tell(observation)
+      }
     }
   }
+}
+
+const differs = (path: Path, { after, before }: Pick<Staged, "before" | "after">): boolean =>
+  Change.triggers({ path, shallow: false }, { path: [], before: Codec.read(before, []), after: Codec.read(after, []) })
+
+/** The texts of what was observed, each made once for all that are told. */
+const texts = new WeakMap<Observation, string>()
+
+const observe = (beat: number, document: Codec.Document | undefined, path: Path): Observation => {
+  const observation = { beat, value: Codec.read(document, path) }
+  if (path.length === 0 && document !== undefined) texts.set(observation, document.text)
+  return observation
+}
+
+/**
+ * The text of what was observed; that of an absent value is `null`.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const textOf = (observation: Observation): string => {
+  let text = texts.get(observation)
+  if (text === undefined) {
+    text = observation.value === undefined ? "null" : Codec.encode(observation.value).text
+    texts.set(observation, text)
+  }
+  return text
+}
+
+const lagging = new WeakMap<Observation, Observation>()
+
+/**
+ * The same observation for those that did not take the ones before it.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const newest = (observation: Observation): Observation => {
+  let told = lagging.get(observation)
+  if (told === undefined) {
+    told = { ...observation, missed: `more than ${MAX_MISSED} values or ${MAX_WAITING} characters were waiting to be taken` }
+    texts.set(told, textOf(observation))
+    lagging.set(observation, told)
+  }
+  return told
 }

@@ -181,75 +181,24 @@ describe("App", () => {
       assert.deepStrictEqual(seen.map(([beat]) => beat), [2])
     })
 
+    test("streams each beat to a slow reader, read when it takes the one before", async ({ close, fetch, kernel, put }) => {
+      await put("/v1/spaces/shop/cells/data/a", 0)
+      const space = await Effect.runPromise(kernel.space("shop"))
+      const asked: Array<number> = []
+      const { journal } = space
+      Object.assign(space, { journal: (beat: number) => (asked.push(beat), journal.call(space, beat)) })
+      const response = await fetch("/v1/spaces/shop/beats?from=0", { headers: { accept: "text/event-stream" } })
+      for (let i = 1; i <= 200; i++) await Effect.runPromise(Effect.andThen(Effect.forkChild(space.set("/data/a", i)), space.idle))
+      assert.isBelow(asked.length, 20)
+      const head = await Effect.runPromise(space.head)
+      const seen = await follow(response, (seen) => seen.length > head ? close() : undefined)
+      assert.deepStrictEqual(seen.map(([beat]) => beat), Array.from({ length: head + 1 }, (_, beat) => beat))
+    })
+
     test("has none that did not run", async ({ ask, post }) => {
       await post(signals, signal)
       assert.deepStrictEqual(problem(await ask("/v1/spaces/shop/beats/99")), [404, "beat/absent"])
       assert.deepStrictEqual(problem(await ask("/v1/spaces/shop/beats/-1")), [400, "query/invalid"])
-    })
-  })
-
-  describe("blobs", () => {
-    const blobs = "/v1/spaces/shop/blobs"
-    const bytes = new Uint8Array(2_500_000).map((_, i) => i % 251)
-    const digest = createHash("sha256").update(bytes).digest("hex")
-
-    test("keeps content by its digest, and never changes it", async ({ ask, fetch, kernel }) => {
-      const { body, headers, status } = await ask(blobs, { method: "PUT", body: bytes })
-      assert.deepStrictEqual([status, headers.get("location")], [201, `${blobs}/${digest}`])
-      assert.deepStrictEqual(body, { hash: digest, address: `/cas/${digest}`, size: bytes.length, link: `${blobs}/${digest}` })
-      const response = await fetch(`${blobs}/${digest}`)
-      assert.deepStrictEqual(new Uint8Array(await response.arrayBuffer()), bytes)
-      assert.strictEqual(response.headers.get("content-type"), "application/octet-stream")
-      assert.strictEqual(response.headers.get("x-content-type-options"), "nosniff")
-      assert.include(response.headers.get("cache-control"), "immutable")
-      assert.strictEqual((await fetch(`${blobs}/${digest}`, { headers: { "if-none-match": `"${digest}"` } })).status, 304)
-      const space = await Effect.runPromise(kernel.space("shop"))
-      assert.deepStrictEqual(await Effect.runPromise(space.blob(digest)), bytes)
-    })
-
-    test("points from the cell of large content to where its bytes are", async ({ ask }) => {
-      const { address, link } = (await ask(blobs, { method: "PUT", body: new Uint8Array(65_537) })).body as { address: string; link: string }
-      const answer = await ask(`/v1/spaces/shop/cells${address}`)
-      assert.deepStrictEqual(problem(answer), [400, "cell/content"])
-      assert.include(JSON.stringify(answer.body), link)
-    })
-
-    test("keeps content of no bytes too", async ({ ask, fetch }) => {
-      const { body } = await ask(blobs, { method: "PUT", body: new Uint8Array() })
-      const response = await fetch((body as { link: string }).link)
-      assert.deepStrictEqual([response.status, (await response.arrayBuffer()).byteLength], [200, 0])
-    })
-
-    test("names the type of common images alone", async ({ ask, fetch }) => {
-      const typeOf = async (begin: string) => {
-        const { body } = await ask(blobs, { method: "PUT", body: Uint8Array.from(begin, (letter) => letter.charCodeAt(0)) })
-        return (await fetch((body as { link: string }).link)).headers.get("content-type")
-      }
-      assert.strictEqual(await typeOf("\xff\xd8\xff\xe0 photo"), "image/jpeg")
-      assert.strictEqual(await typeOf("\x89PNG\r\n\x1a\n photo"), "image/png")
-      assert.strictEqual(await typeOf("GIF89a photo"), "image/gif")
-      assert.strictEqual(await typeOf("RIFF    WEBP"), "image/webp")
-      assert.strictEqual(await typeOf("<svg onload=alert(1)>"), "application/octet-stream")
-      assert.strictEqual(await typeOf("<html>"), "application/octet-stream")
-    })
-
-    test("stops reading content over the limit, and keeps none of it", async ({ ask }) => {
-      let sent = 0
-      const body = new ReadableStream<Uint8Array>({
-        pull: (controller) => {
-          sent += 1_048_576
-          controller.enqueue(new Uint8Array(1_048_576))
-        }
-      }, { highWaterMark: 0 })
-      const init: RequestInit & { readonly duplex: "half" } = { method: "PUT", body, duplex: "half" }
-      assert.deepStrictEqual(problem(await ask(blobs, init)), [413, "body/too-large"])
-      assert.isAtMost(sent, MAX_BLOB_BYTES + 4 * 1_048_576)
-    })
-
-    test("has none that was not put", async ({ ask, post }) => {
-      await post(signals, signal)
-      assert.deepStrictEqual(problem(await ask(`${blobs}/${digest}`)), [404, "blob/absent"])
-      assert.deepStrictEqual(problem(await ask(`${blobs}/nonsense`)), [404, "blob/absent"])
     })
   })
 

@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { createHash } from "node:crypto"
+import { MAX_BLOB_BYTES } from "../../src/ingress/Blobs.ts"
 import { MAX_PARTS, PATIENCE, Transfers } from "../../src/ingress/Transfers.ts"
-import { problem, test } from "./Served.ts"
+import { problem, signal, signals, test } from "./Served.ts"
 
 const blobs = "/v1/spaces/shop/blobs"
 const bytes = new Uint8Array(2_500_000).map((_, i) => i % 251)
@@ -55,6 +56,67 @@ describe("Content over HTTP", () => {
     }
     assert.deepStrictEqual([sizes, asked], [[part, part, 2_500_000 - 2 * part], [0, 0, 1, 2]])
     assert.isTrue((await reader.read()).done)
+  })
+})
+
+describe("Content", () => {
+  test("keeps content by its digest, and never changes it", async ({ ask, fetch, kernel }) => {
+    const { body, headers, status } = await ask(blobs, { method: "PUT", body: bytes })
+    assert.deepStrictEqual([status, headers.get("location")], [201, `${blobs}/${digest}`])
+    assert.deepStrictEqual(body, { hash: digest, address: `/cas/${digest}`, size: bytes.length, link: `${blobs}/${digest}` })
+    const response = await fetch(`${blobs}/${digest}`)
+    assert.deepStrictEqual(new Uint8Array(await response.arrayBuffer()), bytes)
+    assert.strictEqual(response.headers.get("content-type"), "application/octet-stream")
+    assert.strictEqual(response.headers.get("x-content-type-options"), "nosniff")
+    assert.include(response.headers.get("cache-control"), "immutable")
+    assert.strictEqual((await fetch(`${blobs}/${digest}`, { headers: { "if-none-match": `"${digest}"` } })).status, 304)
+    const space = await Effect.runPromise(kernel.space("shop"))
+    assert.deepStrictEqual(await Effect.runPromise(space.blob(digest)), bytes)
+  })
+
+  test("points from the cell of large content to where its bytes are", async ({ ask }) => {
+    const { address, link } = (await ask(blobs, { method: "PUT", body: new Uint8Array(65_537) })).body as { address: string; link: string }
+    const answer = await ask(`/v1/spaces/shop/cells${address}`)
+    assert.deepStrictEqual(problem(answer), [400, "cell/content"])
+    assert.include(JSON.stringify(answer.body), link)
+  })
+
+  test("keeps content of no bytes too", async ({ ask, fetch }) => {
+    const { body } = await ask(blobs, { method: "PUT", body: new Uint8Array() })
+    const response = await fetch((body as { link: string }).link)
+    assert.deepStrictEqual([response.status, (await response.arrayBuffer()).byteLength], [200, 0])
+  })
+
+  test("names the type of common images alone", async ({ ask, fetch }) => {
+    const typeOf = async (begin: string) => {
+      const { body } = await ask(blobs, { method: "PUT", body: Uint8Array.from(begin, (letter) => letter.charCodeAt(0)) })
+      return (await fetch((body as { link: string }).link)).headers.get("content-type")
+    }
+    assert.strictEqual(await typeOf("\xff\xd8\xff\xe0 photo"), "image/jpeg")
+    assert.strictEqual(await typeOf("\x89PNG\r\n\x1a\n photo"), "image/png")
+    assert.strictEqual(await typeOf("GIF89a photo"), "image/gif")
+    assert.strictEqual(await typeOf("RIFF    WEBP"), "image/webp")
+    assert.strictEqual(await typeOf("<svg onload=alert(1)>"), "application/octet-stream")
+    assert.strictEqual(await typeOf("<html>"), "application/octet-stream")
+  })
+
+  test("stops reading content over the limit, and keeps none of it", async ({ ask }) => {
+    let sent = 0
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => {
+        sent += 1_048_576
+        controller.enqueue(new Uint8Array(1_048_576))
+      }
+    }, { highWaterMark: 0 })
+    const init: RequestInit & { readonly duplex: "half" } = { method: "PUT", body, duplex: "half" }
+    assert.deepStrictEqual(problem(await ask(blobs, init)), [413, "body/too-large"])
+    assert.isAtMost(sent, MAX_BLOB_BYTES + 4 * 1_048_576)
+  })
+
+  test("has none that was not put", async ({ ask, post }) => {
+    await post(signals, signal)
+    assert.deepStrictEqual(problem(await ask(`${blobs}/${digest}`)), [404, "blob/absent"])
+    assert.deepStrictEqual(problem(await ask(`${blobs}/nonsense`)), [404, "blob/absent"])
   })
 })
 

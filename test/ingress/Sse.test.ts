@@ -49,4 +49,46 @@ describe("Sse", () => {
         await Promise.all(open.map(({ reader }) => reader.cancel()))
       }
     }))
+
+  it.live("holds a share for each reader, and some for the operator", () =>
+    Effect.promise(async () => {
+      const answer = Sse.make(new AbortController().signal, { readers: 2 })
+      const share = (Sse.MAX_STREAMS - Sse.OPERATORS) / 2
+      const open = async (reader?: string) => {
+        const body = answer(idle, reader).body!.getReader()
+        const first = body.read()
+        await new Promise((resolve) => setTimeout(resolve))
+        return { body, first }
+      }
+      const full = (reader?: string) => {
+        try {
+          answer(idle, reader)
+          return undefined
+        } catch (error) {
+          return (error as RequestRefused).code
+        }
+      }
+      const greedy = await Promise.all(Array.from({ length: share }, () => open("greedy")))
+      assert.deepStrictEqual([full("greedy"), full("other"), full()], ["watch/full", undefined, undefined])
+      const others = await Promise.all(Array.from({ length: share }, () => open("other")))
+      assert.deepStrictEqual([full("other"), full()], ["watch/full", undefined])
+      const operators = await Promise.all(Array.from({ length: Sse.OPERATORS }, () => open()))
+      assert.strictEqual(full(), "watch/full")
+      await Promise.all(greedy.map(({ body }) => body.cancel()))
+      assert.deepStrictEqual([full("greedy"), full("other"), full()], [undefined, "watch/full", undefined])
+      await Promise.all([...others, ...operators].map(({ body }) => body.cancel()))
+    }))
+
+  it("encodes a frame once for all streams that send it", async () => {
+    const answer = Sse.make(new AbortController().signal)
+    const frame = { id: 1, event: "value", data: "1" }
+    const [one, two] = await Promise.all([answer(Stream.make(frame)), answer(Stream.make(frame))].map(async ({ body }) => {
+      const reader = body!.getReader()
+      for (;;) {
+        const { value } = await reader.read()
+        if (value !== undefined && value[0] !== 58) return value
+      }
+    }))
+    assert.strictEqual(one, two)
+  })
 })

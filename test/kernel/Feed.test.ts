@@ -4,10 +4,10 @@ import * as Feed from "../../src/kernel/Feed.ts"
 import { MAX_MISSED } from "../../src/kernel/Missed.ts"
 
 /** A stream of numbers, what it is told from, and how often it was begun and ended. */
-const told = (lag: (waiting: Array<number>, next: number) => Array<number> = (waiting) => waiting) => {
+const told = (left: (waiting: Array<number>, next: number) => Array<number> = (waiting) => waiting) => {
   const seen = { begun: 0, ended: 0 }
   const feeds: Array<Feed.Feed<number, "broken">> = []
-  const stream = Feed.stream<number, "broken">(lag, (feed) => {
+  const stream = Feed.stream<number, "broken">({ left }, (feed) => {
     seen.begun++
     feeds.push(feed)
     return () => {
@@ -57,7 +57,7 @@ describe("a feed", () => {
   for (const [how, over] of [["fails", Effect.fail("broken" as const)], ["ends", Cause.done()]] as const) {
     it.effect(`${how} after all that waits, and once`, () =>
       Effect.gen(function*() {
-        const stream = Feed.stream<number, "broken">((waiting) => waiting, (feed) => {
+        const stream = Feed.stream<number, "broken">({ left: (waiting) => waiting }, (feed) => {
           for (const value of [1, 2, 3]) feed.tell(value)
           feed.end(over)
           feed.tell(4)

@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Latch, Stream } from "effect"
 import { createHash } from "node:crypto"
-import { MAX_MISSED } from "../../src/kernel/Missed.ts"
+import * as Document from "../../src/cell/Document.ts"
+import { MAX_MISSED, MAX_WAITING } from "../../src/kernel/Missed.ts"
 import type { Observation } from "../../src/kernel/Space.ts"
+import { textOf } from "../../src/kernel/Watchers.ts"
 import type { Value } from "../../src/cell/Value.ts"
 import * as Dice from "../support/Dice.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -137,6 +139,35 @@ describe("watching an address", () => {
       assert.deepStrictEqual(seen.map(({ value }) => value), [undefined, ...count(MAX_MISSED)])
       assert.deepStrictEqual(seen.flatMap(({ missed }, i) => missed === undefined ? [] : [i]), [1])
       assert.deepStrictEqual(beats, [0, ...count(last - MAX_MISSED + 1)])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("gives all watchers of an address one observation, with the text that is stored", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      const [one, two, inside] = yield* Effect.forEach(["/data/x", "/data/x", "/data/x#/a"], (address) => gather(space.watch(address)))
+      for (const value of [{ a: 1n, b: 1 }, { a: 1n, b: 2 }]) yield* controlled(space, space.set("/data/x", value))
+      assert.strictEqual(one!.seen.length, 3)
+      for (const i of [1, 2]) assert.strictEqual(one!.seen[i], two!.seen[i])
+      assert.deepStrictEqual(inside!.seen.map(({ value }) => value), [undefined, 1n])
+      assert.strictEqual(textOf(one!.seen[2]!), Document.encode({ a: 1n, b: 2 }).text)
+      assert.strictEqual(textOf(inside!.seen[1]!), Document.encode(1n).text)
+      assert.strictEqual(textOf(inside!.seen[0]!), "null")
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("gives a slow watcher of a large value the newest, not each", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      const latch = yield* Latch.make(false)
+      const seen: Array<Observation> = []
+      yield* Effect.forkChild(Stream.runForEach(space.watch("/data/x"), (value) => Effect.andThen(Latch.await(latch), Effect.sync(() => void seen.push(value)))), { startImmediately: true })
+      yield* turns()
+      const large = (i: number) => [i, "x".repeat(100_000)]
+      for (let i = 0; i < 10; i++) yield* controlled(space, space.set("/data/x", large(i)))
+      yield* Latch.open(latch)
+      yield* turns()
+      assert.isAtMost(seen.reduce((sum, observation) => sum + textOf(observation).length, 0), MAX_WAITING + 4)
+      assert.deepStrictEqual(seen.at(-1)?.value, large(9))
+      assert.isDefined(seen.find(({ missed }) => missed !== undefined))
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("fails for what is no address", () =>
