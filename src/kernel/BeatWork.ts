@@ -26,6 +26,7 @@ import type { Activation } from "./Modules.ts"
 import type { Regime } from "./Regime.ts"
 import * as Signal from "./Signal.ts"
 import { WriteRefused } from "./SpaceError.ts"
+import type { Titled } from "./Titles.ts"
 
 /** The start of a beat: its number and its captured clock. */
 export interface Start {
@@ -54,6 +55,8 @@ export interface Begun extends Start, Activation {
   readonly activated: number
   /** Content that runs can see for the first time. */
   readonly content: ReadonlyArray<string>
+  /** What the ledgers show for enzymes from this beat on, where that becomes another. */
+  readonly titled: ReadonlyArray<Titled>
   /** Rules on labels that become active. */
   readonly labels?: LabelChange | undefined
 }

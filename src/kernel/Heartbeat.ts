@@ -35,6 +35,7 @@ import * as Run from "./Run.ts"
 import type { Again, Signal } from "./Signal.ts"
 import * as Steering from "./Steering.ts"
 import { BeatAborted } from "./SpaceError.ts"
+import * as Titles from "./Titles.ts"
 
 type Resolve = (signal: Signal) => Resolution
 
@@ -78,6 +79,7 @@ export class Heartbeat {
     const begun = this.intake.begin(number)
     const work = new BeatWork(new Stage(documents), begun, { bound: bindings, watches, regime, hash, intake: this.intake })
     Modules.put(begun, work.stage)
+    Titles.put(begun.titled, work.stage)
     Labelling.begin(work)
     this.captureControls(work)
     this.checkStore()

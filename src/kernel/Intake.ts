@@ -16,6 +16,7 @@ import type { Flight, Outcome, Taken } from "./Flight.ts"
 import type { Retired } from "./Journal.ts"
 import * as Labelling from "./Labelling.ts"
 import * as Modules from "./Modules.ts"
+import * as Titles from "./Titles.ts"
 import * as Regime from "./Regime.ts"
 import { Shelf } from "./Retiring.ts"
 import type { Signal } from "./Signal.ts"
@@ -100,6 +101,7 @@ export class LiveIntake implements Intake {
       spent: this.body.derivation.spent,
       content: documents.capture(),
       labels: this.opened ? undefined : Labelling.change(settings.labels, documents),
+      titled: this.opened && activated === 0 ? [] : Titles.activation(enzymes, documents, beat),
       ...this.opened && activated === 0 ? Modules.unchanged : Modules.activation({ enzymes, nodes }, documents)
     }
   }

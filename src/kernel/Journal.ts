@@ -27,6 +27,7 @@ import type { Foreign } from "./Foreign.ts"
 import * as Modules from "./Modules.ts"
 import type { Verb } from "./Regime.ts"
 import type { Again } from "./Signal.ts"
+import * as Titles from "./Titles.ts"
 
 /** A signal that the beat itself sent: to who awaits an operation, or to all who take it. */
 export interface Sent {
@@ -362,6 +363,10 @@ export const modules = (entry: Parsed): ReadonlyArray<Modules.Module> =>
 /** What an entry's beat described anew of what enzymes take: its capture wrote the cells that say so. */
 export const descriptions = (entry: Parsed): ReadonlyArray<Modules.Description> =>
   entry.cells.flatMap(([key, writers, , after]) => writers !== CAPTURE ? [] : Modules.fromDescription(key, after.length === 0 ? undefined : Codec.decode(JSON.stringify(after[0]))) ?? [])
+
+/** What ledgers show for enzymes from an entry's beat on, where that became another. */
+export const titled = (entry: Parsed): ReadonlyArray<Titles.Titled> =>
+  entry.cells.flatMap(([key, , , [after]]) => Titles.fromCell(key, after === undefined ? undefined : JSON.stringify(after)) ?? [])
 
 /** The rules on labels that became active in an entry's beat, where any did. */
 export const labels = (entry: Parsed): { readonly document: Document | undefined } | undefined => {

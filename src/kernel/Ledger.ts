@@ -19,8 +19,8 @@ import type { Receipt } from "./Receipts.ts"
 export interface Source {
   readonly store: SpaceStore
   readonly shown: boolean
-  /** What the ledger shows for an enzyme: its label. */
-  readonly label: (enzyme: string) => string
+  /** What the ledger of a beat shows for an enzyme: its label of then. */
+  readonly label: (enzyme: string, beat: number) => string
   readonly receipt: (id: string) => Receipt | undefined
   /** How often what went wrong in the space since the runtime started. */
   readonly counts: () => ReadonlyArray<Count>
@@ -98,7 +98,7 @@ class View {
       }
       const code = line[2] === "same" ? codes[line[3] as number]! : codeOf(line)
       if (line[2] !== "same") codes.push(code)
-      list.push(`enzyme=${this.source.label(enzyme)} rc=${code} ${place}`)
+      list.push(`enzyme=${this.source.label(enzyme, this.entry.beat)} rc=${code} ${place}`)
     }
     return this.inputs.flatMap((place, input) => lines.get(input) ?? [`no-match ${place}`])
   }

@@ -19,6 +19,7 @@ import { expected } from "./Expected.ts"
 import type { ReadError } from "./Expected.ts"
 import * as Ledger from "./Ledger.ts"
 import type { Receipt } from "./Receipts.ts"
+import * as Titles from "./Titles.ts"
 
 const CONTENT = "/cas/"
 
@@ -36,7 +37,7 @@ export const read = (body: LiveBody, text: string, receipt: (id: string) => Rece
   // Content is there for the outside as soon as it is durable; runs see it from the next capture on.
   if (address.id.startsWith(CONTENT)) return body.store.blob(address.id.slice(CONTENT.length))
   if (!isView(address.id)) return draft(body).get(text)
-  const label = (name: string): string => body.enzymes.label(name)
+  const label = (enzyme: string, beat: number): string => Titles.shown(body.documents, enzyme, beat)
   return Value.at(Ledger.read({ store: body.store, shown: body.settings.ledgers, label, receipt, counts: () => body.reporter.counts(body.space) }, address.id), address.path)
 }
 

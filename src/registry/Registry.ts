@@ -242,11 +242,6 @@ export class Enzymes {
     return new Enzymes(this.grants)
   }
 
-  /** What the ledger shows for an enzyme: its label, or the name where it is not active any more. */
-  label(name: string): string {
-    return this.byName.get(name)?.[0]?.enzyme.label ?? name
-  }
-
   /** Who takes an impulse in a space with these bindings. */
   resolve(signal: string | undefined, target: string | undefined, bindings: BindingTable): Resolution {
     this.resolutions++

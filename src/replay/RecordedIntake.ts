@@ -53,7 +53,9 @@ export class RecordedIntake implements Intake {
     const digests = new Set(modules.flatMap(({ digests }) => digests))
     // Their bytes are in the store that the past looks at.
     const texts = made.filter((hash) => digests.has(hash)).map((hash) => ({ hash, bytes: none }))
-    return { beat, clock, seed, tempo, full, isolation, activated, spent, modules, descriptions: Journal.descriptions(this.entry!), texts, content, labels: Journal.labels(this.entry!) }
+    const entry = this.entry!
+    const active = { modules, descriptions: Journal.descriptions(entry), titled: Journal.titled(entry), texts }
+    return { beat, clock, seed, tempo, full, isolation, activated, spent, ...active, content, labels: Journal.labels(entry) }
   }
 
   controls(): ReadonlyArray<Control> {

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Kernel } from "systole"
 import { createHash } from "node:crypto"
 import * as TestKernel from "../support/TestKernel.ts"
-import { controlled, enzyme, steps } from "./Kit.ts"
+import { controlled, enzyme, replays, steps } from "./Kit.ts"
 
 const enzymes = () => [
   enzyme("labelled", (tx) => tx.signal({ signal: "/signals/next", target: "/data/a" }), { label: "Start it", query: "/signals/start" }),
@@ -30,6 +30,28 @@ describe("the ledger of a beat", () => {
       assert.deepStrictEqual(yield* TestKernel.ledger(space, 0, "stage"), ["commit: promoted 2 impulses -> beat 1"])
       assert.deepStrictEqual(yield* TestKernel.ledger(space, 1, "inbox"), Array.from({ length: 2 }, () => "signal=/signals/next target=/data/a"))
       assert.deepStrictEqual(yield* TestKernel.ledger(space, 1, "stage"), ["commit: promoted 0 impulses -> beat 2"])
+      yield* replays(space)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("shows the labels that enzymes had then, whatever is registered now, and each name as a person wrote it", () =>
+    Effect.gen(function*() {
+      const kernel = yield* Kernel
+      const of = (label: string | undefined, query = "/signals/*") => enzyme("one", () => {}, { ...(label === undefined ? {} : { label }), query })
+      const labels = ["First", "Second", undefined] as const
+      const space = yield* TestKernel.space([])
+      for (const label of labels) {
+        const now = of(label)
+        yield* kernel.register(now)
+        yield* space.signal({ signal: "/signals/x" })
+        yield* space.step
+        yield* kernel.unregister(now)
+      }
+      for (const now of [of(undefined), of("Two", "/signals/x")]) yield* kernel.register(now)
+      yield* space.signal({ signal: "/signals/x" })
+      yield* steps(space, 2)
+      const agendas = yield* Effect.forEach([0, 1, 2, 3], (beat) => TestKernel.ledger(space, beat, "agenda"))
+      const line = (shown: string) => `enzyme=${shown} rc=0 signal=/signals/x target=-`
+      assert.deepStrictEqual(agendas.map((lines) => [...lines ?? []].sort()), [["First"], ["Second"], ["one"], ["Two", "one"]].map((names) => names.map(line)))
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("names what registrations took effect, the clock and the digests", () =>

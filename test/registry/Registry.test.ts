@@ -121,11 +121,6 @@ describe("Enzymes", () => {
     assert.strictEqual(registry.resolve("/none", undefined, unbound).lane, "pair")
   })
 
-  it("shows labels, and names where nobody has one", () => {
-    const registry = active(enzyme("a", "/s", { label: "An enzyme" }))
-    assert.deepStrictEqual([registry.label("a"), registry.label("b")], ["An enzyme", "b"])
-  })
-
   it("lists what is active, with the modules that it came from", () => {
     const registry = new Enzymes(new Set())
     registry.register(enzyme("a", "/s"), { hash: "abc" })
