@@ -123,6 +123,11 @@ export const topics = {
     means: "A handling failed for good, and is a dead letter",
     remedy: "Mend the enzyme, or what it asks for, and send the dead letter again"
   },
+  "run/stuck": {
+    severity: "sev:crit",
+    means: "A process ended, or a beat broke off, while a run was under way; the run is tried once more, and is a dead letter after the second time",
+    remedy: "Have the run return within its limit, without process.exit and in the memory there is, and send the dead letter again"
+  },
   "runtime/accident": {
     severity: "sev:crit",
     means: "Something failed that nobody expects: in the runtime, or left behind by a module",

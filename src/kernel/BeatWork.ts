@@ -268,6 +268,7 @@ export class BeatWork {
       key,
       entry,
       attempt: again?.attempt ?? 1,
+      why: again?.why,
       losses: again?.losses ?? 0,
       headOf: again?.document,
       beat: this.moment.beat,

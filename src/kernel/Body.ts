@@ -21,6 +21,7 @@ import type { Settings } from "./Limits.ts"
 import type { Recall } from "./Recall.ts"
 import type { Regime } from "./Regime.ts"
 import type { Watch } from "./RunWatch.ts"
+import type { Sentry } from "./Sentry.ts"
 
 /** What a run needs of the host: a limit on its time. */
 export interface RunHost {
@@ -63,6 +64,8 @@ export interface Body {
   /** Draws a beat's seed. */
   readonly seed: () => string
   readonly host: RunHost
+  /** Knows which runs are under way, where the host has a watchdog. */
+  readonly sentry?: Sentry | undefined
   /** Brings back code that ran once, for those who look back. */
   readonly recall: Recall
   /** The number of the next thing that waits. */

@@ -34,6 +34,7 @@ import * as Reporting from "./Reporting.ts"
 import * as Retiring from "./Retiring.ts"
 import * as Signal from "./Signal.ts"
 import * as Steering from "./Steering.ts"
+import { STUCK } from "./Stuck.ts"
 import * as Regime from "./Regime.ts"
 
 /** What a beat has made, when it is in the store and not yet durable. */
@@ -142,7 +143,7 @@ const settle = (handling: Handling, around: Surroundings): void => {
   if (canWait && !around.work.stage.take(size)) return lose(handling, { key: undefined }, around)
   if (outcome.kind === "retry") {
     if (outcome.code === GATED) return park(handling, outcome.until, around)
-    if (handling.attempt < (handling.entry?.enzyme.retry.attempts ?? 1)) return repeat(handling, around)
+    if (handling.attempt < (handling.entry?.enzyme.retry.attempts ?? 1)) return repeat(handling, outcome.code === STUCK ? "stuck" : "retry", around)
   }
   bury(handling, outcome, around.work)
 }
@@ -199,12 +200,13 @@ const lose = (handling: Handling, { isDerived, key }: Conflict, { body, settled,
   again(handling, { body, settled, work }, { why: "conflict", document, previous: handling.headOf, losses, attempt: handling.attempt, due: undefined })
 }
 
-/** A run that asked for another attempt: it waits 1, 2, 4 … beats. */
-const repeat = (handling: Handling, around: Surroundings): void => {
+/** A run that asked for another attempt, or never came to an end: it waits 1, 2, 4 … beats. */
+const repeat = (handling: Handling, why: "retry" | "stuck", around: Surroundings): void => {
   const { backoffBeats } = around.body.settings.limits
   const beats = Math.min(2 ** (handling.attempt - 1), backoffBeats)
   const due = Signal.due({ beats }, sinceOf(around.work, around.body))
-  again(handling, around, { why: "retry", document: undefined, losses: 0, attempt: handling.attempt + 1, due })
+  if (why === "stuck") around.work.diagnostics.push(Diagnostic.of("run/stuck", { ...Reporting.about(handling), note: `${handling.key} came to no end for ${handling.flight.signal.id} and is tried once more` }))
+  again(handling, around, { why, document: undefined, losses: 0, attempt: handling.attempt + 1, due })
 }
 
 /** What a run reads waits for a gate: it runs when that opens, and it is the same attempt. */
@@ -221,7 +223,7 @@ const again = (
 ): void => {
   const { entry, flight, key } = handling
   // Only a failure lets a lane go on; who lost a conflict keeps its place, unless that would tell what it knows.
-  const loose = (rest.why === "retry" && entry?.enzyme.order === "loose") || Labelling.isRisen(handling)
+  const loose = ((rest.why === "retry" || rest.why === "stuck") && entry?.enzyme.order === "loose") || Labelling.isRisen(handling)
   flight.open++
   if (!loose) flight.strict++
   const left: Signal.Again = { enzyme: key, entry: entry?.id, captured: flight.captured, lane: loose ? undefined : flight.lane, loose, label: Signal.carried(handling.draft?.label ?? handling.label), ...rest }

@@ -9,7 +9,7 @@ import type { Entry, Resolution } from "../registry/Registry.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Emission } from "../stage/Launch.ts"
 import type { Limits } from "./Limits.ts"
-import type { Pending, Signal } from "./Signal.ts"
+import type { Again, Pending, Signal } from "./Signal.ts"
 import { size } from "./Signal.ts"
 
 /**
@@ -101,6 +101,8 @@ export interface Handling {
   /** `undefined` where nobody is there to run any more. */
   readonly entry: Entry | undefined
   readonly attempt: number
+  /** Why it runs again, where it does. */
+  readonly why: Again["why"] | undefined
   readonly losses: number
   /** The document whose queue it is the head of, where it lost a conflict before. */
   readonly headOf: string | undefined

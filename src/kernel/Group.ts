@@ -206,13 +206,22 @@ export class Group {
     this.state = "busy"
     this.disarm?.()
     this.disarm = undefined
-    this.beat({ since: this.body.host.now(), count: 0, size: 0 })
+    const begin = (): void => this.beat({ since: this.body.host.now(), count: 0, size: 0 })
+    // What a beat on probation takes is to be there when the process ends in it.
+    if (this.isOnProbation) this.flush(begin)
+    else begin()
+  }
+
+  /** Whether the next beat runs alone, over input that is durable. */
+  private get isOnProbation(): boolean {
+    return this.body.sentry?.isOnProbation(this.body.store.head().beat + 1) === true
   }
 
   /** Runs beats until nothing is runnable or the group is full; then flushes. */
   private beat(spent: Spent): void {
     try {
       for (let number = this.next(); number !== undefined && !this.isFull(spent); number = this.next()) {
+        this.body.sentry?.begins(number, this.durable)
         const beat = this.heartbeat.step(number)
         if (beat instanceof Promise) {
           this.state = "waiting"
@@ -231,7 +240,7 @@ export class Group {
 
   private isFull({ count, since, size }: Spent): boolean {
     const { groupBeats, groupBytes, groupMillis } = this.body.settings.limits
-    return count >= groupBeats || size >= groupBytes || (count > 0 && this.body.host.now() - since >= groupMillis)
+    return count >= groupBeats || (count > 0 && this.isOnProbation) || size >= groupBytes || (count > 0 && this.body.host.now() - since >= groupMillis)
   }
 
   private took(beat: Beat, spent: Spent): void {

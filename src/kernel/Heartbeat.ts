@@ -11,6 +11,7 @@
  */
 import type { Resolution } from "../registry/Registry.ts"
 import type { Pieces as Face } from "../stage/Charter.ts"
+import { PersistenceError } from "../persistence/PersistenceError.ts"
 import { Draft } from "../stage/Draft.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import { CAPTURE, Stage } from "../stage/Stage.ts"
@@ -34,6 +35,7 @@ import * as Pieces from "./Pieces.ts"
 import * as Run from "./Run.ts"
 import type { Again, Signal } from "./Signal.ts"
 import * as Steering from "./Steering.ts"
+import * as Stuck from "./Stuck.ts"
 import { BeatAborted } from "./SpaceError.ts"
 import * as Titles from "./Titles.ts"
 
@@ -168,7 +170,7 @@ export class Heartbeat {
   private assignAgain(work: BeatWork, { flight, resolution }: Captured, again: Again): Handling {
     const key = again.enzyme
     const entry = resolution.entries.find((entry) => entry.key === key)
-    const outcome = entry === undefined ? gone(key) : this.intake.settled(flight, key)
+    const outcome = entry === undefined ? gone(key) : this.intake.settled(flight, key, again)
     return work.assign(flight, { key, entry, again, outcome })
   }
 
@@ -179,7 +181,6 @@ export class Heartbeat {
       this.body.derivation.before(handling.run)
       if (handling.outcome !== undefined) continue
       const entry = handling.entry!
-      const { asked } = work
       handling.draft = new Draft(work.stage, work.moment, {
         run: handling.run,
         envelope: entry.envelope,
@@ -189,16 +190,37 @@ export class Heartbeat {
         label: handling.label,
         pieces: this.pieces
       })
-      const outcome = Run.prefetch(handling, handling.draft) ?? this.body.derivation.parked() ?? Run.run(handling, handling.draft, this.body.host)
-      if (outcome instanceof Promise) {
-        return outcome.then((outcome) => {
-          this.conclude(work, handling, { asked, outcome })
-          return this.compute(work, i + 1)
-        })
-      }
-      this.conclude(work, handling, { asked, outcome })
+      const waiting = this.handle(work, handling, handling.draft)
+      if (waiting !== undefined) return waiting.then(() => this.compute(work, i + 1))
     }
     return undefined
+  }
+
+  /** One handling, to its outcome; a promise where its run waits. */
+  private handle(work: BeatWork, handling: Handling, draft: Draft): Promise<void> | undefined {
+    const { asked } = work
+    const { sentry } = this.body
+    try {
+      sentry?.enter(handling)
+      const outcome = Run.prefetch(handling, draft) ?? this.body.derivation.parked() ?? Run.run(handling, draft, this.body.host)
+      if (outcome instanceof Promise) {
+        const done = sentry?.wait()
+        return outcome.then((outcome) => this.conclude(work, handling, { asked, outcome })).catch((error: unknown) => this.breakOff(work, handling, error)).finally(done)
+      }
+      sentry?.leave()
+      this.conclude(work, handling, { asked, outcome })
+      return undefined
+    } catch (error) {
+      sentry?.leave()
+      return this.breakOff(work, handling, error)
+    }
+  }
+
+  /** A run broke what is around it: nothing of the beat is kept, and the next one takes the same input, where this was a failed attempt. */
+  private breakOff(work: BeatWork, handling: Handling, error: unknown): never {
+    if (error instanceof BeatAborted || error instanceof PersistenceError) throw error
+    this.checkStore()
+    return this.abort(work, handling, Stuck.broken(handling, error))
   }
 
   /** A fatal outcome aborts the beat: nothing of it is kept, and its input waits for the next. */
@@ -209,7 +231,11 @@ export class Heartbeat {
     // What only such a run asked for, no replay asks for again.
     if ("code" in handling.outcome && Run.isHosts(handling.outcome.code)) work.asked = asked
     if (handling.outcome.kind === "retry") return
-    if (outcome.kind !== "fatal") return
+    if (outcome.kind === "fatal") this.abort(work, handling, outcome)
+  }
+
+  /** Leaves nothing of the beat; the next one takes its input, with the outcome of this handling. */
+  private abort(work: BeatWork, handling: Handling, outcome: Extract<Outcome, { readonly code: string }>): never {
     this.body.derivation.abort()
     this.intake.putBack(work.taken, work.begun, { signal: handling.flight.signal, key: handling.key, outcome: { ...outcome, label: handling.label } })
     const { signal, target } = handling.flight.signal

@@ -19,7 +19,7 @@ import * as Modules from "./Modules.ts"
 import * as Titles from "./Titles.ts"
 import * as Regime from "./Regime.ts"
 import { Shelf } from "./Retiring.ts"
-import type { Signal } from "./Signal.ts"
+import type { Again, Signal } from "./Signal.ts"
 import { Undo } from "./Undo.ts"
 
 /** A handling that aborted its beat: the next one takes the same input without it. */
@@ -52,7 +52,7 @@ export interface Intake {
   readonly retired: (start: Start, regime: Regime.Regime) => ReadonlyArray<Retired>
   readonly hears: Hears
   /** The outcome of a handling that is not to run, because how it ended is known. */
-  readonly settled: (flight: Flight, key: string) => Outcome | undefined
+  readonly settled: (flight: Flight, key: string, again?: Again) => Outcome | undefined
   /** The beat was aborted: its input is taken again. */
   readonly putBack: (taken: ReadonlyArray<Taken>, begun: Begun, aborted: Aborted) => void
   readonly committed: () => void
@@ -149,8 +149,9 @@ export class LiveIntake implements Intake {
     return status === "match" || status === "held"
   }
 
-  settled(flight: Flight, key: string): Outcome | undefined {
-    return this.aborted.find((aborted) => aborted.signal === flight.signal && aborted.key === key)?.outcome
+  settled(flight: Flight, key: string, again?: Again): Outcome | undefined {
+    const aborted = this.aborted.find((aborted) => aborted.signal === flight.signal && aborted.key === key)
+    return aborted === undefined ? this.body.sentry?.settled(flight.signal.id, key, again) : aborted.outcome
   }
 
   putBack(taken: ReadonlyArray<Taken>, begun: Begun, aborted: Aborted): void {

@@ -26,6 +26,7 @@ import { Recall } from "./Recall.ts"
 import * as Recovery from "./Recovery.ts"
 import { RunWatch } from "./RunWatch.ts"
 import type { Space } from "./Space.ts"
+import { CurrentWatchdog } from "./Watchdog.ts"
 
 /** An enzyme, with the digest of the module it came from. */
 export interface Registration {
@@ -74,7 +75,7 @@ export class Kernel extends Context.Service<Kernel, {
       const opening = yield* Semaphore.make(1)
       const nodes = new Modules()
       const host = { now: pacemaker.now, wake: pacemaker.wake, watch: yield* RunWatch }
-      const parts: Recovery.Parts = { registry, nodes, settings, hash, pacemaker, recall: yield* Recall, reporter: yield* CurrentReporter, host, held: new Set(settings.held) }
+      const parts: Recovery.Parts = { registry, nodes, settings, hash, pacemaker, recall: yield* Recall, reporter: yield* CurrentReporter, watchdog: yield* CurrentWatchdog, host, held: new Set(settings.held) }
 
       const start = Effect.fn("Kernel.open")(function*(name: string, create: boolean): Effect.fn.Return<LiveSpace, PersistenceError> {
         const known = running(open, name)

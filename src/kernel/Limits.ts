@@ -55,6 +55,10 @@ export interface Limits {
   readonly replayBeats: number
   /** Characters of documents that a look back holds as they were. What takes more cannot be run again. */
   readonly pastBytes: number
+  /** Milliseconds from the limit of a run that never returns to the end of the process, where the host has a watchdog. */
+  readonly stuckMillis: number
+  /** Milliseconds that a process may take to stop once it is told to, whatever runs, where the host has a watchdog. */
+  readonly stopMillis: number
   /** Host milliseconds that the load of one module may take. One whose top level does not settle by then is broken (`module/broken`), and all else goes on without it. */
   readonly moduleMillis: number
   /** How long a pull waits for what a gate or a backoff holds back, unless its caller says, in milliseconds. */
@@ -113,6 +117,8 @@ export const defaults: Limits = {
   finishedMillis: 30 * 86_400_000,
   replayBeats: 10_000,
   pastBytes: 256 * 1_048_576,
+  stuckMillis: 4000,
+  stopMillis: 8000,
   moduleMillis: 10_000,
   pullMillis: 10_000
 }

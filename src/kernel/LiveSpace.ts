@@ -316,6 +316,7 @@ export class LiveSpace implements Space, Neighbour {
         if (this.settlers.has(id)) this.settlers.tell(id, Receipts.ofLanded(this.body.store, flight, beat.number))
       }
     }
+    this.body.sentry?.passed(beat.number)
     this.observing.watchers.publish(beat)
     this.tell(beat, false)
     for (const tell of this.listeners) tell(beat.number)

@@ -27,7 +27,9 @@ import type { Pacemaker } from "./Pacemaker.ts"
 import * as Pieces from "./Pieces.ts"
 import type { Recall } from "./Recall.ts"
 import * as Regime from "./Regime.ts"
+import { Sentry } from "./Sentry.ts"
 import { Pending, type Signal } from "./Signal.ts"
+import type { Watchdog } from "./Watchdog.ts"
 
 /** What the spaces of a kernel share. */
 export interface Parts {
@@ -41,6 +43,7 @@ export interface Parts {
   readonly reporter: Reporter
   /** The spaces that are held. */
   readonly held: Set<string>
+  readonly watchdog: Watchdog | undefined
 }
 
 /**
@@ -50,7 +53,7 @@ export interface Parts {
  * @category constructors
  * @since 0.1.0
  */
-export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker, recall, registry, reporter, settings }: Parts): LiveBody => {
+export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker, recall, registry, reporter, settings, watchdog }: Parts): LiveBody => {
   const documents = new Documents(store, settings.limits.residentBytes)
   // What came before the end of the process that was and after its last beat: the next beat dates it.
   for (const hash of store.undated()) documents.arrive(hash)
@@ -73,6 +76,7 @@ export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker,
   const open = Meeting.recall(store, { calendar, documents, tempo: settings.tempo })
   Flowing.recall(store, { calendar, documents })
   const next = (): number => ++number
+  const isOpen = (event: string): boolean => inbox.waiting.has(event) || inbox.flights.has(event)
   Operating.resume(watches, { inbox, number: next, tempo: settings.tempo })
   inbox.waits.rebook({ gone: [], next: calendar.appointments() }, next)
   return {
@@ -104,6 +108,7 @@ export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker,
     hash: hash.hex,
     seed: pacemaker.seed,
     host,
+    sentry: watchdog && new Sentry({ space: store.space, head: store.head().beat, isOpen }, watchdog),
     recall,
     reporter,
     held,

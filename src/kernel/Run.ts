@@ -28,6 +28,7 @@ import { failure, messageOf } from "./Failure.ts"
 import type { Handling, Outcome } from "./Flight.ts"
 import * as Operating from "./Operating.ts"
 import type { Watch } from "./RunWatch.ts"
+import { STUCK } from "./Stuck.ts"
 
 /**
  * Runs a handling; a promise only when the run is asynchronous.
@@ -40,8 +41,8 @@ export const run = (handling: Handling, draft: Draft, host: RunHost): Outcome | 
   return outcome instanceof Promise ? outcome.then((outcome) => admitted(handling, draft, outcome)) : admitted(handling, draft, outcome)
 }
 
-/** How long a run took, what waits beside it and which gates are closed is known to the host of then alone. */
-const HOSTS: ReadonlySet<string> = new Set(["run/timeout", "backlog/full", GATED])
+/** How long a run took, whether it came to an end, what waits beside it and which gates are closed is known to the host of then alone. */
+const HOSTS: ReadonlySet<string> = new Set(["run/timeout", "backlog/full", GATED, STUCK])
 
 /**
  * Whether the code of an outcome says that the host decided it. A replay takes that as it was, and does not run what led to it.

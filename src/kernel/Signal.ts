@@ -65,8 +65,8 @@ export interface Again {
   /** The id of the enzyme, which it keeps when its key changes. */
   readonly entry?: string | undefined
   readonly attempt: number
-  /** `gate`: what it reads waits for a gate, and this is no attempt of its own. */
-  readonly why: "retry" | "gate" | "conflict" | "redelivery"
+  /** `gate`: what it reads waits for a gate, and this is no attempt of its own. `stuck`: the attempt before never came to an end. */
+  readonly why: "retry" | "stuck" | "gate" | "conflict" | "redelivery"
   /** For a conflict: the document that was lost. */
   readonly document: string | undefined
   /** The document whose queue it was the head of when it lost. */

@@ -90,6 +90,8 @@ const Definition = Schema.Struct({
     finishedMillis: Schema.optionalKey(count),
     replayBeats: Schema.optionalKey(count),
     pastBytes: Schema.optionalKey(count),
+    stuckMillis: Schema.optionalKey(count),
+    stopMillis: Schema.optionalKey(count),
     moduleMillis: Schema.optionalKey(count),
     pullMillis: Schema.optionalKey(count)
   }))

@@ -15,6 +15,7 @@ import * as App from "../ingress/App.ts"
 import { Kernel } from "../kernel/Kernel.ts"
 import { defaults, KernelSettings } from "../kernel/Limits.ts"
 import type { Pacemaker } from "../kernel/Pacemaker.ts"
+import { CurrentWatchdog } from "../kernel/Watchdog.ts"
 import * as Config from "../loader/Config.ts"
 import * as Loader from "../loader/Loader.ts"
 import { type ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
@@ -23,6 +24,7 @@ import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import * as DevWatch from "./DevWatch.ts"
 import * as HostHash from "./HostHash.ts"
 import * as HostModules from "./HostModules.ts"
+import * as HostWatchdog from "./HostWatchdog.ts"
 import * as Permission from "./Permission.ts"
 import * as Runtime from "./Runtime.ts"
 
@@ -99,8 +101,11 @@ export const open = Effect.fn("Project.open")(function*(
     try: () => persistence({ folder: resolve(root, config.data), options }),
     catch: (error) => new Config.InvalidConfig({ reason: error instanceof Error ? error.message : String(error) })
   })
+  const { stopMillis, stuckMillis } = config.kernel.limits
+  const watchdog = yield* HostWatchdog.make({ data: resolve(root, config.data), reporter, stopMillis, stuckMillis })
   const past = Layer.provide(Loader.recall, [Layer.succeedContext(host), Layer.succeed(KernelSettings, config.kernel)])
-  const runtime = Runtime.layer(config, Layer.merge(store, pacemaker)).pipe(Layer.provide(past), Layer.provideMerge([HostHash.layer, Layer.succeed(CurrentReporter, reporter)]))
+  const around = Layer.mergeAll(HostHash.layer, Layer.succeed(CurrentReporter, reporter), Layer.succeed(CurrentWatchdog, watchdog))
+  const runtime = Runtime.layer(config, Layer.merge(store, pacemaker)).pipe(Layer.provide(past), Layer.provideMerge(around))
   const context = yield* Layer.build(config.check === true ? Layer.provide(runtime, DevWatch.layer) : runtime)
   const registered = yield* Loader.register(found).pipe(Effect.provideContext(context))
   const kernel = Context.get(context, Kernel)
@@ -114,7 +119,7 @@ export const open = Effect.fn("Project.open")(function*(
       Effect.map(Loader.reload(before, sources), (now) => [now, isSame(before, now) ? [] : [now]] as const)),
     Stream.provideContext(Context.merge(host, context))
   )
-  return { found: registered, reloads, kernel, app, wake: wake(kernel, reporter), hush: () => closing.abort() }
+  return { found: registered, reloads, kernel, app, wake: Effect.andThen(Effect.sync(watchdog.start), wake(kernel, reporter)), hush: () => closing.abort() }
 })
 
 /**

@@ -87,7 +87,7 @@ const verdict = (captured: Captured, question: Question): Verdict => {
   return line === undefined ? absent(captured, question) : ended(line, captured.pending.again)
 }
 
-const reasons = { retry: "after it asked for another", gate: "after a gate opened", conflict: "after a conflict", redelivery: "sent again from the dead letters" } as const
+const reasons = { retry: "after it asked for another", stuck: "after one that came to no end", gate: "after a gate opened", conflict: "after a conflict", redelivery: "sent again from the dead letters" } as const
 
 /** How a run ended. */
 const ended = (line: Journal.RunLine, again: Again | undefined): Verdict => {

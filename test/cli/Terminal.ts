@@ -21,12 +21,14 @@ export interface Server {
   readonly pid: number
   /** The next line that it prints, as the JSON it is. */
   readonly next: () => Promise<unknown>
+  /** How the process ended, once it did. */
+  readonly ended: Promise<Ended>
   /** Sends a signal to the process, and waits for its end. */
   readonly stop: (signal: NodeJS.Signals) => Promise<Ended>
 }
 
-const start = (cwd: string, args: ReadonlyArray<string>): { readonly child: ChildProcess; readonly ended: Promise<Ended> } => {
-  const env = { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, VITEST: undefined, NODE_OPTIONS: undefined }
+const start = (cwd: string, args: ReadonlyArray<string>, more: NodeJS.ProcessEnv = {}): { readonly child: ChildProcess; readonly ended: Promise<Ended> } => {
+  const env = { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, VITEST: undefined, NODE_OPTIONS: undefined, ...more }
   const child = spawn(process.execPath, [...isDeno ? ["run", "-A"] : [], Command.file, ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"] })
   const printed = { stdout: "", stderr: "" }
   child.stdout.on("data", (chunk) => printed.stdout += String(chunk))
@@ -59,8 +61,9 @@ export const terminal = (files: Readonly<Record<string, string>> = {}) =>
         if (code !== 0) throw new Error(`systole ${args.join(" ")} ended with ${code}: ${stderr}`)
         return JSON.parse(stdout)
       }
-      const serve = async (...args: ReadonlyArray<string>): Promise<Server> => {
-        const { child, ended } = start(root, [...args, "--port", "0", "--json"])
+      /** Serves with these variables of the environment. */
+      const serveWith = (env: NodeJS.ProcessEnv) => async (...args: ReadonlyArray<string>): Promise<Server> => {
+        const { child, ended } = start(root, [...args, "--port", "0", "--json"], env)
         children.add(child)
         const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]()
         const next = async (): Promise<unknown> => {
@@ -74,6 +77,7 @@ export const terminal = (files: Readonly<Record<string, string>> = {}) =>
           pid,
           url,
           next,
+          ended,
           stop: (signal) => {
             // Deno's own child.kill reports the signal even where the process ended by itself.
             process.kill(pid, signal)
@@ -81,6 +85,6 @@ export const terminal = (files: Readonly<Record<string, string>> = {}) =>
           }
         }
       }
-      return { root, write, run, runIn, json, serve }
+      return { root, write, run, runIn, json, serve: serveWith({}), serveWith }
     }
   )

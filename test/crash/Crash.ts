@@ -27,6 +27,9 @@ const MOST_TURNS = 200
 const PHOTOGRAPHED = 20
 const SHY = 3
 
+/** How often the server may go down by itself while one thing is asked of it. */
+const MOST_ENDS = 10
+
 /** Most beats that a server replays at a time. */
 const REPLAYED = 10_000
 
@@ -61,6 +64,15 @@ export default [
       if (event.payload > 1) tx.signal({ signal: "/signals/step/" + event.params.n, payload: event.payload - 1 })
     }
   }),
+  Enzyme.make({
+    name: "poison",
+    query: "/signals/poison/:how",
+    limitMs: 200,
+    run: (tx, event) => {
+      if (event.params.how === "exit") process.exit(0)
+      for (;;) continue
+    }
+  }),
   Enzyme.make({ name: "late", query: "/signals/late/:n", run: (tx, event) => count(tx, event, "late") }),
   Enzyme.make({
     name: "photo",
@@ -77,7 +89,10 @@ export default [
 const effectsOf = (n: number): ReadonlyArray<string> =>
   ["begin", "shy", "step1", "step2", "step3", "late", ...n % PHOTOGRAPHED === 0 ? ["photo"] : []]
 
-const config = `export default { tempo: 10, spaces: { create: "on-demand" } }\n`
+/** Events that take the process down, each posted once among the others. */
+const POISONS = ["loop", "exit"] as const
+
+const config = `export default { tempo: 10, spaces: { create: "on-demand" }, limits: { stuckMillis: 100 } }\n`
 
 const space = "/v1/spaces/counted"
 
@@ -101,6 +116,8 @@ export interface Tally {
   readonly lost: number
   /** Events, acknowledged or not, that did something twice. */
   readonly duplicated: number
+  /** Events that took the process down and are dead letters. */
+  readonly poisoned: number
   /** Whatever else was wrong. */
   readonly faults: ReadonlyArray<string>
 }
@@ -113,6 +130,8 @@ class Crash {
   private readonly photograph = readFileSync(join(root, "examples", "thumbnails", "photos", "blossom.jpg"))
   /** Events with an id whose answer did not come: they are sent again. */
   private unanswered: Array<number> = []
+  /** Events that take the process down, and were not answered yet. */
+  private poisons: ReadonlyArray<string> = POISONS
   private heard: () => void = () => {}
 
   /** Posts to a server that is killed at some moment. */
@@ -123,7 +142,7 @@ class Crash {
         if (this.acknowledged.size >= goal) resolve()
       }
     })
-    const callers = Array.from({ length: CALLERS }, () => this.call(server))
+    const callers = [this.poison(server), ...Array.from({ length: CALLERS }, () => this.call(server))]
     // A caller that found something wrong ends, and so must this.
     await Promise.race([enough, Promise.all(callers)])
     for (let turns = roll(MOST_TURNS); turns > 0; turns--) await new Promise<void>((resolve) => void setImmediate(resolve))
@@ -133,7 +152,12 @@ class Crash {
 
   /** Sends again what was never answered, and waits until all is over. */
   async settle(server: Server): Promise<void> {
-    for (let n = this.unanswered.shift(); n !== undefined; n = this.unanswered.shift()) await this.post(server, n)
+    while (this.poisons.length > 0) await this.poison(server)
+    for (let n = this.unanswered.shift(); n !== undefined; n = this.unanswered.shift()) {
+      this.unanswered.unshift(n)
+      await this.post(server, n)
+      this.unanswered.shift()
+    }
     const response = await fetch(`${server.url}${space}/signals`, {
       method: "POST",
       headers: { "content-type": "application/json", prefer: "wait=60" },
@@ -156,6 +180,15 @@ class Crash {
         return
       }
     }
+  }
+
+  /** Posts one event that takes the process down, a little later than it is answered. */
+  private async poison(server: Server): Promise<void> {
+    const [how, ...left] = this.poisons
+    if (how === undefined) return
+    const body = JSON.stringify({ signal: `/signals/poison/${how}`, id: `poison-${how}`, at: { ms: 100 } })
+    const response = await fetch(`${server.url}${space}/signals`, { method: "POST", headers: { "content-type": "application/json" }, body }).catch(() => undefined)
+    if (response?.status === 202) this.poisons = left
   }
 
   private async post(server: Server, n: number): Promise<void> {
@@ -198,6 +231,20 @@ const replayed = async (server: Server): Promise<ReadonlyArray<string>> => {
   }
 }
 
+/** The events that took the process down, and what else is among the dead letters. */
+const buried = async (server: Server): Promise<{ readonly poisoned: number; readonly faults: ReadonlyArray<string> }> => {
+  const { letters } = await (await fetch(`${server.url}${space}/dead`)).json() as { readonly letters: ReadonlyArray<{ readonly enzyme: string; readonly code: string; readonly signal: string }> }
+  const expected = POISONS.map((how) => `poison run/stuck /signals/poison/${how}`)
+  const found = letters.map(({ code, enzyme, signal }) => `${enzyme} ${code} ${signal}`)
+  return {
+    poisoned: found.length,
+    faults: [
+      ...expected.filter((letter) => !found.includes(letter)).map((letter) => `no dead letter is ${letter}`),
+      ...found.filter((letter) => !expected.includes(letter)).map((letter) => `a dead letter is ${letter}`)
+    ]
+  }
+}
+
 /** How often each thing was counted, by its address below `/data/done/`. */
 const counted = (data: string): Promise<ReadonlyMap<string, number>> =>
   Effect.runPromise(Effect.scoped(Effect.gen(function*() {
@@ -206,7 +253,7 @@ const counted = (data: string): Promise<ReadonlyMap<string, number>> =>
     return new Map(store.below("/data/done", { limit: 10_000_000 }).map((key) => [key.slice(prefix.length), Number(store.read(key))]))
   })).pipe(Effect.provide(SqliteFolder.layerIn(data))))
 
-const judge = ({ acknowledged, faults, sent }: Crash, counts: ReadonlyMap<string, number>): Tally => {
+const judge = ({ acknowledged, faults, sent }: Crash, { counts, poisoned }: { readonly counts: ReadonlyMap<string, number>; readonly poisoned: number }): Tally => {
   let [handled, lost, duplicated] = [0, 0, 0]
   for (let n = 0; n < sent; n++) {
     const times = effectsOf(n).map((effect) => counts.get(`${n}/${effect}`) ?? 0)
@@ -216,7 +263,7 @@ const judge = ({ acknowledged, faults, sent }: Crash, counts: ReadonlyMap<string
       else if (!times.some((count) => count > 1)) handled++
     } else if (new Set(times).size > 1) faults.push(`event ${n} was not acknowledged, and half of it was done: ${times.join()}`)
   }
-  return { acknowledged: acknowledged.size, handled, lost, duplicated, faults }
+  return { acknowledged: acknowledged.size, handled, lost, duplicated, poisoned, faults }
 }
 
 /** Kills a server that many times while it is posted to, and looks what is left. */
@@ -230,16 +277,30 @@ export const run = async ({ host = "node", kills, onRestart, seed }: Plan): Prom
     writeFileSync(join(project, "enzymes", "count.ts"), enzymes)
     writeFileSync(join(project, "systole.config.ts"), config)
     let server = await start(project, data, host)
+    /** What is poisoned may take the server down meanwhile: then another one is asked. */
+    const asking = async <A>(ask: () => Promise<A>): Promise<A> => {
+      for (let ends = 0; ; ends++) {
+        try {
+          return await ask()
+        } catch (error) {
+          if (!(error instanceof TypeError) || ends === MOST_ENDS) throw error
+          await server.end("SIGKILL")
+          server = await start(project, data, host)
+        }
+      }
+    }
     for (let kill = 1; kill <= kills && crash.faults.length === 0; kill++) {
       await crash.surviving(server, roll)
       server = await start(project, data, host)
-      crash.faults.push(...await inspect(server, join(data, "counted.sqlite")))
+      crash.faults.push(...await asking(() => inspect(server, join(data, "counted.sqlite"))))
       onRestart?.(kill, crash.acknowledged.size)
     }
-    await crash.settle(server)
-    crash.faults.push(...await replayed(server))
+    await asking(() => crash.settle(server))
+    crash.faults.push(...await asking(() => replayed(server)))
+    const { faults, poisoned } = await asking(() => buried(server))
+    crash.faults.push(...faults)
     await server.end("SIGTERM")
-    return judge(crash, await counted(data))
+    return judge(crash, { counts: await counted(data), poisoned })
   } finally {
     rmSync(project, { recursive: true, force: true })
   }

@@ -30,6 +30,7 @@ const entries = async (): Promise<Record<string, string>> => {
   const plugins = await readdir(join(root, "plugins"))
   return {
     systole: "src/main/systole.ts",
+    WatchdogThread: "src/main/WatchdogThread.ts",
     index: "src/index.ts",
     "effect/index": "effect",
     ...Object.fromEntries(plugins.filter((name) => name.endsWith(".ts")).map((name) => [`plugins/${name.slice(0, -3)}`, `plugins/${name}`]))

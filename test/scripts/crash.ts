@@ -1,6 +1,7 @@
 /**
  * `npm run crash [-- --kills 200] [--seed 1] [--host node|deno|bun]`: kills a
- * server over SQLite again and again, and counts what was lost or done twice.
+ * server over SQLite again and again, which two events take down as well, and
+ * counts what was lost or done twice.
  *
  * @module
  */
@@ -26,7 +27,7 @@ if (!Number.isInteger(seed)) refuse(`--seed is "${values.seed}"; give a whole nu
 if (!hosts.includes(values.host)) refuse(`There is no host "${values.host}"; there are ${hosts.join(", ")}`)
 
 const onRestart = (kill: number, acknowledged: number): void => void process.stderr.write(`killed ${kill} times, ${acknowledged} acknowledged\n`)
-const { acknowledged, duplicated, faults, handled, lost } = await Crash.run({ kills, seed, host: values.host as Host, onRestart })
-console.log(render(["kills", "acknowledged", "handled", "lost", "duplicated"], [[kills, acknowledged, handled, lost, duplicated].map(String)]))
+const { acknowledged, duplicated, faults, handled, lost, poisoned } = await Crash.run({ kills, seed, host: values.host as Host, onRestart })
+console.log(render(["kills", "acknowledged", "handled", "lost", "duplicated", "poisoned"], [[kills, acknowledged, handled, lost, duplicated, poisoned].map(String)]))
 for (const fault of faults) console.error(fault)
 if (lost > 0 || duplicated > 0 || faults.length > 0) process.exitCode = 1

@@ -1,0 +1,101 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
+import { type Server, terminal } from "../cli/Terminal.ts"
+
+/** Runs that take their process down, by the last part of the signal; everything else is counted. */
+const enzymes = `import { Enzyme } from "systole"
+
+const poisons = {
+  loop: () => { for (;;) continue },
+  microtasks: async () => { for (;;) await undefined },
+  backtrack: () => /^(a+)+$/.test("a".repeat(64) + "!"),
+  allocate: () => { const all = []; for (;;) all.push(new Array(100_000).fill(all.length)) },
+  exit: () => process.exit(0)
+}
+
+export default Enzyme.make({
+  name: "taker",
+  query: "/signals/take/:what",
+  limitMs: 300,
+  run: (tx, event) => poisons[event.params.what]?.() ?? tx.increment("/data/" + event.params.what)
+})
+`
+
+const config = `export default { tempo: 1, spaces: { create: "on-demand" }, limits: { stuckMillis: 300, stopMillis: 1500 } }\n`
+
+const space = "/v1/spaces/shop"
+
+const post = (server: Server, what: string, { at, wait = 0 }: { readonly at?: object; readonly wait?: number } = {}) =>
+  fetch(`${server.url}${space}/signals`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...wait > 0 ? { prefer: `wait=${wait}` } : {} },
+    body: JSON.stringify({ signal: `/signals/take/${what}`, ...at === undefined ? {} : { at } })
+  })
+
+interface Letters {
+  readonly letters: ReadonlyArray<{ readonly id: string; readonly enzyme: string; readonly code: string; readonly signal: string }>
+}
+
+/** Starts the server again and again until it stays up; answers how often it ended, and what it said. */
+const survive = async (serve: (...args: ReadonlyArray<string>) => Promise<Server>, first: Server) => {
+  const said: Array<string> = []
+  for (let server = first, ends = 0; ; ends++) {
+    const ended = server.ended.then(({ stderr }) => said.push(stderr))
+    const isUp = await Promise.race([ended.then(() => false), post(server, "good", { wait: 20 }).then(({ status }) => status === 200, () => false)])
+    if (isUp) {
+      const { letters } = await (await fetch(`${server.url}${space}/dead`)).json() as Letters
+      if (letters.length > 0) return { ends, letters, said: said.join(""), server }
+    }
+    await ended
+    assert.isBelow(ends, 8, said.join(""))
+    server = await serve("start")
+  }
+}
+
+const isNode = !("Bun" in globalThis) && !("Deno" in globalThis)
+
+describe("A run that takes its process down", () => {
+  for (const [what, ends] of [["loop", 2], ...isNode ? [["microtasks", 2], ["backtrack", 2], ["exit", 2], ["allocate", 5]] as const : []] as const) {
+    it.live(`is a dead letter after some ends, and the server is up: ${what}`, () =>
+      Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/taker.ts": enzymes }), ({ root, serveWith }) =>
+        Effect.promise(async () => {
+          const serve = serveWith(what === "allocate" ? { NODE_OPTIONS: "--max-old-space-size=150" } : {})
+          const first = await serve("start")
+          await post(first, "good", { wait: 20 })
+          const { id } = await (await post(first, what, { at: { ms: 300 } })).json() as { readonly id: string }
+          const { ends: count, letters, said, server } = await survive(serve, first)
+          assert.deepStrictEqual(letters.map(({ code, enzyme, signal }) => [enzyme, code, signal]), [["taker", "run/stuck", `/signals/take/${what}`]])
+          assert.strictEqual(letters[0]!.id, id)
+          assert.isAtMost(count, ends)
+          if (what !== "exit" && what !== "allocate") assert.match(said, new RegExp(`run/stuck shop@\\d+ taker: event ${id.replaceAll(".", "\\.")} is over its limit of 300 ms`))
+          await server.stop("SIGTERM")
+          assert.isFalse(existsSync(join(root, ".data", "watch", "shop.json")))
+          assert.isFalse(existsSync(join(root, ".data", "watch", "begun.log")), "the end was clean")
+        })), 120_000)
+  }
+
+  it.live("is named and left alone while a debugger may hold it", () =>
+    Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/taker.ts": enzymes.replace("for (;;) continue", "const end = Date.now() + 1500; while (Date.now() < end) continue") }), ({ serveWith }) =>
+      Effect.promise(async () => {
+        const server = await serveWith({ NODE_OPTIONS: "--inspect=127.0.0.1:0" })("start")
+        assert.strictEqual((await post(server, "loop", { wait: 20 })).status, 200)
+        const { stderr } = await server.stop("SIGTERM")
+        assert.include(stderr, "a debugger may hold it, so nothing is ended")
+      })), 60_000)
+})
+
+describe("SIGTERM", () => {
+  it.live("ends a process within its limit whatever runs", () =>
+    Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/taker.ts": enzymes.replace("limitMs: 300", "limitMs: 1000") }), ({ serve }) =>
+      Effect.promise(async () => {
+        const server = await serve("start")
+        void post(server, "loop").catch(() => undefined)
+        await new Promise((resolve) => setTimeout(resolve, 200))
+        const from = performance.now()
+        await server.stop("SIGTERM")
+        assert.isBelow(performance.now() - from, 10_000)
+      })), 60_000)
+})
+

@@ -1,0 +1,79 @@
+/**
+ * What a host notes of processes that ended, for tests: in memory.
+ *
+ * @module
+ */
+import { Effect, Fiber } from "effect"
+import type { Event, Space, Transaction } from "systole"
+import * as Board from "../../src/kernel/Board.ts"
+import { CurrentWatchdog, type Watchdog } from "../../src/kernel/Watchdog.ts"
+import { enzyme, steps } from "../kernel/Kit.ts"
+import * as Machine from "../kernel/Machine.ts"
+
+/** Processes over one data folder, one after another. */
+export interface Ends {
+  /** The watchdog of the next process. */
+  readonly start: () => Watchdog
+  /** The process is ended by its watchdog. */
+  readonly bark: () => void
+  /** The process is closed. */
+  readonly close: () => void
+  /** What is noted of a space. */
+  readonly marks: (space: string) => ReadonlyArray<Board.Mark>
+  /** How often something was noted durably. */
+  readonly notes: () => number
+}
+
+export const make = (): Ends => {
+  let marks = new Map<string, ReadonlyArray<Board.Mark>>()
+  let begun = new Map<string, number>()
+  let board = new Board.Board()
+  let notes = 0
+  return {
+    start: () => {
+      const [left, began] = [marks, begun]
+      marks = new Map(left)
+      begun = new Map()
+      board = new Board.Board()
+      return {
+        board,
+        left: (space) => ({ marks: left.get(space) ?? [], began: began.get(space) }),
+        begins: (space, head) => void begun.set(space, head),
+        note: (space, noted) => {
+          if (noted.length > 0) notes++
+          marks.set(space, noted)
+        }
+      }
+    },
+    bark: () => {
+      for (const run of Board.blamed(board.runs())) marks.set(run.space, Board.marked(run, marks.get(run.space) ?? []))
+    },
+    close: () => {
+      begun = new Map()
+    },
+    marks: (space) => marks.get(space) ?? [],
+    notes: () => notes
+  }
+}
+
+const never = () => new Promise<void>(() => {})
+
+/** An enzyme that never returns for the poison, and counts everything else. */
+const counting = (name: string, poison: string, options = {}) =>
+  enzyme(name, (tx: Transaction, { payload }: Event) => payload === poison ? never() : tx.increment(`/data/${name}/${String(payload)}`), { query: "/signals/s/:n", limitMs: 3_600_000, ...options })
+
+/** Processes over one store, each of which is ended by its watchdog or from outside. */
+export const processes = (poison: string, options = {}) => Effect.gen(function*() {
+  const machine = yield* Machine.make
+  const ends = make()
+  const start = () => Effect.provideService(machine.boot([counting("poisoned", poison, options), counting("other", "nothing")]), CurrentWatchdog, ends.start())
+  /** Steps until the run that never returns is under way. */
+  const reach = (space: Space) => Effect.gen(function*() {
+    const fiber = yield* Effect.forkChild(Effect.exit(steps(space, 100)), { startImmediately: true })
+    yield* Effect.promise(async () => {
+      for (let i = 0; i < 400; i++) await new Promise<void>((resolve) => void setImmediate(resolve))
+    })
+    yield* Fiber.interrupt(fiber)
+  })
+  return { ends, machine, reach, start }
+})
