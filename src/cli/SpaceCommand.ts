@@ -4,9 +4,11 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import type { SpaceState } from "../kernel/Space.ts"
+import * as Flag from "effect/cli/Flag"
+import type { SpaceState, WaitingRow } from "../kernel/Space.ts"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
 
@@ -40,6 +42,28 @@ const state = Command.make("state", { space: name, json: Output.json }, ({ json,
   Client.use((client) => client.ask<SpaceState>(`${path(space)}/control`)).pipe(
     Effect.flatMap((found) => Output.data(json, found, lines(found)))
   )).pipe(Command.withDescription("Print whether a space runs, is paused or shut down, what is parked, and what is locked"))
+
+const waiting = Command.make("waiting", {
+  space: name,
+  limit: Flag.Int("limit").pipe(Flag.withDescription("At most this many"), Flag.withDefault(100)),
+  after: Flag.String("after").pipe(Flag.withDescription("Where the list before ended"), Flag.optional),
+  json: Output.json
+}, ({ after, json, limit, space }) =>
+  Effect.gen(function*() {
+    const client = yield* Client
+    const from = Option.match(after, { onNone: () => "", onSome: (cursor) => `&after=${encodeURIComponent(cursor)}` })
+    const page = yield* client.ask<{ readonly waiting: ReadonlyArray<WaitingRow>; readonly next: number | null }>(`${path(space)}/waiting?limit=${limit}${from}`)
+    yield* Output.data(json, page.waiting, Output.table(page.waiting.map(columns)))
+    if (page.next !== null) yield* Output.note(`there are more: --after ${page.next}`)
+  })).pipe(Command.withDescription("List what waits in a space, and for what: parked, delayed, retrying, held, a lost conflict, its lane, another space"))
+
+const columns = ({ attempt, due, enzymes = [], id, on, signal, target, why }: WaitingRow): ReadonlyArray<string> => [
+  id,
+  on === undefined ? why : `${why} (${on})`,
+  `${enzymes.join(", ")}${attempt === undefined ? "" : ` attempt ${attempt}`}`,
+  [due?.beat === undefined ? "" : `from beat ${due.beat}`, due?.moment === undefined ? "" : `at ${new Date(due.moment).toISOString()}`].join(" ").trim(),
+  [signal, target === undefined ? undefined : `→ ${target}`].filter((part) => part !== undefined).join(" ")
+]
 
 const holding = (verb: "hold" | "release", description: string) =>
   Command.make(verb, { space: name, json: Output.json }, ({ json, space }) =>
@@ -77,6 +101,6 @@ const unlock = locking("unlock", "DELETE", "Unlock a cell")
  */
 export const command = Command.make("space").pipe(
   Command.withDescription("Create and list spaces, look how one stands, and lock its cells"),
-  Command.withSubcommands([create, ls, state, hold, release, lock, unlock]),
+  Command.withSubcommands([create, ls, state, waiting, hold, release, lock, unlock]),
   Command.provide(Client.layer)
 )

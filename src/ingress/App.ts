@@ -36,6 +36,7 @@ import * as Rv from "./Rv.ts"
 import * as SignalRequest from "./SignalRequest.ts"
 import * as Sse from "./Sse.ts"
 import { Transfers } from "./Transfers.ts"
+import * as Waiting from "./Waiting.ts"
 import * as Wire from "./Wire.ts"
 
 /** What the application stands on. */
@@ -114,6 +115,7 @@ const routesOf = (services: Services, options: Options, { getPath, stream, tell,
   const find = (name: string) => Effect.runPromise(services.kernel.space(name, { create: false }))
   stateRoutes(app, services, { stream, transfers })
   Dead.routes(app, find)
+  Waiting.routes(app, find)
   Flows.routes(app, { find, kernel: services.kernel, stream, wantsStream })
   app.get("/v1/spaces/:space/denials", async (c) => {
     const space = await find(c.req.param("space"))

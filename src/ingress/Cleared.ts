@@ -20,6 +20,7 @@ import * as SignalRequest from "./SignalRequest.ts"
 import * as Sse from "./Sse.ts"
 import type { Frame } from "./Sse.ts"
 import type { Transfers } from "./Transfers.ts"
+import * as Waiting from "./Waiting.ts"
 import * as Wire from "./Wire.ts"
 
 /** What a request is answered on. */
@@ -64,6 +65,7 @@ export const make = (kernel: Kernel["Service"], { getPath, stream, tell, transfe
     if (receipt === undefined) throw new Problem.RequestRefused({ code: "receipt/absent", reason: `There is no receipt of "${id.slice(0, 200)}" for reader "${c.env.reader.name}"` })
     return Json.answer(wired(receipt), fresh)
   })
+  app.get(Waiting.PATH, async (c) => Waiting.shown(await opened(c.req.param("space"), c.env.reader), { after: c.req.query("after"), limit: c.req.query("limit") }))
   app.get("/v1/spaces/:space/blobs/:hash", async (c) => {
     const reader = await opened(c.req.param("space"), c.env.reader)
     return Blobs.send({ name: c.req.param("space"), blobPart: (hash, part) => reader.blobPart(hash, part) }, c.req.param("hash"), { request: c.req.raw, transfers })

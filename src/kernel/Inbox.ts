@@ -381,6 +381,11 @@ export class Inbox {
     else this.trackOf(this.waiting.at(seq)).heads.push({ seq, lane })
   }
 
+  /** Whether an event has to wait for another one of its lane. */
+  isBehind(signal: Signal, lane: Resolution["lane"]): boolean {
+    return this.lanes.has(laneOf(signal, lane))
+  }
+
   private queue(lane: string, seq: number): void {
     const queue = this.lanes.get(lane)
     if (queue === undefined) this.lanes.set(lane, single(seq))

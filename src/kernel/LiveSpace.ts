@@ -33,6 +33,7 @@ import * as Reporting from "./Reporting.ts"
 import { Settlers } from "./Settlers.ts"
 import type { Accepted, Clearance, DeadPage, Denial, OpenLetter, PostedSignal, PostHears, Reader, Space, Waits } from "./Space.ts"
 import type { Pending } from "./Signal.ts"
+import * as WaitingList from "./WaitingList.ts"
 import { LiveDebug } from "./SpaceDebug.ts"
 import { LiveFlows } from "./SpaceFlows.ts"
 import { LiveGraph } from "./SpaceGraph.ts"
@@ -197,6 +198,10 @@ export class LiveSpace implements Space, Neighbour {
     return this.durably(() => DeadLetter.list(this.body.store, page))
   }
 
+  waiting(page: Parameters<Space["waiting"]>[0]): ReturnType<Space["waiting"]> {
+    return this.durably(() => WaitingList.page(WaitingList.find(this.body, page), page.limit))
+  }
+
   letter(id: string, enzyme: string): Effect.Effect<OpenLetter | undefined, ReadError> {
     return this.durably(() => {
       const letter = DeadLetter.find(this.body.store, id, enzyme)
@@ -245,7 +250,7 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   reader(clearance: Clearance): Reader {
-    return new LiveReader({ body: this.body, space: this, denials: this.refused, cursor: this.cursor, observing: this.observing }, clearance)
+    return new LiveReader({ body: this.body, space: this, denials: this.refused, cursor: this.cursor, observing: this.observing, queued: (page) => this.durably(() => WaitingList.find(this.body, page)) }, clearance)
   }
 
   readonly denials: Space["denials"] = Effect.sync(() => [...this.refused])

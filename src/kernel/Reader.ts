@@ -21,8 +21,10 @@ import type { Observing } from "./Observing.ts"
 import * as Reading from "./Reading.ts"
 import * as Receipts from "./Receipts.ts"
 import type { Receipt } from "./Receipts.ts"
-import type { Clearance, Denial, PostedSignal, Reader, Seen, ShownReceipt, Space, Waits } from "./Space.ts"
+import * as Signal from "./Signal.ts"
+import type { Clearance, Denial, PostedSignal, Reader, Seen, ShownPage, ShownReceipt, ShownWaiting, Space, Waits } from "./Space.ts"
 import { type CellHeld, Withheld } from "./SpaceError.ts"
+import * as WaitingList from "./WaitingList.ts"
 
 /** Most denials that a space remembers. */
 export const MAX_DENIALS = 1000
@@ -34,6 +36,8 @@ export interface Around {
   readonly denials: Array<Denial>
   readonly cursor: Cursor
   readonly observing: Pick<Observing, "pull">
+  /** What waits, a page at a time. */
+  readonly queued: (page: { readonly after?: number | undefined; readonly limit: number }) => Effect.Effect<ReadonlyArray<WaitingList.Found>, ReadError>
 }
 
 type Denied = ReadError | Withheld
@@ -115,6 +119,24 @@ export class LiveReader implements Reader {
   blobPart(hash: string, part: number): ReturnType<Reader["blobPart"]> {
     const address = `/cas/${hash}`
     return this.mayKnow(address) ? this.around.space.blobPart(hash, part) : this.denied(address)
+  }
+
+  /** What waits after a cursor: signals and attempts that tell no more than the reader may know. */
+  waiting({ after, limit }: { readonly after?: string | undefined; readonly limit: number }): Effect.Effect<ShownPage, ReadError> {
+    const { cursor, queued } = this.around
+    const { atoms } = this.clearance
+    return Effect.gen({ self: this }, function*() {
+      const found: Array<WaitingList.Found> = []
+      for (let from = after === undefined ? undefined : cursor.beat(after); ;) {
+        const page = yield* queued({ after: from, limit: WaitingList.MAX_PAGE })
+        found.push(...page.filter(({ pending, row: { target } }) => Label.isWithin(Signal.toldBy(pending), atoms) && (target === undefined || this.mayKnow(target))))
+        if (page.length < WaitingList.MAX_PAGE || found.length > limit) break
+        from = page.at(-1)!.pending.seq
+      }
+      const waiting = found.slice(0, limit).map(({ pending: { signal: { origin } }, row: { attempt, code, enzymes, id, signal, target, why } }): ShownWaiting =>
+        ({ ...origin === "caller" ? { id } : {}, ...signal && { signal }, ...target && { target }, why, ...code && { code }, ...enzymes && { enzymes }, ...attempt && { attempt } }))
+      return { waiting, next: found.length > limit ? cursor.of(found[limit - 1]!.pending.seq) : undefined }
+    })
   }
 
   private get principal(): string {

@@ -23,8 +23,10 @@ import type { ControlError, ReadError, SignalError } from "./Expected.ts"
 import type { Foreign, ForeignChange } from "./Foreign.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "./DeadLetter.ts"
 import type { OperationDossier, OperationPage, OperationRow } from "./Dossiers.ts"
-import type { HandlingReceipt, Receipt } from "./Receipts.ts"
+import type { Receipt } from "./Receipts.ts"
+import type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting } from "./Shown.ts"
 import type { BeatAborted, CellHeld, HistoryBusy, SpaceStopped, Withheld } from "./SpaceError.ts"
+import type { WaitingPage, WaitingRow } from "./WaitingList.ts"
 
 /** A signal from outside. It is always an event, payload or not. */
 export interface PostedSignal extends Omit<SignalRequest, "space"> {
@@ -68,6 +70,7 @@ export interface Waits {
   readonly wait?: number | undefined
 }
 
+export type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting, WaitingPage, WaitingRow }
 export type { Foreign, ForeignChange }
 export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationPage, OperationRow }
 
@@ -268,33 +271,6 @@ export interface Clearance {
   readonly atoms: Label
 }
 
-/** A reader was refused. */
-export interface Denial {
-  /** In milliseconds since 1970. */
-  readonly at: number
-  readonly reader: string
-  readonly address: string
-}
-
-/** One of the values at an address; the cursor says where to go on and nothing else. */
-export interface Seen {
-  readonly cursor: string
-  readonly value: Value
-  /** The value's text; `null` where there is none. */
-  readonly text: string
-  readonly isReset: boolean
-}
-
-/** A handling as a reader is shown it. */
-export type ShownHandling = Pick<HandlingReceipt, "enzyme" | "outcome" | "value" | "error"> | { readonly enzyme: string; readonly outcome: "withheld" }
-
-/** A receipt as a reader is shown it. */
-export interface ShownReceipt {
-  readonly id: string
-  readonly status: Receipt["status"] | "withheld"
-  readonly handlings: ReadonlyArray<ShownHandling>
-}
-
 /**
  * What a reader is shown of a space, and may do there.
  *
@@ -316,6 +292,8 @@ export interface Reader {
   /** Takes a signal in the reader's name. */
   readonly signal: (request: PostedSignal) => Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError>
   readonly blobPart: (hash: string, part: number) => Effect.Effect<BlobPart | undefined, ReadError | Withheld>
+  /** What waits after a cursor, as far as the reader may learn it. */
+  readonly waiting: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<ShownPage, ReadError>
 }
 
 /**
@@ -347,6 +325,8 @@ export interface Space {
   readonly unbind: (cell: string, enzyme: string) => Effect.Effect<number, ControlError>
   /** The dead letters after a cursor, a page at a time. */
   readonly dead: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<DeadPage, ReadError>
+  /** What waits after a number, a page at a time, and why. */
+  readonly waiting: (page: { readonly after?: number | undefined; readonly limit: number }) => Effect.Effect<WaitingPage, ReadError>
   /** One dead letter with its payload and message; `undefined` where there is none. */
   readonly letter: (id: string, enzyme: string) => Effect.Effect<OpenLetter | undefined, ReadError>
   /** Sends a dead letter again, by the next beat: exactly its enzyme runs anew, or, where its chain was too long, all that take the signal. Answers the beat, when durable. */

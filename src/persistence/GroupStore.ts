@@ -124,8 +124,8 @@ export class GroupStore implements SpaceStore {
     return rows.length < 2 ? rows : [...rows].sort((a, b) => a.enzyme < b.enzyme ? -1 : 1)
   }
 
-  *queue(): Iterable<QueueRow> {
-    for (let after = -1, more = true; more;) {
+  *queue(from = -1): Iterable<QueueRow> {
+    for (let after = from, more = true; more;) {
       // A flush between two pages puts another overlay in the place of this one.
       const { dequeued, queued } = this.overlay
       const stored = this.backend.queue(after, PAGE)

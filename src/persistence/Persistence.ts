@@ -146,8 +146,8 @@ export interface SpaceStore {
   /** Journal rows from `from` to `to`, both included, in order. */
   readonly scanJournal: (from: number, to: number) => Iterable<JournalRow>
   readonly receipts: (id: string) => ReadonlyArray<ReceiptRow>
-  /** The signals that wait, in the order of their numbers. */
-  readonly queue: () => Iterable<QueueRow>
+  /** The signals that wait, in the order of their numbers; those after a number, where one is given. */
+  readonly queue: (after?: number) => Iterable<QueueRow>
   /** The signal that waits under this number, and perhaps some that follow it in order, at most `limit` in all; none where no signal has the number. */
   readonly queued: (seq: number, limit: number) => ReadonlyArray<QueueRow>
   /** The signals that wait under this id, in the order of their numbers. */

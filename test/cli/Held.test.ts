@@ -76,6 +76,8 @@ export default Enzyme.make({ name: "peek", query: "/signals/peek", run: () => pr
     const { id } = await json("signal", "shop", "--signal", "/signals/greet/ann") as { readonly id: string }
     assert.deepInclude(await json("signal", "shop", "--signal", "/signals/unheard", "--wait", "10").catch(String) as string, "no-match")
     assert.deepInclude((await ask(without.url, `/v1/spaces/shop/receipts/${id}`)).body, { status: "pending" })
+    const [held] = await json("space", "waiting", "shop") as ReadonlyArray<object>
+    assert.deepInclude(held, { id, signal: "/signals/greet/ann", why: "held", code: "enzyme/held", enzymes: ["greet"] })
     const { stderr } = await without.stop("SIGTERM")
     assert.match(stderr, /^sev:warn enzyme\/held shop greet: /m)
     assert.include(stderr, "no enzyme is called \"nobody\"")

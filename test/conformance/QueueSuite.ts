@@ -18,6 +18,9 @@ export const queue = (test: Test): void => {
     }, (store) => {
       const gone = new Set([0, 63, 64, 149, 160, 229])
       assert.deepStrictEqual(Array.from(store.queue(), ({ seq, text }) => ({ seq, text })), queued(0, 230).filter((row) => !gone.has(row.seq)))
+      for (const after of [-1, 0, 64, 150, 160, 229]) {
+        assert.deepStrictEqual(Array.from(store.queue(after), ({ seq }) => seq), queued(after + 1, 230).map(({ seq }) => seq).filter((seq) => !gone.has(seq)))
+      }
     })
   })
   test("finds a signal that waits by its number, and those that share an id in the order of their numbers", () =>

@@ -137,6 +137,7 @@ const shown = Fx.fnUntraced(function*(space: Space, ids: ReadonlyArray<string>) 
   const dossier = typeof oid === "string" ? yield* asked(reader.get(`/rt/ops/${oid}`)) : undefined
   const { code, state, status } = (dossier ?? {}) as Readonly<Record<string, unknown>>
   seen["operation"] = [code, state, status]
+  seen["waiting"] = yield* asked(Fx.map(reader.waiting({ limit: 100 }), ({ waiting }) => waiting))
   seen["receipts"] = yield* Fx.forEach(ids, (id) => asked(reader.receipt(id)))
   return seen
 })

@@ -1,0 +1,49 @@
+/**
+ * What waits in a space, over HTTP, in pages.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import type { Hono } from "hono"
+import type { Reader, Space } from "../kernel/Space.ts"
+import * as Body from "./Body.ts"
+import * as Json from "./Json.ts"
+import { RequestRefused } from "./Problem.ts"
+
+/** Most signals that one answer lists. */
+const MAX_LISTED = 1000
+
+/** Signals of an answer where none is asked for. */
+const LISTED = 100
+
+export const PATH = "/v1/spaces/:space/waiting"
+
+/**
+ * Adds the operator's route to an application.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const routes = (app: Hono, find: (space: string) => Promise<Space>): void => {
+  app.get(PATH, async (c) => {
+    const after = c.req.query("after")
+    const from = after === undefined ? undefined : Body.count(after)
+    const limit = limitOf(c.req.query("limit"))
+    const { next, waiting } = await Effect.runPromise((await find(c.req.param("space"))).waiting({ after: from, limit }))
+    return answer(waiting, next)
+  })
+}
+
+/** The same for a reader. */
+export const shown = async (reader: Reader, { after, limit }: { readonly after: string | undefined; readonly limit: string | undefined }): Promise<Response> => {
+  if (after !== undefined && !/^[0-9a-f]{16}$/.test(after)) {
+    throw new RequestRefused({ code: "query/invalid", reason: `after is ${JSON.stringify(after.slice(0, 200))}. Give it as the answer before gave next` })
+  }
+  const page = await Effect.runPromise(reader.waiting({ after, limit: limitOf(limit) }))
+  return answer(page.waiting, page.next)
+}
+
+const limitOf = (limit: string | undefined): number => Math.min(limit === undefined ? LISTED : Body.count(limit), MAX_LISTED)
+
+const answer = (waiting: ReadonlyArray<unknown>, next: string | number | undefined): Response =>
+  Json.answer({ waiting, next: next ?? null }, { headers: { "cache-control": "no-store" } })
