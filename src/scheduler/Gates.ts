@@ -10,6 +10,7 @@
  */
 import { Heap } from "../cell/Heap.ts"
 import * as Flag from "./Flag.ts"
+import type { Graph } from "./Graph.ts"
 import type { Gate, Node } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
@@ -48,11 +49,13 @@ interface Wait {
 export class Gates {
   /** The beat's clock. */
   now = 0
+  private readonly graph: Graph
   private readonly queue: Queue
   private readonly waits = new Heap<Wait>((a, b) => a.at - b.at || a.node.ordinal - b.node.ordinal)
   private readonly restless = new Set<Node>()
 
-  constructor(queue: Queue) {
+  constructor(graph: Graph, queue: Queue) {
+    this.graph = graph
     this.queue = queue
   }
 
@@ -103,6 +106,7 @@ export class Gates {
   /** Puts a node down until its gate opens. */
   hold(node: Node): void {
     if ((node.flags & GATED) !== 0) return
+    this.graph.shape = this.graph.clock
     node.flags |= GATED
     this.waits.push({ at: eligibleAt(node), node })
   }

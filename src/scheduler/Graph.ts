@@ -46,6 +46,8 @@ export class Graph {
   private readonly queue: Queue
   /** Counts changes, so that what was found up to date stays so until the next. */
   clock = 0
+  /** The change up to which edges or writers last differed, or a node was put down: what lies above a node may be another lot since. */
+  shape = 0
   /** Told of each run that ends, with the documents that it wrote beside its output, where somebody listens. */
   told: ((run: NodeRun, keys: ReadonlyArray<string>) => void) | undefined
   /** Whether each run is to know what changed before it. */
@@ -78,7 +80,7 @@ export class Graph {
   /** Makes a node the writer of a document; readers that are there already give it their demand. */
   addWriter(node: Node, location: Location): void {
     location.writer = node
-    this.clock++
+    this.shape = ++this.clock
     this.writers++
     for (const edge of this.edgesTo(location)) {
       if (edge.reader === node) continue
@@ -89,7 +91,7 @@ export class Graph {
 
   /** Takes from a node all that it writes. */
   removeWriter(node: Node): void {
-    this.clock++
+    this.shape = ++this.clock
     this.writers++
     for (const location of this.outputsOf(node)) {
       location.writer = undefined
@@ -106,6 +108,7 @@ export class Graph {
   /** Adds an edge between the edge read before and the next one. */
   link(reader: Node, location: Location, { after, before }: { readonly after: Edge | undefined; readonly before: Edge | undefined }): Edge {
     const edge = new Edge(reader, location, before)
+    this.shape = this.clock
     reader.flags &= ~KEPT
     if (after === undefined) reader.reads = edge
     else after.nextRead = edge
@@ -132,6 +135,7 @@ export class Graph {
   /** Takes an edge out of its location's readers; the reader's own list is the caller's business. */
   unlink(edge: Edge): void {
     const { location, nextReader, previousReader, reader } = edge
+    this.shape = this.clock
     reader.flags &= ~KEPT
     if (previousReader === undefined) location.firstReader = nextReader
     else previousReader.nextReader = nextReader
@@ -328,12 +332,12 @@ export class Graph {
 
   /** Takes a materializer in. */
   cover(node: Node): void {
-    this.clock++
+    this.shape = ++this.clock
     this.coverage.add(node)
   }
 
   uncover(node: Node): void {
-    this.clock++
+    this.shape = ++this.clock
     this.coverage.remove(node)
   }
 

@@ -169,7 +169,8 @@ export class Invalidation {
     const { flags } = node
     node.flags = flags | INVALID
     if (node.gate !== undefined) this.gates.disturb(node)
-    if ((flags & GATED) === 0 && node.isLive) this.queue.push(node)
+    if ((flags & GATED) !== 0) this.graph.shape = this.graph.clock
+    else if (node.isLive) this.queue.push(node)
   }
 }
 

@@ -98,7 +98,7 @@ export class Scheduler {
     const queue = new Queue()
     this.graph = new Graph(ground, queue)
     const { graph } = this
-    this.gates = new Gates(queue)
+    this.gates = new Gates(graph, queue)
     const { gates } = this
     this.invalidation = new Invalidation({ graph, gates, queue })
     this.registry = new Registry({ graph, gates, queue, invalidation: this.invalidation })

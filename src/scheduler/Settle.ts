@@ -60,6 +60,8 @@ export class Settle {
   private runs = 0
   /** Counts what walks could not bring up to date: what stands below is not either, though nothing else is to be done for it. */
   private held = 0
+  /** Counts the nodes that walks went through, which is what reads cost beside the runs. */
+  walked = 0
   /** Counts nodes that runs started and that have to run. */
   started = 0
   /** Milliseconds of the host, where runs of effects are to be measured. */
@@ -90,6 +92,7 @@ export class Settle {
    * Brings a node and all above it up to date, demanded or not. Answers when its gate opens, where one holds it back.
    */
   pull(node: Node): number | undefined {
+    if (this.isFresh(node)) return undefined
     const isKnown = node.checked === this.graph.clock && (node.flags & UNSETTLED) === 0
     const { started } = this
     // What stands too deep is reached from what was met, some levels further each time.
@@ -117,7 +120,25 @@ export class Settle {
   private closure(start: Node): ReadonlySet<Node> {
     const seen = new Set<Node>([start])
     for (const node of seen) for (const writer of this.writersAbove(node)) seen.add(writer)
+    this.walked += seen.size
     return seen
+  }
+
+  /** Whether a node and all above it are up to date, as far as a look at the node itself tells. */
+  private isKnown(node: Node): boolean {
+    return (node.checked === this.graph.clock && (node.flags & UNSETTLED) === 0) || this.isFresh(node)
+  }
+
+  /**
+   * Whether a node is live, and nothing above it is left to run or held back. Of what is demanded, all that has to run stands in the queue
+   * or waits for its gate, so this takes no walk; where gates wait, one since who reads whom changed.
+   */
+  private isFresh(node: Node): boolean {
+    if ((node.flags & (UNSETTLED | RUNNING)) !== 0 || !node.isLive) return false
+    const { gates, graph, queue } = this
+    const isPlain = !graph.isCyclic && graph.coverage.isEmpty
+    if (!(isPlain ? queue.isPast(node.level) : queue.isEmpty)) return false
+    return (node.checked >= graph.shape && !graph.isCyclic) || gates.nextDue === undefined
   }
 
   /** Begins a beat's work: whatever ran before counts no more against the budget. */
@@ -260,7 +281,7 @@ export class Settle {
    * The walk keeps its own stack, so that long chains take no room on the host's.
    */
   readonly ensure = (start: Node): boolean => {
-    if (start.checked === this.graph.clock && (start.flags & UNSETTLED) === 0) return false
+    if (this.isKnown(start)) return false
     const steps: Array<Step> = []
     this.enter(start, steps)
     let isAgain = false
@@ -286,8 +307,9 @@ export class Settle {
   private enter(node: Node, steps: Array<Step>): void {
     const { flags } = node
     if ((flags & (WALKED | RUNNING | REMOVED)) !== 0) return
-    if (node.checked === this.graph.clock && (flags & UNSETTLED) === 0) return
+    if (this.isKnown(node)) return
     node.flags |= WALKED
+    this.walked++
     steps.push({ node, writers: this.writersAbove(node), next: 0 })
   }
 
@@ -306,6 +328,7 @@ export class Settle {
 
   /** When the latest gate opens that keeps a node or one above it from being up to date; `undefined` where all of that is settled. */
   heldUntil(start: Node): number | undefined {
+    if (this.isFresh(start)) return undefined
     if (!this.graph.isCyclic && start.checked === this.graph.clock && (start.flags & UNSETTLED) === 0) return undefined
     let until: number | undefined
     for (const node of this.closure(start)) {

@@ -132,6 +132,64 @@ describe("a pull", () => {
   })
 })
 
+describe("a read of what is live and at rest", () => {
+  /** A cell that follows from so many others, watched; with a gate that waits where that is asked for, and a ring. */
+  const wide = (size: number, { gated = false, ring = false } = {}) => {
+    const scheduler = new Scheduler()
+    const sums = Array.from({ length: size }, (_, i) => `/c/${i}`)
+    sums.forEach((output, i) => scheduler.register(Computation.make({ name: `c${i}`, output, run: (tx) => Number(tx.get(`/s/${i % 10}`) ?? 0) })))
+    scheduler.register(Computation.make({ name: "total", output: "/total", run: (tx) => sums.reduce((sum, cell) => sum + Number(tx.get(cell)), 0) }))
+    scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/total"), deliver: nothing }))
+    const beside = (name: string, above: string, throttle?: number) => {
+      scheduler.register(Computation.make({ name, output: `/${name}`, run: (tx) => Math.min(2, Number(tx.get(above) ?? 0)), throttle }))
+      scheduler.register(Effect.make({ name: `${name}-watch`, read: (tx) => tx.get(`/${name}`), deliver: nothing }))
+    }
+    if (gated) beside("slow", "/x", 1000)
+    if (ring) {
+      beside("one", "/two")
+      beside("two", "/one")
+    }
+    scheduler.settle(1)
+    scheduler.set("/x", 1)
+    scheduler.settle(2)
+    assert.strictEqual(scheduler.pull("/total"), 0)
+    return scheduler
+  }
+
+  for (const [how, options] of [["", {}], [", beside a gate that waits", { gated: true }], [", beside a ring", { ring: true }]] as const) {
+    it(`walks through nothing, however much that derives from${how}`, () => {
+      for (const size of [10, 1000]) {
+        const scheduler = wide(size, options)
+        const before = scheduler.settling.walked
+        for (let i = 1; i <= 5; i++) {
+          scheduler.set("/elsewhere", i)
+          scheduler.settle(2 + i)
+          assert.strictEqual(scheduler.pull("/total"), 0)
+        }
+        assert.strictEqual(scheduler.settling.walked - before, 0, `of ${size}`)
+        scheduler.set("/s/3", 1)
+        assert.strictEqual(scheduler.pull("/total"), size / 10)
+      }
+    })
+  }
+
+  it("tells that a gate above holds it back, from when that is put down", () => {
+    const scheduler = new Scheduler()
+    scheduler.register(Computation.make({ name: "slow", output: "/slow", throttle: 1000, run: (tx) => Number(tx.get("/x") ?? 0) }))
+    scheduler.register(Computation.make({ name: "next", output: "/next", run: (tx) => Number(tx.get("/slow")) % 2 }))
+    scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/next"), deliver: nothing }))
+    scheduler.settle(1)
+    const held = () => scheduler.demands.read(Address.parse("/next"), "deep")
+    assert.isUndefined(held())
+    scheduler.set("/x", 2)
+    assert.strictEqual(held(), 1001)
+    scheduler.settle(2)
+    assert.strictEqual(held(), 1001)
+    scheduler.settle(1001)
+    assert.isUndefined(held())
+  })
+})
+
 describe("what was there", () => {
   it("leaves nothing behind, but the turns of the names that went last", () => {
     const scheduler = new Scheduler({ read: () => undefined, children: () => [], content: () => undefined, holds: true })
