@@ -12,6 +12,7 @@ import * as Accident from "../diagnostic/Accident.ts"
 import type { Reporter } from "../diagnostic/Reporter.ts"
 import type { Kernel } from "../kernel/Kernel.ts"
 import type { Space } from "../kernel/Space.ts"
+import type { Stop } from "../kernel/Stops.ts"
 import type { Page } from "../loader/Config.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
@@ -106,9 +107,10 @@ const routesOf = (services: Services, options: Options, { getPath, stream, tell,
   })
   app.notFound((c) => nothing(app, c.req))
   app.get("/livez", () => Json.answer({ status: "live" }))
-  app.get("/readyz", async () => {
+  const refusal = Guard.make(options, services.hash)
+  app.get("/readyz", async (c) => {
     await Effect.runPromise(services.kernel.spaces)
-    return Json.answer({ status: "ready" })
+    return readiness(await Effect.runPromise(services.kernel.stops), refusal(c.req.raw) === undefined)
   })
   runtimeRoutes(app, services.kernel)
   signalRoutes(app, services.kernel)
@@ -129,6 +131,15 @@ const routesOf = (services: Services, options: Options, { getPath, stream, tell,
   Rv.routes(app, { find, stream, wantsStream })
   for (const [path, page] of Object.entries(options.pages)) app.get(path, (c) => Pages.send(page, services, c.req.raw.signal))
   return app
+}
+
+/** Most spaces that a probe names. */
+const MAX_NAMED = 100
+
+/** Whether all that was asked for runs; which space stopped, where its store is and why is told to the operator alone. */
+const readiness = (stops: ReadonlyArray<Stop>, isOperator: boolean): Response => {
+  if (stops.length === 0) return Json.answer({ status: "ready" })
+  return Json.answer({ status: "stopped", count: stops.length, ...isOperator ? { stopped: stops.slice(0, MAX_NAMED) } : {} }, { status: 503, headers: { "cache-control": "no-store" } })
 }
 
 /** Tells of failures to the inside. */

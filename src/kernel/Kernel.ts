@@ -26,6 +26,7 @@ import { Recall } from "./Recall.ts"
 import * as Recovery from "./Recovery.ts"
 import { RunWatch } from "./RunWatch.ts"
 import type { Space } from "./Space.ts"
+import { type Stop, Stops } from "./Stops.ts"
 import { CurrentWatchdog } from "./Watchdog.ts"
 
 /** An enzyme, with the digest of the module it came from. */
@@ -51,6 +52,8 @@ export class Kernel extends Context.Service<Kernel, {
   readonly opened: (name: string) => Space | undefined
   /** The names of all spaces. */
   readonly spaces: Effect.Effect<ReadonlyArray<string>, PersistenceError>
+  /** The spaces that stopped by themselves or could not be opened, until they open again. */
+  readonly stops: Effect.Effect<ReadonlyArray<Stop>>
   /** Takes an enzyme or a node in, from the next capture of each space on; `code` is the module it came from. */
   readonly register: (module: Enzyme | NodeDefinition, code?: Code) => Effect.Effect<void, InvalidEnzyme | InvalidNode>
   readonly unregister: (module: Enzyme | NodeDefinition) => Effect.Effect<void, NotRegistered>
@@ -74,6 +77,7 @@ export class Kernel extends Context.Service<Kernel, {
       const open = new Map<string, LiveSpace>()
       const opening = yield* Semaphore.make(1)
       const nodes = new Modules()
+      const stops = new Stops()
       const host = { now: pacemaker.now, wake: pacemaker.wake, watch: yield* RunWatch }
       const parts: Recovery.Parts = { registry, nodes, settings, hash, pacemaker, recall: yield* Recall, reporter: yield* CurrentReporter, watchdog: yield* CurrentWatchdog, host, held: new Set(settings.held) }
 
@@ -88,16 +92,19 @@ export class Kernel extends Context.Service<Kernel, {
             try: () => new LiveSpace(Recovery.recover(store, parts), {
               turn: pacemaker.turn,
               reach: find,
-              stopped: () => {
+              stopped: (error) => {
                 open.delete(name)
+                if (error !== undefined) stops.stopped(error, store.place)
                 Effect.runFork(close(Exit.void))
               }
             }),
             catch: expected(PersistenceError)
           })),
+          Effect.tapError((error) => Effect.sync(() => stops.refused(name, error))),
           Effect.onError((cause) => close(Exit.failCause(cause)))
         )
         open.set(name, space)
+        if (space.error === undefined) stops.opened(name)
         return space
       })
 
@@ -118,6 +125,7 @@ export class Kernel extends Context.Service<Kernel, {
         space: (name, options) => find(name, options?.create),
         opened: (name) => running(open, name),
         spaces: persistence.spaces,
+        stops: Effect.sync(() => stops.all),
         ...registrar({ registry, nodes, wake }),
         enzymes: Effect.sync(() => registry.all().map(({ code, enzyme }) => ({ enzyme, hash: code?.hash })))
       })

@@ -72,14 +72,14 @@ export class LiveSpace implements Space, Neighbour {
   private readonly deliveries: Deliveries
   private closing = false
 
-  constructor(body: LiveBody, around: { readonly turn: Turn; readonly reach: Reach; readonly stopped: () => void }) {
+  constructor(body: LiveBody, around: { readonly turn: Turn; readonly reach: Reach; readonly stopped: (error: SpaceStopped | undefined) => void }) {
     this.name = body.space
     this.body = body
     this.group = new Group(body, around.turn, {
       appended: (beat) => this.tell(beat, true),
       published: (beat) => this.published(beat),
       stopped: (error) => {
-        around.stopped()
+        around.stopped(this.closing ? undefined : error)
         if (!this.closing) body.reporter.report(Accident.of(error))
         this.outbox.stop()
         this.settlers.fail(error)

@@ -100,4 +100,17 @@ export default Enzyme.make({ name: "peek", query: "/signals/peek", run: () => pr
     assert.deepInclude((await ask(mended.url, `/v1/spaces/shop/receipts/${id}`, { headers: { prefer: "wait=10" } })).body, { status: "handled" })
     assert.deepStrictEqual(await json("cell", "get", "shop", "/data/greeted"), ["ann", "bob"])
   })
+
+  test("is alive while a store is damaged, and /readyz names the space, the store and why", { "systole.config.ts": config, "enzymes/greet.ts": greet }, async ({ json, serve, write }) => {
+    write(".data/torn.sqlite", "no database at all".repeat(100))
+    const server = await serve("start")
+    assert.deepInclude(await json("signal", "shop", "--signal", "/signals/greet/ann", "--wait", "10") as object, { status: "handled" })
+    assert.strictEqual((await ask(server.url, "/livez")).status, 200)
+    const { body, status } = await ask(server.url, "/readyz")
+    assert.strictEqual(status, 503)
+    const [stop] = body["stopped"] as ReadonlyArray<Record<string, string>>
+    assert.deepInclude(stop, { space: "torn", code: "store/damaged" })
+    assert.match(stop!["store"]!, /torn\.sqlite$/)
+    assert.include(stop!["reason"], "not an SQLite database")
+  })
 })

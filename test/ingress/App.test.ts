@@ -305,6 +305,17 @@ describe("App", () => {
   })
 
   describe("when the runtime is in trouble", () => {
+    it.live("is alive and not ready when a space stopped, and names it, its store and the reason to the operator alone", () =>
+      Effect.gen(function*() {
+        const stop = { space: "shop", store: "/srv/shop.sqlite", code: "store/damaged", reason: "it is torn" }
+        const token = "operator-operator"
+        const { ask } = yield* served({ config: { token }, kernel: (kernel) => ({ ...kernel, stops: Effect.succeed([stop]) }) })
+        const [live, open, operator] = yield* Effect.promise(() => Promise.all([ask("/livez"), ask("/readyz"), ask("/readyz", { headers: { authorization: `Bearer ${token}` } })]))
+        assert.strictEqual(live.status, 200)
+        assert.deepStrictEqual([open.status, open.body], [503, { status: "stopped", count: 1 }])
+        assert.deepStrictEqual([operator.status, operator.body], [503, { status: "stopped", count: 1, stopped: [stop] }])
+      }))
+
     it.live("answers 429 when the inbox is full", () =>
       Effect.flatMap(served({ enzymes, config: { spaces: { create: "on-demand" }, limits: { inboxSignals: 1 } } }), ({ post }) =>
         Effect.promise(async () => {

@@ -16,6 +16,22 @@ const keep = Effect.fnUntraced(function*(space: Effect.Success<ReturnType<typeof
 })
 
 describe("A store that cannot be read", () => {
+  it.effect("has its space named among those that stopped, with the reason, until that opens again", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const space = yield* machine.boot([Kit.enzyme("count", (tx) => tx.increment("/data/n"))])
+      assert.deepStrictEqual(yield* machine.stops, [])
+      machine.breakDisk(true)
+      assert.strictEqual((yield* Effect.flip(space.signal({ signal: "/signals/count" }))).code, "space/stopped")
+      const [stop] = yield* machine.stops
+      assert.deepInclude(stop!, { space: "machine", code: "space/stopped" })
+      assert.isNotEmpty(stop!.store)
+      assert.include(stop!.reason, "the disk is broken")
+      machine.breakDisk(false)
+      yield* machine.open
+      assert.deepStrictEqual(yield* machine.stops, [])
+    }))
+
   it.effect("stops the space, whether or not the run catches it, and the event is handled when it opens again", () =>
     Effect.gen(function*() {
       const machine = yield* Machine.make

@@ -36,6 +36,8 @@ export interface Machine {
   readonly register: (module: Module) => Effect.Effect<void>
   /** The space as the newest kernel gives it: opened again where it had stopped. */
   readonly open: Effect.Effect<Space, PersistenceError>
+  /** The spaces of the newest kernel that stopped. */
+  readonly stops: Kernel["Service"]["stops"]
   /** Lets no flush end. */
   readonly hold: Effect.Effect<void>
   readonly release: Effect.Effect<void>
@@ -121,6 +123,7 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
     unregister: (node) => Effect.suspend(() => Effect.orDie(newest!.unregister(node))),
     register: (module) => Effect.suspend(() => registerIn(newest!, module)),
     open: Effect.suspend(() => newest!.space("machine")),
+    stops: Effect.suspend(() => newest!.stops),
     hold: Effect.andThen(Effect.map(Deferred.make<void>(), (next) => { arrived = next }), Latch.close(gate)),
     release: Effect.asVoid(Latch.open(gate)),
     held: Effect.suspend(() => Deferred.await(arrived)),
