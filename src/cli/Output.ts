@@ -6,6 +6,7 @@
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Flag from "effect/cli/Flag"
+import * as Printable from "../diagnostic/Printable.ts"
 
 /**
  * The flag that every command has.
@@ -25,9 +26,9 @@ export const json = Flag.Boolean("json").pipe(
  * @since 0.1.0
  */
 export const data = (asJson: boolean, value: unknown, text: string | ReadonlyArray<string>): Effect.Effect<void> => {
-  if (asJson) return Console.log(JSON.stringify(value))
+  if (asJson) return Console.log(Printable.lines(JSON.stringify(value)))
   const lines = typeof text === "string" ? [text] : text
-  return lines.length === 0 ? Effect.void : Console.log(lines.join("\n"))
+  return lines.length === 0 ? Effect.void : Console.log(Printable.lines(lines.join("\n")))
 }
 
 /**
@@ -36,7 +37,7 @@ export const data = (asJson: boolean, value: unknown, text: string | ReadonlyArr
  * @category combinators
  * @since 0.1.0
  */
-export const note = (text: string): Effect.Effect<void> => Console.error(text)
+export const note = (text: string): Effect.Effect<void> => Console.error(Printable.lines(text))
 
 /**
  * Rows with their columns in line.
@@ -44,7 +45,8 @@ export const note = (text: string): Effect.Effect<void> => Console.error(text)
  * @category combinators
  * @since 0.1.0
  */
-export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+export const table = (given: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+  const rows = given.map((row) => row.map(Printable.line))
   const widths = rows.reduce<Array<number>>((all, row) => row.map((cell, i) => Math.max(all[i] ?? 0, cell.length)), [])
   return rows.map((row) => row.map((cell, i) => cell.padEnd(widths[i] ?? 0)).join("  ").trimEnd())
 }

@@ -11,6 +11,7 @@ import * as Context from "effect/Context"
 import type { Severity } from "../cell/Severity.ts"
 import type { Diagnostic } from "./Diagnostic.ts"
 import * as Diagnostics from "./Diagnostic.ts"
+import * as Printable from "./Printable.ts"
 
 /** A fact, and where it happened. */
 export interface Told extends Diagnostic {
@@ -84,7 +85,7 @@ const MAX_LINE = 600
 export const line = ({ beat, code, note, origin, severity, space, topic }: Told): string => {
   const place = space === undefined ? "" : ` ${space}${beat === undefined ? "" : `@${beat}`}`
   const by = origin.kind === "runtime" ? "" : ` ${origin.name}`
-  return `${severity} ${topic}${place}${by}: ${note.replaceAll(/\s+/g, " ")}`.slice(0, MAX_LINE) + (code === topic ? "" : ` (${code})`)
+  return Printable.line(`${severity} ${topic}${place}${by}: ${note}`).slice(0, MAX_LINE) + (code === topic ? "" : ` (${Printable.line(code)})`)
 }
 
 const other: Told = { ...Diagnostics.of("runtime/accident", { note: "", origin: { kind: "runtime", name: "reporter" }, subject: undefined }), topic: "other", space: undefined, beat: undefined }

@@ -57,7 +57,11 @@ export const make = (kernel: Kernel["Service"], { getPath, stream, tell, transfe
     const place = Cells.place(c.req.url)
     const reader = await opened(c.req.param("space"), c.env.reader)
     const wantsStream = c.req.method === "GET" && c.req.raw.headers.get("accept")?.includes("text/event-stream") === true
-    return wantsStream ? stream(follow(reader, Cells.address(place), c.req.raw.headers.get("last-event-id")), c.env.reader.name) : read(reader, place, c.req.raw)
+    if (!wantsStream) return read(reader, place, c.req.raw)
+    const address = Cells.address(place)
+    // A refusal is a status: a browser asks for a stream again that ends, and not for one that is refused.
+    await Effect.runPromise(reader.admit(address))
+    return stream(follow(reader, address, c.req.raw.headers.get("last-event-id")), c.env.reader.name)
   })
   app.get("/v1/spaces/:space/receipts/:id", async (c) => {
     const id = c.req.param("id")

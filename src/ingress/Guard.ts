@@ -45,22 +45,34 @@ export const make = (rules: Rules, hash: Hash["Service"]): (request: Request) =>
     return (request) => sameDigest(hash.hex(normalized(request.headers.get("authorization"))), expected) ? undefined : unauthorized
   }
   return (request) => {
-    if (!loopback) return undefined
-    if (!isLocal(hostOf(request))) return foreign(hostOf(request))
-    return isFromElsewhere(request) ? crossSite : undefined
+    if (loopback && !isLocal(hostOf(request))) return foreign(hostOf(request))
+    if (loopback && isFromElsewhere(request)) return elsewhere
+    // A token that is shown is meant to be checked: a wrong one never passes for none.
+    return credentials.test(request.headers.get("authorization") ?? "") ? unknown : undefined
   }
 }
 
-/** Whether a page of another site sends this, other than by leading its reader here. */
-const isFromElsewhere = ({ headers, method }: Request): boolean => {
+/** Whether a page of another origin sends this, such as one at another port, other than by leading its reader here. */
+const isFromElsewhere = (request: Request): boolean => {
+  const { headers, method } = request
   const origin = headers.get("origin")
-  if (origin !== null) return !URL.canParse(origin) || !isLocal(new URL(origin).host)
-  return headers.get("sec-fetch-site") === "cross-site" && !(method === "GET" && headers.get("sec-fetch-mode") === "navigate")
+  if (origin !== null) return !URL.canParse(origin) || new URL(origin).host !== new URL(`http://${hostOf(request)}`).host
+  const site = headers.get("sec-fetch-site")
+  if (site === null || site === "same-origin" || site === "none") return false
+  return !(method === "GET" && headers.get("sec-fetch-mode") === "navigate")
 }
 
-const crossSite = new RequestRefused({
+const elsewhere = new RequestRefused({
   code: "host/refused",
-  reason: "The request comes from a page of another site. Set a token in the configuration, and have that page's own server send it"
+  reason: "The request comes from a page of another origin. Set a token in the configuration, and have that page's own server send it"
+})
+
+/** What shows one of our tokens. */
+const credentials = /^\s*(?:bearer|rendezvous)\b/i
+
+const unknown = new RequestRefused({
+  code: "auth/missing",
+  reason: "The request shows a token, and this server knows no such token. Send the request without the header Authorization, or with the token of a reader or a rendezvous"
 })
 
 const unauthorized = new RequestRefused({

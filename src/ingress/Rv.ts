@@ -8,7 +8,8 @@
 import * as Effect from "effect/Effect"
 import type { Hono } from "hono"
 import type { RendezvousRow } from "../kernel/Space.ts"
-import { RendezvousAbsent } from "../rendezvous/RendezvousError.ts"
+import { RendezvousAbsent, TokenRefused } from "../rendezvous/RendezvousError.ts"
+import { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { RendezvousSpec } from "../stage/Launch.ts"
 import * as Body from "./Body.ts"
 import * as Cells from "./Cells.ts"
@@ -69,8 +70,10 @@ export const routes = (app: Hono, { find, stream, wantsStream }: Around): void =
   app.post(`${RENDEZVOUS}/report`, async (c) => {
     const { telemetry } = await Body.fields(c.req.raw, { telemetry: "any" })
     const { key, space: name } = c.req.param()
-    const space = await find(name)
-    return answer({ key, beat: await Effect.runPromise(space.rv.report(key, telemetry, { token: tokenOf(c.req.raw.headers) })) })
+    const token = tokenOf(c.req.raw.headers)
+    // A worker's token opens one rendezvous, and says of nothing else whether it is there.
+    const space = await find(name).catch((error: unknown) => Promise.reject(token !== undefined && isAbsent(error) ? new TokenRefused({ key }) : error))
+    return answer({ key, beat: await Effect.runPromise(space.rv.report(key, telemetry, { token })) })
   })
   app.post(`${RENDEZVOUS}/kill`, async (c) => {
     const how = await Body.fields(c.req.raw, { mode: "string", wait: "number" })
@@ -83,6 +86,8 @@ export const routes = (app: Hono, { find, stream, wantsStream }: Around): void =
     return answer({ key, beat: await Effect.runPromise((await find(name)).rv.resched(key, delta)) })
   })
 }
+
+const isAbsent = (error: unknown): boolean => error instanceof PersistenceError && (error.code === "space/unknown" || error.code === "space/name")
 
 /** A row as it is answered. What could be tried against a token stays inside. */
 const shown = ({ telemetry, token_id: _, ...row }: RendezvousRow): object => ({ ...row, telemetry: Wire.inline(telemetry) })

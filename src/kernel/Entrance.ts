@@ -95,7 +95,7 @@ export class Entrance {
     if (label === undefined) return undefined
     const { top = Label.none } = this.body.labels ?? {}
     if (!Array.isArray(label) || !Label.isWithin(label, top)) {
-      throw new Emission.InvalidSignal({ reason: `its label is ${JSON.stringify(label).slice(0, 200)}, and the atoms of the space are ${top.length === 0 ? "none" : top.join(", ")}` })
+      throw Emission.labelled(label)
     }
     return Signal.carried(Label.make(label))
   }

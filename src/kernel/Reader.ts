@@ -13,6 +13,7 @@ import * as Stream from "effect/Stream"
 import * as Address from "../cell/Address.ts"
 import * as Label from "../cell/Label.ts"
 import type { Value } from "../cell/Value.ts"
+import * as Emission from "../stage/Emission.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Cursor } from "./Cursor.ts"
 import { Disclosure } from "./Disclosure.ts"
@@ -92,6 +93,11 @@ export class LiveReader implements Reader {
     })
   }
 
+  /** Fails where the reader may not know what lies at an address. */
+  admit(text: string): Effect.Effect<void, Denied> {
+    return Effect.flatMap(this.looked(() => Reading.watchable(text)), ({ key }) => this.mayKnow(key) ? Effect.void : this.denied(text))
+  }
+
   /** What lies at an address, from now on or after a cursor. */
   watch(text: string, last?: string): Stream.Stream<Seen, Denied> {
     const { cursor, space } = this.around
@@ -108,6 +114,8 @@ export class LiveReader implements Reader {
   /** Takes a signal in the reader's name. Where it brings no id it is given one, since those that the space mints tell its beat. */
   signal(request: PostedSignal): Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError> {
     const { body, space } = this.around
+    // Atoms out of its reach are refused as unknown ones are, so that it learns of none.
+    if (request.label !== undefined && !Label.isWithin(request.label, this.clearance.atoms)) return Effect.fail(Emission.labelled(request.label))
     return Effect.suspend(() => Effect.map(space.signal({ ...request, id: request.id ?? body.seed(), principal: this.principal }), ({ duplicate, id }) => ({ id, duplicate })))
   }
 
@@ -157,10 +165,6 @@ export class LiveReader implements Reader {
 
   private mayKnow(key: string): boolean {
     return Label.isWithin(this.disclosure.of(Address.ofKey(key)), this.clearance.atoms)
-  }
-
-  private admit(text: string): Effect.Effect<void, Denied> {
-    return Effect.flatMap(this.looked(() => Reading.watchable(text)), ({ key }) => this.mayKnow(key) ? Effect.void : this.denied(text))
   }
 
   private denied(address: string): Effect.Effect<never, Withheld> {

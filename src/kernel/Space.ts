@@ -283,6 +283,8 @@ export interface Reader {
   /** The names below a cell, but those that are withheld. */
   readonly list: (id: string) => Effect.Effect<ReadonlyArray<string>, ReadError>
   readonly below: (id: string, page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<ReadonlyArray<string>, ReadError>
+  /** Fails where the reader may not know what lies at an address. */
+  readonly admit: (text: string) => Effect.Effect<void, ReadError | Withheld>
   /** What lies at an address, from now on or after a cursor. */
   readonly watch: (text: string, last?: string) => Stream.Stream<Seen, ReadError | Withheld>
   /** What became of an event, as far as the reader may learn it; `undefined` for one that it may not know. */

@@ -10,10 +10,12 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
+import { inspect } from "node:util"
 import * as Cli from "../cli/Cli.ts"
 import { CliFailure, exits, from } from "../cli/CliFailure.ts"
 import { type Fetch, Host } from "../cli/Host.ts"
 import * as Accident from "../diagnostic/Accident.ts"
+import * as Printable from "../diagnostic/Printable.ts"
 import { line, Reporter } from "../diagnostic/Reporter.ts"
 import type { Turn } from "../kernel/Pacemaker.ts"
 import type { Config } from "../loader/Config.ts"
@@ -60,7 +62,7 @@ export const run = (platform: Platform): void => {
 /** Tells what goes wrong in one line, and with its stack to who looks for it. */
 const reporter = new Reporter((told) => {
   console.error(line(told))
-  if (told.cause !== undefined && process.env["SYSTOLE_DEBUG"] !== undefined) console.error(told.cause)
+  if (told.cause !== undefined && process.env["SYSTOLE_DEBUG"] !== undefined) console.error(Printable.lines(inspect(told.cause)))
 })
 
 /** Tells of a failure outside of all beats. */

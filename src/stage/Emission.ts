@@ -21,6 +21,10 @@ export class InvalidSignal extends Schema.TaggedError<InvalidSignal>()("InvalidS
   }
 }
 
+/** The refusal of a label, the same whether an atom is unknown or out of the caller's reach: it names no atom but those that came. */
+export const labelled = (label: unknown): InvalidSignal =>
+  new InvalidSignal({ reason: `its label is ${(JSON.stringify(label) ?? typeof label).slice(0, 200)}. Give a list of atoms that the configuration's labels name and that you are cleared for` })
+
 /** Signal paths that were checked: the same few come in every beat. Emptied when full. */
 const checked = new Set<string>()
 const CHECKED = 8192

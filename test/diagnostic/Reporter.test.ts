@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { PersistenceError, Reporter, SpaceStopped, type Told } from "systole"
 import * as Accident from "../../src/diagnostic/Accident.ts"
 import * as Diagnostic from "../../src/diagnostic/Diagnostic.ts"
+import * as Printable from "../../src/diagnostic/Printable.ts"
 import { line } from "../../src/diagnostic/Reporter.ts"
 import { StoreDamaged } from "../../src/persistence/PersistenceError.ts"
 
@@ -22,6 +23,15 @@ describe("The reporter", () => {
     assert.deepStrictEqual(log, ["sev:crit run/dead home@3 resize: gave up (run/failed)", "sev:crit run/dead home@4 resize: gave up (run/failed)", "sev:warn run/dead shop@3 resize: gave up (run/failed)"])
     assert.deepStrictEqual(reporter.counts("home"), [{ space: "home", severity: "sev:crit", topic: "run/dead", count: 2 }])
     assert.lengthOf(reporter.counts(), 2)
+  })
+
+  it("writes one line that no terminal obeys, whatever is reported", () => {
+    const evil = "\u001b]0;owned\u0007\u001b[2J\u009b31m\r\n\u2028sev:debug all/well\u202e gnp\u007f"
+    const text = line(told({ note: evil, topic: "x\u001b[1m", code: "y\u001b[0m", origin: { kind: "enzyme", name: evil } }))
+    assert.match(text, /^[\u0020-\u007e\u00a0-\u061b]+$/)
+    assert.include(text, "\\u001b[2J")
+    assert.strictEqual(JSON.parse(Printable.lines(JSON.stringify(evil))), evil)
+    assert.strictEqual(Printable.lines("a\tb\nc ä 😀"), "a\tb\nc ä 😀")
   })
 
   it("tells of one failure once, whoever hears of it", () => {

@@ -67,6 +67,15 @@ describe("A reader over HTTP", () => {
     assert.deepStrictEqual(problem(await as(web, "/receipts/nobodys")), [404, "receipt/absent"])
   })
 
+  test("learns no atom from a label that is refused", async (_, as) => {
+    const labelled = async (token: string, atom: string) => (await as(token, "/signals", { method: "POST", body: JSON.stringify({ signal: "/signals/post", label: [atom] }) })).body
+    const [known, unknown] = [await labelled(web, "salary"), await labelled(web, "nobody")]
+    assert.strictEqual(JSON.stringify(known).replace("salary", "nobody"), JSON.stringify(unknown))
+    assert.deepInclude(unknown, { status: 400, code: "signal/invalid" })
+    assert.notInclude(JSON.stringify(await labelled(operator, "salry")), "salary")
+    assert.property(await labelled(hr, "salary"), "handlings")
+  })
+
   test("is kept from all that tells of the whole space, and the operator sees who was refused what", async (_, as) => {
     for (const path of ["/beats", "/beats/0", "/graph", "/graph/trace", "/journal/verification", "/replay", "/why?address=/data/notice", "/explain?beat=0&enzyme=post", "/dead", "/ops", "/denials"]) {
       assert.deepStrictEqual(problem(await as(web, path)), [403, "label/withheld"], path)
@@ -123,6 +132,8 @@ describe("A reader over HTTP", () => {
     await as(operator, "/signals", { method: "POST", body: JSON.stringify({ signal: "/signals/post", payload: "next" }) })
     assert.match(await follow("/data/notice", cursor), /^id: [0-9a-f]{16}\nevent: value\ndata: "next"\n\n$/)
     assert.match(await follow("/data/notice", "7"), /^event: reset\ndata: .*\n\nid: [0-9a-f]{16}\nevent: value\ndata: "next"\n\n$|^event: reset\n/)
-    for (const path of ["/data/pay/ann", "/sys/index/rv/ann", "/sys/index/over/fact"]) assert.include(await follow(path), "\"code\":\"label/withheld\"", path)
+    for (const path of ["/data/pay/ann", "/sys/index/rv/ann", "/sys/index/over/fact"]) {
+      assert.deepStrictEqual(problem(await as(web, `/cells${path}`, { headers: { accept: "text/event-stream" } })), [403, "label/withheld"], path)
+    }
   })
 })

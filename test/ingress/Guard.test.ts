@@ -35,10 +35,27 @@ describe("Guard", () => {
       check(new Request("http://localhost:4200/v1/spaces", { method, headers: { host: "localhost:4200", ...headers } }))?.code
     assert.strictEqual(sent({ origin: "https://evil.example" }), "host/refused")
     assert.strictEqual(sent({ origin: "null" }), "host/refused")
-    assert.isUndefined(sent({ origin: "http://localhost:3000" }))
+    for (const origin of ["http://localhost:3000", "http://localhost", "http://127.0.0.1:4200", "http://x.localhost:4200", "junk"]) assert.strictEqual(sent({ origin }), "host/refused", origin)
+    assert.isUndefined(sent({ origin: "http://localhost:4200" }))
+    assert.isUndefined(sent({ origin: "http://localhost", host: "localhost:80" }))
+    for (const site of ["same-site", "cross-site"]) {
+      assert.strictEqual(sent({ "sec-fetch-site": site }), "host/refused", site)
+      assert.strictEqual(sent({ "sec-fetch-site": site, "sec-fetch-mode": "navigate" }), "host/refused", site)
+    }
+    for (const site of ["same-origin", "none"]) assert.isUndefined(sent({ "sec-fetch-site": site }))
     assert.isUndefined(sent({}))
     assert.strictEqual(check({ method: "GET", url: "http://localhost:4200/x", headers: new Headers({ host: "localhost:4200", "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }) } as Request)?.code, "host/refused")
     assert.isUndefined(check({ method: "GET", url: "http://localhost:4200/x", headers: new Headers({ host: "localhost:4200", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" }) } as Request))
+  })
+
+  it("takes a token that it does not know for none, where it has no token itself", () => {
+    for (const loopback of [true, false]) {
+      const check = Guard.make({ token: undefined, loopback }, hash)
+      for (const authorization of ["Rendezvous wrong", "rendezvous", "Rendezvous 00ff", "Bearer x", "bearer"]) {
+        assert.strictEqual(check(request({ authorization, host: "localhost:4200" }))?.code, "auth/missing", authorization)
+      }
+      assert.isUndefined(check(request({ host: "localhost:4200" })))
+    }
   })
 
   it("takes only names of this machine without a token", () => {

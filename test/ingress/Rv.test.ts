@@ -57,6 +57,27 @@ describe("Rendezvous over HTTP", () => {
     await reader.cancel()
   })
 
+  for (const token of [undefined, "a-secret-of-the-server"]) {
+    const config = token === undefined ? {} : { token }
+    test(`say nothing to a wrong token, of no space and no key, and it passes for no operator (${token === undefined ? "without" : "with"} a token)`, async (app) => {
+      const operator: Readonly<Record<string, string>> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+      await begin(app, operator)
+      await app.post(`${space}/rv`, { key: "job", due_off: 500 }, operator)
+      const told = new Set<string>()
+      for (const [where, key] of [[space, "job"], [space, "none"], ["/v1/spaces/nowhere", "job"], ["/v1/spaces/No%20Name", "job"]] as const) {
+        const refused = await app.post(`${where}/rv/${key}/report`, {}, shows("00ff"))
+        assert.deepStrictEqual(problem(refused), [403, "rv/token"], `${where} ${key}`)
+        told.add(JSON.stringify(refused.body).replace(key, "key"))
+        for (const authorization of ["Rendezvous wrong", "Rendezvous", "rendezvous  zz"]) {
+          assert.deepStrictEqual(problem(await app.post(`${where}/rv/${key}/report`, {}, { authorization })), [401, "auth/missing"], authorization)
+        }
+      }
+      assert.strictEqual(told.size, 1)
+      for (const path of [`${space}/rv`, `${space}/cells/data/rv/job`, "/v1/spaces"]) assert.deepStrictEqual(problem(await app.ask(path, { headers: shows("00ff") })), [401, "auth/missing"], path)
+      assert.deepInclude((await app.ask(`${space}/rv/job`, { headers: operator })).body as object, { state: "pending" })
+    }, config)
+  }
+
   test("are completed by signals of the operator, and of no reader, who has no token of theirs", async (app) => {
     const operator = { authorization: "Bearer a-secret-of-the-server" }
     const reader = { authorization: "Bearer a-secret-of-the-reader" }
