@@ -86,6 +86,10 @@ export type Mark =
     readonly node: string
     /** How many processes in a row ended in it. */
     readonly ends: number
+    /** The digest of its module, where that is known: another one runs. */
+    readonly code?: string | undefined
+    /** Whether it failed for that already, and is tried once more. */
+    readonly isSettled?: true
   }
 
 /**
@@ -264,7 +268,8 @@ export const blamed = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> => {
  * @since 0.1.0
  */
 export const marked = ({ beat, enzyme, event, node }: Run, marks: ReadonlyArray<Mark>): ReadonlyArray<Mark> => {
+  // What was noted before the run began is of this beat.
   if (node === "") return [...marks.filter((mark) => !("event" in mark) || mark.event !== event || mark.enzyme !== enzyme), { beat, enzyme, event }]
-  const before = marks.find((mark) => "node" in mark && mark.node === node) as { readonly ends: number } | undefined
-  return [...marks.filter((mark) => mark !== before), { beat, node, ends: (before?.ends ?? 0) + 1 }]
+  const before = marks.find((mark) => "node" in mark && mark.node === node) as Extract<Mark, { readonly node: string }> | undefined
+  return [...marks.filter((mark) => mark !== before), { beat, node, ends: (before?.ends ?? 0) + (before?.beat === beat ? 0 : 1), code: before?.code }]
 }

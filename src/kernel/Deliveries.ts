@@ -8,6 +8,7 @@
  * @module
  */
 import type { Delivery } from "./Derivation.ts"
+import type { Sentry } from "./Sentry.ts"
 
 /**
  * What effects of one space are being told.
@@ -20,7 +21,10 @@ export class Deliveries {
   private waiters: Array<() => void> = []
   private readonly failed: (effect: string, error: unknown) => void
 
-  constructor(failed: (effect: string, error: unknown) => void) {
+  private readonly sentry: Sentry | undefined
+
+  constructor(sentry: Sentry | undefined, failed: (effect: string, error: unknown) => void) {
+    this.sentry = sentry
     this.failed = failed
   }
 
@@ -35,12 +39,15 @@ export class Deliveries {
 
   tell({ beat, definition, value }: Delivery): void {
     try {
+      this.sentry?.tells(definition.name, beat)
       const told = definition.deliver!(value, { beat, key: definition.name })
       if (!(told instanceof Promise)) return
       this.open++
       void told.catch((error: unknown) => this.failed(definition.name, error)).finally(() => this.close())
     } catch (error) {
       this.failed(definition.name, error)
+    } finally {
+      this.sentry?.told()
     }
   }
 

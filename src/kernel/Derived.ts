@@ -38,6 +38,7 @@ import { worldOf } from "./Kept.ts"
 import type * as Pieces from "./Pieces.ts"
 import { Roster } from "./Roster.ts"
 import type { Watch } from "./RunWatch.ts"
+import type { Sentry } from "./Sentry.ts"
 import { Timing } from "./Timing.ts"
 import { type Want, type Wanted, Wants } from "./Wants.ts"
 
@@ -67,6 +68,7 @@ export interface Around {
   readonly rechecks: boolean
   /** Told before the runs of nodes with a breakpoint. */
   readonly stop: Watch["stop"] | undefined
+  readonly sentry: Sentry | undefined
 }
 
 /**
@@ -320,6 +322,7 @@ export class Derived implements Derivation {
     if (this.scheduler !== undefined) return this.scheduler
     const scheduler = new Scheduler(this.ground)
     scheduler.graph.labels = this.labels
+    scheduler.graph.watched = this.around.sentry?.watcher((node) => this.roster.hashOf(node))
     scheduler.invalidation.marked = []
     scheduler.graph.noted = scheduler.reversal
     scheduler.kept = (node) => ({ observation: this.roster.kept.take(node.definition.name), hash: this.roster.hashOf(node) })

@@ -86,7 +86,7 @@ export class LiveSpace implements Space, Neighbour {
         for (const end of this.ends) end(error)
       }
     })
-    this.deliveries = new Deliveries((effect, error) =>
+    this.deliveries = new Deliveries(body.sentry, (effect, error) =>
       body.reporter.report(Accident.after("node/undelivered", error, { space: body.space, origin: { kind: "node", name: effect }, what: "what it was told failed it" })))
     this.entrance = new Entrance(body)
     this.control = new Controls(body, this.group)

@@ -77,6 +77,7 @@ export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker,
   Flowing.recall(store, { calendar, documents })
   const next = (): number => ++number
   const isOpen = (event: string): boolean => inbox.waiting.has(event) || inbox.flights.has(event)
+  const sentry = watchdog && new Sentry({ space: store.space, head: store.head().beat, isOpen }, watchdog)
   Operating.resume(watches, { inbox, number: next, tempo: settings.tempo })
   inbox.waits.rebook({ gone: [], next: calendar.appointments() }, next)
   return {
@@ -96,7 +97,8 @@ export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker,
       timer: host.now,
       tell: (fact) => reporter.report({ ...fact, space: store.space, beat: undefined }),
       rechecks: host.watch?.rechecks === true,
-      stop: host.watch?.stop
+      stop: host.watch?.stop,
+      sentry
     }),
     bindings,
     regime,
@@ -108,7 +110,7 @@ export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker,
     hash: hash.hex,
     seed: pacemaker.seed,
     host,
-    sentry: watchdog && new Sentry({ space: store.space, head: store.head().beat, isOpen }, watchdog),
+    sentry,
     recall,
     reporter,
     held,

@@ -9,6 +9,7 @@
  *
  * @module
  */
+import type { Node, NodeRun, Watcher } from "../scheduler/Node.ts"
 import type { Mark } from "./Board.ts"
 import type { Handling, Outcome } from "./Flight.ts"
 import type { Again } from "./Signal.ts"
@@ -29,6 +30,13 @@ export interface Watched {
 type HandlingMark = Extract<Mark, { readonly event: string }>
 type NodeMark = Extract<Mark, { readonly node: string }>
 
+/** A mark that a beat settled, and what it becomes when that is durable. */
+interface Settled {
+  readonly mark: Mark
+  readonly next: NodeMark | undefined
+  readonly beat: number
+}
+
 /**
  * Watches over the runs of one space.
  *
@@ -36,30 +44,29 @@ type NodeMark = Extract<Mark, { readonly node: string }>
  * @since 0.1.0
  */
 export class Sentry {
-  private readonly space: string
+  private readonly watched: Watched
   private readonly watchdog: Watchdog
   /** Handlings that were under way, and nodes; what a beat settled stays until that is durable. */
   private handlings: ReadonlyArray<HandlingMark>
   private nodes: ReadonlyArray<NodeMark>
-  private settledIn: ReadonlyArray<{ readonly mark: Mark; readonly beat: number }> = []
+  private settledIn: ReadonlyArray<Settled> = []
+  /** The runs under way that are noted, one in another. */
+  private under: ReadonlyArray<Mark> = []
   /** The last beat on probation. */
   private until: number
   private hasBegun = false
-  private isNoted: boolean
   private beat = -1
-  private readonly isOpen: (event: string) => boolean
 
-  /** `isOpen` tells whether an event waits in the space. */
-  constructor({ head, isOpen, space }: Watched, watchdog: Watchdog) {
-    this.space = space
-    this.isOpen = isOpen
+  constructor(watched: Watched, watchdog: Watchdog) {
+    this.watched = watched
     this.watchdog = watchdog
+    const { head, space } = watched
     const { began, marks } = watchdog.left(space)
     this.handlings = marks.filter((mark) => "event" in mark)
     this.nodes = marks.filter((mark) => "node" in mark)
-    this.isNoted = marks.length > 0
-    const next = began === head || marks.length > 0 ? head + 1 : -1
-    this.until = marks.reduce((until, { beat }) => Math.max(until, beat), next)
+    const fresh = marks.filter((mark) => !("node" in mark) || mark.isSettled === undefined)
+    const next = began === head || fresh.length > 0 ? head + 1 : -1
+    this.until = fresh.reduce((until, { beat }) => Math.max(until, beat), next)
   }
 
   /** Whether this beat runs alone, over input that is durable, and notes each run before it begins. */
@@ -72,14 +79,14 @@ export class Sentry {
     this.beat = beat
     if (this.hasBegun) return
     this.hasBegun = true
-    this.watchdog.begins(this.space, head)
+    this.watchdog.begins(this.watched.space, head)
   }
 
   /** The outcome of a handling that was under way when a process ended. */
   settled(event: string, enzyme: string, again: Again | undefined): Outcome | undefined {
     const mark = this.handlings.find((mark) => mark.event === event && mark.enzyme === enzyme)
     if (mark === undefined) return undefined
-    this.settledIn = [...this.settledIn, { mark, beat: this.beat }]
+    this.settle(mark, undefined)
     // The next attempt is noted, too, before it begins.
     this.until = Math.max(this.until, this.beat + 1)
     return Stuck.ended(again)
@@ -87,14 +94,15 @@ export class Sentry {
 
   /** A handling begins. */
   enter(handling: Handling): void {
-    this.watchdog.board.enter(this.space, handling)
-    if (handling.why === "stuck" || this.isOnProbation(handling.beat)) this.note({ beat: handling.beat, enzyme: handling.key, event: handling.flight.signal.id })
+    const { beat, flight: { signal }, key, why } = handling
+    this.watchdog.board.enter(this.watched.space, handling)
+    if (why === "stuck" || this.isOnProbation(beat)) this.begin({ beat, enzyme: key, event: signal.id })
   }
 
   /** The handling that began has returned. */
   leave(): void {
     this.watchdog.board.leave()
-    if (this.isNoted) this.note()
+    this.end()
   }
 
   /** The handling that began waits for the outside; answers how to say that it is over. */
@@ -103,27 +111,97 @@ export class Sentry {
     const place = board.wait()
     return () => {
       if (place !== undefined) board.done(place)
-      if (this.isNoted) this.note()
+      this.end()
     }
+  }
+
+  /** Watches the runs of nodes; `codeOf` is the digest of the module that a node is of. */
+  watcher(codeOf: (node: Node) => string | undefined): Watcher {
+    const { board } = this.watchdog
+    return {
+      enter: (run) => {
+        const { name } = run.node.definition
+        if (this.nodes.length > 0) this.refuse(run, codeOf(run.node))
+        if (this.isOnProbation(this.beat)) this.begin({ beat: this.beat, node: name, ends: 1 + this.endsOf(name), code: codeOf(run.node) })
+        return board.enterNode(this.watched.space, this.beat, name)
+      },
+      leave: (run, outer) => {
+        board.leaveNode(outer)
+        if (this.under.length > 0) this.end(this.under.slice(0, -1))
+        if (run.body === Stuck.refuse) run.body = run.node.definition.run
+        else if (this.nodes.length > 0) this.forgive(run.node.definition.name)
+      }
+    }
+  }
+
+  /** An effect is told what it saw in a beat. */
+  tells(effect: string, beat: number): void {
+    this.watchdog.board.enterNode(this.watched.space, beat, effect)
+  }
+
+  /** The effect was told. */
+  told(): void {
+    this.watchdog.board.leaveNode("")
   }
 
   /** A beat is durable: what it settled is over, and what can come no more is forgotten. */
   passed(beat: number): void {
-    if (!this.isNoted) return
-    const over = new Set(this.settledIn.filter((settled) => settled.beat <= beat).map(({ mark }) => mark))
+    if (this.handlings.length === 0 && this.settledIn.length === 0) return
+    const over = new Map(this.settledIn.filter((settled) => settled.beat <= beat).map(({ mark, next }) => [mark, next]))
     this.settledIn = this.settledIn.filter((settled) => settled.beat > beat)
     // The id of a caller means the same event for ever.
-    this.handlings = this.handlings.filter((mark) => !over.has(mark) && (mark.beat > beat || this.isOpen(mark.event) || !mark.event.includes(".")))
-    this.nodes = this.nodes.filter((mark) => !over.has(mark))
-    this.note()
+    const isLeft = (mark: HandlingMark) => mark.beat > beat || !mark.event.includes(".") || this.watched.isOpen(mark.event)
+    const { handlings, nodes } = this
+    this.handlings = handlings.filter((mark) => !over.has(mark) && isLeft(mark))
+    this.nodes = nodes.flatMap((mark) => over.has(mark) ? over.get(mark) ?? [] : mark)
+    if (over.size > 0 || this.handlings.length < handlings.length) this.write()
   }
 
-  /** Writes what was under way, and what is about to be. */
-  private note(next?: Mark): void {
-    const marks = [...this.handlings, ...this.nodes].slice(-MAX_MARKS)
-    const same = next === undefined ? undefined : marks.findIndex((mark) => "event" in mark && "event" in next && mark.event === next.event && mark.enzyme === next.enzyme)
-    if (next !== undefined && same === -1) marks.push(next)
-    this.isNoted = marks.length > 0
-    this.watchdog.note(this.space, marks)
+  /** A node in which a process ended fails once without being run; after two such ends, until its module is another one. */
+  private refuse(run: NodeRun, code: string | undefined): void {
+    const { name } = run.node.definition
+    const mark = this.nodes.find(({ node }) => node === name)
+    if (mark === undefined || mark.isSettled === true) return
+    if (mark.code !== undefined && mark.code !== code) return this.settle(mark, undefined)
+    run.body = Stuck.refuse
+    if (mark.ends === 1) this.settle(mark, { ...mark, code, isSettled: true })
+  }
+
+  /** A node in which a process ended was run again, to its end. */
+  private forgive(name: string): void {
+    const mark = this.nodes.find(({ isSettled, node }) => node === name && isSettled === true)
+    if (mark !== undefined) this.settle(mark, undefined)
+  }
+
+  /** How many processes ended in a node. */
+  private endsOf(name: string): number {
+    return this.nodes.find(({ node }) => node === name)?.ends ?? 0
+  }
+
+  private settle(mark: Mark, next: NodeMark | undefined): void {
+    this.settledIn = [...this.settledIn.filter((settled) => settled.mark !== mark), { mark, next, beat: this.beat }]
+  }
+
+  private begin(mark: Mark): void {
+    this.under = [...this.under, mark]
+    this.write()
+  }
+
+  private end(under: ReadonlyArray<Mark> = nothing): void {
+    if (this.under.length === 0) return
+    this.under = under
+    this.write()
+  }
+
+  /** Notes what was under way, and the innermost run that is. */
+  private write(): void {
+    const marks: Array<Mark> = [...this.handlings, ...this.nodes].slice(-MAX_MARKS)
+    const under = this.under.at(-1)
+    this.watchdog.note(this.watched.space, under === undefined ? marks : [...marks.filter((mark) => !isSame(mark, under)), under])
   }
 }
+
+const nothing: ReadonlyArray<Mark> = []
+
+const isSame = (a: Mark, b: Mark): boolean =>
+  "node" in a ? "node" in b && a.node === b.node : "event" in b && a.event === b.event && a.enzyme === b.enzyme

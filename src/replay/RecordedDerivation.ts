@@ -18,6 +18,7 @@ import * as Derivations from "../kernel/Derivation.ts"
 import { failure } from "../kernel/Failure.ts"
 import type { CellLine, NodeLine, NodeRunLine, Parsed, NamedNode } from "../kernel/Journal.ts"
 import * as Pieces from "../kernel/Pieces.ts"
+import * as Stuck from "../kernel/Stuck.ts"
 import { answered, type Definition, ignore, InvalidNode, NodeTaken, raised, TAKEN } from "../scheduler/Definition.ts"
 import { UNENDED } from "../scheduler/Node.ts"
 import { NodeTransaction } from "../scheduler/NodeTransaction.ts"
@@ -189,7 +190,8 @@ export class RecordedDerivation implements Derivation {
     const isTaken = next[4] === TAKEN
     // A refused start must not replace the definition of the node that has the name.
     this.started = isTaken ? new Map() : this.children
-    const error = definition === undefined ? this.adopt(line) : this.run(definition, { isLast: Derivations.wasLast(next[3]), isTaken })
+    const isRefused = Stuck.isRefused(next[3], next[4])
+    const error = definition === undefined ? this.adopt(line) : this.run(isRefused ? { ...definition, run: Stuck.refuse } : definition, { isLast: Derivations.wasLast(next[3]), isTaken })
     this.started = started
     const ended = { ...line, error }
     this.lines.push(ended)

@@ -14,7 +14,7 @@ import { Coverage } from "./Coverage.ts"
 import * as Flag from "./Flag.ts"
 import type { Ground } from "./Locations.ts"
 import { Locations } from "./Locations.ts"
-import { type Depth, Edge, type Location, type Node, type NodeRun, rootOf } from "./Node.ts"
+import { type Depth, Edge, type Location, type Node, type NodeRun, rootOf, type Watcher } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
 const { KEPT, ROOT, UNSETTLED } = Flag
@@ -54,6 +54,8 @@ export class Graph {
   explains = false
   /** Told before each run, where runs are explained. */
   before: ((run: NodeRun) => void) | undefined
+  /** Told while runs have the thread. */
+  watched: Watcher | undefined
   /** Takes down what is to be taken back where a beat is aborted. */
   noted: Noted | undefined
   /** The labels of the space, where it has any. */

@@ -45,6 +45,13 @@ export type Started = ReadonlyMap<string, number>
 /** In place of a beat: that run has not ended, or ended in another process. */
 export const UNENDED = -1
 
+/** Told while a run has the thread. */
+export interface Watcher {
+  /** A run begins; answers what `leave` is to be given for the run that it interrupts. */
+  readonly enter: (run: NodeRun) => string
+  readonly leave: (run: NodeRun, outer: string) => void
+}
+
 /**
  * What the runs of one node keep from one to the next.
  *

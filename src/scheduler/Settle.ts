@@ -226,7 +226,11 @@ export class Settle {
       run.causes = causesOf(run.node)
       graph.before?.(run)
     }
-    return timer !== undefined && run.node.definition.autoDebounce ? this.timed(run, timer) : run.perform()
+    const { watched } = graph
+    const outer = watched?.enter(run)
+    const isDone = timer !== undefined && run.node.definition.autoDebounce ? this.timed(run, timer) : run.perform()
+    if (outer !== undefined) watched!.leave(run, outer)
+    return isDone
   }
 
   /** Runs an effect by the clock of the host. What that shows counts when somebody hands it in. */

@@ -1,10 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Transaction } from "systole"
-import { BeatAborted } from "systole"
+import { BeatAborted, Computation, Effect as Fx } from "systole"
+import { CurrentWatchdog } from "../../src/kernel/Watchdog.ts"
+import * as Ends from "../support/Ends.ts"
 import { processes } from "../support/Ends.ts"
 import * as TestKernel from "../support/TestKernel.ts"
-import { ended, enzyme, replays, steps } from "./Kit.ts"
+import { ended, enzyme, put, replays, steps, write } from "./Kit.ts"
+import * as Machine from "./Machine.ts"
 
 describe("an event whose run never returns", () => {
   it.effect("is given up at once where its enzyme is tried once", () =>
@@ -86,4 +89,70 @@ describe("a run that breaks its beat", () => {
         yield* replays(space)
       }).pipe(Effect.provide(TestKernel.layer())))
   }
+})
+
+describe("a node whose run never returns", () => {
+  const world = () => {
+    const ran: Array<number> = []
+    const looping = Computation.make({
+      name: "looping",
+      output: "/c/looping",
+      run: (tx) => {
+        const value = Number(tx.get("/data/in") ?? 0)
+        ran.push(value)
+        return value * 2
+      }
+    })
+    const sound = Computation.make({ name: "sound", output: "/c/sound", run: (tx) => Number(tx.get("/data/in") ?? 0) + 1 })
+    const demand = ["/c/looping", "/c/sound"].map((place) => Fx.make({ name: `see-${place.slice(3)}`, read: (tx) => tx.get(place), deliver: () => {}, noDebounce: true }))
+    return { ran, modules: (hash: string) => [put, { module: looping, hash }, sound, ...demand] }
+  }
+
+  it.effect("fails once without being run after the first end, and until its module changes after the second", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const ends = Ends.make()
+      const { modules, ran } = world()
+      const boot = (hash: string) => Effect.provideService(machine.boot(modules(hash)), CurrentWatchdog, ends.start())
+      const first = yield* boot("a")
+      yield* write(first, ["/data/in", 1])
+      assert.deepStrictEqual([yield* first.get("/c/looping"), yield* first.get("/c/sound")], [2, 2])
+      // As if its process had ended there, twice.
+      for (const isAgain of [false, true]) {
+        ends.mark("machine", isAgain ? 9 : 1, "looping")
+        const space = yield* boot("a")
+        const before = ran.length
+        yield* write(space, ["/data/in", isAgain ? 5 : 3])
+        yield* steps(space, 1)
+        assert.deepStrictEqual([ran.length - before, yield* space.get("/c/looping"), yield* space.get("/c/sound")], [0, 2, isAgain ? 6 : 4])
+        assert.deepInclude(ends.marks("machine")[0], isAgain ? { node: "looping", ends: 2 } : { node: "looping", ends: 1, isSettled: true })
+        yield* replays(space)
+      }
+      const held = yield* boot("a")
+      const before = ran.length
+      yield* write(held, ["/data/in", 7])
+      assert.deepStrictEqual([ran.length - before, yield* held.get("/c/looping")], [0, 2])
+      const mended = yield* boot("b")
+      yield* write(mended, ["/data/in", 8])
+      assert.strictEqual(yield* mended.get("/c/looping"), 16)
+      assert.deepStrictEqual(ends.marks("machine"), [])
+    }))
+
+  it.effect("is forgiven where it runs to its end when it is tried once more", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const ends = Ends.make()
+      const { modules } = world()
+      const boot = () => Effect.provideService(machine.boot(modules("a")), CurrentWatchdog, ends.start())
+      const first = yield* boot()
+      yield* write(first, ["/data/in", 1])
+      ends.mark("machine", 1, "looping")
+      const second = yield* boot()
+      yield* write(second, ["/data/in", 2])
+      assert.strictEqual(yield* second.get("/c/looping"), 2)
+      yield* write(second, ["/data/in", 3])
+      assert.strictEqual(yield* second.get("/c/looping"), 6)
+      assert.deepStrictEqual(ends.marks("machine"), [])
+      yield* replays(second)
+    }))
 })

@@ -16,6 +16,8 @@ export interface Ends {
   readonly start: () => Watchdog
   /** The process is ended by its watchdog. */
   readonly bark: () => void
+  /** The process is ended in a node's run. */
+  readonly mark: (space: string, beat: number, node: string) => void
   /** The process is closed. */
   readonly close: () => void
   /** What is noted of a space. */
@@ -48,6 +50,7 @@ export const make = (): Ends => {
     bark: () => {
       for (const run of Board.blamed(board.runs())) marks.set(run.space, Board.marked(run, marks.get(run.space) ?? []))
     },
+    mark: (space, beat, node) => void marks.set(space, Board.marked({ place: 0, progress: 0, limitMs: 0, space, beat, enzyme: "", event: "", node }, marks.get(space) ?? [])),
     close: () => {
       begun = new Map()
     },
