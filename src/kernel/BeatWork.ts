@@ -23,6 +23,7 @@ import type { Captured, Flight, Handling, Outcome, Taken } from "./Flight.ts"
 import type { Steps } from "./Foreign.ts"
 import type { Retired, Sent, Spent } from "./Journal.ts"
 import type { Activation } from "./Modules.ts"
+import type { ParkedNote } from "./Parked.ts"
 import type { Regime } from "./Regime.ts"
 import * as Signal from "./Signal.ts"
 import { WriteRefused } from "./SpaceError.ts"
@@ -166,6 +167,8 @@ export class BeatWork {
   due: ReadonlyArray<readonly [oid: string, number: number]> = []
   /** The keys of the cells of rendezvous and flows whose time has come. */
   met: ReadonlyArray<string> = []
+  /** What a closed gate parked since the beat before. */
+  parked: ParkedNote | undefined
   /** What is let go of, since it is over for long. */
   retired: ReadonlyArray<Retired> = []
   /** The events of the rendezvous that were completed, by their cells. */

@@ -18,6 +18,7 @@ import type { Derived } from "./Derived.ts"
 import type { Documents } from "./Documents.ts"
 import type { Inbox } from "./Inbox.ts"
 import type { Settings } from "./Limits.ts"
+import type { Parked } from "./Parked.ts"
 import type { Recall } from "./Recall.ts"
 import type { Regime } from "./Regime.ts"
 import type { Watch } from "./RunWatch.ts"
@@ -51,6 +52,8 @@ export interface Body {
   readonly bindings: Lists
   /** What the space lets happen, as the newest beat left it. */
   regime: Regime
+  /** What a closed gate parked and no beat has told of. */
+  readonly parked: Parked
   /** The open watchers of operations. */
   readonly watches: Watches
   /** The rendezvous that are not over. */

@@ -299,6 +299,7 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     refused: body.derivation.refused,
     due: work.due,
     met: work.met,
+    parked: work.parked,
     retired: work.retired,
     sent: [...work.advanced?.sent ?? [], ...work.told],
     changes,
@@ -327,6 +328,7 @@ const firsts = (blobs: ReadonlyArray<BlobRow>, { documents }: Body): ReadonlyArr
 const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => {
   const { documents, inbox } = body
   const isRuled = work.regime !== body.regime
+  const isClosing = work.regime.gated && !body.regime.gated
   body.regime = work.regime
   inbox.dropControls(work.controls.length)
   for (const { address, after } of changes) documents.put(address.key, after)
@@ -337,11 +339,20 @@ const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => 
   for (const captured of work.captured) captured.pending.beat = work.moment.beat
   // Before what waits comes in: a run that met a lock of this very beat waits for it.
   if (isRuled) inbox.rule(work.regime)
+  if (work.parked !== undefined) body.parked.told(work.parked)
+  if (!work.regime.gated) body.parked.clear()
+  else if (isClosing) {
+    const { fresh } = inbox.normal
+    body.parked.addAll(fresh.size, (count) => fresh.first(count).map((seq) => inbox.waiting.at(seq).signal))
+  }
   for (const pending of settled.queued) {
     pending.stored = true
     if (pending.again?.why === "redelivery" || pending.leaves) continue
-    if (pending.again === undefined) inbox.push(pending)
-    else inbox.repeat(pending)
+    if (pending.again !== undefined) inbox.repeat(pending)
+    else {
+      inbox.push(pending)
+      if (work.regime.gated && !pending.urgent && pending.due === undefined) body.parked.add(pending.signal)
+    }
   }
   // In the order of the agenda: what each of them held up goes on in that order, whether the flight itself is over or not.
   for (const flight of settled.flights) {

@@ -93,6 +93,7 @@ export class Group {
   accept(pending: Pending, waiter: Waiter): void {
     this.unsaved.push(pending)
     this.body.inbox.push(pending)
+    if (this.body.regime.gated && !pending.urgent) this.body.parked.add(pending.signal)
     this.await(waiter)
   }
 

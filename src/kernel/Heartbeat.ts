@@ -89,6 +89,7 @@ export class Heartbeat {
     work.taken = this.intake.take(begun, { regime: work.regime, resolve })
     work.due = this.intake.due()
     work.met = this.intake.met(work.regime)
+    work.parked = this.intake.parked(work.regime)
     work.retired = this.intake.retired(begun, work.regime)
     Rendezvous.atCapture(work.stage, work.moment, work.met)
     this.arrange(work, resolve)

@@ -54,7 +54,7 @@ export class Inbox {
   private regime = Regime.open
   /** What has to do with control, and all else. */
   private readonly urgent = new Track()
-  private readonly normal = new Track()
+  readonly normal = new Track()
   /** What a rollback discards, by number; and what it has discarded and is still in a queue. */
   private readonly discardable = new Set<number>()
   private readonly discarded = new Set<number>()

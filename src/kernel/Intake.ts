@@ -17,6 +17,7 @@ import type { Retired } from "./Journal.ts"
 import * as Labelling from "./Labelling.ts"
 import * as Modules from "./Modules.ts"
 import * as Titles from "./Titles.ts"
+import type { ParkedNote } from "./Parked.ts"
 import * as Regime from "./Regime.ts"
 import { Shelf } from "./Retiring.ts"
 import type { Again, Signal } from "./Signal.ts"
@@ -48,6 +49,8 @@ export interface Intake {
   readonly due: () => ReadonlyArray<readonly [oid: string, number: number]>
   /** The same for the cells of rendezvous and flows: the keys of those whose time has come. */
   readonly met: (regime: Regime.Regime) => ReadonlyArray<string>
+  /** What a closed gate parked since the beat before, told once. */
+  readonly parked: (regime: Regime.Regime) => ParkedNote | undefined
   /** What is over for so long that the beat lets go of it. */
   readonly retired: (start: Start, regime: Regime.Regime) => ReadonlyArray<Retired>
   readonly hears: Hears
@@ -137,6 +140,10 @@ export class LiveIntake implements Intake {
   met(regime: Regime.Regime): ReadonlyArray<string> {
     // One that waits for several beats may have reached more than one of them.
     return [...new Set(this.body.inbox.nextMet(this.body.settings.limits, regime).map(({ key }) => key))]
+  }
+
+  parked({ gated }: Regime.Regime): ParkedNote | undefined {
+    return gated ? this.body.parked.note : undefined
   }
 
   /** What is held stays as it stands. */

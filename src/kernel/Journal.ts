@@ -25,6 +25,7 @@ import type { Appointed, Control, Cutover, Flowed, Operation, Setting } from "./
 import type { Captured, Handling } from "./Flight.ts"
 import type { Foreign } from "./Foreign.ts"
 import * as Modules from "./Modules.ts"
+import type { ParkedNote } from "./Parked.ts"
 import type { Verb } from "./Regime.ts"
 import type { Again } from "./Signal.ts"
 import * as Titles from "./Titles.ts"
@@ -104,6 +105,8 @@ export interface Facts {
   readonly due: ReadonlyArray<readonly [oid: string, number: number]>
   /** The cells of rendezvous and flows whose time had come. */
   readonly met: ReadonlyArray<string>
+  /** What a closed gate parked since the entry before. */
+  readonly parked: ParkedNote | undefined
   /** What is let go of, since it is over for long. */
   readonly retired: ReadonlyArray<Retired>
   /** What the beat itself sent. */
@@ -158,6 +161,7 @@ export const entry = (facts: Facts): string => {
   text += "]"
   if (facts.due.length > 0) text += `,"due":${JSON.stringify(facts.due)}`
   if (facts.met.length > 0) text += `,"met":${JSON.stringify(facts.met)}`
+  if (facts.parked !== undefined) text += `,"parked":${JSON.stringify(facts.parked)}`
   if (facts.retired.length > 0) text += `,"retired":${JSON.stringify(facts.retired)}`
   if (facts.sent.length > 0) text += `,"sent":[${facts.sent.map(awaited).join(",")}]`
   if (facts.made.length > 0) text += `,"made":${addresses(facts.made)}`
@@ -332,6 +336,7 @@ export interface Parsed {
   readonly cells: ReadonlyArray<CellLine>
   readonly due?: ReadonlyArray<readonly [oid: string, number: number]>
   readonly met?: ReadonlyArray<string>
+  readonly parked?: ParkedNote
   readonly retired?: ReadonlyArray<Retired>
   readonly sent?: ReadonlyArray<SentLine>
   readonly made?: ReadonlyArray<string>

@@ -13,6 +13,7 @@ import type { Count } from "../diagnostic/Reporter.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import type { Parsed, RunLine } from "./Journal.ts"
 import * as Journal from "./Journal.ts"
+import * as Parked from "./Parked.ts"
 import type { Receipt } from "./Receipts.ts"
 
 /** What rendering needs beside the journal. */
@@ -53,7 +54,7 @@ const renderers: Readonly<Record<string, (view: View, hash: string) => Value>> =
   agenda: (view) => view.agenda(),
   stage: ({ entry }) => {
     const promoted = entry.runs.reduce((sum, line) => sum + emissionsOf(line).filter((emitted) => emitted.length < 5).length, entry.sent?.length ?? 0)
-    return [`commit: promoted ${promoted} ${promoted === 1 ? "impulse" : "impulses"} -> beat ${entry.beat + 1}`]
+    return [...entry.parked === undefined ? [] : Parked.render(entry.parked), `commit: promoted ${promoted} ${promoted === 1 ? "impulse" : "impulses"} -> beat ${entry.beat + 1}`]
   },
   meta: ({ entry }, hash) => ({
     activated: entry.activated ?? 0,

@@ -24,6 +24,7 @@ import * as Labels from "../stage/Labels.ts"
 import * as Modules from "./Modules.ts"
 import * as Operating from "./Operating.ts"
 import type { Pacemaker } from "./Pacemaker.ts"
+import { Parked } from "./Parked.ts"
 import * as Pieces from "./Pieces.ts"
 import type { Recall } from "./Recall.ts"
 import * as Regime from "./Regime.ts"
@@ -102,6 +103,7 @@ export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker,
     }),
     bindings,
     regime,
+    parked: new Parked(),
     watches,
     calendar,
     open,

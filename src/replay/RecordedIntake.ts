@@ -16,6 +16,7 @@ import type { Intake } from "../kernel/Intake.ts"
 import type { Emitted, In, Parsed, Written } from "../kernel/Journal.ts"
 import * as Journal from "../kernel/Journal.ts"
 import * as Labelling from "../kernel/Labelling.ts"
+import type { ParkedNote } from "../kernel/Parked.ts"
 import * as Run from "../kernel/Run.ts"
 import type { Signal } from "../kernel/Signal.ts"
 import * as Signals from "../kernel/Signal.ts"
@@ -123,6 +124,10 @@ export class RecordedIntake implements Intake {
 
   met(): ReadonlyArray<string> {
     return this.entry!.met ?? []
+  }
+
+  parked(): ParkedNote | undefined {
+    return this.entry!.parked
   }
 
   retired(): ReadonlyArray<Journal.Retired> {

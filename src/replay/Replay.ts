@@ -20,6 +20,7 @@ import * as Meeting from "../kernel/Meeting.ts"
 import { Calendar } from "../stage/Calendar.ts"
 import * as Operating from "../kernel/Operating.ts"
 import * as Recovery from "../kernel/Recovery.ts"
+import { Parked } from "../kernel/Parked.ts"
 import * as Regime from "../kernel/Regime.ts"
 import { BeatAborted } from "../kernel/SpaceError.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
@@ -207,6 +208,10 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     // What runs send is compared as they send it; when it is captured is told by the entries.
     get inbox() {
       return new Inbox()
+    },
+    // So is what was parked.
+    get parked() {
+      return new Parked()
     },
     departures: new Departures(archive.settings.limits),
     get enzymes() {

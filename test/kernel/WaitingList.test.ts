@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Computation, type Kernel, Retry, type Space } from "systole"
 import * as TestKernel from "../support/TestKernel.ts"
-import { controlled, enzyme, register, steps } from "./Kit.ts"
+import { controlled, enzyme, register, replays, steps } from "./Kit.ts"
 import * as Machine from "./Machine.ts"
 
 const failing = enzyme("fail", () => new Retry({ reason: "later" }))
@@ -103,4 +103,18 @@ describe("what waits in a space", () => {
       const rest = yield* reader([]).waiting({ limit: 2, after: first.next })
       assert.deepStrictEqual(rest, { waiting: [{ signal: "/signals/note/last", why: "delayed" }], next: undefined })
     }), { labels: { cells: { "/data/secret/**": ["secret"] }, declassify: {} } }))
+
+  it.effect("is told once in the stage of the next beat while the gate is closed, and replays", () =>
+    inSpace((space) => Effect.gen(function*() {
+      yield* controlled(space, space.control.pause())
+      yield* send(space, "note/a", { qos: "discard" })
+      yield* steps(space, 4)
+      yield* send(space, "note/b", { target: "/data/x" })
+      yield* controlled(space, space.control.resume())
+      yield* steps(space, 4)
+      const stages = yield* Effect.forEach(Array.from({ length: 1 + (yield* space.head) }, (_, beat) => beat), (beat) => TestKernel.ledger(space, beat, "stage"))
+      const told = stages.flatMap((lines) => lines ?? []).filter((line) => line.startsWith("pause:"))
+      assert.deepStrictEqual(told, ["pause: parked signal=/signals/note/a target=- qos=discard", "pause: parked signal=/signals/note/b target=/data/x qos=retain"])
+      yield* replays(space)
+    })))
 })
