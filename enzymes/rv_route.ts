@@ -1,6 +1,7 @@
 /**
- * Takes completions that come as signals, `/CEP:sig_rv/<key>` with the telemetry
- * as payload, into the ledger, which mirrors each to the inbox of flows.
+ * Takes completions that come as signals, `/CEP:sig_rv/<key>` or the entry's
+ * signal path with the telemetry as payload, into the ledger, which mirrors each
+ * to the inbox of flows.
  *
  * @module
  */
@@ -9,5 +10,8 @@ import { Enzyme } from "systole"
 export default Enzyme.make({
   name: "rv_route",
   query: "/CEP:sig_rv/:key",
-  run: (tx, event) => tx.rv.report(event.params["key"]!, (event.payload ?? {}) as Readonly<Record<string, unknown>>)
+  run: (tx, event) => {
+    const key = tx.rv.keyOf(event.signal!)
+    return key !== undefined && tx.rv.report(key, (event.payload ?? {}) as Readonly<Record<string, unknown>>)
+  }
 })

@@ -81,6 +81,11 @@ const resched = Command.make("resched", {
     Effect.flatMap((done) => Output.data(json, done, `moved ${key} by ${by} in beat ${done.beat}`))
   )).pipe(Command.withDescription("Move the beat at which a rendezvous is due"))
 
+const release = Command.make("release", { space: SpaceCommand.name, key, json: Output.json }, ({ json, key, space }) =>
+  Client.use((client) => client.ask<Done>(`${path(space, key)}/release`, { method: "POST" })).pipe(
+    Effect.flatMap((done) => Output.data(json, done, `released ${key} in beat ${done.beat}`))
+  )).pipe(Command.withDescription("Release a rendezvous from quarantine, so that its next correct report is taken"))
+
 /** The token that a worker shows. It stands in no argument, where whoever lists processes could read it. */
 const shown = Config.option(Config.NonEmptyString("SYSTOLE_RV_TOKEN"))
 
@@ -114,6 +119,7 @@ export const command = Command.make("rv").pipe(
     kill("cancel", "End a rendezvous: its work is not wanted any more"),
     report,
     kill("kill", "End a rendezvous by force"),
+    release,
     resched
   ]),
   Command.provide(Client.layer)

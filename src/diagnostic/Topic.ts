@@ -28,6 +28,11 @@ export const topics = {
     means: "A run was fatal: its beat was not committed, and the next one took the same input without it",
     remedy: "Mend what the run complains of, start the space again, and send the dead letter again"
   },
+  "cell.store.readonly": {
+    severity: "sev:usage",
+    means: "A run wrote at a sealed part of the runtime, such as a dossier or a fact, so it is a dead letter",
+    remedy: "Have the enzyme use the verbs that are made for it, such as tx.op.setState and tx.report, and send the dead letter again"
+  },
   "control/failed": {
     severity: "sev:crit",
     means: "A pause, rollback, resume or shutdown could not go on, and its operation failed",
@@ -132,6 +137,11 @@ export const topics = {
     severity: "sev:crit",
     means: "Something failed that nobody expects: in the runtime, or left behind by a module",
     remedy: "Run with SYSTOLE_DEBUG=1, which shows where; a module's timers and promises are to end with its run"
+  },
+  "rv/quarantine": {
+    severity: "sev:warn",
+    means: "A rendezvous is in quarantine: it was late once too often, or a report named content that is not kept",
+    remedy: "Look at its telemetry, and release it with systole rv release, so that its next correct report is taken; or kill it"
   },
   "space/stopped": {
     severity: "sev:crit",

@@ -108,7 +108,7 @@ const release = (stage: Stage, inst: string, instance: Instance.Instance): Reado
     for (const place of places) if (stage.newest(place.key) !== undefined) stage.put(place, undefined, COMMIT)
   }
   if (jobs.some(({ event }) => event !== undefined)) stage.put(Instance.address(inst), Document.encode(Instance.settled(instance)), COMMIT)
-  return jobs.flatMap(({ key }) => key !== undefined && ownerOf(stage, key) === inst ? [key] : [])
+  return jobs.flatMap(({ inst_id = inst, key }) => key !== undefined && ownerOf(stage, key) === inst_id ? [key] : [])
 }
 
 const ownerOf = (stage: Stage, key: string): string | undefined =>

@@ -55,6 +55,8 @@ export interface Completion {
 export interface Job {
   readonly key: string | undefined
   readonly signal: string
+  /** The `inst_id` of what it spawned, where that is not the instance. */
+  readonly inst_id?: string
   /** Whether it completes more than once. */
   readonly again: boolean
   /** How many completions came. */

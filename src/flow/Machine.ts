@@ -7,6 +7,7 @@
  *
  * @module
  */
+import * as Cause from "effect/Cause"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import type { Value } from "../cell/Value.ts"
@@ -167,9 +168,10 @@ const spawn = (
   const read = () => draft.get(`/data/rv/${key}`)
   // A completion of that key is told of at the end of this beat; until then its entry cannot be replaced.
   if ((read() as { readonly event_flag?: string } | undefined)?.event_flag === "1") throw new Retry({ reason: `rendezvous "${key}" completes in this beat` })
-  draft.rv.spawn({ ...spec, key, inst_id: inst })
+  const inst_id = spec.prof === "spec" ? spec.inst_id ?? `${inst}.${name}` : inst
+  draft.rv.spawn({ ...spec, key, inst_id })
   const entry = read() as { readonly prof: string; readonly signal_path: string }
-  const job = { key, signal: entry.signal_path, again: entry.prof === "rv-epoch", heard: 0 }
+  const job = { key, signal: entry.signal_path, again: entry.prof === "rv-epoch", heard: 0, ...(inst_id === inst ? {} : { inst_id }) }
   subscribe(draft, inst, { heard: job, step: name })
   return { outcome: "spawned", result: key, goal: next, change: { jobs: { ...instance.jobs, [name]: job } } }
 }
@@ -237,7 +239,8 @@ const tooLarge = (size: number): string =>
  */
 export const decoded = ({ input: schema, name }: Plan, input: Value): unknown => {
   if (schema === undefined) return input
-  const exit = Schema.decodeUnknownExit(schema)(input)
+  const exit = Schema.decodeUnknownExit(schema, { errors: "all" })(input)
   if (Exit.isSuccess(exit)) return exit.value
-  throw new InvalidFlowRequest({ reason: `the input does not fit what flow "${name}" takes` })
+  const mistakes = Cause.squash(exit.cause) as Error
+  throw new InvalidFlowRequest({ reason: `the input does not fit what flow "${name}" takes: ${mistakes.message.replaceAll(/\s+/g, " ")}` })
 }

@@ -35,9 +35,14 @@ export interface Guard<Input, Name extends string> {
   readonly otherwise?: Goal<Name>
 }
 
-/** Spawns a rendezvous, which ends with its instance at the latest; its key is `<instance>.<step>` unless given. */
+/**
+ * Spawns a rendezvous, which ends with its instance at the latest; its key is `<instance>.<step>` unless given.
+ *
+ * The `inst_id` is the instance. Variants (`prof: "spec"`) get one of their own, `<instance>.<step>`, so that two steps
+ * end each other's work only where they give the same `inst_id`.
+ */
 export interface Transform<Input, Name extends string> {
-  readonly transform: (view: View<Input>) => Omit<RendezvousSpec, "key" | "inst_id"> & { readonly key?: string }
+  readonly transform: (view: View<Input>) => Omit<RendezvousSpec, "key"> & { readonly key?: string }
   readonly next?: Goal<Name>
 }
 

@@ -99,6 +99,7 @@ const statuses: Readonly<Record<string, number>> = {
   "ops/unheard": 409,
   "rv/finished": 409,
   "rv/ledger-missing": 409,
+  "rv/not-quarantined": 409,
   "body/too-large": 413,
   "body/media-type": 415,
   "blob/range": 416,

@@ -80,6 +80,10 @@ export const routes = (app: Hono, { find, stream, wantsStream }: Around): void =
     const { key, space: name } = c.req.param()
     return answer({ key, beat: await Effect.runPromise((await find(name)).rv.kill(key, how)) })
   })
+  app.post(`${RENDEZVOUS}/release`, async (c) => {
+    const { key, space: name } = c.req.param()
+    return answer({ key, beat: await Effect.runPromise((await find(name)).rv.release(key)) })
+  })
   app.post(`${RENDEZVOUS}/resched`, async (c) => {
     const { delta } = await Body.fields(c.req.raw, { delta: "number" }) as { readonly delta: number }
     const { key, space: name } = c.req.param()

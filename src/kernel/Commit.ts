@@ -14,6 +14,7 @@ import type { BlobRow, ReceiptRow } from "../persistence/Persistence.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Due } from "../stage/Due.ts"
+import * as Envelope from "../stage/Envelope.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Conflict, Staged } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
@@ -240,8 +241,11 @@ const bury = (handling: Handling, outcome: Failure, work: BeatWork): void => {
   handling.flight.over.push(handling)
   const isFatal = outcome.kind === "fatal"
   if (isFatal && handling.entry?.enzyme.onFatal !== "continue") work.falls = true
-  work.diagnostics.push(Diagnostic.of(isFatal ? "beat/aborted" : "run/dead", {
+  const refusal = handling.draft?.refusal
+  const sealed = refusal instanceof Envelope.SealedCell && outcome.code === refusal.code ? refusal : undefined
+  work.diagnostics.push(Diagnostic.of(isFatal ? "beat/aborted" : sealed === undefined ? "run/dead" : "cell.store.readonly", {
     ...Reporting.about(handling),
+    ...(sealed === undefined ? {} : { subject: Address.parse(sealed.address) }),
     code: outcome.code,
     note: `${key} gave up ${signal.id} after ${attempt} ${attempt === 1 ? "attempt" : "attempts"}: ${outcome.tag}`
   }))

@@ -159,7 +159,7 @@ export const answerOf = (control: Control): Answer => {
 }
 
 /** What of rendezvous and flows goes on with beats that only a space that runs has. */
-const goesOn: ReadonlySet<string> = new Set(["rv spawn", "rv resched", "rv kill", "flow start", "flow resume"])
+const goesOn: ReadonlySet<string> = new Set(["rv spawn", "rv release", "rv resched", "rv kill", "flow start", "flow resume"])
 
 /**
  * Why a space does not do it as it stands, where it was shut down: what goes on with beats would wait for a restart, and

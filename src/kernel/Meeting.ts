@@ -10,6 +10,7 @@
  */
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
+import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import * as Label from "../cell/Label.ts"
 import type { SpaceStore } from "../persistence/Persistence.ts"
 import * as Advance from "../rendezvous/Advance.ts"
@@ -42,7 +43,8 @@ const around = ({ begun, labels }: BeatWork, { hash, open, space, store }: Body)
   hash,
   secret: (purpose) => hash(`${store.head().hash} ${begun.seed} ${space} ${purpose}`),
   tells: telling(labels),
-  open: () => open.size
+  open: () => open.size,
+  sending: (path) => open.sending(path)
 })
 
 /** Whether all who may know what lies in one cell may know what lies in another. */
@@ -71,7 +73,8 @@ export const perform = (draft: Draft, ask: RendezvousAsk, { body, work }: { read
     if (lock !== undefined) return new CellLocked({ address: address(ask, value), lock })
     if (ask.verb === "spawn") return Verbs.spawn(draft, value, around(work, body))
     if (ask.verb === "claim") return Verbs.claim(draft, ask.key, around(work, body))
-    if (ask.verb === "resched") Verbs.resched(draft, ask.key, ask.delta)
+    if (ask.verb === "release") Verbs.release(draft, ask.key)
+    else if (ask.verb === "resched") Verbs.resched(draft, ask.key, ask.delta)
     else if (ask.verb === "kill") Verbs.kill(draft, ask.key, ask)
     else Verbs.report(draft, ask.key, value)
     return undefined
@@ -90,7 +93,7 @@ const address = (ask: RendezvousAsk, value: Value): string => {
 export const isRefusal = (error: unknown): error is RendezvousRefused => error instanceof CellLocked || refusals.some((refusal) => error instanceof refusal)
 
 /**
- * Step 10 for rendezvous: completions get their events, and what they send is queued.
+ * Step 10 for rendezvous: completions get their events, what they send is queued, and quarantine is told of.
  *
  * @category combinators
  * @since 0.1.0
@@ -98,6 +101,9 @@ export const isRefusal = (error: unknown): error is RendezvousRefused => error i
 export const advance = (work: BeatWork, body: Body, queued: Array<Signal.Pending>): void => {
   if (work.met.length === 0 && Advance.written(work.stage).length === 0) return
   const { moment, moment: { beat } } = work
+  for (const key of Advance.quarantined(work.stage)) {
+    work.diagnostics.push(Diagnostic.of("rv/quarantine", { note: `rendezvous ${key} is in quarantine`, origin: { kind: "runtime", name: "rendezvous" }, subject: Entries.address(key) }))
+  }
   for (const [i, { payload, signal, target }] of Advance.atCommit(work.stage, moment, body.open).entries()) {
     work.completions.push([target, payload])
     queued.push(new Signal.Pending(body.number(), tell(work, { id: `${beat}.rv.${i}`, signal, target, payload })))

@@ -147,7 +147,7 @@ const decoders = new WeakMap<object, (payload: unknown) => unknown>()
 const decoderOf = (schema: Schema.Decoder<unknown>): (payload: unknown) => unknown => {
   let decode = decoders.get(schema)
   if (decode === undefined) {
-    const exit = Schema.decodeUnknownExit(schema)
+    const exit = Schema.decodeUnknownExit(schema, { errors: "all" })
     decode = (payload) => {
       const decoded = exit(payload)
       if (Exit.isSuccess(decoded)) return decoded.value

@@ -56,6 +56,10 @@ export class LiveRendezvous implements SpaceRendezvous {
     })
   }
 
+  release(key: string): Effect.Effect<number, ControlError> {
+    return this.ask(key, () => ({ verb: "release", key }))
+  }
+
   kill(key: string, { mode, wait }: { readonly mode?: string; readonly wait?: number } = {}): Effect.Effect<number, ControlError> {
     return this.ask(key, () => {
       if (mode !== undefined && typeof mode !== "string") throw new InvalidRendezvous({ reason: "its mode is a text" })

@@ -156,7 +156,7 @@ export class InvalidConfig extends Schema.TaggedError<InvalidConfig>()("InvalidC
   }
 }
 
-const decodeDefinition = Schema.decodeUnknownEffect(Definition, { onExcessProperty: "error" })
+const decodeDefinition = Schema.decodeUnknownEffect(Definition, { errors: "all", onExcessProperty: "error" })
 
 /**
  * The configuration that a module's export stands for; `undefined` stands for all defaults.

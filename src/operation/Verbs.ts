@@ -155,14 +155,16 @@ export const close = (draft: Draft, { oid, status, summary: kept }: { readonly o
   if (live.status !== undefined) throw new OperationClosed({ oid, status: live.status })
   const seal = Dossier.address(oid, "close")
   const place = Dossier.payloadOf(seal)
+  const entry = !isRepeated(draft, live, state)
   const writes = [
     set(oid, "state", state),
+    // Code and note belong to the state that they were set with.
+    ...(entry ? [set(oid, "code", 0), set(oid, "note", undefined)] : []),
     set(oid, "status", status),
     Write.set(seal, { status, closed_beat: draft.beat, ...(kept === undefined ? {} : { summary_id: Dossier.linkTo(place) }) }),
     ...(kept === undefined ? [] : [{ kind: "set", address: place, document: kept } as const])
   ]
-  const { code, note } = live
-  record(draft, { oid, live, writes }, { kind: "close", oid, state, code, note, status, entry: !isRepeated(draft, live, state) })
+  record(draft, { oid, live, writes }, { kind: "close", oid, state, code: 0, note: undefined, status, entry })
 }
 
 /** What an operation is asked, with the writes that go with it. */

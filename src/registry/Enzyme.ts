@@ -173,7 +173,7 @@ const Descriptor = Schema.Struct({
   limitMs: Schema.optionalKey(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 1, maximum: 3_600_000 }))))
 })
 
-const decodeDescriptor = Schema.decodeUnknownExit(Descriptor, { onExcessProperty: "error" })
+const decodeDescriptor = Schema.decodeUnknownExit(Descriptor, { errors: "all", onExcessProperty: "error" })
 
 /**
  * An enzyme from its definition.

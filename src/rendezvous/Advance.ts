@@ -108,6 +108,17 @@ const variantId = ({ inst_id, prof }: Entry): string | undefined => prof === "sp
 
 const isToBeTold = ({ event_flag, state }: Entry): boolean => state === "applied" && event_flag > 0
 
+/**
+ * The entries that the beat put into quarantine, by its scan, a report or a write.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const quarantined = (stage: Stage): ReadonlyArray<string> =>
+  written(stage).filter((key) => newest(stage, key)?.state === "quarantine" && before(stage, key)?.state !== "quarantine")
+
+const before = (stage: Stage, key: string): Entry | undefined => Entries.read(Document.read(stage.committed.read(Entries.address(key).key), []))
+
 /** The entries that the beat wrote so far, in that order. */
 export const written = (stage: Stage): ReadonlyArray<string> => entriesOf(stage.documents.keys())
 

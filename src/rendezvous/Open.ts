@@ -1,6 +1,6 @@
 /**
- * Open: the entries of a space that are not over, and which of them are variants
- * of one question.
+ * Open: the entries of a space that are not over, which of them are variants of
+ * one question, and which complete with a signal that does not name their key.
  *
  * It follows from the entries' cells alone and is made anew when a space is
  * opened.
@@ -20,7 +20,10 @@ import { isAwaited } from "./Transition.ts"
 export class Open {
   /** The id that each of them shares with its variants, where it is one. */
   private readonly ids = new Map<string, string | undefined>()
-  private readonly variants = new Map<string, Set<string>>()
+  private readonly variants = new Index()
+  /** The keys of the entries whose signal path is not the one of their whole key. */
+  private readonly signals = new Index()
+  private readonly paths = new Map<string, string>()
 
   /** How many there are. */
   get size(): number {
@@ -29,33 +32,52 @@ export class Open {
 
   /** Takes in how an entry stands after a beat. */
   see(key: string, entry: Entry | undefined): void {
-    this.leave(key, this.ids.get(key))
+    this.variants.remove(this.ids.get(key), key)
+    this.signals.remove(this.paths.get(key), key)
+    this.paths.delete(key)
     if (entry === undefined || Entries.isFinished(entry)) {
       this.ids.delete(key)
       return
     }
     const id = variantOf(entry)
     this.ids.set(key, id)
-    this.join(key, id)
+    this.variants.add(id, key)
+    if (entry.signal_path === Entries.signalFor(key) && !key.includes(":")) return
+    this.paths.set(key, entry.signal_path)
+    this.signals.add(entry.signal_path, key)
   }
 
   /** The open variants under an id, in an order that does not tell of what each went through. */
   rivals(id: string): ReadonlyArray<string> {
-    return [...this.variants.get(id) ?? []].sort()
+    return this.variants.under(id).toSorted()
   }
 
-  private join(key: string, id: string | undefined): void {
-    if (id === undefined) return
-    const keys = this.variants.get(id)
-    if (keys === undefined) this.variants.set(id, new Set([key]))
+  /** The open entries with a signal path, but for the one whose key is the path's last name. */
+  sending(path: string): ReadonlyArray<string> {
+    return this.signals.under(path)
+  }
+}
+
+/** Keys under what they have in common. */
+class Index {
+  private readonly keys = new Map<string, Set<string>>()
+
+  under(common: string): ReadonlyArray<string> {
+    return [...this.keys.get(common) ?? []]
+  }
+
+  add(common: string | undefined, key: string): void {
+    if (common === undefined) return
+    const keys = this.keys.get(common)
+    if (keys === undefined) this.keys.set(common, new Set([key]))
     else keys.add(key)
   }
 
-  private leave(key: string, id: string | undefined): void {
-    if (id === undefined) return
-    const keys = this.variants.get(id)!
+  remove(common: string | undefined, key: string): void {
+    const keys = common === undefined ? undefined : this.keys.get(common)
+    if (keys === undefined) return
     keys.delete(key)
-    if (keys.size === 0) this.variants.delete(id)
+    if (keys.size === 0) this.keys.delete(common!)
   }
 }
 

@@ -45,6 +45,14 @@ export class RendezvousFinished extends Schema.TaggedError<RendezvousFinished>()
   }
 }
 
+/** The rendezvous is not in quarantine, so it cannot be released from there. */
+export class RendezvousFree extends Schema.TaggedError<RendezvousFree>()("RendezvousFree", { key: Schema.String, state: Schema.String }) {
+  readonly code = "rv/not-quarantined"
+  override get message() {
+    return `Rendezvous "${this.key}" is ${this.state}, and not in quarantine, so nothing holds its next report back. Report on it, or look how it stands`
+  }
+}
+
 /** The completion of an entry has no event yet, which a new entry in its place would lose. */
 export class RendezvousUntold extends Schema.TaggedError<RendezvousUntold>()("RendezvousUntold", { key: Schema.String, state: Schema.String }) {
   readonly code = "rv/untold"
@@ -70,7 +78,7 @@ export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefus
 }
 
 /** All that the verbs refuse. */
-export type RendezvousError = InvalidRendezvous | NoSpec | LedgerMissing | RendezvousAbsent | RendezvousFinished | RendezvousFull | RendezvousUntold | TokenRefused
+export type RendezvousError = InvalidRendezvous | NoSpec | LedgerMissing | RendezvousAbsent | RendezvousFinished | RendezvousFree | RendezvousFull | RendezvousUntold | TokenRefused
 
 /** Their classes, by which a caller tells them from accidents. */
-export const refusals = [InvalidRendezvous, NoSpec, LedgerMissing, RendezvousAbsent, RendezvousFinished, RendezvousFull, RendezvousUntold, TokenRefused] as const
+export const refusals = [InvalidRendezvous, NoSpec, LedgerMissing, RendezvousAbsent, RendezvousFinished, RendezvousFree, RendezvousFull, RendezvousUntold, TokenRefused] as const

@@ -139,6 +139,20 @@ export const nextDue = (entry: Entry, now: Due.Now): ReadonlyArray<Due.Due> => {
 
 const isBefore = (a: Time.Time, b: Time.Time): boolean => a.beat <= b.beat && a.ms <= b.ms
 
+/**
+ * An entry that leaves quarantine: due now, with all of its graces, and without a deadline that is over.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const released = (entry: Entry, now: Due.Now): Entry => ({
+  ...entry,
+  state: "ready",
+  grace_used: 0,
+  ...dueAt({ beat: now.beat, ms: entry.due_ms === 0 ? 0 : now.now }),
+  ...(Time.isReached(deadlineOf(entry), now) ? { deadline: 0, deadline_ms: 0 } : {})
+})
+
 /** The result of somebody's work. `isKept` tells of the content that it names, where it names any. */
 export interface Result {
   readonly telemetry: Entry["telemetry"]

@@ -15,7 +15,7 @@ import type { Draft } from "../stage/Draft.ts"
 import type { Rendezvous } from "../stage/Launch.ts"
 import type { Entry } from "./Entry.ts"
 import * as Entries from "./Entry.ts"
-import { LedgerMissing, RendezvousAbsent, RendezvousFinished, RendezvousFull, RendezvousUntold, TokenRefused, InvalidRendezvous } from "./RendezvousError.ts"
+import { LedgerMissing, RendezvousAbsent, RendezvousFinished, RendezvousFree, RendezvousFull, RendezvousUntold, TokenRefused, InvalidRendezvous } from "./RendezvousError.ts"
 import * as Spec from "./Spec.ts"
 import * as Time from "./Time.ts"
 import * as Transition from "./Transition.ts"
@@ -35,6 +35,8 @@ export interface Around {
   readonly tells: (from: string, to: string) => boolean
   /** How many entries are not over. */
   readonly open: () => number
+  /** The entries that are not over and complete with a signal path, but for the one whose key is the path's last name. */
+  readonly sending: (path: string) => ReadonlyArray<string>
 }
 
 /**
@@ -47,8 +49,20 @@ export const make = (draft: Draft, around: Around): Rendezvous => ({
   spawn: (spec) => draft.guarded(() => spawn(draft, Values.canonical(spec).value, around).token),
   resched: (key, delta) => draft.guarded(() => told(() => resched(draft, key, delta))),
   kill: (key, { mode, wait } = {}) => draft.guarded(() => told(() => kill(draft, key, { mode, wait }))),
-  report: (key, telemetry) => draft.guarded(() => told(() => report(draft, key, Values.canonical(telemetry).value)))
+  report: (key, telemetry) => draft.guarded(() => told(() => report(draft, key, Values.canonical(telemetry).value))),
+  keyOf: (signal) => draft.guarded(() => keyOf(draft, signal, around))
 })
+
+/** The entry whose completion a signal stands for: the one of the whole key, else the only one with that signal path. */
+const keyOf = (draft: Draft, signal: string, { sending, tells }: Around): string | undefined => {
+  const [, path, key] = /^\/?(.*?([^/]+))$/.exec(signal) ?? []
+  if (path === undefined || key === undefined) return undefined
+  if (read(draft, key) !== undefined) return key
+  // An entry that the run may not know of is none to it.
+  const own = Entries.address(key).key
+  const [only, ...others] = sending(path).filter((other) => tells(Entries.address(other).key, own))
+  return others.length > 0 ? undefined : only
+}
 
 /** A run is told no where the outside is told why. */
 const told = (verb: () => void): boolean => {
@@ -120,6 +134,19 @@ export const kill = (draft: Draft, key: string, { mode = "kill", wait = 0 }: { r
   const asked = Transition.killing(Spec.mode(mode), Spec.numberOf("kill_wait", wait), draft.moment)
   const entry = read(draft, key)
   graft(draft, key, { ...entry !== undefined && Transition.isRepeated(entry) ? entry : open(draft, key), ...asked })
+}
+
+/**
+ * Releases an entry from quarantine, so that its next correct report is taken.
+ *
+ * @throws RendezvousAbsent, RendezvousFinished, RendezvousFree
+ * @category combinators
+ * @since 0.1.0
+ */
+export const release = (draft: Draft, key: string): void => {
+  const entry = open(draft, key)
+  if (entry.state !== "quarantine") throw new RendezvousFree({ key, state: entry.state })
+  graft(draft, key, Transition.released(entry, draft.moment))
 }
 
 /**

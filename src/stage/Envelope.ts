@@ -26,6 +26,9 @@ const reserved = [
 /** The cells that only the verbs made for them and the beat itself write, whatever the envelope. */
 const sealed = ["/rt/ops", "/sys/index"]
 
+/** The cells whose parts are written once: by the runtime, or by an enzyme with the grant as far as `sealed` does not hold it back. */
+const written = [...sealed, "/data/mailbox/diag/msgs"]
+
 /**
  * A run wrote where it may not.
  *
@@ -39,6 +42,19 @@ export class OutsideEnvelope extends Schema.TaggedError<OutsideEnvelope>()("Outs
   readonly code = "envelope/outside"
   override get message() {
     return `A run wrote ${this.address}, which is outside its envelope (${this.envelope}). Name the address in the enzyme's "writes", or write elsewhere`
+  }
+}
+
+/**
+ * A run wrote at a sealed part of the runtime: a dossier, a fact, an index.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class SealedCell extends Schema.TaggedError<SealedCell>()("SealedCell", { address: Schema.String }) {
+  readonly code = "cell.store.readonly"
+  override get message() {
+    return `A run wrote ${this.address}, which is sealed: only the runtime writes there. Use the verbs of the transaction, such as tx.op.setState and tx.report, or write elsewhere`
   }
 }
 
@@ -129,12 +145,14 @@ export const naming = (writes: ReadonlyArray<string>): string | undefined =>
 /**
  * Throws unless the envelope allows a write at `address`.
  *
- * @throws OutsideEnvelope
+ * @throws OutsideEnvelope, SealedCell
  * @category guards
  * @since 0.1.0
  */
 export const check = (envelope: Envelope, address: Address.Address): void => {
-  if (!allows(envelope, address)) throw new OutsideEnvelope({ address: address.text, envelope: envelope.text })
+  if (allows(envelope, address)) return
+  if (isBelow(written, address.id)) throw new SealedCell({ address: address.text })
+  throw new OutsideEnvelope({ address: address.text, envelope: envelope.text })
 }
 
 const allows = (envelope: Envelope, address: Address.Address): boolean => {

@@ -304,6 +304,11 @@ export interface Rendezvous {
   readonly kill: (key: string, how?: { readonly mode?: string; readonly wait?: number }) => boolean
   /** Takes in its result: fields. False for one that is unknown or over. With `rv-cas`, the field `cas_hash` names content that is kept. */
   readonly report: (key: string, telemetry?: Readonly<Record<string, unknown>>) => boolean
+  /**
+   * The key of the entry that a signal path stands for: its last name where an entry has that key, else the key of the
+   * one open entry whose completion sends that signal. `undefined` where there is none, and where there are several.
+   */
+  readonly keyOf: (signal: string) => string | undefined
 }
 
 /** What an instance of a flow may spend: steps in all, and beats from now on, at most 2^43; 0, as unless given, for any. */

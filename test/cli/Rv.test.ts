@@ -35,6 +35,8 @@ describe("systole rv", () => {
         assert.deepStrictEqual([wrong.code, /rv\/token/.test(wrong.stderr)], [1, true])
         await json("rv", "report", "shop", "one", "--telemetry", `{"frames":3}`)
         assert.deepInclude(await json("rv", "show", "shop", "one") as object, { state: "applied", telemetry: { frames: 3 } })
+        const free = await run("rv", "release", "shop", "two")
+        assert.deepStrictEqual([free.code, /rv\/not-quarantined/.test(free.stderr)], [1, true])
         await json("rv", "cancel", "shop", "two", "--wait", "9")
         assert.deepInclude(await json("rv", "show", "shop", "two") as object, { kill_mode: "cancel" })
         await json("rv", "kill", "shop", "two")

@@ -372,7 +372,7 @@ describe("operations from outside", () => {
       yield* controlled(space, space.ops.cancel("OPS:0.x.0", { why: new Date(5) }))
       const first = yield* space.ops.list({ limit: 1 })
       assert.deepStrictEqual(first, {
-        operations: [{ oid: "OPS:0.x.0", verb: "op/render", target: "/data/scene", mode: "opm:states", state: "ist:cnl", code: 4, note: "soon", status: "sts:cnl", watchers: 0 }],
+        operations: [{ oid: "OPS:0.x.0", verb: "op/render", target: "/data/scene", mode: "opm:states", state: "ist:cnl", code: 0, status: "sts:cnl", watchers: 0 }],
         next: "OPS:0.x.0"
       })
       const rest = yield* space.ops.list({ limit: 5, after: first.next })

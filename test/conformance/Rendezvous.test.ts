@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { type RendezvousSpec, type Transaction } from "systole"
+import { type Link, type RendezvousSpec, type Transaction } from "systole"
 import { controlled, enzyme, steps } from "../kernel/Kit.ts"
 import * as Machine from "../kernel/Machine.ts"
 import * as Ledger from "../rendezvous/Ledger.ts"
@@ -202,6 +202,37 @@ describe("E: rendezvous", () => {
       yield* ask(space, "spawn")
       yield* ask(space, "report")
       assert.deepInclude(yield* event(space, "job"), { inst_id: "order:17" })
+    }))
+
+  test("E33 an entry in quarantine is a fact, and a release puts it back to where its next correct report is taken", () =>
+    Effect.gen(function*() {
+      const space = yield* Ledger.space({
+        keep: (tx) => tx.blob(new Uint8Array([1, 2, 3])),
+        spawn: (tx) => [tx.rv.spawn({ key: "job", prof: "rv-cas", deadline: 5 }), tx.rv.spawn({ key: "late", due_off: 1, max_grace: 1, on_miss: "quarantine" })],
+        wrong: (tx) => tx.rv.report("job", { cas_hash: "0".repeat(64) })
+      })
+      const address = (yield* ask(space, "keep")) as string
+      yield* ask(space, "spawn")
+      const facts = Effect.map(TestKernel.diagnostics(space), (facts) => facts.map(({ note, sev, subject, topic }) => [topic, sev, note, (subject as unknown as Link.Link).$link].join(" ")).toSorted())
+      assert.deepStrictEqual(yield* facts, [])
+      yield* ask(space, "wrong")
+      yield* steps(space, 5)
+      const fact = (key: string) => `rv/quarantine sev:warn rendezvous ${key} is in quarantine /data/rv/${key}`
+      assert.deepStrictEqual(yield* facts, [fact("job"), fact("late")])
+      assert.deepStrictEqual(yield* events(space, "job"), [])
+      for (const key of ["job", "late"]) assert.strictEqual((yield* controlled(space, space.rv.release(key)))._tag, "Success")
+      assert.deepInclude(yield* entry(space, "job"), { state: "ready", deadline: "0" })
+      assert.deepInclude(yield* entry(space, "late"), { state: "ready", grace_used: "0" })
+      const again = yield* controlled(space, space.rv.release("job"))
+      assert.strictEqual(again._tag === "Failure" && again.failure.code, "rv/not-quarantined")
+      yield* controlled(space, space.rv.report("job", { cas_hash: address }))
+      assert.deepInclude(yield* event(space, "job"), { outcome: "applied" })
+      const over = yield* controlled(space, space.rv.release("job"))
+      assert.strictEqual(over._tag === "Failure" && over.failure.code, "rv/finished")
+      // Nobody reports on the other one, so it is set aside again, and that is told again.
+      yield* steps(space, 3)
+      assert.deepStrictEqual(yield* facts, [fact("job"), fact("late"), fact("late")])
+      yield* Ledger.isReplayedEqual(space)
     }))
 
   it.effect("E24 a ledger that is begun, torn down and begun again is empty and usable each time", () =>

@@ -7,7 +7,7 @@ import { root } from "../scripts/Host.ts"
 const readme = readFileSync(join(root, "README.md"), "utf8")
 
 /** The rows of the README's table of topics. */
-const rows = [...readme.matchAll(/^\| `([a-z-]+\/[a-z-]+)` \| `(sev:[a-z]+)` \| (.+?) \| (.+?) \|$/gm)].map(([, topic, severity, means, remedy]) => ({ topic, severity, means, remedy }))
+const rows = [...readme.matchAll(/^\| `([a-z-]+[./][a-z./-]+)` \| `(sev:[a-z]+)` \| (.+?) \| (.+?) \|$/gm)].map(([, topic, severity, means, remedy]) => ({ topic, severity, means, remedy }))
 
 const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".ts") && file !== "diagnostic/Topic.ts")

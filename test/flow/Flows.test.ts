@@ -123,6 +123,34 @@ describe("A flow", () => {
       yield* Ledger.isReplayedEqual(space)
     }))
 
+  test("lets the variants of each step compete on their own, and of several steps where they share an inst_id", () =>
+    Effect.gen(function*() {
+      const ask = (inst_id?: string) => ({ transform: () => ({ prof: "spec" as const, due_off: 50, ...(inst_id === undefined ? {} : { inst_id }) }) })
+      const apart = Flow.make({ name: "apart", steps: { p: ask(), q: ask(), a: { wait: "p" }, b: { wait: "q" } } })
+      const rivals = Flow.make({ name: "rivals", steps: { p: ask("q:1"), q: ask("q:1"), a: { wait: "p" }, b: { wait: "q" } } })
+      const space = yield* begin({
+        apart: (tx) => tx.flow.start("apart", undefined, { inst: "apart" }),
+        rivals: (tx) => tx.flow.start("rivals", undefined, { inst: "rivals" }),
+        first: (tx) => ["apart.p", "rivals.p"].map((key) => tx.rv.report(key, {})),
+        cancel: (tx) => tx.flow.cancel("apart")
+      }, [apart, rivals])
+      for (const verb of ["apart", "rivals"]) yield* Ledger.ask(space, verb)
+      yield* steps(space, 4)
+      yield* Ledger.ask(space, "first")
+      yield* steps(space, 4)
+      const stateOf = Effect.fnUntraced(function*(key: string) {
+        return ((yield* Ledger.entry(space, key)) as { readonly state: string }).state
+      })
+      assert.deepStrictEqual([yield* stateOf("apart.q"), yield* stateOf("rivals.q")], ["pending", "killed"])
+      assert.deepInclude(yield* instance(space, "apart"), { state: "waiting", pc: "b" })
+      assert.deepInclude(yield* instance(space, "rivals"), { state: "done" })
+      // What is left of an instance ends with it.
+      yield* Ledger.ask(space, "cancel")
+      yield* steps(space, 2)
+      assert.strictEqual(yield* stateOf("apart.q"), "killed")
+      yield* Ledger.isReplayedEqual(space)
+    }))
+
   test("hears of what it spawned itself alone, whoever else sends by the same signal path, and of each of its own", () =>
     Effect.gen(function*() {
       const asking = Flow.make({ name: "asking", steps: { q: { transform: () => ({ due_off: 50 }) }, a: { wait: "q" } } })

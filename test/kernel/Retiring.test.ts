@@ -291,7 +291,7 @@ describe("what is over", () => {
         const { id } = yield* space.signal({ signal: "/signals/odd", payload: place })
         yield* space.step
         const [{ error, outcome } = assert.fail()] = (yield* space.receipt(id))!.handlings
-        assert.deepStrictEqual([outcome, error?.code], ["dead", "envelope/outside"])
+        assert.deepStrictEqual([outcome, error?.code], ["dead", "cell.store.readonly"])
       }
       assert.strictEqual(yield* space.get("/sys/index/over/fact"), 4)
     }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))

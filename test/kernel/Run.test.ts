@@ -236,6 +236,15 @@ describe("a payload schema", () => {
       assert.strictEqual((yield* space.receipt(id))?.handlings[0]?.value, 42)
     }).pipe(Effect.provide(TestKernel.layer())))
 
+  it.effect("names each mistake of a payload, not the first alone", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([enzyme("order", () => 1, { payload: Schema.Struct({ item: Schema.String, count: Schema.Int, to: Schema.Struct({ city: Schema.String }) }) })])
+      const { id } = yield* space.signal({ signal: "/signals/order", payload: { item: 3, count: 0.5, to: {} } })
+      yield* space.step
+      const message = (yield* space.receipt(id))?.handlings[0]?.error?.message ?? ""
+      for (const field of ["item", "count", "city"]) assert.include(message, field)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
   it.effect("buries what does not fit, without a run, naming what is wrong", () =>
     Effect.gen(function*() {
       let runs = 0

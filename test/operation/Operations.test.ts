@@ -107,8 +107,8 @@ describe("what operations refuse", () => {
         [(tx) => tx.op.await(OID, "ist:plan", { signal: "/signals/x", ttl: 1.5 }), "ops/invalid"],
         [(tx) => tx.op.await(OID, "ist:plan", { signal: "no path" }), "signal/invalid"],
         [(tx) => tx.op.await(OID, "ist:plan", { signal: "/nobody" }), "ops/unheard"],
-        [(tx) => tx.set(`/rt/ops/${OID}#/state`, "ist:ok"), "envelope/outside"],
-        [(tx) => tx.delete(`/rt/ops/${OID}/history/OPH:1`), "envelope/outside"]
+        [(tx) => tx.set(`/rt/ops/${OID}#/state`, "ist:ok"), "cell.store.readonly"],
+        [(tx) => tx.delete(`/rt/ops/${OID}/history/OPH:1`), "cell.store.readonly"]
       ]
       const space = yield* TestKernel.space([...pair(() => undefined), ...verbs.map(([verb], i) => enzyme(`v${i}`, verb, { query: `/signals/v/${i}` }))])
       yield* space.signal({ signal: "/wait/start" })

@@ -263,20 +263,6 @@ describe("profiles", () => {
     }))
 })
 
-describe("a completion that comes as a signal", () => {
-  test("is taken into the ledger by rv_route, and mirrored to the inbox of flows", () =>
-    Effect.gen(function*() {
-      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "job" }) })
-      yield* ask(space, "spawn")
-      const { id } = yield* space.signal({ signal: "/CEP:sig_rv/job", payload: { size: 3 } })
-      const again = yield* space.signal({ signal: "/CEP:sig_rv/job", payload: { size: 4 } })
-      yield* steps(space, 4)
-      assert.deepStrictEqual([(yield* space.receipt(id))?.handlings[0]?.value, (yield* space.receipt(again.id))?.handlings[0]?.value], [true, false])
-      assert.deepInclude(yield* event(space, "job"), { outcome: "applied", telemetry: { size: 3 } })
-      assert.deepStrictEqual(yield* events(space, "job"), [2])
-    }))
-})
-
 describe("two runs of one beat", () => {
   test("that report on one rendezvous are in conflict: one is taken in, and the other is told that it is over", () =>
     Effect.gen(function*() {
