@@ -19,7 +19,7 @@ type Shown = DeadLetter & { readonly payload?: unknown; readonly message?: strin
 const ls = Command.make("ls", {
   space: SpaceCommand.name,
   limit: Flag.Int("limit").pipe(Flag.withDescription("At most this many"), Flag.withDefault(20)),
-  after: Flag.String("after").pipe(Flag.withDescription("Where the list before ended, as <id>/<enzyme>"), Flag.optional),
+  after: Flag.String("after").pipe(Flag.withDescription("Where the list before ended, as <beat>/<id>/<enzyme>"), Flag.optional),
   json: Output.json
 }, ({ after, json, limit, space }) =>
   Effect.gen(function*() {

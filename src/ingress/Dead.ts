@@ -30,8 +30,8 @@ export const routes = (app: Hono, find: Find): void => {
   app.get("/v1/spaces/:space/dead", async (c) => {
     const limit = c.req.query("limit")
     const after = c.req.query("after")
-    if (after !== undefined && !/^[^/]+\/[^/]+$/.test(after)) {
-      throw new RequestRefused({ code: "query/invalid", reason: `after is ${JSON.stringify(after.slice(0, 200))}. Give it as the answer before gave next: <id>/<enzyme>` })
+    if (after !== undefined && !/^\d{1,15}\/[^/]+\/[^/]+$/.test(after)) {
+      throw new RequestRefused({ code: "query/invalid", reason: `after is ${JSON.stringify(after.slice(0, 200))}. Give it as the answer before gave next: <beat>/<id>/<enzyme>` })
     }
     const space = await find(c.req.param("space"))
     const page = await Effect.runPromise(space.dead({ after, limit: Math.min(limit === undefined ? 20 : Body.count(limit), MAX_LISTED) }))

@@ -144,9 +144,15 @@ const settle = (handling: Handling, around: Surroundings): void => {
   if (canWait && !around.work.stage.take(size)) return lose(handling, { key: undefined }, around)
   if (outcome.kind === "retry") {
     if (outcome.code === GATED) return park(handling, outcome.until, around)
-    if (handling.attempt < (handling.entry?.enzyme.retry.attempts ?? 1)) return repeat(handling, outcome.code === STUCK ? "stuck" : "retry", around)
+    if (handling.attempt < attemptsOf(handling, outcome.code, around)) return repeat(handling, outcome.code === STUCK ? "stuck" : "retry", around)
   }
   bury(handling, outcome, around.work)
+}
+
+/** How often a failed handling may be attempted: one that timed out held the space up, so it is given up sooner. */
+const attemptsOf = ({ entry }: Handling, code: string, { body }: Surroundings): number => {
+  const attempts = entry?.enzyme.retry.attempts ?? 1
+  return code === "run/timeout" ? Math.min(attempts, body.settings.limits.timeoutAttempts) : attempts
 }
 
 /** Step 9: a run that is well is merged, in agenda order; the first to commit wins, and what it launched takes effect. */

@@ -22,6 +22,7 @@ import * as Write from "../stage/Write.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
 import type { Redelivery } from "./Control.ts"
+import { below } from "./Documents.ts"
 import type { Handling, Outcome } from "./Flight.ts"
 import * as Signal from "./Signal.ts"
 import { DeadAbsent } from "./SpaceError.ts"
@@ -69,7 +70,7 @@ export interface OpenLetter extends DeadLetter {
   readonly message: string | undefined
 }
 
-/** Letters in the order of their cells, and where to go on; `undefined` at the end. */
+/** Letters in the order of the beats that gave them up, and where to go on; `undefined` at the end. */
 export interface DeadPage {
   readonly letters: ReadonlyArray<DeadLetter>
   readonly next: string | undefined
@@ -108,30 +109,54 @@ export const put = (stage: Stage, handling: Handling, outcome: Extract<Outcome, 
 /** A letter's key has an id and an enzyme below the folder; its payload lies one deeper, and is not looked at here. */
 const isLetter = (key: string): boolean => key.slice(FOLDER.length + 1).split("/").length === 2
 
+/** The place of a letter in the list: the beat that gave it up, its id with numbers as such, and the enzyme. */
+type Place = Pick<DeadLetter, "beat" | "id" | "enzyme">
+
+const inOrder = (a: Place, b: Place): number => a.beat - b.beat || byNumbers(a.id, b.id) || byText(a.enzyme, b.enzyme)
+
+const byText = (a: string, b: string): number => a < b ? -1 : a > b ? 1 : 0
+
+/** Ids such as `x.10.2` by their numbers; whatever else they hold by its text. */
+const byNumbers = (a: string, b: string): number => {
+  const [left, right] = [a.split("."), b.split(".")]
+  for (let i = 0; i < Math.min(left.length, right.length); i++) {
+    const [mine, other] = [left[i]!, right[i]!]
+    const order = /^\d+$/.test(mine) && /^\d+$/.test(other) ? Number(mine) - Number(other) : byText(mine, other)
+    if (order !== 0) return order
+  }
+  return left.length - right.length
+}
+
+/** A place as text, `<beat>/<id>/<enzyme>`, and back. */
+const cursor = ({ beat, enzyme, id }: Place): string => `${beat}/${id}/${enzyme}`
+
+const placeIn = (text: string): Place => {
+  const [beat = "", id = "", enzyme = ""] = text.split("/")
+  return { beat: Number(beat), id, enzyme }
+}
+
 /**
- * The letters after a cursor, which is the place of one of them below `/rt/dead`.
+ * The letters after a cursor. All are looked at, and no more of them are held than are answered.
  *
  * @category getters
  * @since 0.1.0
  */
 export const list = (store: SpaceStore, { after, limit }: { readonly after?: string | undefined; readonly limit: number }): DeadPage => {
-  const letters: Array<DeadLetter> = []
+  const from = after === undefined ? undefined : placeIn(after)
   const most = Math.min(limit, MAX_PAGE)
-  for (let from = after === undefined ? undefined : `${FOLDER}/${after}`; ;) {
-    const keys = store.below(FOLDER, { limit: MAX_PAGE, ...(from === undefined ? {} : { after: from }) })
-    for (const key of keys) {
-      if (!isLetter(key)) continue
-      const letter = letterAt(key, store.read(key))
-      if (letter === undefined) continue
-      if (letters.length >= most) return { letters, next: cursor(letters.at(-1)) }
-      letters.push(letter)
-    }
-    if (keys.length < MAX_PAGE) return { letters, next: undefined }
-    from = keys.at(-1)!
+  let letters: Array<DeadLetter> = []
+  // One more than is answered tells whether there is another page.
+  const cut = (): void => void (letters = letters.toSorted(inOrder).slice(0, most + 1))
+  for (const key of below(store, FOLDER)) {
+    const letter = isLetter(key) ? letterAt(key, store.read(key)) : undefined
+    if (letter === undefined || (from !== undefined && inOrder(letter, from) <= 0)) continue
+    if (letters.push(letter) > 2 * MAX_PAGE) cut()
   }
+  cut()
+  const shown = letters.slice(0, most)
+  const last = shown.at(-1)
+  return { letters: shown, next: last === undefined || letters.length <= most ? undefined : cursor(last) }
 }
-
-const cursor = (letter: DeadLetter | undefined): string | undefined => letter === undefined ? undefined : `${letter.id}/${letter.enzyme}`
 
 /**
  * One letter with its payload; `undefined` where there is none.

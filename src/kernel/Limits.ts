@@ -45,6 +45,8 @@ export interface Limits {
   readonly flowInstances: number
   /** Beats from one attempt to the next: 1, 2, 4 … up to this. */
   readonly backoffBeats: number
+  /** Attempts of an enzyme whose run timed out. The space waits for such a run, so they are fewer than those of a run that fails by itself. */
+  readonly timeoutAttempts: number
   /** Characters of documents that are kept in memory. */
   readonly residentBytes: number
   /** Rendezvous and instances that are over, operations that are closed and facts that went wrong: how many of each are kept. Beyond it the oldest go, in each beat so many as it made, or a bounded number. */
@@ -112,6 +114,7 @@ export const defaults: Limits = {
   hops: 10_000,
   flowInstances: 1_000_000,
   backoffBeats: 64,
+  timeoutAttempts: 2,
   residentBytes: 64 * 1_048_576,
   finishedCount: 100_000,
   finishedMillis: 30 * 86_400_000,

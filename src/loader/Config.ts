@@ -85,6 +85,7 @@ const Definition = Schema.Struct({
     hops: Schema.optionalKey(count),
     flowInstances: Schema.optionalKey(count),
     backoffBeats: Schema.optionalKey(count),
+    timeoutAttempts: Schema.optionalKey(count),
     residentBytes: Schema.optionalKey(count),
     finishedCount: Schema.optionalKey(count),
     finishedMillis: Schema.optionalKey(count),

@@ -41,7 +41,7 @@ export interface Seen {
 
 /** One of those who wrote a value. */
 export interface Writer {
-  /** An enzyme or a node, `capture` for a write from outside, `commit` for the runtime itself. */
+  /** An enzyme or a node, `capture` for a write from outside, `rollback` where one took it back, `commit` for the runtime itself. */
   readonly by: string
   /** What the run read before, as far as its beat can be run again. */
   readonly reads: ReadonlyArray<Seen>
@@ -84,7 +84,7 @@ export const why = async (archive: Archive, text: string): Promise<Reason | unde
     const line = runs[run]
     const node = run < runs.length ? undefined : entry.nodes?.[run - runs.length]
     if (node !== undefined) writers.push({ by: node[0], reads: seenBy(work?.nodeDrafts[run - runs.length]), chain: [] })
-    else if (line === undefined) writers.push({ by: run === CAPTURE ? "capture" : "commit", reads: [], chain: [] })
+    else if (line === undefined) writers.push({ by: run !== CAPTURE ? "commit" : isTakenBack(entry, address.key) ? "rollback" : "capture", reads: [], chain: [] })
     else writers.push({ by: line[1], reads: readsOf(work, run), chain: await chainOf(archive, entry, entry.in[line[0]]!) })
   }
   return { address: address.text, value: valueAt(cell[3][0], address), before: valueAt(cell[2][0], address), beat: row.beat, writers }
@@ -102,6 +102,10 @@ const lastWrite = async (archive: Archive, address: Address.Address): Promise<{ 
   }
   return undefined
 }
+
+/** Whether a rollback gave a document the value of then. */
+const isTakenBack = ({ control = [] }: Journal.Parsed, document: string): boolean =>
+  control.some((line) => line[0] === "cutover" && line[3].some(([key]) => key === document))
 
 const valueAt = (value: unknown, address: Address.Address): Value =>
   value === undefined ? undefined : Document.read(Document.decode(JSON.stringify(value)), address.path)

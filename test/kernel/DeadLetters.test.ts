@@ -41,6 +41,27 @@ describe("dead letters", () => {
       for (const [id, name] of [["x.0.9", "fix"], ["x.0.1", "other"], ["a/b", "fix"], ["", ""]] as const) assert.isUndefined(yield* space.letter(id, name))
     }).pipe(Effect.provide(TestKernel.layer())))
 
+  it.effect("are listed in the order of the beats that gave them up, and of their numbers, a page at a time", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([breakable()])
+      for (let beat = 0; beat < 12; beat++) {
+        yield* space.signal({ signal: "/signals/fix", payload: { beat }, ...(beat === 3 ? { id: "mine" } : {}) })
+        yield* space.step
+      }
+      for (let i = 0; i < 11; i++) yield* space.signal({ signal: "/signals/fix", target: undefined, payload: { i } })
+      yield* steps(space, 11)
+      const seen: Array<readonly [beat: number, id: string]> = []
+      for (let after: string | undefined; ;) {
+        const page = yield* space.dead({ limit: 5, after })
+        seen.push(...page.letters.map(({ beat, id }) => [beat, id] as const))
+        after = page.next
+        if (after === undefined) break
+      }
+      assert.lengthOf(seen, 23)
+      assert.deepStrictEqual(seen.map(([beat]) => beat), Array.from(seen, (_, i) => i))
+      assert.deepStrictEqual(seen.slice(-2).map(([, id]) => id.split(".").at(-1)), ["9", "10"])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
   it.effect("run anew when they are sent again, exactly the enzyme, exactly once, and its receipt takes their place", () =>
     Effect.gen(function*() {
       const made = breakable({ query: "/signals/s" })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Computation, Materializer, replay, type Space, type Value } from "systole"
+import { Computation, Materializer, replay, type Space, type Value, why } from "systole"
 import * as World from "../scheduler/World.ts"
 import * as Dice from "../support/Dice.ts"
 import { controlled, enzyme, put } from "./Kit.ts"
@@ -138,5 +138,19 @@ describe("a rollback and what is derived", () => {
       const again = yield* machine.boot([put, index, late])
       assert.strictEqual(yield* pulled(again, "/data/late"), 1)
       yield* replays(again)
+    }))
+})
+
+describe("why", () => {
+  it.effect("names a rollback as what gave a document its value of then", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const space = yield* machine.boot([put])
+      for (const value of [1, 2]) yield* controlled(space, space.set("/data/a", value))
+      yield* takenBack(space, (yield* space.head) - 1)
+      const reason = yield* space.examine((archive) => why(archive, "/data/a"))
+      assert.deepStrictEqual([reason?.before, reason?.value, reason?.writers.map(({ by }) => by)], [2, 1, ["rollback"]])
+      yield* controlled(space, space.set("/data/a", 3))
+      assert.deepStrictEqual((yield* space.examine((archive) => why(archive, "/data/a")))?.writers.map(({ by }) => by), ["capture"])
     }))
 })

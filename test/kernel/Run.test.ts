@@ -156,6 +156,22 @@ describe("a run that takes longer than its limit", () => {
       assert.deepStrictEqual(yield* TestKernel.ledger(space, 0, "agenda"), ["enzyme=slow rc=-1 signal=/signals/slow target=-"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
+  it.effect("is given up after two attempts, since its space stands still meanwhile", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([enzyme("stuck", () => new Promise(() => undefined))])
+      const { id } = yield* space.signal({ signal: "/signals/stuck" })
+      for (const wait of [1000, 1000]) {
+        const beat = yield* Effect.forkChild(space.step, { startImmediately: true })
+        yield* turns()
+        yield* TestClock.adjust(wait)
+        yield* Fiber.join(beat)
+      }
+      const receipt = yield* space.receipt(id)
+      assert.deepStrictEqual([receipt?.status, receipt?.handlings[0]?.error?.code], ["dead", "run/timeout"])
+      assert.include((yield* TestKernel.diagnostics(space))[0]?.["note"], "after 2 attempts")
+      yield* replays(space)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
   it.effect("is interrupted where it is an Effect", () =>
     Effect.gen(function*() {
       let interrupted = false
