@@ -48,6 +48,15 @@ export interface Diagnostic {
   readonly signal?: "always" | "never" | undefined
   /** How many signals led to it. */
   readonly depth?: number
+  /** The error behind it, for the log alone: what errors say differs between engines, and is in no cell. */
+  readonly raised?: Raised | undefined
+}
+
+/** An error as it is told to the operator. */
+export interface Raised {
+  readonly message: string
+  /** What was thrown, where it is at hand. */
+  readonly thrown?: unknown
 }
 
 /** Most characters of a note: what it lists may be as long as the registry. */

@@ -77,15 +77,17 @@ export class Reporter {
 const MAX_LINE = 600
 
 /**
- * A fact in one line, as logs have it.
+ * A fact in one line, as logs have it; with the place in the source that the host found for its error.
  *
  * @category getters
  * @since 0.1.0
  */
-export const line = ({ beat, code, note, origin, severity, space, topic }: Told): string => {
+export const line = ({ beat, code, note, origin, raised, severity, space, topic }: Told, source?: string): string => {
   const place = space === undefined ? "" : ` ${space}${beat === undefined ? "" : `@${beat}`}`
   const by = origin.kind === "runtime" ? "" : ` ${origin.name}`
-  return Printable.line(`${severity} ${topic}${place}${by}: ${note}`).slice(0, MAX_LINE) + (code === topic ? "" : ` (${Printable.line(code)})`)
+  const said = raised === undefined ? note : `${note}: ${raised.message}`
+  const end = `${source === undefined ? "" : ` at ${source}`}${code === topic ? "" : ` (${code})`}`
+  return Printable.line(`${severity} ${topic}${place}${by}: ${said}`).slice(0, MAX_LINE) + Printable.line(end)
 }
 
 const other: Told = { ...Diagnostics.of("runtime/accident", { note: "", origin: { kind: "runtime", name: "reporter" }, subject: undefined }), topic: "other", space: undefined, beat: undefined }

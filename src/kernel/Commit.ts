@@ -253,6 +253,7 @@ const bury = (handling: Handling, outcome: Failure, work: BeatWork): void => {
     ...Reporting.about(handling),
     ...(sealed === undefined ? {} : { subject: Address.parse(sealed.address) }),
     code: outcome.code,
+    raised: outcome,
     note: `${key} gave up ${signal.id} after ${attempt} ${attempt === 1 ? "attempt" : "attempts"}: ${outcome.tag}`
   }))
 }

@@ -90,8 +90,9 @@ export const isTold = ({ error }: Pick<NodeLine, "error">): boolean => error !==
 export const wasLast = (tag: string | undefined): boolean => tag === SPENT.tag
 
 /** The fact that a node failed. */
-export const failure = (name: string, output: string | undefined, code: string): Diagnostic.Diagnostic => Diagnostic.of("node/failed", {
+export const failure = (name: string, output: string | undefined, { code, ...raised }: Diagnostic.Raised & { readonly code: string }): Diagnostic.Diagnostic => Diagnostic.of("node/failed", {
   code,
+  raised,
   note: `${name} failed, and derives nothing new`,
   origin: { kind: "node", name },
   subject: output === undefined ? undefined : Address.ofKey(output)

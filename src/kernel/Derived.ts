@@ -381,8 +381,8 @@ export class Derived implements Derivation {
   private report(work: BeatWork): boolean {
     const failures = this.scheduler!.takeFailures().filter(({ node }) => !isWatch(node))
     for (const { error, node } of failures) {
-      const failed = Derivations.errorOf(failure(error), true)
-      work.diagnose(Derivations.failure(node.definition.name, node.output?.key, failed?.code ?? "run/failed"))
+      const { code, message } = Derivations.errorOf(failure(error), true)!
+      work.diagnose(Derivations.failure(node.definition.name, node.output?.key, { code, message, thrown: error }))
     }
     return failures.length > 0
   }

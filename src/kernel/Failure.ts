@@ -17,7 +17,7 @@ export const failure = (error: unknown): Outcome => {
 
 const describe = (error: unknown): Outcome => {
   const kind = isTagged(error, "Retry") ? "retry" : isTagged(error, "Fatal") ? "fatal" : "dead"
-  return { kind, tag: tagOf(error), code: codeOf(error), message: messageOf(error) }
+  return { kind, tag: tagOf(error), code: codeOf(error), message: messageOf(error), thrown: error }
 }
 
 /** What an error says, whatever was thrown. */

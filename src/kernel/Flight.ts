@@ -25,6 +25,8 @@ export type Outcome =
     readonly tag: string
     readonly code: string
     readonly message: string
+    /** What was thrown: for the log alone. */
+    readonly thrown?: unknown
     /** When the run can be tried again, in milliseconds since 1970, where a gate holds back what it reads. */
     readonly until?: number | undefined
     /** What the run was told by, where that is confidential and nobody runs it to know. */

@@ -225,7 +225,6 @@ export interface SpaceRendezvous {
   /** Mints another token for one, in place of the one that it had. */
   readonly claim: (key: string) => Effect.Effect<{ readonly key: string; readonly token: string; readonly beat: number }, ControlError>
   readonly resched: (key: string, delta: number) => Effect.Effect<number, ControlError>
-  /** Releases one from quarantine: it is due at once, and takes its next correct report. */
   readonly release: (key: string) => Effect.Effect<number, ControlError>
   readonly kill: (key: string, how?: { readonly mode?: string; readonly wait?: number }) => Effect.Effect<number, ControlError>
   /** Takes in a result; with a `token`, only where that is the one of this key. */

@@ -27,10 +27,18 @@ export interface Bundle {
   readonly text: string
   /** What is imported: the same text, with packages where they lie here. */
   readonly located: string
+  /** Where each place of the text stood: a source map, with files as the project's folder has them. */
+  readonly map: string
   /** The host's own modules that it imports. */
   readonly hostImports: ReadonlyArray<string>
   /** The files that it was made from. */
   readonly files: ReadonlyArray<string>
+}
+
+/** The part of a source map that is needed here. */
+interface SourceMap {
+  readonly sources: ReadonlyArray<string>
+  readonly mappings: string
 }
 
 const MARK = "systole-import:"
@@ -50,6 +58,9 @@ export const make = async (file: string, root: string): Promise<Bundle> => {
   const result = await Esbuild.build({
     absWorkingDir: dirname(file),
     entryPoints: [basename(file)],
+    outfile: "module.mjs",
+    sourcemap: "external",
+    sourcesContent: false,
     bundle: true,
     write: false,
     metafile: true,
@@ -61,9 +72,16 @@ export const make = async (file: string, root: string): Promise<Bundle> => {
     logLevel: "silent",
     plugins: [imports.plugin]
   })
-  const text = result.outputFiles[0]!.text
+  const [map, code] = result.outputFiles.toSorted((a, b) => b.path.length - a.path.length)
+  const text = code!.text
   const files = Object.keys(result.metafile.inputs).map((input) => resolve(dirname(file), input))
-  return { text, located: placed(text, imports.places), hostImports: [...imports.host].sort(), files }
+  return { text, located: placed(text, imports.places), map: rooted(map!.text, { from: dirname(file), root }), hostImports: [...imports.host].sort(), files }
+}
+
+/** A source map whose files are named from the project's folder. */
+const rooted = (map: string, { from, root }: { readonly from: string; readonly root: string }): string => {
+  const { mappings, sources } = JSON.parse(map) as SourceMap
+  return JSON.stringify({ version: 3, sources: sources.map((source) => relative(root, resolve(from, source)).split(sep).join("/")), names: [], mappings })
 }
 
 /**

@@ -18,6 +18,7 @@ import { pathToFileURL } from "node:url"
 import { type LoadedModule, ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 import { Hash } from "../persistence/Hash.ts"
 import * as Installation from "./Installation.ts"
+import * as SourceMaps from "./SourceMaps.ts"
 
 /** The project's folder for imported bundles. */
 export const FOLDER = join(".systole", "modules")
@@ -82,11 +83,12 @@ export const bundle = async ({ hash, root, sight }: Site, file: string): Promise
   await stat(path).catch(() => {
     throw new ModuleBroken({ file, reason: "there is no such file" })
   })
-  const { files, hostImports, located, text } = await Bundle.make(path, root).catch((error: unknown) => {
+  const { files, hostImports, located, map, text } = await Bundle.make(path, root).catch((error: unknown) => {
     throw new ModuleBroken({ file, reason: Bundle.explain(error) })
   })
   for (const input of files) sight?.add(dirname(input))
   const digest = hash.hex(text)
+  await keep(root, `${digest}.mjs.map`, map)
   return { place: await keep(root, `${digest}.mjs`, located), hash: digest, text, hostImports }
 }
 
@@ -106,7 +108,8 @@ const recall = async ({ recalled, root }: { readonly root: string; readonly reca
 /** The default export of a bundle. */
 export const bring = async (file: string, place: string): Promise<unknown> => {
   const imported = await import(/* @vite-ignore */ pathToFileURL(place).href).catch((error: unknown) => {
-    throw new ModuleBroken({ file, reason: `it fails while it is loaded: ${describe(error)}` })
+    const source = SourceMaps.place(error)
+    throw new ModuleBroken({ file, reason: `it fails while it is loaded: ${describe(error)}${source === undefined ? "" : ` at ${source}`}` })
   }) as { readonly default?: unknown }
   return imported.default
 }

@@ -22,6 +22,7 @@ import type { Config } from "../loader/Config.ts"
 import * as HostPacemaker from "./HostPacemaker.ts"
 import * as Installation from "./Installation.ts"
 import * as Project from "./Project.ts"
+import * as SourceMaps from "./SourceMaps.ts"
 
 /** A server that listens. */
 export interface Server {
@@ -59,10 +60,11 @@ export const run = (platform: Platform): void => {
   )
 }
 
-/** Tells what goes wrong in one line, and with its stack to who looks for it. */
+/** Prints what goes wrong in one line, with its place in the project's files, and under `SYSTOLE_DEBUG` with its stack. */
 const reporter = new Reporter((told) => {
-  console.error(line(told))
-  if (told.cause !== undefined && process.env["SYSTOLE_DEBUG"] !== undefined) console.error(Printable.lines(inspect(told.cause)))
+  const thrown = told.raised?.thrown ?? told.cause
+  console.error(line(told, SourceMaps.place(thrown)))
+  if (thrown !== undefined && process.env["SYSTOLE_DEBUG"] !== undefined) console.error(Printable.lines(SourceMaps.stack(thrown) ?? inspect(thrown)))
 })
 
 /** Tells of a failure outside of all beats. */

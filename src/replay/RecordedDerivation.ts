@@ -46,7 +46,7 @@ export type Started = Pick<NodeLine, "name" | "parent" | "made">
 interface Failed {
   readonly name: string
   readonly output: string | undefined
-  readonly code: string
+  readonly error: NonNullable<NodeLine["error"]>
 }
 
 /**
@@ -135,7 +135,7 @@ export class RecordedDerivation implements Derivation {
     for (let round = 0; round < Derivations.MAX_ROUNDS; round++) {
       this.runAll(Derivations.PASS - round)
       for (const [key, { document, line }] of this.take()) work.stage.put(Address.ofKey(key), document, Derivations.writerOf(work, line))
-      for (const { code, name, output } of this.failed.splice(0)) work.diagnose(Derivations.failure(name, output, code))
+      for (const { error, name, output } of this.failed.splice(0)) work.diagnose(Derivations.failure(name, output, error))
       if (round === 0 && this.restless.length > 0) work.diagnose(Derivations.restlessness(this.restless))
     }
   }
@@ -195,7 +195,7 @@ export class RecordedDerivation implements Derivation {
     this.started = started
     const ended = { ...line, error }
     this.lines.push(ended)
-    if (Derivations.isTold(ended)) this.failed.push({ name: line.name, output: definition?.output, code: error!.code })
+    if (Derivations.isTold(ended)) this.failed.push({ name: line.name, output: definition?.output, error: error! })
   }
 
   /** A run of a node that nobody needs to know again: what it made stands in the entry. */

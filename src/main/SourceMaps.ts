@@ -1,0 +1,111 @@
+/**
+ * Source maps: the places in a project's files that stacks stand for.
+ *
+ * Hosts run the bundles under `.systole/modules`, so stacks name these. Each
+ * bundle has its map beside it, and the places are looked up here, because hosts
+ * differ in the maps that they take into account.
+ *
+ * @module
+ */
+import { readFileSync } from "node:fs"
+
+/** A place in a bundle, as stacks of all hosts name it: an optional scheme, the file, line and column. */
+const frame = /(?:file:\/\/)?((?:[A-Za-z]:)?[^\s()]*?[\\/]\.systole[\\/]modules[\\/][0-9a-f]+\.mjs):(\d+):(\d+)/g
+
+/** Maps that are kept at hand, and the most that are. */
+const known = new Map<string, SourceMap | undefined>()
+const MAX_KNOWN = 100
+
+interface SourceMap {
+  readonly sources: ReadonlyArray<string>
+  readonly mappings: string
+}
+
+/**
+ * The stack of an error, with files of the project in place of bundles; `undefined` for an error without a stack.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const stack = (thrown: unknown): string | undefined =>
+  stackOf(thrown)?.replaceAll(frame, (whole: string, ...[file, line, column]: ReadonlyArray<string>) => origin(file!, Number(line), Number(column)) ?? whole)
+
+/**
+ * The first place in the project's files that the stack of an error names: `enzymes/greet.ts:12:7`.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const place = (thrown: unknown): string | undefined => {
+  for (const [, file, line, column] of stackOf(thrown)?.matchAll(frame) ?? []) {
+    const found = origin(file!, Number(line), Number(column))
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+/** A thrown value may be of any kind, and a look at it may throw again. */
+const stackOf = (thrown: unknown): string | undefined => {
+  try {
+    const { stack } = thrown as { readonly stack?: unknown }
+    return typeof stack === "string" ? stack : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const origin = (file: string, line: number, column: number): string | undefined => {
+  const map = mapOf(file)
+  return map === undefined ? undefined : lookUp(map, line, column)
+}
+
+const mapOf = (file: string): SourceMap | undefined => {
+  if (known.has(file)) return known.get(file)
+  if (known.size >= MAX_KNOWN) known.clear()
+  let map: SourceMap | undefined
+  try {
+    map = JSON.parse(readFileSync(`${decodeURI(file)}.map`, "utf8")) as SourceMap
+  } catch {
+    // A module that was brought back from content has no map.
+  }
+  known.set(file, map)
+  return map
+}
+
+/** The place of the last segment of a line that begins at a column or before it. Lines and columns of stacks count from 1. */
+const lookUp = ({ mappings, sources }: SourceMap, line: number, column: number): string | undefined => {
+  const at = { source: 0, line: 0, column: 0 }
+  let found: string | undefined
+  for (const [i, text] of mappings.split(";", line).entries()) {
+    let generated = 0
+    for (const segment of text === "" ? [] : text.split(",")) {
+      const [moved = 0, source, down, right] = numbers(segment)
+      generated += moved
+      if (source === undefined || down === undefined || right === undefined) continue
+      at.source += source
+      at.line += down
+      at.column += right
+      if (i === line - 1 && (generated < column || found === undefined)) found = `${sources[at.source]}:${at.line + 1}:${at.column + 1}`
+    }
+  }
+  return found
+}
+
+const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+/** The numbers of a segment: five bits a digit, the lowest first, of which the first is the sign. */
+const numbers = (segment: string): ReadonlyArray<number> => {
+  const found: Array<number> = []
+  let value = 0
+  let shift = 0
+  for (const digit of segment) {
+    const bits = digits.indexOf(digit)
+    value += (bits & 31) << shift
+    shift += 5
+    if ((bits & 32) !== 0) continue
+    found.push((value & 1) === 0 ? value >> 1 : -(value >> 1))
+    value = 0
+    shift = 0
+  }
+  return found
+}
