@@ -11,7 +11,6 @@ import * as Value from "../cell/Value.ts"
 import type { Observation, Space } from "../kernel/Space.ts"
 import { WriteRefused } from "../kernel/SpaceError.ts"
 import { textOf } from "../kernel/Watchers.ts"
-import { isView } from "../stage/View.ts"
 import * as Envelope from "../stage/Envelope.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
@@ -101,11 +100,7 @@ export const read = async (space: Space, place: Place, request: Request): Promis
  * @category combinators
  * @since 0.1.0
  */
-export const watch = (space: Space, place: Place, last: string | null): Stream.Stream<Frame, unknown> => {
-  const text = address(place)
-  if (isView(place.id)) throw new Address.InvalidAddress({ text, reason: "it is a view of the journal, which cannot be watched; follow the beats and read it" })
-  return follow(space, text, last)
-}
+export const watch = (space: Space, place: Place, last: string | null): Stream.Stream<Frame, unknown> => follow(space, address(place), last)
 
 /**
  * The frames of an address, from now on or after the beat that a reader saw last.

@@ -49,6 +49,8 @@ export interface Beat {
   readonly steps: Steps
   /** Signals whose handlings are all over. */
   readonly landed: ReadonlyArray<Flight>
+  /** All signals of the beat, those that run again included. */
+  readonly flights: ReadonlyArray<Flight>
   /** Signals to other spaces. */
   readonly outgoing: ReadonlyArray<Signal.Pending>
   readonly answers: ReadonlyArray<Control.Answer>
@@ -110,6 +112,7 @@ export const commit = (work: BeatWork, body: Body): Beat => {
     changes,
     steps: work.steps,
     landed: settled.landed,
+    flights: settled.flights,
     outgoing: settled.queued.filter(({ leaves }) => leaves),
     answers: work.answers,
     deliveries,

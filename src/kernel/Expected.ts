@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type * as Effect from "effect/Effect"
 import { InvalidAddress } from "../cell/Address.ts"
 import type { LinkLoop } from "../cell/Link.ts"
 import { InvalidValue } from "../cell/Value.ts"
@@ -38,3 +39,9 @@ export const asControlError = expected<ControlError>(
   InvalidAddress, InvalidValue, WriteRefused, CellLocked, ControlRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull,
   InvalidNode, ...Meetings.refusals, ...Flows.refusals
 )
+
+/** A look at a space: told of what was found, or of why nothing can be. */
+export interface Looker<A> {
+  readonly seen: (found: A) => void
+  readonly fail: (failure: Effect.Effect<never, ReadError>) => void
+}

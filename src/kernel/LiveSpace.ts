@@ -18,12 +18,12 @@ import { Deliveries } from "./Deliveries.ts"
 import { asRefusal } from "./Expected.ts"
 import { Examination } from "./Examination.ts"
 import { Entrance, type Entered } from "./Entrance.ts"
-import type { ControlError, ReadError, SignalError } from "./Expected.ts"
+import type { ControlError, Looker, ReadError, SignalError } from "./Expected.ts"
 import * as Feed from "./Feed.ts"
 import type { Foreign } from "./Foreign.ts"
 import { Group } from "./Group.ts"
 import { type Neighbour, Outbox, type Reach } from "./Outbox.ts"
-import { type Looker, Observing } from "./Observing.ts"
+import { Observing } from "./Observing.ts"
 import { LiveReader } from "./Reader.ts"
 import type { Turn } from "./Pacemaker.ts"
 import * as Reading from "./Reading.ts"
@@ -97,7 +97,7 @@ export class LiveSpace implements Space, Neighbour {
     this.flow = new LiveFlows(ledgers)
     this.debug = new LiveDebug({ derivation: body.derivation, group: this.group, durably: (see) => this.durably(see) })
     this.graph = new LiveGraph({ derivation: body.derivation, durably: (see) => this.durably(see) })
-    this.observing = new Observing({ body, group: this.group, look: (see, looker) => this.look(see, looker), whenEnded: (tell) => this.whenEnded(tell) })
+    this.observing = new Observing({ body, group: this.group, look: (see, looker) => this.look(see, looker), whenEnded: (tell) => this.whenEnded(tell), receipt: (id) => this.find(id) })
     this.watch = this.observing.watch
     this.cursor = new Cursor(body.hash, body.seed)
     this.outbox = new Outbox(body, { reach: around.reach, group: this.group })
@@ -327,6 +327,7 @@ export class LiveSpace implements Space, Neighbour {
     for (const tell of this.listeners) tell(beat.number)
     this.outbox.add(beat.outgoing)
     if (beat.facts.length > 0) Reporting.publish(this.body.reporter, this.name, beat)
+    this.observing.views.publish(beat)
   }
 
   /** Tells effects what they saw: those that said so before it is durable, and the others then. */

@@ -8,23 +8,20 @@
  */
 import * as Effect from "effect/Effect"
 import * as Address from "../cell/Address.ts"
+import { isView } from "../stage/View.ts"
 import type { LiveBody } from "./Body.ts"
 import { expected } from "./Expected.ts"
-import type { ReadError } from "./Expected.ts"
+import type { Looker, ReadError } from "./Expected.ts"
 import * as Feed from "./Feed.ts"
 import type { Group } from "./Group.ts"
 import { MAX_WAITING } from "./Missed.ts"
 import * as Reading from "./Reading.ts"
+import type { Receipt } from "./Receipts.ts"
 import type { Observation, Space } from "./Space.ts"
 import { CellHeld, type SpaceStopped } from "./SpaceError.ts"
 import type { Want, Wanted } from "./Wants.ts"
+import { Views } from "./Views.ts"
 import { newest, textOf, Watchers } from "./Watchers.ts"
-
-/** Who looks: told what was found, or that nothing can be. */
-export interface Looker<A> {
-  readonly seen: (found: A) => void
-  readonly fail: (failure: Effect.Effect<never, ReadError>) => void
-}
 
 /** What is asked of a place that is pulled. */
 export interface Pull<A> extends Pick<Wanted, "admits"> {
@@ -41,6 +38,7 @@ interface Around {
   readonly look: <A>(see: () => A, looker: Looker<A>) => () => void
   /** Tells why the space stopped, once it did; answers how not to be told. */
   readonly whenEnded: (tell: (error: SpaceStopped) => void) => () => void
+  readonly receipt: (id: string) => Receipt | undefined
 }
 
 /**
@@ -51,6 +49,7 @@ interface Around {
  */
 export class Observing {
   readonly watchers = new Watchers()
+  readonly views = new Views()
   private readonly around: Around
 
   constructor(around: Around) {
@@ -59,11 +58,16 @@ export class Observing {
 
   readonly watch: Space["watch"] = (text, { after, changeGroup } = {}) =>
     Feed.stream<Observation, ReadError>(lag, (feed) => {
-      const { body, group, look, whenEnded } = this.around
+      const { body, group, look, receipt, whenEnded } = this.around
       const ends: Array<() => void> = []
       const fail = (failure: Effect.Effect<never, ReadError>): void => feed.end(failure)
       try {
-        const address = Reading.watchable(text)
+        const address = Address.parse(text)
+        if (isView(address.id)) {
+          const see = (): Observation => ({ beat: body.store.head().beat, value: Reading.read(body, text, receipt) })
+          ends.push(this.views.watch({ address, after, look, see }, { fail, tell: feed.tell }), whenEnded((error) => fail(Effect.fail(error))))
+          return () => ends.forEach((end) => end())
+        }
         ends.push(body.derivation.watch(address), whenEnded((error) => fail(Effect.fail(error))))
         group.wake()
         ends.push(look(() => Watchers.start(body, address, after), {

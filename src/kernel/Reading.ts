@@ -56,7 +56,7 @@ export const list = (body: Body, id: string): ReadonlyArray<string> => {
 }
 
 /**
- * The address of something that can be watched: views are rendered when they are read, so there is no change to hear of.
+ * The address of a document: what is derived there can be brought up to date, and a reader may know of it.
  *
  * @throws InvalidAddress
  * @category constructors
@@ -65,7 +65,7 @@ export const list = (body: Body, id: string): ReadonlyArray<string> => {
 export const watchable = (text: string): Address.Address => {
   const address = Address.parse(text)
   if (!isView(address.id)) return address
-  throw new Address.InvalidAddress({ text, reason: "it is a view of the journal, which cannot be watched; follow the beats and read it" })
+  throw new Address.InvalidAddress({ text, reason: "it is a view, which nothing derives and which is the operator's; read or watch it as such" })
 }
 
 /** What reading may fail with. */
