@@ -4,7 +4,8 @@
  * The thread of the runs writes it without waiting; the watchdog reads it while
  * that thread never comes back. One place is of the run that has the thread, the
  * others are of runs that wait for the outside. A place has a version, which is
- * odd while the run is under way.
+ * odd while the run is under way. The writes are plain ones, since what is read
+ * counts only where it stood still for long.
  *
  * @module
  */
@@ -151,7 +152,8 @@ export class Board {
   /** No run has the thread any more. */
   leave(): void {
     const { words } = this
-    if ((words[FRONT + VERSION]! & 1) === 1) Atomics.store(words, FRONT + VERSION, words[FRONT + VERSION]! + 1)
+    const version = words[FRONT + VERSION]!
+    if ((version & 1) === 1) words[FRONT + VERSION] = version + 1
   }
 
   /** The run that has the thread waits for the outside from now on; answers its place, where there is room for it. */
@@ -162,7 +164,7 @@ export class Board {
       const version = words[at + VERSION]!
       if ((version & 1) === 1) continue
       words.copyWithin(at + 1, FRONT + 1, FRONT + PLACE)
-      Atomics.store(words, at + VERSION, version + 1)
+      words[at + VERSION] = version + 1
       this.leave()
       return place
     }
@@ -173,7 +175,7 @@ export class Board {
   /** The run that waited is over. */
   done(place: number): void {
     const at = FRONT + place * PLACE + VERSION
-    Atomics.store(this.words, at, this.words[at]! + 1)
+    this.words[at] = this.words[at]! + 1
   }
 
   /** The process is to end, within the limit for that. */
@@ -230,7 +232,7 @@ export class Board {
     words[FRONT + BEAT + 1] = beat % 2 ** 31
     words[FRONT + PROGRESS] = 0
     // Another one than before, though that was never left.
-    Atomics.store(words, FRONT + VERSION, (words[FRONT + VERSION]! + 2) | 1)
+    words[FRONT + VERSION] = (words[FRONT + VERSION]! + 2) | 1
   }
 
   /** Writes a text of the first place, unless it stands there. */
