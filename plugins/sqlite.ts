@@ -5,8 +5,9 @@
  * @module
  */
 import { Buffer } from "node:buffer"
-import { closeSync, mkdirSync, openSync, readdirSync, readSync, statSync } from "node:fs"
-import { join } from "node:path"
+import { randomUUID } from "node:crypto"
+import { closeSync, existsSync, linkSync, mkdirSync, openSync, readSync, readdirSync, statSync, unlinkSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { DatabaseSync, type StatementSync } from "node:sqlite"
 import { checkSpaceName, NoSuchSpace, PersistenceError, Plugin, type SqlDriver, type SqlSource, SqlStore, StoreDamaged, StoreLocked, StoreUnavailable } from "systole"
 
@@ -71,10 +72,19 @@ const readHeader = (path: string): Buffer | undefined => {
   }
 }
 
-/** The header of the file, `undefined` where it is to be made; throws where it is no file of ours. */
+/** The folder that names each space whose file was made, so that one that vanished is told from one that never was. */
+const MADE = ".made"
+
+const markerOf = ({ place, space }: Place): string => join(dirname(place), MADE, space)
+
+/** The header of the file, `undefined` where it is to be made; throws where it is no file of ours, or vanished. */
 const headerOf = (at: Place): Buffer | undefined => {
   const header = readHeader(at.place)
-  if (header === undefined || header.length === 0) return undefined
+  if (header === undefined) {
+    if (existsSync(markerOf(at)) || existsSync(`${at.place}-wal`)) throw damaged(at, "its file vanished")
+    return undefined
+  }
+  if (header.length === 0) throw damaged(at, "its file is empty")
   if (header.length < HEADER || header.toString("latin1", 0, MAGIC.length) !== MAGIC) throw damaged(at, "it is not an SQLite database")
   if (header.readUInt32BE(68) !== APPLICATION) throw damaged(at, "it is the SQLite database of another program")
   return header
@@ -98,11 +108,39 @@ const readMark = (at: Place): number => {
 
 const markOf = (row: unknown): number => Object.values(row as object)[0] as number
 
-const openDatabase = (at: Place, fresh: boolean, syncMicros: number | undefined): DatabaseSync => {
-  const database = new DatabaseSync(at.place, { timeout: BUSY })
+/** Makes the file, which has its header from the moment on at which it has its name: a process that ends meanwhile leaves no empty one. */
+const make = (at: Place): void => {
+  const folder = dirname(at.place)
+  mkdirSync(join(folder, MADE), { recursive: true, mode: 0o700 })
+  const draft = join(folder, MADE, `${at.space}.${randomUUID()}`)
+  const database = new DatabaseSync(draft)
   try {
     // Before it is in WAL mode, so that the mark is in the file itself and not in its log.
-    if (fresh) database.exec(`PRAGMA application_id = ${APPLICATION}`)
+    database.exec(`PRAGMA application_id = ${APPLICATION}`)
+  } finally {
+    database.close()
+  }
+  try {
+    linkSync(draft, at.place)
+  } catch (cause) {
+    // Another process made it meanwhile.
+    if ((cause as { readonly code?: string }).code !== "EEXIST") throw cause
+  } finally {
+    unlinkSync(draft)
+  }
+}
+
+/** Notes that the file was made. */
+const note = (at: Place): void => {
+  const marker = markerOf(at)
+  if (existsSync(marker)) return
+  mkdirSync(dirname(marker), { recursive: true, mode: 0o700 })
+  closeSync(openSync(marker, "a"))
+}
+
+const openDatabase = (at: Place, syncMicros: number | undefined): DatabaseSync => {
+  const database = new DatabaseSync(at.place, { timeout: BUSY })
+  try {
     database.exec("PRAGMA journal_mode = WAL")
     database.exec(`PRAGMA synchronous = ${syncMicros === undefined ? "FULL" : "OFF"}`)
     return database
@@ -130,12 +168,15 @@ const driverOf = (at: Place, database: DatabaseSync, syncMicros: number | undefi
   const commit = prepare("COMMIT")
   const rollback = prepare("ROLLBACK")
   const bell = new Int32Array(new SharedArrayBuffer(4))
+  const file = statSync(at.place).ino
   return {
     place: at.place,
     prepare,
     due: () => ofMark(markOf(prepare("PRAGMA user_version").get())),
     setDue: (moment) => prepare(`PRAGMA user_version = ${asMark(moment)}`).run(),
     transaction: (body) => {
+      // What is written to a file without its name is gone when it is closed.
+      if (statSync(at.place, { throwIfNoEntry: false })?.ino !== file) throw damaged(at, "its file vanished, or another one has its place")
       begin.run()
       try {
         const result = body()
@@ -169,8 +210,10 @@ const source = (folder: string, syncMicros: number | undefined): SqlSource => ({
     return guard(at, () => {
       const fresh = headerOf(at) === undefined
       if (fresh && !create) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
-      if (fresh) mkdirSync(folder, { recursive: true, mode: 0o700 })
-      return driverOf(at, openDatabase(at, fresh, syncMicros), syncMicros)
+      if (fresh) make(at)
+      const database = openDatabase(at, syncMicros)
+      note(at)
+      return driverOf(at, database, syncMicros)
     })
   },
   due: (space) => {

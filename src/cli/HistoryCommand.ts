@@ -24,9 +24,13 @@ const verify = Command.make("verify", { space: SpaceCommand.name, json: Output.j
   Effect.gen(function*() {
     const found = yield* ask<Verification>(space, "journal/verification")
     const { entries, fault, first, last } = found
-    yield* Output.data(json, found, fault === undefined || fault === null ? `${entries} entries hold${entries === 0 ? "" : `, from beat ${first} to ${last}`}` : `beat ${fault.beat} was changed: ${fault.reason}`)
-    if (fault) return yield* new CliFailure({ exit: exits.differs, code: "journal/changed", message: `The journal of space "${space}" is not what was written, from beat ${fault.beat} on. Put a copy back in its place` })
-  })).pipe(Command.withDescription("Check every entry of the journal against its digest and the one before"))
+    yield* Output.data(json, found, fault === undefined || fault === null ? `${entries} entries hold${entries === 0 ? "" : `, from beat ${first} to ${last}`}` : `${fault.beat === undefined ? "the store" : `beat ${fault.beat}`} was changed: ${fault.reason}`)
+    if (fault) {
+      const where = fault.beat === undefined ? "The store" : "The journal"
+      const from = fault.beat === undefined ? "" : `, from beat ${fault.beat} on`
+      return yield* new CliFailure({ exit: exits.differs, code: fault.code, message: `${where} of space "${space}" is not what was written${from}. Put a copy back in its place` })
+    }
+  })).pipe(Command.withDescription("Check every entry of the journal against its digest and the one before, and each other row against its checksum"))
 
 /**
  * The command `journal`.

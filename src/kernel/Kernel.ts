@@ -19,6 +19,7 @@ import { type Definition as NodeDefinition, InvalidNode } from "../scheduler/Def
 import { Modules } from "../scheduler/Modules.ts"
 import { type Code, NotRegistered, Registry } from "../registry/Registry.ts"
 import { expected } from "./Expected.ts"
+import * as Journal from "./Journal.ts"
 import { KernelSettings } from "./Limits.ts"
 import { LiveSpace } from "./LiveSpace.ts"
 import { Pacemaker } from "./Pacemaker.ts"
@@ -86,7 +87,7 @@ export class Kernel extends Context.Service<Kernel, {
         if (known !== undefined) return known
         const own = yield* Scope.fork(scope)
         const close = (exit: Exit.Exit<unknown, unknown>) => Scope.close(own, exit)
-        const space = yield* persistence.open(name, { create, retention: settings.retention }).pipe(
+        const space = yield* persistence.open(name, { create, retention: settings.retention, digest: (text) => hash.hex(Journal.hashed(text)) }).pipe(
           Scope.provide(own),
           Effect.flatMap((store) => Effect.try({
             try: () => new LiveSpace(Recovery.recover(store, parts), {

@@ -69,7 +69,7 @@ export interface Backend {
   /** At most `limit` keys below `id` that come after `after`, in code-unit order. */
   below(id: string, after: string, limit: number): ReadonlyArray<string>
   /** At most `limit` rows, from and to included, in order. */
-  journal(from: number, to: number, limit: number): ReadonlyArray<JournalRow>
+  journal(from: number, to: number, limit: number): Iterable<JournalRow>
   receipts(id: string): ReadonlyArray<ReceiptRow>
   /** At most `limit` rows whose numbers come after `after`, in order. */
   queue(after: number, limit: number): ReadonlyArray<QueueRow>
@@ -83,6 +83,8 @@ export interface Backend {
   blobPart(hash: string, part: number): BlobPart | undefined
   holds(hash: string): boolean
   undated(): ReadonlyArray<string>
+  /** Looks at each row but those of the journal, some at a time; throws at the first that is not what was written. */
+  examine(): Iterable<void>
   /** Begins an upload; its number is used by no other handle. */
   startUpload(): number
   writePart(upload: number, part: number, bytes: Uint8Array): void

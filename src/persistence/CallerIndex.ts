@@ -13,6 +13,8 @@
  */
 import * as IdFilter from "./IdFilter.ts"
 import type { ReceiptRow } from "./Persistence.ts"
+import * as Sealed from "./Sealed.ts"
+import type { SqlRows } from "./SqlRows.ts"
 import type { Statements } from "./SqlSchema.ts"
 
 /** Receipts that gather in memory before they go into the index. */
@@ -57,6 +59,7 @@ interface Moving {
  */
 export class CallerIndex {
   private readonly sql: Statements
+  private readonly rows: SqlRows
   private readonly filter: IdFilter.IdFilter
   /** Those that are in no row yet: no more than come between two looks at what is too old. After a flush that failed, only a new handle has them. */
   private loose = new Map<string, ReceiptRow>()
@@ -72,8 +75,9 @@ export class CallerIndex {
   private swept: number
   private sweep: Sweep | undefined
 
-  constructor(sql: Statements, notes: ReadonlyArray<string>) {
+  constructor(sql: Statements, rows: SqlRows, notes: ReadonlyArray<string>) {
     this.sql = sql
+    this.rows = rows
     for (const note of notes) for (const [id, digest, beat] of parse(note)) this.loose.set(id, { id, enzyme: "", digest, beat })
     const [indexed, swept, to, hash, age] = sql.callerState.get() as unknown as readonly [number, number, number | null, number, number]
     this.indexed = indexed
@@ -124,7 +128,7 @@ export class CallerIndex {
   private append(rows: ReadonlyArray<ReceiptRow>, clock: number): void {
     const age = this.newest + rows.length
     const text = noteOf(rows)
-    this.sql.addCallers.run(age, clock, text.length, text)
+    this.sql.addCallers.run(age, clock, text.length, Sealed.callers(age, text), text)
     for (const { id } of rows) this.fresh.set(id, age)
     this.newest = age
   }
@@ -132,7 +136,8 @@ export class CallerIndex {
   private read(age: number, id: string): ReceiptRow | undefined {
     const row = this.sql.callers.get(age)
     if (row === undefined) return undefined
-    const found = parse(row[0] as string).findLast(([other]) => other === id)
+    this.rows.callers([age, ...row])
+    const found = parse(row[1] as string).findLast(([other]) => other === id)
     return found === undefined ? undefined : { id, enzyme: "", digest: found[1], beat: found[2] }
   }
 
@@ -193,8 +198,8 @@ export class CallerIndex {
   private page(after: number, limit: number): ReadonlyArray<readonly [number, string]> {
     const page: Array<readonly [number, string]> = []
     for (let row = this.sql.callersAfter.get(after); row !== undefined && page.length < limit; row = this.sql.callersAfter.get(row[0]!)) {
-      const age = row[0] as number
-      for (const [id] of parse(row[1] as string)) page.push([age, id])
+      const age = this.rows.callers(row)
+      for (const [id] of parse(row[2] as string)) page.push([age, id])
     }
     return page
   }

@@ -13,8 +13,8 @@ import * as Address from "../cell/Address.ts"
 import { attempt, type Backend, partOf } from "./Backend.ts"
 import * as Journal from "./Journal.ts"
 import { keyOf, Overlay } from "./Overlay.ts"
-import type { Anchor, Batch, BlobPart, BlobWriter, Head, JournalRow, ObservationRow, QueueRow, ReceiptRow, SpaceStore } from "./Persistence.ts"
-import { BeatConflict, PersistenceError, StoreUnavailable } from "./PersistenceError.ts"
+import type { Anchor, Batch, BlobPart, BlobWriter, Head, JournalRow, ObservationRow, OpenOptions, QueueRow, ReceiptRow, SpaceStore } from "./Persistence.ts"
+import { BeatConflict, PersistenceError, StoreDamaged, StoreUnavailable } from "./PersistenceError.ts"
 import { Upload } from "./Upload.ts"
 
 /** Rows that a scan asks the backend for at a time. */
@@ -32,13 +32,15 @@ export class GroupStore implements SpaceStore {
   /** Hands the group on. Where commits are not durable by themselves, it waits for all that were made until now. */
   readonly flush: Effect.Effect<void, PersistenceError>
   private readonly backend: Backend
+  private readonly digest: OpenOptions["digest"]
   private overlay: Overlay
   /** Why nothing more can be written: after a failure the state of the store is known only to a new handle. */
   private failed: PersistenceError | undefined
   private committed = 0
   private durable = 0
 
-  constructor(backend: Backend) {
+  constructor(backend: Backend, { digest }: Pick<OpenOptions, "digest">) {
+    this.digest = digest
     this.space = backend.space
     this.place = backend.place
     this.backend = backend
@@ -100,19 +102,31 @@ export class GroupStore implements SpaceStore {
   entry(beat: number): JournalRow | undefined {
     const { journal } = this.overlay
     const row = journal[Journal.seek(journal, beat)]
-    return row?.beat === beat ? row : this.backend.journal(beat, beat, 1)[0]
+    if (row?.beat === beat) return row
+    for (const stored of this.backend.journal(beat, beat, 1)) return this.checked(stored)
+    return undefined
   }
 
   *scanJournal(from: number, to: number): Iterable<JournalRow> {
     const end = Math.min(to, Number.MAX_SAFE_INTEGER - 1)
     let next = from
     for (;;) {
-      const rows = this.backend.journal(next, end, PAGE)
-      if (rows.length === 0) break
-      yield* rows
-      next = rows[rows.length - 1]!.beat + 1
+      const first = next
+      for (const row of this.backend.journal(first, end, PAGE)) {
+        yield this.checked(row)
+        next = row.beat + 1
+      }
+      if (next === first) break
     }
     yield* Journal.range(this.overlay.journal, { from: next, to: end })
+  }
+
+  /** A journal row, when its text has the digest that was written with it. */
+  private checked(row: JournalRow): JournalRow {
+    const digest = this.digest?.(row.text) ?? row.hash
+    if (digest === row.hash) return row
+    const detail = `the text of beat ${row.beat} in its journal has the digest ${digest}, and ${row.hash} was written beside it`
+    throw new PersistenceError({ reason: new StoreDamaged({ space: this.space, place: this.place, detail }) })
   }
 
   receipts(id: string): ReadonlyArray<ReceiptRow> {
@@ -174,6 +188,10 @@ export class GroupStore implements SpaceStore {
 
   holds(hash: string): boolean {
     return this.overlay.blobs.has(hash) || this.backend.holds(hash)
+  }
+
+  examine(): Iterable<void> {
+    return this.backend.examine()
   }
 
   undated(): ReadonlyArray<string> {
@@ -261,6 +279,7 @@ export class GroupStore implements SpaceStore {
  * @since 0.1.0
  */
 export const scoped = <R>(
-  open: Effect.Effect<Backend, PersistenceError, R>
+  open: Effect.Effect<Backend, PersistenceError, R>,
+  options: Pick<OpenOptions, "digest">
 ): Effect.Effect<SpaceStore, PersistenceError, R | Scope.Scope> =>
-  Effect.acquireRelease(Effect.map(open, (backend) => new GroupStore(backend)), (store) => Effect.sync(() => store.close()))
+  Effect.acquireRelease(Effect.map(open, (backend) => new GroupStore(backend, options)), (store) => Effect.sync(() => store.close()))

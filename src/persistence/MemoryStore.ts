@@ -144,6 +144,10 @@ class MemoryBackend implements Backend {
     return this.data.content.fresh()
   }
 
+  examine(): [] {
+    return []
+  }
+
   startUpload(): number {
     this.uploads.set(++this.lastUpload, [])
     return this.lastUpload
@@ -314,7 +318,7 @@ export const layer: Layer.Layer<Persistence> = Layer.sync(Persistence, () => {
       GroupStore.scoped(attempt(() => {
         const data = openSpace(spaces, space, options.create)
         return new MemoryBackend(space, data, { ...retention, ...options.retention })
-      })),
+      }), options),
     due: (space) => attempt(() => openSpace(spaces, space, false).due),
     spaces: Effect.sync(() => [...spaces.keys()].sort())
   }

@@ -161,6 +161,8 @@ export interface SpaceStore {
   readonly holds: (hash: string) => boolean
   /** Content that came after the newest beat, as of the last flush: no journal row names it yet. */
   readonly undated: () => ReadonlyArray<string>
+  /** Looks at each durable row but those of the journal, some at a time; throws at the first that is not what was written. */
+  readonly examine: () => Iterable<void>
   readonly writeBlob: () => BlobWriter
   readonly append: (batch: Batch) => void
   /**
@@ -196,6 +198,8 @@ export interface OpenOptions {
   /** Creates the space where there is none. */
   readonly create: boolean
   readonly retention?: Partial<Retention>
+  /** The digest of a journal row's text, by which rows are checked when they are read. Without it they are not. */
+  readonly digest?: (text: string) => string
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Writer } from "./Backend.ts"
 import type { Anchor, Head } from "./Persistence.ts"
 import { NoSuchSpace, PersistenceError, StoreDamaged, StoreVersion } from "./PersistenceError.ts"
 import type { SqlDriver } from "./SqlDriver.ts"
+import { SqlRows } from "./SqlRows.ts"
 import * as SqlSchema from "./SqlSchema.ts"
 
 /** What the row of `meta` says beside the epoch. */
@@ -35,13 +36,17 @@ export const begin = (space: string, driver: SqlDriver, create: boolean) => {
   // First: the first write checks that this still holds, and so that nothing read below changed since.
   const turn = readTurn(sql)
   const { counted, journalSize } = readMeta(sql)
+  const rows = new SqlRows({ space, place: driver.place }, sql)
+  // What the next entry is chained to is read as it was written.
+  rows.confirm(turn.head.beat)
   if (turn.head.beat < counted) throw damaged(space, driver, `its journal ends with beat ${turn.head.beat}, and had beat ${counted}`)
   return {
     ...turn,
     due: driver.due(),
     sql,
     journalSize: journalSize + (sql.sizeAfter.get(counted)![0] as number),
-    notes: sql.notes.all(counted).map((row) => row[0] as string)
+    notes: rows.notes(counted),
+    rows
   }
 }
 

@@ -15,7 +15,7 @@ export const FORMAT = 6
  * says the newest writer, what the journal's rows come to up to `counted`; `caller` holds the receipts
  * with a digest, many in a row, and until there are many the journal notes them;
  * `receipt` holds the others, and both are numbered by age; long texts come last in
- * a row, so that what stands before them is read without them; `blob` points to `part`, so that
+ * a row, so that what stands before them is read without them, and `sum` is the checksum of a row (`Sealed.ts`); `blob` points to `part`, so that
  * finishing an upload moves no bytes, and knows the newest beat that mentions it
  * and when it is to be looked at; `mention` has what the documents and the queue
  * mention of content; `upload` names those parts that no blob points to.
@@ -24,29 +24,29 @@ const tables = [
   `CREATE TABLE IF NOT EXISTS meta (
     id INTEGER PRIMARY KEY CHECK (id = 1), format INTEGER NOT NULL, epoch INTEGER NOT NULL, asides INTEGER NOT NULL,
     counted INTEGER NOT NULL, journal_size INTEGER NOT NULL, anchor_beat INTEGER NOT NULL, anchor_hash TEXT NOT NULL) STRICT`,
-  "CREATE TABLE IF NOT EXISTS cell (key TEXT PRIMARY KEY, parent TEXT NOT NULL, text TEXT NOT NULL) STRICT, WITHOUT ROWID",
+  "CREATE TABLE IF NOT EXISTS cell (key TEXT PRIMARY KEY, parent TEXT NOT NULL, sum INTEGER NOT NULL, text TEXT NOT NULL) STRICT, WITHOUT ROWID",
   "CREATE INDEX IF NOT EXISTS cell_parent ON cell (parent, key)",
   `CREATE TABLE IF NOT EXISTS journal (
     beat INTEGER PRIMARY KEY, clock REAL NOT NULL, size INTEGER NOT NULL, hash TEXT NOT NULL,
-    callers TEXT, text TEXT NOT NULL) STRICT`,
-  "CREATE TABLE IF NOT EXISTS caller (age INTEGER PRIMARY KEY, clock REAL NOT NULL, size INTEGER NOT NULL, text TEXT NOT NULL) STRICT",
+    sum INTEGER NOT NULL, callers TEXT, text TEXT NOT NULL) STRICT`,
+  "CREATE TABLE IF NOT EXISTS caller (age INTEGER PRIMARY KEY, clock REAL NOT NULL, size INTEGER NOT NULL, sum INTEGER NOT NULL, text TEXT NOT NULL) STRICT",
   "CREATE TABLE IF NOT EXISTS caller_index (hash INTEGER NOT NULL, age INTEGER NOT NULL, PRIMARY KEY (hash, age)) STRICT, WITHOUT ROWID",
   `CREATE TABLE IF NOT EXISTS caller_state (
     id INTEGER PRIMARY KEY CHECK (id = 1), indexed INTEGER NOT NULL, swept INTEGER NOT NULL,
     sweep INTEGER, hash INTEGER NOT NULL, age INTEGER NOT NULL) STRICT`,
   `CREATE TABLE IF NOT EXISTS receipt (
-    age INTEGER PRIMARY KEY, id TEXT NOT NULL, enzyme TEXT NOT NULL, beat INTEGER NOT NULL, UNIQUE (id, enzyme)) STRICT`,
+    age INTEGER PRIMARY KEY, id TEXT NOT NULL, enzyme TEXT NOT NULL, beat INTEGER NOT NULL, sum INTEGER NOT NULL, UNIQUE (id, enzyme)) STRICT`,
   "CREATE INDEX IF NOT EXISTS receipt_beat ON receipt (beat)",
-  "CREATE TABLE IF NOT EXISTS queue (seq INTEGER PRIMARY KEY, id TEXT, text TEXT NOT NULL) STRICT",
+  "CREATE TABLE IF NOT EXISTS queue (seq INTEGER PRIMARY KEY, id TEXT, sum INTEGER NOT NULL, text TEXT NOT NULL) STRICT",
   "CREATE INDEX IF NOT EXISTS queue_id ON queue (id) WHERE id IS NOT NULL",
   `CREATE TABLE IF NOT EXISTS blob (
-    hash TEXT PRIMARY KEY, epoch INTEGER NOT NULL, upload INTEGER NOT NULL, beat INTEGER NOT NULL, due REAL) STRICT, WITHOUT ROWID`,
+    hash TEXT PRIMARY KEY, epoch INTEGER NOT NULL, upload INTEGER NOT NULL, sum INTEGER NOT NULL, beat INTEGER NOT NULL, due REAL) STRICT, WITHOUT ROWID`,
   "CREATE INDEX IF NOT EXISTS blob_due ON blob (due)",
   "CREATE TABLE IF NOT EXISTS mention (age INTEGER PRIMARY KEY, holder TEXT NOT NULL, hash TEXT NOT NULL, UNIQUE (holder, hash)) STRICT",
   "CREATE INDEX IF NOT EXISTS mention_hash ON mention (hash)",
-  "CREATE TABLE IF NOT EXISTS observation (node TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOUT ROWID",
+  "CREATE TABLE IF NOT EXISTS observation (node TEXT PRIMARY KEY, sum INTEGER NOT NULL, text TEXT NOT NULL) STRICT, WITHOUT ROWID",
   `CREATE TABLE IF NOT EXISTS part (
-    epoch INTEGER NOT NULL, upload INTEGER NOT NULL, part INTEGER NOT NULL, bytes BLOB NOT NULL, UNIQUE (epoch, upload, part)) STRICT`,
+    epoch INTEGER NOT NULL, upload INTEGER NOT NULL, part INTEGER NOT NULL, sum INTEGER NOT NULL, bytes BLOB NOT NULL, UNIQUE (epoch, upload, part)) STRICT`,
   "CREATE TABLE IF NOT EXISTS upload (epoch INTEGER NOT NULL, upload INTEGER NOT NULL, PRIMARY KEY (epoch, upload)) STRICT, WITHOUT ROWID"
 ]
 
@@ -96,54 +96,10 @@ export const lazily = (prepare: SqlDriver["prepare"]) => (sql: string): SqlState
  */
 export const statements = (driver: Pick<SqlDriver, "prepare">) => statementsOf(lazily(driver.prepare))
 
-const statementsOf = (prepare: SqlDriver["prepare"]) => ({
-  meta: prepare("SELECT counted, journal_size, anchor_beat, anchor_hash FROM meta"),
-  setMeta: prepare("UPDATE meta SET counted = ?, journal_size = ?, anchor_beat = ?, anchor_hash = ?"),
-  turn: prepare("SELECT epoch, asides, coalesce(beat, -1), coalesce(clock, 0), coalesce(hash, '') FROM meta LEFT JOIN journal ON beat = (SELECT max(beat) FROM journal)"),
-  setWriter: prepare("UPDATE meta SET epoch = ?, asides = ?"),
-  cell: prepare("SELECT text FROM cell WHERE key = ?"),
-  children: prepare("SELECT key FROM cell WHERE parent = ?"),
-  below: prepare("SELECT key FROM cell WHERE key > ? AND key < ? ORDER BY key LIMIT ?"),
-  putCells: new Bulk({ prepare }, { into: "INSERT INTO cell", columns: 3, conflict: "ON CONFLICT (key) DO UPDATE SET text = excluded.text" }),
-  deleteCell: prepare("DELETE FROM cell WHERE key = ?"),
-
-  journal: prepare("SELECT beat, clock, text, hash FROM journal WHERE beat >= ? AND beat <= ? ORDER BY beat LIMIT ?"),
-  addJournal: prepare("INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)"),
-  sizeAfter: prepare("SELECT coalesce(sum(size), 0) FROM journal WHERE beat > ?"),
-  notes: prepare("SELECT callers FROM journal WHERE beat > ? AND callers IS NOT NULL ORDER BY beat"),
-  oldestJournal: prepare("SELECT beat, clock, size, hash FROM journal WHERE beat < ? ORDER BY beat LIMIT ?"),
-  pruneJournal: prepare("DELETE FROM journal WHERE beat <= ?"),
-
-  callers: prepare("SELECT text FROM caller WHERE age = ?"),
-  addCallers: prepare("INSERT INTO caller VALUES (?, ?, ?, ?)"),
-  callersAfter: prepare("SELECT age, text FROM caller WHERE age > ? ORDER BY age LIMIT 1"),
-  firstCallers: prepare("SELECT min(age) FROM caller"),
-  lastCallers: prepare("SELECT max(age) FROM caller"),
-  oldestCallers: prepare("SELECT clock, size, age FROM caller ORDER BY age LIMIT ?"),
-  pruneCallers: prepare("DELETE FROM caller WHERE age <= ?"),
-  indexedAges: prepare("SELECT age FROM caller_index WHERE hash = ? ORDER BY age DESC"),
-  indexedAfter: prepare("SELECT hash, age FROM caller_index WHERE (hash, age) > (?, ?) ORDER BY hash, age LIMIT ?"),
-  addIndexed: new Bulk({ prepare }, { into: "INSERT OR IGNORE INTO caller_index", columns: 2 }),
-  dropIndexed: prepare("DELETE FROM caller_index WHERE hash = ? AND age = ?"),
-  callerState: prepare("SELECT indexed, swept, sweep, hash, age FROM caller_state"),
-  setCallerState: prepare("UPDATE caller_state SET indexed = ?, swept = ?, sweep = ?, hash = ?, age = ?"),
-  receipts: prepare("SELECT id, enzyme, beat FROM receipt WHERE id = ?"),
-  receiptSpan: prepare("SELECT (SELECT max(age) FROM receipt) - (SELECT min(age) FROM receipt) + 1"),
-  receiptsAfter: prepare("SELECT age, id FROM receipt WHERE age > ? ORDER BY age LIMIT ?"),
-  putReceipt: prepare("INSERT OR REPLACE INTO receipt (id, enzyme, beat) VALUES (?, ?, ?)"),
-  pruneReceipts: prepare("DELETE FROM receipt WHERE beat <= ?"),
-
-  queue: prepare("SELECT seq, text FROM queue WHERE seq > ? ORDER BY seq LIMIT ?"),
-  waiting: prepare("SELECT seq, text FROM queue WHERE id = ? ORDER BY seq"),
-  enqueue: prepare("INSERT OR REPLACE INTO queue VALUES (?, ?, ?)"),
-  dequeue: prepare("DELETE FROM queue WHERE seq = ?"),
-
-  observations: prepare("SELECT node, text FROM observation"),
-  putObservation: prepare("INSERT OR REPLACE INTO observation VALUES (?, ?)"),
-  dropObservation: prepare("DELETE FROM observation WHERE node = ?"),
-
-  blob: prepare("SELECT epoch, upload FROM blob WHERE hash = ?"),
-  addBlob: prepare("INSERT INTO blob VALUES (?, ?, ?, -1, NULL)"),
+/** Those on content and what mentions it. */
+const contentOf = (prepare: SqlDriver["prepare"]) => ({
+  blob: prepare("SELECT hash, epoch, upload, sum FROM blob WHERE hash = ?"),
+  addBlob: prepare("INSERT INTO blob VALUES (?, ?, ?, ?, -1, NULL)"),
   undatedBlobs: prepare("SELECT hash FROM blob WHERE due IS NULL AND beat = -1"),
   renewBlob: prepare("UPDATE blob SET due = NULL WHERE hash = ?"),
   dateBlobs: prepare("UPDATE blob SET due = ? WHERE due IS NULL"),
@@ -157,13 +113,68 @@ const statementsOf = (prepare: SqlDriver["prepare"]) => ({
   dropMentions: prepare("DELETE FROM mention WHERE holder = ?"),
   mentionSpan: prepare("SELECT (SELECT max(age) FROM mention) - (SELECT min(age) FROM mention) + 1"),
   mentionsAfter: prepare("SELECT age, holder FROM mention WHERE age > ? ORDER BY age LIMIT ?"),
-  parts: prepare("SELECT bytes FROM part WHERE epoch = ? AND upload = ? ORDER BY part"),
-  onePart: prepare(`SELECT coalesce(sum(length(bytes)), 0), (SELECT bytes FROM part WHERE epoch = ? AND upload = ? AND part = ?) FROM part WHERE epoch = ? AND upload = ?`),
-  addPart: prepare("INSERT INTO part VALUES (?, ?, ?, ?)"),
+  parts: prepare("SELECT part, sum, bytes FROM part WHERE epoch = ? AND upload = ? ORDER BY part"),
+  onePart: prepare("SELECT part, sum, bytes FROM part WHERE epoch = ? AND upload = ? AND part = ?"),
+  sizeOfParts: prepare("SELECT coalesce(sum(length(bytes)), 0) FROM part WHERE epoch = ? AND upload = ?"),
+  addPart: prepare("INSERT INTO part VALUES (?, ?, ?, ?, ?)"),
   dropParts: prepare("DELETE FROM part WHERE epoch = ? AND upload = ?"),
   startUpload: prepare("INSERT INTO upload VALUES (?, ?)"),
   endUpload: prepare("DELETE FROM upload WHERE epoch = ? AND upload = ?"),
   uploads: prepare("SELECT epoch, upload FROM upload")
+})
+
+const statementsOf = (prepare: SqlDriver["prepare"]) => ({
+  meta: prepare("SELECT counted, journal_size, anchor_beat, anchor_hash FROM meta"),
+  setMeta: prepare("UPDATE meta SET counted = ?, journal_size = ?, anchor_beat = ?, anchor_hash = ?"),
+  turn: prepare("SELECT epoch, asides, coalesce(beat, -1), coalesce(clock, 0), coalesce(hash, '') FROM meta LEFT JOIN journal ON beat = (SELECT max(beat) FROM journal)"),
+  setWriter: prepare("UPDATE meta SET epoch = ?, asides = ?"),
+  cell: prepare("SELECT sum, text FROM cell WHERE key = ?"),
+  children: prepare("SELECT key FROM cell WHERE parent = ?"),
+  below: prepare("SELECT key FROM cell WHERE key > ? AND key < ? ORDER BY key LIMIT ?"),
+  putCells: new Bulk({ prepare }, { into: "INSERT INTO cell", columns: 4, conflict: "ON CONFLICT (key) DO UPDATE SET sum = excluded.sum, text = excluded.text" }),
+  deleteCell: prepare("DELETE FROM cell WHERE key = ?"),
+
+  journal: prepare("SELECT beat, clock, size, hash, sum, callers, text FROM journal WHERE beat >= ? AND beat <= ? ORDER BY beat LIMIT ?"),
+  addJournal: prepare("INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?, ?)"),
+  sizeAfter: prepare("SELECT coalesce(sum(size), 0) FROM journal WHERE beat > ?"),
+  notes: prepare("SELECT beat, clock, size, hash, sum, callers, text FROM journal WHERE beat > ? AND callers IS NOT NULL ORDER BY beat"),
+  oldestJournal: prepare("SELECT beat, clock, size, hash FROM journal WHERE beat < ? ORDER BY beat LIMIT ?"),
+  pruneJournal: prepare("DELETE FROM journal WHERE beat <= ?"),
+
+  callers: prepare("SELECT sum, text FROM caller WHERE age = ?"),
+  addCallers: prepare("INSERT INTO caller VALUES (?, ?, ?, ?, ?)"),
+  callersAfter: prepare("SELECT age, sum, text FROM caller WHERE age > ? ORDER BY age LIMIT 1"),
+  firstCallers: prepare("SELECT min(age) FROM caller"),
+  lastCallers: prepare("SELECT max(age) FROM caller"),
+  oldestCallers: prepare("SELECT clock, size, age FROM caller ORDER BY age LIMIT ?"),
+  pruneCallers: prepare("DELETE FROM caller WHERE age <= ?"),
+  indexedAges: prepare("SELECT age FROM caller_index WHERE hash = ? ORDER BY age DESC"),
+  indexedAfter: prepare("SELECT hash, age FROM caller_index WHERE (hash, age) > (?, ?) ORDER BY hash, age LIMIT ?"),
+  addIndexed: new Bulk({ prepare }, { into: "INSERT OR IGNORE INTO caller_index", columns: 2 }),
+  dropIndexed: prepare("DELETE FROM caller_index WHERE hash = ? AND age = ?"),
+  callerState: prepare("SELECT indexed, swept, sweep, hash, age FROM caller_state"),
+  setCallerState: prepare("UPDATE caller_state SET indexed = ?, swept = ?, sweep = ?, hash = ?, age = ?"),
+  receipts: prepare("SELECT id, enzyme, beat, sum FROM receipt WHERE id = ?"),
+  receiptSpan: prepare("SELECT (SELECT max(age) FROM receipt) - (SELECT min(age) FROM receipt) + 1"),
+  receiptsAfter: prepare("SELECT age, id FROM receipt WHERE age > ? ORDER BY age LIMIT ?"),
+  putReceipt: prepare("INSERT OR REPLACE INTO receipt (id, enzyme, beat, sum) VALUES (?, ?, ?, ?)"),
+  pruneReceipts: prepare("DELETE FROM receipt WHERE beat <= ?"),
+
+  queue: prepare("SELECT seq, id, sum, text FROM queue WHERE seq > ? ORDER BY seq LIMIT ?"),
+  waiting: prepare("SELECT seq, id, sum, text FROM queue WHERE id = ? ORDER BY seq"),
+  enqueue: prepare("INSERT OR REPLACE INTO queue VALUES (?, ?, ?, ?)"),
+  dequeue: prepare("DELETE FROM queue WHERE seq = ?"),
+
+  observations: prepare("SELECT node, sum, text FROM observation"),
+  putObservation: prepare("INSERT OR REPLACE INTO observation VALUES (?, ?, ?)"),
+  dropObservation: prepare("DELETE FROM observation WHERE node = ?"),
+  ...contentOf(prepare),
+
+  everyCell: prepare("SELECT key, parent, sum, text FROM cell WHERE key > ? ORDER BY key LIMIT ?"),
+  isListed: prepare("SELECT count(*) FROM cell INDEXED BY cell_parent WHERE parent = ? AND key = ?"),
+  everyReceipt: prepare("SELECT age, id, enzyme, beat, sum FROM receipt WHERE age > ? ORDER BY age LIMIT ?"),
+  everyObservation: prepare("SELECT node, sum, text FROM observation WHERE node > ? ORDER BY node LIMIT ?"),
+  everyBlob: prepare("SELECT hash, epoch, upload, sum FROM blob WHERE hash > ? ORDER BY hash LIMIT ?")
 })
 
 /** The statements of one handle. */

@@ -9,7 +9,6 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Address from "../cell/Address.ts"
-import * as Bytes from "../cell/Bytes.ts"
 import { attempt, type Backend, checkHead, Claim, type Content, type Group, PART, type Writer } from "./Backend.ts"
 import * as GroupStore from "./GroupStore.ts"
 import * as CallerIndex from "./CallerIndex.ts"
@@ -18,10 +17,12 @@ import * as Mention from "./Mention.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
 import { type Anchor, type BlobPart, checkSpaceName, type Head, type JournalRow, type ObservationRow, type OpenOptions, Persistence, type QueueRow, type ReceiptRow, retention } from "./Persistence.ts"
 import { type Budget, expired, Pruning, sizeOf } from "./Pruning.ts"
+import * as Sealed from "./Sealed.ts"
 import * as SortKey from "./SortKey.ts"
 import { SqlContent } from "./SqlContent.ts"
-import type { SqlDriver, SqlRow, SqlSource, SqlStatement } from "./SqlDriver.ts"
+import type { SqlDriver, SqlSource, SqlStatement } from "./SqlDriver.ts"
 import { begin, readMeta, readTurn } from "./SqlOpening.ts"
+import type { SqlRows } from "./SqlRows.ts"
 import type * as SqlSchema from "./SqlSchema.ts"
 
 /** Receipts with a digest from which on a flush puts them into rows; fewer are noted in the journal, which is written anyway. */
@@ -55,6 +56,7 @@ class SqlBackend implements Backend {
   private readonly callers: CallerIndex.CallerIndex
   private readonly pointed: IdFilter
   private readonly content: SqlContent
+  private readonly rows: SqlRows
   /** Characters of the journal. */
   private journalSize: number
   private lastUpload = 0
@@ -67,10 +69,11 @@ class SqlBackend implements Backend {
     this.place = driver.place
     this.sync = driver.sync
     this.pruning = new Pruning({ ...retention, ...options.retention })
-    const { due, head, journalSize, notes, sql, writer } = begin(space, driver, options.create)
+    const { due, head, journalSize, notes, rows, sql, writer } = begin(space, driver, options.create)
     this.sql = sql
+    this.rows = rows
     this.journalSize = journalSize
-    this.callers = new CallerIndex.CallerIndex(this.sql, notes)
+    this.callers = new CallerIndex.CallerIndex(this.sql, rows, notes)
     this.content = new SqlContent(this.sql)
     this.pointed = filterOf(this.sql.receiptSpan, this.sql.receiptsAfter)
     this.claim = new Claim(space, writer)
@@ -88,7 +91,7 @@ class SqlBackend implements Backend {
   }
 
   read(key: string): string | undefined {
-    return this.sql.cell.get(SortKey.encode(key))?.[0] as string | undefined
+    return this.rows.cell(SortKey.encode(key))
   }
 
   children(scope: string, id: string): ReadonlyArray<string> {
@@ -108,21 +111,19 @@ class SqlBackend implements Backend {
     return this.sql.below.all(start, end, limit).map((row) => SortKey.decode(row[0] as string))
   }
 
-  journal(from: number, to: number, limit: number): ReadonlyArray<JournalRow> {
-    return this.sql.journal.all(from, to, limit).map(([beat, clock, text, hash]) =>
-      ({ beat, clock, text, hash }) as JournalRow)
+  journal(from: number, to: number, limit: number): Iterable<JournalRow> {
+    return this.rows.journal(from, to, limit)
   }
 
   receipts(id: string): ReadonlyArray<ReceiptRow> {
-    const pointed = this.pointed.mayHave(id) ? this.sql.receipts.all(id) : []
-    const rows = pointed.map(([id, enzyme, beat]) => ({ id, enzyme, beat }) as ReceiptRow)
+    const rows = this.pointed.mayHave(id) ? this.rows.receipts(id) : []
     const caller = this.callers.find(id)
     if (caller !== undefined) rows.push(caller)
     return rows
   }
 
   queue(after: number, limit: number): ReadonlyArray<QueueRow> {
-    return this.sql.queue.all(after, limit).map(asQueueRow)
+    return this.rows.queue(after, limit)
   }
 
   queued(seq: number, limit: number): ReadonlyArray<QueueRow> {
@@ -130,23 +131,20 @@ class SqlBackend implements Backend {
   }
 
   waiting(id: string): ReadonlyArray<QueueRow> {
-    return this.sql.waiting.all(id).map(asQueueRow)
+    return this.rows.waiting(id)
   }
 
   observations(): Array<ObservationRow> {
-    return this.sql.observations.all().map(([node, text]) => ({ node, text }) as ObservationRow)
+    return this.rows.observations()
   }
 
   blob(hash: string): Uint8Array | undefined {
-    const row = this.sql.blob.get(hash)
-    return row === undefined ? undefined : this.readParts(row)
+    const place = this.rows.place(hash)
+    return place === undefined ? undefined : this.rows.bytes(place)
   }
 
   blobPart(hash: string, part: number): BlobPart | undefined {
-    const row = this.sql.blob.get(hash)
-    if (row === undefined) return undefined
-    const [size, bytes] = this.sql.onePart.get(...row, part, ...row)!
-    return { bytes: (bytes ?? new Uint8Array()) as Uint8Array, size: size as number }
+    return this.rows.blobPart(hash, part)
   }
 
   holds(hash: string): boolean {
@@ -166,11 +164,11 @@ class SqlBackend implements Backend {
       this.claim.wrote(this.driver.transaction(() => this.take(readTurn(this.sql).writer, false)))
       this.sql.startUpload.run(this.epoch, upload)
     }
-    this.sql.addPart.run(this.epoch, upload, part, bytes)
+    this.addPart(upload, part, bytes)
   }
 
   readUpload(upload: number): Uint8Array {
-    return this.readParts([this.epoch, upload])
+    return this.rows.bytes([this.epoch, upload])
   }
 
   dropUpload(upload: number): void {
@@ -191,7 +189,7 @@ class SqlBackend implements Backend {
       this.commitQueue(group)
       for (const [node, { text }] of group.observations) {
         if (text === undefined) this.sql.dropObservation.run(node)
-        else this.sql.putObservation.run(node, text)
+        else this.sql.putObservation.run(node, Sealed.observation(node, text), text)
       }
       for (const [hash, content] of group.blobs) this.commitBlob(hash, content)
       this.content.date(group.journal, group.head.clock + this.pruning.retention.contentMillis)
@@ -205,18 +203,22 @@ class SqlBackend implements Backend {
     this.driver.close()
   }
 
-  private readParts(of: SqlRow): Uint8Array {
-    return Bytes.concat(this.sql.parts.all(...of).map((row) => row[0] as Uint8Array))
+  *examine(): Iterable<void> {
+    yield* this.rows.examine()
+  }
+
+  private addPart(upload: number, part: number, bytes: Uint8Array): void {
+    this.sql.addPart.run(this.epoch, upload, part, Sealed.part(part, bytes), bytes)
   }
 
   private commitCells(group: Group): void {
     const { deleteCell, putCells } = this.sql
-    const put: Array<string> = []
+    const put: Array<string | number> = []
     for (const [key, { address, text }] of group.cells) {
       const stored = SortKey.encode(key)
       this.content.hold(key, text)
       if (text === undefined) deleteCell.run(stored)
-      else put.push(stored, SortKey.encode(parentOf(address)), text)
+      else put.push(stored, SortKey.encode(parentOf(address)), Sealed.cell(stored, text), text)
     }
     putCells.add(put)
   }
@@ -235,7 +237,9 @@ class SqlBackend implements Backend {
   private commitJournal({ head, journal }: Group, note: string | null): void {
     for (const row of journal) {
       const size = sizeOf(row)
-      this.sql.addJournal.run(row.beat, row.clock, size, row.hash, row.beat === head.beat ? note : null, row.text)
+      const callers = row.beat === head.beat ? note : null
+      const sum = Sealed.journal({ beat: row.beat, clock: row.clock, size, hash: row.hash, callers, text: row.text })
+      this.sql.addJournal.run(row.beat, row.clock, size, row.hash, sum, callers, row.text)
       this.journalSize += size
     }
   }
@@ -251,7 +255,7 @@ class SqlBackend implements Backend {
           callers.push(row)
           continue
         }
-        putReceipt.run(id, row.enzyme, row.beat)
+        putReceipt.run(id, row.enzyme, row.beat, Sealed.receipt(id, row.enzyme, row.beat))
         pointed.push(id)
       }
     }
@@ -275,7 +279,7 @@ class SqlBackend implements Backend {
     }
     for (const [seq, { id, text }] of group.queued) {
       this.content.hold(Mention.waiting(seq), text)
-      this.sql.enqueue.run(seq, id ?? null, text)
+      this.sql.enqueue.run(seq, id ?? null, Sealed.queued(seq, id ?? null, text), text)
     }
   }
 
@@ -289,10 +293,10 @@ class SqlBackend implements Backend {
     const upload = "upload" in content ? content.upload : this.startUpload()
     if ("bytes" in content) {
       const { bytes } = content
-      for (let at = 0, part = 0; at < bytes.length; at += PART, part++) this.sql.addPart.run(this.epoch, upload, part, bytes.subarray(at, at + PART))
+      for (let at = 0, part = 0; at < bytes.length; at += PART, part++) this.addPart(upload, part, bytes.subarray(at, at + PART))
     }
     if ("upload" in content) this.sql.endUpload.run(this.epoch, upload)
-    this.sql.addBlob.run(hash, this.epoch, upload)
+    this.sql.addBlob.run(hash, this.epoch, upload, Sealed.blob(hash, this.epoch, upload))
   }
 
   /** Deletes some of what is older than the retention, but never the head's own row; answers the newest row that is gone. */
@@ -337,8 +341,6 @@ const filterOf = (span: SqlStatement, after: SqlStatement): IdFilter =>
     page: (number, limit) => after.all(number, limit) as unknown as ReadonlyArray<readonly [number, string]>
   })
 
-const asQueueRow = ([seq, text]: SqlRow): QueueRow => ({ seq, text }) as QueueRow
-
 const dropParts = (sql: SqlSchema.Statements, epoch: number, upload: number): void => {
   sql.dropParts.run(epoch, upload)
   sql.endUpload.run(epoch, upload)
@@ -363,7 +365,7 @@ const openBackend = (source: SqlSource, space: string, options: OpenOptions): Ba
  */
 export const layer = (source: SqlSource): Layer.Layer<Persistence> =>
   Layer.succeed(Persistence, {
-    open: (space, options) => GroupStore.scoped(attempt(() => openBackend(source, space, options))),
+    open: (space, options) => GroupStore.scoped(attempt(() => openBackend(source, space, options)), options),
     due: (space) => attempt(() => {
       checkSpaceName(space)
       return source.due(space)

@@ -222,6 +222,10 @@ export class Past implements SpaceStore {
     return []
   }
 
+  examine(): [] {
+    return []
+  }
+
   writeBlob(): BlobWriter {
     throw new Error("content is not written in the past")
   }

@@ -1,19 +1,22 @@
 /**
- * Verification: whether the journal is what the runtime wrote.
+ * Verification: whether the journal and the store are what the runtime wrote.
  *
  * Each entry's digest is that of its text, and each text holds the digest of the
  * entry before; the oldest holds that of the anchor, which is the newest that
- * pruning took. (Architecture, section 9.)
+ * pruning took. All other rows have checksums. (Architecture, section 9.)
  *
  * @module
  */
 import type { Archive } from "../kernel/Archive.ts"
 import * as Journal from "../kernel/Journal.ts"
-import type { Anchor } from "../persistence/Persistence.ts"
+import type { Anchor, JournalRow } from "../persistence/Persistence.ts"
+import { PersistenceError } from "../persistence/PersistenceError.ts"
 
-/** What is wrong with the journal. */
+/** What is wrong with the journal, or with another row of the store. */
 export interface Fault {
-  readonly beat: number
+  readonly code: "journal/changed" | "store/damaged"
+  /** Of a row of the journal. */
+  readonly beat?: number
   readonly reason: string
 }
 
@@ -28,19 +31,44 @@ export interface Verification {
 }
 
 /**
- * Checks every entry, from the oldest that is kept to the newest.
+ * Checks every entry, from the oldest that is kept to the newest, and then each other row of the store.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const verify = async ({ hash, rest, store }: Pick<Archive, "hash" | "rest" | "store">): Promise<Verification> => {
+  const found = await ofJournal({ hash, rest, store })
+  if (found.fault !== undefined) return found
+  try {
+    const pages = store.examine()[Symbol.iterator]()
+    while (pages.next().done !== true) {
+      const pause = rest()
+      if (pause !== undefined) await pause
+    }
+  } catch (error) {
+    return { ...found, fault: { code: "store/damaged", reason: damageIn(error) } }
+  }
+  return found
+}
+
+/** What is damaged; throws what failed otherwise. */
+const damageIn = (error: unknown): string => {
+  if (error instanceof PersistenceError && error.reason._tag === "StoreDamaged") return error.reason.detail
+  throw error
+}
+
+const ofJournal = async ({ hash, rest, store }: Pick<Archive, "hash" | "rest" | "store">): Promise<Verification> => {
   const head = store.head()
   let first: number | undefined
   let last: number | undefined
   let entries = 0
   let before: Anchor = store.anchor()
-  const found = (beat: number, reason: string): Verification => ({ first, last, entries, fault: { beat, reason } })
-  for (const row of store.scanJournal(0, head.beat)) {
+  const found = (beat: number, reason: string): Verification => ({ first, last, entries, fault: { code: "journal/changed", beat, reason } })
+  const rows = store.scanJournal(0, head.beat)[Symbol.iterator]()
+  for (;;) {
+    const row = read(rows)
+    if (typeof row === "string") return found((last ?? store.anchor().beat) + 1, row)
+    if (row === undefined) break
     const pause = rest()
     if (pause !== undefined) await pause
     first ??= row.beat
@@ -60,6 +88,16 @@ export const verify = async ({ hash, rest, store }: Pick<Archive, "hash" | "rest
     return found(head.beat, `the space is at beat ${head.beat} with the digest ${head.hash}, and the journal ends with beat ${last} and ${before.hash}`)
   }
   return { first, last, entries, fault: undefined }
+}
+
+/** The next row, why it cannot be read, or nothing at the end. */
+const read = (rows: Iterator<JournalRow>): JournalRow | string | undefined => {
+  try {
+    const next = rows.next()
+    return next.done === true ? undefined : next.value
+  } catch (error) {
+    return damageIn(error)
+  }
 }
 
 const later = (one: Anchor, other: Anchor): Anchor => other.beat > one.beat ? other : one

@@ -125,7 +125,9 @@ describe("SqlStore over node:sqlite, when a file is not as it should be", () => 
 
   inFolder("takes a file that was made and never filled for none", (folder) =>
     Effect.gen(function*() {
-      writeFileSync(fileOf(folder), "")
+      const made = new DatabaseSync(fileOf(folder))
+      made.exec(`PRAGMA application_id = ${0x53797374}`)
+      made.close()
       assert.strictEqual(yield* reason(using("shop", () => Effect.void, { create: false })), "NoSuchSpace")
       assert.strictEqual(yield* reason(open), "succeeded")
     }))

@@ -1,0 +1,199 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, type Scope } from "effect"
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
+import { type Kernel, type Persistence, type PersistenceError, type Registry, type Space, type SpaceStore, type Transaction, verify } from "systole"
+import * as Checksum from "../../src/persistence/Checksum.ts"
+import { enzyme } from "../kernel/Kit.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+import { beat, cell, reason, thrown, using, write } from "./Batches.ts"
+import * as SqliteFolder from "./SqliteFolder.ts"
+
+const fileOf = (folder: string) => join(folder, "shop.sqlite")
+
+/** A test with a folder, over which it may open the store as often as it likes. */
+const inFolder = (name: string, body: (folder: string) => Effect.Effect<void, PersistenceError, Persistence | Scope.Scope>) =>
+  it.effect(name, () => Effect.flatMap(SqliteFolder.folder, (folder) => Effect.provide(body(folder), SqliteFolder.layerIn(folder))).pipe(Effect.scoped))
+
+const change = (folder: string, sql: string) => {
+  const database = new DatabaseSync(fileOf(folder))
+  database.exec(sql)
+  database.close()
+}
+
+/** A row of each kind. Callers' receipts gather in rows from so many on. */
+const filled = (store: SpaceStore) => {
+  const content = store.writeBlob()
+  content.write(new Uint8Array(3000).fill(7))
+  content.finish("content")
+  return write(store, beat(0, {
+    cells: [cell("/data/one", "\"one\""), cell("/data/two", JSON.stringify("two".repeat(3000)))],
+    receipts: [{ id: "0.0.0", enzyme: "e", beat: 0 }, ...Array.from({ length: 40 }, (_, i) => ({ id: `caller-number-${i}`, enzyme: "", beat: 0, digest: "d" }))],
+    queued: [{ seq: 3, id: "waits", text: "{\"n\":3}" }],
+    observations: [{ node: "sum", text: "{\"v\":1}" }]
+  }))
+}
+
+const examine = (store: SpaceStore) => [...store.examine()].length
+
+const damages: ReadonlyArray<readonly [what: string, sql: string, read: (store: SpaceStore) => unknown]> = [
+  ["a cell's text", "UPDATE cell SET text = '\"ona\"' WHERE key = '/data/one'", (store) => store.read("/data/one")],
+  ["a long cell's text", "UPDATE cell SET text = replace(text, 'otwotwotwo', 'otwotwptwo') WHERE key = '/data/two'", (store) => store.read("/data/two")],
+  ["a cell's sum", "UPDATE cell SET sum = sum + 1 WHERE key = '/data/one'", (store) => store.read("/data/one")],
+  ["two cells that changed places", "UPDATE cell SET text = (SELECT text FROM cell WHERE key = '/data/two'), sum = (SELECT sum FROM cell WHERE key = '/data/two') WHERE key = '/data/one'", (store) => store.read("/data/one")],
+  ["a receipt", "UPDATE receipt SET beat = 1", (store) => store.receipts("0.0.0")],
+  ["a signal that waits", "UPDATE queue SET text = '{\"n\":2}'", (store) => [...store.queue()]],
+  ["an observation", "UPDATE observation SET text = '{\"v\":2}'", (store) => store.observations()],
+  ["where content lies", "UPDATE blob SET upload = 9", (store) => store.blob("content")],
+  ["content", "UPDATE part SET bytes = zeroblob(3000)", (store) => store.blob("content")],
+  ["a part of content", "UPDATE part SET bytes = zeroblob(3000)", (store) => store.blobPart("content", 0)]
+]
+
+describe("Damage to a store", () => {
+  for (const [what, sql, read] of damages) {
+    inFolder(`is noticed in ${what}, when it is read and when all is examined`, (folder) =>
+      Effect.gen(function*() {
+        yield* using("shop", filled)
+        yield* using("shop", (store) => Effect.sync(() => {
+          read(store)
+          assert.isAbove(examine(store), 0)
+        }))
+        change(folder, sql)
+        yield* using("shop", (store) => Effect.sync(() => {
+          assert.strictEqual(thrown(() => read(store)), "StoreDamaged")
+          assert.strictEqual(thrown(() => examine(store)), "StoreDamaged")
+        }))
+      }))
+  }
+
+  inFolder("is noticed in callers' receipts when the store opens, which reads the newest, and else when they are read", (folder) =>
+    Effect.gen(function*() {
+      yield* using("shop", filled)
+      yield* using("shop", (store) => Effect.sync(() => {
+        change(folder, "UPDATE caller SET text = replace(text, '\"d\"', '\"e\"')")
+        assert.strictEqual(thrown(() => store.receipts("caller-number-7")), "StoreDamaged")
+        assert.strictEqual(thrown(() => examine(store)), "StoreDamaged")
+      }))
+      assert.strictEqual(yield* reason(using("shop", () => Effect.void)), "StoreDamaged")
+    }))
+
+  const unseen: ReadonlyArray<readonly [what: string, sql: string]> = [
+    ["a cell's key", "UPDATE cell SET key = '/data/ona' WHERE key = '/data/one'"],
+    ["the folder of a cell", "UPDATE cell SET parent = '/dat' WHERE key = '/data/one'"]
+  ]
+  for (const [what, sql] of unseen) {
+    inFolder(`is noticed in ${what}, when all is examined`, (folder) =>
+      Effect.gen(function*() {
+        yield* using("shop", filled)
+        change(folder, sql)
+        yield* using("shop", (store) => Effect.sync(() => assert.strictEqual(thrown(() => examine(store)), "StoreDamaged")))
+      }))
+  }
+
+  inFolder("is noticed in the newest row of the journal when the store opens", (folder) =>
+    Effect.gen(function*() {
+      yield* using("shop", filled)
+      change(folder, "UPDATE journal SET hash = 'hash1'")
+      assert.strictEqual(yield* reason(using("shop", () => Effect.void)), "StoreDamaged")
+    }))
+
+  inFolder("is noticed in the file, whichever bit of a text is the other one", (folder) =>
+    Effect.gen(function*() {
+      yield* using("shop", filled)
+      const bytes = readFileSync(fileOf(folder))
+      const at = bytes.indexOf("twotwotwo")
+      for (let bit = 0; bit < 8; bit++) {
+        const flipped = Buffer.from(bytes)
+        flipped[at + 4]! ^= 1 << bit
+        writeFileSync(fileOf(folder), flipped)
+        yield* using("shop", (store) => Effect.sync(() => {
+          assert.strictEqual(thrown(() => store.read("/data/two")), "StoreDamaged", `bit ${bit}`)
+          assert.strictEqual(store.read("/data/one"), "\"one\"")
+        }))
+      }
+    }))
+
+  inFolder("is a file without a byte, and one that vanished, whether a space is to be created or not", (folder) =>
+    Effect.gen(function*() {
+      yield* using("shop", filled)
+      for (const create of [true, false]) {
+        writeFileSync(fileOf(folder), "")
+        assert.strictEqual(yield* reason(using("shop", () => Effect.void, { create })), "StoreDamaged")
+        rmSync(fileOf(folder))
+        assert.strictEqual(yield* reason(using("shop", () => Effect.void, { create })), "StoreDamaged")
+        assert.isFalse(existsSync(fileOf(folder)))
+      }
+      assert.strictEqual(yield* reason(using("other", () => Effect.void, { create: false })), "NoSuchSpace")
+    }))
+
+  inFolder("is a file that vanishes, or is replaced, while it is open: nothing is acknowledged any more", (folder) =>
+    Effect.gen(function*() {
+      for (const replace of [() => {}, () => writeFileSync(fileOf(folder), "")]) {
+        yield* using("shop", (store) => Effect.gen(function*() {
+          yield* write(store, beat(store.head().beat + 1))
+          renameSync(fileOf(folder), `${fileOf(folder)}-away`)
+          replace()
+          store.append(beat(store.head().beat + 1))
+          assert.strictEqual(yield* reason(store.flush), "StoreDamaged")
+          renameSync(`${fileOf(folder)}-away`, fileOf(folder))
+        }))
+      }
+      yield* using("shop", (store) => Effect.sync(() => assert.strictEqual(store.head().beat, 1)))
+    }))
+})
+
+describe("A checksum", () => {
+  it("is another one for each text in which one code unit or one bit differs", () => {
+    for (const text of ["", "a", "{\"n\":1,\"t\":\"Grüße\"}", "x".repeat(300)]) {
+      const sum = Checksum.ofText(text)
+      assert.strictEqual(sum, Checksum.ofText(text))
+      assert.notStrictEqual(sum, Checksum.ofText(`${text}x`))
+      for (let i = 0; i < text.length; i++) {
+        for (let bit = 0; bit < 16; bit++) {
+          const other = text.slice(0, i) + String.fromCharCode(text.charCodeAt(i) ^ 1 << bit) + text.slice(i + 1)
+          assert.notStrictEqual(sum, Checksum.ofText(other), `${i} ${bit}`)
+        }
+      }
+      const bytes = new TextEncoder().encode(text)
+      for (let i = 0; i < bytes.length * 8; i++) {
+        const other = bytes.slice()
+        other[i >> 3]! ^= 1 << (i & 7)
+        assert.notStrictEqual(Checksum.ofBytes(bytes), Checksum.ofBytes(other))
+      }
+    }
+  })
+})
+
+describe("A space over a damaged store", () => {
+  const set = enzyme("set", (tx: Transaction, { payload }) => tx.set("/data/x", payload))
+
+  const inSpace = <A>(folder: string, body: (space: Space) => Effect.Effect<A, unknown, Kernel | Registry | Scope.Scope>) =>
+    Effect.flatMap(TestKernel.space([set], "shop"), body).pipe(Effect.provide(TestKernel.layer({}, SqliteFolder.layerIn(folder))), Effect.scoped)
+
+  const codeOf = <A>(read: Effect.Effect<A, unknown>) => Effect.map(Effect.flip(read), (error) => (error as { readonly code?: string }).code)
+
+  it.effect("serves no cell and no beat that is damaged, and a verification tells of it", () =>
+    Effect.gen(function*() {
+      const folder = yield* SqliteFolder.folder
+      yield* inSpace(folder, (space) => Effect.gen(function*() {
+        yield* space.signal({ signal: "/signals/set", payload: "kept" })
+        yield* space.step
+        assert.isUndefined((yield* space.examine(verify)).fault)
+      }))
+      change(folder, "UPDATE cell SET text = '\"kent\"' WHERE key = '/data/x'")
+      yield* inSpace(folder, (space) => Effect.gen(function*() {
+        assert.strictEqual(yield* codeOf(space.get("/data/x")), "store/damaged")
+        const { fault } = yield* space.examine(verify)
+        assert.deepStrictEqual(fault, { code: "store/damaged", reason: "the cell /data/x is not what was written there" })
+      }))
+      change(folder, "UPDATE cell SET text = '\"kept\"' WHERE key = '/data/x'")
+      change(folder, "UPDATE journal SET text = replace(text, 'kept', 'kent')")
+      yield* inSpace(folder, (space) => Effect.gen(function*() {
+        assert.strictEqual(yield* space.get("/data/x"), "kept")
+        assert.strictEqual(yield* codeOf(space.journal(0)), "store/damaged")
+        const { fault } = yield* space.examine(verify)
+        assert.deepStrictEqual([fault?.code, fault?.beat], ["journal/changed", 0])
+      }))
+    }).pipe(Effect.scoped))
+})
