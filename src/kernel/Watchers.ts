@@ -58,8 +58,8 @@ export class Watchers {
     const { beat } = store.head()
     const seen = after === undefined ? undefined : Missed.since(store, address, after)
     if (typeof seen === "object") return seen
-    const value = Codec.read(documents.read(address.key), address.path)
-    return [seen === undefined ? { beat, value } : { beat, value, missed: seen }]
+    const now = observe(beat, documents.read(address.key), address.path)
+    return [seen === undefined ? now : missing(now, seen)]
   }
 
   /** Tells of a beat that is durable. Those that watch one address get one observation. */
@@ -88,10 +88,28 @@ const differs = (path: Path, { after, before }: Pick<Staged, "before" | "after">
 /** The texts of what was observed, each made once for all that are told. */
 const texts = new WeakMap<Observation, string>()
 
+/** The newest observation of each whole document. */
+const whole = new WeakMap<Codec.Document, Observation>()
+
 const observe = (beat: number, document: Codec.Document | undefined, path: Path): Observation => {
-  const observation = { beat, value: Codec.read(document, path) }
-  if (path.length === 0 && document !== undefined) texts.set(observation, document.text)
-  return observation
+  if (document === undefined) return { beat, value: undefined }
+  if (path.length > 0) return observation(beat, document, path)
+  const known = whole.get(document)
+  if (known?.beat === beat) return known
+  const made = observation(beat, document, path)
+  texts.set(made, document.text)
+  whole.set(document, made)
+  return made
+}
+
+/** Watchers share an observation, and not what a value holds that can be changed: that is decoded for each. */
+const observation = (beat: number, document: Codec.Document, path: Path): Observation =>
+  document.plain === undefined ? { beat, get value() { return Codec.read(document, path) } } : { beat, value: Codec.read(document, path) }
+
+const missing = (observation: Observation, missed: string): Observation => {
+  const told: Observation = { beat: observation.beat, missed, get value() { return observation.value } }
+  texts.set(told, textOf(observation))
+  return told
 }
 
 /**
@@ -120,8 +138,7 @@ const lagging = new WeakMap<Observation, Observation>()
 export const newest = (observation: Observation): Observation => {
   let told = lagging.get(observation)
   if (told === undefined) {
-    told = { ...observation, missed: `more than ${MAX_MISSED} values or ${MAX_WAITING} characters were waiting to be taken` }
-    texts.set(told, textOf(observation))
+    told = missing(observation, `more than ${MAX_MISSED} values or ${MAX_WAITING} characters were waiting to be taken`)
     lagging.set(observation, told)
   }
   return told

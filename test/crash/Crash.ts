@@ -276,7 +276,7 @@ export const run = async ({ host = "node", kills, onRestart, seed }: Plan): Prom
     mkdirSync(join(project, "enzymes"))
     writeFileSync(join(project, "enzymes", "count.ts"), enzymes)
     writeFileSync(join(project, "systole.config.ts"), config)
-    let server = await start(project, data, host)
+    let server = await start(project, data, { host })
     /** What is poisoned may take the server down meanwhile: then another one is asked. */
     const asking = async <A>(ask: () => Promise<A>): Promise<A> => {
       for (let ends = 0; ; ends++) {
@@ -285,13 +285,13 @@ export const run = async ({ host = "node", kills, onRestart, seed }: Plan): Prom
         } catch (error) {
           if (!(error instanceof TypeError) || ends === MOST_ENDS) throw error
           await server.end("SIGKILL")
-          server = await start(project, data, host)
+          server = await start(project, data, { host })
         }
       }
     }
     for (let kill = 1; kill <= kills && crash.faults.length === 0; kill++) {
       await crash.surviving(server, roll)
-      server = await start(project, data, host)
+      server = await start(project, data, { host })
       crash.faults.push(...await asking(() => inspect(server, join(data, "counted.sqlite"))))
       onRestart?.(kill, crash.acknowledged.size)
     }

@@ -152,6 +152,9 @@ describe("watching an address", () => {
       assert.strictEqual(textOf(one!.seen[2]!), Document.encode({ a: 1n, b: 2 }).text)
       assert.strictEqual(textOf(inside!.seen[1]!), Document.encode(1n).text)
       assert.strictEqual(textOf(inside!.seen[0]!), "null")
+      yield* controlled(space, space.set("/data/x", new Map([["a", 1]])))
+      ;(one!.seen.at(-1)!.value as Map<string, number>).set("a", 2)
+      assert.deepStrictEqual(two!.seen.at(-1)!.value, new Map([["a", 1]]))
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("gives a slow watcher of a large value the newest, not each", () =>

@@ -17,6 +17,7 @@ const types = command("types", [tool("tsc"), "-p", ".", "--noEmit"])
 const lint = command("lint", [tool("oxlint"), "--deny-warnings"])
 const floors = tests("floors", "node", ["test/architecture.test.ts"])
 const build = command("build", [node(), "test/scripts/run.mjs", "build"])
+const attack = command("attack", [node(), "test/scripts/run.mjs", "attack", "--seconds", "20"])
 const examples = command("examples in the docs", [tool("deno"), "test", "-A", "--doc", "src"])
 const denoTypes = command("types on Deno", [tool("deno"), "check", "src"])
 
@@ -32,5 +33,6 @@ export const all: ReadonlyArray<Step> = [
   examples,
   build,
   tests("bundle on workerd", "node", ["test/runtime/"]),
-  tests("package", "node", ["test/package/"])
+  tests("package", "node", ["test/package/"]),
+  attack
 ]

@@ -19,15 +19,23 @@ export interface Server {
   readonly end: (signal: "SIGTERM" | "SIGKILL") => Promise<void>
 }
 
+/** How a server is started. */
+export interface Options {
+  readonly host?: Host
+  /** Told what it prints on standard error; without it, that goes where this process prints its own. */
+  readonly told?: (text: string) => void
+}
+
 /** Starts `systole start` in a project's folder, on a free port, with its data in `data`. */
-export const start = async (project: string, data: string, host: Host = "node"): Promise<Server> => {
+export const start = async (project: string, data: string, { host = "node", told }: Options = {}): Promise<Server> => {
   await Command.ensure()
   const [file, ...args] = Command.line(host)
   const child = spawn(file, [...args, "start", "--port", "0", "--data", data, "--json"], {
     cwd: project,
     env: environment(),
-    stdio: ["ignore", "pipe", "inherit"]
+    stdio: ["ignore", "pipe", "pipe"]
   })
+  child.stderr.setEncoding("utf8").on("data", told ?? ((text: string) => void process.stderr.write(text)))
   // A server does not outlive the process that started it.
   const kill = () => void child.kill("SIGKILL")
   process.once("exit", kill)

@@ -1,0 +1,50 @@
+/**
+ * A thousand runs of a hostile module; fewer on a machine that is too slow for the time.
+ *
+ * @module
+ */
+import * as Dice from "../support/Dice.ts"
+import type { Attack } from "./Attack.ts"
+import { kinds } from "./Hostile.ts"
+import { hold, type Target } from "./World.ts"
+
+const RUNS = 1000
+
+/** How many signals are under way at a time. */
+const AT_ONCE = 50
+
+/** Statuses of a receipt after which no more of its event runs. */
+const over = ["handled", "dead", "no-match", "pending"]
+
+const post = async ({ ask }: Target, kind: string, space: string): Promise<void> => {
+  const answer = await ask(`/v1/spaces/${space}/signals`, {
+    method: "POST",
+    headers: { "content-type": "application/json", prefer: "wait=5" },
+    body: JSON.stringify({ signal: `/signals/hostile/${kind}` })
+  })
+  if (answer.status === 429 || answer.status === 503 || answer.status === 202) return
+  hold(answer.status === 200, `${kind} is answered ${answer.status} ${answer.text.slice(0, 200)}`)
+  const { status } = JSON.parse(answer.text) as { readonly status: string }
+  hold(over.includes(status), `${kind} is ${status}`)
+}
+
+export const runs: Attack = {
+  name: "hostile runs",
+  holds: "the server is up, each receipt is over, and no line that is printed moves a terminal",
+  run: async (world, until) => {
+    const { guarded, roll } = world
+    const all = [...kinds, ...Array.from({ length: RUNS - kinds.length }, () => Dice.pick(roll, kinds))]
+    let tried = 0
+    while (tried < all.length && (tried < kinds.length || !until())) {
+      const some = all.slice(tried, tried + AT_ONCE)
+      await Promise.all(some.map((kind, n) => post(guarded, kind, `hostile${n % 4}`)))
+      tried += some.length
+    }
+    const open = await guarded.ask("/v1/spaces/hostile0/cells/data/open")
+    hold(open.status === 404, `an open cell has what a secret one holds: ${open.text.slice(0, 100)}`)
+    const escaped = /(?!\n)\p{Cc}/u.exec(guarded.printed())
+    hold(escaped === null, `standard error has U+${escaped?.[0].charCodeAt(0).toString(16)}`)
+    hold(guarded.printed().includes("\\u001b"), "standard error has no report of the runs")
+    return tried
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * Packed servers over loopback, and what each attack on them may cost.
+ *
+ * @module
+ */
+import { readFileSync } from "node:fs"
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { request as send } from "node:http"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { type Server, start } from "../scripts/Server.ts"
+import type { Dice } from "../support/Dice.ts"
+import * as Hostile from "./Hostile.ts"
+
+/** The tokens of the guarded server. */
+export const tokens = { operator: "the-operators-own-token", web: "the-token-of-a-page", office: "the-token-of-an-office" }
+
+/** The longest that a server may take to answer, in milliseconds: the machine may be shared. */
+const PATIENCE = 15_000
+
+/** Most memory of a server, in MiB. */
+export const MEMORY = 1024
+
+/** Most bytes of an answer that are kept. */
+const MAX_ANSWER = 262_144
+
+/** What is sent. Any method and header is possible. */
+export interface Sent {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string | ReadonlyArray<string>>>
+  readonly body?: string | Uint8Array
+}
+
+/** What is answered. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
+  readonly text: string
+}
+
+/** A server under attack. */
+export interface Target {
+  readonly server: Server
+  /** What it printed on standard error so far. */
+  readonly printed: () => string
+  readonly ask: (path: string, sent?: Sent) => Promise<Answer>
+  /** Fails unless the server answers, with no more memory than it may take. */
+  readonly check: () => Promise<void>
+}
+
+/** What the attacks have. */
+export interface World {
+  /** With a token, and readers who may not learn everything. */
+  readonly guarded: Target
+  /** Without a token, for programs of this machine. */
+  readonly open: Target
+  readonly roll: Dice
+  readonly end: () => Promise<void>
+}
+
+const config = (token: boolean): string => `import { defineConfig } from "systole"
+export default defineConfig({
+  spaces: { create: "on-demand" },
+  ${token ? `token: ${JSON.stringify(tokens.operator)},
+  labels: {
+    cells: { "/data/pay/**": ["salary"] },
+    readers: { web: { token: ${JSON.stringify(tokens.web)}, clearance: [] }, office: { token: ${JSON.stringify(tokens.office)}, clearance: ["salary"] } }
+  }` : ""}
+})
+`
+
+/** Starts both servers on projects of their own. */
+export const make = async (roll: Dice): Promise<World> => {
+  const folder = await mkdtemp(join(tmpdir(), "systole-attack-"))
+  const [guarded, open] = await Promise.all([true, false].map((token) => target(join(folder, token ? "guarded" : "open"), token)))
+  return {
+    guarded: guarded!,
+    open: open!,
+    roll,
+    end: async () => {
+      await Promise.all([guarded!, open!].map(({ server }) => server.end("SIGKILL")))
+      await rm(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+const target = async (folder: string, token: boolean): Promise<Target> => {
+  await mkdir(join(folder, "enzymes"), { recursive: true })
+  await writeFile(join(folder, "package.json"), `{ "type": "module", "private": true }`)
+  await writeFile(join(folder, "systole.config.ts"), config(token))
+  await writeFile(join(folder, "enzymes", "hostile.ts"), Hostile.module)
+  const chunks: Array<string> = []
+  const server = await start(folder, join(folder, "data"), { told: (text) => chunks.push(text) })
+  const ask = (path: string, sent: Sent = {}) => request(server.url, path, token ? { ...sent, headers: { authorization: `Bearer ${tokens.operator}`, ...sent.headers } } : sent)
+  const check = async (): Promise<void> => {
+    if (server.process.exitCode !== null || server.process.signalCode !== null) throw new Error(`the server ended: ${chunks.join("").slice(-500)}`)
+    const { status } = await ask("/livez")
+    if (status !== 200) throw new Error(`/livez answers ${status}`)
+    const used = memory(server.process.pid)
+    if (used > MEMORY) throw new Error(`the server has ${used} MiB resident, and may have ${MEMORY}`)
+  }
+  return { server, printed: () => chunks.join(""), ask, check }
+}
+
+/** How many MiB of a process are resident; 0 where the system does not tell. */
+export const memory = (pid: number | undefined): number => {
+  try {
+    return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024)
+  } catch {
+    return 0
+  }
+}
+
+/** How many milliseconds of a processor a process took; 0 where the system does not tell. */
+export const processor = (pid: number | undefined): number => {
+  try {
+    const [user, system] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ").slice(11, 13)
+    return (Number(user) + Number(system)) * 10
+  } catch {
+    return 0
+  }
+}
+
+const request = (url: string, path: string, { body, headers = {}, method = "GET" }: Sent): Promise<Answer> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(url)
+    if (hostname !== "127.0.0.1" && hostname !== "localhost") throw new Error(`${hostname} is not this machine`)
+    const asked = send({ hostname, port, path, method, headers: headers as Record<string, string>, timeout: PATIENCE, agent: false }, (response) => {
+      const chunks: Array<Buffer> = []
+      let size = 0
+      const end = (): void => resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(chunks).toString() })
+      response.on("data", (chunk: Buffer) => {
+        if (size < MAX_ANSWER) chunks.push(chunk)
+        size += chunk.length
+        if (isStream(response.headers)) {
+          end()
+          response.destroy()
+        }
+      })
+      response.on("end", end)
+      response.on("error", end)
+    })
+    asked.on("timeout", () => asked.destroy(new Error(`${method} ${path.slice(0, 100)} is not answered within ${PATIENCE} ms`)))
+    asked.on("error", reject)
+    asked.end(body)
+  })
+
+const isStream = (headers: Answer["headers"]): boolean => headers["content-type"] === "text/event-stream"
+
+/** Fails with what was expected. */
+export const hold = (holds: boolean, message: string): void => {
+  if (!holds) throw new Error(message)
+}
+
+/** The `code` of a problem; empty for any other answer. */
+export const codeOf = ({ headers, text }: Answer): string => {
+  if (headers["content-type"] !== "application/problem+json") return ""
+  return (JSON.parse(text) as { readonly code: string }).code
+}
