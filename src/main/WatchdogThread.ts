@@ -24,7 +24,16 @@ const { folder, memory, ...limits } = workerData as Data
 const board = new Board.Board(memory)
 const guard = new Guard(board, limits)
 
-const tell = (line: string): void => void writeSync(2, `${line}\n`)
+/** Standard error may be a pipe that is closed or full; the process ends all the same. */
+const tell = (line: string): void => attempt(() => writeSync(2, `${line}\n`))
+
+const attempt = (act: () => void): void => {
+  try {
+    act()
+  } catch {
+    // The thread that could report it never returns.
+  }
+}
 
 const named = ({ beat, enzyme, event, node, space }: Board.Run): string => {
   const what = [...enzyme === "" ? [] : [`event ${event}`], ...node === "" ? [] : [`node ${node}`]].join(", ")
@@ -40,7 +49,8 @@ const look = (): void => {
   if (end === undefined) return
   for (const run of end) {
     tell(`${named(run)} is noted, and the process ends`)
-    Marks.write(folder, run.space, Board.marked(run, Marks.read(folder, run.space)))
+    // Without the mark, on a full disk, the next opening is on probation all the same.
+    attempt(() => Marks.write(folder, run.space, Board.marked(run, Marks.read(folder, run.space))))
   }
   if (end.length === 0) tell("sev:crit run/stuck: the process was told to stop and did not in time, so it ends")
   process.kill(process.pid, "SIGKILL")

@@ -23,6 +23,8 @@ export interface Server {
   readonly next: () => Promise<unknown>
   /** How the process ended, once it did. */
   readonly ended: Promise<Ended>
+  /** Stops reading standard error, so that the process cannot write to it. */
+  readonly closeErrors: () => void
   /** Sends a signal to the process, and waits for its end. */
   readonly stop: (signal: NodeJS.Signals) => Promise<Ended>
 }
@@ -78,6 +80,7 @@ export const terminal = (files: Readonly<Record<string, string>> = {}) =>
           url,
           next,
           ended,
+          closeErrors: () => void child.stderr!.destroy(),
           stop: (signal) => {
             // Deno's own child.kill reports the signal even where the process ended by itself.
             process.kill(pid, signal)

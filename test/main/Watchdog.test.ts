@@ -76,6 +76,16 @@ describe("A run that takes its process down", () => {
         })), 120_000)
   }
 
+  it.live("ends its process though standard error is closed", () =>
+    Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/taker.ts": enzymes }), ({ serve }) =>
+      Effect.promise(async () => {
+        const server = await serve("start")
+        await post(server, "good", { wait: 20 })
+        server.closeErrors()
+        await post(server, "loop").catch(() => undefined)
+        await server.ended
+      })), 60_000)
+
   it.live("is named and left alone while a debugger may hold it", () =>
     Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/taker.ts": enzymes.replace("for (;;) continue", "const end = Date.now() + 1500; while (Date.now() < end) continue") }), ({ serveWith }) =>
       Effect.promise(async () => {
