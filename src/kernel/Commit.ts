@@ -309,6 +309,7 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     captured: work.captured,
     runs: work.runs,
     nodes: body.derivation.lines,
+    secluded: body.derivation.secluded,
     restless: body.derivation.restless,
     refused: body.derivation.refused,
     due: work.due,

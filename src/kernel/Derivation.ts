@@ -14,7 +14,7 @@ import { RUNNING, UNSETTLED } from "../scheduler/Flag.ts"
 import { type Node, UNENDED } from "../scheduler/Node.ts"
 import type { Value } from "../cell/Value.ts"
 import type { BeatWork } from "./BeatWork.ts"
-import type { Outcome } from "./Flight.ts"
+import type { Handling, Outcome } from "./Flight.ts"
 import type { NodeLine, NamedNode } from "./Journal.ts"
 
 /** In `NodeLine.at`: the run was part of the pass, after the merge. Each further round of it is one less. */
@@ -53,8 +53,10 @@ export interface Derivation {
   readonly module: (name: string) => Definition | undefined
   /** The beat begins: its capture is merged. */
   readonly begin: (work: BeatWork) => void
+  /** The runs of nodes aside for handlings that were told something confidential, which see alone what those made. */
+  readonly secluded: ReadonlyArray<NodeLine>
   /** A handling is about to run. */
-  readonly before: (run: number) => void
+  readonly before: (handling: Handling) => void
   /** What becomes of the handling that ran where it read what a gate holds back; `undefined` for one that did not. */
   readonly parked: () => Outcome | undefined
   /** All is merged: derived cells become consistent with it, and join the stage. */

@@ -11,11 +11,9 @@
 import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import type { Diagnostic } from "../diagnostic/Diagnostic.ts"
-import * as EffectNode from "../scheduler/Effect.ts"
 import type { ObservationRow } from "../persistence/Persistence.ts"
 import type { Definition } from "../scheduler/Definition.ts"
 import * as Idempotency from "../scheduler/Idempotency.ts"
-import { seen } from "../scheduler/Persistence.ts"
 import type { Ground } from "../scheduler/Locations.ts"
 import type { Modules } from "../scheduler/Modules.ts"
 import type { Node, NodeRun } from "../scheduler/Node.ts"
@@ -27,7 +25,7 @@ import type { Labels } from "../stage/Labels.ts"
 import type { Stage } from "../stage/Stage.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import { failure } from "./Failure.ts"
-import type { Outcome } from "./Flight.ts"
+import type { Handling, Outcome } from "./Flight.ts"
 import type { Step } from "./Foreign.ts"
 import type { Delivery, Derivation } from "./Derivation.ts"
 import { Attention } from "./Attention.ts"
@@ -35,9 +33,11 @@ import * as Derivations from "./Derivation.ts"
 import { FIRST, isInPass, MAX_ROUNDS, PASS, writerOf } from "./Derivation.ts"
 import type { NodeLine, NamedNode, Spent } from "./Journal.ts"
 import { worldOf } from "./Kept.ts"
+import { isOnlooker, Onlookers } from "./Onlookers.ts"
 import type * as Pieces from "./Pieces.ts"
 import { Roster } from "./Roster.ts"
 import type { Watch } from "./RunWatch.ts"
+import { Secluded } from "./Secluded.ts"
 import type { Sentry } from "./Sentry.ts"
 import { Timing } from "./Timing.ts"
 import { type Want, type Wanted, Wants } from "./Wants.ts"
@@ -47,10 +47,7 @@ const nothing: ReadonlyArray<Delivery> = []
 const none: ReadonlyArray<Node> = []
 const noRows: ReadonlyArray<ObservationRow> = []
 
-/** Nodes that watch for somebody outside have names that no module can have. */
-const WATCH = "watch/"
-
-const isWatch = ({ definition: { name } }: Node): boolean => name.startsWith(WATCH)
+const isWatch = ({ definition: { name } }: Node): boolean => isOnlooker(name)
 
 /** What a space gives to what is derived in it. */
 export interface Around {
@@ -82,10 +79,10 @@ export class Derived implements Derivation {
   private readonly around: Around
   private readonly committedState: Committed
   private scheduler: Scheduler | undefined
-  /** Places that are watched from outside, by the names of the nodes that do. */
-  private readonly watches = new Map<string, Address.Address>()
-  /** Names that are free again, so that there are no more of them than were ever watched at once. */
-  private readonly ended: Array<string> = []
+  private readonly onlookers = new Onlookers()
+  private readonly seclusion = new Secluded()
+  /** The handling under way. */
+  private handling: Handling | undefined
   private stage: Stage | undefined
   private work: BeatWork | undefined
   private at = PASS
@@ -133,20 +130,8 @@ export class Derived implements Derivation {
 
   /** Demand for a place from outside; answers how to end it. */
   watch(address: Address.Address): () => void {
-    const name = this.ended.pop() ?? `${WATCH}${this.watches.size}`
-    this.watches.set(name, address)
-    if (this.scheduler !== undefined) this.demand(this.scheduler, name, address)
-    return () => {
-      if (!this.watches.delete(name)) return
-      this.scheduler?.remove(name)
-      this.ended.push(name)
-    }
-  }
-
-  /** An effect that has seen the place already: it demands what is derived there, and costs no beat where nothing is. */
-  private demand(scheduler: Scheduler, name: string, address: Address.Address): void {
-    const watch = { ...EffectNode.make({ name: "watch", read: (tx) => tx.get(address.text), deliver: () => {}, noDebounce: true }), name }
-    scheduler.resume(watch, seen(watch, address))
+    const name = this.onlookers.add(address, this.scheduler)
+    return () => this.onlookers.remove(name, this.scheduler)
   }
 
   /** Has beats bring a place up to date until it is settled; `undefined` where it is, and no beat is under way that may change that. */
@@ -176,7 +161,8 @@ export class Derived implements Derivation {
     this.at = FIRST
     scheduler.revival.revive()
     if (this.written.size > 0) this.stageChanges()
-    work.stage.join(this.gate, scheduler.ancestry())
+    if (this.labels !== undefined) this.seclusion.begin({ official: scheduler, ground: this.ground, work })
+    work.stage.join(this.gate, this.labels === undefined ? scheduler.ancestry() : this.seclusion)
   }
 
   /** What was written under groups is told step by step, so that each group hears of the others' alone. */
@@ -194,9 +180,15 @@ export class Derived implements Derivation {
     return this.timing.spent
   }
 
-  before(run: number): void {
-    this.at = run
+  before(handling: Handling): void {
+    this.at = handling.run
+    this.handling = handling
     this.heldUntil = undefined
+    if (this.labels !== undefined && this.stage !== undefined) this.stage.aside = undefined
+  }
+
+  get secluded(): ReadonlyArray<NodeLine> {
+    return this.seclusion.lines
   }
 
   parked(): Outcome | undefined {
@@ -261,7 +253,7 @@ export class Derived implements Derivation {
     const { scheduler } = this
     if (scheduler === undefined) return this.roster.kept.isChanged ? [...this.roster.kept.rows()] : noRows
     const nodes = new Set([...scheduler.reversal.ran, ...scheduler.invalidation.marked ?? [], ...this.timing.nodes])
-    return this.roster.rows(scheduler, [...nodes].filter(({ definition: { name } }) => !name.startsWith(WATCH)))
+    return this.roster.rows(scheduler, [...nodes].filter(({ definition: { name } }) => !isOnlooker(name)))
   }
 
   committed(): ReadonlyArray<Delivery> {
@@ -278,7 +270,7 @@ export class Derived implements Derivation {
     scheduler.graph.locations.settled(this.around.limit)
     if (this.wants.size > 0) this.wants.committed(scheduler.demands)
     if (seen.length === 0) return nothing
-    return seen.flatMap(({ definition, run }) => definition.name.startsWith(WATCH) ? [] : [{ definition, value: run!.seen, beat }])
+    return seen.flatMap(({ definition, run }) => isOnlooker(definition.name) ? [] : [{ definition, value: run!.seen, beat }])
   }
 
   abort(): void {
@@ -293,6 +285,8 @@ export class Derived implements Derivation {
   }
 
   private end(): void {
+    this.seclusion.end()
+    this.handling = undefined
     this.work = undefined
     this.stage = undefined
     this.lines = noLines as Array<NodeLine>
@@ -328,7 +322,7 @@ export class Derived implements Derivation {
     scheduler.kept = (node) => ({ observation: this.roster.kept.take(node.definition.name), hash: this.roster.hashOf(node) })
     scheduler.module = (name) => this.roster.module(name)
     scheduler.registry.removed = ({ definition: { name } }) => {
-      if (!name.startsWith(WATCH)) this.roster.left(name)
+      if (!isOnlooker(name)) this.roster.left(name)
     }
     this.roster.kept.world = worldOf(this.committedState, scheduler.graph.locations, () => this.work)
     scheduler.registry.unclaimed = (name) => this.roster.kept.drop(name)
@@ -336,7 +330,7 @@ export class Derived implements Derivation {
     if (this.around.rechecks) this.check = Idempotency.checker(scheduler, this.ground, (name, address) => this.around.tell(Derivations.instability(name, address)))
     this.attention.pay(scheduler.graph)
     scheduler.observe((run, keys) => this.note(run, keys))
-    for (const [name, address] of this.watches) this.demand(scheduler, name, address)
+    this.onlookers.join(scheduler)
     return this.scheduler = scheduler
   }
 
@@ -348,7 +342,9 @@ export class Derived implements Derivation {
 
   /** A handling reads here: what is derived is brought up to date over what it sees. One function for all beats: an engine holds one that becomes a property for long-lived, and all that it refers to with it. */
   private readonly gate: Stage["derive"] = (address, depth) => {
-    const until = this.scheduler!.demands.read(address, depth)
+    const { at, handling, labels } = this
+    const told = labels === undefined ? undefined : (handling?.draft ?? handling)?.label
+    const until = told !== undefined && told.length > 0 ? this.seclusion.read(at, { address, depth }) : this.scheduler!.demands.read(address, depth)
     if (until !== undefined) this.heldUntil = Math.min(this.heldUntil ?? until, until)
     if (this.written.size > 0) this.stageChanges()
   }

@@ -179,7 +179,7 @@ export class Heartbeat {
   private compute(work: BeatWork, from: number): Promise<void> | undefined {
     for (let i = from; i < work.runs.length; i++) {
       const handling = work.runs[i]!
-      this.body.derivation.before(handling.run)
+      this.body.derivation.before(handling)
       if (handling.outcome !== undefined) continue
       const entry = handling.entry!
       handling.draft = new Draft(work.stage, work.moment, {

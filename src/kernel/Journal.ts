@@ -97,6 +97,8 @@ export interface Facts {
   readonly captured: ReadonlyArray<Captured>
   readonly runs: ReadonlyArray<Handling>
   readonly nodes: ReadonlyArray<NodeLine>
+  /** The runs of nodes that some handlings see alone. */
+  readonly secluded: ReadonlyArray<NodeLine>
   /** Nodes that do not come to rest, when that begins. They need not have run in this beat. */
   readonly restless: ReadonlyArray<NamedNode>
   /** Nodes that were not taken in, with what they derive. */
@@ -154,6 +156,7 @@ export const entry = (facts: Facts): string => {
   }
   text += `],"runs":[${runs}]`
   if (facts.nodes.length > 0) text += `,"nodes":[${facts.nodes.map(node).join(",")}]`
+  if (facts.secluded.length > 0) text += `,"aside":[${facts.secluded.map(node).join(",")}]`
   if (facts.restless.length > 0) text += `,"restless":${JSON.stringify(facts.restless)}`
   if (facts.refused.length > 0) text += `,"refused":${JSON.stringify(facts.refused)}`
   text += ',"cells":['
@@ -331,6 +334,7 @@ export interface Parsed {
   readonly in: ReadonlyArray<In>
   readonly runs: ReadonlyArray<RunLine>
   readonly nodes?: ReadonlyArray<NodeRunLine>
+  readonly aside?: ReadonlyArray<NodeRunLine>
   readonly restless?: ReadonlyArray<NamedNode>
   readonly refused?: ReadonlyArray<NamedNode>
   readonly cells: ReadonlyArray<CellLine>

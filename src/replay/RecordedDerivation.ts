@@ -8,7 +8,6 @@
  * @module
  */
 import * as Address from "../cell/Address.ts"
-import type { Cell } from "../cell/Cell.ts"
 import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Value from "../cell/Value.ts"
@@ -16,22 +15,24 @@ import type { BeatWork } from "../kernel/BeatWork.ts"
 import type { Delivery, Derivation } from "../kernel/Derivation.ts"
 import * as Derivations from "../kernel/Derivation.ts"
 import { failure } from "../kernel/Failure.ts"
+import type { Handling } from "../kernel/Flight.ts"
 import type { CellLine, NodeLine, NodeRunLine, Parsed, NamedNode } from "../kernel/Journal.ts"
 import * as Pieces from "../kernel/Pieces.ts"
 import * as Stuck from "../kernel/Stuck.ts"
 import { answered, type Definition, ignore, InvalidNode, NodeTaken, raised, TAKEN } from "../scheduler/Definition.ts"
 import { UNENDED } from "../scheduler/Node.ts"
-import { NodeTransaction } from "../scheduler/NodeTransaction.ts"
 import * as Piece from "../scheduler/Piece.ts"
 import { MAX_NESTING } from "../scheduler/ReadSet.ts"
 import type { Pieces as Face } from "../stage/Charter.ts"
 import { Draft } from "../stage/Draft.ts"
+import { Own } from "../stage/Own.ts"
 import type { Startable } from "../stage/Transaction.ts"
 import type { View } from "../stage/Moment.ts"
 import { Aside } from "./Aside.ts"
 import type { Code } from "./Code.ts"
 import { NotReplayable } from "./NotReplayable.ts"
 import { RecordedLineage } from "./RecordedLineage.ts"
+import { RecordedRun } from "./RecordedRun.ts"
 
 /** What a node made of a document, before it joins the stage. */
 interface Made {
@@ -74,6 +75,7 @@ export class RecordedDerivation implements Derivation {
   private at = 0
   private missed = -1
   lines: Array<NodeLine> = []
+  secluded: ReadonlyArray<NodeLine> = []
   private lineage: RecordedLineage | undefined
 
   constructor(code: Pick<Code, "node">) {
@@ -82,7 +84,8 @@ export class RecordedDerivation implements Derivation {
 
   /** The entry whose beat is to run next. */
   load(entry: Parsed): void {
-    const { cells, nodes = [], refused = [], restless = [] } = entry
+    const { aside = [], cells, nodes = [], refused = [], restless = [] } = entry
+    this.secluded = aside.map(lineOf)
     this.lineage = new RecordedLineage(entry)
     this.recorded = nodes
     this.cells = cells
@@ -116,14 +119,34 @@ export class RecordedDerivation implements Derivation {
     this.made.clear()
     this.failed.length = 0
     work.stage.lineage = this.lineage
-    this.before(Derivations.FIRST)
+    this.before({ run: Derivations.FIRST })
     // Failures of these runs are told by others.
     this.failed.length = 0
   }
 
-  before(run: number): void {
+  before({ run }: Pick<Handling, "run">): void {
+    const { stage } = this.work!
     this.runAll(run)
-    for (const [key, { document, line }] of this.take()) this.work!.stage.gate(Address.ofKey(key), document, Derivations.writerOf(this.work!, line))
+    for (const [key, { document, line }] of this.take()) stage.gate(Address.ofKey(key), document, Derivations.writerOf(this.work!, line))
+    stage.aside = this.seclude(this.secluded.filter(({ at }) => at === run))
+  }
+
+  /** What runs of nodes make that a handling sees alone. No other run knows of them. */
+  private seclude(lines: ReadonlyArray<NodeLine>): Own | undefined {
+    if (lines.length === 0) return undefined
+    const { moment: { beat }, nodeDrafts } = this.work!
+    const [drafts, { started }] = [nodeDrafts.length, this]
+    this.started = new Map()
+    for (const line of lines) {
+      const definition = this.definitionOf(line)
+      if (definition === undefined) throw new NotReplayable({ beat, code: "replay/code", reason: `node "${line.name}" ran in it and is not registered. Bring back its code` })
+      this.run(definition, { isLast: true, isTaken: false })
+    }
+    this.started = started
+    nodeDrafts.length = drafts
+    const own = new Own()
+    for (const [key, { document }] of this.take()) own.set(key, document)
+    return own
   }
 
   parked(): undefined {
@@ -342,57 +365,4 @@ export class RecordedDerivation implements Derivation {
 const lineOf = ([name, at, above = 0, tag, code]: NodeRunLine): NodeLine => {
   const [parent, made] = typeof above === "object" ? above : [above === 0 ? undefined : above, undefined]
   return { name, at, parent, made, error: tag === undefined ? undefined : { tag, code: code!, message: "" } }
-}
-
-/** The transaction of a node that is run again: the draft, as far as a node may use it. */
-class RecordedRun extends NodeTransaction {
-  private readonly draft: Draft
-  private readonly beforeRead: () => void
-
-  constructor(draft: Draft, beforeRead = () => {}) {
-    super()
-    this.draft = draft
-    this.beforeRead = beforeRead
-  }
-
-  override get beat(): number {
-    return this.draft.beat
-  }
-
-  override get now(): number {
-    return this.draft.now
-  }
-
-  override get(place: string | Cell): Value.Value {
-    this.beforeRead()
-    return this.draft.get(place)
-  }
-
-  override peek(place: string | Cell): Value.Value {
-    this.beforeRead()
-    return this.draft.peek(place)
-  }
-
-  override keys(place: string | Cell): ReadonlyArray<string> | undefined {
-    this.beforeRead()
-    return this.draft.keys(place)
-  }
-
-  override list(id: string): ReadonlyArray<string> {
-    this.beforeRead()
-    return this.draft.list(id)
-  }
-
-  override start(node: Startable | string, inputs?: { readonly [name: string]: unknown }): string {
-    return this.draft.start(node, inputs)
-  }
-
-  protected override writing(): Draft {
-    return this.draft
-  }
-
-  protected override refuse(error: unknown): unknown {
-    this.draft.refusal ??= error
-    return error
-  }
 }

@@ -35,7 +35,8 @@ export class RecordedIntake implements Intake {
   private entry: Parsed | undefined
   /** The entry that was asked for last: what one beat sent is mostly captured together. */
   private sender: Parsed | undefined
-  private flights: ReadonlyMap<Flight, number> = new Map()
+  /** The inputs of each flight: several of its enzymes may run again in one beat. */
+  private flights: ReadonlyMap<Flight, ReadonlyArray<number>> = new Map()
 
   constructor(archive: Archive, past: Past) {
     this.archive = archive
@@ -96,7 +97,7 @@ export class RecordedIntake implements Intake {
   }
 
   take(): ReadonlyArray<Taken> {
-    const flights = new Map<Flight, number>()
+    const flights = new Map<Flight, ReadonlyArray<number>>()
     const byId = new Map<string, Flight>()
     const { labels } = this.entry!
     const taken = this.entry!.in.map((input, i): Taken => {
@@ -105,7 +106,7 @@ export class RecordedIntake implements Intake {
       const again = typeof input === "object" && "id" in input ? input : undefined
       const flight = byId.get(signal.id) ?? new Flight(signal, again?.captured ?? this.entry!.beat, undefined)
       byId.set(signal.id, flight)
-      flights.set(flight, i)
+      flights.set(flight, [...flights.get(flight) ?? [], i])
       flight.discarded = this.entry!.runs.some((line) => line[0] === i && line[2] === "discarded")
       if (again === undefined) return { flight, pending: new Signals.Pending(0, signal, { undelivered: this.undelivered(signal, i), anew: typeof input !== "string" }) }
       flight.open++
@@ -148,12 +149,12 @@ export class RecordedIntake implements Intake {
 
   /** What the host decided is taken as it was: a run that took too long, or sent more than could wait, and one that aborted the beat before. */
   settled(flight: Flight, key: string): Outcome | undefined {
-    const input = this.flights.get(flight)
+    const inputs = this.flights.get(flight)
     let run = -1
     for (const line of this.entry!.runs) {
       const [i, enzyme, kind, tag, code] = line
       if (Journal.isOwn(line)) run++
-      if (i !== input || enzyme !== key) continue
+      if (inputs?.includes(i) !== true || enzyme !== key) continue
       const label = Labelling.at(this.entry!.labels?.runs, run)
       if (kind === "fatal") return { kind, tag: tag as string, code: code as string, message: "", label }
       // An author's error may have such a code, and is dead at once, so each stays what it was.

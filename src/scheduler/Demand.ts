@@ -73,6 +73,12 @@ export class Demand {
     return until
   }
 
+  /** Whether all that writes a place is settled. To look changes nothing. */
+  isSettled(address: Address.Address, depth: Depth): boolean {
+    if (!this.graph.isDerived(address, depth)) return true
+    return this.writersOf(this.graph.locations.at(address, depth)).every((writer) => this.settling.heldUntil(writer) === undefined)
+  }
+
   /** Goes along links, and tells of each place that nodes derive; answers where that ends. */
   private along(start: Address.Address, met: (location: Location) => void, admits?: Admits): Address.Address {
     const { locations } = this.graph

@@ -71,6 +71,8 @@ export class Stage implements View {
   readonly content = new Map<string, Uint8Array>()
   /** Told where a run is about to read, so that what is derived there is up to date; nobody is, where nothing is derived. */
   derive: ((address: Address.Address, depth: Depth) => void) | undefined
+  /** What nodes made aside for the run under way, which it sees alone. */
+  aside: Own | undefined
   /** Tells what derived cells derive from; none, where nothing is derived. */
   lineage: Lineage | undefined
   /** The documents that the capture wrote; `undefined` while it wrote none, which is the usual case. */
@@ -90,14 +92,16 @@ export class Stage implements View {
   /** What runs of this beat see of a document. */
   visible(key: string): Document | undefined {
     if (this.derive !== undefined) this.derive(Address.ofKey(key), "deep")
+    if (this.aside !== undefined && this.aside.has(key)) return this.aside.get(key)
     return this.captured !== undefined && this.captured.has(key) ? this.captured.get(key) : this.committed.read(key)
   }
 
   /** The names below a cell that runs of this beat see. */
   children(scope: string, id: string): ReadonlyArray<string> {
     if (this.derive !== undefined) this.derive(Address.make(id, { scope }), "children")
-    const names = this.committed.children(scope, id)
-    return this.captured === undefined ? names : adjusted(names, { scope, id, own: this.captured })
+    let names = this.committed.children(scope, id)
+    if (this.captured !== undefined) names = adjusted(names, { scope, id, own: this.captured })
+    return this.aside === undefined ? names : adjusted(names, { scope, id, own: this.aside })
   }
 
   /** Merges the capture transaction: before all runs, seen by all, in conflict with none. */
