@@ -9,7 +9,7 @@ import { randomUUID } from "node:crypto"
 import { closeSync, existsSync, linkSync, mkdirSync, openSync, readSync, readdirSync, statSync, unlinkSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseSync, type StatementSync } from "node:sqlite"
-import { checkSpaceName, NoSuchSpace, PersistenceError, Plugin, type SqlDriver, type SqlSource, SqlStore, StoreDamaged, StoreLocked, StoreUnavailable } from "systole"
+import { checkSpaceName, NoSuchSpace, PersistenceError, Plugin, type SqlDriver, type SqlRow, type SqlSource, type SqlStatement, SqlStore, type SqlValue, StoreDamaged, StoreLocked, StoreUnavailable } from "systole"
 
 /** "Syst" in the header of each file, so that no other program's database is taken for a space. */
 const APPLICATION = 0x53797374
@@ -150,20 +150,44 @@ const openDatabase = (at: Place, syncMicros: number | undefined): DatabaseSync =
   }
 }
 
-const driverOf = (at: Place, database: DatabaseSync, syncMicros: number | undefined): SqlDriver => {
-  const prepare = (sql: string) => {
-    const statement: StatementSync = guard(at, () => database.prepare(sql))
+/** A statement whose failures are ours. */
+class Statement implements SqlStatement {
+  private readonly at: Place
+  private readonly statement: StatementSync
+
+  constructor(at: Place, statement: StatementSync) {
     statement.setReturnArrays(true)
-    const { all, get, run } = statement as unknown as { [K in "all" | "get" | "run"]: (...values: ReadonlyArray<unknown>) => unknown }
-    const guarded = (method: typeof all) => (...values: ReadonlyArray<unknown>) => {
-      try {
-        return method.apply(statement, values as Array<unknown>)
-      } catch (cause) {
-        throw failure(at, cause)
-      }
-    }
-    return { get: guarded(get), all: guarded(all), run: guarded(run) } as ReturnType<SqlDriver["prepare"]>
+    this.at = at
+    this.statement = statement
   }
+
+  get(...values: ReadonlyArray<SqlValue>): SqlRow | undefined {
+    try {
+      return this.statement.get(...values) as unknown as SqlRow | undefined
+    } catch (cause) {
+      throw failure(this.at, cause)
+    }
+  }
+
+  all(...values: ReadonlyArray<SqlValue>): ReadonlyArray<SqlRow> {
+    try {
+      return this.statement.all(...values) as unknown as ReadonlyArray<SqlRow>
+    } catch (cause) {
+      throw failure(this.at, cause)
+    }
+  }
+
+  run(...values: ReadonlyArray<SqlValue>): void {
+    try {
+      this.statement.run(...values)
+    } catch (cause) {
+      throw failure(this.at, cause)
+    }
+  }
+}
+
+const driverOf = (at: Place, database: DatabaseSync, syncMicros: number | undefined): SqlDriver => {
+  const prepare = (sql: string) => guard(at, () => new Statement(at, database.prepare(sql)))
   const begin = prepare("BEGIN IMMEDIATE")
   const commit = prepare("COMMIT")
   const rollback = prepare("ROLLBACK")

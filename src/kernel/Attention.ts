@@ -41,6 +41,11 @@ export class Attention {
     this.stop = stop
   }
 
+  /** Whether somebody asked to be told of runs. */
+  get isPaid(): boolean {
+    return this.breakpoints.size > 0 || this.trace.active.length > 0
+  }
+
   /** Has runs explained where somebody asks for that; otherwise nothing is added to them. */
   pay(graph: Graph): void {
     const isStopping = this.stop !== undefined && this.breakpoints.size > 0

@@ -31,6 +31,11 @@ export class Cursor {
     this.draw = draw
   }
 
+  /** Whether it was never used, so that another one does as well. */
+  get isBlank(): boolean {
+    return this.key === undefined
+  }
+
   of(beat: number): string {
     let [left, right] = [BigInt(beat + 1) >> 32n, BigInt(beat + 1) & HALF]
     for (let i = 0; i < ROUNDS; i++) [left, right] = [right, left ^ this.round(i, right)]

@@ -40,6 +40,10 @@ export class Departures {
     return [...this.queues.keys()]
   }
 
+  get isEmpty(): boolean {
+    return this.queues.size === 0
+  }
+
   /** Takes in a signal behind all others for its space. */
   add(pending: Pending): void {
     const { space } = pending.signal.to!

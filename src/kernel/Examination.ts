@@ -33,6 +33,11 @@ export class Examination {
     this.turn = turn
   }
 
+  /** Whether somebody looks back. */
+  get isBusy(): boolean {
+    return this.busy
+  }
+
   /** Has somebody look; refused while somebody else does. What `look` throws is a failure as `expected` says. */
   run<A, E>(look: (archive: Archive) => A | Promise<A>, expected: (error: unknown) => E): Effect.Effect<A, E | HistoryBusy> {
     return Effect.suspend((): Effect.Effect<A, E | HistoryBusy> => {

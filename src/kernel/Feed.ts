@@ -116,3 +116,17 @@ export const stream = <A, E = never>(lag: Lag<A>, begin: (feed: Feed<A, E>) => (
       return Effect.as(Scope.addFinalizer(scope, Effect.sync(begin(feed))), feed.pull)
     })
   ))
+
+/**
+ * What is left of numbers for a listener that lags: the newest.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const newest: Lag<number> = {
+  left: (waiting, next) => {
+    waiting.shift()
+    waiting.push(next)
+    return waiting
+  }
+}

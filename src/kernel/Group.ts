@@ -14,29 +14,14 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { LiveBody } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
+import * as Due from "./Due.ts"
 import { Heartbeat } from "./Heartbeat.ts"
 import { LiveIntake } from "./Intake.ts"
-import * as Operating from "./Operating.ts"
+import type { Listener, Waiter } from "./Listener.ts"
 import type { Turn } from "./Pacemaker.ts"
 import { Queue } from "./Queue.ts"
 import type { Pending } from "./Signal.ts"
-import { BeatAborted, SpaceStopped } from "./SpaceError.ts"
-
-/** What waits at the gate: to be told that what it saw is durable, or that it never will be. */
-export interface Waiter {
-  readonly open: () => void
-  readonly fail: (error: SpaceStopped) => void
-}
-
-/** What a group tells the space. */
-export interface Listener {
-  /** A beat is in the store, and not durable yet. */
-  readonly appended: (beat: Beat) => void
-  /** A beat is durable. */
-  readonly published: (beat: Beat) => void
-  /** The space stopped for good; its store is of no more use. */
-  readonly stopped: (error: SpaceStopped) => void
-}
+import { asStopped, BeatAborted, type SpaceStopped } from "./SpaceError.ts"
 
 /**
  * Runs the beats of one space.
@@ -111,7 +96,7 @@ export class Group {
       try {
         return look()
       } catch (error) {
-        const failure = stopped(this.body.space, error)
+        const failure = asStopped(this.body.space, error)
         this.stop(failure)
         return fail(failure)
       }
@@ -148,6 +133,17 @@ export class Group {
   /** Whether the newest beat is durable. One that was just committed is in the store before it is among those that the next flush carries. */
   private get isFlushed(): boolean {
     return this.body.store.head().beat === this.durable
+  }
+
+  /** The moment at which the space next has something to do, in milliseconds since 1970: 0 for now, `undefined` for never. */
+  get due(): number | undefined {
+    return this.state === "waiting" ? 0 : Due.next(this.body, this.opened)
+  }
+
+  /** Whether nothing is under way here and nobody waits for anything. */
+  get isResting(): boolean {
+    const waiters = this.gate.length + this.unsaved.length + this.leaving.size + this.idlers.length + this.steppers.length
+    return this.state === "still" && !this.scheduled && !this.flushing && waiters === 0 && this.body.inbox.controls.length === 0
   }
 
   /** Runs one beat by hand. */
@@ -266,7 +262,7 @@ export class Group {
   /** An aborted beat leaves its input to the next; everything else stops the space. */
   private threw(error: unknown, spent: Spent): void {
     if (this.failure !== undefined) return this.ended()
-    if (!(error instanceof BeatAborted)) return this.stop(stopped(this.body.space, error))
+    if (!(error instanceof BeatAborted)) return this.stop(asStopped(this.body.space, error))
     this.state = "busy"
     spent.count++
     const stepper = this.steppers.shift()
@@ -282,18 +278,13 @@ export class Group {
 
   /** The number of the beat to run now; `undefined` where there is nothing to do. */
   private next(): number | undefined {
-    const { bindings, enzymes, inbox, regime, settings, store } = this.body
-    const head = store.head()
-    const number = head.beat + 1
+    const number = this.body.store.head().beat + 1
     if (this.failure !== undefined) return undefined
     if (this.steppers.length > 0) return number
     if (this.byHand) return undefined
-    const now = this.body.host.now()
-    if (regime.control !== undefined || (head.beat < 0 && settings.boot)) return number
-    if (enzymes.leavesOut) inbox.setAside((signal) => enzymes.resolve(signal.signal, signal.target, Operating.tableFor(bindings, signal)), enzymes.version)
-    if (inbox.held.isStale(enzymes.revision) || inbox.isRunnable({ beat: number, clock: now }) || this.body.derivation.isRunnable(now)) return number
-    const due = inbox.waits.next({ beat: head.beat, clock: Math.max(head.clock, head.beat < 0 ? this.opened : 0), tempo: settings.tempo })
-    return due !== undefined && due.moment <= now ? Math.max(number, due.beat ?? 0) : undefined
+    if (Due.isNow(this.body)) return number
+    const due = Due.wait(this.body, this.opened)
+    return due !== undefined && due.moment <= this.body.host.now() ? Math.max(number, due.beat ?? 0) : undefined
   }
 
   /** Puts into the store what no beat captured, makes everything durable, and lets it leave. One flush at a time. */
@@ -304,6 +295,7 @@ export class Group {
     }
     const unsaved = this.unsaved.filter((pending) => pending.beat === undefined)
     this.unsaved = []
+    const isSending = this.beats.some(({ outgoing }) => outgoing.length > 0)
     for (const beat of this.beats) this.leaving.push(this.published(beat))
     for (const waiter of this.gate) this.leaving.push(waiter)
     this.beats = []
@@ -313,8 +305,9 @@ export class Group {
     this.then = then
     try {
       this.save(unsaved)
+      this.body.store.setDue(isSending ? 0 : this.due)
     } catch (error) {
-      return this.stop(stopped(this.body.space, error))
+      return this.stop(asStopped(this.body.space, error))
     }
     const fiber = Effect.runFork(this.body.store.flush)
     const exit = fiber.pollUnsafe()
@@ -337,7 +330,7 @@ export class Group {
       if (Exit.isFailure(exit)) throw Cause.squash(exit.cause)
       for (waiter = this.leaving.shift(); waiter !== undefined; waiter = this.leaving.shift()) waiter.open()
     } catch (error) {
-      const failure = stopped(this.body.space, error)
+      const failure = asStopped(this.body.space, error)
       this.stop(failure)
       // Who was just being told has not heard all of it.
       return waiter?.fail(failure)
@@ -369,18 +362,17 @@ export class Group {
     if (this.failure !== undefined) return
     this.state = "still"
     if (this.next() !== undefined || this.gate.length > 0 || this.unsaved.length > 0) return this.schedule()
-    const { inbox, settings, store } = this.body
-    const head = store.head()
-    const busy = this.byHand && inbox.isRunnable({ beat: head.beat + 1, clock: this.body.host.now() })
+    const { inbox, store } = this.body
+    const busy = this.byHand && inbox.isRunnable({ beat: store.head().beat + 1, clock: this.body.host.now() })
     if (!busy && inbox.parked === 0 && !this.body.derivation.isAwaited) {
       const { idlers } = this
       this.idlers = []
       for (const idler of idlers) idler.open()
     }
+    this.listener.rested()
     if (this.byHand) return
-    const due = inbox.waits.next({ beat: head.beat, clock: Math.max(head.clock, head.beat < 0 ? this.opened : 0), tempo: settings.tempo })
-    const moment = Math.min(due?.moment ?? Infinity, this.body.derivation.nextDue ?? Infinity)
-    if (moment < Infinity) this.disarm = this.body.host.wake(moment, () => this.begin())
+    const moment = Due.timed(this.body, this.opened)
+    if (moment !== undefined) this.disarm = this.body.host.wake(moment, () => this.begin())
   }
 }
 
@@ -392,6 +384,3 @@ interface Spent {
 }
 
 const nothing = (): void => {}
-
-const stopped = (space: string, error: unknown): SpaceStopped =>
-  error instanceof SpaceStopped ? error : new SpaceStopped({ space, reason: error instanceof Error ? error.message : String(error) })

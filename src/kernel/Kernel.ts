@@ -5,28 +5,24 @@
  */
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
-import * as Scope from "effect/Scope"
-import * as Semaphore from "effect/Semaphore"
 import { CurrentReporter } from "../diagnostic/Reporter.ts"
 import { Hash } from "../persistence/Hash.ts"
 import { Persistence } from "../persistence/Persistence.ts"
-import { PersistenceError } from "../persistence/PersistenceError.ts"
+import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
 import { InvalidEnzyme } from "../registry/Enzyme.ts"
 import { type Definition as NodeDefinition, InvalidNode } from "../scheduler/Definition.ts"
 import { Modules } from "../scheduler/Modules.ts"
 import { type Code, NotRegistered, Registry } from "../registry/Registry.ts"
 import { expected } from "./Expected.ts"
-import * as Journal from "./Journal.ts"
 import { KernelSettings } from "./Limits.ts"
-import { LiveSpace } from "./LiveSpace.ts"
 import { Pacemaker } from "./Pacemaker.ts"
 import { Recall } from "./Recall.ts"
-import * as Recovery from "./Recovery.ts"
+import type * as Recovery from "./Recovery.ts"
 import { RunWatch } from "./RunWatch.ts"
 import type { Space } from "./Space.ts"
+import { Spaces } from "./Spaces.ts"
 import { type Stop, Stops } from "./Stops.ts"
 import { CurrentWatchdog } from "./Watchdog.ts"
 
@@ -39,9 +35,10 @@ export interface Registration {
 /**
  * Opens spaces, and registers the enzymes that react in them.
  *
- * A space is opened when it is first asked for, and stays open until the layer's
- * scope closes. One that stopped because its store failed is opened again from
- * what is durable when it is next asked for.
+ * A space is opened when it is asked for, and when its moment has come. Where too
+ * many are open, those close that are not in use; a `Space` opens again by itself
+ * when it is used. One that stopped because its store failed is opened again from
+ * what is durable when the kernel is next asked for it.
  *
  * @category services
  * @since 0.1.0
@@ -51,10 +48,12 @@ export class Kernel extends Context.Service<Kernel, {
   readonly space: (name: string, options?: { readonly create?: boolean }) => Effect.Effect<Space, PersistenceError>
   /** The space of this name where it is open, which costs nothing to ask. */
   readonly opened: (name: string) => Space | undefined
-  /** The names of all spaces. */
+  /** The names of all spaces; none of them is opened. */
   readonly spaces: Effect.Effect<ReadonlyArray<string>, PersistenceError>
   /** The spaces that stopped by themselves or could not be opened, until they open again. */
   readonly stops: Effect.Effect<ReadonlyArray<Stop>>
+  /** Reads when each space next has something to do, and has it opened then: at once, in the background, where it is due. */
+  readonly resume: Effect.Effect<void, PersistenceError>
   /** Takes an enzyme or a node in, from the next capture of each space on; `code` is the module it came from. */
   readonly register: (module: Enzyme | NodeDefinition, code?: Code) => Effect.Effect<void, InvalidEnzyme | InvalidNode>
   readonly unregister: (module: Enzyme | NodeDefinition) => Effect.Effect<void, NotRegistered>
@@ -74,69 +73,27 @@ export class Kernel extends Context.Service<Kernel, {
       const settings = yield* KernelSettings
       const hash = yield* Hash
       const pacemaker = yield* Pacemaker
-      const scope = yield* Effect.scope
-      const open = new Map<string, LiveSpace>()
-      const opening = yield* Semaphore.make(1)
       const nodes = new Modules()
       const stops = new Stops()
       const host = { now: pacemaker.now, wake: pacemaker.wake, watch: yield* RunWatch }
-      const parts: Recovery.Parts = { registry, nodes, settings, hash, pacemaker, recall: yield* Recall, reporter: yield* CurrentReporter, watchdog: yield* CurrentWatchdog, host, held: new Set(settings.held) }
-
-      const start = Effect.fn("Kernel.open")(function*(name: string, create: boolean): Effect.fn.Return<LiveSpace, PersistenceError> {
-        const known = running(open, name)
-        if (known !== undefined) return known
-        const own = yield* Scope.fork(scope)
-        const close = (exit: Exit.Exit<unknown, unknown>) => Scope.close(own, exit)
-        const space = yield* persistence.open(name, { create, retention: settings.retention, digest: (text) => hash.hex(Journal.hashed(text)) }).pipe(
-          Scope.provide(own),
-          Effect.flatMap((store) => Effect.try({
-            try: () => new LiveSpace(Recovery.recover(store, parts), {
-              turn: pacemaker.turn,
-              reach: find,
-              stopped: (error) => {
-                open.delete(name)
-                if (error !== undefined) stops.stopped(error, store.place)
-                Effect.runFork(close(Exit.void))
-              }
-            }),
-            catch: expected(PersistenceError)
-          })),
-          Effect.tapError((error) => Effect.sync(() => stops.refused(name, error))),
-          Effect.onError((cause) => close(Exit.failCause(cause)))
-        )
-        open.set(name, space)
-        if (space.error === undefined) stops.opened(name)
-        return space
-      })
-
-      const find = (name: string, create = settings.create === "on-demand"): Effect.Effect<LiveSpace, PersistenceError> => {
-        const known = running(open, name)
-        return known !== undefined ? Effect.succeed(known) : Semaphore.withPermits(opening, 1)(start(name, create))
+      const parts: Recovery.Parts = {
+        registry, nodes, settings, hash, pacemaker, host, held: new Set(settings.held),
+        recall: yield* Recall, reporter: yield* CurrentReporter, watchdog: yield* CurrentWatchdog
       }
-
-      const wake = (): void => {
-        for (const space of open.values()) space.wake()
-      }
-
-      yield* Effect.addFinalizer(() => Effect.sync(() => {
-        for (const space of open.values()) space.close("the runtime is closing")
-      }))
+      const spaces = new Spaces({ persistence, parts, stops, scope: yield* Effect.scope })
+      yield* Effect.addFinalizer(() => Effect.sync(() => spaces.close()))
 
       return Kernel.of({
-        space: (name, options) => find(name, options?.create),
-        opened: (name) => running(open, name),
+        space: (name, { create = settings.create === "on-demand" } = {}) => Effect.map(spaces.find(name, create), ({ handle }) => handle),
+        opened: (name) => spaces.opened(name)?.handle,
         spaces: persistence.spaces,
         stops: Effect.sync(() => stops.all),
-        ...registrar({ registry, nodes, wake }),
+        resume: spaces.resume,
+        ...registrar({ registry, nodes, wake: () => spaces.wake() }),
         enzymes: Effect.sync(() => registry.all().map(({ code, enzyme }) => ({ enzyme, hash: code?.hash })))
       })
     })
   )
-}
-
-const running = (open: ReadonlyMap<string, LiveSpace>, name: string): LiveSpace | undefined => {
-  const space = open.get(name)
-  return space?.error === undefined ? space : undefined
 }
 
 /** Takes modules in and out; a node may have something to do in a space that is still. */

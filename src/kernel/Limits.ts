@@ -82,6 +82,8 @@ export interface Settings {
   readonly ledgers: boolean
   /** `on-demand`: a signal to an unknown space creates it. */
   readonly create: "on-demand" | "explicit"
+  /** How many spaces are open at once; beyond it those close that are not in use, the one whose last use is the longest ago first. */
+  readonly open: number
   /** Whether a new space boots, which no configuration of a host can do without; a kernel that is put together by hand can. */
   readonly boot: boolean
   readonly retention: Partial<Retention>
@@ -126,6 +128,9 @@ export const defaults: Limits = {
   pullMillis: 10_000
 }
 
+/** How many spaces are open at once unless the configuration says otherwise. */
+export const OPEN = 1000
+
 /**
  * How each space of a kernel beats.
  *
@@ -133,5 +138,5 @@ export const defaults: Limits = {
  * @since 0.1.0
  */
 export const KernelSettings = Context.Reference<Settings>("systole/kernel/KernelSettings", {
-  defaultValue: () => ({ tempo: 100, pace: "demand", ledgers: true, create: "explicit", boot: true, retention: {}, limits: defaults })
+  defaultValue: () => ({ tempo: 100, pace: "demand", ledgers: true, create: "explicit", open: OPEN, boot: true, retention: {}, limits: defaults })
 })

@@ -7,13 +7,11 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Value from "../cell/Value.ts"
 import * as Accident from "../diagnostic/Accident.ts"
-import { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { Archive } from "./Archive.ts"
 import type { LiveBody } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
 import { Controls } from "./Controls.ts"
 import * as DeadLetter from "./DeadLetter.ts"
-import { Cursor } from "./Cursor.ts"
 import { Deliveries } from "./Deliveries.ts"
 import { asRefusal } from "./Expected.ts"
 import { Examination } from "./Examination.ts"
@@ -24,14 +22,14 @@ import type { Foreign } from "./Foreign.ts"
 import { Group } from "./Group.ts"
 import { type Neighbour, Outbox, type Reach } from "./Outbox.ts"
 import { Observing } from "./Observing.ts"
+import { Landings } from "./Landings.ts"
 import { LiveReader } from "./Reader.ts"
 import type { Turn } from "./Pacemaker.ts"
+import type { Readership } from "./Readership.ts"
 import * as Reading from "./Reading.ts"
-import * as Receipts from "./Receipts.ts"
 import type { Receipt } from "./Receipts.ts"
 import * as Reporting from "./Reporting.ts"
-import { Settlers } from "./Settlers.ts"
-import type { Accepted, Clearance, DeadPage, Denial, OpenLetter, PostedSignal, PostHears, Reader, Space, Waits } from "./Space.ts"
+import type { Accepted, Clearance, DeadPage, OpenLetter, PostedSignal, PostHears, Reader, Space, Waits } from "./Space.ts"
 import type { Pending } from "./Signal.ts"
 import * as WaitingList from "./WaitingList.ts"
 import { LiveDebug } from "./SpaceDebug.ts"
@@ -40,8 +38,21 @@ import { LiveGraph } from "./SpaceGraph.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
 import { LiveRendezvous } from "./SpaceRendezvous.ts"
 import { type CellHeld, type HistoryBusy, SpaceStopped } from "./SpaceError.ts"
+import { Uploads } from "./Uploads.ts"
 
 const nothing = (): void => {}
+
+/** What is around an open space. */
+interface Around {
+  readonly turn: Turn
+  readonly reach: Reach
+  /** Told when it has nothing to do for now, and when it stopped for good, with the error where it was not closed. */
+  readonly rested: () => void
+  readonly stopped: (space: LiveSpace, error: SpaceStopped | undefined) => void
+  /** Told of each use from outside. */
+  readonly used: () => void
+  readonly readership: Readership
+}
 
 /**
  * The space over a body, and how to close it.
@@ -62,32 +73,39 @@ export class LiveSpace implements Space, Neighbour {
   private readonly entrance: Entrance
   private readonly outbox: Outbox
   private readonly examination: Examination
-  private readonly settlers = new Settlers()
+  private readonly landings: Landings
   private readonly observing: Observing
   readonly watch: Space["watch"]
-  private readonly refused: Array<Denial> = []
-  private readonly cursor: Cursor
+  readonly content: Space["content"]
+  private readonly uploads: Uploads
+  private readonly readership: Readership
+  private readonly used: () => void
   private readonly listeners = new Set<(beat: number) => void>()
   private readonly ends = new Set<(error: SpaceStopped) => void>()
   private readonly deliveries: Deliveries
   private closing = false
+  private retired = false
+  /** Requests under way that came through handles. */
+  private uses = 0
 
-  constructor(body: LiveBody, around: { readonly turn: Turn; readonly reach: Reach; readonly stopped: (error: SpaceStopped | undefined) => void }) {
+  constructor(body: LiveBody, around: Around) {
     this.name = body.space
     this.body = body
     this.group = new Group(body, around.turn, {
       appended: (beat) => this.tell(beat, true),
       published: (beat) => this.published(beat),
+      rested: around.rested,
       stopped: (error) => {
-        around.stopped(this.closing ? undefined : error)
+        around.stopped(this, this.closing ? undefined : error)
         if (!this.closing) body.reporter.report(Accident.of(error))
         this.outbox.stop()
-        this.settlers.fail(error)
+        this.landings.fail(error)
         for (const end of this.ends) end(error)
       }
     })
     this.deliveries = new Deliveries(body.sentry, (effect, error) =>
       body.reporter.report(Accident.after("node/undelivered", error, { space: body.space, origin: { kind: "node", name: effect }, what: "what it was told failed it" })))
+    this.landings = new Landings(body, this.group)
     this.entrance = new Entrance(body)
     this.control = new Controls(body, this.group)
     this.examination = new Examination(body, around.turn)
@@ -97,9 +115,12 @@ export class LiveSpace implements Space, Neighbour {
     this.flow = new LiveFlows(ledgers)
     this.debug = new LiveDebug({ derivation: body.derivation, group: this.group, durably: (see) => this.durably(see) })
     this.graph = new LiveGraph({ derivation: body.derivation, durably: (see) => this.durably(see) })
-    this.observing = new Observing({ body, group: this.group, look: (see, looker) => this.look(see, looker), whenEnded: (tell) => this.whenEnded(tell), receipt: (id) => this.find(id) })
+    this.observing = new Observing({ body, group: this.group, look: (see, looker) => this.look(see, looker), whenEnded: (tell) => this.whenEnded(tell), receipt: (id) => this.landings.find(id) })
     this.watch = this.observing.watch
-    this.cursor = new Cursor(body.hash, body.seed)
+    this.uploads = new Uploads(body, this.group)
+    this.content = this.uploads.begin
+    this.readership = around.readership
+    this.used = around.used
     this.outbox = new Outbox(body, { reach: around.reach, group: this.group })
     // A store that is damaged may stop the space at once, which tells all its parts.
     this.outbox.begin()
@@ -120,6 +141,38 @@ export class LiveSpace implements Space, Neighbour {
     this.group.stop(new SpaceStopped({ space: this.name, reason }))
   }
 
+  /** Closes it to be opened again on demand. */
+  retire(): void {
+    this.retired = true
+    this.close("it is closed, since nothing uses it")
+  }
+
+  /** Whether it was closed to be opened again on demand. */
+  get isRetired(): boolean {
+    return this.retired
+  }
+
+  /** The moment at which it next has something to do, as {@link Group.due} says it. */
+  get due(): number | undefined {
+    return this.group.due
+  }
+
+  /** Whether nothing of it is in use and nothing under way, so that closing it changes nothing. */
+  get isResting(): boolean {
+    const { body, deliveries, ends, examination, group, landings, listeners, outbox, uploads, uses } = this
+    const isWaitedFor = uses + landings.size + listeners.size + ends.size + uploads.open > 0
+    const isBusy = !group.isResting || body.sentry?.isQuiet(group.durable + 1) === false || !outbox.isEmpty || !deliveries.isQuiet || examination.isBusy || body.derivation.attention.isPaid
+    return !isWaitedFor && !isBusy && (group.due ?? Infinity) > body.host.now()
+  }
+
+  /** Counts a request that is under way until `leave`. */
+  enter(): void {
+    this.used()
+    this.uses++
+  }
+
+  readonly leave: Effect.Effect<void> = Effect.sync(() => void this.uses--)
+
   signal(posted: PostedSignal): Effect.Effect<Accepted, SignalError> {
     return Effect.callback<Accepted, SignalError>((resume) => {
       this.post(posted, { accepted: (accepted) => resume(Effect.succeed(accepted)), fail: (error) => resume(Effect.fail(error)) })
@@ -134,6 +187,7 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   post(posted: PostedSignal, hears: PostHears): () => void {
+    this.used()
     return this.take(() => this.entrance.enter(posted), hears)
   }
 
@@ -154,15 +208,15 @@ export class LiveSpace implements Space, Neighbour {
       const { id } = entered
       let cancel = nothing
       this.group.whenDurable(() => {
-        accepted?.({ id, beat: this.captured(id), duplicate: true })
-        if (settled !== undefined) cancel = this.land(id, { settled, fail })
+        accepted?.({ id, beat: this.landings.captured(id), duplicate: true })
+        if (settled !== undefined) cancel = this.landings.land(id, { settled, fail })
       }, fail)
       return () => cancel()
     }
     const { pending } = entered
     const { id } = pending.signal
     // Whoever waits for the receipt is there before the beat can be, and so gets it from memory; a stop is told there too.
-    const cancel = settled === undefined ? nothing : this.settlers.add(id, settled, fail)
+    const cancel = settled === undefined ? nothing : this.landings.add(id, settled, fail)
     this.group.accept(pending, {
       open: () => accepted?.({ id, beat: pending.beat, duplicate: false }),
       fail: settled === undefined ? fail : nothing
@@ -171,11 +225,11 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   receipt(id: string): Effect.Effect<Receipt | undefined, ReadError> {
-    return this.durably(() => this.find(id))
+    return this.durably(() => this.landings.find(id))
   }
 
   settled(id: string): Effect.Effect<Receipt | undefined, ReadError> {
-    return Effect.flatMap(this.receipt(id), (receipt) => receipt?.status === "pending" ? this.landing(id) : Effect.succeed(receipt))
+    return Effect.flatMap(this.receipt(id), (receipt) => receipt?.status === "pending" ? this.landings.landing(id) : Effect.succeed(receipt))
   }
 
   set(address: string, value: unknown, options: { readonly group?: string } = {}): Effect.Effect<number, ControlError> {
@@ -205,7 +259,7 @@ export class LiveSpace implements Space, Neighbour {
   letter(id: string, enzyme: string): Effect.Effect<OpenLetter | undefined, ReadError> {
     return this.durably(() => {
       const letter = DeadLetter.find(this.body.store, id, enzyme)
-      return letter === undefined ? undefined : { ...letter, message: this.find(id)?.handlings.find((handling) => handling.enzyme === enzyme)?.error?.message }
+      return letter === undefined ? undefined : { ...letter, message: this.landings.find(id)?.handlings.find((handling) => handling.enzyme === enzyme)?.error?.message }
     })
   }
 
@@ -234,7 +288,7 @@ export class LiveSpace implements Space, Neighbour {
   })
 
   get(address: string): Effect.Effect<Value.Value, ReadError> {
-    return this.durably(() => Reading.read(this.body, address, (id) => this.find(id)))
+    return this.durably(() => Reading.read(this.body, address, (id) => this.landings.find(id)))
   }
 
   list(id: string): Effect.Effect<ReadonlyArray<string>, ReadError> {
@@ -246,14 +300,14 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   pull(text: string, { wait = this.body.settings.limits.pullMillis }: Waits = {}): Effect.Effect<Value.Value, ReadError | CellHeld> {
-    return this.observing.pull(text, { see: () => Reading.read(this.body, text, (id) => this.find(id)), wait })
+    return this.observing.pull(text, { see: () => Reading.read(this.body, text, (id) => this.landings.find(id)), wait })
   }
 
   reader(clearance: Clearance): Reader {
-    return new LiveReader({ body: this.body, space: this, denials: this.refused, cursor: this.cursor, observing: this.observing, queued: (page) => this.durably(() => WaitingList.find(this.body, page)) }, clearance)
+    return new LiveReader({ body: this.body, space: this, ...this.readership, observing: this.observing, queued: (page) => this.durably(() => WaitingList.find(this.body, page)) }, clearance)
   }
 
-  readonly denials: Space["denials"] = Effect.sync(() => [...this.refused])
+  readonly denials: Space["denials"] = Effect.sync(() => [...this.readership.denials])
 
   readonly head: Space["head"] = Effect.sync(() => this.group.durable)
 
@@ -269,7 +323,7 @@ export class LiveSpace implements Space, Neighbour {
     return () => void this.ends.delete(tell)
   }
 
-  readonly beats: Space["beats"] = Feed.stream<number>(newest, (feed) => {
+  readonly beats: Space["beats"] = Feed.stream<number>(Feed.newest, (feed) => {
     const known = this.group.durable
     // Whoever begins to listen while a beat is told, as one of those who hear of it, is not told it again.
     const tell = (beat: number): void => {
@@ -280,24 +334,6 @@ export class LiveSpace implements Space, Neighbour {
     return () => {
       hearNoEnd()
       this.listeners.delete(tell)
-    }
-  })
-
-  readonly content: Space["content"] = Effect.sync(() => {
-    const writer = this.body.store.writeBlob()
-    return {
-      writer,
-      store: (hash) => Effect.callback<void, SpaceStopped | PersistenceError>((resume) => {
-        try {
-          // Content that was there already stays in sight of the runs.
-          if (!this.body.store.holds(hash)) this.body.documents.arrive(hash)
-          writer.finish(hash)
-        } catch (error) {
-          if (error instanceof PersistenceError) return resume(Effect.fail(error))
-          throw error
-        }
-        this.group.await({ open: () => resume(Effect.void), fail: (error) => resume(Effect.fail(error)) })
-      })
     }
   })
 
@@ -315,12 +351,7 @@ export class LiveSpace implements Space, Neighbour {
 
   /** Tells who waits for it that a beat is durable. */
   private published(beat: Beat): void {
-    if (this.settlers.size > 0) {
-      for (const flight of beat.landed) {
-        const { id } = flight.signal
-        if (this.settlers.has(id)) this.settlers.tell(id, Receipts.ofLanded(this.body.store, flight, beat.number))
-      }
-    }
+    this.landings.publish(beat)
     this.body.sentry?.passed(beat.number)
     this.observing.watchers.publish(beat)
     this.tell(beat, false)
@@ -333,35 +364,6 @@ export class LiveSpace implements Space, Neighbour {
   /** Tells effects what they saw: those that said so before it is durable, and the others then. */
   private tell({ deliveries }: Beat, speculative: boolean): void {
     for (const delivery of deliveries) if (delivery.definition.speculative === speculative) this.deliveries.tell(delivery)
-  }
-
-  /** Waits for the receipt of an event that was accepted. */
-  private landing(id: string): Effect.Effect<Receipt, SpaceStopped> {
-    return Effect.callback<Receipt, SpaceStopped>((resume) =>
-      Effect.sync(this.land(id, { settled: (receipt) => resume(Effect.succeed(receipt)), fail: (error) => resume(Effect.fail(error)) }))
-    )
-  }
-
-  /** Hands over the receipt of an event that is over, at once or at the gate, where all that landed was told; else waits with the others. */
-  private land(id: string, { fail, settled }: { readonly settled: (receipt: Receipt) => void; readonly fail: (error: SpaceStopped) => void }): () => void {
-    let cancel = nothing
-    const look = (): void => {
-      const receipt = this.find(id)
-      if (receipt !== undefined && receipt.status !== "pending") settled(receipt)
-      else cancel = this.settlers.add(id, settled, fail)
-    }
-    this.group.whenDurable(look, fail)
-    return () => cancel()
-  }
-
-  private find(id: string): Receipt | undefined {
-    const { inbox, store } = this.body
-    const isOpen = inbox.waiting.has(id) || inbox.flights.has(id)
-    return Receipts.find(store, id, isOpen) ?? (isOpen ? { id, status: "pending", beat: undefined, handlings: [] } : undefined)
-  }
-
-  private captured(id: string): number | undefined {
-    return this.body.inbox.flights.get(id)?.captured ?? Receipts.find(this.body.store, id, false)?.beat
   }
 
   private durably<A>(see: () => A): Effect.Effect<A, ReadError> {
@@ -387,14 +389,5 @@ export class LiveSpace implements Space, Neighbour {
     return () => {
       isHeard = false
     }
-  }
-}
-
-/** Whoever lags behind the beats hears of the newest. */
-const newest: Feed.Lag<number> = {
-  left: (waiting, next) => {
-    waiting.shift()
-    waiting.push(next)
-    return waiting
   }
 }

@@ -85,6 +85,11 @@ export class Outbox {
     return this.stopped || [...this.roads.values()].every(({ state }) => state !== "sending")
   }
 
+  /** Whether nothing waits to be handed over. */
+  get isEmpty(): boolean {
+    return this.roads.size === 0 && this.body.departures.isEmpty
+  }
+
   /** Hands over nothing any more; what is left is in the store. */
   stop(): void {
     this.stopped = true

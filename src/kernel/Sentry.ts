@@ -74,6 +74,11 @@ export class Sentry {
     return beat <= this.until
   }
 
+  /** Whether nothing is noted of the space and its next beat is on no probation, so that it can be closed and forgotten. */
+  isQuiet(next: number): boolean {
+    return this.handlings.length + this.nodes.length + this.settledIn.length + this.under.length === 0 && !this.isOnProbation(next)
+  }
+
   /** A beat begins on this head. */
   begins(beat: number, head: number): void {
     this.beat = beat

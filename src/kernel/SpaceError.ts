@@ -82,6 +82,15 @@ export class SpaceStopped extends Schema.TaggedError<SpaceStopped>()("SpaceStopp
   }
 }
 
+/**
+ * A failure as the one that stops a space.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const asStopped = (space: string, error: unknown): SpaceStopped =>
+  error instanceof SpaceStopped ? error : new SpaceStopped({ space, reason: error instanceof Error ? error.message : String(error) })
+
 /** A reader may not learn what lies at an address. */
 export class Withheld extends Schema.TaggedError<Withheld>()("Withheld", { address: Schema.String, reader: Schema.String }) {
   readonly code = "label/withheld"

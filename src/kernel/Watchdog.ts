@@ -28,6 +28,8 @@ export interface Watchdog {
   readonly left: (space: string) => Left
   /** Notes that the space runs its first beat in this process, on this head. */
   readonly begins: (space: string, head: number) => void
+  /** The space is closed, and opens again on demand: what the process before left of it is settled. */
+  readonly closed: (space: string) => void
   /** Notes what is under way in the space, in place of what was noted before: durably where there is something. */
   readonly note: (space: string, marks: ReadonlyArray<Mark>) => void
 }

@@ -58,7 +58,10 @@ const Definition = Schema.Struct({
   check: Schema.optionalKey(Schema.Boolean),
   isolation: Schema.optionalKey(Isolation),
   system: Schema.optionalKey(Schema.Array(Schema.NonEmptyString)),
-  spaces: Schema.optionalKey(Schema.Struct({ create: Schema.Literals(["on-demand", "explicit"]) })),
+  spaces: Schema.optionalKey(Schema.Struct({
+    create: Schema.optionalKey(Schema.Literals(["on-demand", "explicit"])),
+    open: Schema.optionalKey(count)
+  })),
   pages: Schema.optionalKey(Schema.Record(PagePath, Page)),
   labels: Schema.optionalKey(Schema.Struct({
     cells: Schema.Record(Schema.String, Atoms),
@@ -215,6 +218,7 @@ const withDefaults = (definition: Definition): Config => {
       pace: "demand",
       ledgers: definition.ledgers ?? true,
       create: definition.spaces?.create ?? "explicit",
+      open: definition.spaces?.open ?? Limits.OPEN,
       boot: true,
       retention: definition.retention ?? {},
       isolation: definition.isolation ?? "snapshot",

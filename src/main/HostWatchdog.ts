@@ -49,6 +49,9 @@ class Kennel {
   private worker: Worker | undefined
   private looking: NodeJS.Timeout | undefined
   private hasStarted = false
+  /** The open spaces that began to beat, each with its head then, and the lines of their log. */
+  private readonly begun = new Map<string, number>()
+  private lines = 0
 
   constructor(site: Site) {
     this.site = site
@@ -62,7 +65,11 @@ class Kennel {
       left: (space) => left.get(space) ?? nothing,
       begins: (space, head) => {
         this.start()
-        this.attempt(() => Marks.begins(folder, space, head))
+        this.attempt(() => this.begins(space, head))
+      },
+      closed: (space) => {
+        left.delete(space)
+        this.begun.delete(space)
       },
       note: (space, marks) => this.attempt(() => Marks.write(folder, space, marks)),
       start: () => this.start()
@@ -77,6 +84,14 @@ class Kennel {
     this.attempt(() => Marks.clear(this.folder))
     clearInterval(this.looking)
     await this.worker?.terminate()
+  }
+
+  /** Notes it behind the others; where most of those are closed by now, in place of all. */
+  private begins(space: string, head: number): void {
+    this.begun.set(space, head)
+    if (++this.lines < 2 * this.begun.size + LINES) return Marks.begins(this.folder, space, head)
+    this.lines = this.begun.size
+    Marks.begun(this.folder, this.begun)
   }
 
   private start(): void {
@@ -113,6 +128,9 @@ class Kennel {
 }
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const
+
+/** Lines of the log that are outdated, at least, before it is written anew. */
+const LINES = 4096
 
 /** How often it is looked whether a debugger came, in milliseconds. */
 const DEBUGGER_MILLIS = 1000

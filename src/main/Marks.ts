@@ -2,14 +2,14 @@
  * Marks: what was under way when a process ended, in files beside the stores.
  *
  *     <data>/watch/<space>.json   the marks of a space, where it has any
- *     <data>/watch/begun.log      a line for each space that began to beat in this process: its head, and its name
+ *     <data>/watch/begun.log      a line for each space that was opened and began to beat in this process: its head, and its name
  *
- * The log is gone after a clean end. It is written once a space and process, and
- * is not synced: what the end of a process leaves behind outlives it anyway.
+ * The log is gone after a clean end. It is written once each time that a space is
+ * opened, and is not synced: what the end of a process leaves behind outlives it anyway.
  *
  * @module
  */
-import { appendFileSync, closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs"
+import { appendFileSync, closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
 import type { Mark } from "../kernel/Board.ts"
 import type { Left } from "../kernel/Watchdog.ts"
@@ -26,7 +26,7 @@ export const folderOf = (data: string): string => join(data, "watch")
  * @category getters
  * @since 0.1.0
  */
-export const left = (folder: string): ReadonlyMap<string, Left> => {
+export const left = (folder: string): Map<string, Left> => {
   const found = new Map<string, Left>()
   for (const file of attempt(() => readdirSync(folder), [])) {
     if (file.endsWith(EXTENSION)) found.set(file.slice(0, -EXTENSION.length), { marks: read(folder, file.slice(0, -EXTENSION.length)), began: undefined })
@@ -50,6 +50,13 @@ export const clear = (folder: string): void => rmSync(join(folder, LOG), { force
 export const begins = (folder: string, space: string, head: number): void => {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   appendFileSync(join(folder, LOG), `${head} ${space}\n`)
+}
+
+/** Writes the log anew: of each space the head on which it began. */
+export const begun = (folder: string, heads: ReadonlyMap<string, number>): void => {
+  const whole = join(folder, `${LOG}.new`)
+  writeFileSync(whole, Array.from(heads, ([space, head]) => `${head} ${space}\n`).join(""))
+  renameSync(whole, join(folder, LOG))
 }
 
 /**

@@ -31,9 +31,6 @@ import * as Runtime from "./Runtime.ts"
 /** How long files have to be left alone before they are looked at. */
 const QUIET = "100 millis"
 
-/** How many spaces are opened at once. */
-const WAKING = 8
-
 /** How often a process takes new modules in: hosts never let go of old ones. */
 const MAX_RELOADS = 1000
 
@@ -50,7 +47,7 @@ export interface Project {
   readonly kernel: Kernel["Service"]
   /** The ingress, to be served. */
   readonly app: ReturnType<typeof App.make>
-  /** Opens every space, so that what waits there goes on; reports each that cannot be opened. */
+  /** Has each space opened when something is due in it; reports each that cannot be. */
   readonly wake: Effect.Effect<void>
   /** Ends all streams, so that a server can close. */
   readonly hush: () => void
@@ -119,7 +116,8 @@ export const open = Effect.fn("Project.open")(function*(
       Effect.map(Loader.reload(before, sources), (now) => [now, isSame(before, now) ? [] : [now]] as const)),
     Stream.provideContext(Context.merge(host, context))
   )
-  return { found: registered, reloads, kernel, app, wake: Effect.andThen(Effect.sync(watchdog.start), wake(kernel, reporter)), hush: () => closing.abort() }
+  const resume = Effect.catch(kernel.resume, (error) => Effect.sync(() => reporter.report(Accident.of(error))))
+  return { found: registered, reloads, kernel, app, wake: Effect.andThen(Effect.sync(watchdog.start), resume), hush: () => closing.abort() }
 })
 
 /**
@@ -130,13 +128,6 @@ export const open = Effect.fn("Project.open")(function*(
  */
 export const sourcesOf = ({ enzymes, kernel, persistence, plugins, without }: Config.Config): Loader.Sources =>
   ({ enzymes, plugins, required: [persistence.use], without, millis: kernel.limits.moduleMillis })
-
-/** Opens all spaces; one that cannot be opened, for whatever reason, holds no other up. */
-const wake = (kernel: Kernel["Service"], reporter: Reporter): Effect.Effect<void> => {
-  const failed = (error: unknown) => Effect.sync(() => reporter.report(Accident.of(error)))
-  const open = (name: string) => kernel.space(name, { create: false }).pipe(Effect.catch(failed), Effect.catchDefect(failed))
-  return kernel.spaces.pipe(Effect.flatMap(Effect.forEach(open, { concurrency: WAKING, discard: true })), Effect.catch(failed))
-}
 
 const isSame = (a: Loader.Found, b: Loader.Found): boolean => {
   const shown = ({ broken, enzymes }: Loader.Found) => JSON.stringify([enzymes.map(({ file, hash }) => [file, hash]).sort(), broken.map(({ message }) => message)])

@@ -15,7 +15,7 @@
 const BITS = 16
 
 /** Ids that a filter is made for: the least, and the most, beyond which there is none. 16 MiB of bits at most. */
-const LEAST = 4096
+const LEAST = 512
 const MOST = 8_388_608
 
 /** How many times the ids that are stored it has room for, where that is no more than the most. */

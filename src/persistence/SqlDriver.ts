@@ -18,9 +18,9 @@ export type SqlRow = ReadonlyArray<SqlValue>
 
 /** A statement that is parsed once and run many times, with one value for each `?`. */
 export interface SqlStatement {
-  readonly get: (...values: ReadonlyArray<SqlValue>) => SqlRow | undefined
-  readonly all: (...values: ReadonlyArray<SqlValue>) => ReadonlyArray<SqlRow>
-  readonly run: (...values: ReadonlyArray<SqlValue>) => void
+  get(...values: ReadonlyArray<SqlValue>): SqlRow | undefined
+  all(...values: ReadonlyArray<SqlValue>): ReadonlyArray<SqlRow>
+  run(...values: ReadonlyArray<SqlValue>): void
 }
 
 /**

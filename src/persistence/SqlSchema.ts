@@ -4,7 +4,7 @@
  * @module
  */
 import { Bulk } from "./Bulk.ts"
-import type { SqlDriver, SqlStatement } from "./SqlDriver.ts"
+import type { SqlDriver, SqlRow, SqlStatement, SqlValue } from "./SqlDriver.ts"
 
 /** The version of the tables' format; a store with another one is refused. */
 export const FORMAT = 6
@@ -73,18 +73,27 @@ export const format = (driver: SqlDriver): number | undefined => {
   return driver.prepare("SELECT format FROM meta").get()?.[0] as number | undefined
 }
 
-/**
- * A statement that is parsed when it first runs: most of those of an open space never do, and each takes kilobytes.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const lazily = (prepare: SqlDriver["prepare"]) => (sql: string): SqlStatement => {
-  let parsed: SqlStatement | undefined
-  return {
-    get: (...values) => (parsed ??= prepare(sql)).get(...values),
-    all: (...values) => (parsed ??= prepare(sql)).all(...values),
-    run: (...values) => (parsed ??= prepare(sql)).run(...values)
+/** A statement that is parsed when it first runs: most of those of an open space never do, and each takes kilobytes. */
+class LateStatement implements SqlStatement {
+  private readonly prepare: SqlDriver["prepare"]
+  private readonly sql: string
+  private parsed: SqlStatement | undefined
+
+  constructor(prepare: SqlDriver["prepare"], sql: string) {
+    this.prepare = prepare
+    this.sql = sql
+  }
+
+  get(...values: ReadonlyArray<SqlValue>): SqlRow | undefined {
+    return (this.parsed ??= this.prepare(this.sql)).get(...values)
+  }
+
+  all(...values: ReadonlyArray<SqlValue>): ReadonlyArray<SqlRow> {
+    return (this.parsed ??= this.prepare(this.sql)).all(...values)
+  }
+
+  run(...values: ReadonlyArray<SqlValue>): void {
+    (this.parsed ??= this.prepare(this.sql)).run(...values)
   }
 }
 
@@ -94,7 +103,7 @@ export const lazily = (prepare: SqlDriver["prepare"]) => (sql: string): SqlState
  * @category constructors
  * @since 0.1.0
  */
-export const statements = (driver: Pick<SqlDriver, "prepare">) => statementsOf(lazily(driver.prepare))
+export const statements = (driver: Pick<SqlDriver, "prepare">) => statementsOf((sql) => new LateStatement(driver.prepare, sql))
 
 /** Those on content and what mentions it. */
 const contentOf = (prepare: SqlDriver["prepare"]) => ({

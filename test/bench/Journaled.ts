@@ -29,7 +29,7 @@ const memory = () => Fx.runSync(Layer.buildWithScope(Layer.fresh(MemoryStore.lay
 const kernelOver = (store: Layer.Layer<Persistence>) => {
   const pacemaker = HostPacemaker.layer((run) => void setImmediate(run))
   const limits = { ...defaults, captureSignals: 1_000_000, captureBytes: 256 * 1_048_576, residentBytes: 1024 * 1_048_576 }
-  const settings = { tempo: 0, pace: "manual", ledgers: false, create: "on-demand", boot: false, retention: { journalBytes: 64 * 1_048_576 }, labels, limits } as const
+  const settings = { tempo: 0, pace: "manual", ledgers: false, create: "on-demand", open: 1000, boot: false, retention: { journalBytes: 64 * 1_048_576 }, labels, limits } as const
   const layer = Kernel.layer.pipe(Layer.provide(Layer.mergeAll(store, HashLayer.layer, pacemaker, Layer.fresh(Registry.layer), Layer.succeed(KernelSettings, settings))))
   return Fx.runPromise(Fx.map(Layer.buildWithScope(Layer.fresh(layer), scope), (context) => {
     const kernel = Fx.runSync(Fx.provideContext(Kernel, context))

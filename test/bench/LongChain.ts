@@ -24,7 +24,7 @@ const CHAINS = 100
 /** Chains that run before any is looked at. */
 const WARM = 20
 
-const settings = { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", boot: false, retention: {}, limits: defaults } as const
+const settings = { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults } as const
 
 /** When each step of the chain under way began, in milliseconds. */
 let began: Array<number> = []

@@ -71,7 +71,7 @@ const open = (provider: typeof memory, lane: "pair" | "space"): Promise<Space> =
   const persistence = provider.provides.persistence!({ folder: join(folder, lane), options: {} })
   const layer = Kernel.layer.pipe(
     Layer.provide(Layer.mergeAll(counting.pipe(Layer.provide(persistence), Layer.provide(HashLayer.layer)), HashLayer.layer, SystemPacemaker.layer, Registry.layer)),
-    Layer.provide(Layer.succeed(KernelSettings, { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", boot: false, retention: {}, limits: defaults }))
+    Layer.provide(Layer.succeed(KernelSettings, { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults }))
   )
   return Effect.runPromise(Effect.gen(function*() {
     const context = yield* Layer.buildWithScope(layer, scope)

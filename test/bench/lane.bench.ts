@@ -44,7 +44,7 @@ interface Memory {
 }
 
 const limits = { ...defaults, inboxSignals: EVENTS + POSTED, inboxBytes: 1024 * EVENTS }
-const settings = { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", boot: false, retention: { journalBytes: 64 * MIB }, limits } as const
+const settings = { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: 1000, boot: false, retention: { journalBytes: 64 * MIB }, limits } as const
 const folder = mkdtempSync(join(tmpdir(), "systole-bench-"))
 
 /** Posts all events, as many at a time as a server would have under way. */

@@ -54,7 +54,7 @@ const open = (provider: typeof memory, name: string, pace: Settings["pace"]): Pr
   const layer = Kernel.layer.pipe(
     Layer.provide(provider.provides.persistence!({ folder: join(folder, name), options: {} }).pipe(Layer.provide(HashLayer.layer))),
     Layer.provide(Layer.mergeAll(HashLayer.layer, SystemPacemaker.layer, Layer.fresh(Registry.layer).pipe(Layer.provide(Layer.succeed(SystemGrants, new Set(["rv_init"])))))),
-    Layer.provide(Layer.succeed(KernelSettings, { tempo: 0, pace, ledgers: true, create: "on-demand", boot: false, retention: {}, limits: defaults }))
+    Layer.provide(Layer.succeed(KernelSettings, { tempo: 0, pace, ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults }))
   )
   return Effect.runPromise(Effect.gen(function*() {
     const context = yield* Layer.buildWithScope(Layer.fresh(layer), scope)

@@ -88,7 +88,7 @@ const provided = sqlite.provides.persistence!({ folder: folder!, options: syncMi
 const layer = Kernel.layer.pipe(
   Layer.provide(Layer.mergeAll(persistence.pipe(Layer.provide(provided)), HostPacemaker.layer(turn), Registry.layer)),
   Layer.provideMerge(HostHash.layer),
-  Layer.provide(Layer.succeed(KernelSettings, { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", boot: false, retention: {}, limits: defaults }))
+  Layer.provide(Layer.succeed(KernelSettings, { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults }))
 )
 
 /** Ten signals, each handled in its own beat, answered when the last result is durable. */

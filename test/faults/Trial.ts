@@ -21,7 +21,7 @@ const TRIES = 10
 /** Wakes after which a space should have come to rest. */
 const WAKES = 500
 
-const settings: Settings = { tempo: 10, pace: "demand", ledgers: true, create: "on-demand", boot: false, retention: {}, limits: defaults }
+const settings: Settings = { tempo: 10, pace: "demand", ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults }
 
 /** How an event ended: its receipt in short, and what it left below `/data/done/<n>/`. */
 interface Ending {

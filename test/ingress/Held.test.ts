@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Computation } from "systole"
+import * as Inside from "../support/Inside.ts"
 import { problem, served } from "./Served.ts"
 
 const reader = "the-token-of-the-page"
@@ -68,7 +69,7 @@ describe("J16 what is held back, over HTTP,", () => {
     const caller = new AbortController()
     const asked = ask("/v1/spaces/shop/cells/data/slow?pull", { signal: caller.signal })
     const space = await Effect.runPromise(app.kernel.space("shop"))
-    const { wants } = (space as unknown as { readonly body: { readonly derivation: { readonly wants: { readonly size: number } } } }).body.derivation
+    const { wants } = Inside.of<{ readonly body: { readonly derivation: { readonly wants: { readonly size: number } } } }>(space).body.derivation
     while (wants.size === 0) await new Promise((resolve) => void setImmediate(resolve))
     caller.abort()
     await asked

@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Stream } from "effect"
 import { type Batch, Computation, type Space, type SpaceStore } from "systole"
+import * as Inside from "../support/Inside.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { controlled, enzyme, register, turns } from "./Kit.ts"
 import * as Machine from "./Machine.ts"
 
 /** What a space has inside for those who listen. */
-interface Inside {
+interface Listened {
   readonly ends: ReadonlySet<unknown>
   readonly listeners: ReadonlySet<unknown>
   readonly observing: { readonly watchers: { readonly byKey: { readonly size: number } } }
@@ -15,7 +16,7 @@ interface Inside {
   readonly close: (reason: string) => void
 }
 
-const inside = (space: Space): Inside => space as unknown as Inside
+const inside = (space: Space): Listened => Inside.of<Listened>(space)
 
 /** How many are told of beats, of changes or of the end, or wait for something derived. */
 const listening = (space: Space): number => {

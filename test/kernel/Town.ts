@@ -20,6 +20,11 @@ export interface Town {
   readonly release: (space: string) => Effect.Effect<void>
   /** Has each flush of a space fail from now on, or succeed again. */
   readonly breakDisk: (space: string, broken: boolean) => void
+  /** The spaces that the newest kernel opened, in order, and those of them that are open. */
+  readonly openings: () => ReadonlyArray<string>
+  readonly open: () => ReadonlySet<string>
+  /** The most that were open at once. */
+  readonly most: () => number
 }
 
 /** A town in which these enzymes are registered. */
@@ -31,6 +36,18 @@ export const make = (enzymes: ReadonlyArray<Enzyme.Enzyme>): Effect.Effect<Town,
     const gates = new Map<string, Latch.Latch>()
     const broken = new Set<string>()
     let life = 0
+    let openings: Array<string> = []
+    let open = new Set<string>()
+    let most = 0
+    const opened = (name: string, own: number) => Effect.acquireRelease(
+      Effect.sync(() => {
+        if (own !== life) return
+        openings.push(name)
+        open.add(name)
+        most = Math.max(most, open.size)
+      }),
+      () => Effect.sync(() => void (own === life && open.delete(name)))
+    )
     const gate = (space: string): Latch.Latch => {
       const known = gates.get(space) ?? Latch.makeUnsafe(true)
       gates.set(space, known)
@@ -40,7 +57,7 @@ export const make = (enzymes: ReadonlyArray<Enzyme.Enzyme>): Effect.Effect<Town,
     const disk = (own: number): Persistence["Service"] => ({
       ...memory,
       open: (name, options) =>
-        Effect.map(memory.open(name, options), (store) => {
+        Effect.map(Effect.tap(memory.open(name, options), opened(name, own)), (store) => {
           const flush = Effect.gen(function*() {
             yield* Latch.await(gate(name))
             if (own !== life) return yield* Effect.never
@@ -57,6 +74,9 @@ export const make = (enzymes: ReadonlyArray<Enzyme.Enzyme>): Effect.Effect<Town,
     })
     return {
       boot: Effect.fn("Town.boot")(function*(settings = {}) {
+        openings = []
+        open = new Set()
+        most = 0
         const layer = Layer.fresh(Kernel.layer.pipe(
           Layer.provide(Layer.succeed(Persistence, disk(++life))),
           Layer.provide(Layer.succeedContext(context)),
@@ -69,6 +89,9 @@ export const make = (enzymes: ReadonlyArray<Enzyme.Enzyme>): Effect.Effect<Town,
       }),
       hold: (space) => Effect.asVoid(Latch.close(gate(space))),
       release: (space) => Effect.asVoid(Latch.open(gate(space))),
-      breakDisk: (space, on) => void (on ? broken.add(space) : broken.delete(space))
+      breakDisk: (space, on) => void (on ? broken.add(space) : broken.delete(space)),
+      openings: () => openings,
+      open: () => open,
+      most: () => most
     }
   })

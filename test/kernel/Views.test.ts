@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { type Observation, Retry, type Space } from "systole"
+import * as Inside from "../support/Inside.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { enzyme, turns } from "./Kit.ts"
 
@@ -55,7 +56,7 @@ describe("views", () => {
       const space = yield* TestKernel.space([enzyme("bad", () => {
         throw new TypeError("no")
       })])
-      const views = (space as unknown as { readonly observing: { readonly views: { readonly byName: { readonly size: number } } } }).observing.views
+      const views = Inside.of<{ readonly observing: { readonly views: { readonly byName: { readonly size: number } } } }>(space).observing.views
       const seen: Array<unknown> = []
       yield* Effect.scoped(Effect.gen(function*() {
         yield* Effect.forkScoped(Stream.runForEach(space.watch("/rt/analytics/diag"), ({ value }) => Effect.sync(() => void seen.push(value))), { startImmediately: true })

@@ -42,7 +42,7 @@ const sum = Computation.make({
 const folder = mkdtempSync(join(tmpdir(), "systole-young-"))
 const layer = Kernel.layer.pipe(
   Layer.provide(Layer.mergeAll(sqlite.provides.persistence!({ folder, options: {} }).pipe(Layer.provide(HashLayer.layer)), HashLayer.layer, HostPacemaker.layer(platform.turn), Registry.layer)),
-  Layer.provide(Layer.succeed(KernelSettings, { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", boot: false, retention: {}, limits: defaults }))
+  Layer.provide(Layer.succeed(KernelSettings, { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults }))
 )
 
 const program = Effect.gen(function*() {

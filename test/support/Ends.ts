@@ -41,6 +41,10 @@ export const make = (): Ends => {
         board,
         left: (space) => ({ marks: left.get(space) ?? [], began: began.get(space) }),
         begins: (space, head) => void begun.set(space, head),
+        closed: (space) => {
+          left.delete(space)
+          begun.delete(space)
+        },
         note: (space, noted) => {
           if (noted.length > 0) notes++
           marks.set(space, noted)

@@ -18,6 +18,7 @@ export const settings: Settings = {
   pace: "manual",
   ledgers: true,
   create: "on-demand",
+  open: 1000,
   boot: false,
   retention: {},
   limits: defaults
