@@ -96,7 +96,56 @@ describe("A run that takes its process down", () => {
       })), 60_000)
 })
 
+/** A computation that never returns for one value, and an effect that has it run. */
+const nodes = `import { Computation, Effect, Enzyme } from "systole"
+
+const spin = Computation.make({
+  name: "spin",
+  output: "/c/spin",
+  run: (tx) => {
+    const value = tx.get("/data/in") ?? 0
+    while (value === 13) continue
+    return value
+  }
+})
+
+export default [
+  spin,
+  Effect.make({ name: "see", read: (tx) => tx.get("/c/spin"), deliver: () => {}, noDebounce: true }),
+  Enzyme.make({ name: "set", query: "/signals/take/:n", run: (tx, event) => tx.set("/data/in", Number(event.params.n)) })
+]
+`
+
+describe("A node that takes its process down", () => {
+  it.live("is named, fails without being run at the next start, and runs again when what it reads changes", () =>
+    Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/nodes.ts": nodes }), ({ serve }) =>
+      Effect.promise(async () => {
+        const read = async (server: Server, path: string) => (await fetch(`${server.url}${space}/cells${path}`)).json()
+        const first = await serve("start")
+        await post(first, "1", { wait: 20 })
+        assert.strictEqual((await post(first, "13", { at: { ms: 300 } })).status, 202)
+        assert.match((await first.ended).stderr, /run\/stuck shop@\d+ spin: node spin is noted, and the process ends/)
+        const second = await serve("start")
+        while (await read(second, "/data/in") !== 13) continue
+        assert.strictEqual(await read(second, "/c/spin"), 1, "it derives nothing new")
+        assert.strictEqual((await post(second, "14", { wait: 20 })).status, 200)
+        assert.strictEqual(await read(second, "/c/spin"), 14)
+        await second.stop("SIGTERM")
+      })), 60_000)
+})
+
 describe("SIGTERM", () => {
+  it.live("ends a process within its limit though a run waits for ever", () =>
+    Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/taker.ts": enzymes.replace("for (;;) continue", "return new Promise(() => {})").replace("limitMs: 300", "limitMs: 3_600_000") }), ({ serve }) =>
+      Effect.promise(async () => {
+        const server = await serve("start")
+        assert.strictEqual((await post(server, "loop")).status, 202)
+        const from = performance.now()
+        await server.stop("SIGTERM")
+        assert.isBelow(performance.now() - from, 10_000)
+      })), 60_000)
+
+
   it.live("ends a process within its limit whatever runs", () =>
     Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/taker.ts": enzymes.replace("limitMs: 300", "limitMs: 1000") }), ({ serve }) =>
       Effect.promise(async () => {
