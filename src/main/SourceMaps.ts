@@ -9,8 +9,34 @@
  */
 import { readFileSync } from "node:fs"
 
-/** A place in a bundle, as stacks of all hosts name it: an optional scheme, the file, line and column. */
-const frame = /(?:file:\/\/)?((?:[A-Za-z]:)?[^\s()]*?[\\/]\.systole[\\/]modules[\\/][0-9a-f]+\.mjs):(\d+):(\d+)/g
+/** The end of a place in a bundle, as stacks of all hosts name it. It begins with fixed text, so a search takes time of the stack's length. */
+const end = /[\\/]\.systole[\\/]modules[\\/][0-9a-f]+\.mjs:(\d+):(\d+)/g
+
+/** Most characters of the path before it. */
+const MAX_PATH = 4096
+
+/** A place in a bundle, and where a stack names it. */
+interface Frame {
+  readonly from: number
+  readonly to: number
+  readonly file: string
+  readonly line: number
+  readonly column: number
+}
+
+/** The places in bundles that a stack names. A message may be part of the stack, and hold any text. */
+const frames = function*(stack: string): Generator<Frame> {
+  let last = 0
+  for (const { 0: found, 1: line, 2: column, index } of stack.matchAll(end)) {
+    const to = index + found.length
+    let from = index
+    const first = Math.max(last, index - MAX_PATH)
+    while (from > first && !/[\s()]/.test(stack[from - 1]!)) from--
+    const file = stack.slice(from, to - `:${line}:${column}`.length).replace(/^file:\/\//, "")
+    yield { from, to, file, line: Number(line), column: Number(column) }
+    last = to
+  }
+}
 
 /** Maps that are kept at hand, and the most that are. */
 const known = new Map<string, SourceMap | undefined>()
@@ -27,8 +53,17 @@ interface SourceMap {
  * @category getters
  * @since 0.1.0
  */
-export const stack = (thrown: unknown): string | undefined =>
-  stackOf(thrown)?.replaceAll(frame, (whole: string, ...[file, line, column]: ReadonlyArray<string>) => origin(file!, Number(line), Number(column)) ?? whole)
+export const stack = (thrown: unknown): string | undefined => {
+  const text = stackOf(thrown)
+  if (text === undefined) return undefined
+  let shown = ""
+  let last = 0
+  for (const { column, file, from, line, to } of frames(text)) {
+    shown += text.slice(last, from) + (origin(file, line, column) ?? text.slice(from, to))
+    last = to
+  }
+  return shown + text.slice(last)
+}
 
 /**
  * The first place in the project's files that the stack of an error names: `enzymes/greet.ts:12:7`.
@@ -37,8 +72,8 @@ export const stack = (thrown: unknown): string | undefined =>
  * @since 0.1.0
  */
 export const place = (thrown: unknown): string | undefined => {
-  for (const [, file, line, column] of stackOf(thrown)?.matchAll(frame) ?? []) {
-    const found = origin(file!, Number(line), Number(column))
+  for (const { column, file, line } of frames(stackOf(thrown) ?? "")) {
+    const found = origin(file, line, column)
     if (found !== undefined) return found
   }
   return undefined
