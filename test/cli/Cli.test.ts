@@ -138,7 +138,7 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
       assert.strictEqual(code, 0)
       assert.include(stdout, "handled")
       assert.match(stderr, /^sev:crit module\/broken: Module enzymes\/broken\.ts is not loaded/m)
-      assert.strictEqual(stderr.split("enzymes/broken.ts").length, 2)
+      assert.lengthOf(stderr.match(/module\/broken/g)!, 1)
       assert.include(stderr, "no luck")
     })
   })
