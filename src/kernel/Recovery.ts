@@ -60,7 +60,10 @@ export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker,
   for (const hash of store.undated()) documents.arrive(hash)
   Modules.leaveOut(registry, documents)
   const inbox = new Inbox(settings.limits, store)
-  const regime = Regime.recall(store, documents)
+  const bindings = bindingsOf(store, documents)
+  const isNew = store.head().beat < 0 && settings.boot
+  // What the signal begins is there before anything from outside runs: the boot opens the gate in the second beat.
+  const regime = isNew && registry.all().some(({ enzyme }) => enzyme.query === INIT) ? { ...Regime.open, gated: true } : Regime.recall(store, documents)
   inbox.rule(regime)
   let number = 0
   const departures = new Departures(settings.limits, store, inbox.backlog)
@@ -70,7 +73,6 @@ export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker,
     else inbox.restore(pending)
     number = row.seq
   }
-  const bindings = bindingsOf(store, documents)
   inbox.held.tell = telling(store.space, reporter, (signal) => registry.resolve(signal.signal, signal.target, Operating.tableFor(bindings, signal)))
   const watches = Operating.recall(store, documents, bindings)
   const calendar = new Calendar()
@@ -119,6 +121,17 @@ export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker,
     number: next
   }
 }
+
+/** The signal that begins the ledgers of a new space, for the enzymes that take it. */
+export const INIT = "/CEP:sig_sys/init"
+
+/**
+ * Whether a space that was recovered is new and has enzymes to begin its ledgers.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const isBeginning = ({ regime, store }: Pick<LiveBody, "regime" | "store">): boolean => regime.gated && store.head().beat < 0
 
 /** Tells once of each enzyme that is not there and for which signals wait. */
 const telling = (space: string, reporter: Reporter, resolve: (signal: Signal) => Resolution) => {

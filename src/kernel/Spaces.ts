@@ -19,6 +19,7 @@ import { Cursor } from "./Cursor.ts"
 import { expected } from "./Expected.ts"
 import * as Journal from "./Journal.ts"
 import { Handle } from "./Handle.ts"
+import type { LiveBody } from "./Body.ts"
 import { LiveSpace } from "./LiveSpace.ts"
 import { Queue } from "./Queue.ts"
 import type { Readership } from "./Readership.ts"
@@ -133,7 +134,7 @@ export class Spaces {
     const space = yield* persistence.open(name, { create, retention, digest: (text) => hash.hex(Journal.hashed(text)) }).pipe(
       Scope.provide(own),
       Effect.flatMap((store) => Effect.try({
-        try: () => new LiveSpace(Recovery.recover(store, parts), {
+        try: () => begun(Recovery.recover(store, parts), {
           turn: parts.pacemaker.turn,
           reach: (name) => Effect.map(this.find(name, parts.settings.create === "on-demand"), ({ space }) => space),
           used: () => this.residents.touch(name),
@@ -216,4 +217,12 @@ export class Spaces {
       }
     }
   }
+}
+
+/** A space; a new one is sent the signal that begins its ledgers, once, where enzymes take that. */
+const begun = (body: LiveBody, around: ConstructorParameters<typeof LiveSpace>[1]): LiveSpace => {
+  const space = new LiveSpace(body, around)
+  // The id keeps a space that ends before its first beat from taking the signal twice.
+  if (Recovery.isBeginning(body)) space.post({ signal: Recovery.INIT, qos: "control", id: "init" }, { fail: () => {} })
+  return space
 }
