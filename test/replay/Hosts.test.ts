@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import * as Sealed from "../../src/persistence/Sealed.ts"
 import type { Host } from "../scripts/Host.ts"
 import * as Command from "../scripts/Command.ts"
 import { environment } from "../scripts/Host.ts"
@@ -103,7 +104,8 @@ describe("A journal written on one host", () => {
     try {
       run("node", "signal", "home", "--signal", "/signals/measure/a", "--wait", "10")
       withdraw()
-      for (const [sql, reason] of [["UPDATE part SET bytes = CAST('export default []' AS BLOB)", "is not what was kept"], ["DELETE FROM part; DELETE FROM blob", "is not kept"]] as const) {
+      const other = "export default []"
+      for (const [sql, reason] of [[`UPDATE part SET sum = ${Sealed.part(0, Buffer.from(other))}, bytes = CAST('${other}' AS BLOB)`, "is not what was kept"], ["DELETE FROM part; DELETE FROM blob", "is not kept"]] as const) {
         tamper(sql)
         const replayed = run("node", "replay", "home")
         assert.strictEqual(replayed.code, 6, replayed.text)
