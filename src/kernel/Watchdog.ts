@@ -25,10 +25,11 @@ export interface Left {
  */
 export interface Watchdog {
   readonly board: Board
+  /** What is noted of a space when it is opened, which may happen more than once in a process. */
   readonly left: (space: string) => Left
   /** Notes that the space runs its first beat in this process, on this head. */
   readonly begins: (space: string, head: number) => void
-  /** The space is closed, and opens again on demand: what the process before left of it is settled. */
+  /** The space is closed, and opens again on demand: how the process before ended counts no more, and its marks do as they stand. */
   readonly closed: (space: string) => void
   /** Notes what is under way in the space, in place of what was noted before: durably where there is something. */
   readonly note: (space: string, marks: ReadonlyArray<Mark>) => void

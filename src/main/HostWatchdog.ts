@@ -58,7 +58,7 @@ class Kennel {
     this.folder = Marks.folderOf(site.data)
     const { board, folder } = this
     board.isDebugged = isDebugged()
-    const left = Marks.left(folder)
+    const left = new Map(Marks.left(folder))
     Marks.clear(folder)
     this.watchdog = {
       board,
@@ -68,10 +68,17 @@ class Kennel {
         this.attempt(() => this.begins(space, head))
       },
       closed: (space) => {
-        left.delete(space)
+        const marks = left.get(space)?.marks ?? []
+        // A node that is refused is refused after the next opening, too.
+        if (marks.length === 0) left.delete(space)
+        else left.set(space, { marks, began: undefined })
         this.begun.delete(space)
       },
-      note: (space, marks) => this.attempt(() => Marks.write(folder, space, marks)),
+      note: (space, marks) => {
+        // A space may be opened more than once in a process.
+        left.set(space, { ...left.get(space) ?? nothing, marks })
+        this.attempt(() => Marks.write(folder, space, marks))
+      },
       start: () => this.start()
     }
     process.on("exit", this.ended)

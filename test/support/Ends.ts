@@ -27,22 +27,21 @@ export interface Ends {
 }
 
 export const make = (): Ends => {
-  let marks = new Map<string, ReadonlyArray<Board.Mark>>()
+  const marks = new Map<string, ReadonlyArray<Board.Mark>>()
   let begun = new Map<string, number>()
   let board = new Board.Board()
   let notes = 0
   return {
     start: () => {
-      const [left, began] = [marks, begun]
-      marks = new Map(left)
+      const began = begun
       begun = new Map()
       board = new Board.Board()
       return {
         board,
-        left: (space) => ({ marks: left.get(space) ?? [], began: began.get(space) }),
+        left: (space) => ({ marks: marks.get(space) ?? [], began: began.get(space) }),
         begins: (space, head) => void begun.set(space, head),
         closed: (space) => {
-          left.delete(space)
+          began.delete(space)
           begun.delete(space)
         },
         note: (space, noted) => {

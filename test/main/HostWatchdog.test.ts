@@ -1,0 +1,36 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { existsSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Reporter } from "../../src/diagnostic/Reporter.ts"
+import * as HostWatchdog from "../../src/main/HostWatchdog.ts"
+import * as Marks from "../../src/main/Marks.ts"
+
+const mark = { beat: 3, enzyme: "loop", event: "2.0.0" }
+
+describe("What is noted beside the stores", () => {
+  it.effect("outlives an end that was not clean, and what is noted meanwhile counts for a space that is opened again", () =>
+    Effect.gen(function*() {
+      const data = yield* Effect.acquireRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "systole-watch-"))),
+        (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
+      )
+      const folder = Marks.folderOf(data)
+      Marks.begins(folder, "shop", 17)
+      Marks.write(folder, "shop", [mark])
+      yield* Effect.scoped(Effect.gen(function*() {
+        const watchdog = yield* HostWatchdog.make({ data, reporter: new Reporter(() => {}), stuckMillis: 1000, stopMillis: 1000 })
+        assert.deepStrictEqual(watchdog.left("shop"), { began: 17, marks: [mark] })
+        assert.deepStrictEqual(watchdog.left("other"), { began: undefined, marks: [] })
+        watchdog.note("shop", [])
+        assert.deepStrictEqual(watchdog.left("shop"), { began: 17, marks: [] })
+        assert.deepStrictEqual(Marks.read(folder, "shop"), [])
+        watchdog.note("shop", [mark])
+        watchdog.closed("shop")
+        assert.deepStrictEqual(watchdog.left("shop"), { began: undefined, marks: [mark] })
+      }))
+      assert.deepStrictEqual(Marks.left(folder).get("shop"), { began: undefined, marks: [mark] }, "the end was clean")
+      assert.isFalse(existsSync(join(folder, "begun.log")))
+    }))
+})
