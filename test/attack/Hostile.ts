@@ -12,6 +12,9 @@ export const kinds = [
   "report-escapes", "report-many", "name-escapes", "signal-storm", "signal-itself", "link-circle", "list-everything", "hold-tx", "spin", "label-guess"
 ] as const
 
+/** Those that take their limits of time or size, and so come only once. */
+export const slow: ReadonlySet<string> = new Set(["return-promise-of-itself", "write-many", "write-all", "signal-storm", "throw-long", "report-many", "return-shared"])
+
 /** The source of the module, which is loaded as one of the project's enzymes. */
 export const module = `import { Enzyme, Link } from "systole"
 

@@ -5,7 +5,7 @@
  */
 import * as Dice from "../support/Dice.ts"
 import type { Attack } from "./Attack.ts"
-import { kinds } from "./Hostile.ts"
+import { kinds, slow } from "./Hostile.ts"
 import { hold, type Target } from "./World.ts"
 
 const RUNS = 1000
@@ -33,7 +33,8 @@ export const runs: Attack = {
   holds: "the server is up, each receipt is over, and no line that is printed moves a terminal",
   run: async (world, until) => {
     const { guarded, roll } = world
-    const all = [...kinds, ...Array.from({ length: RUNS - kinds.length }, () => Dice.pick(roll, kinds))]
+    const quick = kinds.filter((kind) => !slow.has(kind))
+    const all = [...kinds, ...Array.from({ length: RUNS - kinds.length }, () => Dice.pick(roll, quick))]
     let tried = 0
     while (tried < all.length && (tried < kinds.length || !until())) {
       const some = all.slice(tried, tried + AT_ONCE)
