@@ -73,6 +73,11 @@ export const topics = {
     means: "A module cannot be loaded or registered; what its file held before goes on",
     remedy: "Mend what the note complains of; under systole dev the file is looked at again when it changes"
   },
+  "node/afresh": {
+    severity: "sev:warn",
+    means: "After a restart a node that starts others took another standpoint than before, so what it starts begins anew",
+    remedy: "Have it read what it peeks at, or peek at less of it: 4,096 characters are kept"
+  },
   "node/busy": {
     severity: "sev:warn",
     means: "Nodes run for more than three tenths of the time, for five seconds or more",

@@ -12,6 +12,7 @@ import * as Diagnostic from "../diagnostic/Diagnostic.ts"
 import type { Definition } from "../scheduler/Definition.ts"
 import { RUNNING, UNSETTLED } from "../scheduler/Flag.ts"
 import { type Node, UNENDED } from "../scheduler/Node.ts"
+import { STANDPOINT } from "../scheduler/Persistence.ts"
 import type { Value } from "../cell/Value.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Handling, Outcome } from "./Flight.ts"
@@ -114,6 +115,13 @@ export const instability = (name: string, address: string | undefined): Diagnost
   subject: address === undefined ? undefined : Address.parse(address)
 })
 
+/** The fact that a node could not take the standpoint of its run before. It is told outside of all beats. */
+export const freshness = (name: string): Diagnostic.Diagnostic => Diagnostic.of("node/afresh", {
+  note: `${name} runs afresh after the restart, and so does what it starts: what its newest run peeked at takes more than ${STANDPOINT} characters. Have it read that, or less of it`,
+  origin: { kind: "node", name },
+  subject: undefined
+})
+
 /** The fact that passes take much of the host's time. It differs from host to host, so it is no part of a beat. */
 export const busyness = ({ spent, window }: { readonly spent: number; readonly window: number }): Diagnostic.Diagnostic => Diagnostic.of("node/busy", {
   note: `nodes ran for ${Math.round(spent)} of the last ${Math.round(window)} ms`,
@@ -139,9 +147,9 @@ export const madeIn = ({ definition: { name }, parent }: Node): number | undefin
   return run!.children?.has(name) === true ? UNENDED : run!.abandoned?.get(name)
 }
 
-/** Whether the newest runs of a node and its creators were well, and read what is there still. */
+/** Whether the newest runs of a node and its creators were well, read what is there still, and looked at nothing else. */
 const isAtRest = ({ flags, parent, run }: Node): boolean =>
-  (flags & (UNSETTLED | RUNNING)) === 0 && run?.error === undefined && (parent === undefined || isAtRest(parent))
+  (flags & (UNSETTLED | RUNNING)) === 0 && run?.error === undefined && run?.standpoint === undefined && (parent === undefined || isAtRest(parent))
 
 /** The fact that nodes do not come to rest, told once per episode. */
 export const restlessness = (nodes: ReadonlyArray<NamedNode>): Diagnostic.Diagnostic => {

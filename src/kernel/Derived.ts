@@ -160,6 +160,7 @@ export class Derived implements Derivation {
     this.appear(work.begun.content)
     this.at = FIRST
     scheduler.revival.revive()
+    for (const { definition } of scheduler.revival.takeAfresh()) this.around.tell(Derivations.freshness(definition.name))
     if (this.written.size > 0) this.stageChanges()
     if (this.labels !== undefined) this.seclusion.begin({ official: scheduler, ground: this.ground, work })
     work.stage.join(this.gate, this.labels === undefined ? scheduler.ancestry() : this.seclusion)
@@ -355,8 +356,8 @@ export class Derived implements Derivation {
     if (isWatch(node)) return
     for (const key of run.changed) this.written.set(key, this.lines.length)
     this.attention.note(run)
-    if (error === undefined) this.check?.({ run, keys, moment: this.work!.moment })
-    this.lines.push({ name, at: this.at, parent: Derivations.lineage(node), made: Derivations.madeIn(node), error: Derivations.errorOf(error === undefined ? undefined : failure(error), this.scheduler!.gates.isLastAttempt(node)) })
+    if (error === undefined && run.recalled === undefined) this.check?.({ run, keys, moment: this.work!.moment })
+    this.lines.push({ name, at: this.at, parent: Derivations.lineage(node), made: Derivations.madeIn(node), recalled: run.recalled, error: Derivations.errorOf(error === undefined ? undefined : failure(error), this.scheduler!.gates.isLastAttempt(node)) })
   }
 
   /** What nodes made of documents joins the beat: of handlings that read after it, and of the batch. */

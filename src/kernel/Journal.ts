@@ -17,6 +17,7 @@ import * as Codec from "../cell/Document.ts"
 import { pointer } from "../cell/Address.ts"
 import type { Label } from "../cell/Label.ts"
 import type { Isolation } from "../registry/Enzyme.ts"
+import { byLine, type Standpoint } from "../scheduler/Standpoint.ts"
 import type { At, BindingChange, Emission } from "../stage/Launch.ts"
 import { FOLDER as CONTENT } from "../stage/Content.ts"
 import * as Labels from "../stage/Labels.ts"
@@ -49,6 +50,8 @@ export interface NodeLine {
   readonly parent: string | undefined
   /** Of one that was started, where its creators were not at rest: the beat of the run that made it what it is, `UNENDED` for one under way. */
   readonly made: number | undefined
+  /** From where it looked, where it only brought back what its run of an earlier process had started. */
+  readonly recalled?: Standpoint | undefined
   readonly error: { readonly tag: string; readonly code: string; readonly message: string } | undefined
 }
 
@@ -157,6 +160,7 @@ export const entry = (facts: Facts): string => {
   text += `],"runs":[${runs}]`
   if (facts.nodes.length > 0) text += `,"nodes":[${facts.nodes.map(node).join(",")}]`
   if (facts.secluded.length > 0) text += `,"aside":[${facts.secluded.map(node).join(",")}]`
+  if (facts.nodes.some(({ recalled }) => recalled !== undefined)) text += `,"recalled":${JSON.stringify(byLine(facts.nodes))}`
   if (facts.restless.length > 0) text += `,"restless":${JSON.stringify(facts.restless)}`
   if (facts.refused.length > 0) text += `,"refused":${JSON.stringify(facts.refused)}`
   text += ',"cells":['
@@ -335,6 +339,7 @@ export interface Parsed {
   readonly runs: ReadonlyArray<RunLine>
   readonly nodes?: ReadonlyArray<NodeRunLine>
   readonly aside?: ReadonlyArray<NodeRunLine>
+  readonly recalled?: ReadonlyArray<readonly [line: number, standpoint: Standpoint]>
   readonly restless?: ReadonlyArray<NamedNode>
   readonly refused?: ReadonlyArray<NamedNode>
   readonly cells: ReadonlyArray<CellLine>

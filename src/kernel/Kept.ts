@@ -193,7 +193,7 @@ const parse = (text: string | undefined): Observation | undefined => {
   if (text === undefined) return undefined
   try {
     const kept = JSON.parse(text) as Observation
-    if (kept.v !== 1 || !Array.isArray(kept.reads) || !Array.isArray(kept.causes)) return undefined
+    if (kept.v !== 2 || !Array.isArray(kept.reads) || !Array.isArray(kept.causes)) return undefined
     for (const [address] of kept.reads) Address.parse(address)
     return kept
   } catch {

@@ -23,6 +23,7 @@ import { answered, type Definition, ignore, InvalidNode, NodeTaken, raised, TAKE
 import { UNENDED } from "../scheduler/Node.ts"
 import * as Piece from "../scheduler/Piece.ts"
 import { MAX_NESTING } from "../scheduler/ReadSet.ts"
+import type { Standpoint } from "../scheduler/Standpoint.ts"
 import type { Pieces as Face } from "../stage/Charter.ts"
 import { Draft } from "../stage/Draft.ts"
 import { Own } from "../stage/Own.ts"
@@ -60,6 +61,7 @@ export class RecordedDerivation implements Derivation {
   private readonly code: Pick<Code, "node">
   private recorded: ReadonlyArray<NodeRunLine> = []
   private cells: ReadonlyArray<CellLine> = []
+  private recalled: ReadonlyMap<number, Standpoint> = new Map()
   /** Nodes that failed, which is told of after all is merged. */
   private readonly failed: Array<Failed> = []
   restless: ReadonlyArray<NamedNode> = []
@@ -88,6 +90,7 @@ export class RecordedDerivation implements Derivation {
     this.secluded = aside.map(lineOf)
     this.lineage = new RecordedLineage(entry)
     this.recorded = nodes
+    this.recalled = new Map(entry.recalled)
     this.cells = cells
     this.refused = refused
     this.restless = restless
@@ -216,7 +219,7 @@ export class RecordedDerivation implements Derivation {
     const isRefused = Stuck.isRefused(next[3], next[4])
     const error = definition === undefined ? this.adopt(line) : this.run(isRefused ? { ...definition, run: Stuck.refuse } : definition, { isLast: Derivations.wasLast(next[3]), isTaken })
     this.started = started
-    const ended = { ...line, error }
+    const ended = { ...line, recalled: this.recalled.get(this.lines.length), error }
     this.lines.push(ended)
     if (Derivations.isTold(ended)) this.failed.push({ name: line.name, output: definition?.output, error: error! })
   }
@@ -237,7 +240,7 @@ export class RecordedDerivation implements Derivation {
     let error: unknown
     try {
       const { run } = definition
-      const returned = run(new RecordedRun(draft)) as Value.Value
+      const returned = run(new RecordedRun(draft, { standpoint: this.recalled.get(this.lines.length) })) as Value.Value
       ignore(returned)
       const value = answered(definition, returned)
       if (draft.refusal !== undefined) throw draft.refusal
@@ -351,7 +354,7 @@ export class RecordedDerivation implements Derivation {
     this.asides.set(creator.name, aside)
     try {
       const { run } = creator
-      run(new RecordedRun(draft, isUnderWay ? () => this.catchUp(aside) : undefined))
+      run(new RecordedRun(draft, { beforeRead: isUnderWay ? () => this.catchUp(aside) : undefined }))
     } catch {
       // What it started until then is known all the same.
     }

@@ -1,16 +1,18 @@
 /**
- * The transaction of a node that is run again: the draft, as far as a node may use it.
+ * Recorded runs: the transaction of a node that is run again.
  *
  * @module
  */
-import type { Cell } from "../cell/Cell.ts"
+import { addressOf, type Cell } from "../cell/Cell.ts"
 import type * as Value from "../cell/Value.ts"
 import { NodeTransaction } from "../scheduler/NodeTransaction.ts"
+import * as Standpoints from "../scheduler/Standpoint.ts"
+import type { Standpoint } from "../scheduler/Standpoint.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Startable } from "../stage/Transaction.ts"
 
 /**
- * One run of a node in a replay.
+ * The draft, as far as a node may use it.
  *
  * @category models
  * @since 0.1.0
@@ -18,19 +20,22 @@ import type { Startable } from "../stage/Transaction.ts"
 export class RecordedRun extends NodeTransaction {
   private readonly draft: Draft
   private readonly beforeRead: () => void
+  private readonly standpoint: Standpoint | undefined
 
-  constructor(draft: Draft, beforeRead = () => {}) {
+  /** `beforeRead` is called before each read; with `standpoint` the run looks from there. */
+  constructor(draft: Draft, { beforeRead = () => {}, standpoint }: { readonly beforeRead?: (() => void) | undefined; readonly standpoint?: Standpoint | undefined }) {
     super()
     this.draft = draft
     this.beforeRead = beforeRead
+    this.standpoint = standpoint
   }
 
   override get beat(): number {
-    return this.draft.beat
+    return (this.standpoint ?? this.draft).beat
   }
 
   override get now(): number {
-    return this.draft.now
+    return (this.standpoint ?? this.draft).now
   }
 
   override get(place: string | Cell): Value.Value {
@@ -40,7 +45,8 @@ export class RecordedRun extends NodeTransaction {
 
   override peek(place: string | Cell): Value.Value {
     this.beforeRead()
-    return this.draft.peek(place)
+    const seen = this.standpoint && Standpoints.at(this.standpoint, addressOf(place).text)
+    return seen === undefined ? this.draft.peek(place) : seen.value
   }
 
   override keys(place: string | Cell): ReadonlyArray<string> | undefined {

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { codeOf } from "../registry/Outcome.ts"
 import * as Flag from "./Flag.ts"
 import { eligibleAt, heldBy } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
@@ -20,7 +21,8 @@ const { NEVER_RAN, UNSETTLED } = Flag
 export interface NodeView {
   readonly name: string
   readonly kind: "computation" | "effect" | "materializer"
-  readonly status: "never-ran" | "clean" | "invalid"
+  /** One that failed is at rest until something that it read changes. */
+  readonly status: "never-ran" | "clean" | "invalid" | "failed"
   readonly live: boolean
   readonly liveRefs: number
   readonly level: number
@@ -39,8 +41,9 @@ export interface NodeView {
   /** Passes in a row in which it did not come to rest, and how often such a row began. */
   readonly streak: number
   readonly episodes: number
-  /** Why its newest run failed. */
+  /** Why its newest run failed, and the code of that. */
   readonly error: string | undefined
+  readonly code: string | undefined
 }
 
 /** One way from a writer to a reader. */
@@ -91,7 +94,7 @@ export const view = (node: Node, graph: Graph): NodeView => {
   return {
     name: node.definition.name,
     kind: kinds[node.definition._tag],
-    status: (node.flags & UNSETTLED) === 0 ? "clean" : (node.flags & NEVER_RAN) === 0 ? "invalid" : "never-ran",
+    status: statusOf(node),
     live: node.isLive,
     liveRefs: node.liveRefs,
     level: node.level,
@@ -105,8 +108,14 @@ export const view = (node: Node, graph: Graph): NodeView => {
     heldBy: heldBy(node),
     streak: node.gate?.streak ?? 0,
     episodes: node.gate?.episodes ?? 0,
-    error: error instanceof Error ? error.message : error === undefined ? undefined : String(error)
+    error: error instanceof Error ? error.message : error === undefined ? undefined : String(error),
+    code: error === undefined ? undefined : codeOf(error)
   }
+}
+
+const statusOf = ({ flags, run }: Node): NodeView["status"] => {
+  if ((flags & UNSETTLED) !== 0) return (flags & NEVER_RAN) === 0 ? "invalid" : "never-ran"
+  return run?.error === undefined ? "clean" : "failed"
 }
 
 /** All nodes, and who reads whom. */
@@ -153,7 +162,7 @@ const symptoms: ReadonlyArray<{ readonly code: Finding["code"]; readonly reason:
   { code: "node/failed", reason: ({ error }) => error && `its newest run failed, and it derives nothing new: ${error}` },
   { code: "node/restless", reason: ({ causes, streak }) => streak === 0 ? undefined : `it did not come to rest in ${streak} passes in a row and is put off; what changes again and again is ${causes.join(", ")}` },
   { code: "node/cycle", reason: (_, cycle) => cycle && `it reads ${cycle.address}, which "${cycle.from}" derives from what it derives itself` },
-  { code: "node/held", reason: ({ eligibleAt, heldBy, live, status }) => status === "clean" || !live || heldBy === undefined ? undefined : `it has to run, and its ${heldBy} holds it back until ${eligibleAt}` },
+  { code: "node/held", reason: ({ eligibleAt, heldBy, live, status }) => status === "clean" || status === "failed" || !live || heldBy === undefined ? undefined : `it has to run, and its ${heldBy} holds it back until ${eligibleAt}` },
   { code: "node/dormant", reason: ({ live }) => live ? undefined : "nobody reads what it derives, so it does not run" }
 ]
 

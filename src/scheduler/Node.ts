@@ -14,6 +14,7 @@ import type { Document } from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
 import type { Definition, Delivery } from "./Definition.ts"
 import * as Flag from "./Flag.ts"
+import type { Standpoint } from "./Standpoint.ts"
 
 const { ROOT } = Flag
 
@@ -82,7 +83,11 @@ export interface NodeRun {
   readonly changed: ReadonlyArray<string>
   /** The nodes that the newest run started. */
   children: Started | undefined
-  /** The same of the run before, while the newest one is under way. */
+  /** Where it started nodes and looked at what no change tells of: from where it did. */
+  standpoint: Standpoint | undefined
+  /** Whose standpoint the run under way takes, where it only brings back what that one started. */
+  recalled: Standpoint | undefined
+  /** The nodes of the run before, while the newest one is under way. */
   readonly abandoned: Started | undefined
   /** Whether the newest run is torn: what it read first was not there any more when it ended, so it left nothing. */
   isTorn: boolean
@@ -93,7 +98,7 @@ export interface NodeRun {
   /** The run that is under way comes to nothing: its node went, or what it read is to be made by somebody else. */
   readonly leave: () => void
   /** Stands as it did before runs that are taken back. */
-  readonly restore: (before: Pick<NodeRun, "children" | "error" | "since">) => void
+  readonly restore: (before: Pick<NodeRun, "children" | "error" | "since" | "standpoint">) => void
 }
 
 /**

@@ -14,9 +14,12 @@ import type { Environment } from "./Environment.ts"
 import * as Flag from "./Flag.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
+import { codeOf, tagOf } from "../registry/Outcome.ts"
 import { LabelBelow } from "../stage/Labels.ts"
 import type { Depth, Edge, Node } from "./Node.ts"
 import * as Reads from "./Reads.ts"
+import * as Standpoints from "./Standpoint.ts"
+import type { Standpoint } from "./Standpoint.ts"
 import { Runner } from "./Runner.ts"
 import type { Queue } from "./Queue.ts"
 
@@ -25,6 +28,17 @@ const { INVALID, KEPT, NEVER_RAN, UNSETTLED } = Flag
 /** One place that was read. */
 export type ObservedRead = readonly [address: string, depth: Depth]
 
+/** How a run failed. */
+export interface Failed {
+  readonly tag: string
+  readonly code: string
+  readonly message: string
+}
+
+/** Characters that are kept at most of what a run looked at without hearing of it again, and of what a failed run says. */
+export const STANDPOINT = 4096
+const MESSAGE = 2000
+
 /**
  * What is kept of one node.
  *
@@ -32,11 +46,15 @@ export type ObservedRead = readonly [address: string, depth: Depth]
  * @since 0.1.0
  */
 export interface Observation {
-  readonly v: 1
+  readonly v: 2
   readonly name: string
   /** What the node is: kind, output, writes, the digest of its module and a piece's inputs. Another one begins anew. */
   readonly fingerprint: string
   readonly status: "clean" | "invalid"
+  /** How its newest run failed, where it did. */
+  readonly failed?: Failed
+  /** Of a node that started others: from where it saw what no change tells of; `null` where that is too much to be kept. */
+  readonly standpoint?: Standpoint | null
   /** The group whose changes it does not hear of. */
   readonly group?: string
   /** The nodes that its newest run started: one that started some always runs when it comes back, so that those do, too. */
@@ -60,7 +78,7 @@ export const fingerprint = ({ _tag, given = "", output, writes }: Definition, ha
 
 /** Whether nothing is to be kept of a node but what it read, so that its runs change that only where they read something else. */
 const isPlain = ({ flags, gate, run }: Node): boolean =>
-  (flags & UNSETTLED) === 0 && gate === undefined && run !== undefined && run.children === undefined && !(run.error instanceof LabelBelow)
+  (flags & UNSETTLED) === 0 && gate === undefined && run !== undefined && run.children === undefined && run.error === undefined
 
 /** Whether what is kept of a node holds still. */
 export const isKept = (node: Node): boolean => (node.flags & KEPT) !== 0 && isPlain(node)
@@ -78,11 +96,13 @@ export const observe = (node: Node, hash: string | undefined): Observation | und
   const reads = found.map(({ depth, key, path }): ObservedRead => [Address.into(Address.ofKey(key), path).text, depth])
   const causes = found.flatMap(({ cause }, i) => cause > run.since ? [i] : [])
   return {
-    v: 1,
+    v: 2,
     name: node.definition.name,
     fingerprint: fingerprint(node.definition, hash),
     // Other rules may let it know what these did not.
     status: (flags & INVALID) === 0 && !(run.error instanceof LabelBelow) ? "clean" : "invalid",
+    ...(run.error !== undefined && { failed: failedBy(run.error) }),
+    ...(run.standpoint !== undefined && { standpoint: Standpoints.isLarge(run.standpoint, STANDPOINT) ? null : run.standpoint }),
     ...(changeGroup !== undefined && { group: changeGroup }),
     children: [...run.children?.keys() ?? []],
     reads,
@@ -97,9 +117,15 @@ export const observe = (node: Node, hash: string | undefined): Observation | und
   }
 }
 
+const failedBy = (error: unknown): Failed =>
+  ({ tag: tagOf(error), code: codeOf(error), message: (error instanceof Error ? error.message : String(error)).slice(0, MESSAGE) })
+
+/** The error of a run of an earlier process, as far as it is kept. */
+const errorOf = ({ code, message, tag }: Failed): Error => Object.assign(new Error(message), { _tag: tag, code })
+
 /** What would be kept of a node that read one place and found it well. */
 export const seen = (definition: Definition, address: Address.Address): Observation => ({
-  v: 1,
+  v: 2,
   name: definition.name,
   fingerprint: fingerprint(definition, undefined),
   status: "clean",
@@ -121,17 +147,20 @@ export const seen = (definition: Definition, address: Address.Address): Observat
  */
 export const resume = (node: Node, kept: Observation, around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment; readonly hash: string | undefined }): boolean => {
   const { gates, graph, hash, queue } = around
-  if (kept.v !== 1 || (node.flags & NEVER_RAN) === 0) return false
+  if (kept.v !== 2 || (node.flags & NEVER_RAN) === 0) return false
   const isCreator = kept.children.length > 0
   if (isCreator) node.run = new Runner(node, around.environment, kept.children)
   if (kept.fingerprint !== fingerprint(node.definition, hash)) return false
-  if (graph.labels !== undefined && kept.reads.some(([text, depth]) => graph.labels!.above(node.definition, graph.labels!.at(placeOf(text, depth), depth)) !== undefined)) return false
+  if (graph.labels !== undefined && looks(kept).some(([text, depth]) => graph.labels!.above(node.definition, graph.labels!.at(placeOf(text, depth), depth)) !== undefined)) return false
   const isGated = kept.throttledUntil + kept.debouncedUntil + kept.backoffUntil + kept.measured > 0
   if (isGated) gates.restore(node, kept)
-  if (isCreator) return true
+  if (isCreator) {
+    if (kept.status === "clean") node.run!.recalled = kept.standpoint ?? undefined
+    return true
+  }
   const run = new Runner(node, around.environment)
   node.run = run
-  run.since = graph.clock
+  run.restore({ children: undefined, error: kept.failed === undefined ? undefined : errorOf(kept.failed), since: graph.clock, standpoint: undefined })
   const isInvalid = kept.status === "invalid"
   node.flags = (node.flags & ~UNSETTLED) | (isInvalid ? INVALID : 0)
   let after: Edge | undefined
@@ -143,5 +172,8 @@ export const resume = (node: Node, kept: Observation, around: { readonly graph: 
   if (isInvalid && node.isLive) queue.push(node)
   return true
 }
+
+/** The places at which a node looked. */
+const looks = ({ reads, standpoint }: Observation): ReadonlyArray<ObservedRead> => [...reads, ...standpoint?.peeks.map(([place]) => [place, "deep"] as const) ?? []]
 
 const placeOf = (text: string, depth: Depth): Address.Address => depth === "children" ? Address.ofKey(text) : Address.parse(text)

@@ -109,14 +109,6 @@ export abstract class ReadSet extends NodeTransaction {
     return this.environment.graph.locations
   }
 
-  override get beat(): number {
-    return this.environment.moment.beat
-  }
-
-  override get now(): number {
-    return this.environment.moment.now
-  }
-
   override get(place: string | Cell): Value.Value {
     if (current.simple === this) {
       const location = typeof place === "string" ? this.locations.named(place) : place.found as Location | undefined

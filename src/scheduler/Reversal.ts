@@ -23,7 +23,7 @@ import type { Revival } from "./Revival.ts"
 const { GATED, INVALID, NEVER_RAN, REMOVED, UNSETTLED } = Flag
 
 /** How a node stood before the first of its runs. */
-interface Before extends Pick<NodeRun, "children" | "error" | "since"> {
+interface Before extends Pick<NodeRun, "children" | "error" | "since" | "standpoint"> {
   readonly flags: number
   readonly gate: Gate | undefined
 }
@@ -74,9 +74,9 @@ export class Reversal implements Noted {
     return this.befores.keys()
   }
 
-  runs({ children, error, node, since }: NodeRun): void {
+  runs({ children, error, node, since, standpoint }: NodeRun): void {
     if (this.befores.has(node)) return
-    this.befores.set(node, { flags: node.flags, gate: node.gate === undefined ? undefined : { ...node.gate }, since, children, error })
+    this.befores.set(node, { flags: node.flags, gate: node.gate === undefined ? undefined : { ...node.gate }, since, children, error, standpoint })
   }
 
   starts(node: Node, isKnown: boolean): void {

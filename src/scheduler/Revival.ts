@@ -45,6 +45,8 @@ export class Revival {
   /** The node that comes back now. */
   private node: Node | undefined
   private readonly around: Around
+  /** Nodes that run from where they stand today, because from where they stood is too much to be kept. */
+  private afresh: Array<Node> = []
   /** Nodes whose runs start others, with what is kept of them. */
   private readonly creators = new Map<Node, Observation>()
 
@@ -77,6 +79,16 @@ export class Revival {
     return this.failed !== undefined
   }
 
+  /** Whether what a node starts follows from another standpoint than before, so that it begins anew. */
+  isAfresh(node: Node): boolean {
+    return this.creators.get(node)?.standpoint === null
+  }
+
+  /** The nodes that ran from where they stand today since this was asked last. */
+  takeAfresh(): ReadonlyArray<Node> {
+    return this.afresh.splice(0)
+  }
+
   /** What one sees that had to run anyway, and may, is told like any other; of one that fails, and of one that has to wait, that run is still to come. */
   private run(node: Node, kept: Observation): void {
     const { gates, invalidation, settling } = this.around
@@ -84,6 +96,8 @@ export class Revival {
     const gate = node.gate === undefined ? undefined : { ...node.gate }
     this.isSilent = !isDue
     this.node = node
+    if (!isDue) node.run!.recalled = kept.standpoint ?? undefined
+    if (!isDue && kept.standpoint === null) this.afresh.push(node)
     settling.force(node)
     this.node = undefined
     this.isSilent = false

@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { addressOf, type Cell } from "../cell/Cell.ts"
 import type * as Value from "../cell/Value.ts"
 import { Draft } from "../stage/Draft.ts"
 import type { Startable } from "../stage/Transaction.ts"
@@ -15,6 +16,8 @@ import type { Environment } from "./Environment.ts"
 import * as Flag from "./Flag.ts"
 import { type Location, type Node, type NodeRun, type Started, UNENDED } from "./Node.ts"
 import { ReadSet } from "./ReadSet.ts"
+import * as Standpoints from "./Standpoint.ts"
+import type { Standpoint } from "./Standpoint.ts"
 
 const { INVALID, REMOVED, UNSETTLED } = Flag
 
@@ -33,6 +36,11 @@ export class Runner extends ReadSet implements NodeRun {
   isTorn = false
   /** Documents at which the run peeked, each with what it held. */
   private peeks: Array<readonly [root: Location, held: unknown]> | undefined = undefined
+  /** What it saw there, by place; and whether it asked for its moment. */
+  private sights: Array<readonly [place: string, value: Value.Value]> | undefined = undefined
+  private isDated = false
+  standpoint: Standpoint | undefined = undefined
+  recalled: Standpoint | undefined = undefined
 
   /** `children`: what a run of an earlier process started. */
   constructor(node: Node, environment: Environment, children?: ReadonlyArray<string>) {
@@ -40,6 +48,26 @@ export class Runner extends ReadSet implements NodeRun {
     if (children === undefined) return
     this.children = new Map(children.map((name) => [name, UNENDED]))
     this.isSpecial = true
+  }
+
+  override get beat(): number {
+    this.isDated = true
+    return (this.recalled ?? this.environment.moment).beat
+  }
+
+  override get now(): number {
+    this.isDated = true
+    return (this.recalled ?? this.environment.moment).now
+  }
+
+  override peek(place: string | Cell): Value.Value {
+    const { text } = addressOf(place)
+    const seen = this.recalled && Standpoints.at(this.recalled, text)
+    if (seen !== undefined) return seen.value
+    const value = super.peek(place)
+    this.sights ??= []
+    this.sights.push([text, value])
+    return value
   }
 
   override start(node: Startable | string, inputs?: unknown): string {
@@ -88,8 +116,8 @@ export class Runner extends ReadSet implements NodeRun {
     return this.peeks?.some(([root, held]) => this.locations.held(root) !== held) === true
   }
 
-  restore({ children, error, since }: Pick<NodeRun, "children" | "error" | "since">): void {
-    Object.assign(this, { children, error, since })
+  restore({ children, error, since, standpoint }: Pick<NodeRun, "children" | "error" | "since" | "standpoint">): void {
+    Object.assign(this, { children, error, since, standpoint })
     // The next run is to forget both.
     this.isSpecial = true
   }
@@ -100,6 +128,7 @@ export class Runner extends ReadSet implements NodeRun {
     this.children = undefined
     this.error = undefined
     this.peeks = undefined
+    this.sights = undefined
     this.isSpecial = this.abandoned !== undefined
   }
 
@@ -126,6 +155,7 @@ export class Runner extends ReadSet implements NodeRun {
   private close(value: Value.Value, clock: number): boolean {
     const { graph, since } = this
     this.since = clock
+    if (this.error === undefined) this.standpoint = this.recalled ?? this.taken()
     const { node: { output } } = this
     ignore(value)
     this.changed = this.error === undefined ? this.commit(value) : nothing
@@ -133,11 +163,21 @@ export class Runner extends ReadSet implements NodeRun {
     if (this.error !== undefined && graph.labels !== undefined && output !== undefined && this.environment.invalidation.derived(output, undefined, this.node)) this.changed = [output.key]
     if (graph.told !== undefined) graph.told(this, this.error === undefined ? this.draft?.own?.keys ?? nothing : nothing)
     this.draft = undefined
+    this.recalled = undefined
     const { abandoned } = this
     if (output !== undefined && this.error === undefined && abandoned === undefined) return true
     this.abandoned = undefined
     if (this.environment.finished(this, abandoned)) this.since = since
     return true
+  }
+
+  /** From where the run looked, where what it started may follow from that. */
+  private taken(): Standpoint | undefined {
+    const { isDated, sights = unseen } = this
+    this.isDated = false
+    if (this.children === undefined || (!isDated && sights.length === 0)) return undefined
+    const { beat, now } = this.environment.moment
+    return { beat, now, peeks: sights.map(([place, value]) => Standpoints.peeked(place, value)) }
   }
 
   /** Publishes what the run made, when its read set is in place; answers what differs by that. */
@@ -179,4 +219,5 @@ export class Runner extends ReadSet implements NodeRun {
 }
 
 const nothing: ReadonlyArray<string> = []
+const unseen: ReadonlyArray<readonly [place: string, value: Value.Value]> = []
 const noStarts: Started = new Map()

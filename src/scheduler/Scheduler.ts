@@ -301,6 +301,7 @@ export class Scheduler {
     if (above !== undefined) throw above
     const node = this.registry.register(definition, parent)
     if ((node.flags & UNSETTLED) !== 0) this.settling.started++
+    if (known === undefined && this.revival.isAfresh(parent)) this.registry.unclaimed?.(definition.name)
     const kept = known === undefined ? this.kept?.(node) : undefined
     if (kept?.observation !== undefined) this.revival.resume(node, kept.observation, kept.hash)
     if ((node.flags & NEVER_RAN) === 0 || known === node || node.isLive || !parent.isLive) return definition

@@ -38,7 +38,7 @@ describe("M: persistence of nodes", () => {
     scheduler.settle(5)
     const kept = scheduler.observation("index", "digest of its code")!
     assert.deepStrictEqual(kept, {
-      v: 1,
+      v: 2,
       name: "index",
       fingerprint: "Materializer  /index/* /log/:day digest of its code ",
       status: "clean",
@@ -257,5 +257,38 @@ describe("M: persistence of nodes", () => {
       yield* space.graph.trace(["run"])
       yield* space.step
       assert.deepStrictEqual(yield* known(space), ["half pass: /data/x", "more pass: /data/half", "watch pass: /data/more"])
+    }).pipe(Fx.scoped))
+
+  it.effect("M21 that a node failed is known after a restart, with its code; nothing runs for that, and a change of what it read runs it", () =>
+    Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const log = new Graph.Log()
+      const modules = () => [
+        put,
+        log.computation("half", "/data/half", (tx) => {
+          if (number(tx.get("/data/x")) % 2 === 1) throw Object.assign(new Error("odd"), { _tag: "Odd", code: "half/odd" })
+          return number(tx.get("/data/x")) / 2
+        }),
+        log.effect("watch", (tx) => tx.get("/data/half"))
+      ]
+      const standing = (space: Space) => Fx.map(space.graph.view, ({ findings, nodes, stats }): unknown => {
+        const { code, error, status } = nodes.find(({ name }) => name === "half")!
+        return { status, code, error, failed: stats.failed, found: findings.filter(({ code }) => code === "node/failed").map(({ node }) => node) }
+      })
+      const first = yield* machine.boot(modules())
+      yield* send(first, "/data/x", 4)
+      yield* send(first, "/data/x", 5)
+      const failed = { status: "failed", code: "half/odd", error: "odd", failed: 1, found: ["half"] } as const
+      assert.deepStrictEqual(yield* standing(first), failed)
+      log.take()
+      const space = yield* machine.boot(modules())
+      assert.deepStrictEqual(yield* standing(space), failed)
+      yield* space.step
+      assert.deepStrictEqual(yield* standing(space), failed)
+      assert.deepStrictEqual(log.take(), {})
+      yield* send(space, "/data/x", 8)
+      assert.deepStrictEqual(log.take(), { half: 1, watch: 1 })
+      assert.deepStrictEqual(yield* standing(space), { status: "clean", code: undefined, error: undefined, failed: 0, found: [] })
+      assert.deepInclude(yield* standing(yield* machine.boot(modules())), { status: "clean" })
     }).pipe(Fx.scoped))
 })

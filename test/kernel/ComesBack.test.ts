@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect as Fx, type Scope } from "effect"
+import { Clock, Effect as Fx, type Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { Computation, Effect, type Space, type Transaction, type Value } from "systole"
+import { Computation, CurrentReporter, Effect, Reporter, type Space, type Transaction, type Value } from "systole"
 import * as TestKernel from "../support/TestKernel.ts"
 import { enzyme, put, replays, steps, turns, write } from "./Kit.ts"
 import * as Machine from "./Machine.ts"
@@ -53,6 +53,55 @@ describe("What comes back with a space", () => {
       yield* replays(space)
       return yield* space.get("/data/child")
     })))
+
+  /** A node that starts one which follows from its moment and from what it peeked at. */
+  const dated = (place: (tx: Transaction) => string) => Computation.make({ name: "dated", output: "/data/dated", run: (tx) => {
+    const [born, beat, rate] = [tx.now, tx.beat, tx.peek(place(tx)) ?? null]
+    tx.start(Computation.make({ name: "child", output: "/data/child", run: (own) => [number(own.get("/data/x")), born, beat, rate] }))
+    return [number(tx.get("/data/kind")), born]
+  } })
+
+  it.effect("follows from when its creator ran and from what that peeked at, not from today, and replays so from every beat", () =>
+    alike((restart) => Fx.gen(function*() {
+      const machine = yield* Machine.make
+      const boot = machine.boot([put, dated(() => "/data/rate"), watch("e", "child"), watch("d", "dated")])
+      const began = yield* Clock.currentTimeMillis
+      let space = yield* boot
+      yield* TestClock.adjust(1000)
+      yield* write(space, ["/data/rate", { percent: 7 }], ["/data/x", 1])
+      yield* write(space, ["/data/rate", { percent: 9 }], ["/data/kind", 1])
+      const born = yield* space.get("/data/child")
+      for (let x = 2; x < 5; x++) {
+        yield* TestClock.adjust(1000)
+        yield* write(space, ["/data/rate", { percent: 10 + x }])
+        if (restart) space = yield* boot
+        yield* write(space, ["/data/x", x])
+      }
+      yield* replays(space)
+      const [x, moment, ...rest] = (yield* space.get("/data/child")) as ReadonlyArray<Value>
+      assert.deepStrictEqual<Value>([moment!, ...rest], (born as ReadonlyArray<Value>).slice(1))
+      return [x, number(moment) - began, rest]
+    })))
+
+  it.effect("begins anew, and says so, where what its creator peeked at is too much to be kept", () =>
+    Fx.gen(function*() {
+      const told: Array<string> = []
+      const reporter = new Reporter(({ note, topic }) => void told.push(`${topic} ${note.split(" ")[0]}`))
+      yield* Fx.gen(function*() {
+        const machine = yield* Machine.make
+        const boot = machine.boot([put, dated(() => "/data/rate"), watch("e", "child"), watch("d", "dated")])
+        const first = yield* boot
+        yield* write(first, ["/data/rate", "x".repeat(5000)], ["/data/x", 1])
+        yield* write(first, ["/data/kind", 1])
+        yield* write(first, ["/data/rate", 3])
+        const space = yield* boot
+        assert.isEmpty(told)
+        yield* write(space, ["/data/other", 1])
+        assert.deepStrictEqual(told, ["node/afresh dated"])
+        assert.strictEqual(((yield* space.get("/data/child")) as ReadonlyArray<Value>).at(-1), 3)
+        yield* replays(space)
+      }).pipe(Fx.provideService(CurrentReporter, reporter))
+    }).pipe(Fx.scoped))
 
   it.effect("is there before the first handler looks at it", () =>
     alike((restart) => Fx.gen(function*() {
