@@ -10,7 +10,8 @@ import type { Graph } from "../scheduler/Graph.ts"
 import type { Node, NodeRun } from "../scheduler/Node.ts"
 import { Trace } from "../scheduler/Trace.ts"
 import { isInPass } from "./Derivation.ts"
-import type { NamedNode, NodeLine } from "./Journal.ts"
+import type { NamedNode } from "./Journal.ts"
+import type { NodeLine } from "./NodeLine.ts"
 import type { Watch } from "./RunWatch.ts"
 
 /** What a beat made of nodes. */

@@ -16,7 +16,8 @@ import { STANDPOINT } from "../scheduler/Persistence.ts"
 import type { Value } from "../cell/Value.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Handling, Outcome } from "./Flight.ts"
-import type { NodeLine, NamedNode } from "./Journal.ts"
+import type { NamedNode } from "./Journal.ts"
+import type { NodeLine } from "./NodeLine.ts"
 
 /** In `NodeLine.at`: the run was part of the pass, after the merge. Each further round of it is one less. */
 export const PASS = -1

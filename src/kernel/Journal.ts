@@ -27,6 +27,8 @@ import type { Captured, Handling } from "./Flight.ts"
 import type { Foreign } from "./Foreign.ts"
 import * as Modules from "./Modules.ts"
 import type { ParkedNote } from "./Parked.ts"
+import * as NodeLines from "./NodeLine.ts"
+import type { NodeLine, NodeRunLine } from "./NodeLine.ts"
 import type { Verb } from "./Regime.ts"
 import type { Again } from "./Signal.ts"
 import * as Titles from "./Titles.ts"
@@ -39,20 +41,6 @@ export interface Sent {
   /** The enzyme that awaits it, where one does. */
   readonly enzyme: string | undefined
   readonly payload: Document | undefined
-}
-
-/** One run of a node in a beat. */
-export interface NodeLine {
-  readonly name: string
-  /** The place in the agenda of the handling that asked for it, `PASS`, or `FIRST`. */
-  readonly at: number
-  /** The nodes that started it, outermost first, with `/` between; `undefined` for a node of a module. */
-  readonly parent: string | undefined
-  /** Of one that was started, where its creators were not at rest: the beat of the run that made it what it is, `UNENDED` for one under way. */
-  readonly made: number | undefined
-  /** From where it looked, where it only brought back what its run of an earlier process had started. */
-  readonly recalled?: Standpoint | undefined
-  readonly error: { readonly tag: string; readonly code: string; readonly message: string } | undefined
 }
 
 /** A node that something is told of, and what it derives. One that was not taken in comes without where another one has its name. */
@@ -158,8 +146,8 @@ export const entry = (facts: Facts): string => {
     }
   }
   text += `],"runs":[${runs}]`
-  if (facts.nodes.length > 0) text += `,"nodes":[${facts.nodes.map(node).join(",")}]`
-  if (facts.secluded.length > 0) text += `,"aside":[${facts.secluded.map(node).join(",")}]`
+  if (facts.nodes.length > 0) text += `,"nodes":[${facts.nodes.map(NodeLines.textOf).join(",")}]`
+  if (facts.secluded.length > 0) text += `,"aside":[${facts.secluded.map(NodeLines.textOf).join(",")}]`
   if (facts.nodes.some(({ recalled }) => recalled !== undefined)) text += `,"recalled":${JSON.stringify(byLine(facts.nodes))}`
   if (facts.restless.length > 0) text += `,"restless":${JSON.stringify(facts.restless)}`
   if (facts.refused.length > 0) text += `,"refused":${JSON.stringify(facts.refused)}`
@@ -251,13 +239,6 @@ const control = (control: Control): string => {
 const written = ({ address, document }: Setting["write"]): string =>
   `${JSON.stringify(address.key)},${JSON.stringify(pointer(address.path))},[${document?.text ?? ""}]`
 
-const node = ({ at, error, made, name, parent }: NodeLine): string => {
-  const head = `["${name}",${at}`
-  const above = parent === undefined ? 0 : made === undefined ? `"${parent}"` : `["${parent}",${made}]`
-  if (error !== undefined) return `${head},${above},"${error.tag}","${error.code}"]`
-  return parent === undefined ? `${head}]` : `${head},${above}]`
-}
-
 /** The messages of the runs that failed, by their places in the agenda; those of nodes behind them. */
 const asides = ({ nodes, runs }: Facts): string | undefined => {
   let messages: Array<readonly [run: number, message: string]> | undefined
@@ -287,12 +268,6 @@ export type RunLine =
   | readonly [input: number, enzyme: "", outcome: "cycle", names: ReadonlyArray<string>]
   | readonly [input: number, enzyme: "", outcome: "discarded"]
   | readonly [input: number, enzyme: string, outcome: "retry" | "dead" | "fatal", tag: string, code: string]
-
-/**
- * One run of a node: its name, the place in the agenda of the handling that asked for it, -1 in the pass and less in its further rounds and before all handlings, the nodes
- * that started it, with the beat that made it what it is where they were not at rest, or 0, and how it failed.
- */
-export type NodeRunLine = readonly [name: string, at: number, parent?: string | readonly [parent: string, made: number] | 0, tag?: string, code?: string]
 
 /** One document that changed: who wrote it, and its value before and after. */
 export type CellLine = readonly [key: string, writers: number | ReadonlyArray<number>, before: readonly [unknown?], after: readonly [unknown?]]

@@ -18,7 +18,7 @@ import { Own } from "../stage/Own.ts"
 import type { Depth, Lineage, Origins } from "../stage/ReadLog.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import * as Derivations from "./Derivation.ts"
-import type { NodeLine } from "./Journal.ts"
+import type { NodeLine } from "./NodeLine.ts"
 
 const none: ReadonlyArray<NodeLine> = []
 
