@@ -37,7 +37,7 @@ const attacks: ReadonlyArray<Attack> = [...bombs, ...content, ...Intruder.reader
 const LEAST = 500
 
 /** How much of the time that is left an attack may take: the runs leave some to the fuzzers. */
-const share = (attack: Attack): number => attack === runs ? 0.75 : 1 / Math.max(1, Fuzz.all.length - Fuzz.all.indexOf(attack))
+const share = (attack: Attack): number => attack === runs ? 0.85 : 1 / Math.max(1, Fuzz.all.length - Fuzz.all.indexOf(attack))
 
 /** How an attack is made. */
 export interface Options {
