@@ -184,6 +184,67 @@ const idle = (): Case => {
   }
 }
 
+/** One watched cell that follows from so many others. */
+const wide = (size: number) => {
+  const scheduler = new Scheduler()
+  const above = Array.from({ length: size }, (_, i) => Cell.make(`/c/${i}`))
+  above.forEach((cell, i) => scheduler.register(Computation.make({ name: `c${i}`, output: Cell.addressOf(cell).text, run: (tx) => Number(tx.get(`/s/${i % 100}`) ?? 0) })))
+  scheduler.register(Computation.make({ name: "total", output: "/total", run: (tx) => above.reduce((sum, cell) => sum + Number(tx.get(cell)), 0) }))
+  scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/total"), deliver: nothing }))
+  scheduler.settle()
+  return scheduler
+}
+
+/** A read of what is live and at rest, in a turn in which something else changed. */
+const flat = (): Case => {
+  const engines = new Map<number, Scheduler>()
+  let value = 0
+  const read = (size: number): Round => () => {
+    const scheduler = engines.get(size) ?? wide(size)
+    engines.set(size, scheduler)
+    return 1_000_000 * elapsed(() => {
+      for (let i = 0; i < 1000; i++) {
+        scheduler.set("/elsewhere", ++value)
+        scheduler.settle(value)
+        scheduler.pull("/total")
+      }
+    }) / 1000
+  }
+  return {
+    name: "a change and a read of a live cell, by how much that derives from",
+    unit: "ns",
+    baseline: "100",
+    rounds: 9,
+    warm: 3,
+    contenders: { "100": read(100), "10000": read(10_000), "50000": read(50_000) }
+  }
+}
+
+/** Ten layers in which each cell follows from four above; after each write to one source each leaf is read. */
+const leaves = (): Case => {
+  const read = (isWatched: boolean): Round => {
+    const width = 100
+    const scheduler = new Scheduler()
+    for (let layer = 1; layer <= 10; layer++) {
+      for (let i = 0; i < width; i++) {
+        const above = [0, 1, 2, 3].map((k) => `/l${layer - 1}/${(i + k) % width}`)
+        scheduler.register(Computation.make({ name: `l${layer}-${i}`, output: `/l${layer}/${i}`, run: (tx) => above.reduce((sum, cell) => sum + Number(tx.get(cell) ?? 0), 0) % 1009 }))
+      }
+    }
+    const ends = Array.from({ length: width }, (_, i) => `/l10/${i}`)
+    if (isWatched) for (const end of ends) scheduler.register(Effect.make({ name: `watch-${end.slice(5)}`, read: (tx) => tx.get(end), deliver: nothing }))
+    let value = 0
+    return () => 1000 * elapsed(() => {
+      for (let i = 0; i < 20; i++) {
+        scheduler.set(`/l0/${value % width}`, ++value)
+        if (isWatched) scheduler.settle(value)
+        for (const end of ends) scheduler.pull(end)
+      }
+    }) / 20
+  }
+  return { name: "read each leaf after each write: 100 leaves, 10 layers", unit: "µs", baseline: "watched", rounds: 9, warm: 3, contenders: { watched: read(true), dormant: read(false) } }
+}
+
 const TURNS = 50
 
 /** How long a read takes that follows the last run's, and how many bytes of the heap it leaves. */
@@ -265,7 +326,7 @@ const resumed = (count: number): Case => {
 }
 
 const bench: Bench = {
-  cases: [...shapeCases, ...unchanged(), rare(), idle(), ...million, resumed(100_000), ...journaledCases],
+  cases: [...shapeCases, ...unchanged(), rare(), idle(), flat(), leaves(), ...million, resumed(100_000), ...journaledCases],
   note: "Ratios are of times: below 1 is faster than alien-signals. All came to the same sums, effects and computed values.",
   close: compare
 }
