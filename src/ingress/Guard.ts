@@ -52,14 +52,19 @@ export const make = (rules: Rules, hash: Hash["Service"]): (request: Request) =>
   }
 }
 
-/** Whether a page of another origin sends this, such as one at another port, other than by leading its reader here. */
+/**
+ * Whether a page of another origin sends this, such as one at another port, other than by leading its reader here.
+ *
+ * A frame inside such a page is its own doing: its reader could be made to press what the frame shows.
+ */
 const isFromElsewhere = (request: Request): boolean => {
   const { headers, method } = request
   const origin = headers.get("origin")
   if (origin !== null) return !URL.canParse(origin) || new URL(origin).host !== new URL(`http://${hostOf(request)}`).host
   const site = headers.get("sec-fetch-site")
   if (site === null || site === "same-origin" || site === "none") return false
-  return !(method === "GET" && headers.get("sec-fetch-mode") === "navigate")
+  const destination = headers.get("sec-fetch-dest") ?? "document"
+  return !(method === "GET" && headers.get("sec-fetch-mode") === "navigate" && destination === "document")
 }
 
 const elsewhere = new RequestRefused({
@@ -96,4 +101,4 @@ const sameDigest = (a: string, b: string): boolean => {
 /** The host that a request names; an old client may name none. */
 const hostOf = ({ headers, url }: Request): string => headers.get("host") ?? (URL.canParse(url) ? new URL(url).host : "")
 
-const isLocal = (host: string): boolean => /^(?:localhost|[a-z0-9-]+\.localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?$/i.test(host)
+const isLocal = (host: string): boolean => URL.canParse(`http://${host}`) && /^(?:localhost|[a-z0-9-]+\.localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?$/i.test(host)

@@ -48,6 +48,21 @@ describe("Guard", () => {
     assert.isUndefined(check({ method: "GET", url: "http://localhost:4200/x", headers: new Headers({ host: "localhost:4200", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" }) } as Request))
   })
 
+  it("shows nothing inside a page of another origin, which could have its reader press what is there", () => {
+    const check = Guard.make({ token: undefined, loopback: true }, hash)
+    const led = (to: string) =>
+      check({ method: "GET", url: "http://localhost:4200/x", headers: new Headers({ host: "localhost:4200", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": to }) } as Request)?.code
+    for (const frame of ["iframe", "frame", "embed", "object"]) assert.strictEqual(led(frame), "host/refused", frame)
+    assert.isUndefined(led("document"))
+  })
+
+  it("refuses hosts that are no address, whatever page asks", () => {
+    const check = Guard.make({ token: undefined, loopback: true }, hash)
+    for (const host of ["127.999.1.1", "127.0.0.256:4200", "localhost:99999"]) {
+      for (const origin of ["http://localhost:4200", `http://${host}`]) assert.strictEqual(check(request({ host, origin }))?.code, "host/refused", `${host} ${origin}`)
+    }
+  })
+
   it("takes a token that it does not know for none, where it has no token itself", () => {
     for (const loopback of [true, false]) {
       const check = Guard.make({ token: undefined, loopback }, hash)
