@@ -9,6 +9,7 @@ import * as Fuzz from "./Fuzz.ts"
 import * as Intruder from "./Intruder.ts"
 import { bombs } from "./Bombs.ts"
 import { runs } from "./Runs.ts"
+import { spaces } from "./Spaces.ts"
 import { make, memory, type World } from "./World.ts"
 
 /** One attack: how often it tried, or an error that says what did not hold. */
@@ -31,7 +32,7 @@ export interface Result {
 }
 
 /** The attacks that end by themselves. */
-const attacks: ReadonlyArray<Attack> = [...bombs, ...content, ...Intruder.readers, ...streams, ...Intruder.callers, runs]
+const attacks: ReadonlyArray<Attack> = [...bombs, ...content, ...Intruder.readers, ...streams, ...Intruder.callers, ...spaces, runs]
 
 /** The least time of an attack that goes on as long as there is some, in milliseconds. */
 const LEAST = 500
@@ -46,10 +47,10 @@ export interface Options {
   readonly told: (result: Result) => void
 }
 
-/** Makes all attacks once, and fuzzes for the rest of the time; answers whether all held. */
+/** Packs, makes all attacks once, and fuzzes for the rest of the time; answers whether all held. */
 export const run = async ({ seconds, seed, told }: Options): Promise<boolean> => {
-  const world = await make(Dice.make(seed))
   const end = performance.now() + seconds * 1000
+  const world = await make(Dice.make(seed))
   let held = true
   try {
     for (const attack of [...attacks, ...Fuzz.all]) {

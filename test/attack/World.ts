@@ -3,11 +3,12 @@
  *
  * @module
  */
-import { readFileSync } from "node:fs"
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises"
+import { readdirSync, readFileSync } from "node:fs"
+import { mkdir, writeFile } from "node:fs/promises"
 import { request as send } from "node:http"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { create } from "../package/Project.ts"
+import * as Command from "../scripts/Command.ts"
 import { type Server, start } from "../scripts/Server.ts"
 import type { Dice } from "../support/Dice.ts"
 import * as Hostile from "./Hostile.ts"
@@ -41,6 +42,8 @@ export interface Answer {
 /** A server under attack. */
 export interface Target {
   readonly server: Server
+  /** The folder of its data. */
+  readonly data: string
   /** What it printed on standard error so far. */
   readonly printed: () => string
   readonly ask: (path: string, sent?: Sent) => Promise<Answer>
@@ -54,44 +57,67 @@ export interface World {
   readonly guarded: Target
   /** Without a token, for programs of this machine. */
   readonly open: Target
+  /** Starts one more server on a project of its own; whoever starts it ends it. */
+  readonly start: (setup: Setup) => Promise<Target>
   readonly roll: Dice
   readonly end: () => Promise<void>
 }
 
-const config = (token: boolean): string => `import { defineConfig } from "systole"
-export default defineConfig({
-  spaces: { create: "on-demand" },
-  ${token ? `token: ${JSON.stringify(tokens.operator)},
+/** A project under attack. */
+export interface Setup {
+  /** Its folder, beside those of the others; a second start finds the data of the first. */
+  readonly name: string
+  /** The fields of its configuration. */
+  readonly config: string
+  /** The sources of its enzymes by their names. */
+  readonly enzymes: Readonly<Record<string, string>>
+  /** What the operator shows, where the configuration has a token. */
+  readonly token?: string
+}
+
+const enzymes = { hostile: Hostile.module }
+
+const guarded: Setup = {
+  name: "guarded",
+  config: `spaces: { create: "on-demand" },
+  token: ${JSON.stringify(tokens.operator)},
   labels: {
     cells: { "/data/pay/**": ["salary"] },
     readers: { web: { token: ${JSON.stringify(tokens.web)}, clearance: [] }, office: { token: ${JSON.stringify(tokens.office)}, clearance: ["salary"] } }
-  }` : ""}
-})
-`
+  }`,
+  enzymes,
+  token: tokens.operator
+}
 
-/** Starts both servers on projects of their own. */
+/** Packs the package, installs it, and starts both servers with the installed command. */
 export const make = async (roll: Dice): Promise<World> => {
-  const folder = await mkdtemp(join(tmpdir(), "systole-attack-"))
-  const [guarded, open] = await Promise.all([true, false].map((token) => target(join(folder, token ? "guarded" : "open"), token)))
+  await Command.ensure()
+  const { folder, remove } = await create({ built: true })
+  const start = (setup: Setup): Promise<Target> => target(folder, setup)
+  const both = await Promise.all([start(guarded), start({ name: "open", config: `spaces: { create: "on-demand" }`, enzymes })])
   return {
-    guarded: guarded!,
-    open: open!,
+    guarded: both[0],
+    open: both[1],
+    start,
     roll,
     end: async () => {
-      await Promise.all([guarded!, open!].map(({ server }) => server.end("SIGKILL")))
-      await rm(folder, { recursive: true, force: true })
+      await Promise.all(both.map(({ server }) => server.end("SIGKILL")))
+      await remove()
     }
   }
 }
 
-const target = async (folder: string, token: boolean): Promise<Target> => {
+const target = async (parent: string, { config, enzymes, name, token }: Setup): Promise<Target> => {
+  const folder = join(parent, name)
   await mkdir(join(folder, "enzymes"), { recursive: true })
   await writeFile(join(folder, "package.json"), `{ "type": "module", "private": true }`)
-  await writeFile(join(folder, "systole.config.ts"), config(token))
-  await writeFile(join(folder, "enzymes", "hostile.ts"), Hostile.module)
+  await writeFile(join(folder, "systole.config.ts"), `import { defineConfig } from "systole"\nexport default defineConfig({ ${config} })\n`)
+  for (const [enzyme, source] of Object.entries(enzymes)) await writeFile(join(folder, "enzymes", `${enzyme}.ts`), source)
   const chunks: Array<string> = []
-  const server = await start(folder, join(folder, "data"), { told: (text) => chunks.push(text) })
-  const ask = (path: string, sent: Sent = {}) => request(server.url, path, token ? { ...sent, headers: { authorization: `Bearer ${tokens.operator}`, ...sent.headers } } : sent)
+  const data = join(folder, "data")
+  const server = await start(folder, data, { command: join(parent, "node_modules", "systole", "dist", "command", "systole.js"), told: (text) => chunks.push(text) })
+  const ask = (path: string, sent: Sent = {}) =>
+    request(server.url, path, token === undefined ? sent : { ...sent, headers: { authorization: `Bearer ${token}`, ...sent.headers } })
   const check = async (): Promise<void> => {
     if (server.process.exitCode !== null || server.process.signalCode !== null) throw new Error(`the server ended: ${chunks.join("").slice(-500)}`)
     const { status } = await ask("/livez")
@@ -99,13 +125,22 @@ const target = async (folder: string, token: boolean): Promise<Target> => {
     const used = memory(server.process.pid)
     if (used > MEMORY) throw new Error(`the server has ${used} MiB resident, and may have ${MEMORY}`)
   }
-  return { server, printed: () => chunks.join(""), ask, check }
+  return { server, data, printed: () => chunks.join(""), ask, check }
 }
 
 /** How many MiB of a process are resident; 0 where the system does not tell. */
 export const memory = (pid: number | undefined): number => {
   try {
     return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024)
+  } catch {
+    return 0
+  }
+}
+
+/** How many descriptors a process has; 0 where the system does not tell. */
+export const descriptors = (pid: number | undefined): number => {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).length
   } catch {
     return 0
   }

@@ -29,12 +29,12 @@ const expectSuccess = async (line: readonly [string, ...Array<string>], cwd: str
   if (code !== 0) throw new Error(`"${line.join(" ")}" ended with ${code}: ${output}`)
 }
 
-/** Packs the package and installs it, with its dependencies taken from those that are here. */
-export const create = async (): Promise<Project> => {
+/** Packs the package and installs it, with its dependencies taken from those that are here; `built` packs `dist` as it is. */
+export const create = async ({ built = false }: { readonly built?: boolean } = {}): Promise<Project> => {
   const folder = await mkdtemp(join(tmpdir(), "systole-project-"))
   const modules = join(folder, "node_modules")
   await mkdir(modules)
-  await expectSuccess(["npm", "pack", "--pack-destination", folder], root)
+  await expectSuccess(["npm", "pack", ...built ? ["--ignore-scripts"] : [], "--pack-destination", folder], root)
   const [archive] = (await readdir(folder)).filter((file) => file.endsWith(".tgz"))
   await expectSuccess(["tar", "-xzf", archive!], folder)
   const home = join(modules, "systole")

@@ -19,10 +19,10 @@ const folder = join(root, "dist", "command")
 /** The file that `bin` of the package names. */
 export const file = join(folder, "systole.js")
 
-/** The command line that runs the bundled command on a host. */
-export const line = (host: Host): readonly [string, ...Array<string>] => {
-  if (host === "deno") return [tool("deno"), "run", "-A", file]
-  return [host === "bun" ? tool("bun") : node(), file]
+/** The command line that runs the bundled command on a host: the one that is here, or one that is installed. */
+export const line = (host: Host, command = file): readonly [string, ...Array<string>] => {
+  if (host === "deno") return [tool("deno"), "run", "-A", command]
+  return [host === "bun" ? tool("bun") : node(), command]
 }
 
 /** The bundle's entries, by the files that they become. */

@@ -22,14 +22,16 @@ export interface Server {
 /** How a server is started. */
 export interface Options {
   readonly host?: Host
+  /** The file of an installed command; without it, the bundle of this project runs. */
+  readonly command?: string
   /** Told what it prints on standard error; without it, that goes where this process prints its own. */
   readonly told?: (text: string) => void
 }
 
 /** Starts `systole start` in a project's folder, on a free port, with its data in `data`. */
-export const start = async (project: string, data: string, { host = "node", told }: Options = {}): Promise<Server> => {
+export const start = async (project: string, data: string, { command, host = "node", told }: Options = {}): Promise<Server> => {
   await Command.ensure()
-  const [file, ...args] = Command.line(host)
+  const [file, ...args] = Command.line(host, command)
   const child = spawn(file, [...args, "start", "--port", "0", "--data", data, "--json"], {
     cwd: project,
     env: environment(),
