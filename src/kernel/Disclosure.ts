@@ -15,7 +15,7 @@ import type { LiveBody } from "./Body.ts"
 import * as Modules from "./Modules.ts"
 
 /** What it is made from. */
-type Around = Pick<LiveBody, "enzymes" | "labels" | "nodes">
+type Around = Pick<LiveBody, "enzymes" | "labels" | "nodes" | "store">
 
 /** An atom that no rule and no clearance can hold, since it has a space. */
 const OPERATOR = Label.make(["the operator"])
@@ -55,8 +55,12 @@ export class Disclosure implements Pick<Labels, "of" | "at" | "above"> {
   private closed(address: Address.Address, label: Label.Label): Label.Label {
     const { id } = address
     if (isRuntime(id)) return this.isGranted(address) ? label : Label.join(label, OPERATOR)
-    const module = id.startsWith(CONTENT) ? this.moduleOf(id.slice(CONTENT.length)) : undefined
-    return module === undefined ? label : Label.join(label, this.of(Modules.address(module)))
+    if (!id.startsWith(CONTENT)) return label
+    const hash = id.slice(CONTENT.length)
+    const module = this.moduleOf(hash)
+    if (module !== undefined) return Label.join(label, this.of(Modules.address(module)))
+    // The text of a version that runs no more: no rule names it.
+    return this.around.store.isCode(hash) ? Label.join(label, OPERATOR) : label
   }
 
   private isGranted(address: Address.Address): boolean {

@@ -102,7 +102,7 @@ export const activation = ({ enzymes, nodes }: { readonly enzymes: Enzymes; read
     if (documents.read(address(name).key)?.text === documentOf(module)?.text) continue
     modules.push(module)
     for (const { hash, text } of codes) {
-      if (text !== undefined && !documents.shows(hash)) texts.set(hash, { hash, bytes: new TextEncoder().encode(text) })
+      if (text !== undefined && !documents.shows(hash)) texts.set(hash, { hash, bytes: new TextEncoder().encode(text), code: true })
     }
   }
   return { modules, descriptions: described(enzymes, documents), texts: [...texts.values()] }

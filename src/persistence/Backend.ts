@@ -23,7 +23,7 @@ export const PARTS = 1024
  * @category models
  * @since 0.1.0
  */
-export type Content = { readonly bytes: Uint8Array } | { readonly upload: number }
+export type Content = { readonly bytes: Uint8Array; readonly code: boolean } | { readonly upload: number }
 
 /**
  * The net effect of all batches between two flushes: each thing once, in its last form.
@@ -82,6 +82,7 @@ export interface Backend {
   blob(hash: string): Uint8Array | undefined
   blobPart(hash: string, part: number): BlobPart | undefined
   holds(hash: string): boolean
+  isCode(hash: string): boolean
   undated(): ReadonlyArray<string>
   /** Looks at each row but those of the journal, some at a time; throws at the first that is not what was written. */
   examine(): Iterable<void>

@@ -190,6 +190,10 @@ export class GroupStore implements SpaceStore {
     return this.overlay.blobs.has(hash) || this.backend.holds(hash)
   }
 
+  isCode(hash: string): boolean {
+    return this.overlay.isCode(hash) || this.backend.isCode(hash)
+  }
+
   examine(): Iterable<void> {
     return this.backend.examine()
   }

@@ -9,6 +9,7 @@ import type { JournalRow } from "./Persistence.ts"
 
 interface Blob {
   readonly bytes: Uint8Array
+  readonly code: boolean
   /** The newest beat whose journal row mentions it. */
   beat: number
 }
@@ -37,14 +38,18 @@ export class MemoryContent {
     return this.blobs.has(hash)
   }
 
+  isCode(hash: string): boolean {
+    return this.blobs.get(hash)?.code === true
+  }
+
   /** What came after the newest beat, and is named by none before. */
   fresh(): ReadonlyArray<string> {
     return [...this.undated].filter((hash) => this.blobs.get(hash)?.beat === -1)
   }
 
   /** Content came, or came once more. */
-  put(hash: string, bytes: () => Uint8Array): void {
-    if (!this.blobs.has(hash)) this.blobs.set(hash, { bytes: bytes(), beat: -1 })
+  put(hash: string, bytes: () => Uint8Array, code: boolean): void {
+    if (!this.blobs.has(hash)) this.blobs.set(hash, { bytes: bytes(), code, beat: -1 })
     this.due.delete(hash)
     this.undated.add(hash)
   }

@@ -136,6 +136,10 @@ class MemoryBackend implements Backend {
     return bytes && partOf(bytes, part)
   }
 
+  isCode(hash: string): boolean {
+    return this.data.content.isCode(hash)
+  }
+
   holds(hash: string): boolean {
     return this.data.content.has(hash)
   }
@@ -185,7 +189,7 @@ class MemoryBackend implements Backend {
       else data.observations.set(node, row)
     }
     for (const [hash, content] of group.blobs) {
-      data.content.put(hash, () => "bytes" in content ? content.bytes.slice() : this.readUpload(content.upload))
+      data.content.put(hash, () => "bytes" in content ? content.bytes.slice() : this.readUpload(content.upload), "code" in content && content.code)
       if ("upload" in content) this.dropUpload(content.upload)
     }
     data.content.date(group.journal, group.head.clock + this.pruning.retention.contentMillis)

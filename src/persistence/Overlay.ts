@@ -59,12 +59,17 @@ export class Overlay implements Group {
       if (row.id !== undefined) this.named.push(row)
     }
     for (const seq of batch.dequeued) if (!this.queued.delete(seq)) this.dequeued.add(seq)
-    for (const { bytes, hash } of batch.blobs) this.blobs.set(hash, { bytes })
+    for (const { bytes, code, hash } of batch.blobs) this.blobs.set(hash, { bytes, code: code === true || this.isCode(hash) })
     for (const row of batch.observations) this.observations.set(row.node, row)
     const { entry } = batch
     if (entry === undefined) return
     this.journal.push(entry)
     this.head = { beat: entry.beat, clock: entry.clock, hash: entry.hash }
+  }
+
+  isCode(hash: string): boolean {
+    const content = this.blobs.get(hash)
+    return content !== undefined && "code" in content && content.code
   }
 
   addBlob(hash: string, content: Content): void {

@@ -57,6 +57,8 @@ export interface QueueRow {
 export interface BlobRow {
   readonly hash: string
   readonly bytes: Uint8Array
+  /** The text of a module, which came with its activation. */
+  readonly code?: boolean
 }
 
 /** What is kept of a reactive node, outside the cell tree; no text takes it away. */
@@ -159,6 +161,8 @@ export interface SpaceStore {
   readonly blobPart: (hash: string, part: number) => BlobPart | undefined
   /** Whether there is content with this digest; its bytes are not read. */
   readonly holds: (hash: string) => boolean
+  /** Whether content came first as the text of a module. */
+  readonly isCode: (hash: string) => boolean
   /** Content that came after the newest beat, as of the last flush: no journal row names it yet. */
   readonly undated: () => ReadonlyArray<string>
   /** Looks at each durable row but those of the journal, some at a time; throws at the first that is not what was written. */

@@ -31,7 +31,8 @@ export const cell = (stored: string, text: string): number => Checksum.ofText(te
 export const queued = (seq: number, id: string | null, text: string): number => Checksum.ofText(text, Checksum.ofValues(seq, id))
 export const observation = (node: string, text: string): number => Checksum.ofText(text, Checksum.ofText(node))
 export const receipt = (id: string, enzyme: string, beat: number): number => Checksum.ofValues(id, enzyme, beat)
-export const blob = (hash: string, epoch: number, upload: number): number => Checksum.ofValues(hash, epoch, upload)
+export const blob = ([hash, epoch, upload, code]: readonly [hash: string, epoch: number, upload: number, code: number]): number =>
+  Checksum.ofValues(hash, epoch, upload, code)
 export const callers = (age: number, text: string): number => Checksum.ofText(text, Checksum.ofValues(age))
 export const part = (part: number, bytes: Uint8Array): number => Checksum.ofBytes(bytes, part)
 

@@ -82,6 +82,12 @@ export class SqlRows {
     return row === undefined ? undefined : this.blob(row)
   }
 
+  isCode(hash: string): boolean {
+    const row = this.sql.blob.get(hash)
+    if (row !== undefined) this.blob(row)
+    return row?.[4] === 1
+  }
+
   bytes(place: Place): Uint8Array {
     return Bytes.concat(this.sql.parts.all(...place).map((row) => this.part(row, place)))
   }
@@ -152,8 +158,8 @@ export class SqlRows {
   }
 
   private blob(row: SqlRow): Place {
-    const [hash, epoch, upload, sum] = row as unknown as readonly [string, number, number, number]
-    this.check(sum, Sealed.blob(hash, epoch, upload), () => `the content ${hash}`)
+    const [hash, epoch, upload, sum, code] = row as unknown as readonly [string, number, number, number, number]
+    this.check(sum, Sealed.blob([hash, epoch, upload, code]), () => `the content ${hash}`)
     return [epoch, upload]
   }
 

@@ -17,7 +17,7 @@ export const FORMAT = 6
  * `receipt` holds the others, and both are numbered by age; long texts come last in
  * a row, so that what stands before them is read without them, and `sum` is the checksum of a row (`Sealed.ts`); `blob` points to `part`, so that
  * finishing an upload moves no bytes, and knows the newest beat that mentions it
- * and when it is to be looked at; `mention` has what the documents and the queue
+ * and when it is to be looked at, and marks the texts of modules, which readers are not shown; `mention` has what the documents and the queue
  * mention of content; `upload` names those parts that no blob points to.
  */
 const tables = [
@@ -40,7 +40,7 @@ const tables = [
   "CREATE TABLE IF NOT EXISTS queue (seq INTEGER PRIMARY KEY, id TEXT, sum INTEGER NOT NULL, text TEXT NOT NULL) STRICT",
   "CREATE INDEX IF NOT EXISTS queue_id ON queue (id) WHERE id IS NOT NULL",
   `CREATE TABLE IF NOT EXISTS blob (
-    hash TEXT PRIMARY KEY, epoch INTEGER NOT NULL, upload INTEGER NOT NULL, sum INTEGER NOT NULL, beat INTEGER NOT NULL, due REAL) STRICT, WITHOUT ROWID`,
+    hash TEXT PRIMARY KEY, epoch INTEGER NOT NULL, upload INTEGER NOT NULL, sum INTEGER NOT NULL, beat INTEGER NOT NULL, due REAL, code INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
   "CREATE INDEX IF NOT EXISTS blob_due ON blob (due)",
   "CREATE TABLE IF NOT EXISTS mention (age INTEGER PRIMARY KEY, holder TEXT NOT NULL, hash TEXT NOT NULL, UNIQUE (holder, hash)) STRICT",
   "CREATE INDEX IF NOT EXISTS mention_hash ON mention (hash)",
@@ -107,8 +107,8 @@ export const statements = (driver: Pick<SqlDriver, "prepare">) => statementsOf((
 
 /** Those on content and what mentions it. */
 const contentOf = (prepare: SqlDriver["prepare"]) => ({
-  blob: prepare("SELECT hash, epoch, upload, sum FROM blob WHERE hash = ?"),
-  addBlob: prepare("INSERT INTO blob VALUES (?, ?, ?, ?, -1, NULL)"),
+  blob: prepare("SELECT hash, epoch, upload, sum, code FROM blob WHERE hash = ?"),
+  addBlob: prepare("INSERT INTO blob VALUES (?, ?, ?, ?, -1, NULL, ?)"),
   undatedBlobs: prepare("SELECT hash FROM blob WHERE due IS NULL AND beat = -1"),
   renewBlob: prepare("UPDATE blob SET due = NULL WHERE hash = ?"),
   dateBlobs: prepare("UPDATE blob SET due = ? WHERE due IS NULL"),
@@ -183,7 +183,7 @@ const statementsOf = (prepare: SqlDriver["prepare"]) => ({
   isListed: prepare("SELECT count(*) FROM cell INDEXED BY cell_parent WHERE parent = ? AND key = ?"),
   everyReceipt: prepare("SELECT age, id, enzyme, beat, sum FROM receipt WHERE age > ? ORDER BY age LIMIT ?"),
   everyObservation: prepare("SELECT node, sum, text FROM observation WHERE node > ? ORDER BY node LIMIT ?"),
-  everyBlob: prepare("SELECT hash, epoch, upload, sum FROM blob WHERE hash > ? ORDER BY hash LIMIT ?")
+  everyBlob: prepare("SELECT hash, epoch, upload, sum, code FROM blob WHERE hash > ? ORDER BY hash LIMIT ?")
 })
 
 /** The statements of one handle. */

@@ -147,6 +147,10 @@ class SqlBackend implements Backend {
     return this.rows.blobPart(hash, part)
   }
 
+  isCode(hash: string): boolean {
+    return this.rows.isCode(hash)
+  }
+
   holds(hash: string): boolean {
     return this.sql.blob.get(hash) !== undefined
   }
@@ -296,7 +300,8 @@ class SqlBackend implements Backend {
       for (let at = 0, part = 0; at < bytes.length; at += PART, part++) this.addPart(upload, part, bytes.subarray(at, at + PART))
     }
     if ("upload" in content) this.sql.endUpload.run(this.epoch, upload)
-    this.sql.addBlob.run(hash, this.epoch, upload, Sealed.blob(hash, this.epoch, upload))
+    const code = "code" in content && content.code ? 1 : 0
+    this.sql.addBlob.run(hash, this.epoch, upload, Sealed.blob([hash, this.epoch, upload, code]), code)
   }
 
   /** Deletes some of what is older than the retention, but never the head's own row; answers the newest row that is gone. */

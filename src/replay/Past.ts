@@ -167,6 +167,11 @@ export class Past implements SpaceStore {
     return bytes && partOf(bytes, part)
   }
 
+  /** Readers look at the present alone. */
+  isCode(): boolean {
+    return false
+  }
+
   holds(hash: string): boolean {
     this.catchUp()
     return !this.unseen.has(hash) && this.source.holds(hash)

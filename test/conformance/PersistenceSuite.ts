@@ -182,6 +182,16 @@ const blobs = (test: Test) => {
       assert.isUndefined(store.blob("other"))
       assert.deepStrictEqual(["big", "empty", "other"].map((hash) => store.holds(hash)), [true, true, false])
     }))
+  test("marks the texts of modules among content, whatever content comes once more", () => {
+    const text = Uint8Array.of(1, 2)
+    const come = (hash: string, code?: boolean) => inbox({ blobs: [{ hash, bytes: text, ...code === undefined ? {} : { code } }] })
+    return mixed({ before: come("before", true), after: come("after", true) }, (store) => {
+      store.append(come("before"))
+      store.append(come("after"))
+      store.append(come("other"))
+      assert.deepStrictEqual(["before", "after", "other", "none"].map((hash) => store.isCode(hash)), [true, true, false, false])
+    })
+  })
   test("takes content piece by piece, in pieces of any size up to 1 MiB", () =>
     everywhere((store) => {
       for (const size of [1_048_576, 65_537]) {

@@ -106,6 +106,25 @@ describe("A reader over HTTP", () => {
     }
   })
 
+  test("is shown no text of a module that another version took the place of, or that is gone", async ({ kernel }, as) => {
+    const space = await Effect.runPromise(kernel.space("shop"))
+    const digests: Array<string> = []
+    for (const text of ["export default 'one'", "export default 'two'"]) {
+      const hash = createHash("sha256").update(text).digest("hex")
+      const enzyme = Enzyme.make({ name: "late", query: "/signals/late", run: () => 1 })
+      await Effect.runPromise(kernel.register(enzyme, { hash, text }))
+      await Effect.runPromise(space.set("/data/links/code", Link.make(`/cas/${hash}`)))
+      await Effect.runPromise(kernel.unregister(enzyme))
+      digests.push(hash)
+    }
+    await Effect.runPromise(space.set("/data/other", 1))
+    assert.strictEqual((await as(operator, "/cells/sys/code/late")).status, 404)
+    for (const hash of digests) {
+      assert.strictEqual((await as(operator, `/blobs/${hash}`)).status, 200)
+      for (const path of [`/blobs/${hash}`, `/cells/cas/${hash}`, "/cells/data/links/code"]) assert.deepStrictEqual(problem(await as(hr, path)), [403, "label/withheld"], path)
+    }
+  })
+
   it.live("is shown what a rule grants of the runtime by its name", () =>
     Effect.flatMap(served({ config: { ...config, labels: { ...config.labels, cells: { "/**": ["salary"], "/rt/ops/**": [] } } }, enzymes: [post] }), ({ ask, kernel }) =>
       Effect.promise(async () => {

@@ -46,6 +46,7 @@ const damages: ReadonlyArray<readonly [what: string, sql: string, read: (store: 
   ["a signal that waits", "UPDATE queue SET text = '{\"n\":2}'", (store) => [...store.queue()]],
   ["an observation", "UPDATE observation SET text = '{\"v\":2}'", (store) => store.observations()],
   ["where content lies", "UPDATE blob SET upload = 9", (store) => store.blob("content")],
+  ["the mark of a module's text", "UPDATE blob SET code = 1", (store) => store.isCode("content")],
   ["content", "UPDATE part SET bytes = zeroblob(3000)", (store) => store.blob("content")],
   ["a part of content", "UPDATE part SET bytes = zeroblob(3000)", (store) => store.blobPart("content", 0)]
 ]
