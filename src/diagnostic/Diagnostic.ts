@@ -55,7 +55,7 @@ export interface Diagnostic {
 /** An error as it is told to the operator. */
 export interface Raised {
   readonly message: string
-  /** What was thrown, where it is at hand. */
+  /** The thrown value, where it is at hand. */
   readonly thrown?: unknown
 }
 

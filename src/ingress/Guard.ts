@@ -72,7 +72,7 @@ const elsewhere = new RequestRefused({
   reason: "The request comes from a page of another origin. Set a token in the configuration, and have that page's own server send it"
 })
 
-/** What shows one of our tokens. */
+/** A header that shows one of our tokens. */
 const credentials = /^\s*(?:bearer|rendezvous)\b/i
 
 const unknown = new RequestRefused({

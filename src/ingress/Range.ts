@@ -5,7 +5,7 @@
  */
 import type { Span } from "./Transfers.ts"
 
-/** What a request may ask a range of. */
+/** Content of which a request may ask a range. */
 export interface Whole {
   /** Its strong entity tag. */
   readonly etag: string

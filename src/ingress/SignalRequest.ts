@@ -99,7 +99,7 @@ export const waitSeconds = (prefer: string | null): number | undefined => {
 }
 
 /**
- * What a request that pulls is given: how long it waits, in milliseconds, at least a second, where it says; and that it ends with its caller.
+ * The wait that a request with a pull prefers, in milliseconds and at least a second. It ends with its caller.
  *
  * @category getters
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * What waits in a space, over HTTP, in pages.
+ * The waiting list of a space over HTTP, in pages.
  *
  * @module
  */

@@ -56,7 +56,7 @@ export interface Begun extends Start, Activation {
   readonly activated: number
   /** Content that runs can see for the first time. */
   readonly content: ReadonlyArray<string>
-  /** What the ledgers show for enzymes from this beat on, where that becomes another. */
+  /** The titles of enzymes in ledgers from this beat on, where they change. */
   readonly titled: ReadonlyArray<Titled>
   /** Rules on labels that become active. */
   readonly labels?: LabelChange | undefined
@@ -167,7 +167,7 @@ export class BeatWork {
   due: ReadonlyArray<readonly [oid: string, number: number]> = []
   /** The keys of the cells of rendezvous and flows whose time has come. */
   met: ReadonlyArray<string> = []
-  /** What a closed gate parked since the beat before. */
+  /** Signals that a closed gate parked since the beat before. */
   parked: ParkedNote | undefined
   /** What is let go of, since it is over for long. */
   retired: ReadonlyArray<Retired> = []

@@ -45,7 +45,7 @@ const DEBUGGED = 1
 /** Milliseconds that a node, or what an effect is told, may take. */
 const NODE_MILLIS = 1000
 
-/** What a beat writes of a handling. */
+/** The part of a handling that a beat writes. */
 export interface Shown {
   readonly key: string
   readonly beat: number
@@ -103,7 +103,7 @@ export class Board {
   readonly memory: SharedArrayBuffer
   private readonly words: Int32Array
   private readonly texts: Uint16Array
-  /** What stands in the first place, so that it is not written again. */
+  /** The content of the first place, so that it is not written again. */
   private readonly written = ["", "", "", ""]
 
   constructor(memory = new SharedArrayBuffer(4 * (FRONT + PLACES * PLACE))) {
@@ -206,7 +206,7 @@ export class Board {
     return runs
   }
 
-  /** What stands in a place; nothing where it changes meanwhile. */
+  /** The content of a place; `undefined` where it changes meanwhile. */
   private read(place: number): Run | undefined {
     const { words } = this
     const at = FRONT + place * PLACE

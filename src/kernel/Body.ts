@@ -52,7 +52,7 @@ export interface Body {
   readonly bindings: Lists
   /** What the space lets happen, as the newest beat left it. */
   regime: Regime
-  /** What a closed gate parked and no beat has told of. */
+  /** Signals that a closed gate parked and no beat has told of. */
   readonly parked: Parked
   /** The open watchers of operations. */
   readonly watches: Watches

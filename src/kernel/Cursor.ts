@@ -42,7 +42,7 @@ export class Cursor {
     return ((left << 32n) | right).toString(16).padStart(16, "0")
   }
 
-  /** What readers are shown of an observation: one thing for all that are told it. */
+  /** An observation as readers are shown it: one object for all of them. */
   seen(observation: Observation): Seen {
     let seen = this.shown.get(observation)
     if (seen === undefined) {

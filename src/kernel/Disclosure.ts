@@ -14,7 +14,7 @@ import { isRuntime, type Labels } from "../stage/Labels.ts"
 import type { LiveBody } from "./Body.ts"
 import * as Modules from "./Modules.ts"
 
-/** What it is made from. */
+/** The parts of a space that it reads. */
 type Around = Pick<LiveBody, "enzymes" | "labels" | "nodes" | "store">
 
 /** An atom that no rule and no clearance can hold, since it has a space. */

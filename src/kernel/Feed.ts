@@ -118,7 +118,7 @@ export const stream = <A, E = never>(lag: Lag<A>, begin: (feed: Feed<A, E>) => (
   ))
 
 /**
- * What is left of numbers for a listener that lags: the newest.
+ * Numbers for a listener that lags: the newest is left.
  *
  * @category combinators
  * @since 0.1.0

@@ -25,7 +25,7 @@ export type Outcome =
     readonly tag: string
     readonly code: string
     readonly message: string
-    /** What was thrown: for the log alone. */
+    /** The thrown value, for the log alone. */
     readonly thrown?: unknown
     /** When the run can be tried again, in milliseconds since 1970, where a gate holds back what it reads. */
     readonly until?: number | undefined

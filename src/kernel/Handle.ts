@@ -41,7 +41,7 @@ const reader: Members<Exclude<keyof Reader, "watch">> = {
   get: "method", list: "method", below: "method", receipt: "method", settled: "method", signal: "method", blobPart: "method", admit: "method", waiting: "method"
 }
 
-/** What a handle stands on. */
+/** The dependencies of a handle. */
 interface Around {
   readonly space: LiveSpace
   readonly readership: Readership

@@ -62,7 +62,7 @@ export class Inbox {
   private readonly overdue = new Queue<Watch>()
   /** Cells of rendezvous and flows whose time has come. */
   private readonly met = new Queue<Appointment>()
-  /** What only enzymes take that are not there. */
+  /** Signals that only absent enzymes take. */
   readonly held = new HeldSignals()
   /** How many handlings wait for a gate that holds back what they read. */
   parked = 0

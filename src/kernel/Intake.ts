@@ -49,7 +49,7 @@ export interface Intake {
   readonly due: () => ReadonlyArray<readonly [oid: string, number: number]>
   /** The same for the cells of rendezvous and flows: the keys of those whose time has come. */
   readonly met: (regime: Regime.Regime) => ReadonlyArray<string>
-  /** What a closed gate parked since the beat before, told once. */
+  /** Signals that a closed gate parked since the beat before, told once. */
   readonly parked: (regime: Regime.Regime) => ParkedNote | undefined
   /** What is over for so long that the beat lets go of it. */
   readonly retired: (start: Start, regime: Regime.Regime) => ReadonlyArray<Retired>

@@ -98,7 +98,7 @@ export interface Facts {
   readonly due: ReadonlyArray<readonly [oid: string, number: number]>
   /** The cells of rendezvous and flows whose time had come. */
   readonly met: ReadonlyArray<string>
-  /** What a closed gate parked since the entry before. */
+  /** Signals that a closed gate parked since the entry before. */
   readonly parked: ParkedNote | undefined
   /** What is let go of, since it is over for long. */
   readonly retired: ReadonlyArray<Retired>
@@ -353,7 +353,7 @@ export const modules = (entry: Parsed): ReadonlyArray<Modules.Module> =>
 export const descriptions = (entry: Parsed): ReadonlyArray<Modules.Description> =>
   entry.cells.flatMap(([key, writers, , after]) => writers !== CAPTURE ? [] : Modules.fromDescription(key, after.length === 0 ? undefined : Codec.decode(JSON.stringify(after[0]))) ?? [])
 
-/** What ledgers show for enzymes from an entry's beat on, where that became another. */
+/** The titles of enzymes in ledgers from an entry's beat on, where they changed. */
 export const titled = (entry: Parsed): ReadonlyArray<Titles.Titled> =>
   entry.cells.flatMap(([key, , , [after]]) => Titles.fromCell(key, after === undefined ? undefined : JSON.stringify(after)) ?? [])
 

@@ -20,7 +20,7 @@ import type { Receipt } from "./Receipts.ts"
 export interface Source {
   readonly store: SpaceStore
   readonly shown: boolean
-  /** What the ledger of a beat shows for an enzyme: its label of then. */
+  /** The label of an enzyme at a beat, as its ledger shows it. */
   readonly label: (enzyme: string, beat: number) => string
   readonly receipt: (id: string) => Receipt | undefined
   /** How often what went wrong in the space since the runtime started. */

@@ -12,7 +12,7 @@ export interface Waiter {
   readonly fail: (error: SpaceStopped) => void
 }
 
-/** What a group tells the space. */
+/** The events of a group, as the space hears them. */
 export interface Listener {
   /** A beat is in the store, and not durable yet. */
   readonly appended: (beat: Beat) => void

@@ -42,7 +42,7 @@ import { Uploads } from "./Uploads.ts"
 
 const nothing = (): void => {}
 
-/** What is around an open space. */
+/** The surroundings of an open space. */
 interface Around {
   readonly turn: Turn
   readonly reach: Reach

@@ -23,7 +23,7 @@ import type { Want, Wanted } from "./Wants.ts"
 import { Views } from "./Views.ts"
 import { newest, textOf, Watchers } from "./Watchers.ts"
 
-/** What is asked of a place that is pulled. */
+/** A pull of a place. */
 export interface Pull<A> extends Pick<Wanted, "admits"> {
   readonly see: () => A
   /** How long whoever asks waits, in milliseconds. */
@@ -83,7 +83,7 @@ export class Observing {
       return () => ends.forEach((end) => end())
     })
 
-  /** What is seen of an address when all that it is derived from is settled, as of the beat that settled it, once that is durable. */
+  /** Looks at an address when its sources are settled, as of the beat that settled them, once that is durable. */
   pull<A>(text: string, { admits, see, wait }: Pull<A>): Effect.Effect<A, ReadError | CellHeld> {
     return Effect.flatMap(watchable(text), (address) =>
       Effect.suspend(() => {

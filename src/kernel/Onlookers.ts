@@ -8,7 +8,7 @@ import * as EffectNode from "../scheduler/Effect.ts"
 import { seen } from "../scheduler/Persistence.ts"
 import type { Scheduler } from "../scheduler/Scheduler.ts"
 
-/** What their names begin with, which no module's can. */
+/** The prefix of their names, which no module's name can have. */
 const WATCH = "watch/"
 
 /** Whether a name is that of a node which watches for somebody outside. */

@@ -13,7 +13,7 @@ import type { Signal } from "./Signal.ts"
 /** One signal that was parked. */
 export type ParkedLine = readonly [signal: string | 0, target: string | 0, qos: Qos]
 
-/** What a beat tells of what was parked: lines, and how many more signals there are. */
+/** A beat's report of parked signals: lines, and the number of further signals. */
 export type ParkedNote = readonly [lines: ReadonlyArray<ParkedLine>, more: number]
 
 /** Most signals that one beat tells of by their paths. */
@@ -41,7 +41,7 @@ export class Parked {
     this.more += size - looked.length
   }
 
-  /** What there is to tell; it stays until a beat has told it. */
+  /** The report that is due; it stays until a beat has told it. */
   get note(): ParkedNote | undefined {
     return this.lines.length === 0 ? undefined : [[...this.lines], this.more]
   }

@@ -37,7 +37,7 @@ export interface Around {
   readonly denials: Array<Denial>
   readonly cursor: Cursor
   readonly observing: Pick<Observing, "pull">
-  /** What waits, a page at a time. */
+  /** The waiting list, a page at a time. */
   readonly queued: (page: { readonly after?: number | undefined; readonly limit: number }) => Effect.Effect<ReadonlyArray<WaitingList.Found>, ReadError>
 }
 
@@ -129,7 +129,7 @@ export class LiveReader implements Reader {
     return this.mayKnow(address) ? this.around.space.blobPart(hash, part) : this.denied(address)
   }
 
-  /** What waits after a cursor: signals and attempts that tell no more than the reader may know. */
+  /** The waiting list after a cursor: signals and attempts whose labels the reader is cleared for. */
   waiting({ after, limit }: { readonly after?: string | undefined; readonly limit: number }): Effect.Effect<ShownPage, ReadError> {
     const { cursor, queued } = this.around
     const { atoms } = this.clearance

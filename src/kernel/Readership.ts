@@ -1,5 +1,5 @@
 /**
- * What a process remembers of the readers of a space, whether the space is open or closed.
+ * The memory of a process about the readers of a space, open or closed.
  *
  * @module
  */

@@ -22,7 +22,7 @@ import type { NodeLine } from "./NodeLine.ts"
 
 const none: ReadonlyArray<NodeLine> = []
 
-/** What the handlings of one beat stand on. */
+/** The dependencies of one beat's handlings. */
 interface Around {
   readonly official: Scheduler
   readonly ground: Ground

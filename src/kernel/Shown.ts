@@ -37,7 +37,7 @@ export interface ShownReceipt {
 /** A signal that waits, as a reader is shown it: an id that is minted, a time and an address would tell of the space. */
 export type ShownWaiting = Pick<WaitingRow, "signal" | "target" | "why" | "code" | "enzymes" | "attempt"> & { readonly id?: string }
 
-/** What waits as far as a reader may learn it, and the cursor to go on after; `undefined` at the end. */
+/** A page of the waiting list as a reader may learn it, and the cursor to go on after; `undefined` at the end. */
 export interface ShownPage {
   readonly waiting: ReadonlyArray<ShownWaiting>
   readonly next: string | undefined

@@ -295,7 +295,7 @@ export interface Reader {
   /** Takes a signal in the reader's name. */
   readonly signal: (request: PostedSignal) => Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError>
   readonly blobPart: (hash: string, part: number) => Effect.Effect<BlobPart | undefined, ReadError | Withheld>
-  /** What waits after a cursor, as far as the reader may learn it. */
+  /** The waiting list after a cursor, as far as the reader may learn it. */
   readonly waiting: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<ShownPage, ReadError>
 }
 
@@ -328,7 +328,7 @@ export interface Space {
   readonly unbind: (cell: string, enzyme: string) => Effect.Effect<number, ControlError>
   /** The dead letters after a cursor, a page at a time. */
   readonly dead: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<DeadPage, ReadError>
-  /** What waits after a number, a page at a time, and why. */
+  /** The waiting list after a number, a page at a time, with reasons. */
   readonly waiting: (page: { readonly after?: number | undefined; readonly limit: number }) => Effect.Effect<WaitingPage, ReadError>
   /** One dead letter with its payload and message; `undefined` where there is none. */
   readonly letter: (id: string, enzyme: string) => Effect.Effect<OpenLetter | undefined, ReadError>

@@ -32,7 +32,7 @@ import { Wakes } from "./Wakes.ts"
 /** How many spaces are looked at in one go for one that can be closed. */
 const LOOKS = 64
 
-/** What they stand on. */
+/** The dependencies of the spaces. */
 interface Around {
   readonly persistence: Persistence["Service"]
   readonly parts: Recovery.Parts
@@ -52,7 +52,7 @@ export class Spaces {
   private readonly residents = new Residents()
   private readonly wakes: Wakes
   private readonly opening = Semaphore.makeUnsafe(1)
-  /** What is remembered of the readers of closed spaces. */
+  /** The readers of closed spaces. */
   private readonly readerships = new Map<string, Readership>()
   /** Spaces whose moment has come, in the order in which they are opened. */
   private readonly due = new Queue<string>()

@@ -39,7 +39,7 @@ export interface WaitingRow {
   readonly due?: { readonly beat?: number | undefined; readonly moment?: number | undefined }
 }
 
-/** What waits in the order in which it came to wait, and the number to go on after; `undefined` at the end. */
+/** A page in the order of arrival, and the number to go on after; `undefined` at the end. */
 export interface WaitingPage {
   readonly waiting: ReadonlyArray<WaitingRow>
   readonly next: number | undefined

@@ -10,7 +10,7 @@
 import * as Context from "effect/Context"
 import type { Board, Mark } from "./Board.ts"
 
-/** What the process before left of a space. */
+/** The marks of a space that the process before left. */
 export interface Left {
   readonly marks: ReadonlyArray<Mark>
   /** The beat at which it began, where it did not end by being closed; -1 before the first. */
@@ -25,7 +25,7 @@ export interface Left {
  */
 export interface Watchdog {
   readonly board: Board
-  /** What is noted of a space when it is opened, which may happen more than once in a process. */
+  /** The note of a space at its opening, of which a process may have several. */
   readonly left: (space: string) => Left
   /** Notes that the space runs its first beat in this process, on this head. */
   readonly begins: (space: string, head: number) => void

@@ -12,7 +12,7 @@ import { blamed, type Board, type Run } from "../kernel/Board.ts"
 /** How often the guard looks, in milliseconds. */
 export const LOOK_MILLIS = 100
 
-/** What the guard goes by. */
+/** The rules of the guard. */
 export interface Limits {
   /** From the limit of a run to the end of the process, in milliseconds. */
   readonly stuckMillis: number
@@ -20,7 +20,7 @@ export interface Limits {
   readonly stopMillis: number
 }
 
-/** What a look leads to. */
+/** The result of a look. */
 export interface Found {
   /** Runs that are over their limits, each told once. */
   readonly late: ReadonlyArray<Run>

@@ -124,7 +124,7 @@ class Kennel {
 
   private readonly stop = (): void => this.board.stop()
 
-  /** What cannot be noted holds nothing up. */
+  /** A note that fails delays no run. */
   private attempt(note: () => void): void {
     try {
       note()

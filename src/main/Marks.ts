@@ -21,7 +21,7 @@ const EXTENSION = ".json"
 export const folderOf = (data: string): string => join(data, "watch")
 
 /**
- * What the process before left, space by space.
+ * The marks that the process before left, space by space.
  *
  * @category getters
  * @since 0.1.0

@@ -14,7 +14,7 @@ import * as Board from "../kernel/Board.ts"
 import { Guard, type Limits, LOOK_MILLIS } from "./Guard.ts"
 import * as Marks from "./Marks.ts"
 
-/** What the thread is given. */
+/** The input of the thread. */
 export interface Data extends Limits {
   readonly memory: SharedArrayBuffer
   readonly folder: string

@@ -36,7 +36,7 @@ export const blob = ([hash, epoch, upload, code]: readonly [hash: string, epoch:
 export const callers = (age: number, text: string): number => Checksum.ofText(text, Checksum.ofValues(age))
 export const part = (part: number, bytes: Uint8Array): number => Checksum.ofBytes(bytes, part)
 
-/** What follows the first line of a text is in no digest. */
+/** The lines after the first one of a text are in no digest. */
 export const journal = ({ beat, callers, clock, hash, size, text }: JournalColumns): number => {
   const end = text.indexOf("\n")
   const sum = Checksum.ofValues(beat, clock, size, hash, callers, end < 0 ? text.length : end)

@@ -10,7 +10,7 @@ import type { SqlDriver } from "./SqlDriver.ts"
 import { SqlRows } from "./SqlRows.ts"
 import * as SqlSchema from "./SqlSchema.ts"
 
-/** What the row of `meta` says beside the epoch. */
+/** The row of `meta` without the epoch. */
 interface Meta {
   /** The beat up to which the size counts, and up to which no receipt is noted in the journal alone. */
   readonly counted: number
@@ -23,7 +23,7 @@ export const readMeta = (sql: SqlSchema.Statements): Meta => {
   return { counted, journalSize, anchor: { beat: anchorBeat, hash: anchorHash } }
 }
 
-/** Whose turn it is to write, and what is to be followed on. */
+/** The newest writer, and the head that the next entry follows. */
 export const readTurn = (sql: SqlSchema.Statements): { readonly writer: Writer; readonly head: Head } => {
   const [epoch, asides, beat, clock, hash] = sql.turn.get() as [number, number, number, number, string]
   return { writer: { epoch, asides }, head: { beat, clock, hash } }

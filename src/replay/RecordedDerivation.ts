@@ -135,7 +135,7 @@ export class RecordedDerivation implements Derivation {
     stage.aside = this.seclude(this.secluded.filter(({ at }) => at === run))
   }
 
-  /** What runs of nodes make that a handling sees alone. No other run knows of them. */
+  /** Makes the node runs again that one handling sees alone. */
   private seclude(lines: ReadonlyArray<NodeLine>): Own | undefined {
     if (lines.length === 0) return undefined
     const { moment: { beat }, nodeDrafts } = this.work!

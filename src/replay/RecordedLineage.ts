@@ -14,7 +14,7 @@ import type { Lineage, Origins } from "../stage/ReadLog.ts"
 const whole: Path = []
 
 /**
- * What an entry says of the runs of its beat.
+ * The runs of a beat, as its entry says.
  *
  * @category models
  * @since 0.1.0

@@ -12,7 +12,7 @@ import * as Journal from "../kernel/Journal.ts"
 import type { Anchor, JournalRow } from "../persistence/Persistence.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 
-/** What is wrong with the journal, or with another row of the store. */
+/** A fault of the journal, or of another row of the store. */
 export interface Fault {
   readonly code: "journal/changed" | "store/damaged"
   /** Of a row of the journal. */
@@ -51,7 +51,7 @@ export const verify = async ({ hash, rest, store }: Pick<Archive, "hash" | "rest
   return found
 }
 
-/** What is damaged; throws what failed otherwise. */
+/** The damage that an error reports; throws any other error. */
 const damageIn = (error: unknown): string => {
   if (error instanceof PersistenceError && error.reason._tag === "StoreDamaged") return error.reason.detail
   throw error

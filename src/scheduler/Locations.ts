@@ -202,7 +202,7 @@ export class Locations {
     return (root.flags & RICH) === 0 ? root.value : Codec.read(root.extra!.document, [])
   }
 
-  /** What a document holds. Nothing is kept of one that nobody reads or writes. */
+  /** The value of a document. A document without readers and writers is not kept. */
   shown(key: string): Value.Value {
     const root = this.roots.get(key)
     return root === undefined ? Codec.read(this.ground.read(key), []) : this.whole(root)
@@ -362,7 +362,7 @@ const samePath = (a: Address.Path, b: Address.Path): boolean => {
 export const keysOf = (value: Value.Value): ReadonlyArray<string> | undefined =>
   Value.isContainer(value) && !Link.is(value) ? Object.freeze(Object.keys(value)) : undefined
 
-/** What a read shows of a document. */
+/** The result of a read of a document. */
 export const partOf = (whole: Value.Value, path: Address.Path, depth: Depth): Value.Value => {
   const inside = Value.at(whole, path)
   return depth === "shallow" ? keysOf(inside) : inside

@@ -95,7 +95,7 @@ export class Reversal implements Noted {
     if (node.parent !== undefined) this.left.push({ node, definition: this.before(node), parent: node.parent, observation: Persistence.observe(node, undefined) })
   }
 
-  /** What a node was when the beat began. */
+  /** The state of a node when the beat began. */
   private before(node: Node): Definition {
     return this.promoted.get(node) ?? this.definitions.get(node) ?? node.definition
   }

@@ -234,7 +234,7 @@ export class Scheduler {
     return this.demands.pull(addressOf(place))
   }
 
-  /** What places derive from, as the graph stands until the next node runs. */
+  /** The sources of places, as the graph stands until the next node runs. */
   ancestry(): Ancestry {
     return new Ancestry(this.graph)
   }

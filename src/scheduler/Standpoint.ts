@@ -26,7 +26,7 @@ export interface Standpoint {
 }
 
 /**
- * What was seen at a place, in its stored form.
+ * A value that was seen at a place, in its stored form.
  *
  * @category constructors
  * @since 0.1.0

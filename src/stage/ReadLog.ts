@@ -13,10 +13,10 @@ import type { Document } from "../cell/Document.ts"
 import { CHILDREN } from "./Children.ts"
 import type { Own } from "./Own.ts"
 
-/** What a read shows: a document, or the names below a cell. */
+/** The result of a read: a document, or the names below a cell. */
 export type Depth = "deep" | "children"
 
-/** What a place is derived from. */
+/** The sources of a place. */
 export interface Origins {
   /** Places inside documents, by the documents' keys. */
   readonly places: ReadonlyMap<string, ReadonlyArray<Address.Path>>
@@ -26,11 +26,11 @@ export interface Origins {
 
 /** Tells what derived cells derive from, transitively. It is asked when runs are merged, and only where the answer may decide. */
 export interface Lineage {
-  /** What a run's read derives from; `undefined` where no node derives it. */
+  /** The sources of a run's read; `undefined` where no node derives it. */
   readonly origins: (read: Address.Address, depth: Depth, run: number) => Origins | undefined
 }
 
-/** What an earlier run of the beat changed. */
+/** The changes of an earlier run of the beat. */
 export interface Changed {
   /** The document. */
   readonly address: Address.Address
@@ -97,7 +97,7 @@ export class ReadLog {
     return !this.isOwn(i, path.length > read.path.length ? path : read.path, own)
   }
 
-  /** What a read derives from; nothing where the run had written there itself. */
+  /** The sources of a read; none where the run had written there itself. */
   origins(i: number, { lineage, own, run }: Reader): Origins | undefined {
     if (lineage === undefined) return undefined
     const read = this.addresses[i]!

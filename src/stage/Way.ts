@@ -20,7 +20,7 @@ export type Way = "itself" | "whole" | "into"
 const entry = /^\/data\/inbox\/[^/]+\/[^/]+\/[^/]+$/
 
 /**
- * What lay in the lobby is staged, and was to be changed from there.
+ * A staged request was to be changed from the lobby.
  *
  * @category errors
  * @since 0.1.0
