@@ -1,0 +1,46 @@
+/**
+ * One process over the stores of a story.
+ *
+ * @module
+ */
+import { Effect, Layer } from "effect"
+import { join } from "node:path"
+import { Hash, Kernel, SystemGrants } from "systole"
+import * as Loader from "../../src/loader/Loader.ts"
+import { ModuleHost } from "../../src/loader/ModuleHost.ts"
+import * as HostHash from "../../src/main/HostHash.ts"
+import * as HostModules from "../../src/main/HostModules.ts"
+import * as SqliteFolder from "../persistence/SqliteFolder.ts"
+import * as TestKernel from "../support/TestKernel.ts"
+import type { Stage, Story } from "./Story.ts"
+
+/** The folder below a project's root in which the stores of its spaces lie. */
+export const data = (root: string): string => join(root, "data")
+
+/** What a process offers: what a story acts with, and the hash. */
+export interface Process extends Stage {
+  readonly hash: Hash["Service"]
+}
+
+const none: Loader.Found = { enzymes: [], nodes: [], plugins: [], broken: [] }
+
+/** Lets a process with the story's modules run over the stores below `root`, until the effect ends. */
+export const live = <A, E>(story: Story, root: string, run: (process: Process) => Effect.Effect<A, E>): Effect.Effect<A, unknown> =>
+  Effect.gen(function*() {
+    const [kernel, hash] = [yield* Kernel, yield* Hash]
+    for (const module of [...story.enzymes, ...story.nodes]) yield* kernel.register(module)
+    let found = none
+    const context = yield* Effect.context<Kernel | ModuleHost>()
+    const load = Effect.provideContext(
+      Effect.map(Effect.suspend(() => Loader.reload(found, { enzymes: ["enzymes"], plugins: [], required: [] })), (now) => void (found = now)),
+      context
+    )
+    return yield* run({ kernel, hash, root, load })
+  }).pipe(
+    Effect.provide(Layer.fresh(
+      TestKernel.layer(story.settings, SqliteFolder.layerIn(data(root))).pipe(
+        Layer.provide([Loader.recall, Layer.succeed(SystemGrants, new Set(story.grants))]),
+        Layer.provideMerge(HostModules.layer(root).pipe(Layer.provide(HostHash.layer)))
+      )
+    ))
+  )

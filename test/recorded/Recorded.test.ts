@@ -1,0 +1,37 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import * as Recording from "./Recording.ts"
+import { all } from "./Stories.ts"
+
+/** The names of the views that differ, each with both sides. */
+const differences = (actual: Recording.Views, expected: Recording.Views): ReadonlyArray<string> =>
+  [...new Set([...Object.keys(actual), ...Object.keys(expected)])].flatMap((space) => {
+    const [a, b] = [actual[space] ?? {}, expected[space] ?? {}]
+    return [...new Set([...Object.keys(a), ...Object.keys(b)])]
+      .filter((name) => a[name] !== b[name])
+      .map((name) => `${space}: ${name}: ${a[name]} instead of ${b[name]}`.slice(0, 600))
+  })
+
+describe("A recorded store", () => {
+  it.each(all)("of $name opens, verifies, replays to the byte and shows the same", async (story) => {
+    const views = await Recording.inFolder((root) => {
+      Recording.restore(story, root)
+      return Recording.look(story, root)
+    })
+    assert.deepStrictEqual(differences(views, Recording.recorded(story)), [])
+  })
+
+  it.each(all)("of $name is made again, each journal row to the byte", async (story) => {
+    const views = await Recording.inFolder((root) => Effect.andThen(Recording.act(story, root), Recording.look(story, root)))
+    assert.deepStrictEqual(differences(views, Recording.recorded(story)), [])
+  })
+
+  it("verifies and replays without a difference", () => {
+    for (const story of all) {
+      for (const [space, view] of Object.entries(Recording.recorded(story))) {
+        assert.strictEqual(view["verify"], "null", `${story.name}, ${space}`)
+        for (const name of Object.keys(view).filter((name) => name.startsWith("replay "))) assert.strictEqual(view[name], "[null,null,[]]", `${story.name}, ${space}, ${name}`)
+      }
+    }
+  })
+})

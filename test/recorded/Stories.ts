@@ -1,0 +1,171 @@
+/**
+ * The recorded stories: together they use every part of the runtime that leaves
+ * a trace in a store.
+ *
+ * @module
+ */
+import { Effect as Fx } from "effect"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { Computation, Effect, Link, Mailroom, Materializer, Retry, type Transaction, type Value } from "systole"
+import instIng from "../../enzymes/inst_ing.ts"
+import mrInit from "../../enzymes/mr_init.ts"
+import mrRoute from "../../enzymes/mr_route.ts"
+import rvInit from "../../enzymes/rv_init.ts"
+import rvRoute from "../../enzymes/rv_route.ts"
+import * as Scenarios from "../faults/Scenarios.ts"
+import { enzyme, put } from "../kernel/Kit.ts"
+import { beats, make, modules, ofScenario, type Story, together } from "./Story.ts"
+
+const number = (value: Value): number => Number(value ?? 0)
+
+const sum = (tx: Transaction, folder: string): number => tx.list(folder).reduce((total, name) => total + number(tx.get(`${folder}/${name}`)), 0)
+
+/** Writes through the enzyme `put`, in one event. */
+const write = (...writes: ReadonlyArray<readonly [string, unknown]>) => ({ signal: "/signals/put", payload: writes })
+
+/** What an effect is told; nothing of it is recorded. */
+const deliver = (): void => {}
+
+const derived: Story = make({
+  name: "derived cells, pieces, gates and a rollback",
+  enzymes: [
+    put,
+    enzyme("open", (tx, { params, payload }) => [tx.start("line", { cart: params["cart"]!, rate: payload ?? 1 }), tx.start("show", { cart: params["cart"]! })], { query: "/signals/open/:cart" }),
+    enzyme("close", (tx, { payload }) => tx.stop(String(payload))),
+    enzyme("look", (tx) => tx.set("/data/looked", [tx.get("/data/total"), tx.get("/data/slow"), tx.get("/data/via")]))
+  ],
+  nodes: [
+    Computation.make({ name: "total", output: "/data/total", run: (tx) => sum(tx, "/data/carts") }),
+    Computation.make({ name: "double", output: "/data/double", run: (tx) => 2 * number(tx.get("/data/total")) }),
+    Computation.make({ name: "via", output: "/data/via", run: (tx) => tx.get("/data/link") ?? null }),
+    Computation.make({ name: "slow", output: "/data/slow", throttle: 35, run: (tx) => number(tx.get("/data/total")) + tx.now }),
+    Computation.make({ name: "fails", output: "/data/fails", run: (tx) => {
+      if (number(tx.get("/data/total")) > 9) throw new RangeError("too much")
+      return "well"
+    } }),
+    Computation.make({ name: "shy", output: "/data/shy", run: (tx) => {
+      if (number(tx.get("/data/total")) === 3) throw new Retry({ reason: "not three" })
+      return number(tx.get("/data/total"))
+    } }),
+    Computation.make({ name: "line", inputs: ["cart", "rate"], output: "/data/lines/:cart", run: (tx, { cart, rate }) => number(tx.get(`/data/carts/${cart}`)) * number(rate!) }),
+    Effect.make<Value>({ name: "show", inputs: ["cart"], read: (tx, { cart }) => tx.get(`/data/lines/${cart}`) ?? null, deliver }),
+    Effect.make<Value>({ name: "quiet", debounce: 25, read: (tx) => [tx.get("/data/double") ?? 0, tx.get("/data/fails") ?? 0, tx.get("/data/shy") ?? 0], deliver }),
+    Effect.make<Value>({ name: "starts", read: (tx) => {
+      for (const cart of tx.list("/data/carts")) tx.start("line", { cart, rate: 7 })
+      return tx.list("/data/carts").length
+    }, deliver }),
+    Materializer.make({ name: "index", writes: ["/data/index/*"], run: (tx) => {
+      for (const cart of tx.list("/data/carts")) tx.set(`/data/index/${number(tx.get(`/data/carts/${cart}`)) % 3}`, cart)
+    } })
+  ],
+  act: Fx.fnUntraced(function*({ kernel }) {
+    const space = yield* kernel.space("home")
+    yield* together(space, [space.signal(write(["/data/carts/a", 1], ["/data/link", Link.make("/data/total")])), space.signal({ signal: "/signals/look" })])
+    yield* together(space, [space.signal({ signal: "/signals/open/a", payload: 3 }), space.signal(write(["/data/carts/b", 2]))])
+    yield* beats(space, 4)
+    const mark = yield* space.head
+    yield* together(space, [space.signal(write(["/data/carts/c", 9])), space.signal({ signal: "/signals/look" })])
+    yield* beats(space, 6)
+    yield* together(space, [space.start("line", { cart: "z", rate: 2 })])
+    yield* together(space, [space.signal({ signal: "/signals/look" }), space.pull("/data/double")])
+    yield* together(space, [space.control.pause()])
+    yield* beats(space, 6)
+    yield* together(space, [space.signal(write(["/data/carts/d", 4])), space.control.rollback(mark)])
+    yield* beats(space, 8)
+    yield* together(space, [space.control.resume()])
+    yield* beats(space, 8)
+    yield* together(space, [space.integrate({ kind: "integrate", group: "far", changes: [{ address: "/data/carts/e", value: 5 }] }), space.signal({ signal: "/signals/look" })])
+    yield* beats(space, 8)
+  })
+})
+
+const labelled: Story = make({
+  name: "labels, withheld cells and declassification",
+  settings: { labels: { cells: { "/data/pay/**": ["salary"], "/data/both": ["salary", "health"] }, declassify: { publish: ["salary"] } } },
+  enzymes: [
+    put,
+    enzyme("leak", (tx) => tx.set("/data/open", tx.get("/data/pay/ann"))),
+    enzyme("publish", (tx) => tx.set("/data/mean", sum(tx, "/data/pay"))),
+    enzyme("raise", (tx) => {
+      tx.increment("/data/pay/ann", 1)
+      tx.signal({ signal: "/signals/heard", payload: tx.get("/data/pay/ann") })
+    }),
+    enzyme("heard", (tx) => tx.set("/data/pay/heard", true))
+  ],
+  nodes: [
+    Computation.make({ name: "top", output: "/data/pay/top", run: (tx) => number(tx.get("/data/pay/ann")) }),
+    Computation.make({ name: "nosy", output: "/data/nosy", run: (tx) => tx.get("/data/pay/ann") ?? null })
+  ],
+  act: Fx.fnUntraced(function*({ kernel }) {
+    const space = yield* kernel.space("home")
+    yield* together(space, [space.set("/data/pay/ann", 5), space.set("/data/both", "x")])
+    for (const name of ["leak", "publish", "raise"]) yield* together(space, [space.signal({ signal: `/signals/${name}`, payload: 1 })])
+    yield* together(space, [space.signal({ signal: "/signals/raise", payload: 1, label: ["salary"] }), space.pull("/data/pay/top"), space.pull("/data/nosy")])
+    yield* beats(space, 6)
+  })
+})
+
+const posted: Story = make({
+  name: "mailroom",
+  grants: ["mr_init", "mr_route", "rv_init", "inst_ing"],
+  enzymes: [mrInit, mrRoute, rvInit, rvRoute, instIng, put],
+  act: Fx.fnUntraced(function*({ kernel }) {
+    const space = yield* kernel.space("home")
+    yield* together(space, [space.signal({ signal: "/CEP:sig_sys/init" })])
+    yield* beats(space, 2)
+    for (const name of ["r1", "r2"]) {
+      const lobby = `/data/inbox/coh/be_create/${name}`
+      yield* together(space, [space.signal(write([lobby, { kind: "being", name }]))])
+      yield* together(space, [space.signal({ signal: Mailroom.ADDED, target: lobby })])
+      yield* beats(space, 3)
+    }
+    yield* beats(space, 4)
+  })
+})
+
+const neighbours: Story = make({
+  name: "signals between spaces",
+  spaces: ["home", "away"],
+  enzymes: [
+    enzyme("send", (tx, { payload }) => {
+      for (const item of payload as ReadonlyArray<Value>) tx.signal({ signal: "/signals/take", space: "away", payload: item })
+      tx.signal({ signal: "/signals/take", space: "nowhere-it-could-be!", payload: 0 })
+    }),
+    enzyme("take", (tx, { id, payload }) => tx.append("/data/taken", [payload, id]))
+  ],
+  act: Fx.fnUntraced(function*({ kernel }) {
+    const [home, away] = [yield* kernel.space("home"), yield* kernel.space("away")]
+    for (const items of [[1, new Map([["two", 2n]])], [new Date(3), new Set(["four"])]]) {
+      yield* together(home, [home.signal({ signal: "/signals/send", payload: items })])
+      yield* Fx.promise(() => new Promise<void>((resolve) => void setImmediate(() => setImmediate(resolve))))
+      yield* together(away, [away.signal({ signal: "/signals/take", payload: "own" })])
+      yield* beats(away, 3)
+      yield* beats(home, 3)
+    }
+  })
+})
+
+/** A module's text in each of its versions. */
+const source = (version: string): string => `import { Computation, Enzyme } from "systole"
+export const scale = Computation.make({ name: "scale", output: "/data/scale", run: (tx) => [${JSON.stringify(version)}, tx.get("/data/copy") ?? 0] })
+export const copy = Enzyme.make({ name: "copy", label: "copies ${version}", query: "/signals/copy", run: (tx) => tx.set("/data/copy", [${JSON.stringify(version)}, tx.now, tx.random()]) })
+`
+
+const swapped: Story = make({
+  name: "modules that are swapped",
+  act: Fx.fnUntraced(function*({ kernel, load, root }) {
+    const space = yield* kernel.space("home")
+    mkdirSync(modules(root), { recursive: true })
+    for (const version of ["one", "two", "three"]) {
+      writeFileSync(join(modules(root), "m.ts"), source(version))
+      yield* load
+      yield* together(space, [space.signal({ signal: "/signals/copy" })])
+      yield* together(space, [space.signal({ signal: "/signals/copy" }), space.pull("/data/scale")])
+      yield* beats(space, 2)
+    }
+  })
+})
+
+/** All stories, each recorded under its name. */
+export const all: ReadonlyArray<Story> = [...Scenarios.all.map(ofScenario), derived, labelled, posted, neighbours, swapped]

@@ -1,0 +1,99 @@
+/**
+ * Views: all that the public API and HTTP show of a space, as text by name.
+ *
+ * @module
+ */
+import { Effect, Fiber } from "effect"
+import { createHash } from "node:crypto"
+import { Document, replay, Reporter, type Space, verify, why } from "systole"
+import * as App from "../../src/ingress/App.ts"
+import * as Journal from "../../src/kernel/Journal.ts"
+import type { Process } from "./Life.ts"
+import { beats } from "./Story.ts"
+
+/** What is shown, by the name of the view. */
+export type View = Readonly<Record<string, string>>
+
+const text = (value: unknown): string => value === undefined ? "absent" : Document.encode(value).text
+
+/** A page that holds all of a recorded space. */
+const ALL = { limit: 10_000 }
+
+/** Counts that a fresh process begins anew are no part of a node's view. */
+const nodeOf = ({ error, heldBy, kind, live, name, outputs, parent, reads, status }: Record<string, unknown>): unknown =>
+  ({ name, kind, status, live, outputs, reads, parent: parent ?? null, heldBy: heldBy ?? null, error: error ?? null })
+
+const idOf = (line: Journal.In): string => typeof line === "string" ? line : "id" in line ? line.id : line[0]
+
+const journal = (space: Space) =>
+  space.examine(({ store }) => {
+    const head = store.head()
+    const rows = [...store.scanJournal(0, head.beat)]
+    const ids = new Set(rows.flatMap((row) => Journal.parse(row.text).in.map(idOf)))
+    return {
+      head: JSON.stringify(head),
+      rows: rows.map(({ beat, hash, text }) => `${beat} ${hash} ${createHash("sha256").update(text).digest("hex")}`).join("\n"),
+      ids: [...ids].sort(),
+      keys: store.below("/", ALL)
+    }
+  })
+
+const history = Effect.fnUntraced(function*(space: Space, keys: ReadonlyArray<string>) {
+  const head = yield* space.head
+  const shown: Record<string, string> = {}
+  for (let from = 0; from <= head; from += 7) {
+    const { changed, difference, impossible } = yield* space.examine((archive) => replay(archive, from, head))
+    shown[`replay ${from}`] = JSON.stringify([difference ?? null, impossible ?? null, changed])
+  }
+  shown["verify"] = JSON.stringify((yield* space.examine(verify)).fault ?? null)
+  for (const key of keys.filter((_, i) => i % 10 === 0)) shown[`why ${key}`] = JSON.stringify(yield* space.examine((archive) => why(archive, key)))
+  return shown
+})
+
+/** What the kernel shows of a space. */
+export const ofSpace = Effect.fnUntraced(function*(space: Space) {
+  const { head, ids, keys, rows } = yield* journal(space)
+  const shown: Record<string, string> = { head, journal: rows }
+  for (let beat = 0; beat <= (yield* space.head); beat++) {
+    for (const part of ["inbox", "agenda", "stage", "meta"]) shown[`/rt/beat/${beat}/${part}`] = text(yield* space.get(`/rt/beat/${beat}/${part}`))
+  }
+  for (const key of keys) shown[`cell ${key}`] = text(yield* space.get(key))
+  for (const id of ids) shown[`receipt ${id}`] = JSON.stringify((yield* space.receipt(id)) ?? null)
+  const letters = (yield* space.dead(ALL)).letters
+  shown["dead"] = JSON.stringify(letters)
+  shown["ops"] = JSON.stringify(yield* space.ops.list(ALL))
+  shown["rv"] = JSON.stringify(yield* space.rv.list(ALL))
+  shown["flows"] = JSON.stringify(yield* space.flow.list(ALL))
+  shown["state"] = JSON.stringify(yield* space.control.state)
+  shown["graph"] = JSON.stringify((yield* space.graph.view).nodes.map((node) => nodeOf({ ...node })))
+  return { ...shown, ...yield* history(space, keys), ...yield* cleared(space, keys) }
+})
+
+/** A reader without clearance may have to wait for a beat: it brings what is derived up to date. */
+const cleared = Effect.fnUntraced(function*(space: Space, keys: ReadonlyArray<string>) {
+  const reader = space.reader({ name: "web", atoms: [] })
+  const shown: Record<string, string> = {}
+  for (const key of keys) {
+    const fiber = yield* Effect.forkChild(Effect.match(reader.get(key), { onSuccess: text, onFailure: ({ code }) => code }), { startImmediately: true })
+    for (let i = 0; i < 20 && fiber.pollUnsafe() === undefined; i++) yield* beats(space, 1)
+    shown[`reader ${key}`] = yield* Fiber.join(fiber)
+  }
+  return shown
+})
+
+/** The answers to GET requests, by their paths; headers of time are left out. */
+const routes = (space: string): ReadonlyArray<string> =>
+  ["beats", "beats/0", "beats/3", "dead", "ops", "rv", "flows", "control", "enzymes", "cells/data?children", "cells/data?below", "cells/data/open", "cells/data/total", "journal/verification", "replay?from=0&to=9", "why?address=/data/total"]
+    .map((path) => `/v1/spaces/${space}/${path}`)
+
+/** What HTTP shows of a space. */
+export const ofHttp = ({ hash, kernel }: Process, space: string): Effect.Effect<View> =>
+  Effect.promise(async () => {
+    const app = App.make({ kernel, hash }, { token: undefined, loopback: true, reporter: new Reporter(() => {}), closing: new AbortController().signal, pages: {} })
+    const shown: Record<string, string> = {}
+    for (const path of routes(space)) {
+      const response = await app.fetch(new Request(`http://localhost${path}`))
+      shown[`GET ${path}`] = `${response.status} ${response.headers.get("content-type")} ${response.headers.get("etag")} ${await response.text()}`
+    }
+    return shown
+  })
