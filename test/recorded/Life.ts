@@ -32,7 +32,7 @@ export const live = <A, E>(story: Story, root: string, run: (process: Process) =
     let found = none
     const context = yield* Effect.context<Kernel | ModuleHost>()
     const load = Effect.provideContext(
-      Effect.map(Effect.suspend(() => Loader.reload(found, { enzymes: ["enzymes"], plugins: [], required: [] })), (now) => void (found = now)),
+      Effect.map(Effect.suspend(() => Loader.reload(found, { enzymes: ["enzymes"], plugins: [], required: [], millis: 10_000 })), (now) => void (found = now)),
       context
     )
     return yield* run({ kernel, hash, root, load })
