@@ -7,7 +7,7 @@ import { Effect, Layer } from "effect"
 import { join } from "node:path"
 import { Hash, Kernel, SystemGrants } from "systole"
 import * as Loader from "../../src/loader/Loader.ts"
-import { ModuleHost } from "../../src/loader/ModuleHost.ts"
+import type { ModuleHost } from "../../src/loader/ModuleHost.ts"
 import * as HostHash from "../../src/main/HostHash.ts"
 import * as HostModules from "../../src/main/HostModules.ts"
 import * as SqliteFolder from "../persistence/SqliteFolder.ts"
@@ -17,10 +17,13 @@ import type { Stage, Story } from "./Story.ts"
 /** The folder below a project's root in which the stores of its spaces lie. */
 export const data = (root: string): string => join(root, "data")
 
-/** What a process offers: what a story acts with, and the hash. */
+/** The services of a process: those of a story, and the hash. */
 export interface Process extends Stage {
   readonly hash: Hash["Service"]
 }
+
+/** The modules of a story lie in one folder. */
+const sources: Loader.Sources = { enzymes: ["enzymes"], plugins: [], required: [], millis: 10_000 }
 
 const none: Loader.Found = { enzymes: [], nodes: [], plugins: [], broken: [] }
 
@@ -31,10 +34,8 @@ export const live = <A, E>(story: Story, root: string, run: (process: Process) =
     for (const module of [...story.enzymes, ...story.nodes]) yield* kernel.register(module)
     let found = none
     const context = yield* Effect.context<Kernel | ModuleHost>()
-    const load = Effect.provideContext(
-      Effect.map(Effect.suspend(() => Loader.reload(found, { enzymes: ["enzymes"], plugins: [], required: [], millis: 10_000 })), (now) => void (found = now)),
-      context
-    )
+    const reload = Effect.suspend(() => Loader.reload(found, sources))
+    const load = Effect.provideContext(Effect.map(reload, (now) => void (found = now)), context)
     return yield* run({ kernel, hash, root, load })
   }).pipe(
     Effect.provide(Layer.fresh(

@@ -30,7 +30,8 @@ describe("A recorded store", () => {
     for (const story of all) {
       for (const [space, view] of Object.entries(Recording.recorded(story))) {
         assert.strictEqual(view["verify"], "null", `${story.name}, ${space}`)
-        for (const name of Object.keys(view).filter((name) => name.startsWith("replay "))) assert.strictEqual(view[name], "[null,null,[]]", `${story.name}, ${space}, ${name}`)
+        const replays = Object.entries(view).filter(([name]) => name.startsWith("replay "))
+        for (const [name, result] of replays) assert.strictEqual(result, "[null,null,[]]", `${story.name}, ${space}, ${name}`)
       }
     }
   })

@@ -34,7 +34,8 @@ const databaseFile = (root: string, space: string): string => join(Life.data(roo
 /** Runs in a folder that is removed afterwards, under a test clock of its own. */
 export const inFolder = <A>(run: (root: string) => Effect.Effect<A, unknown>): Promise<A> => {
   const root = mkdtempSync(join(tmpdir(), "systole-recorded-"))
-  return Effect.runPromise(Effect.provide(Effect.scoped(run(root)), Layer.fresh(TestClock.layer()))).finally(() => rmSync(root, { recursive: true, force: true }))
+  const clocked = Effect.provide(Effect.scoped(run(root)), Layer.fresh(TestClock.layer()))
+  return Effect.runPromise(clocked).finally(() => rmSync(root, { recursive: true, force: true }))
 }
 
 /** Acts a story out below `root`. */

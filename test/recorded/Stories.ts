@@ -19,19 +19,23 @@ import { beats, make, modules, ofScenario, type Story, together } from "./Story.
 
 const number = (value: Value): number => Number(value ?? 0)
 
-const sum = (tx: Transaction, folder: string): number => tx.list(folder).reduce((total, name) => total + number(tx.get(`${folder}/${name}`)), 0)
+const sum = (tx: Transaction, folder: string): number =>
+  tx.list(folder).reduce((total, name) => total + number(tx.get(`${folder}/${name}`)), 0)
 
 /** Writes through the enzyme `put`, in one event. */
 const write = (...writes: ReadonlyArray<readonly [string, unknown]>) => ({ signal: "/signals/put", payload: writes })
 
-/** What an effect is told; nothing of it is recorded. */
+/** Effects deliver into the void: a delivery leaves no trace in a store. */
 const deliver = (): void => {}
 
 const derived: Story = make({
   name: "derived cells, pieces, gates and a rollback",
   enzymes: [
     put,
-    enzyme("open", (tx, { params, payload }) => [tx.start("line", { cart: params["cart"]!, rate: payload ?? 1 }), tx.start("show", { cart: params["cart"]! })], { query: "/signals/open/:cart" }),
+    enzyme("open", (tx, { params: { cart }, payload }) => {
+      const line = tx.start("line", { cart, rate: payload ?? 1 })
+      return [line, tx.start("show", { cart })]
+    }, { query: "/signals/open/:cart" }),
     enzyme("close", (tx, { payload }) => tx.stop(String(payload))),
     enzyme("look", (tx) => tx.set("/data/looked", [tx.get("/data/total"), tx.get("/data/slow"), tx.get("/data/via")]))
   ],
@@ -48,9 +52,19 @@ const derived: Story = make({
       if (number(tx.get("/data/total")) === 3) throw new Retry({ reason: "not three" })
       return number(tx.get("/data/total"))
     } }),
-    Computation.make({ name: "line", inputs: ["cart", "rate"], output: "/data/lines/:cart", run: (tx, { cart, rate }) => number(tx.get(`/data/carts/${cart}`)) * number(rate!) }),
+    Computation.make({
+      name: "line",
+      inputs: ["cart", "rate"],
+      output: "/data/lines/:cart",
+      run: (tx, { cart, rate }) => number(tx.get(`/data/carts/${cart}`)) * number(rate)
+    }),
     Effect.make<Value>({ name: "show", inputs: ["cart"], read: (tx, { cart }) => tx.get(`/data/lines/${cart}`) ?? null, deliver }),
-    Effect.make<Value>({ name: "quiet", debounce: 25, read: (tx) => [tx.get("/data/double") ?? 0, tx.get("/data/fails") ?? 0, tx.get("/data/shy") ?? 0], deliver }),
+    Effect.make<Value>({
+      name: "quiet",
+      debounce: 25,
+      read: (tx) => ["double", "fails", "shy"].map((name) => tx.get(`/data/${name}`) ?? 0),
+      deliver
+    }),
     Effect.make<Value>({ name: "starts", read: (tx) => {
       for (const cart of tx.list("/data/carts")) tx.start("line", { cart, rate: 7 })
       return tx.list("/data/carts").length
@@ -75,14 +89,17 @@ const derived: Story = make({
     yield* beats(space, 8)
     yield* together(space, [space.control.resume()])
     yield* beats(space, 8)
-    yield* together(space, [space.integrate({ kind: "integrate", group: "far", changes: [{ address: "/data/carts/e", value: 5 }] }), space.signal({ signal: "/signals/look" })])
+    const changes = [{ address: "/data/carts/e", value: 5 }]
+    yield* together(space, [space.integrate({ kind: "integrate", group: "far", changes }), space.signal({ signal: "/signals/look" })])
     yield* beats(space, 8)
   })
 })
 
 const labelled: Story = make({
   name: "labels, withheld cells and declassification",
-  settings: { labels: { cells: { "/data/pay/**": ["salary"], "/data/both": ["salary", "health"] }, declassify: { publish: ["salary"] } } },
+  settings: {
+    labels: { cells: { "/data/pay/**": ["salary"], "/data/both": ["salary", "health"] }, declassify: { publish: ["salary"] } }
+  },
   enzymes: [
     put,
     enzyme("leak", (tx) => tx.set("/data/open", tx.get("/data/pay/ann"))),
@@ -101,7 +118,8 @@ const labelled: Story = make({
     const space = yield* kernel.space("home")
     yield* together(space, [space.set("/data/pay/ann", 5), space.set("/data/both", "x")])
     for (const name of ["leak", "publish", "raise"]) yield* together(space, [space.signal({ signal: `/signals/${name}`, payload: 1 })])
-    yield* together(space, [space.signal({ signal: "/signals/raise", payload: 1, label: ["salary"] }), space.pull("/data/pay/top"), space.pull("/data/nosy")])
+    const raise = space.signal({ signal: "/signals/raise", payload: 1, label: ["salary"] })
+    yield* together(space, [raise, space.pull("/data/pay/top"), space.pull("/data/nosy")])
     yield* beats(space, 6)
   })
 })
@@ -148,8 +166,15 @@ const neighbours: Story = make({
 
 /** A module's text in each of its versions. */
 const source = (version: string): string => `import { Computation, Enzyme } from "systole"
-export const scale = Computation.make({ name: "scale", output: "/data/scale", run: (tx) => [${JSON.stringify(version)}, tx.get("/data/copy") ?? 0] })
-export const copy = Enzyme.make({ name: "copy", label: "copies ${version}", query: "/signals/copy", run: (tx) => tx.set("/data/copy", [${JSON.stringify(version)}, tx.now, tx.random()]) })
+export default [
+  Computation.make({ name: "scale", output: "/data/scale", run: (tx) => ["${version}", tx.get("/data/copy") ?? 0] }),
+  Enzyme.make({
+    name: "copy",
+    label: "copies ${version}",
+    query: "/signals/copy",
+    run: (tx) => tx.set("/data/copy", ["${version}", tx.now, tx.random()])
+  })
+]
 `
 
 const swapped: Story = make({

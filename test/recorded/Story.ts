@@ -13,7 +13,7 @@ import { join } from "node:path"
 import type { Enzyme, Kernel, NodeDefinition, Settings, Space } from "systole"
 import type { Input, Scenario } from "../faults/Scenarios.ts"
 
-/** What a story may use while it acts. */
+/** The services that a story acts with. */
 export interface Stage {
   readonly kernel: Kernel["Service"]
   /** The project's folder; its modules lie in `modules(root)`. */

@@ -11,7 +11,7 @@ import * as Journal from "../../src/kernel/Journal.ts"
 import type { Process } from "./Life.ts"
 import { beats } from "./Story.ts"
 
-/** What is shown, by the name of the view. */
+/** Texts by the names of the views. */
 export type View = Readonly<Record<string, string>>
 
 const text = (value: unknown): string => value === undefined ? "absent" : Document.encode(value).text
@@ -46,16 +46,21 @@ const history = Effect.fnUntraced(function*(space: Space, keys: ReadonlyArray<st
     shown[`replay ${from}`] = JSON.stringify([difference ?? null, impossible ?? null, changed])
   }
   shown["verify"] = JSON.stringify((yield* space.examine(verify)).fault ?? null)
-  for (const key of keys.filter((_, i) => i % 10 === 0)) shown[`why ${key}`] = JSON.stringify(yield* space.examine((archive) => why(archive, key)))
+  for (const key of keys.filter((_, i) => i % 10 === 0)) {
+    shown[`why ${key}`] = JSON.stringify(yield* space.examine((archive) => why(archive, key)))
+  }
   return shown
 })
 
-/** What the kernel shows of a space. */
+/** The views that the kernel gives of a space. */
 export const ofSpace = Effect.fnUntraced(function*(space: Space) {
   const { head, ids, keys, rows } = yield* journal(space)
   const shown: Record<string, string> = { head, journal: rows }
   for (let beat = 0; beat <= (yield* space.head); beat++) {
-    for (const part of ["inbox", "agenda", "stage", "meta"]) shown[`/rt/beat/${beat}/${part}`] = text(yield* space.get(`/rt/beat/${beat}/${part}`))
+    for (const part of ["inbox", "agenda", "stage", "meta"]) {
+      const key = `/rt/beat/${beat}/${part}`
+      shown[key] = text(yield* space.get(key))
+    }
   }
   for (const key of keys) shown[`cell ${key}`] = text(yield* space.get(key))
   for (const id of ids) shown[`receipt ${id}`] = JSON.stringify((yield* space.receipt(id)) ?? null)
@@ -74,7 +79,8 @@ const cleared = Effect.fnUntraced(function*(space: Space, keys: ReadonlyArray<st
   const reader = space.reader({ name: "web", atoms: [] })
   const shown: Record<string, string> = {}
   for (const key of keys) {
-    const fiber = yield* Effect.forkChild(Effect.match(reader.get(key), { onSuccess: text, onFailure: ({ code }) => code }), { startImmediately: true })
+    const answer = Effect.match(reader.get(key), { onSuccess: text, onFailure: ({ code }) => code })
+    const fiber = yield* Effect.forkChild(answer, { startImmediately: true })
     for (let i = 0; i < 20 && fiber.pollUnsafe() === undefined; i++) yield* beats(space, 1)
     shown[`reader ${key}`] = yield* Fiber.join(fiber)
   }
@@ -83,13 +89,17 @@ const cleared = Effect.fnUntraced(function*(space: Space, keys: ReadonlyArray<st
 
 /** The answers to GET requests, by their paths; headers of time are left out. */
 const routes = (space: string): ReadonlyArray<string> =>
-  ["beats", "beats/0", "beats/3", "dead", "ops", "rv", "flows", "control", "enzymes", "cells/data?children", "cells/data?below", "cells/data/open", "cells/data/total", "journal/verification", "replay?from=0&to=9", "why?address=/data/total"]
-    .map((path) => `/v1/spaces/${space}/${path}`)
+  [
+    "beats", "beats/0", "beats/3", "dead", "ops", "rv", "flows", "control",
+    "cells/data?list", "cells/data?below", "cells/data/open", "cells/data/total",
+    "journal/verification", "replay?from=0&to=9", "why?address=/data/total"
+  ].map((path) => `/v1/spaces/${space}/${path}`)
 
-/** What HTTP shows of a space. */
+/** The views that HTTP gives of a space. */
 export const ofHttp = ({ hash, kernel }: Process, space: string): Effect.Effect<View> =>
   Effect.promise(async () => {
-    const app = App.make({ kernel, hash }, { token: undefined, loopback: true, reporter: new Reporter(() => {}), closing: new AbortController().signal, pages: {} })
+    const closing = new AbortController().signal
+    const app = App.make({ kernel, hash }, { token: undefined, loopback: true, reporter: new Reporter(() => {}), closing, pages: {} })
     const shown: Record<string, string> = {}
     for (const path of routes(space)) {
       const response = await app.fetch(new Request(`http://localhost${path}`))

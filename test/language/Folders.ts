@@ -1,0 +1,44 @@
+/**
+ * The figures of each folder, and the best that each has reached: `best.json`.
+ *
+ * @module
+ */
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { root } from "../scripts/Host.ts"
+import * as Language from "./Language.ts"
+
+const file = join(import.meta.dirname, "best.json")
+
+/** The folders that hold the project's sources. */
+const tops = ["src", "plugins", "enzymes", "examples", "test"]
+
+const sourcesBelow = (top: string): ReadonlyArray<string> =>
+  readdirSync(join(root, top), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts") && !/(?:^|\/)(?:node_modules|\.systole|\.data|dist)\//.test(name))
+    .map((name) => join(top, name))
+
+/** The shares of each folder that holds sources, and of the house: all of `src`. */
+export const measured = (): ReadonlyMap<string, Language.Shares> => {
+  const figuresOf = (path: string) => Language.measure(readFileSync(join(root, path), "utf8"))
+  const figures = tops.flatMap(sourcesBelow).map((path) => ({ folder: dirname(path), of: figuresOf(path) }))
+  const byFolder = Map.groupBy(figures, ({ folder }) => folder)
+  const house = figures.filter(({ folder }) => folder.startsWith("src")).map(({ of }) => of)
+  const rows = [...byFolder].map(([folder, all]) => [folder, Language.shares(Language.sum(all.map(({ of }) => of)))] as const)
+  return new Map([...rows.sort(([a], [b]) => a < b ? -1 : 1), ["all of src", Language.shares(Language.sum(house))]])
+}
+
+type Best = Readonly<Record<string, Language.Shares>>
+
+/** The best that each folder has reached. */
+export const best = (): Best => JSON.parse(readFileSync(file, "utf8")) as Best
+
+/** The limits of a folder: the goals, or the best that it has reached where that falls short of them. */
+export const limits = (folder: string): Language.Shares => {
+  const reached = best()[folder]
+  const limit = (name: keyof Language.Shares): number => Math.max(Language.goals[name], reached?.[name] ?? 0)
+  return Language.shared(limit)
+}
+
+/** Keeps the figures of today as the best. */
+export const keep = (): void => writeFileSync(file, `${JSON.stringify(Object.fromEntries(measured()), null, 1)}\n`)
