@@ -99,7 +99,7 @@ export class Spaces {
   }
 
   private readMoments = Effect.fnUntraced(function*(this: Spaces): Effect.fn.Return<void, PersistenceError> {
-    const { parts: { host, pacemaker, reporter, settings: { limits } }, persistence } = this.around
+    const { parts: { host, pacemaker, reporter, settings: { limits } }, persistence, stops } = this.around
     const turn = Effect.callback<void>((resume) => pacemaker.turn(() => resume(Effect.void)))
     let since = host.now()
     for (const name of yield* persistence.spaces) {
@@ -107,7 +107,7 @@ export class Spaces {
         yield* turn
         since = host.now()
       }
-      const due = yield* Effect.exit(persistence.due(name))
+      const due = yield* Effect.exit(Effect.tapError(persistence.due(name), (error) => Effect.sync(() => stops.refused(name, error))))
       if (Exit.isFailure(due)) reporter.report(Accident.of(Cause.squash(due.cause)))
       else if (!this.isClosed && this.residents.get(name) === undefined) this.wakes.set(name, due.value)
     }

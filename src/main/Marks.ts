@@ -9,8 +9,8 @@
  *
  * @module
  */
-import { appendFileSync, closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs"
-import { join } from "node:path"
+import { appendFileSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs"
+import { dirname, join } from "node:path"
 import type { Mark } from "../kernel/Board.ts"
 import type { Left } from "../kernel/Watchdog.ts"
 
@@ -48,8 +48,7 @@ export const clear = (folder: string): void => rmSync(join(folder, LOG), { force
 
 /** Notes that a space begins to beat. */
 export const begins = (folder: string, space: string, head: number): void => {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
-  appendFileSync(join(folder, LOG), `${head} ${space}\n`)
+  if (prepare(folder)) appendFileSync(join(folder, LOG), `${head} ${space}\n`)
 }
 
 /** Writes the log anew: of each space the head on which it began. */
@@ -77,7 +76,7 @@ export const read = (folder: string, space: string): ReadonlyArray<Mark> =>
 export const write = (folder: string, space: string, marks: ReadonlyArray<Mark>): void => {
   const file = place(folder, space)
   if (marks.length === 0) return rmSync(file, { force: true })
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (!prepare(folder)) return
   const draft = `${file}.draft`
   const descriptor = openSync(draft, "w", 0o600)
   try {
@@ -87,6 +86,13 @@ export const write = (folder: string, space: string, marks: ReadonlyArray<Mark>)
     closeSync(descriptor)
   }
   renameSync(draft, file)
+}
+
+/** Makes the folder beside the stores; without a folder of stores no space outlives the process. */
+const prepare = (folder: string): boolean => {
+  const isKept = existsSync(dirname(folder))
+  if (isKept) mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return isKept
 }
 
 const place = (folder: string, space: string): string => join(folder, space + EXTENSION)

@@ -104,13 +104,6 @@ describe("Watchers", () => {
       yield* Kit.turns()
       for (const values of both) assert.deepStrictEqual(yield* Queue.clear(values), [undefined, 1])
     }).pipe(Effect.provide(TestKernel.layer())))
-
-  it.effect("of views are refused, since views change without a change", () =>
-    Effect.gen(function*() {
-      const space = yield* TestKernel.space([])
-      const refused = yield* Effect.flip(Stream.runHead(space.watch("/rt/beat/0/agenda")))
-      assert.include(refused.message, "follow the beats")
-    }).pipe(Effect.provide(TestKernel.layer())))
 })
 
 describe("A run that waits", () => {

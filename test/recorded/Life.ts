@@ -25,7 +25,7 @@ export interface Process extends Stage {
 /** The modules of a story lie in one folder. */
 const sources: Loader.Sources = { enzymes: ["enzymes"], plugins: [], required: [], millis: 10_000 }
 
-const none: Loader.Found = { enzymes: [], nodes: [], plugins: [], broken: [] }
+const none: Loader.Found = { enzymes: [], nodes: [], plugins: [], broken: [], without: [] }
 
 /** Lets a process with the story's modules run over the stores below `root`, until the effect ends. */
 export const live = <A, E>(story: Story, root: string, run: (process: Process) => Effect.Effect<A, E>): Effect.Effect<A, unknown> =>
