@@ -120,7 +120,7 @@ export interface Facts {
  * @since 0.1.0
  */
 export const entry = (facts: Facts): string => {
-  let text = `{"v":1,"beat":${facts.beat},"prev":"${facts.prev}","clock":${facts.clock},"seed":"${facts.seed}"`
+  let text = `{"v":2,"beat":${facts.beat},"prev":"${facts.prev}","clock":${facts.clock},"seed":"${facts.seed}"`
   if (facts.tempo !== undefined) text += `,"tempo":${facts.tempo}`
   if (facts.full !== undefined) text += `,"full":${facts.full}`
   if (facts.isolation !== "snapshot") text += `,"isolation":"${facts.isolation}"`
