@@ -138,11 +138,18 @@ const note = (at: Place): void => {
   closeSync(openSync(marker, "a"))
 }
 
+/** Pages that a database keeps in memory at first, which is enough for a space that rests. */
+const FEW = 8
+
+/** Makes the cache small and gives back its memory: SQLite takes room for twenty pages before it knows the size. */
+const shrink = (database: DatabaseSync): void => database.exec(`PRAGMA cache_size = ${FEW}; PRAGMA shrink_memory`)
+
 const openDatabase = (at: Place, syncMicros: number | undefined): DatabaseSync => {
   const database = new DatabaseSync(at.place, { timeout: BUSY })
   try {
     database.exec("PRAGMA journal_mode = WAL")
     database.exec(`PRAGMA synchronous = ${syncMicros === undefined ? "FULL" : "OFF"}`)
+    shrink(database)
     return database
   } catch (cause) {
     database.close()
@@ -150,19 +157,85 @@ const openDatabase = (at: Place, syncMicros: number | undefined): DatabaseSync =
   }
 }
 
+/** KiB that a busy one keeps, how many statements make it busy, and how many caches are large at once. */
+const MUCH = 2000
+const LOAD = 256
+const MOST = 64
+
+/** No thread wakes a wait on it: each ends with its time. */
+const bell = new Int32Array(new SharedArrayBuffer(4))
+
+/** The page cache of one database, which is large while the space is busy. */
+class Cache {
+  /** Statements that ran since it was last looked at, up to those that make it busy. */
+  uses = 0
+  private readonly all: Caches
+  private readonly database: DatabaseSync
+
+  constructor(all: Caches, database: DatabaseSync) {
+    this.all = all
+    this.database = database
+  }
+
+  use(): void {
+    if (this.uses < LOAD && ++this.uses === LOAD) this.all.grow(this)
+  }
+
+  grow(): void {
+    this.database.exec(`PRAGMA cache_size = -${MUCH}`)
+  }
+
+  shrink(): void {
+    this.uses = 0
+    shrink(this.database)
+  }
+
+  close(): void {
+    this.all.forget(this)
+  }
+}
+
+/** The page caches of all open databases: few of them are large, so that their memory has a bound. */
+class Caches {
+  private readonly large = new Set<Cache>()
+
+  /** Lets a cache be large, in the place of one that was not busy since the last look at it. */
+  grow(cache: Cache): void {
+    if (this.large.has(cache)) return
+    for (const other of this.large) {
+      if (this.large.size < MOST) break
+      this.large.delete(other)
+      if (other.uses < LOAD) other.shrink()
+      else {
+        other.uses = 0
+        this.large.add(other)
+      }
+    }
+    this.large.add(cache)
+    cache.grow()
+  }
+
+  forget(cache: Cache): void {
+    this.large.delete(cache)
+  }
+}
+
 /** A statement whose failures are ours. */
 class Statement implements SqlStatement {
   private readonly at: Place
+  private readonly cache: Cache
   private readonly statement: StatementSync
 
-  constructor(at: Place, statement: StatementSync) {
+  constructor(at: Place, cache: Cache, statement: StatementSync) {
     statement.setReturnArrays(true)
     this.at = at
+    this.cache = cache
     this.statement = statement
   }
 
   get(...values: ReadonlyArray<SqlValue>): SqlRow | undefined {
     try {
+      this.cache.use()
       return this.statement.get(...values) as unknown as SqlRow | undefined
     } catch (cause) {
       throw failure(this.at, cause)
@@ -171,6 +244,7 @@ class Statement implements SqlStatement {
 
   all(...values: ReadonlyArray<SqlValue>): ReadonlyArray<SqlRow> {
     try {
+      this.cache.use()
       return this.statement.all(...values) as unknown as ReadonlyArray<SqlRow>
     } catch (cause) {
       throw failure(this.at, cause)
@@ -179,6 +253,7 @@ class Statement implements SqlStatement {
 
   run(...values: ReadonlyArray<SqlValue>): void {
     try {
+      this.cache.use()
       this.statement.run(...values)
     } catch (cause) {
       throw failure(this.at, cause)
@@ -186,18 +261,19 @@ class Statement implements SqlStatement {
   }
 }
 
-const driverOf = (at: Place, database: DatabaseSync, syncMicros: number | undefined): SqlDriver => {
-  const prepare = (sql: string) => guard(at, () => new Statement(at, database.prepare(sql)))
+const driverOf = (at: Place, database: DatabaseSync, { caches, syncMicros }: { readonly caches: Caches; readonly syncMicros: number | undefined }): SqlDriver => {
+  const cache = new Cache(caches, database)
+  const prepare = (sql: string) => guard(at, () => new Statement(at, cache, database.prepare(sql)))
   const begin = prepare("BEGIN IMMEDIATE")
   const commit = prepare("COMMIT")
   const rollback = prepare("ROLLBACK")
-  const bell = new Int32Array(new SharedArrayBuffer(4))
   const file = statSync(at.place).ino
   return {
     place: at.place,
     prepare,
     due: () => ofMark(markOf(prepare("PRAGMA user_version").get())),
-    setDue: (moment) => prepare(`PRAGMA user_version = ${asMark(moment)}`).run(),
+    // As no statement, which would stay in memory until it is collected.
+    setDue: (moment) => guard(at, () => database.exec(`PRAGMA user_version = ${asMark(moment)}`)),
     transaction: (body) => {
       // What is written to a file without its name is gone when it is closed.
       if (statSync(at.place, { throwIfNoEntry: false })?.ino !== file) throw damaged(at, "its file vanished, or another one has its place")
@@ -213,7 +289,10 @@ const driverOf = (at: Place, database: DatabaseSync, syncMicros: number | undefi
       }
     },
     sync: undefined,
-    close: () => database.close()
+    close: () => {
+      cache.close()
+      database.close()
+    }
   }
 }
 
@@ -228,16 +307,16 @@ const isSpace = (name: string): boolean => {
   }
 }
 
-const source = (folder: string, syncMicros: number | undefined): SqlSource => ({
+const source = (folder: string, around: { readonly caches: Caches; readonly syncMicros: number | undefined }): SqlSource => ({
   open: (space, { create }) => {
     const at = { space, place: join(folder, space + extension) }
     return guard(at, () => {
       const fresh = headerOf(at) === undefined
       if (fresh && !create) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
       if (fresh) make(at)
-      const database = openDatabase(at, syncMicros)
+      const database = openDatabase(at, around.syncMicros)
       note(at)
-      return driverOf(at, database, syncMicros)
+      return driverOf(at, database, around)
     })
   },
   due: (space) => {
@@ -270,5 +349,5 @@ const syncMicrosOf = (options: Readonly<Record<string, unknown>>): number | unde
 export default Plugin.make({
   name: "sqlite",
   version: "0.1.0",
-  provides: { persistence: ({ folder, options }) => SqlStore.layer(source(folder, syncMicrosOf(options))) }
+  provides: { persistence: ({ folder, options }) => SqlStore.layer(source(folder, { caches: new Caches(), syncMicros: syncMicrosOf(options) })) }
 })
