@@ -21,6 +21,7 @@ import type { NodeLine, NodeRunLine } from "../kernel/NodeLine.ts"
 import * as Pieces from "../kernel/Pieces.ts"
 import * as Stuck from "../kernel/Stuck.ts"
 import { answered, type Definition, ignore, InvalidNode, NodeTaken, raised, TAKEN } from "../scheduler/Definition.ts"
+import { frozen } from "../scheduler/NodeTransaction.ts"
 import { UNENDED } from "../scheduler/Node.ts"
 import * as Piece from "../scheduler/Piece.ts"
 import { MAX_NESTING } from "../scheduler/ReadSet.ts"
@@ -239,17 +240,25 @@ export class RecordedDerivation implements Derivation {
     const draft = this.draft(definition, Derivations.writerOf(this.work!, this.lines.length))
     this.work!.nodeDrafts.push(draft)
     let error: unknown
+    let isFrozen = false
     try {
       const { run } = definition
-      const returned = run(new RecordedRun(draft, { standpoint: this.recalled.get(this.lines.length) })) as Value.Value
-      ignore(returned)
+      const tx = new RecordedRun(draft, { standpoint: this.recalled.get(this.lines.length) })
+      let returned: Value.Value
+      try {
+        returned = run(tx) as Value.Value
+        ignore(returned)
+      } finally {
+        isFrozen = Object.isFrozen(tx)
+      }
       const value = answered(definition, returned)
+      if (isFrozen) throw frozen()
       if (draft.refusal !== undefined) throw draft.refusal
       if (isTaken) throw new NodeTaken({ name: definition.name, reason: "it started a node whose name or output another node had then" })
       if (definition.output !== undefined) this.put(definition.output, value === undefined ? undefined : Codec.encode(value))
       draft.own?.keys.forEach((key, i) => this.put(key, draft.own!.documents[i]))
     } catch (thrown) {
-      error = draft.refusal ?? raised(thrown)
+      error = isFrozen ? frozen() : draft.refusal ?? raised(thrown)
     }
     if (error !== undefined && this.work!.labels !== undefined && definition.output !== undefined) this.put(definition.output, undefined)
     return Derivations.errorOf(error === undefined ? undefined : failure(error), isLast)

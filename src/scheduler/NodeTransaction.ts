@@ -10,6 +10,13 @@ import type { Draft } from "../stage/Draft.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable, Transaction } from "../stage/Transaction.ts"
 
+/** The transaction of a run that is over, or of one that waits. */
+export const over = (): TransactionRefused => new TransactionRefused({ reason: "the run is over" })
+
+/** Why a run fails that froze its transaction, whatever else it did. */
+export const frozen = (): TransactionRefused =>
+  new TransactionRefused({ reason: "the run froze its transaction, which has to keep what the run reads; freeze what the run returns instead" })
+
 /**
  * The verbs of a node's transaction that are the same in every run.
  *

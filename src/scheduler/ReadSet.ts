@@ -23,7 +23,7 @@ import type { Environment } from "./Environment.ts"
 import * as Flag from "./Flag.ts"
 import type { Graph } from "./Graph.ts"
 import { type Locations, partOf, textOf } from "./Locations.ts"
-import { NodeTransaction } from "./NodeTransaction.ts"
+import { NodeTransaction, over } from "./NodeTransaction.ts"
 import { type Depth, type Edge, type Location, type Node, rootOf } from "./Node.ts"
 
 const { COVERED, INVALID, READY, RUNNING, UNSETTLED } = Flag
@@ -46,6 +46,11 @@ const current: {
 } = { simple: undefined, writing: undefined, cursor: undefined, behind: undefined, number: 0, depth: 0 }
 
 let numbers = 0
+
+/** A run that broke what is around it is under way no more, so that other graphs go on. */
+export const breakOff = (run: unknown): void => {
+  if (current.simple === run || current.writing === run) current.simple = current.writing = undefined
+}
 
 /** Thrown through a run that has to begin again, when what it reads stands too deep. */
 const AGAIN = Symbol("again")
@@ -92,6 +97,8 @@ export abstract class ReadSet extends NodeTransaction {
   protected abstract get hasShifted(): boolean
   /** What the run made is published, when its read set is in place. Answers true. */
   protected abstract conclude(value: Value.Value, clock: number): boolean
+  /** The run froze its transaction, and fails. Another object takes the place of this one. */
+  protected abstract thaw(flags: number, clock: number): boolean
 
   constructor(node: Node, environment: Environment) {
     super()
@@ -163,7 +170,10 @@ export abstract class ReadSet extends NodeTransaction {
     try {
       const { body } = this
       value = body(this) as Value.Value
+      // The write fails where the run froze its transaction.
+      this.isPeeking = false
     } catch (error) {
+      if (Object.isFrozen(this)) return this.thaw(flags, clock)
       this.fail(error)
     }
     const isAgain = this.isSpecial && this.refused()
@@ -183,18 +193,20 @@ export abstract class ReadSet extends NodeTransaction {
     current.depth++
     current.simple = undefined
     current.writing = undefined
-    const isDone = this.perform()
-    current.depth--
-    current.simple = simple
-    current.writing = writing
-    current.cursor = cursor
-    current.behind = behind
-    current.number = number
-    return isDone
+    try {
+      return this.perform()
+    } finally {
+      current.depth--
+      current.simple = simple
+      current.writing = writing
+      current.cursor = cursor
+      current.behind = behind
+      current.number = number
+    }
   }
 
   /** What was refused is the run's error, caught or not; answers whether the run has to begin again. */
-  private refused(): boolean {
+  protected refused(): boolean {
     const refusal = this.refusal ?? this.draft?.refusal
     this.refusal = undefined
     if (refusal === undefined || refusal === AGAIN) return refusal === AGAIN
@@ -357,9 +369,10 @@ export abstract class ReadSet extends NodeTransaction {
     return AGAIN
   }
 
-  /** A run that is to begin again does nothing more, though it caught that. */
+  /** A run that is to begin again does nothing more, though it caught that; nor does one that froze its transaction, which the write tells. */
   protected goesOn(): void {
     if (this.refusal === AGAIN) throw AGAIN
+    this.waiting = undefined
   }
 
   /** Stops before what may not be known by those who see what the node writes. */
@@ -385,6 +398,3 @@ export abstract class ReadSet extends NodeTransaction {
     return error
   }
 }
-
-/** The transaction of a run that is over, or of one that waits. */
-const over = () => new TransactionRefused({ reason: "the run is over" })

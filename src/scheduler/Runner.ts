@@ -14,12 +14,13 @@ import type { Startable } from "../stage/Transaction.ts"
 import { answered, type Definition, ignore, raised } from "./Definition.ts"
 import type { Environment } from "./Environment.ts"
 import * as Flag from "./Flag.ts"
+import { frozen } from "./NodeTransaction.ts"
 import { type Location, type Node, type NodeRun, type Started, UNENDED } from "./Node.ts"
-import { ReadSet } from "./ReadSet.ts"
+import { breakOff, ReadSet } from "./ReadSet.ts"
 import * as Standpoints from "./Standpoint.ts"
 import type { Standpoint } from "./Standpoint.ts"
 
-const { INVALID, REMOVED, UNSETTLED } = Flag
+const { INVALID, REMOVED, RUNNING, UNSETTLED } = Flag
 
 /**
  * Runs one node: what its runs keep from one to the next, and the transaction that they are given.
@@ -114,6 +115,20 @@ export class Runner extends ReadSet implements NodeRun {
 
   protected override get hasShifted(): boolean {
     return this.peeks?.some(([root, held]) => this.locations.held(root) !== held) === true
+  }
+
+  protected override thaw(flags: number, clock: number): boolean {
+    const { node } = this
+    const run = Object.assign(new Runner(node, this.environment), this)
+    node.run = run
+    run.draft = undefined
+    const isAgain = run.refused()
+    run.fail(frozen())
+    if (!isAgain) run.forget()
+    node.flags &= ~RUNNING
+    breakOff(this)
+    if (isAgain) return run.rewind(flags, undefined)
+    return (node.flags & INVALID) !== 0 ? run.tear(flags, undefined) : run.conclude(undefined, clock)
   }
 
   restore({ children, error, since, standpoint }: Pick<NodeRun, "children" | "error" | "since" | "standpoint">): void {

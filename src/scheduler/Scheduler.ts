@@ -249,9 +249,9 @@ export class Scheduler {
     if (this.seers === 0) return nobody
     const seen = this.seen.slice(this.told, this.seers)
     this.forget()
-    return seen.map((run) => {
-      run.isSeen = false
-      return run.node
+    return seen.map(({ node }) => {
+      node.run!.isSeen = false
+      return node
     })
   }
 
@@ -276,7 +276,7 @@ export class Scheduler {
     const { beat } = this.environment.moment
     const { seen } = this
     while (this.told < this.seers) {
-      const run = seen[this.told++]!
+      const run = seen[this.told++]!.node.run!
       const { deliver } = run
       run.isSeen = false
       if (run.deliveredIn !== beat || run.delivery === undefined) {

@@ -17,6 +17,7 @@ import { causesOf } from "./Introspection.ts"
 import { Levels } from "./Levels.ts"
 import type { Edge, Node, NodeRun } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
+import { breakOff } from "./ReadSet.ts"
 import { Runner } from "./Runner.ts"
 
 const { BOUND, GATED, MATERIALIZER, NEVER_RAN, PROVISIONAL, QUEUED, REMOVED, ROOT, RUNNING, UNSETTLED, WALKED } = Flag
@@ -191,9 +192,10 @@ export class Settle {
   }
 
   private run(node: Node): boolean {
-    const run = node.run ??= new Runner(node, this.environment)
-    const { graph } = this
-    while (!(graph.noted !== undefined || graph.explains ? this.attended(run) : run.perform())) {
+    let run = node.run ??= new Runner(node, this.environment)
+    while (!this.once(run)) {
+      // Another one is in its place where an author froze it.
+      run = node.run
       if (!run.isTorn) return false
       run.isTorn = false
       this.count(run)
@@ -202,9 +204,19 @@ export class Settle {
       if (node.isLive) this.queue.push(node)
       return true
     }
-    this.count(run)
+    this.count(node.run)
     if (node.gate !== undefined) this.gates.ran(node)
     return true
+  }
+
+  private once(run: NodeRun): boolean {
+    const { graph } = this
+    try {
+      return graph.noted !== undefined || graph.explains ? this.attended(run) : run.perform()
+    } catch (error) {
+      breakOff(run)
+      throw error
+    }
   }
 
   private count(run: NodeRun): void {

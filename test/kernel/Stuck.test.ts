@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import type { Transaction } from "systole"
-import { BeatAborted, Computation, Effect as Fx } from "systole"
+import type { NodeDefinition, Transaction } from "systole"
+import { BeatAborted, Computation, Effect as Fx, Kernel, Materializer } from "systole"
 import { CurrentWatchdog } from "../../src/kernel/Watchdog.ts"
 import * as Ends from "../support/Ends.ts"
 import { processes } from "../support/Ends.ts"
 import * as TestKernel from "../support/TestKernel.ts"
-import { ended, enzyme, put, replays, steps, write } from "./Kit.ts"
+import { ended, enzyme, put, register, replays, steps, write } from "./Kit.ts"
 import * as Machine from "./Machine.ts"
 
 describe("an event whose run never returns", () => {
@@ -89,6 +89,69 @@ describe("a run that breaks its beat", () => {
         yield* replays(space)
       }).pipe(Effect.provide(TestKernel.layer())))
   }
+})
+
+describe("a node that freezes its transaction", () => {
+  const value = (tx: Transaction) => Number(tx.get("/data/in") ?? 0)
+  const frozen = (tx: Transaction, look: (tx: Transaction) => number) => {
+    const seen = value(tx)
+    if (seen % 2 === 1) Object.freeze(tx)
+    return look(tx)
+  }
+  const twice = Computation.make({ name: "twice", output: "/c/twice", run: (tx) => 2 * value(tx) })
+  const reads = (tx: Transaction) => Number(tx.get("/c/twice"))
+  const catches = (tx: Transaction) => {
+    try {
+      return reads(tx)
+    } catch {
+      return -1
+    }
+  }
+  const demand = Fx.make({ name: "sees", read: (tx) => [tx.get("/c/bad"), tx.get("/c/sound")], deliver: () => {}, noDebounce: true })
+  const nodes: Readonly<Record<string, NodeDefinition>> = {
+    computation: Computation.make({ name: "bad", output: "/c/bad", run: (tx) => frozen(tx, value) }),
+    "computation that goes on to read": Computation.make({ name: "bad", output: "/c/bad", run: (tx) => frozen(tx, reads) }),
+    "computation that catches what follows": Computation.make({ name: "bad", output: "/c/bad", run: (tx) => frozen(tx, catches) }),
+    effect: Fx.make({ name: "bad", read: (tx) => frozen(tx, value), deliver: () => {}, noDebounce: true }),
+    materializer: Materializer.make({ name: "bad", writes: ["/c/*"], run: (tx) => tx.set("/c/bad", frozen(tx, value)) })
+  }
+  for (const [what, bad] of Object.entries(nodes)) {
+    it.effect(`fails alone, and runs again when what it read changes: ${what}`, () =>
+      Effect.gen(function*() {
+        const sound = Computation.make({ name: "sound", output: "/c/sound", run: (tx) => value(tx) + 1 })
+        const space = yield* TestKernel.space([put])
+        yield* register(bad, twice, sound, demand)
+        const delivers = bad._tag === "Effect"
+        for (const seen of [0, 1, 3, 4]) {
+          yield* write(space, ["/data/in", seen])
+          assert.strictEqual(yield* space.get("/c/sound"), seen + 1)
+          const derived = [4, 8][Number(what.startsWith("computation that"))]
+          if (!delivers) assert.strictEqual(yield* space.get("/c/bad"), seen === 4 ? derived : 0, `at ${seen}`)
+        }
+        const view = yield* space.graph.view
+        assert.isUndefined(view.nodes.find(({ name }) => name === "bad")?.error)
+        yield* replays(space)
+      }).pipe(Effect.provide(TestKernel.layer())))
+  }
+
+  it.effect("does not stop another space, however it breaks its transaction", () =>
+    Effect.gen(function*() {
+      const breaks = Computation.make({
+        name: "breaks",
+        output: "/c/broken",
+        run: (tx) => {
+          if (tx.get("/data/break") === true) Object.setPrototypeOf(tx, null)
+          return value(tx)
+        }
+      })
+      const kernel = yield* Kernel
+      const space = yield* TestKernel.space([put])
+      yield* register(breaks, twice, Fx.make({ name: "sees-all", read: (tx) => [tx.get("/c/broken"), tx.get("/c/twice")], deliver: () => {}, noDebounce: true }))
+      yield* Effect.result(write(space, ["/data/break", true]))
+      const other = yield* kernel.space("other", { create: true })
+      yield* write(other, ["/data/in", 1])
+      assert.strictEqual(yield* other.get("/c/twice"), 2)
+    }).pipe(Effect.provide(TestKernel.layer())))
 })
 
 describe("a node whose run never returns", () => {
