@@ -273,6 +273,7 @@ export class BeatWork {
       attempt: again?.attempt ?? 1,
       why: again?.why,
       losses: again?.losses ?? 0,
+      timeouts: again?.timeouts ?? 0,
       headOf: again?.document,
       beat: this.moment.beat,
       run: this.runs.length,

@@ -33,6 +33,7 @@ import * as Operating from "./Operating.ts"
 import * as Receipts from "./Receipts.ts"
 import * as Reporting from "./Reporting.ts"
 import * as Retiring from "./Retiring.ts"
+import { TIMEOUT } from "./Run.ts"
 import * as Signal from "./Signal.ts"
 import * as Steering from "./Steering.ts"
 import { STUCK } from "./Stuck.ts"
@@ -147,16 +148,14 @@ const settle = (handling: Handling, around: Surroundings): void => {
   if (canWait && !around.work.stage.take(size)) return lose(handling, { key: undefined }, around)
   if (outcome.kind === "retry") {
     if (outcome.code === GATED) return park(handling, outcome.until, around)
-    if (handling.attempt < attemptsOf(handling, outcome.code, around)) return repeat(handling, outcome.code === STUCK ? "stuck" : "retry", around)
+    if (mayRepeat(handling, outcome.code, around)) return repeat(handling, outcome.code, around)
   }
   bury(handling, outcome, around.work)
 }
 
-/** How often a failed handling may be attempted: one that timed out held the space up, so it is given up sooner. */
-const attemptsOf = ({ entry }: Handling, code: string, { body }: Surroundings): number => {
-  const attempts = entry?.enzyme.retry.attempts ?? 1
-  return code === "run/timeout" ? Math.min(attempts, body.settings.limits.timeoutAttempts) : attempts
-}
+/** Whether a failed handling is attempted again: one that times out holds the space up each time, so it is given up sooner. */
+const mayRepeat = ({ attempt, entry, timeouts }: Handling, code: string, { body }: Surroundings): boolean =>
+  attempt < (entry?.enzyme.retry.attempts ?? 1) && (code !== TIMEOUT || timeouts + 1 < body.settings.limits.timeoutAttempts)
 
 /** Step 9: a run that is well is merged, in agenda order; the first to commit wins, and what it launched takes effect. */
 const merge = (handling: Handling, result: Document.Document | undefined, around: Surroundings): void => {
@@ -207,36 +206,37 @@ const lose = (handling: Handling, { isDerived, key }: Conflict, { body, settled,
   if (losses === REPORTED_LOSSES && losses > handling.losses) {
     work.diagnostics.push(Diagnostic.of("run/conflict", { ...Reporting.about(handling), note: `lost ${losses} times in a row on ${document}` }))
   }
-  again(handling, { body, settled, work }, { why: "conflict", document, previous: handling.headOf, losses, attempt: handling.attempt, due: undefined })
+  again(handling, { body, settled, work }, { why: "conflict", document, previous: handling.headOf, losses, attempt: handling.attempt, timeouts: handling.timeouts, due: undefined })
 }
 
 /** A run that asked for another attempt, or never came to an end: it waits 1, 2, 4 … beats. */
-const repeat = (handling: Handling, why: "retry" | "stuck", around: Surroundings): void => {
+const repeat = (handling: Handling, code: string, around: Surroundings): void => {
+  const why = code === STUCK ? "stuck" : "retry"
   const { backoffBeats } = around.body.settings.limits
   const beats = Math.min(2 ** (handling.attempt - 1), backoffBeats)
   const due = Signal.due({ beats }, sinceOf(around.work, around.body))
   if (why === "stuck") around.work.diagnostics.push(Diagnostic.of("run/stuck", { ...Reporting.about(handling), note: `${handling.key} came to no end for ${handling.flight.signal.id} and is tried once more` }))
-  again(handling, around, { why, document: undefined, losses: 0, attempt: handling.attempt + 1, due })
+  again(handling, around, { why, document: undefined, losses: 0, attempt: handling.attempt + 1, timeouts: handling.timeouts + (code === TIMEOUT ? 1 : 0), due })
 }
 
 /** What a run reads waits for a gate: it runs when that opens, and it is the same attempt. */
 const park = (handling: Handling, until: number | undefined, around: Surroundings): void => {
   const { now } = around.work.moment
   const due = Signal.due({ ms: Math.max(0, (until ?? now) - now) }, sinceOf(around.work, around.body))
-  again(handling, around, { why: "gate", document: undefined, losses: 0, attempt: handling.attempt, due })
+  again(handling, around, { why: "gate", document: undefined, losses: 0, attempt: handling.attempt, timeouts: handling.timeouts, due })
 }
 
 const again = (
   handling: Handling,
   { body, settled }: Surroundings,
-  { due, ...rest }: Pick<Signal.Again, "why" | "document" | "previous" | "losses" | "attempt"> & { readonly due: Due | undefined }
+  { due, timeouts, ...rest }: Pick<Signal.Again, "why" | "document" | "previous" | "losses" | "attempt"> & { readonly timeouts: number; readonly due: Due | undefined }
 ): void => {
   const { entry, flight, key } = handling
   // Only a failure lets a lane go on; who lost a conflict keeps its place, unless that would tell what it knows.
   const loose = ((rest.why === "retry" || rest.why === "stuck") && entry?.enzyme.order === "loose") || Labelling.isRisen(handling)
   flight.open++
   if (!loose) flight.strict++
-  const left: Signal.Again = { enzyme: key, entry: entry?.id, captured: flight.captured, lane: loose ? undefined : flight.lane, loose, label: Signal.carried(handling.draft?.label ?? handling.label), ...rest }
+  const left: Signal.Again = { enzyme: key, entry: entry?.id, captured: flight.captured, lane: loose ? undefined : flight.lane, loose, label: Signal.carried(handling.draft?.label ?? handling.label), timeouts: timeouts === 0 ? undefined : timeouts, ...rest }
   settled.queued.push(new Signal.Pending(body.number(), flight.signal, { due, again: left }))
 }
 

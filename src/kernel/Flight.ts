@@ -106,6 +106,8 @@ export interface Handling {
   /** Why it runs again, where it does. */
   readonly why: Again["why"] | undefined
   readonly losses: number
+  /** How many attempts before this one timed out. */
+  readonly timeouts: number
   /** The document whose queue it is the head of, where it lost a conflict before. */
   readonly headOf: string | undefined
   /** The beat it runs in, and its place in that beat's agenda. */

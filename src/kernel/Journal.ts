@@ -180,7 +180,7 @@ const input = ({ pending, flight: { signal } }: Captured): string => {
   const target = signal.target === undefined ? 0 : `"${signal.target}"`
   const path = signal.signal === undefined ? 0 : `"${signal.signal}"`
   if (again !== undefined) {
-    return `{"id":"${signal.id}","signal":${path},"target":${target},"enzyme":"${again.enzyme}","attempt":${again.attempt},"why":"${again.why}","losses":${again.losses},"captured":${again.captured}${again.why === "redelivery" ? `,"payload":[${signal.payload?.text ?? ""}]${signal.awaits === undefined ? "" : `,"awaits":"${signal.awaits}"`}` : ""}}`
+    return `{"id":"${signal.id}","signal":${path},"target":${target},"enzyme":"${again.enzyme}","attempt":${again.attempt},"why":"${again.why}","losses":${again.losses},${again.timeouts === undefined ? "" : `"timeouts":${again.timeouts},`}"captured":${again.captured}${again.why === "redelivery" ? `,"payload":[${signal.payload?.text ?? ""}]${signal.awaits === undefined ? "" : `,"awaits":"${signal.awaits}"`}` : ""}}`
   }
   if (signal.origin === "run" && !pending.anew) return `"${signal.id}"`
   return signal.payload === undefined ? `["${signal.id}",${path},${target}]` : `["${signal.id}",${path},${target},${signal.payload.text}]`
@@ -258,7 +258,7 @@ type Path = string | 0
 export type In =
   | string
   | readonly [id: string, signal: Path, target: Path, payload?: unknown]
-  | { readonly id: string; readonly signal: Path; readonly target: Path; readonly enzyme: string; readonly attempt: number; readonly why: Again["why"]; readonly losses: number; readonly captured: number; readonly payload?: readonly [unknown?]; readonly awaits?: string }
+  | { readonly id: string; readonly signal: Path; readonly target: Path; readonly enzyme: string; readonly attempt: number; readonly why: Again["why"]; readonly losses: number; readonly timeouts?: number; readonly captured: number; readonly payload?: readonly [unknown?]; readonly awaits?: string }
 
 /** One line of an entry's `runs`. */
 export type RunLine =

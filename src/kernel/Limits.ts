@@ -45,7 +45,7 @@ export interface Limits {
   readonly flowInstances: number
   /** Beats from one attempt to the next: 1, 2, 4 … up to this. */
   readonly backoffBeats: number
-  /** Attempts of an enzyme whose run timed out. The space waits for such a run, so they are fewer than those of a run that fails by itself. */
+  /** Attempts of a handling that may time out, those that fail in other ways not counted. The space waits for such a run, so they are fewer than those of a run that fails by itself. */
   readonly timeoutAttempts: number
   /** Characters of documents that are kept in memory. */
   readonly residentBytes: number

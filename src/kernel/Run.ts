@@ -41,8 +41,11 @@ export const run = (handling: Handling, draft: Draft, host: RunHost): Outcome | 
   return outcome instanceof Promise ? outcome.then((outcome) => admitted(handling, draft, outcome)) : admitted(handling, draft, outcome)
 }
 
+/** The code of a run that took longer than its limit. */
+export const TIMEOUT = "run/timeout"
+
 /** How long a run took, whether it came to an end, what waits beside it and which gates are closed is known to the host of then alone. */
-const HOSTS: ReadonlySet<string> = new Set(["run/timeout", "backlog/full", GATED, STUCK])
+const HOSTS: ReadonlySet<string> = new Set([TIMEOUT, "backlog/full", GATED, STUCK])
 
 /**
  * Whether the code of an outcome says that the host decided it. A replay takes that as it was, and does not run what led to it.
@@ -200,7 +203,7 @@ const limited = (result: PromiseLike<unknown>, handling: Handling, around: Surro
     const cancel = host.wake(host.now() + limitMs, () => {
       draft.revoke(`the run took longer than its limit of ${limitMs} ms and is over`)
       stop?.()
-      resolve({ kind: "retry", tag: "Timeout", code: "run/timeout", message: `The run took longer than its limit of ${limitMs} ms. Set limitMs, or do the slow part outside the beat` })
+      resolve({ kind: "retry", tag: "Timeout", code: TIMEOUT, message: `The run took longer than its limit of ${limitMs} ms. Set limitMs, or do the slow part outside the beat` })
     })
     const settle = (outcome: Outcome): void => {
       cancel()

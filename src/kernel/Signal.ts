@@ -73,6 +73,8 @@ export interface Again {
   readonly previous?: string | undefined
   /** How many times in a row it lost. */
   readonly losses: number
+  /** How many of its attempts timed out, where any did. */
+  readonly timeouts?: number | undefined
   /** The beat that captured the event. */
   readonly captured: number
   /** The lane that the event holds, where it holds one. */

@@ -96,7 +96,7 @@ export interface Definition<Payload = unknown> {
   readonly trusted?: boolean
   /**
    * How long a run may wait, in milliseconds of the host; then it counts as a failed attempt. Default 1000.
-   * The space waits with it, so a handling that times out is attempted twice at most (`timeoutAttempts`).
+   * The space waits with it, so a handling that times out twice (`timeoutAttempts`) is given up, whatever its `retry` says.
    * A run that returns without waiting cannot be stopped, so what it made stands however long it took.
    */
   readonly limitMs?: number

@@ -111,8 +111,8 @@ export class RecordedIntake implements Intake {
       if (again === undefined) return { flight, pending: new Signals.Pending(0, signal, { undelivered: this.undelivered(signal, i), anew: typeof input !== "string" }) }
       flight.open++
       flight.strict++
-      const { attempt, captured, enzyme, losses, why } = again
-      const left: Signals.Again = { enzyme, attempt, why, losses, captured, document: undefined, lane: undefined, loose: false, label: Labelling.at(labels?.again, i) }
+      const { attempt, captured, enzyme, losses, timeouts, why } = again
+      const left: Signals.Again = { enzyme, attempt, why, losses, timeouts, captured, document: undefined, lane: undefined, loose: false, label: Labelling.at(labels?.again, i) }
       return { flight, pending: new Signals.Pending(0, signal, { again: left }) }
     })
     this.flights = flights

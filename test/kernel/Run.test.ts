@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Random, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import type { Transaction } from "systole"
+import { Retry, type Transaction } from "systole"
 import * as Chance from "../../src/stage/Chance.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { ended, enzyme, replays, steps, turns } from "./Kit.ts"
@@ -169,6 +169,26 @@ describe("a run that takes longer than its limit", () => {
       const receipt = yield* space.receipt(id)
       assert.deepStrictEqual([receipt?.status, receipt?.handlings[0]?.error?.code], ["dead", "run/timeout"])
       assert.include((yield* TestKernel.diagnostics(space))[0]?.["note"], "after 2 attempts")
+      yield* replays(space)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("is not given up at its first time-out, though other attempts failed before", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([enzyme("slow", (_, { attempt }) => {
+        if (attempt === 1 || attempt === 3) throw new Retry({ reason: "not yet" })
+        return attempt < 5 ? new Promise(() => undefined) : undefined
+      }, { retry: { attempts: 9 } })])
+      const { id } = yield* space.signal({ signal: "/signals/slow" })
+      const statuses: Array<string | undefined> = []
+      for (let i = 0; i < 8; i++) {
+        const beat = yield* Effect.forkChild(space.step, { startImmediately: true })
+        yield* turns()
+        yield* TestClock.adjust(1000)
+        yield* Fiber.join(beat)
+        statuses.push((yield* space.receipt(id))?.status)
+      }
+      assert.deepStrictEqual(statuses, [...Array<string>(7).fill("pending"), "dead"])
+      assert.deepStrictEqual(yield* ended(space, id), ["slow dead @7 #4"])
       yield* replays(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
