@@ -37,7 +37,9 @@ export class Demand {
    */
   pull(start: Address.Address): Value.Value {
     this.settling.begin()
-    const { key, path } = this.along(start, (location) => void this.bringLocation(location))
+    const end = this.along(start, (location) => void this.bringLocation(location))
+    if (end === undefined) throw new Link.LinkLoop({ address: start.text })
+    const { key, path } = end
     const whole = this.graph.locations.shown(key)
     return path.length === 0 ? whole : Value.at(whole, path)
   }
@@ -50,21 +52,13 @@ export class Demand {
     return this.bringLocation(this.graph.locations.at(address, depth))
   }
 
-  /**
-   * Brings a place up to date, and those that it leads to.
-   *
-   * @throws LinkLoop
-   */
+  /** Brings a place up to date, and those that it leads to. */
   bring(address: Address.Address, admits?: Admits): void {
     this.settling.begin()
     this.along(address, (location) => void this.bringLocation(location), admits)
   }
 
-  /**
-   * When the latest gate opens that keeps a place from being up to date, or one that it leads to; `undefined` where all is settled. To look changes nothing.
-   *
-   * @throws LinkLoop
-   */
+  /** When the latest gate opens that keeps a place from being up to date, or one that it leads to; `undefined` where all is settled. To look changes nothing. */
   heldUntil(address: Address.Address, admits?: Admits): number | undefined {
     let until: number | undefined
     this.along(address, (location) => {
@@ -79,15 +73,15 @@ export class Demand {
     return this.writersOf(this.graph.locations.at(address, depth)).every((writer) => this.settling.heldUntil(writer) === undefined)
   }
 
-  /** Goes along links, and tells of each place that nodes derive; answers where that ends. */
-  private along(start: Address.Address, met: (location: Location) => void, admits?: Admits): Address.Address {
+  /** Goes along links, and tells of each place that nodes derive; answers where that ends, which is nowhere for links in a loop. */
+  private along(start: Address.Address, met: (location: Location) => void, admits?: Admits): Address.Address | undefined {
     const { locations } = this.graph
     let address = start
     for (let hops = 0; ; hops++) {
       if (this.graph.isDerived(address, "deep")) met(locations.at(address))
       const linked = Link.along(locations.shown(address.key), address.path)
       if (linked === undefined) return address
-      if (hops >= Link.MAX_HOPS) throw new Link.LinkLoop({ address: start.text })
+      if (hops >= Link.MAX_HOPS) return undefined
       const next = Address.into(Link.target(linked.link), address.path.slice(linked.depth))
       if (admits?.(next) === false) return address
       address = next

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Stream } from "effect"
-import { type Batch, Computation, type Space, type SpaceStore } from "systole"
+import { type Batch, Computation, Link, type Space, type SpaceStore } from "systole"
 import * as Inside from "../support/Inside.ts"
 import * as TestKernel from "../support/TestKernel.ts"
-import { controlled, enzyme, register, turns } from "./Kit.ts"
+import { controlled, enzyme, put, register, turns, write } from "./Kit.ts"
 import * as Machine from "./Machine.ts"
 
 /** What a space has inside for those who listen. */
@@ -175,4 +175,39 @@ describe("whoever listens", () => {
       yield* again.idle
       assert.deepStrictEqual([yield* again.get("/data/x"), yield* again.get("/data/n")], [1, undefined])
     }))
+})
+
+describe("a pull of links in a loop", () => {
+  /** Where `/data/far` leads to a derived cell that a gate holds back. */
+  const linked = Effect.gen(function*() {
+    const space = yield* TestKernel.space([put])
+    yield* register(Computation.make({ name: "slow", output: "/c/slow", throttle: 60_000, run: (tx) => tx.get("/data/in") ?? 0 }))
+    yield* write(space, ["/data/in", 1], ["/data/near", Link.make("/c/slow")], ["/data/far", Link.make("/data/near")])
+    assert.strictEqual(yield* controlled(space, space.pull("/data/far")).pipe(Effect.flatMap(Effect.fromResult)), 1)
+    yield* write(space, ["/data/in", 2])
+    return space
+  })
+  const loop = ["/data/near", Link.make("/data/far")] as const
+  const code = (fiber: Fiber.Fiber<unknown, { readonly code: string }>) => Effect.map(Effect.flip(Fiber.join(fiber)), ({ code }) => code)
+
+  it.effect("is told so where they were one before", () =>
+    Effect.gen(function*() {
+      const space = yield* linked
+      yield* write(space, loop)
+      const pull = yield* Effect.forkChild(space.pull("/data/far"), { startImmediately: true })
+      yield* space.step
+      assert.strictEqual(yield* code(pull), "link/loop")
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("is told so where they become one while it waits, and the space goes on", () =>
+    Effect.gen(function*() {
+      const space = yield* linked
+      const pull = yield* Effect.forkChild(space.pull("/data/far"), { startImmediately: true })
+      yield* space.step
+      assert.isUndefined(pull.pollUnsafe(), "the gate holds it back")
+      yield* write(space, loop)
+      assert.strictEqual(yield* code(pull), "link/loop")
+      yield* write(space, ["/data/in", 3])
+      assert.strictEqual(yield* space.get("/data/in"), 3)
+    }).pipe(Effect.provide(TestKernel.layer())))
 })
