@@ -50,6 +50,11 @@ export class HeldSignals {
     return true
   }
 
+  /** Lets go of one that ends otherwise; answers whether it was held, and so stands in no queue. */
+  drop(seq: number): boolean {
+    return this.seqs.delete(seq)
+  }
+
   /** Whether the enzymes changed since, so that all has to be looked at again. */
   isStale(revision: number): boolean {
     return this.seqs.size > 0 && revision !== this.revision

@@ -240,7 +240,7 @@ export class Inbox {
     for (const seq of this.discardable) {
       if (isFull(capture)) return
       const pending = this.waiting.at(seq)
-      this.discarded.add(seq)
+      if (!this.held.drop(seq)) this.discarded.add(seq)
       const flight = pending.again === undefined ? this.fly(pending.signal, capture.beat, undefined) : this.flightOf(pending)
       flight.discarded = true
       this.put({ pending, flight }, capture)

@@ -50,6 +50,28 @@ describe("a signal that only an enzyme takes which is left out", () => {
       assert.deepStrictEqual(yield* space.get("/data/b"), [1, 2])
     }))
 
+  it.effect("is discarded by a rollback, and the space goes on when the enzyme comes", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const space = yield* machine.boot([allA, leftOut])
+      yield* send(space, "a", 1)
+      yield* steps(space, 1)
+      const ids = yield* Effect.forEach([1, 2], (payload) => Effect.map(space.signal({ signal: "/signals/b", payload, qos: "discard" }), ({ id }) => id))
+      yield* send(space, "a", 2)
+      yield* steps(space, 1)
+      for (const ask of [space.control.pause(), space.control.rollback(0)]) {
+        yield* controlled(space, ask).pipe(Effect.flatMap(Effect.fromResult))
+        while ((yield* space.control.state).control !== null) yield* space.step
+      }
+      for (const id of ids) assert.deepInclude(yield* space.receipt(id), { status: "discarded" })
+      yield* controlled(space, space.control.resume()).pipe(Effect.flatMap(Effect.fromResult))
+      yield* machine.register(allB)
+      yield* send(space, "b", 3)
+      yield* steps(space, 2)
+      assert.deepStrictEqual([yield* space.get("/data/a"), yield* space.get("/data/b")], [[1], [3]])
+      yield* replays(space)
+    }))
+
   it.effect("waits through starts at which its module fails to load, as the space knew it", () =>
     Effect.gen(function*() {
       const machine = yield* Machine.make
