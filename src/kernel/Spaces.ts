@@ -113,10 +113,11 @@ export class Spaces {
     }
   })
 
+  /** A space that is being opened is opened, whoever asked for it: a copy that is known to none would go on beside the next one. */
   private ask(name: string, create: boolean): Effect.Effect<Resident, PersistenceError> {
     return Effect.suspend(() => {
       this.asked++
-      return Effect.ensuring(Semaphore.withPermits(this.opening, 1)(this.open(name, create)), Effect.sync(() => {
+      return Effect.ensuring(Semaphore.withPermits(this.opening, 1)(Effect.uninterruptible(this.open(name, create))), Effect.sync(() => {
         this.asked--
         this.openNext()
       }))

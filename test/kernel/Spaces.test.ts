@@ -75,6 +75,25 @@ describe("a kernel with more spaces than may be open", () => {
       }
     }))
 
+  it.effect("has one copy of a space, wherever the one who asks for it is interrupted", () =>
+    Effect.gen(function*() {
+      const town = yield* Town.make(enzymes)
+      const kernel = yield* town.boot({ ...few, open: 1000 })
+      let interrupted = 0
+      for (let operations = 1900; operations < 2048; operations++) {
+        const name = `s${operations}`
+        const spent = Effect.gen(function*() {
+          for (let i = 0; i < operations; i++) yield* Effect.sync(() => i)
+        })
+        // A fiber gives way after 2048 operations, here somewhere in the opening, and is interrupted there.
+        const asking = yield* Effect.forkChild(Effect.andThen(spent, kernel.space(name)), { startImmediately: true })
+        if (asking.pollUnsafe() === undefined) interrupted++
+        yield* Fiber.interrupt(asking)
+        assert.strictEqual(town.open().has(name), kernel.opened(name) !== undefined, `interrupted after ${operations} operations`)
+      }
+      assert.isAbove(interrupted, 20)
+    }))
+
   it.effect("leaves each handle good: it opens the space again", () =>
     Effect.gen(function*() {
       const town = yield* Town.make(enzymes)
