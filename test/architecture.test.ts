@@ -16,6 +16,12 @@ const floors = [
   ["main"]
 ]
 
+/** The rooms of `src/kernel`, lowest first: inner floors, to which the same rule applies. */
+const rooms = [["model"], ["watchdog"], ["derived", "inbox"], ["beat"], ["view"], ["space"]]
+
+/** The highest room that a replay may use. */
+const REPLAYED = rooms.findIndex((room) => room.includes("beat"))
+
 /** The highest floor that is bundled for every host. */
 const PORTABLE = 5
 
@@ -56,10 +62,17 @@ const folderOf = (file: string): string => {
 
 const floorOf = (file: string): number => floors.findIndex((floor) => floor.includes(folderOf(file)))
 
+/** The room of a file of `src/kernel`; "" for a file elsewhere or beside the rooms. */
+const roomOf = (file: string): string => /^kernel\/(.+)\//.exec(relative(src, file))?.[1] ?? ""
+
+const levelOf = (file: string): number => rooms.findIndex((room) => room.includes(roomOf(file)))
+
 /** Whether one file of `src` may import another. `index.ts` stands above all and below nothing. */
 const isAllowed = (from: string, to: string): boolean => {
   if (folderOf(to) === "") return false
+  if (folderOf(from) === "kernel" && folderOf(to) === "kernel") return roomOf(from) === roomOf(to) || levelOf(to) < levelOf(from)
   if (folderOf(from) === "" || folderOf(from) === folderOf(to)) return true
+  if (folderOf(from) === "replay" && folderOf(to) === "kernel" && levelOf(to) > REPLAYED) return false
   return floorOf(to) < floorOf(from)
 }
 
@@ -117,12 +130,26 @@ describe("architecture", () => {
 
   it("tells an import that goes down from one that goes up or sideways", () => {
     const at = (path: string) => join(src, path)
-    assert.isTrue(isAllowed(at("kernel/A.ts"), at("cell/B.ts")))
-    assert.isTrue(isAllowed(at("kernel/A.ts"), at("kernel/B.ts")))
-    assert.isFalse(isAllowed(at("cell/A.ts"), at("kernel/B.ts")))
+    assert.isTrue(isAllowed(at("kernel/beat/A.ts"), at("cell/B.ts")))
+    assert.isFalse(isAllowed(at("cell/A.ts"), at("kernel/beat/B.ts")))
     assert.isFalse(isAllowed(at("stage/A.ts"), at("diagnostic/B.ts")))
     assert.isFalse(isAllowed(at("main/A.ts"), at("index.ts")))
-    assert.isTrue(isAllowed(at("index.ts"), at("kernel/A.ts")))
+    assert.isTrue(isAllowed(at("index.ts"), at("kernel/space/A.ts")))
+  })
+
+  it("knows every room of the kernel, and no file beside them", () => {
+    const files = sources.filter((file) => folderOf(file) === "kernel")
+    assert.deepStrictEqual([...new Set(files.map(roomOf))].sort(), rooms.flat().sort())
+  })
+
+  it("tells an import between rooms that goes down from one that goes up or sideways", () => {
+    const at = (path: string) => join(src, "kernel", path)
+    assert.isTrue(isAllowed(at("beat/A.ts"), at("model/B.ts")))
+    assert.isTrue(isAllowed(at("beat/A.ts"), at("beat/B.ts")))
+    assert.isFalse(isAllowed(at("inbox/A.ts"), at("derived/B.ts")))
+    assert.isFalse(isAllowed(at("model/A.ts"), at("space/B.ts")))
+    assert.isTrue(isAllowed(join(src, "replay/A.ts"), at("beat/B.ts")))
+    assert.isFalse(isAllowed(join(src, "replay/A.ts"), at("view/B.ts")))
   })
 
   it("reaches every file of src from its index or from main", () => {

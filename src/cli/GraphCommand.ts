@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import type { GraphReport } from "../kernel/Space.ts"
+import type { GraphReport } from "../kernel/view/Space.ts"
 import * as Drawing from "../scheduler/Drawing.ts"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"

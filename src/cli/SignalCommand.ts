@@ -13,7 +13,7 @@ import { Client } from "./Client.ts"
 import * as Json from "./Json.ts"
 import * as Output from "./Output.ts"
 import * as SpaceCommand from "./SpaceCommand.ts"
-import type { Receipt } from "../kernel/Receipts.ts"
+import type { Receipt } from "../kernel/beat/Receipts.ts"
 
 /** The answer at once, and the one after waiting. */
 type Answer = Receipt & { readonly reason?: string } | { readonly id: string; readonly beat?: number; readonly receipt: string }

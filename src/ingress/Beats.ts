@@ -5,8 +5,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { ReadError } from "../kernel/Expected.ts"
-import type { Space } from "../kernel/Space.ts"
+import type { ReadError } from "../kernel/view/Expected.ts"
+import type { Space } from "../kernel/view/Space.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
 import { RequestRefused } from "./Problem.ts"

@@ -4,7 +4,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { Space } from "../kernel/Space.ts"
+import type { Space } from "../kernel/view/Space.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import type { BlobPart, BlobWriter } from "../persistence/Persistence.ts"
 import * as Body from "./Body.ts"

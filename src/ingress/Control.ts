@@ -6,8 +6,8 @@
  */
 import * as Effect from "effect/Effect"
 import type { Hono } from "hono"
-import type { ControlError } from "../kernel/Expected.ts"
-import type { Begun, Space, SpaceControl } from "../kernel/Space.ts"
+import type { ControlError } from "../kernel/view/Expected.ts"
+import type { Begun, Space, SpaceControl } from "../kernel/view/Space.ts"
 import * as Body from "./Body.ts"
 import * as Cells from "./Cells.ts"
 import * as Json from "./Json.ts"

@@ -5,8 +5,8 @@
  */
 import * as Effect from "effect/Effect"
 import type { Hono } from "hono"
-import type { Space } from "../kernel/Space.ts"
-import { DeadAbsent } from "../kernel/SpaceError.ts"
+import type { Space } from "../kernel/view/Space.ts"
+import { DeadAbsent } from "../kernel/model/SpaceError.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
 import { RequestRefused } from "./Problem.ts"

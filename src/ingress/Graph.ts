@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { Hono } from "hono"
-import type { GraphReport, Space } from "../kernel/Space.ts"
+import type { GraphReport, Space } from "../kernel/view/Space.ts"
 import * as Drawing from "../scheduler/Drawing.ts"
 import * as Trace from "../scheduler/Trace.ts"
 import * as Body from "./Body.ts"

@@ -10,7 +10,7 @@
  */
 import type { Hash } from "../persistence/Hash.ts"
 import { RequestRefused } from "./Problem.ts"
-import type { Clearance } from "../kernel/Space.ts"
+import type { Clearance } from "../kernel/view/Space.ts"
 
 /** What a guard goes by. */
 export interface Rules {

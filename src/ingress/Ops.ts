@@ -7,7 +7,7 @@
 import * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type { Hono } from "hono"
-import type { Space } from "../kernel/Space.ts"
+import type { Space } from "../kernel/view/Space.ts"
 import { OperationAbsent } from "../operation/OperationError.ts"
 import type { Continuation, OperationRequest } from "../stage/Launch.ts"
 import * as Body from "./Body.ts"

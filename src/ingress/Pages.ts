@@ -5,7 +5,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
-import type { Kernel } from "../kernel/Kernel.ts"
+import type { Kernel } from "../kernel/space/Kernel.ts"
 import type { Page } from "../loader/Config.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import { isView } from "../stage/View.ts"

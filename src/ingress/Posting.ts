@@ -10,7 +10,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import type { Accepted, PostedSignal, Space } from "../kernel/Space.ts"
+import type { Accepted, PostedSignal, Space } from "../kernel/view/Space.ts"
 import * as Json from "./Json.ts"
 import * as Wire from "./Wire.ts"
 

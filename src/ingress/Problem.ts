@@ -9,7 +9,7 @@
  * @module
  */
 import * as Schema from "effect/Schema"
-import { CellHeld } from "../kernel/SpaceError.ts"
+import { CellHeld } from "../kernel/model/SpaceError.ts"
 
 /**
  * A request is refused before it reaches a space.

@@ -7,7 +7,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { Hono } from "hono"
-import type { RendezvousRow } from "../kernel/Space.ts"
+import type { RendezvousRow } from "../kernel/view/Space.ts"
 import { RendezvousAbsent, TokenRefused } from "../rendezvous/RendezvousError.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { RendezvousSpec } from "../stage/Launch.ts"

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { PostedSignal, Waits } from "../kernel/Space.ts"
+import type { PostedSignal, Waits } from "../kernel/view/Space.ts"
 import * as Emission from "../stage/Emission.ts"
 import type { At } from "../stage/Launch.ts"
 import { RequestRefused } from "./Problem.ts"

@@ -5,7 +5,7 @@
  */
 import * as Effect from "effect/Effect"
 import type { Hono } from "hono"
-import type { Reader, Space } from "../kernel/Space.ts"
+import type { Reader, Space } from "../kernel/view/Space.ts"
 import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
 import { RequestRefused } from "./Problem.ts"

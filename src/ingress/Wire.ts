@@ -11,7 +11,7 @@ import * as Document from "../cell/Document.ts"
 import * as Rich from "../cell/Rich.ts"
 import * as Value from "../cell/Value.ts"
 import { RequestRefused } from "./Problem.ts"
-import type { Receipt } from "../kernel/Receipts.ts"
+import type { Receipt } from "../kernel/beat/Receipts.ts"
 
 /** The media type of a value that JSON alone cannot say. */
 export const RICH = "application/vnd.systole.rich+json"

@@ -12,7 +12,7 @@
  */
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { RunWatch, type Watch } from "../kernel/RunWatch.ts"
+import { RunWatch, type Watch } from "../kernel/watchdog/RunWatch.ts"
 
 /**
  * A run used something that is not in the journal.

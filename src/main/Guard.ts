@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { blamed, type Board, type Run } from "../kernel/Board.ts"
+import { blamed, type Board, type Run } from "../kernel/watchdog/Board.ts"
 
 /** How often the guard looks, in milliseconds. */
 export const LOOK_MILLIS = 100

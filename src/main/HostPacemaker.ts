@@ -4,7 +4,7 @@
  * @module
  */
 import * as Layer from "effect/Layer"
-import { Pacemaker, type Turn } from "../kernel/Pacemaker.ts"
+import { Pacemaker, type Turn } from "../kernel/model/Pacemaker.ts"
 
 /** The longest that a host's timer waits. */
 const MAX_DELAY = 2_147_483_647

@@ -11,8 +11,8 @@
  */
 import { appendFileSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs"
 import { dirname, join } from "node:path"
-import type { Mark } from "../kernel/Board.ts"
-import type { Left } from "../kernel/Watchdog.ts"
+import type { Mark } from "../kernel/watchdog/Board.ts"
+import type { Left } from "../kernel/watchdog/Watchdog.ts"
 
 const LOG = "begun.log"
 const EXTENSION = ".json"

@@ -10,7 +10,7 @@
  * @module
  */
 import { setTimeout } from "node:timers"
-import type { Turn } from "../kernel/Pacemaker.ts"
+import type { Turn } from "../kernel/model/Pacemaker.ts"
 
 /** How long nothing turns before the runtime rests, in milliseconds. */
 export const REST_MILLIS = 4000

@@ -4,9 +4,9 @@
  * @module
  */
 import * as Layer from "effect/Layer"
-import { Kernel } from "../kernel/Kernel.ts"
-import { KernelSettings } from "../kernel/Limits.ts"
-import type { Pacemaker } from "../kernel/Pacemaker.ts"
+import { Kernel } from "../kernel/space/Kernel.ts"
+import { KernelSettings } from "../kernel/model/Limits.ts"
+import type { Pacemaker } from "../kernel/model/Pacemaker.ts"
 import type { Config } from "../loader/Config.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import type { Persistence } from "../persistence/Persistence.ts"

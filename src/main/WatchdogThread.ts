@@ -10,7 +10,7 @@
 import { writeSync } from "node:fs"
 import process from "node:process"
 import { workerData } from "node:worker_threads"
-import * as Board from "../kernel/Board.ts"
+import * as Board from "../kernel/watchdog/Board.ts"
 import { Guard, type Limits, LOOK_MILLIS } from "./Guard.ts"
 import * as Marks from "./Marks.ts"
 

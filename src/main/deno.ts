@@ -5,7 +5,7 @@
  */
 import { setImmediate } from "node:timers"
 import type { Fetch } from "../cli/Host.ts"
-import type { Turn } from "../kernel/Pacemaker.ts"
+import type { Turn } from "../kernel/model/Pacemaker.ts"
 import type * as Main from "./Main.ts"
 import * as Rest from "./Rest.ts"
 

@@ -9,11 +9,11 @@
  *
  * @module
  */
-import type { Archive } from "../kernel/Archive.ts"
-import type { Documents } from "../kernel/Documents.ts"
-import * as Journal from "../kernel/Journal.ts"
-import * as Modules from "../kernel/Modules.ts"
-import type { Recalled } from "../kernel/Recall.ts"
+import type { Archive } from "../kernel/beat/Archive.ts"
+import type { Documents } from "../kernel/model/Documents.ts"
+import * as Journal from "../kernel/model/Journal.ts"
+import * as Modules from "../kernel/model/Modules.ts"
+import type { Recalled } from "../kernel/model/Recall.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
 import { InvalidEnzyme } from "../registry/Enzyme.ts"
 import type { Code as Origin, Enzymes, Entry } from "../registry/Registry.ts"

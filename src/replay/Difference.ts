@@ -3,7 +3,7 @@
  *
  * @module
  */
-import * as Journal from "../kernel/Journal.ts"
+import * as Journal from "../kernel/model/Journal.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
 
 /**

@@ -10,8 +10,8 @@
  */
 import * as Effect from "effect/Effect"
 import * as Address from "../cell/Address.ts"
-import type { Archive } from "../kernel/Archive.ts"
-import * as Journal from "../kernel/Journal.ts"
+import type { Archive } from "../kernel/beat/Archive.ts"
+import * as Journal from "../kernel/model/Journal.ts"
 import { partOf } from "../persistence/Backend.ts"
 import type { Anchor, Batch, BlobPart, BlobWriter, Head, JournalRow, SpaceStore } from "../persistence/Persistence.ts"
 import { NotReplayable } from "./NotReplayable.ts"

@@ -8,7 +8,7 @@
  * @module
  */
 import type { Address, Path } from "../cell/Address.ts"
-import { DERIVED, ownRuns, type Parsed } from "../kernel/Journal.ts"
+import { DERIVED, ownRuns, type Parsed } from "../kernel/model/Journal.ts"
 import type { Lineage, Origins } from "../stage/ReadLog.ts"
 
 const whole: Path = []

@@ -7,22 +7,21 @@
  *
  * @module
  */
-import type { Archive } from "../kernel/Archive.ts"
-import type { Body } from "../kernel/Body.ts"
-import type { BeatWork } from "../kernel/BeatWork.ts"
-import type { Beat } from "../kernel/Commit.ts"
-import { Departures } from "../kernel/Departures.ts"
-import { Documents } from "../kernel/Documents.ts"
-import { Heartbeat } from "../kernel/Heartbeat.ts"
-import { Inbox } from "../kernel/Inbox.ts"
-import * as Journal from "../kernel/Journal.ts"
-import * as Meeting from "../kernel/Meeting.ts"
+import type { Archive } from "../kernel/beat/Archive.ts"
+import type { Body } from "../kernel/beat/Body.ts"
+import type { BeatWork } from "../kernel/model/BeatWork.ts"
+import type { Beat } from "../kernel/beat/Commit.ts"
+import { Departures } from "../kernel/inbox/Departures.ts"
+import { bindingsIn, Documents } from "../kernel/model/Documents.ts"
+import { Heartbeat } from "../kernel/beat/Heartbeat.ts"
+import { Inbox } from "../kernel/inbox/Inbox.ts"
+import * as Journal from "../kernel/model/Journal.ts"
+import * as Meeting from "../kernel/beat/Meeting.ts"
 import { Calendar } from "../stage/Calendar.ts"
-import * as Operating from "../kernel/Operating.ts"
-import * as Recovery from "../kernel/Recovery.ts"
-import { Parked } from "../kernel/Parked.ts"
-import * as Regime from "../kernel/Regime.ts"
-import { BeatAborted } from "../kernel/SpaceError.ts"
+import * as Operating from "../kernel/beat/Operating.ts"
+import { Parked } from "../kernel/model/Parked.ts"
+import * as Regime from "../kernel/model/Regime.ts"
+import { BeatAborted } from "../kernel/model/SpaceError.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
 import type { Enzymes } from "../registry/Registry.ts"
 import { Code } from "./Code.ts"
@@ -189,7 +188,7 @@ const recall = async (archive: Archive, derivation: RecordedDerivation, unknown:
 const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => void): Promise<Rerun> => {
   const past = await Past.before(archive, from)
   const documents = new Documents(past, archive.settings.limits.residentBytes)
-  const bindings = Recovery.bindingsOf(past, documents)
+  const bindings = bindingsIn(past, documents)
   const intake = new RecordedIntake(archive, past)
   const code = await Code.before(archive, past, documents)
   const derivation = new RecordedDerivation(code)

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import type { Archive } from "../kernel/Archive.ts"
+import type { Archive } from "../kernel/beat/Archive.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
 
 /** Numbers that are asked for at first. */

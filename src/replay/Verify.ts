@@ -7,8 +7,8 @@
  *
  * @module
  */
-import type { Archive } from "../kernel/Archive.ts"
-import * as Journal from "../kernel/Journal.ts"
+import type { Archive } from "../kernel/beat/Archive.ts"
+import * as Journal from "../kernel/model/Journal.ts"
 import type { Anchor, JournalRow } from "../persistence/Persistence.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { createHash } from "node:crypto"
-import { SpaceStopped } from "../../src/kernel/SpaceError.ts"
+import { SpaceStopped } from "../../src/kernel/model/SpaceError.ts"
 import { MAX_BLOB_BYTES } from "../../src/ingress/Blobs.ts"
 import { MAX_STREAMS } from "../../src/ingress/Sse.ts"
 import { enzymes, problem, served, signal, signals, test } from "./Served.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Board } from "../../src/kernel/Board.ts"
+import { Board } from "../../src/kernel/watchdog/Board.ts"
 import { Guard, LOOK_MILLIS } from "../../src/main/Guard.ts"
 
 const limits = { stuckMillis: 1000, stopMillis: 3000 }

@@ -7,7 +7,7 @@ import { Effect, Fiber } from "effect"
 import { createHash } from "node:crypto"
 import { Document, replay, Reporter, type Space, verify, why } from "systole"
 import * as App from "../../src/ingress/App.ts"
-import * as Journal from "../../src/kernel/Journal.ts"
+import * as Journal from "../../src/kernel/model/Journal.ts"
 import type { Process } from "./Life.ts"
 import { beats } from "./Story.ts"
 

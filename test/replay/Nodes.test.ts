@@ -3,7 +3,7 @@ import { Effect as Fx, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Computation, Effect, Link, Materializer, type NodeDefinition, Retry, type Value } from "systole"
 import { enzyme, put, register, replays, steps, turns, write } from "../kernel/Kit.ts"
-import { RunWatch } from "../../src/kernel/RunWatch.ts"
+import { RunWatch } from "../../src/kernel/watchdog/RunWatch.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 const watch = (address: string): NodeDefinition => Effect.make({ name: "watch", read: (tx) => tx.get(address), deliver: () => {} })

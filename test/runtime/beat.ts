@@ -6,7 +6,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { Kernel } from "../../src/kernel/Kernel.ts"
+import { Kernel } from "../../src/kernel/space/Kernel.ts"
 import * as MemoryStore from "../../src/persistence/MemoryStore.ts"
 import * as Enzyme from "../../src/registry/Enzyme.ts"
 import { Registry } from "../../src/registry/Registry.ts"

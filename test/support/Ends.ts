@@ -5,8 +5,8 @@
  */
 import { Effect, Fiber } from "effect"
 import type { Event, Space, Transaction } from "systole"
-import * as Board from "../../src/kernel/Board.ts"
-import { CurrentWatchdog, type Watchdog } from "../../src/kernel/Watchdog.ts"
+import * as Board from "../../src/kernel/watchdog/Board.ts"
+import { CurrentWatchdog, type Watchdog } from "../../src/kernel/watchdog/Watchdog.ts"
 import { enzyme, steps } from "../kernel/Kit.ts"
 import * as Machine from "../kernel/Machine.ts"
 

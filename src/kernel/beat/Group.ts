@@ -1,0 +1,386 @@
+/**
+ * Groups: beats that one flush carries, and the gate that opens after it.
+ *
+ * Beats run one after another while there is something to do; then what they
+ * made is flushed once, and only then anything of it leaves: answers, receipts,
+ * observations. A group begins at the host's next macrotask, put off a few times
+ * while the inbox still grows. A failed flush is final: the space stops, and
+ * opens again from what is durable. (Architecture, section 1.3.)
+ *
+ * @module
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type { LiveBody } from "./Body.ts"
+import type { Beat } from "./Commit.ts"
+import * as Due from "./Due.ts"
+import { Heartbeat } from "./Heartbeat.ts"
+import { LiveIntake } from "./Intake.ts"
+import type { Listener, Waiter } from "./Listener.ts"
+import type { Turn } from "../model/Pacemaker.ts"
+import { Queue } from "../inbox/Queue.ts"
+import type { Pending } from "../model/Signal.ts"
+import { asStopped, BeatAborted, type SpaceStopped } from "../model/SpaceError.ts"
+
+/**
+ * Runs the beats of one space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Group {
+  /** The newest durable beat. */
+  durable: number
+  private readonly body: LiveBody
+  private readonly heartbeat: Heartbeat
+  private readonly listener: Listener
+  private readonly turn: Turn
+  private readonly opened: number
+  /** Who waits for the flush that is to come. */
+  private gate: Array<Waiter> = []
+  /** Beats that the next flush carries. */
+  private beats: Array<Beat> = []
+  /** Signals from outside that no beat captured and the store does not have. */
+  private unsaved: Array<Pending> = []
+  /** What leaves when the flush under way is done, in order: beats first, and then who waited. */
+  private readonly leaving = new Queue<Waiter>()
+  private flushing = false
+  /** What is to be done once the flush under way is done. */
+  private then: (() => void) | undefined
+  private idlers: Array<Waiter> = []
+  private steppers: Array<{ readonly done: (beat: number) => void; readonly fail: (error: BeatAborted | SpaceStopped) => void }> = []
+  /** Whether a group is running; `waiting` while one of its runs waits for the outside. */
+  private state: "still" | "busy" | "waiting" | "stopped" = "still"
+  private scheduled = false
+  private grown = 0
+  private disarm: (() => void) | undefined
+  private failure: SpaceStopped | undefined
+  private byHand: boolean
+
+  constructor(body: LiveBody, turn: Turn, listener: Listener) {
+    this.body = body
+    this.turn = turn
+    this.listener = listener
+    this.heartbeat = new Heartbeat(body, new LiveIntake(body))
+    this.byHand = body.settings.pace === "manual" || body.held.has(body.space)
+    this.durable = body.store.head().beat
+    this.opened = body.host.now()
+    this.schedule()
+  }
+
+  /** Why the space stopped, where it did. */
+  get error(): SpaceStopped | undefined {
+    return this.failure
+  }
+
+  /** Takes in a signal from outside; the waiter hears when it is durable. */
+  accept(pending: Pending, waiter: Waiter): void {
+    this.unsaved.push(pending)
+    this.body.inbox.push(pending)
+    if (this.body.regime.gated && !pending.urgent) this.body.parked.add(pending.signal)
+    this.await(waiter)
+  }
+
+  /** Has the waiter told when all that can be seen now is durable. */
+  await(waiter: Waiter): void {
+    if (this.failure !== undefined) return waiter.fail(this.failure)
+    this.gate.push(waiter)
+    this.wake()
+  }
+
+  /** Looks when all that can be seen is durable: at once, or after the flush that makes it so. */
+  whenDurable(look: () => void, fail: (error: SpaceStopped) => void): void {
+    if (this.failure !== undefined) return fail(this.failure)
+    if (this.isDurable) {
+      try {
+        return look()
+      } catch (error) {
+        const failure = asStopped(this.body.space, error)
+        this.stop(failure)
+        return fail(failure)
+      }
+    }
+    // A beat that ended while the flush was under way is not in it.
+    this.await({ open: () => this.isFlushed ? look() : this.whenDurable(look, fail), fail })
+  }
+
+  /** Whether beats run by hand alone. */
+  get held(): boolean {
+    return this.byHand
+  }
+
+  /** Has beats run by hand alone from now on, or by themselves again. */
+  hold(isHeld: boolean): void {
+    this.byHand = isHeld
+    // Of the kernel, so that a space which is closed and opened again stays as it was.
+    if (isHeld) this.body.held.add(this.body.space)
+    else this.body.held.delete(this.body.space)
+    this.wake()
+  }
+
+  /** Says that there is something to do. */
+  wake(): void {
+    this.grown++
+    this.schedule()
+  }
+
+  /** Whether all that can be seen now is durable, and everybody was told who waited for that. */
+  get isDurable(): boolean {
+    return this.isFlushed && this.unsaved.length === 0 && this.gate.length === 0 && !this.flushing && this.leaving.size === 0
+  }
+
+  /** Whether the newest beat is durable. One that was just committed is in the store before it is among those that the next flush carries. */
+  private get isFlushed(): boolean {
+    return this.body.store.head().beat === this.durable
+  }
+
+  /** The moment at which the space next has something to do, in milliseconds since 1970: 0 for now, `undefined` for never. */
+  get due(): number | undefined {
+    return this.state === "waiting" ? 0 : Due.next(this.body, this.opened)
+  }
+
+  /** Whether nothing is under way here and nobody waits for anything. */
+  get isResting(): boolean {
+    const waiters = this.gate.length + this.unsaved.length + this.leaving.size + this.idlers.length + this.steppers.length
+    return this.state === "still" && !this.scheduled && !this.flushing && waiters === 0 && this.body.inbox.controls.length === 0
+  }
+
+  /** Runs one beat by hand. */
+  step(done: (beat: number) => void, fail: (error: BeatAborted | SpaceStopped) => void): void {
+    if (this.failure !== undefined) return fail(this.failure)
+    this.steppers.push({ done, fail })
+    this.begin()
+  }
+
+  /** Has the waiter told when nothing is runnable and nothing in flight. */
+  idle(waiter: Waiter): void {
+    if (this.failure !== undefined) return waiter.fail(this.failure)
+    this.idlers.push(waiter)
+    this.schedule()
+  }
+
+  /** Stops the space; whoever waits is told why. */
+  stop(error: SpaceStopped): void {
+    if (this.failure !== undefined) return
+    this.failure = error
+    const isWaiting = this.state === "waiting"
+    this.state = "stopped"
+    this.disarm?.()
+    // Whoever is told may ask for the space again at once, and has to find another.
+    this.listener.stopped(error)
+    for (let waiter = this.leaving.shift(); waiter !== undefined; waiter = this.leaving.shift()) waiter.fail(error)
+    // Who waits for quiet is told when the run under way, which nothing can stop, is over.
+    const idlers = isWaiting ? [] : this.idlers
+    const waiters = [...this.beats.map((beat) => this.published(beat)), ...this.gate, ...idlers, ...this.steppers]
+    this.beats = []
+    this.gate = []
+    if (!isWaiting) this.idlers = []
+    this.steppers = []
+    for (const waiter of waiters) waiter.fail(error)
+    for (const control of this.body.inbox.controls) control.answer(error)
+  }
+
+  /** Begins a group at the host's next turn; while the inbox grows, one turn later, a few times. */
+  private schedule(): void {
+    if (this.scheduled || this.failure !== undefined) return
+    this.scheduled = true
+    const { groupTurns } = this.body.settings.limits
+    const wait = (seen: number, turns: number): void => {
+      this.turn(() => {
+        if (this.grown !== seen && turns > 0) return wait(this.grown, turns - 1)
+        this.scheduled = false
+        this.begin()
+      }, turns < groupTurns)
+    }
+    wait(this.grown, groupTurns)
+  }
+
+  private begin(): void {
+    // While a run waits for the outside, what arrives is made durable all the same.
+    if (this.state === "waiting") return this.flush(nothing)
+    if (this.state !== "still") return
+    this.state = "busy"
+    this.disarm?.()
+    this.disarm = undefined
+    const begin = (): void => this.beat({ since: this.body.host.now(), count: 0, size: 0 })
+    // What a beat on probation takes is to be there when the process ends in it.
+    if (this.isOnProbation) this.flush(begin)
+    else begin()
+  }
+
+  /** Whether the next beat runs alone, over input that is durable. */
+  private get isOnProbation(): boolean {
+    return this.body.sentry?.isOnProbation(this.body.store.head().beat + 1) === true
+  }
+
+  /** Runs beats until nothing is runnable or the group is full; then flushes. */
+  private beat(spent: Spent): void {
+    try {
+      for (let number = this.next(); number !== undefined && !this.isFull(spent); number = this.next()) {
+        this.body.sentry?.begins(number, this.durable)
+        const beat = this.heartbeat.step(number)
+        if (beat instanceof Promise) {
+          this.state = "waiting"
+          beat.then((beat) => this.took(beat, spent), (error: unknown) => this.threw(error, spent))
+          // The beats before it are done, and nothing holds them back.
+          return this.flush(nothing)
+        }
+        this.keep(beat, spent)
+      }
+    } catch (error) {
+      return this.threw(error, spent)
+    }
+    // Who was told of a beat before it is durable may have stopped the space.
+    if (this.failure === undefined) this.flush(() => this.rest())
+  }
+
+  private isFull({ count, since, size }: Spent): boolean {
+    const { groupBeats, groupBytes, groupMillis } = this.body.settings.limits
+    return count >= groupBeats || (count > 0 && this.isOnProbation) || size >= groupBytes || (count > 0 && this.body.host.now() - since >= groupMillis)
+  }
+
+  private took(beat: Beat, spent: Spent): void {
+    if (this.failure !== undefined) {
+      for (const answer of beat.answers) answer(this.failure)
+      return this.ended()
+    }
+    this.state = "busy"
+    this.keep(beat, spent)
+    this.beat(spent)
+  }
+
+  private keep(beat: Beat, spent: Spent): void {
+    this.beats.push(beat)
+    this.listener.appended(beat)
+    spent.count++
+    spent.size += beat.size
+    const stepper = this.steppers.shift()
+    if (stepper !== undefined) this.gate.push({ open: () => stepper.done(beat.number), fail: stepper.fail })
+  }
+
+  /** An aborted beat leaves its input to the next; everything else stops the space. */
+  private threw(error: unknown, spent: Spent): void {
+    if (this.failure !== undefined) return this.ended()
+    if (!(error instanceof BeatAborted)) return this.stop(asStopped(this.body.space, error))
+    this.state = "busy"
+    spent.count++
+    const stepper = this.steppers.shift()
+    if (stepper !== undefined) this.gate.push({ open: () => stepper.fail(error), fail: stepper.fail })
+    this.beat(spent)
+  }
+
+  /** The run that was under way when the space stopped is over. */
+  private ended(): void {
+    for (const idler of this.idlers) idler.fail(this.failure!)
+    this.idlers = []
+  }
+
+  /** The number of the beat to run now; `undefined` where there is nothing to do. */
+  private next(): number | undefined {
+    const number = this.body.store.head().beat + 1
+    if (this.failure !== undefined) return undefined
+    if (this.steppers.length > 0) return number
+    if (this.byHand) return undefined
+    if (Due.isNow(this.body)) return number
+    const due = Due.wait(this.body, this.opened)
+    return due !== undefined && due.moment <= this.body.host.now() ? Math.max(number, due.beat ?? 0) : undefined
+  }
+
+  /** Puts into the store what no beat captured, makes everything durable, and lets it leave. One flush at a time. */
+  private flush(then: () => void): void {
+    if (this.flushing) {
+      this.then = () => this.flush(then)
+      return
+    }
+    const unsaved = this.unsaved.filter((pending) => pending.beat === undefined)
+    this.unsaved = []
+    const isSending = this.beats.some(({ outgoing }) => outgoing.length > 0)
+    for (const beat of this.beats) this.leaving.push(this.published(beat))
+    for (const waiter of this.gate) this.leaving.push(waiter)
+    this.beats = []
+    this.gate = []
+    if (unsaved.length === 0 && this.leaving.size === 0) return then()
+    this.flushing = true
+    this.then = then
+    try {
+      this.save(unsaved)
+      this.body.store.setDue(isSending ? 0 : this.due)
+    } catch (error) {
+      return this.stop(asStopped(this.body.space, error))
+    }
+    const fiber = Effect.runFork(this.body.store.flush)
+    const exit = fiber.pollUnsafe()
+    if (exit === undefined) fiber.addObserver((exit) => this.flushed(exit))
+    else this.flushed(exit)
+  }
+
+  private save(unsaved: ReadonlyArray<Pending>): void {
+    if (unsaved.length === 0) return
+    this.body.store.append({ entry: undefined, cells: [], receipts: [], queued: unsaved, dequeued: [], blobs: [], observations: [] })
+    for (const pending of unsaved) pending.stored = true
+    this.body.inbox.waiting.saved(unsaved)
+  }
+
+  /** All is durable: what waited for it leaves, and what somebody asks for meanwhile begins when all have heard. */
+  private flushed(exit: Exit.Exit<void, unknown>): void {
+    if (this.failure !== undefined) return
+    let waiter: Waiter | undefined
+    try {
+      if (Exit.isFailure(exit)) throw Cause.squash(exit.cause)
+      for (waiter = this.leaving.shift(); waiter !== undefined; waiter = this.leaving.shift()) waiter.open()
+    } catch (error) {
+      const failure = asStopped(this.body.space, error)
+      this.stop(failure)
+      // Who was just being told has not heard all of it.
+      return waiter?.fail(failure)
+    }
+    // Who was told may have stopped the space.
+    if (this.failure !== undefined) return
+    this.flushing = false
+    const { then } = this
+    this.then = undefined
+    then?.()
+  }
+
+  /** A beat as one of those who wait for the flush. */
+  private published(beat: Beat): Waiter {
+    return {
+      open: () => {
+        this.durable = beat.number
+        this.listener.published(beat)
+        for (const answer of beat.answers) answer(beat.number)
+      },
+      fail: (error) => {
+        for (const answer of beat.answers) answer(error)
+      }
+    }
+  }
+
+  /** After a group: goes on at the next turn, or arms the one wake and tells who waits for quiet. */
+  private rest(): void {
+    if (this.failure !== undefined) return
+    this.state = "still"
+    if (this.next() !== undefined || this.gate.length > 0 || this.unsaved.length > 0) return this.schedule()
+    const { inbox, store } = this.body
+    const busy = this.byHand && inbox.isRunnable({ beat: store.head().beat + 1, clock: this.body.host.now() })
+    if (!busy && inbox.parked === 0 && !this.body.derivation.isAwaited) {
+      const { idlers } = this
+      this.idlers = []
+      for (const idler of idlers) idler.open()
+    }
+    this.listener.rested()
+    if (this.byHand) return
+    const moment = Due.timed(this.body, this.opened)
+    if (moment !== undefined) this.disarm = this.body.host.wake(moment, () => this.begin())
+  }
+}
+
+/** What a group has used of its limits. */
+interface Spent {
+  readonly since: number
+  count: number
+  size: number
+}
+
+const nothing = (): void => {}

@@ -1,0 +1,175 @@
+/**
+ * The intake: all that a beat takes in and that is not deterministic.
+ *
+ * A live space takes it from the host, the registry and the inbox; a replay from
+ * the journal. Whatever a beat makes follows from it and from the state before.
+ * (Architecture, section 1.1, "Capture".)
+ *
+ * @module
+ */
+import type { BindingTable } from "../../registry/Bindings.ts"
+import type { Resolution } from "../../registry/Registry.ts"
+import type { Begun, Hears, Start } from "../model/BeatWork.ts"
+import type { LiveBody } from "./Body.ts"
+import type { Control } from "../model/Control.ts"
+import type { Flight, Outcome, Taken } from "../model/Flight.ts"
+import type { Retired } from "../model/Journal.ts"
+import * as Labelling from "./Labelling.ts"
+import * as Modules from "../model/Modules.ts"
+import * as Titles from "../model/Titles.ts"
+import type { ParkedNote } from "../model/Parked.ts"
+import * as Regime from "../model/Regime.ts"
+import { Shelf } from "./Retiring.ts"
+import type { Again, Signal } from "../model/Signal.ts"
+import { Undo } from "./Undo.ts"
+
+/** A handling that aborted its beat: the next one takes the same input without it. */
+export interface Aborted {
+  readonly signal: Signal
+  readonly key: string
+  readonly outcome: Outcome
+}
+
+/**
+ * Where a beat's input comes from.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Intake {
+  /** Steps 1 and 2. */
+  readonly begin: (beat: number) => Begun
+  /** Step 3: control input, which stays until the beat is committed. */
+  readonly controls: () => ReadonlyArray<Control>
+  /** Step 3: what the space asks of itself: to boot when it is new, and how a rollback goes on. */
+  readonly own: (regime: Regime.Regime) => ReadonlyArray<Control>
+  /** Steps 5 and 6: signals, in the order of the agenda. */
+  readonly take: (start: Start, how: { readonly regime: Regime.Regime; readonly resolve: (signal: Signal) => Resolution }) => ReadonlyArray<Taken>
+  /** Step 5 for the watchers of operations: those whose time is over, each by its operation and number. */
+  readonly due: () => ReadonlyArray<readonly [oid: string, number: number]>
+  /** The same for the cells of rendezvous and flows: the keys of those whose time has come. */
+  readonly met: (regime: Regime.Regime) => ReadonlyArray<string>
+  /** Signals that a closed gate parked since the beat before, told once. */
+  readonly parked: (regime: Regime.Regime) => ParkedNote | undefined
+  /** What is over for so long that the beat lets go of it. */
+  readonly retired: (start: Start, regime: Regime.Regime) => ReadonlyArray<Retired>
+  readonly hears: Hears
+  /** The outcome of a handling that is not to run, because how it ended is known. */
+  readonly settled: (flight: Flight, key: string, again?: Again) => Outcome | undefined
+  /** The beat was aborted: its input is taken again. */
+  readonly putBack: (taken: ReadonlyArray<Taken>, begun: Begun, aborted: Aborted) => void
+  readonly committed: () => void
+}
+
+const none: ReadonlyArray<Control> = []
+const nobody = (): void => {}
+
+/**
+ * The intake of a live space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class LiveIntake implements Intake {
+  private readonly body: LiveBody
+  private readonly shelf: Shelf
+  /** The version of the registry that the newest beat worked with, and the one that this beat works with. */
+  private known = 0
+  private version = 0
+  /** Whether a beat was committed since the space was opened, before which other modules may have been active. */
+  private opened = false
+  /** The rollback that is at work. */
+  private undo: Undo | undefined
+  /** Handlings that aborted this beat's input before. */
+  private aborted: ReadonlyArray<Aborted> = []
+
+  constructor(body: LiveBody) {
+    this.body = body
+    this.shelf = new Shelf(body)
+  }
+
+  begin(beat: number): Begun {
+    const { documents, enzymes, host, nodes, seed, settings, store } = this.body
+    enzymes.activate()
+    this.version = enzymes.version + nodes.changes.length
+    const activated = this.version - this.known
+    return {
+      beat,
+      clock: Math.max(host.now(), store.head().clock),
+      seed: seed(),
+      tempo: settings.tempo,
+      full: settings.limits.flowInstances,
+      isolation: settings.isolation ?? "snapshot",
+      activated,
+      spent: this.body.derivation.spent,
+      content: documents.capture(),
+      labels: this.opened ? undefined : Labelling.change(settings.labels, documents),
+      titled: this.opened && activated === 0 ? [] : Titles.activation(enzymes, documents, beat),
+      ...this.opened && activated === 0 ? Modules.unchanged : Modules.activation({ enzymes, nodes }, documents)
+    }
+  }
+
+  controls(): ReadonlyArray<Control> {
+    return this.body.inbox.nextControls(this.body.settings.limits)
+  }
+
+  own(regime: Regime.Regime): ReadonlyArray<Control> {
+    const { documents, inbox, settings, store } = this.body
+    if (settings.boot && store.head().beat < 0) return [{ kind: "steer", verb: "boot", to: undefined, oid: undefined, refused: undefined, answer: nobody }]
+    if (!Regime.isPlanning(regime)) {
+      this.undo = undefined
+      return none
+    }
+    if (inbox.hasDiscardable) return none
+    const { oid, to } = regime.control!
+    if (this.undo?.oid !== oid) this.undo = new Undo(oid, to!)
+    const done = this.undo.advance(store, documents)
+    return done === undefined ? none : [{ kind: "cutover", ...done, answer: nobody }]
+  }
+
+  take(start: Start, how: Parameters<Intake["take"]>[1]): ReadonlyArray<Taken> {
+    const { enzymes, inbox, settings } = this.body
+    inbox.reconsider(enzymes.revision)
+    return inbox.take(start, settings.limits, how)
+  }
+
+  due(): ReadonlyArray<readonly [oid: string, number: number]> {
+    return this.body.inbox.nextDue(this.body.settings.limits).map(({ number, oid }) => [oid, number])
+  }
+
+  met(regime: Regime.Regime): ReadonlyArray<string> {
+    // One that waits for several beats may have reached more than one of them.
+    return [...new Set(this.body.inbox.nextMet(this.body.settings.limits, regime).map(({ key }) => key))]
+  }
+
+  parked({ gated }: Regime.Regime): ParkedNote | undefined {
+    return gated ? this.body.parked.note : undefined
+  }
+
+  /** What is held stays as it stands. */
+  retired(start: Start, { gated }: Regime.Regime): ReadonlyArray<Retired> {
+    return gated ? [] : this.shelf.due(start)
+  }
+
+  hears(signal: string, _place: string, table: BindingTable): boolean {
+    const { status } = this.body.enzymes.resolve(signal, undefined, table)
+    return status === "match" || status === "held"
+  }
+
+  settled(flight: Flight, key: string, again?: Again): Outcome | undefined {
+    const aborted = this.aborted.find((aborted) => aborted.signal === flight.signal && aborted.key === key)
+    return aborted === undefined ? this.body.sentry?.settled(flight.signal.id, key, again) : aborted.outcome
+  }
+
+  putBack(taken: ReadonlyArray<Taken>, begun: Begun, aborted: Aborted): void {
+    this.aborted = [...this.aborted, aborted]
+    this.body.inbox.putBack(taken)
+    for (const hash of begun.content) this.body.documents.arrive(hash)
+  }
+
+  committed(): void {
+    this.known = this.version
+    this.opened = true
+    this.aborted = []
+  }
+}

@@ -1,0 +1,232 @@
+/**
+ * Runs: one enzyme, one signal, one transaction.
+ *
+ * A run returns a value, a promise or an Effect; a plain value takes none of
+ * Effect's machinery. Whatever a run does wrong becomes an outcome with a tag
+ * and a code. (Architecture, sections 4 and 5.)
+ *
+ * @module
+ */
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
+import * as Random from "effect/Random"
+import * as Schema from "effect/Schema"
+import * as Address from "../../cell/Address.ts"
+import * as Codec from "../../cell/Document.ts"
+import * as Pattern from "../../cell/Pattern.ts"
+import type { Event } from "../../registry/Enzyme.ts"
+import { isTagged } from "../../registry/Outcome.ts"
+import type { Entry } from "../../registry/Registry.ts"
+import type { Draft } from "../../stage/Draft.ts"
+import { TransactionRefused } from "../../stage/TransactionRefused.ts"
+import type { RunHost } from "./Body.ts"
+import { GATED } from "../derived/Derivation.ts"
+import { failure, messageOf } from "../model/Failure.ts"
+import type { Handling, Outcome } from "../model/Flight.ts"
+import * as Operating from "./Operating.ts"
+import type { Watch } from "../watchdog/RunWatch.ts"
+import { STUCK } from "../watchdog/Stuck.ts"
+
+/**
+ * Runs a handling; a promise only when the run is asynchronous.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const run = (handling: Handling, draft: Draft, host: RunHost): Outcome | Promise<Outcome> => {
+  const outcome = attempt(handling, draft, host)
+  return outcome instanceof Promise ? outcome.then((outcome) => admitted(handling, draft, outcome)) : admitted(handling, draft, outcome)
+}
+
+/** The code of a run that took longer than its limit. */
+export const TIMEOUT = "run/timeout"
+
+/** How long a run took, whether it came to an end, what waits beside it and which gates are closed is known to the host of then alone. */
+const HOSTS: ReadonlySet<string> = new Set([TIMEOUT, "backlog/full", GATED, STUCK])
+
+/**
+ * Whether the code of an outcome says that the host decided it. A replay takes that as it was, and does not run what led to it.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const isHosts = (code: unknown): boolean => HOSTS.has(code as string)
+
+/**
+ * Brings up to date what an enzyme says that it reads; the outcome of the handling where it fails to say so.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const prefetch = (handling: Handling, draft: Draft): Outcome | undefined => {
+  const { reads } = handling.entry!.enzyme
+  if (typeof reads !== "function" && reads.length === 0) return undefined
+  try {
+    const addresses = typeof reads === "function" ? reads(toEvent(handling, handling.entry!, draft)) : reads
+    for (const address of addresses) draft.visible(Address.parse(address).key)
+    return undefined
+  } catch (error) {
+    return failed(draft, error)
+  }
+}
+
+/** A run that sends more than may wait in the space is tried again, when less does. */
+const admitted = ({ flight }: Handling, draft: Draft, outcome: Outcome): Outcome => {
+  if (outcome.kind !== "ok" || draft.emissions.length === 0) return outcome
+  const limit = flight.backlog?.admit(draft.emissions)
+  if (limit === undefined) return outcome
+  const message = `The run sends ${draft.emissions.length} signals, and with what waits in the space they are over the limit of ${limit}. Send fewer, or raise the limit`
+  return { kind: "retry", tag: "BacklogFull", code: "backlog/full", message }
+}
+
+const attempt = (handling: Handling, draft: Draft, host: RunHost): Outcome | Promise<Outcome> => {
+  try {
+    const result = watched(handling, draft, host.watch)
+    if (typeof result !== "object" || result === null) return conclude(draft, result)
+    if (Effect.isEffect(result)) return runEffect(result as Effect.Effect<unknown, unknown>, handling, { draft, host })
+    if (typeof (result as PromiseLike<unknown>).then === "function") {
+      return limited(result as PromiseLike<unknown>, handling, { draft, host })
+    }
+    return conclude(draft, result)
+  } catch (error) {
+    return failed(draft, error)
+  }
+}
+
+/** The synchronous part of a run. */
+const watched = (handling: Handling, draft: Draft, watch: Watch | undefined): unknown => {
+  const event = toEvent(handling, handling.entry!, draft)
+  if (watch === undefined) return handling.entry!.enzyme.run(draft, event)
+  watch.enter()
+  try {
+    return handling.entry!.enzyme.run(draft, event)
+  } finally {
+    watch.leave()
+  }
+}
+
+interface Surroundings {
+  readonly draft: Draft
+  readonly host: RunHost
+}
+
+const toEvent = ({ attempt, flight: { signal } }: Handling, entry: Entry, draft: Draft): Event => {
+  const payload = Codec.read(signal.payload, [])
+  const { payload: schema } = entry.enzyme
+  return {
+    id: signal.id,
+    signal: signal.signal,
+    target: signal.target,
+    payload: schema === undefined ? payload : decoderOf(schema)(payload),
+    params: hasCaptures(entry.pattern) && signal.signal !== undefined
+      ? Pattern.params(entry.pattern, signal.signal.slice(1).split("/"), entry.mode) ?? none
+      : none,
+    attempt,
+    ...(signal.awaits === undefined ? {} : { pipeline: Operating.pipelineOf(draft, signal.target!) })
+  }
+}
+
+const none: Readonly<Record<string, string>> = Object.freeze({})
+const hasCaptures = (pattern: Pattern.Pattern): boolean => pattern.text.includes("/:")
+
+/**
+ * The payload does not fit the enzyme's schema.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidPayload extends Schema.TaggedError<InvalidPayload>()("InvalidPayload", { reason: Schema.String }) {
+  readonly code = "payload/invalid"
+  override get message() {
+    return `The payload does not fit what the enzyme takes: ${this.reason}. Send one that does`
+  }
+}
+
+const decoders = new WeakMap<object, (payload: unknown) => unknown>()
+
+const decoderOf = (schema: Schema.Decoder<unknown>): (payload: unknown) => unknown => {
+  let decode = decoders.get(schema)
+  if (decode === undefined) {
+    const exit = Schema.decodeUnknownExit(schema, { errors: "all" })
+    decode = (payload) => {
+      const decoded = exit(payload)
+      if (Exit.isSuccess(decoded)) return decoded.value
+      const error = Cause.squash(decoded.cause)
+      throw new InvalidPayload({ reason: messageOf(error).replaceAll("\n", " ") })
+    }
+    decoders.set(schema, decode)
+  }
+  return decode
+}
+
+/** Starts an Effect; one that never waits is over when this returns. */
+const runEffect = (effect: Effect.Effect<unknown, unknown>, handling: Handling, around: Surroundings): Outcome | Promise<Outcome> => {
+  const { draft } = around
+  const settled = effect.pipe(
+    Effect.provideService(Clock.Clock, clockOf(draft)),
+    Effect.provideService(Random.Random, { nextIntUnsafe: () => Math.floor((draft.random() - 0.5) * 2 ** 53), nextDoubleUnsafe: () => draft.random() })
+  )
+  const fiber = Effect.runFork(settled)
+  const exit = fiber.pollUnsafe()
+  if (exit !== undefined) return fromExit(draft, exit)
+  const exits = new Promise<unknown>((resolve, reject) => {
+    fiber.addObserver((exit) => Exit.isSuccess(exit) ? resolve(exit.value) : reject(Cause.squash(exit.cause)))
+  })
+  return limited(exits, handling, { ...around, stop: () => Effect.runFork(Fiber.interrupt(fiber)) })
+}
+
+const fromExit = (draft: Draft, exit: Exit.Exit<unknown, unknown>): Outcome =>
+  Exit.isSuccess(exit) ? conclude(draft, exit.value) : failed(draft, Cause.squash(exit.cause))
+
+/** The beat's clock: it stands still, and nobody can sleep by it. */
+const clockOf = (draft: Draft): Clock.Clock => {
+  const nanos = BigInt(draft.now) * 1_000_000n
+  return {
+    currentTimeMillisUnsafe: () => draft.now,
+    currentTimeMillis: Effect.succeed(draft.now),
+    currentTimeNanosUnsafe: () => nanos,
+    currentTimeNanos: Effect.succeed(nanos),
+    monotonicTimeNanosUnsafe: () => nanos,
+    monotonicTimeNanos: Effect.succeed(nanos),
+    sleep: () => Effect.die(new TransactionRefused({ reason: "a run does not sleep; send a signal with at: { ms } and go on when it comes" }))
+  }
+}
+
+/** Waits for a run within its limit of host time; after that its transaction is of no more use. */
+const limited = (result: PromiseLike<unknown>, handling: Handling, around: Surroundings & { readonly stop?: () => void }): Promise<Outcome> => {
+  const { draft, host, stop } = around
+  const { limitMs } = handling.entry!.enzyme
+  return new Promise((resolve) => {
+    const cancel = host.wake(host.now() + limitMs, () => {
+      draft.revoke(`the run took longer than its limit of ${limitMs} ms and is over`)
+      stop?.()
+      resolve({ kind: "retry", tag: "Timeout", code: TIMEOUT, message: `The run took longer than its limit of ${limitMs} ms. Set limitMs, or do the slow part outside the beat` })
+    })
+    const settle = (outcome: Outcome): void => {
+      cancel()
+      resolve(outcome)
+    }
+    void Promise.resolve(result).then((value) => conclude(draft, value)).catch((error: unknown) => failed(draft, error)).then(settle)
+  })
+}
+
+/** The outcome of a run that returned. */
+const conclude = (draft: Draft, value: unknown): Outcome => {
+  if (draft.refusal !== undefined) return failed(draft, draft.refusal)
+  draft.revoke("the run is over")
+  if (value === undefined) return { kind: "ok", result: undefined }
+  if (isTagged(value, "Retry") || isTagged(value, "Fatal")) return failed(draft, value)
+  try {
+    return { kind: "ok", result: Codec.encode(value) }
+  } catch (error) {
+    return failed(draft, error)
+  }
+}
+
+const failed = (draft: Draft, raised: unknown): Outcome => {
+  draft.revoke("the run is over")
+  return failure(draft.refusal ?? raised)
+}

@@ -1,0 +1,400 @@
+/**
+ * The inbox: all that is to be captured, in the order in which it will be.
+ *
+ * Conflict losers come first, one for each document; then retries that are due,
+ * what was held up before, delayed signals that are due, and new signals, each
+ * first in first out. Events of one lane never share a beat, and an enzyme takes
+ * a pair of signal and target at most once in it. All of them are queues of
+ * numbers; what these stand for is mostly in the store. (Architecture, sections
+ * 1.1 and 5.)
+ *
+ * @module
+ */
+import type { Watch } from "../../operation/Watches.ts"
+import type { Appointment } from "../../stage/Calendar.ts"
+import * as Registry from "../../registry/Registry.ts"
+import type { Resolution } from "../../registry/Registry.ts"
+import type { Start } from "../model/BeatWork.ts"
+import { type Capture, firstOf, isAwaited, isFull, laneOf, looks } from "./Capture.ts"
+import { ChurnMap } from "./ChurnMap.ts"
+import { type Control, sizeOf } from "../model/Control.ts"
+import { Backlog, Flight } from "../model/Flight.ts"
+import type { Taken } from "../model/Flight.ts"
+import { HeldSignals, isHeld } from "../model/HeldSignals.ts"
+import type { Limits } from "../model/Limits.ts"
+import { defaults } from "../model/Limits.ts"
+import { Queue } from "./Queue.ts"
+import * as Regime from "../model/Regime.ts"
+import type { Pending, Signal } from "../model/Signal.ts"
+import { pairAgain, size } from "../model/Signal.ts"
+import { type Head, single, takeFrom, Track } from "./Track.ts"
+import { type Rows, Waiting } from "./Waiting.ts"
+import { Waits } from "./Waits.ts"
+
+/**
+ * What waits in one space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Inbox {
+  /** Control input from outside, in the order of its arrival; what a beat did leaves with its commit. */
+  controls: Array<Control> = []
+  readonly waits = new Waits()
+  readonly waiting: Waiting
+  /** Signals that were captured and are not over, by their id: as many as a beat can take, and the others by their rows. */
+  readonly flights = new ChurnMap<string, Flight>()
+  /** Signals that came from outside and wait for their capture or another attempt; characters of these and of control input. */
+  signals = 0
+  bytes = 0
+  /** What runs sent and is not over. */
+  readonly backlog = new Backlog()
+  private readonly limits: Limits
+  /** What the space lets happen, as the newest beat left it. */
+  private regime = Regime.open
+  /** What has to do with control, and all else. */
+  private readonly urgent = new Track()
+  readonly normal = new Track()
+  /** What a rollback discards, by number; and what it has discarded and is still in a queue. */
+  private readonly discardable = new Set<number>()
+  private readonly discarded = new Set<number>()
+  /** Watchers of operations whose time is over. */
+  private readonly overdue = new Queue<Watch>()
+  /** Cells of rendezvous and flows whose time has come. */
+  private readonly met = new Queue<Appointment>()
+  /** Signals that only absent enzymes take. */
+  readonly held = new HeldSignals()
+  /** How many handlings wait for a gate that holds back what they read. */
+  parked = 0
+  /** Lanes that are held, with the events that wait behind their holder. */
+  private readonly lanes = new ChurnMap<string, Queue<number> | undefined>()
+  /** What an aborted beat had taken, for the next one to take again. */
+  private again: ReadonlyArray<Taken> | undefined
+
+  /** Without rows, all that waits stays in memory. */
+  constructor(limits: Limits = defaults, rows?: Rows) {
+    this.limits = limits
+    this.waiting = new Waiting(limits, rows)
+  }
+
+  /** Whether a beat with this start would have something to do. */
+  isRunnable(start: Start): boolean {
+    if (this.controls.length > 0 || !this.urgent.isEmpty || isAwaited(this.overdue) || this.again !== undefined) return true
+    if (!this.regime.gated) return !this.normal.isEmpty || isAwaited(this.met) || this.waits.isDue(start.beat, start.clock)
+    // What is due and parked calls for no beat.
+    this.ripen(start, this.limits)
+    return !this.urgent.isEmpty || isAwaited(this.overdue)
+  }
+
+  /** Whether something waits that a rollback discards. */
+  get hasDiscardable(): boolean {
+    return this.discardable.size > 0
+  }
+
+  /** Takes in what the space lets happen from now on; what waited for a lock that is gone is tried again. */
+  rule(regime: Regime.Regime): void {
+    this.regime = regime
+    for (const track of this.open(regime)) track.unlock(regime)
+  }
+
+  /** Takes what is held from the front of new signals, so that no beat runs for it alone. */
+  setAside(resolve: (signal: Signal) => Resolution, revision: number): void {
+    if (this.controls.length > 0) return
+    this.held.begin(revision)
+    const isAside = (seq: number | undefined): seq is number => seq !== undefined && !this.discarded.has(seq) && isHeld(this.waiting.at(seq), resolve)
+    for (const { fresh } of this.open(this.regime)) {
+      for (let seq = fresh.peek(); isAside(seq); seq = fresh.peek()) this.held.add(this.waiting.at(fresh.shift()!))
+    }
+  }
+
+  /** Has what was held tried again where the enzymes changed, before all that came later. */
+  reconsider(revision: number): void {
+    const released = this.held.release(revision)
+    if (released === undefined) return
+    for (const track of [this.urgent, this.normal]) {
+      const mine = (seq: number): boolean => this.trackOf(this.waiting.at(seq)) === track
+      track.fresh.prepend(released.signals.filter(mine))
+      track.retries.prepend(released.attempts.filter(mine))
+    }
+  }
+
+  private trackOf({ urgent }: Pick<Pending, "urgent">): Track {
+    return urgent ? this.urgent : this.normal
+  }
+
+  /** The tracks that go on. */
+  private open({ gated }: Regime.Regime): ReadonlyArray<Track> {
+    return gated ? [this.urgent] : [this.urgent, this.normal]
+  }
+
+  /** The limit that one more signal or control input of this size would break. */
+  limitFor(size: number, limits: Limits): string | undefined {
+    if (this.signals + this.controls.length >= limits.inboxSignals) return `${limits.inboxSignals} signals`
+    return this.bytes + size > limits.inboxBytes ? `${limits.inboxBytes} characters` : undefined
+  }
+
+  /** Takes in control input; or answers the limit that it would break. */
+  offer(control: Control, limits: Limits): string | undefined {
+    const limit = this.limitFor(sizeOf(control), limits)
+    if (limit !== undefined) return limit
+    this.controls.push(control)
+    this.bytes += sizeOf(control)
+    return undefined
+  }
+
+  /** The control input of the next beat: the first of what waits, which stays until that beat is committed. */
+  nextControls(limits: Limits): ReadonlyArray<Control> {
+    let bytes = 0
+    const end = this.controls.findIndex((control, i) => i >= limits.captureSignals || (bytes += sizeOf(control)) > limits.captureBytes && i > 0)
+    return end < 0 ? this.controls.slice() : this.controls.slice(0, end)
+  }
+
+  /** Lets go of the control input that a beat did. */
+  dropControls(count: number): void {
+    for (const control of this.controls.splice(0, count)) this.bytes -= sizeOf(control)
+  }
+
+  /** Takes in what arrived, or what a beat sent. */
+  push(pending: Pending): void {
+    this.keep(pending)
+    if (pending.due === undefined) this.trackOf(pending).fresh.push(pending.seq)
+    else this.waits.add(pending)
+  }
+
+  /** Takes in a handling that has to run again. */
+  repeat(pending: Pending): void {
+    const { again, seq } = pending
+    this.keep(pending)
+    if (again?.why === "gate") this.parked++
+    if (again?.why !== "conflict") return this.waits.add(pending)
+    const document = again.document!
+    const track = this.trackOf(pending)
+    const isLock = Regime.isLock(document)
+    // What is parked waits on though its lock is gone: the lock may be back before the gate is open.
+    if (isLock && this.open(this.regime).includes(track) && !Regime.holds(this.regime, document)) return track.retries.push(seq)
+    const queues = isLock ? track.locked : track.losers
+    // Who read an open document and knows more does not stand in the way of those who wrote it.
+    const place = isLock || again.label === undefined ? document : `${document} ${again.label.join()}`
+    const queue = queues.get(place)
+    if (queue === undefined) queues.set(place, single(seq))
+    else if (again.previous === again.document) queue.prepend([seq])
+    else queue.push(seq)
+  }
+
+  private keep(pending: Pending): void {
+    this.waiting.add(pending)
+    this.count(pending, 1)
+    if (pending.signal.qos === "discard") this.discardable.add(pending.seq)
+  }
+
+  /** Takes in what a store kept: each where it was. */
+  restore(pending: Pending): void {
+    const { again, signal } = pending
+    if (again === undefined) {
+      this.waiting.recall(signal)
+      return this.push(pending)
+    }
+    if (again.lane !== undefined) this.lanes.set(again.lane, undefined)
+    this.repeat(pending)
+  }
+
+  /** Takes the input of a beat out of the inbox. */
+  take(start: Start, limits: Limits, { regime, resolve }: { readonly regime: Regime.Regime; readonly resolve: (signal: Signal) => Resolution }): ReadonlyArray<Taken> {
+    this.backlog.begin(limits)
+    if (this.again !== undefined) {
+      const taken = this.again
+      this.again = undefined
+      return taken
+    }
+    this.waiting.settle()
+    const capture: Capture = { taken: [], bytes: 0, pairs: new Map(), attempts: new Set(), beat: start.beat, limits, resolve }
+    if (Regime.isPlanning(regime)) this.discard(capture)
+    const tracks = this.open(regime)
+    for (const track of tracks) {
+      if (regime !== this.regime) track.unlock(regime)
+      this.takeLosers(track.losers, capture)
+    }
+    this.ripen(start, limits)
+    const how = { isFull: () => isFull(capture), looks: looks(limits) }
+    const seqs = { ...how, seqOf: (seq: number) => seq }
+    takeFrom(tracks.map(({ retries }) => retries), seqs, (seq) => this.resume(seq, capture))
+    takeFrom(tracks.map(({ heads }) => heads), { ...how, seqOf: ({ seq }) => seq }, (head) => this.advance(head, capture))
+    takeFrom(tracks.map(({ due }) => due), seqs, (seq) => this.admit(seq, capture))
+    takeFrom(tracks.map(({ fresh }) => fresh), seqs, (seq) => this.admit(seq, capture))
+    return capture.taken
+  }
+
+  /** Puts what is due where it is taken from. */
+  private ripen(start: Start, limits: Limits): void {
+    for (const { again, appointment, seq, urgent, watch } of this.waits.take(start.beat, start.clock, looks(limits))) {
+      const track = this.trackOf({ urgent })
+      if (watch !== undefined) this.overdue.push(watch)
+      else if (appointment !== undefined) this.met.push(appointment)
+      else if (again) track.retries.push(seq)
+      else track.due.push(seq)
+    }
+  }
+
+  /** Takes what a rollback discards, wherever it waits: nobody is asked, and its receipt says so. */
+  private discard(capture: Capture): void {
+    for (const seq of this.discardable) {
+      if (isFull(capture)) return
+      const pending = this.waiting.at(seq)
+      if (!this.held.drop(seq)) this.discarded.add(seq)
+      const flight = pending.again === undefined ? this.fly(pending.signal, capture.beat, undefined) : this.flightOf(pending)
+      flight.discarded = true
+      this.put({ pending, flight }, capture)
+    }
+  }
+
+  /** The watchers whose time is over, as many as one beat takes; they stay until it is committed. */
+  nextDue(limits: Limits): ReadonlyArray<Watch> {
+    return firstOf(this.overdue, limits)
+  }
+
+  /** The cells whose time has come, likewise; none while the gate is closed. */
+  nextMet(limits: Limits, { gated }: Regime.Regime): ReadonlyArray<Appointment> {
+    return gated ? [] : firstOf(this.met, limits)
+  }
+
+  /** One loser for each document; the document then goes behind the others, so that each has its turn where not all of them fit. */
+  private takeLosers(losers: Track["losers"], capture: Capture): void {
+    for (let left = losers.size; left > 0 && !isFull(capture); left--) {
+      const [document, queue] = losers.entries().next().value!
+      losers.delete(document)
+      if (this.resume(queue.peek()!, capture)) queue.shift()
+      if (queue.size > 0) losers.set(document, queue)
+    }
+  }
+
+  /** Takes another attempt into the beat, unless its enzyme takes the pair there already. */
+  private resume(seq: number, capture: Capture): boolean {
+    if (this.discarded.delete(seq)) return true
+    const pending = this.waiting.at(seq)
+    const { again, signal } = pending
+    const key = again!.enzyme
+    const resolution = capture.resolve(signal)
+    const entry = Registry.successor(resolution, { key, id: again!.entry })
+    const { leftOut } = resolution
+    if (entry === undefined && leftOut !== undefined && Registry.successor({ entries: leftOut() }, { key, id: again!.entry }) !== undefined) return this.held.add(pending)
+    const pair = pairAgain(pending)
+    const attempt = `${pair} ${entry?.id ?? key}`
+    if (capture.attempts.has(attempt)) return false
+    capture.attempts.add(attempt)
+    capture.pairs.set(pair, "taken")
+    this.put({ pending: pending.under(entry?.key ?? key), flight: this.flightOf(pending) }, capture)
+    return true
+  }
+
+  /** The flight of what runs again: from memory, or from all the rows of its signal. */
+  private flightOf({ again, signal }: Pending): Flight {
+    const known = this.flights.get(signal.id)
+    if (known !== undefined) return known
+    const flight = this.fly(signal, again!.captured, undefined)
+    for (const { again } of this.waiting.named(signal.id)) {
+      flight.open++
+      if (!again!.loose) flight.strict++
+      flight.lane ??= again!.lane
+    }
+    this.flights.set(signal.id, flight)
+    return flight
+  }
+
+  /** Takes a signal into the beat, behind its lane's holder, or in front of the next beat where its pair is taken. */
+  private admit(seq: number, capture: Capture): boolean {
+    if (this.discarded.delete(seq)) return true
+    const pending = this.waiting.at(seq)
+    const { signal } = pending
+    if (isHeld(pending, capture.resolve)) return this.held.add(pending)
+    const lane = signal.event ? laneOf(signal, capture.resolve(signal).lane) : undefined
+    if (lane !== undefined && this.lanes.has(lane)) this.queue(lane, seq)
+    else {
+      if (lane !== undefined) this.lanes.set(lane, undefined)
+      if (!this.depart({ seq, lane }, pending, capture)) this.trackOf(pending).heads.push({ seq, lane })
+    }
+    return true
+  }
+
+  /** Takes what holds a place; one that was discarded, or is held, lets its lane go on. */
+  private advance(head: Head, capture: Capture): boolean {
+    const isDiscarded = this.discarded.delete(head.seq)
+    const pending = isDiscarded ? undefined : this.waiting.at(head.seq)
+    if (pending !== undefined && !isHeld(pending, capture.resolve)) return this.depart(head, pending, capture)
+    if (pending !== undefined) this.held.add(pending)
+    if (head.lane !== undefined) this.release(head.lane)
+    return true
+  }
+
+  /** Takes a signal into the beat, unless its pair is taken there; equal impulses share their runs. */
+  private depart({ lane }: Head, pending: Pending, capture: Capture): boolean {
+    const { signal } = pending
+    const holder = capture.pairs.get(signal.pair)
+    if (holder === "taken" || (holder === "impulse" && signal.event)) return false
+    if (holder === undefined) capture.pairs.set(signal.pair, signal.event ? "taken" : "impulse")
+    this.put({ pending, flight: this.fly(signal, capture.beat, lane) }, capture)
+    return true
+  }
+
+  private put(taken: Taken, capture: Capture): void {
+    capture.taken.push(taken)
+    this.discardable.delete(taken.pending.seq)
+    if (taken.pending.again?.why === "gate") this.parked--
+    capture.bytes += size(taken.pending.signal)
+    this.waiting.take(taken.pending)
+    this.count(taken.pending, -1)
+  }
+
+  private fly(signal: Signal, captured: number, lane: string | undefined): Flight {
+    const flight = new Flight(signal, captured, lane)
+    flight.backlog = this.backlog
+    return flight
+  }
+
+  /** Puts back what an aborted beat had taken, in the same order. */
+  putBack(taken: ReadonlyArray<Taken>): void {
+    this.again = taken
+  }
+
+  /** Keeps a flight that has handlings to repeat; its lane goes on when all of those let it. */
+  stay(flight: Flight): void {
+    const { signal } = flight
+    this.waiting.done(signal)
+    if (this.flights.size < this.limits.captureSignals) this.flights.set(signal.id, flight)
+    else if (this.flights.size > this.limits.captureSignals) this.flights.delete(signal.id)
+    if (flight.lane === undefined || flight.strict > 0) return
+    this.release(flight.lane)
+    flight.lane = undefined
+  }
+
+  /** Ends a flight: its lane goes on with the next event. */
+  land(flight: Flight): void {
+    this.flights.delete(flight.signal.id)
+    this.waiting.done(flight.signal)
+    if (flight.lane !== undefined) this.release(flight.lane)
+  }
+
+  private release(lane: string): void {
+    const queue = this.lanes.get(lane)
+    let seq = queue?.shift()
+    while (seq !== undefined && this.discarded.delete(seq)) seq = queue!.shift()
+    if (seq === undefined) this.lanes.delete(lane)
+    else this.trackOf(this.waiting.at(seq)).heads.push({ seq, lane })
+  }
+
+  /** Whether an event has to wait for another one of its lane. */
+  isBehind(signal: Signal, lane: Resolution["lane"]): boolean {
+    return this.lanes.has(laneOf(signal, lane))
+  }
+
+  private queue(lane: string, seq: number): void {
+    const queue = this.lanes.get(lane)
+    if (queue === undefined) this.lanes.set(lane, single(seq))
+    else queue.push(seq)
+  }
+
+  private count({ signal }: Pending, sign: 1 | -1): void {
+    const waiting = signal.origin === "run" ? this.backlog : this
+    waiting.signals += sign
+    waiting.bytes += sign * size(signal)
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * Documents of a space: those in memory, and through them those in the store.
+ *
+ * Memory is a cache with a limit in characters. What was used since half of that
+ * was filled is kept, and of what came before, that which is used until it is
+ * filled again. That a document does not exist is remembered as well, because
+ * each new one asks for it. (Architecture, section 3.)
+ *
+ * @module
+ */
+import type { Document } from "../../cell/Document.ts"
+import * as Codec from "../../cell/Document.ts"
+import type { SpaceStore } from "../../persistence/Persistence.ts"
+import * as Bindings from "../../registry/Bindings.ts"
+import type { Committed } from "../../stage/Moment.ts"
+
+const none: ReadonlyArray<string> = []
+
+/** Keys that are asked for at a time by whoever wants all of them. */
+const PAGE = 1000
+
+/** The keys of all documents below an id, in order, of which so many are asked for at a time. */
+export function* below(store: Pick<SpaceStore, "below">, id: string, limit = PAGE): Iterable<string> {
+  for (let keys = store.below(id, { limit }); ; keys = store.below(id, { limit, after: keys.at(-1)! })) {
+    yield* keys
+    if (keys.length < limit) return
+  }
+}
+
+/** What one entry costs beside its text. */
+const OVERHEAD = 200
+
+/**
+ * The committed documents of one space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Documents implements Committed {
+  private readonly store: SpaceStore
+  private readonly limit: number
+  private recent = new Map<string, Document | null>()
+  private earlier: ReadonlyMap<string, Document | null> = new Map()
+  /** What the recent ones cost, in characters. */
+  private size = 0
+  /** Content that no beat captured yet. */
+  private readonly arrived = new Set<string>()
+  /** Why the store could not be read, where it could not. */
+  failure: unknown
+
+  constructor(store: SpaceStore, limit: number) {
+    this.store = store
+    this.limit = limit
+  }
+
+  read(key: string): Document | undefined {
+    const known = this.recent.get(key)
+    if (known !== undefined) return known ?? undefined
+    const before = this.earlier.get(key)
+    const document = before === undefined ? this.load(key) : before ?? undefined
+    this.put(key, document)
+    return document
+  }
+
+  private load(key: string): Document | undefined {
+    const text = this.ask(() => this.store.read(key))
+    return text === undefined ? undefined : Codec.decode(text)
+  }
+
+  /** Takes in what a beat committed. */
+  put(key: string, document: Document | undefined): void {
+    const entry = document ?? null
+    const before = this.recent.get(key)
+    this.size += cost(key, entry) - (before === undefined ? 0 : cost(key, before))
+    if (this.size > this.limit / 2) {
+      this.earlier = this.recent
+      this.recent = new Map()
+      this.size = cost(key, entry)
+    }
+    // What the earlier ones may have of it is older, and never comes back: they go before these do.
+    this.recent.set(key, entry)
+  }
+
+  children(scope: string, id: string): ReadonlyArray<string> {
+    return this.ask(() => this.store.children(scope, id))
+  }
+
+  blob(hash: string): Uint8Array | undefined {
+    return this.arrived.has(hash) ? undefined : this.ask(() => this.store.blob(hash))
+  }
+
+  /** Whether runs see content with this digest. */
+  shows(hash: string): boolean {
+    return !this.arrived.has(hash) && this.ask(() => this.store.holds(hash))
+  }
+
+  /** Content came in: runs see it from the next capture on. */
+  arrive(hash: string): void {
+    this.arrived.add(hash)
+  }
+
+  /** The content that came in since the last capture, which runs see from now on. */
+  capture(): ReadonlyArray<string> {
+    if (this.arrived.size === 0) return none
+    const hashes = [...this.arrived]
+    this.arrived.clear()
+    return hashes
+  }
+
+  /** Reads the store; what fails there is remembered, because a run that catches it cannot go on as if nothing were there. */
+  private ask<A>(read: () => A): A {
+    try {
+      return read()
+    } catch (error) {
+      this.failure ??= error
+      throw error
+    }
+  }
+}
+
+const cost = (key: string, entry: Document | null): number => OVERHEAD + key.length + (entry?.text.length ?? 0) * 2
+
+/**
+ * The binding lists that were put at run time, by cell.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const bindingsIn = (store: Pick<SpaceStore, "below">, documents: Documents): Bindings.Lists => {
+  const bindings = new Bindings.Lists()
+  for (const key of below(store, Bindings.FOLDER)) {
+    const list = Codec.read(documents.read(key), [])
+    if (list !== undefined) bindings.put(key.slice(Bindings.FOLDER.length), list as unknown as ReadonlyArray<Bindings.Binding>)
+  }
+  return bindings
+}

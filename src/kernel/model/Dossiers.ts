@@ -1,0 +1,130 @@
+/**
+ * Dossiers of a space as the outside reads them: one after another, and whole.
+ *
+ * @module
+ */
+import * as Document from "../../cell/Document.ts"
+import type { Value } from "../../cell/Value.ts"
+import * as Dossier from "../../operation/Dossier.ts"
+import type { SpaceStore } from "../../persistence/Persistence.ts"
+
+/** Most operations of one page, and most entries of a history and watchers that are shown of one. */
+export const MAX_PAGE = 1000
+const MAX_SHOWN = 100
+
+/** An operation in a list. */
+export interface OperationRow {
+  readonly oid: string
+  readonly verb: string
+  readonly target: string
+  readonly mode: string
+  readonly state: string
+  readonly code: number
+  readonly note?: string
+  /** How it was closed; `null` while it is open. */
+  readonly status: string | null
+  /** How many watchers are open. */
+  readonly watchers: number
+}
+
+/** Operations in the order of their cells, and where to go on; `undefined` at the end. */
+export interface OperationPage {
+  readonly operations: ReadonlyArray<OperationRow>
+  readonly next: string | undefined
+}
+
+/** What went to other spaces after the beat that a rollback went back to, and stays there: how much, and the first of it. */
+export interface SentSince {
+  readonly count: number
+  readonly requests: ReadonlyArray<{ readonly id: string; readonly beat: number; readonly space: string; readonly signal?: string; readonly target?: string }>
+}
+
+/** A whole dossier: of a long history its newest entries, and of many watchers the first. */
+export interface OperationDossier extends OperationRow {
+  readonly ttl: number
+  readonly issued_beat: number
+  readonly payload: Value
+  readonly history: ReadonlyArray<{ readonly number: number; readonly beat: number; readonly state: string; readonly code: number; readonly note?: string }>
+  readonly waiting: ReadonlyArray<Dossier.Watcher & { readonly number: number }>
+  /** `undefined` while it is open. */
+  readonly close: { readonly status: string; readonly closed_beat: number; readonly summary: Value } | undefined
+  /** Of a rollback that was done. */
+  readonly sent?: SentSince
+}
+
+/** Comes after all that lies below a cell, and before the next one's name. */
+const LAST = "/\uffff"
+
+/**
+ * The operations after a cursor, which is the id of one.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const list = (store: SpaceStore, { after, limit }: { readonly after?: string | undefined; readonly limit: number }): OperationPage => {
+  const operations: Array<OperationRow> = []
+  const most = Math.min(limit, MAX_PAGE)
+  for (let from = after; ;) {
+    // The cells below each operation are skipped, however many there are.
+    const [key] = store.below(Dossier.FOLDER, { limit: 1, ...(from === undefined ? {} : { after: `${Dossier.FOLDER}/${from}${LAST}` }) })
+    if (key === undefined) return { operations, next: undefined }
+    if (operations.length >= most) return { operations, next: operations.at(-1)?.oid }
+    from = key.slice(Dossier.FOLDER.length + 1)
+    const row = rowOf(store, from)
+    if (row !== undefined) operations.push(row)
+  }
+}
+
+/**
+ * One operation with all that is known of it; `undefined` where there is none.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const find = (store: SpaceStore, oid: string): OperationDossier | undefined => {
+  const row = Dossier.isOid(oid) ? rowOf(store, oid) : undefined
+  if (row === undefined) return undefined
+  const envelope = Dossier.address(oid, "envelope")
+  const { issued_beat, ttl } = read(store, envelope.key) as unknown as { readonly issued_beat: number; readonly ttl: number }
+  const seal = Dossier.address(oid, "close")
+  const close = read(store, seal.key) as unknown as { readonly status: string; readonly closed_beat: number } | undefined
+  const sent = read(store, Dossier.address(oid, "sent").key) as unknown as SentSince | undefined
+  return {
+    ...row,
+    ...(sent === undefined ? {} : { sent }),
+    ttl,
+    issued_beat,
+    payload: read(store, Dossier.payloadOf(envelope).key),
+    history: historyOf(store, oid),
+    waiting: waitingOf(store, oid),
+    close: close === undefined ? undefined : { status: close.status, closed_beat: close.closed_beat, summary: read(store, Dossier.payloadOf(seal).key) }
+  }
+}
+
+const read = (store: SpaceStore, key: string): Value => {
+  const text = store.read(key)
+  return text === undefined ? undefined : Document.read(Document.decode(text), [])
+}
+
+const rowOf = (store: SpaceStore, oid: string): OperationRow | undefined => {
+  const live = Dossier.live(read(store, Dossier.address(oid).key))
+  if (live === undefined) return undefined
+  const { mode, target, verb } = read(store, Dossier.address(oid, "envelope").key) as unknown as Pick<OperationRow, "verb" | "target" | "mode">
+  const { code, note, state, status = null, watchers } = live
+  return { oid, verb, target, mode, state, code, ...(note === undefined ? {} : { note }), status, watchers }
+}
+
+const historyOf = (store: SpaceStore, oid: string): OperationDossier["history"] => {
+  const { hist_next } = Dossier.live(read(store, Dossier.address(oid).key))!
+  const first = Math.max(1, hist_next - MAX_SHOWN)
+  return Array.from({ length: hist_next - first }, (_, i) => ({ number: first + i, ...read(store, Dossier.historyAddress(oid, first + i).key) as object })) as unknown as OperationDossier["history"]
+}
+
+const waitingOf = (store: SpaceStore, oid: string): OperationDossier["waiting"] => {
+  const folder = Dossier.address(oid, "watchers").id
+  return store.below(folder, { limit: 2 * MAX_SHOWN })
+    .filter((key) => !key.slice(folder.length + 1).includes("/"))
+    .slice(0, MAX_SHOWN)
+    .map((key) => ({ number: Dossier.numberOf(key.slice(folder.length + 1)), ...read(store, key) as unknown as Dossier.Watcher }))
+    .sort((a, b) => a.number - b.number)
+}

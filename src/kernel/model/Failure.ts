@@ -1,0 +1,25 @@
+/**
+ * Failures: the outcome that an error stands for.
+ *
+ * @module
+ */
+import { codeOf, isTagged, tagOf } from "../../registry/Outcome.ts"
+import type { Outcome } from "./Flight.ts"
+
+/** The outcome that an error stands for. What is thrown may be anything, and looking at it may throw again. */
+export const failure = (error: unknown): Outcome => {
+  try {
+    return describe(error)
+  } catch {
+    return { kind: "dead", tag: "Defect", code: "run/failed", message: "what the run threw cannot be read" }
+  }
+}
+
+const describe = (error: unknown): Outcome => {
+  const kind = isTagged(error, "Retry") ? "retry" : isTagged(error, "Fatal") ? "fatal" : "dead"
+  return { kind, tag: tagOf(error), code: codeOf(error), message: messageOf(error), thrown: error }
+}
+
+/** What an error says, whatever was thrown. */
+export const messageOf = (error: unknown): string =>
+  String((error as { readonly message?: unknown } | null)?.message ?? error).slice(0, 2000)

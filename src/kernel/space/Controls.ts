@@ -1,0 +1,191 @@
+/**
+ * Controls: how control input from outside comes to the next beat.
+ *
+ * It is checked, waits in the inbox, and is answered with the number of the beat
+ * that did it, once that is durable.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import { PersistenceError } from "../../persistence/PersistenceError.ts"
+import type { BindingChange } from "../../stage/Launch.ts"
+import * as Write from "../../stage/Write.ts"
+import type { LiveBody } from "../beat/Body.ts"
+import * as Control from "../model/Control.ts"
+import * as DeadLetter from "../beat/DeadLetter.ts"
+import { asControlError } from "../view/Expected.ts"
+import type { ControlError } from "../view/Expected.ts"
+import * as Foreign from "../model/Foreign.ts"
+import type { Group } from "../beat/Group.ts"
+import * as Pieces from "../derived/Pieces.ts"
+import * as Regime from "../model/Regime.ts"
+import type { SpaceControl, SpaceState } from "../view/Space.ts"
+import { ControlRefused, InboxFull, SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
+
+/**
+ * The control input of one space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Controls implements SpaceControl {
+  private readonly body: LiveBody
+  private readonly group: Group
+
+  constructor(body: LiveBody, group: Group) {
+    this.body = body
+    this.group = group
+  }
+
+  /** Hands control input to the next beat; answers that beat's number when it is durable. */
+  submit(make: () => (answer: Control.Answer) => Control.Control): Effect.Effect<number, ControlError> {
+    return Effect.callback<number, ControlError>((resume) => {
+      if (this.group.error !== undefined) return resume(Effect.fail(this.group.error))
+      const { inbox, regime, settings: { limits }, space } = this.body
+      try {
+        const answer: Control.Answer = (answer) => resume(typeof answer === "number" ? Effect.succeed(answer) : Effect.fail(answer))
+        const asked = make()(answer)
+        const refused = Control.refusal(asked, regime)
+        if (refused !== undefined) return resume(Effect.fail(refused))
+        const limit = inbox.offer(asked, limits)
+        if (limit !== undefined) return resume(Effect.fail(new InboxFull({ space, limit })))
+      } catch (error) {
+        return resume(Effect.fail(error instanceof PersistenceError ? this.stop(error) : asControlError(error)))
+      }
+      // The answer comes from the beat; the gate is only told that there is something to do.
+      this.group.wake()
+    })
+  }
+
+  /** What the store refuses stops the space. */
+  private stop({ message }: PersistenceError): SpaceStopped {
+    const stopped = new SpaceStopped({ space: this.body.space, reason: message })
+    this.group.stop(stopped)
+    return stopped
+  }
+
+  set(address: string, value: unknown, options: { readonly group?: string }): Effect.Effect<number, ControlError> {
+    return this.submit(() => {
+      const write = Write.set(Foreign.place(address), value)
+      const group = Foreign.groupOf(options.group, address)
+      return (answer) => ({ kind: "set", write, group, answer })
+    })
+  }
+
+  /** Answers the name of the piece. */
+  start(module: string, inputs: { readonly [name: string]: unknown }): Effect.Effect<string, ControlError> {
+    return Pieces.start((make) => this.submit(make), module, inputs)
+  }
+
+  stopPiece(piece: string): Effect.Effect<number, ControlError> {
+    return this.submit(() => Control.piece({ verb: "stop", name: String(piece) }))
+  }
+
+  integrate(foreign: Foreign.Foreign): Effect.Effect<number, ControlError> {
+    return this.submit(() => {
+      const notice = Foreign.notice(foreign)
+      return (answer) => ({ kind: "integrate", notice, answer })
+    })
+  }
+
+  bind(change: BindingChange): Effect.Effect<number, ControlError> {
+    return this.submit(() => Control.binding(change))
+  }
+
+  redeliver(id: string, enzyme: string): Effect.Effect<number, ControlError> {
+    return this.submit(() => {
+      const redelivery = DeadLetter.redelivery(this.body.space, id, enzyme)
+      return (answer) => ({ ...redelivery, answer })
+    })
+  }
+
+  readonly state: SpaceControl["state"] = Effect.sync(() => this.look())
+
+  pause(): ReturnType<SpaceControl["pause"]> {
+    return this.steer("pause")
+  }
+
+  rollback(to: number): ReturnType<SpaceControl["rollback"]> {
+    return this.steer("rollback", to, () => {
+      const reason = this.unreachable(to)
+      if (reason !== undefined) throw new ControlRefused({ verb: "rollback", reason })
+    })
+  }
+
+  /** Why no rollback reaches a beat, where none does. */
+  private unreachable(to: number): string | undefined {
+    if (!Number.isSafeInteger(to) || to < 0) return `${String(to).slice(0, 100)} is no beat; give a whole number from 0`
+    const { store } = this.body
+    const [newest, pruned] = [store.head().beat, store.anchor().beat]
+    if (to > newest) return `beat ${to} is still to come; the newest is ${newest}`
+    return to < pruned ? `the journal is pruned up to beat ${pruned}; give that one or a later one` : undefined
+  }
+
+  resume(): ReturnType<SpaceControl["resume"]> {
+    return this.steer("resume")
+  }
+
+  shutdown(): ReturnType<SpaceControl["shutdown"]> {
+    return this.steer("shutdown")
+  }
+
+  restart(): ReturnType<SpaceControl["restart"]> {
+    return this.steer("boot")
+  }
+
+  lock(cell: string): Effect.Effect<number, ControlError> {
+    return this.locking(cell, true)
+  }
+
+  unlock(cell: string): Effect.Effect<number, ControlError> {
+    return this.locking(cell, false)
+  }
+
+  readonly hold: SpaceControl["hold"] = this.holding(true)
+  readonly release: SpaceControl["release"] = this.holding(false)
+
+  private holding(isHeld: boolean): SpaceControl["hold"] {
+    return Effect.callback((resume) =>
+      this.group.whenDurable(() => {
+        this.group.hold(isHeld)
+        resume(Effect.succeed(this.look()))
+      }, (error) => resume(Effect.fail(error))))
+  }
+
+  private steer(verb: Regime.Verb, to?: number, check: () => void = nothing): ReturnType<SpaceControl["pause"]> {
+    return Effect.suspend(() => {
+      let asked: Control.Steered | undefined
+      const done = this.submit(() => {
+        check()
+        return (answer) => asked = { kind: "steer", verb, to, oid: undefined, refused: undefined, answer }
+      })
+      return Effect.map(done, (beat) => ({ oid: asked!.oid!, beat }))
+    })
+  }
+
+  private locking(cell: string, on: boolean): Effect.Effect<number, ControlError> {
+    return this.submit(() => {
+      const { id, key, text } = Foreign.place(cell)
+      if (text !== id || key !== id) throw new WriteRefused({ address: cell, reason: "it is no cell but a place in one, or in a scope of its own. Lock the cell" })
+      Regime.lockAddress(id)
+      return (answer) => ({ kind: "lock", cell: id, on, answer })
+    })
+  }
+
+  private look(): SpaceState {
+    const { inbox, regime } = this.body
+    const { boot_oid = null, control, gated, halted, locks, paused, shdn_oid = null, view_hzn = null } = regime
+    return {
+      state: halted ? "halted" : paused ? "paused" : gated ? "gated" : "running",
+      held: this.group.held,
+      control: control === undefined ? null : { verb: control.verb, oid: control.oid },
+      parked: gated ? inbox.signals + inbox.backlog.signals : 0,
+      view_hzn,
+      boot_oid,
+      shdn_oid,
+      locks: [...locks].map(([cell, by]) => ({ cell, by }))
+    }
+  }
+}
+
+const nothing = (): void => {}

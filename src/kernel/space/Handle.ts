@@ -1,0 +1,204 @@
+/**
+ * Handles: spaces as their users hold them, open or closed.
+ *
+ * A space that nothing uses may be closed. Its handle stays good: what is asked
+ * through it opens the space first, and keeps it open until it is answered. Only
+ * a space that stopped, because its store failed, stays stopped for its handle.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Cause from "effect/Cause"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { PersistenceError } from "../../persistence/PersistenceError.ts"
+import type { LiveSpace } from "./LiveSpace.ts"
+import type { Readership } from "../view/Readership.ts"
+import type { Clearance, PostedSignal, PostHears, Reader, Space, SpaceControl, SpaceDebug, SpaceFlows, SpaceGraph, SpaceOperations, SpaceRendezvous } from "../view/Space.ts"
+import { asStopped, type SpaceStopped } from "../model/SpaceError.ts"
+
+/** Members that answer with an effect: a method, or the effect itself. */
+type Members<Names extends PropertyKey> = Readonly<Record<Names, "method" | "effect">>
+
+type Plain = Exclude<keyof Space, "name" | "post" | "watch" | "beats" | "reader" | "denials" | "head" | "ops" | "rv" | "flow" | "control" | "graph" | "debug">
+
+const members: Members<Plain> = {
+  signal: "method", handled: "method", receipt: "method", settled: "method", set: "method", integrate: "method", bind: "method", unbind: "method",
+  dead: "method", letter: "method", redeliver: "method", start: "method", stop: "method", step: "effect", idle: "effect", get: "method", list: "method",
+  below: "method", pull: "method", journal: "method", examine: "method", content: "effect", blob: "method", blobPart: "method", waiting: "method"
+}
+
+const ops: Members<keyof SpaceOperations> = { start: "method", setState: "method", await: "method", close: "method", cancel: "method", list: "method", get: "method" }
+const rv: Members<keyof SpaceRendezvous> = { spawn: "method", claim: "method", resched: "method", kill: "method", report: "method", release: "method", list: "method", get: "method" }
+const flow: Members<keyof SpaceFlows> = { start: "method", pause: "method", resume: "method", cancel: "method", budget: "method", list: "method", get: "method" }
+const control: Members<Exclude<keyof SpaceControl, "state">> = {
+  pause: "method", rollback: "method", resume: "method", shutdown: "method", restart: "method", lock: "method", unlock: "method", hold: "effect", release: "effect"
+}
+const graph: Members<keyof SpaceGraph> = { view: "effect", trace: "method", traces: "effect" }
+const debug: Members<keyof SpaceDebug> = { view: "effect", breakAt: "method" }
+const reader: Members<Exclude<keyof Reader, "watch">> = {
+  get: "method", list: "method", below: "method", receipt: "method", settled: "method", signal: "method", blobPart: "method", admit: "method", waiting: "method"
+}
+
+/** The dependencies of a handle. */
+interface Around {
+  readonly space: LiveSpace
+  readonly readership: Readership
+  /** Opens the space again. */
+  readonly reopen: Effect.Effect<LiveSpace, PersistenceError | SpaceStopped>
+}
+
+/** The way to a space: opens it where it is closed, and counts what is under way. */
+class Door {
+  private space: LiveSpace
+  private readonly entered: Effect.Effect<LiveSpace, SpaceStopped>
+  private readonly held: Effect.Effect<LiveSpace, SpaceStopped, Scope.Scope>
+
+  constructor(space: LiveSpace, reopen: Effect.Effect<LiveSpace, SpaceStopped>) {
+    this.space = space
+    this.entered = Effect.suspend(() => {
+      if (!this.space.isRetired) {
+        this.space.enter()
+        return Effect.succeed(this.space)
+      }
+      return Effect.flatMap(reopen, (space) => {
+        this.space = space
+        return this.entered
+      })
+    })
+    this.held = Effect.acquireRelease(this.entered, (space) => space.leave)
+  }
+
+  use<A, E>(see: (space: LiveSpace) => Effect.Effect<A, E>): Effect.Effect<A, E | SpaceStopped> {
+    return Effect.acquireUseRelease(this.entered, see, (space) => space.leave)
+  }
+
+  stream<A, E>(see: (space: LiveSpace) => Stream.Stream<A, E>): Stream.Stream<A, E | SpaceStopped> {
+    return Stream.unwrap(Effect.map(this.held, see))
+  }
+
+  post(posted: PostedSignal, hears: PostHears): () => void {
+    if (!this.space.isRetired) return this.space.post(posted, hears)
+    let isHeard = true
+    let cancel = (): void => {
+      isHeard = false
+    }
+    Effect.runFork(this.entered).addObserver((exit) => {
+      if (Exit.isFailure(exit)) return isHeard ? hears.fail(asStopped(this.space.name, Cause.squash(exit.cause))) : undefined
+      if (isHeard) cancel = exit.value.post(posted, hears)
+      Effect.runSync(exit.value.leave)
+    })
+    return () => cancel()
+  }
+}
+
+/** A part of a space whose members all go through its door. */
+class Face {
+  readonly door: Door
+  readonly partOf: (space: LiveSpace) => object
+
+  constructor(door: Door, partOf: (space: LiveSpace) => object) {
+    this.door = door
+    this.partOf = partOf
+  }
+}
+
+/** The class of a part with these members. They are of the class, since there is a handle for each open space. */
+const faceOf = <Part extends object>(members: Members<keyof Part>): new(door: Door, partOf: (space: LiveSpace) => Part) => Part => {
+  class Own extends Face {}
+  for (const [name, kind] of Object.entries<"method" | "effect">(members)) {
+    Object.defineProperty(Own.prototype, name, kind === "effect"
+      ? {
+        get(this: Face) {
+          return this.door.use((space) => (this.partOf(space) as Effects)[name]!)
+        }
+      }
+      : {
+        writable: true,
+        value(this: Face, ...args: ReadonlyArray<unknown>) {
+          return this.door.use((space) => (this.partOf(space) as Methods)[name]!(...args))
+        }
+      })
+  }
+  return Own as unknown as new(door: Door, partOf: (space: LiveSpace) => Part) => Part
+}
+
+type Methods = Readonly<Record<string, (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, unknown>>>
+type Effects = Readonly<Record<string, Effect.Effect<unknown, unknown>>>
+
+const Plainly = faceOf<Pick<Space, Plain>>(members)
+const Operations = faceOf<SpaceOperations>(ops)
+const Rendezvous = faceOf<SpaceRendezvous>(rv)
+const Flows = faceOf<SpaceFlows>(flow)
+const Controlling = faceOf<Omit<SpaceControl, "state">>(control)
+const Graph = faceOf<SpaceGraph>(graph)
+const Debug = faceOf<SpaceDebug>(debug)
+const Reading = faceOf<Omit<Reader, "watch">>(reader)
+
+class ControlHandle extends Controlling implements SpaceControl {
+  readonly state: SpaceControl["state"]
+
+  constructor(door: Door) {
+    super(door, (space) => space.control)
+    this.state = Effect.orDie(door.use((space) => space.control.state))
+  }
+}
+
+class ReaderHandle extends Reading implements Reader {
+  readonly watch: Reader["watch"]
+
+  constructor(door: Door, clearance: Clearance) {
+    super(door, (space) => space.reader(clearance))
+    this.watch = (text, last) => door.stream((space) => space.reader(clearance).watch(text, last))
+  }
+}
+
+/**
+ * The handle of a space that is open.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Handle extends Plainly implements Space {
+  readonly name: string
+  readonly ops: SpaceOperations
+  readonly rv: SpaceRendezvous
+  readonly flow: SpaceFlows
+  readonly control: SpaceControl
+  readonly graph: SpaceGraph
+  readonly debug: SpaceDebug
+  readonly beats: Space["beats"]
+  readonly head: Space["head"]
+  readonly denials: Space["denials"]
+  private readonly way: Door
+
+  constructor({ readership, reopen, space }: Around) {
+    const { name } = space
+    const door = new Door(space, Effect.mapError(reopen, (error) => asStopped(name, error)))
+    super(door, (space) => space)
+    this.name = name
+    this.way = door
+    this.ops = new Operations(door, (space) => space.ops)
+    this.rv = new Rendezvous(door, (space) => space.rv)
+    this.flow = new Flows(door, (space) => space.flow)
+    this.control = new ControlHandle(door)
+    this.graph = new Graph(door, (space) => space.graph)
+    this.debug = new Debug(door, (space) => space.debug)
+    this.beats = Stream.orDie(door.stream((space) => space.beats))
+    this.head = Effect.orDie(door.use((space) => space.head))
+    this.denials = Effect.sync(() => [...readership.denials])
+  }
+
+  post(posted: PostedSignal, hears: PostHears): () => void {
+    return this.way.post(posted, hears)
+  }
+
+  watch(address: string, options?: Parameters<Space["watch"]>[1]): ReturnType<Space["watch"]> {
+    return this.way.stream((space) => space.watch(address, options))
+  }
+
+  reader(clearance: Clearance): Reader {
+    return new ReaderHandle(this.way, clearance)
+  }
+}

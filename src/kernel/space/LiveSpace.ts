@@ -1,0 +1,393 @@
+/**
+ * A space that is open: its face over its body.
+ *
+ * @module
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import type * as Value from "../../cell/Value.ts"
+import * as Accident from "../../diagnostic/Accident.ts"
+import type { Archive } from "../beat/Archive.ts"
+import type { LiveBody } from "../beat/Body.ts"
+import type { Beat } from "../beat/Commit.ts"
+import { Controls } from "./Controls.ts"
+import * as DeadLetter from "../beat/DeadLetter.ts"
+import { Deliveries } from "./Deliveries.ts"
+import { asRefusal } from "../view/Expected.ts"
+import { Examination } from "../view/Examination.ts"
+import { Entrance, type Entered } from "./Entrance.ts"
+import type { ControlError, Looker, ReadError, SignalError } from "../view/Expected.ts"
+import * as Feed from "../view/Feed.ts"
+import type { Foreign } from "../model/Foreign.ts"
+import { Group } from "../beat/Group.ts"
+import { type Neighbour, Outbox, type Reach } from "./Outbox.ts"
+import { Observing } from "../view/Observing.ts"
+import { Landings } from "./Landings.ts"
+import { LiveReader } from "../view/Reader.ts"
+import type { Turn } from "../model/Pacemaker.ts"
+import type { Readership } from "../view/Readership.ts"
+import * as Reading from "../view/Reading.ts"
+import type { Receipt } from "../beat/Receipts.ts"
+import * as Reporting from "../beat/Reporting.ts"
+import type { Accepted, Clearance, DeadPage, OpenLetter, PostedSignal, PostHears, Reader, Space, Waits } from "../view/Space.ts"
+import type { Pending } from "../model/Signal.ts"
+import * as WaitingList from "../view/WaitingList.ts"
+import { LiveDebug } from "./SpaceDebug.ts"
+import { LiveFlows } from "./SpaceFlows.ts"
+import { LiveGraph } from "./SpaceGraph.ts"
+import { LiveOperations } from "./SpaceOperations.ts"
+import { LiveRendezvous } from "./SpaceRendezvous.ts"
+import { type CellHeld, type HistoryBusy, SpaceStopped } from "../model/SpaceError.ts"
+import { Uploads } from "./Uploads.ts"
+
+const nothing = (): void => {}
+
+/** The surroundings of an open space. */
+interface Around {
+  readonly turn: Turn
+  readonly reach: Reach
+  /** Told when it has nothing to do for now, and when it stopped for good, with the error where it was not closed. */
+  readonly rested: () => void
+  readonly stopped: (space: LiveSpace, error: SpaceStopped | undefined) => void
+  /** Told of each use from outside. */
+  readonly used: () => void
+  readonly readership: Readership
+}
+
+/**
+ * The space over a body, and how to close it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class LiveSpace implements Space, Neighbour {
+  readonly name: string
+  readonly ops: LiveOperations
+  readonly rv: LiveRendezvous
+  readonly flow: LiveFlows
+  readonly control: Controls
+  readonly debug: LiveDebug
+  readonly graph: LiveGraph
+  private readonly body: LiveBody
+  private readonly group: Group
+  private readonly entrance: Entrance
+  private readonly outbox: Outbox
+  private readonly examination: Examination
+  private readonly landings: Landings
+  private readonly observing: Observing
+  readonly watch: Space["watch"]
+  readonly content: Space["content"]
+  private readonly uploads: Uploads
+  private readonly readership: Readership
+  private readonly used: () => void
+  private readonly listeners = new Set<(beat: number) => void>()
+  private readonly ends = new Set<(error: SpaceStopped) => void>()
+  private readonly deliveries: Deliveries
+  private closing = false
+  private retired = false
+  /** Requests under way that came through handles. */
+  private uses = 0
+
+  constructor(body: LiveBody, around: Around) {
+    this.name = body.space
+    this.body = body
+    this.group = new Group(body, around.turn, {
+      appended: (beat) => this.tell(beat, true),
+      published: (beat) => this.published(beat),
+      rested: around.rested,
+      stopped: (error) => {
+        around.stopped(this, this.closing ? undefined : error)
+        if (!this.closing) body.reporter.report(Accident.of(error))
+        this.outbox.stop()
+        this.landings.fail(error)
+        for (const end of this.ends) end(error)
+      }
+    })
+    this.deliveries = new Deliveries(body.sentry, (effect, error) =>
+      body.reporter.report(Accident.after("node/undelivered", error, { space: body.space, origin: { kind: "node", name: effect }, what: "what it was told failed it" })))
+    this.landings = new Landings(body, this.group)
+    this.entrance = new Entrance(body)
+    this.control = new Controls(body, this.group)
+    this.examination = new Examination(body, around.turn)
+    const ledgers = { store: body.store, hash: body.hash, control: (make: Parameters<Controls["submit"]>[0]) => this.control.submit(make), durably: <A>(see: () => A) => this.durably(see) }
+    this.ops = new LiveOperations(ledgers)
+    this.rv = new LiveRendezvous(ledgers)
+    this.flow = new LiveFlows(ledgers)
+    this.debug = new LiveDebug({ derivation: body.derivation, group: this.group, durably: (see) => this.durably(see) })
+    this.graph = new LiveGraph({ derivation: body.derivation, durably: (see) => this.durably(see) })
+    this.observing = new Observing({ body, group: this.group, look: (see, looker) => this.look(see, looker), whenEnded: (tell) => this.whenEnded(tell), receipt: (id) => this.landings.find(id) })
+    this.watch = this.observing.watch
+    this.uploads = new Uploads(body, this.group)
+    this.content = this.uploads.begin
+    this.readership = around.readership
+    this.used = around.used
+    this.outbox = new Outbox(body, { reach: around.reach, group: this.group })
+    // A store that is damaged may stop the space at once, which tells all its parts.
+    this.outbox.begin()
+  }
+
+  /** Why it stopped, where it did. */
+  get error(): SpaceStopped | undefined {
+    return this.group.error
+  }
+
+  /** Says that there may be something to do. */
+  wake(): void {
+    this.group.wake()
+  }
+
+  close(reason: string): void {
+    this.closing = true
+    this.group.stop(new SpaceStopped({ space: this.name, reason }))
+  }
+
+  /** Closes it to be opened again on demand. */
+  retire(): void {
+    this.retired = true
+    this.close("it is closed, since nothing uses it")
+  }
+
+  /** Whether it was closed to be opened again on demand. */
+  get isRetired(): boolean {
+    return this.retired
+  }
+
+  /** The moment at which it next has something to do, as {@link Group.due} says it. */
+  get due(): number | undefined {
+    return this.group.due
+  }
+
+  /** Whether nothing of it is in use and nothing under way, so that closing it changes nothing. */
+  get isResting(): boolean {
+    const { body, deliveries, ends, examination, group, landings, listeners, outbox, uploads, uses } = this
+    const isWaitedFor = uses + landings.size + listeners.size + ends.size + uploads.open > 0
+    const isBusy = !group.isResting || body.sentry?.isQuiet(group.durable + 1) === false || !outbox.isEmpty || !deliveries.isQuiet || examination.isBusy || body.derivation.attention.isPaid
+    return !isWaitedFor && !isBusy && (group.due ?? Infinity) > body.host.now()
+  }
+
+  /** Counts a request that is under way until `leave`. */
+  enter(): void {
+    this.used()
+    this.uses++
+  }
+
+  readonly leave: Effect.Effect<void> = Effect.sync(() => void this.uses--)
+
+  signal(posted: PostedSignal): Effect.Effect<Accepted, SignalError> {
+    return Effect.callback<Accepted, SignalError>((resume) => {
+      this.post(posted, { accepted: (accepted) => resume(Effect.succeed(accepted)), fail: (error) => resume(Effect.fail(error)) })
+    })
+  }
+
+  handled(posted: PostedSignal): Effect.Effect<Receipt, SignalError> {
+    return Effect.callback<Receipt, SignalError>((resume) => {
+      const cancel = this.post(posted, { settled: (receipt) => resume(Effect.succeed(receipt)), fail: (error) => resume(Effect.fail(error)) })
+      return Effect.sync(cancel)
+    })
+  }
+
+  post(posted: PostedSignal, hears: PostHears): () => void {
+    this.used()
+    return this.take(() => this.entrance.enter(posted), hears)
+  }
+
+  arrive(from: string, { signal }: Pending, hears: PostHears): void {
+    this.take(() => this.entrance.arrive(from, signal), hears)
+  }
+
+  private take(enter: () => Entered, { accepted, fail, settled }: PostHears): () => void {
+    let entered: Entered
+    try {
+      if (this.group.error !== undefined) throw this.group.error
+      entered = enter()
+    } catch (error) {
+      fail(asRefusal(error))
+      return nothing
+    }
+    if (entered.kind === "known") {
+      const { id } = entered
+      let cancel = nothing
+      this.group.whenDurable(() => {
+        accepted?.({ id, beat: this.landings.captured(id), duplicate: true })
+        if (settled !== undefined) cancel = this.landings.land(id, { settled, fail })
+      }, fail)
+      return () => cancel()
+    }
+    const { pending } = entered
+    const { id } = pending.signal
+    // Whoever waits for the receipt is there before the beat can be, and so gets it from memory; a stop is told there too.
+    const cancel = settled === undefined ? nothing : this.landings.add(id, settled, fail)
+    this.group.accept(pending, {
+      open: () => accepted?.({ id, beat: pending.beat, duplicate: false }),
+      fail: settled === undefined ? fail : nothing
+    })
+    return cancel
+  }
+
+  receipt(id: string): Effect.Effect<Receipt | undefined, ReadError> {
+    return this.durably(() => this.landings.find(id))
+  }
+
+  settled(id: string): Effect.Effect<Receipt | undefined, ReadError> {
+    return Effect.flatMap(this.receipt(id), (receipt) => receipt?.status === "pending" ? this.landings.landing(id) : Effect.succeed(receipt))
+  }
+
+  set(address: string, value: unknown, options: { readonly group?: string } = {}): Effect.Effect<number, ControlError> {
+    return this.control.set(address, value, options)
+  }
+
+  integrate(foreign: Foreign): Effect.Effect<number, ControlError> {
+    return this.control.integrate(foreign)
+  }
+
+  bind(cell: string, enzyme: string, options: { readonly propagate?: boolean } = {}): Effect.Effect<number, ControlError> {
+    return this.control.bind({ cell, enzyme, propagate: options.propagate ?? true, tombstone: false })
+  }
+
+  unbind(cell: string, enzyme: string): Effect.Effect<number, ControlError> {
+    return this.control.bind({ cell, enzyme, propagate: true, tombstone: true })
+  }
+
+  dead(page: { readonly after?: string | undefined; readonly limit: number }): Effect.Effect<DeadPage, ReadError> {
+    return this.durably(() => DeadLetter.list(this.body.store, page))
+  }
+
+  waiting(page: Parameters<Space["waiting"]>[0]): ReturnType<Space["waiting"]> {
+    return this.durably(() => WaitingList.page(WaitingList.find(this.body, page), page.limit))
+  }
+
+  letter(id: string, enzyme: string): Effect.Effect<OpenLetter | undefined, ReadError> {
+    return this.durably(() => {
+      const letter = DeadLetter.find(this.body.store, id, enzyme)
+      return letter === undefined ? undefined : { ...letter, message: this.landings.find(id)?.handlings.find((handling) => handling.enzyme === enzyme)?.error?.message }
+    })
+  }
+
+  redeliver(id: string, enzyme: string): Effect.Effect<number, ControlError> {
+    return this.control.redeliver(id, enzyme)
+  }
+
+  start(module: string, inputs: { readonly [name: string]: unknown } = {}): Effect.Effect<string, ControlError> {
+    return this.control.start(module, inputs)
+  }
+
+  stop(piece: string): Effect.Effect<number, ControlError> {
+    return this.control.stopPiece(piece)
+  }
+
+  readonly step: Space["step"] = Effect.callback((resume) => {
+    this.group.step((beat) => resume(Effect.succeed(beat)), (error) => resume(Effect.fail(error)))
+  })
+
+  readonly idle: Space["idle"] = Effect.callback((resume) => {
+    const look = (): void => this.group.idle({
+      open: () => !this.outbox.isQuiet ? this.outbox.whenQuiet(look) : !this.deliveries.isQuiet ? this.deliveries.whenQuiet(look) : resume(Effect.void),
+      fail: (error) => resume(Effect.fail(error))
+    })
+    look()
+  })
+
+  get(address: string): Effect.Effect<Value.Value, ReadError> {
+    return this.durably(() => Reading.read(this.body, address, (id) => this.landings.find(id)))
+  }
+
+  list(id: string): Effect.Effect<ReadonlyArray<string>, ReadError> {
+    return this.durably(() => Reading.list(this.body, id))
+  }
+
+  below(id: string, page: { readonly after?: string; readonly limit: number }): Effect.Effect<ReadonlyArray<string>, ReadError> {
+    return this.durably(() => this.body.store.below(id, page))
+  }
+
+  pull(text: string, { wait = this.body.settings.limits.pullMillis }: Waits = {}): Effect.Effect<Value.Value, ReadError | CellHeld> {
+    return this.observing.pull(text, { see: () => Reading.read(this.body, text, (id) => this.landings.find(id)), wait })
+  }
+
+  reader(clearance: Clearance): Reader {
+    return new LiveReader({ body: this.body, space: this, ...this.readership, observing: this.observing, queued: (page) => this.durably(() => WaitingList.find(this.body, page)) }, clearance)
+  }
+
+  readonly denials: Space["denials"] = Effect.sync(() => [...this.readership.denials])
+
+  readonly head: Space["head"] = Effect.sync(() => this.group.durable)
+
+  journal(beat: number): ReturnType<Space["journal"]> {
+    return this.durably(() => this.body.store.entry(beat))
+  }
+
+  /** Tells why the space stopped, once it did; answers how not to be told. */
+  private whenEnded(tell: (error: SpaceStopped) => void): () => void {
+    const { error } = this.group
+    if (error === undefined) this.ends.add(tell)
+    else tell(error)
+    return () => void this.ends.delete(tell)
+  }
+
+  readonly beats: Space["beats"] = Feed.stream<number>(Feed.newest, (feed) => {
+    const known = this.group.durable
+    // Whoever begins to listen while a beat is told, as one of those who hear of it, is not told it again.
+    const tell = (beat: number): void => {
+      if (beat > known) feed.tell(beat)
+    }
+    this.listeners.add(tell)
+    const hearNoEnd = this.whenEnded(() => feed.end(Cause.done()))
+    return () => {
+      hearNoEnd()
+      this.listeners.delete(tell)
+    }
+  })
+
+  blob(hash: string): Effect.Effect<Uint8Array | undefined, ReadError> {
+    return this.durably(() => this.body.store.blob(hash))
+  }
+
+  blobPart(hash: string, part: number): ReturnType<Space["blobPart"]> {
+    return this.durably(() => this.body.store.blobPart(hash, part))
+  }
+
+  examine<A>(look: (archive: Archive) => A | Promise<A>): Effect.Effect<A, ReadError | HistoryBusy> {
+    return Effect.andThen(this.durably(nothing), this.examination.run(look, Reading.asReadError))
+  }
+
+  /** Tells who waits for it that a beat is durable. */
+  private published(beat: Beat): void {
+    this.landings.publish(beat)
+    this.body.sentry?.passed(beat.number)
+    this.observing.watchers.publish(beat)
+    this.tell(beat, false)
+    for (const tell of this.listeners) tell(beat.number)
+    this.outbox.add(beat.outgoing)
+    if (beat.facts.length > 0) Reporting.publish(this.body.reporter, this.name, beat)
+    this.observing.views.publish(beat)
+  }
+
+  /** Tells effects what they saw: those that said so before it is durable, and the others then. */
+  private tell({ deliveries }: Beat, speculative: boolean): void {
+    for (const delivery of deliveries) if (delivery.definition.speculative === speculative) this.deliveries.tell(delivery)
+  }
+
+  private durably<A>(see: () => A): Effect.Effect<A, ReadError> {
+    return Effect.callback<A, ReadError>((resume) =>
+      Effect.sync(this.look(see, { seen: (found) => resume(Effect.succeed(found)), fail: resume }))
+    )
+  }
+
+  /** Looks when all that can be seen is durable: at once, or after the flush that is to come; answers how not to be told. */
+  private look<A>(see: () => A, { fail, seen }: Looker<A>): () => void {
+    let isHeard = true
+    const look = (): void => {
+      if (!isHeard) return
+      let found: A
+      try {
+        found = see()
+      } catch (error) {
+        return fail(Reading.refused(error))
+      }
+      seen(found)
+    }
+    this.group.whenDurable(look, (error) => isHeard && fail(Effect.fail(error)))
+    return () => {
+      isHeard = false
+    }
+  }
+}

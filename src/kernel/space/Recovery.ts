@@ -1,0 +1,145 @@
+/**
+ * Recovery: a space's body from its store, as it was at the newest durable beat.
+ *
+ * @module
+ */
+import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
+import type { Reporter } from "../../diagnostic/Reporter.ts"
+import type { Hash } from "../../persistence/Hash.ts"
+import type { SpaceStore } from "../../persistence/Persistence.ts"
+import type { Registry, Resolution } from "../../registry/Registry.ts"
+import type { Modules as NodeModules } from "../../scheduler/Modules.ts"
+import { Calendar } from "../../stage/Calendar.ts"
+import type { LiveBody, RunHost } from "../beat/Body.ts"
+import { Departures } from "../inbox/Departures.ts"
+import { Derived } from "../derived/Derived.ts"
+import { bindingsIn, Documents } from "../model/Documents.ts"
+import * as Flowing from "../beat/Flowing.ts"
+import { Inbox } from "../inbox/Inbox.ts"
+import type { Settings } from "../model/Limits.ts"
+import * as Meeting from "../beat/Meeting.ts"
+import * as Labels from "../../stage/Labels.ts"
+import * as Modules from "../model/Modules.ts"
+import * as Operating from "../beat/Operating.ts"
+import type { Pacemaker } from "../model/Pacemaker.ts"
+import { Parked } from "../model/Parked.ts"
+import * as Pieces from "../derived/Pieces.ts"
+import type { Recall } from "../model/Recall.ts"
+import * as Regime from "../model/Regime.ts"
+import { Sentry } from "../watchdog/Sentry.ts"
+import { Pending, type Signal } from "../model/Signal.ts"
+import type { Watchdog } from "../watchdog/Watchdog.ts"
+
+/** What the spaces of a kernel share. */
+export interface Parts {
+  readonly registry: Registry["Service"]
+  readonly nodes: NodeModules
+  readonly settings: Settings
+  readonly hash: Hash["Service"]
+  readonly pacemaker: Pacemaker["Service"]
+  readonly host: RunHost
+  readonly recall: Recall
+  readonly reporter: Reporter
+  /** The spaces that are held. */
+  readonly held: Set<string>
+  readonly watchdog: Watchdog | undefined
+}
+
+/**
+ * The body that a store holds: its bindings, and all that waits.
+ *
+ * @throws PersistenceError
+ * @category constructors
+ * @since 0.1.0
+ */
+export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker, recall, registry, reporter, settings, watchdog }: Parts): LiveBody => {
+  const documents = new Documents(store, settings.limits.residentBytes)
+  // What came before the end of the process that was and after its last beat: the next beat dates it.
+  for (const hash of store.undated()) documents.arrive(hash)
+  Modules.leaveOut(registry, documents)
+  const inbox = new Inbox(settings.limits, store)
+  const bindings = bindingsIn(store, documents)
+  const isNew = store.head().beat < 0 && settings.boot
+  // What the signal begins is there before anything from outside runs: the boot opens the gate in the second beat.
+  const regime = isNew && registry.all().some(({ enzyme }) => enzyme.query === INIT) ? { ...Regime.open, gated: true } : Regime.recall(store, documents)
+  inbox.rule(regime)
+  let number = 0
+  const departures = new Departures(settings.limits, store, inbox.backlog)
+  for (const row of store.queue()) {
+    const pending = Pending.fromRow(row)
+    if (pending.leaves) departures.add(pending)
+    else inbox.restore(pending)
+    number = row.seq
+  }
+  inbox.held.tell = telling(store.space, reporter, (signal) => registry.resolve(signal.signal, signal.target, Operating.tableFor(bindings, signal)))
+  const watches = Operating.recall(store, documents, bindings)
+  const calendar = new Calendar()
+  const open = Meeting.recall(store, { calendar, documents, tempo: settings.tempo })
+  Flowing.recall(store, { calendar, documents })
+  const next = (): number => ++number
+  const isOpen = (event: string): boolean => inbox.waiting.has(event) || inbox.flights.has(event)
+  const sentry = watchdog && new Sentry({ space: store.space, head: store.head().beat, isOpen }, watchdog)
+  Operating.resume(watches, { inbox, number: next, tempo: settings.tempo })
+  inbox.waits.rebook({ gone: [], next: calendar.appointments() }, next)
+  return {
+    space: store.space,
+    store,
+    documents,
+    inbox,
+    departures,
+    enzymes: registry,
+    nodes,
+    derivation: new Derived(nodes, {
+      committed: documents,
+      limit: settings.limits.residentBytes,
+      kept: store.observations(),
+      pieces: Pieces.recall(store, documents),
+      hash: hash.hex,
+      timer: host.now,
+      tell: (fact) => reporter.report({ ...fact, space: store.space, beat: undefined }),
+      rechecks: host.watch?.rechecks === true,
+      stop: host.watch?.stop,
+      sentry
+    }),
+    bindings,
+    regime,
+    parked: new Parked(),
+    watches,
+    calendar,
+    open,
+    settings,
+    labels: settings.labels === undefined ? undefined : Labels.read(Labels.documentOf(settings.labels)),
+    hash: hash.hex,
+    seed: pacemaker.seed,
+    host,
+    sentry,
+    recall,
+    reporter,
+    held,
+    number: next
+  }
+}
+
+/** The signal that begins the ledgers of a new space, for the enzymes that take it. */
+export const INIT = "/CEP:sig_sys/init"
+
+/**
+ * Whether a space that was recovered is new and has enzymes to begin its ledgers.
+ *
+ * @category predicates
+ * @since 0.1.0
+ */
+export const isBeginning = ({ regime, store }: Pick<LiveBody, "regime" | "store">): boolean => regime.gated && store.head().beat < 0
+
+/** Tells once of each enzyme that is not there and for which signals wait. */
+const telling = (space: string, reporter: Reporter, resolve: (signal: Signal) => Resolution) => {
+  const told = new Set<string>()
+  return (signal: Signal): void => {
+    for (const { name } of resolve(signal).leftOut?.() ?? []) {
+      if (told.has(name)) continue
+      told.add(name)
+      const note = `what only ${name} takes waits, first ${signal.id} on ${signal.signal ?? signal.target ?? ""}`
+      reporter.report({ ...Diagnostic.of("enzyme/held", { origin: { kind: "enzyme", name }, subject: undefined, note }), space, beat: undefined })
+    }
+  }
+}

@@ -1,0 +1,229 @@
+/**
+ * The spaces of a kernel: which are open, and when the closed ones are opened.
+ *
+ * A space is opened when it is asked for or when its moment has come. Beyond a
+ * number of open ones, those whose last use is the longest ago are closed, unless
+ * something of them is in use. What is asked for is opened before what is due.
+ *
+ * @module
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as Scope from "effect/Scope"
+import * as Semaphore from "effect/Semaphore"
+import * as Accident from "../../diagnostic/Accident.ts"
+import type { Persistence } from "../../persistence/Persistence.ts"
+import { PersistenceError } from "../../persistence/PersistenceError.ts"
+import { Cursor } from "../view/Cursor.ts"
+import { expected } from "../view/Expected.ts"
+import * as Journal from "../model/Journal.ts"
+import { Handle } from "./Handle.ts"
+import type { LiveBody } from "../beat/Body.ts"
+import { LiveSpace } from "./LiveSpace.ts"
+import { Queue } from "../inbox/Queue.ts"
+import type { Readership } from "../view/Readership.ts"
+import * as Recovery from "./Recovery.ts"
+import { type Resident, Residents } from "./Residents.ts"
+import { SpaceStopped } from "../model/SpaceError.ts"
+import type { Stops } from "../model/Stops.ts"
+import { Wakes } from "./Wakes.ts"
+
+/** How many spaces are looked at in one go for one that can be closed. */
+const LOOKS = 64
+
+/** The dependencies of the spaces. */
+interface Around {
+  readonly persistence: Persistence["Service"]
+  readonly parts: Recovery.Parts
+  readonly stops: Stops
+  /** Closes all stores. */
+  readonly scope: Scope.Scope
+}
+
+/**
+ * The spaces of one kernel.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Spaces {
+  private readonly around: Around
+  private readonly residents = new Residents()
+  private readonly wakes: Wakes
+  private readonly opening = Semaphore.makeUnsafe(1)
+  /** The readers of closed spaces. */
+  private readonly readerships = new Map<string, Readership>()
+  /** Spaces whose moment has come, in the order in which they are opened. */
+  private readonly due = new Queue<string>()
+  /** How many callers wait for a space to open. */
+  private asked = 0
+  private isOpening = false
+  private isSweeping = false
+  private isClosed = false
+
+  constructor(around: Around) {
+    this.around = around
+    this.wakes = new Wakes(around.parts.host, (name) => {
+      this.due.push(name)
+      this.openNext()
+    })
+  }
+
+  /** The space of this name where it is open. */
+  opened(name: string): Resident | undefined {
+    const resident = this.residents.get(name)
+    if (resident?.space.error !== undefined) return undefined
+    this.residents.touch(name)
+    return resident
+  }
+
+  /** The space of this name, opened where it is closed, and made where `create` says so. */
+  find(name: string, create: boolean): Effect.Effect<Resident, PersistenceError> {
+    const known = this.opened(name)
+    return known === undefined ? this.ask(name, create) : Effect.succeed(known)
+  }
+
+  /** Tells all open spaces that there may be something to do. */
+  wake(): void {
+    for (const { space } of this.residents.all()) space.wake()
+  }
+
+  /** Reads when each space next has something to do, and opens those that are due, one after another. */
+  readonly resume: Effect.Effect<void, PersistenceError> = Effect.suspend(() => this.readMoments())
+
+  close(): void {
+    this.isClosed = true
+    this.wakes.stop()
+    for (const { space } of this.residents.all()) space.close("the runtime is closing")
+  }
+
+  private readMoments = Effect.fnUntraced(function*(this: Spaces): Effect.fn.Return<void, PersistenceError> {
+    const { parts: { host, pacemaker, reporter, settings: { limits } }, persistence, stops } = this.around
+    const turn = Effect.callback<void>((resume) => pacemaker.turn(() => resume(Effect.void)))
+    let since = host.now()
+    for (const name of yield* persistence.spaces) {
+      if (host.now() - since >= limits.groupMillis) {
+        yield* turn
+        since = host.now()
+      }
+      const due = yield* Effect.exit(Effect.tapError(persistence.due(name), (error) => Effect.sync(() => stops.refused(name, error))))
+      if (Exit.isFailure(due)) reporter.report(Accident.of(Cause.squash(due.cause)))
+      else if (!this.isClosed && this.residents.get(name) === undefined) this.wakes.set(name, due.value)
+    }
+  })
+
+  /** A space that is being opened is opened, whoever asked for it: a copy that is known to none would go on beside the next one. */
+  private ask(name: string, create: boolean): Effect.Effect<Resident, PersistenceError> {
+    return Effect.suspend(() => {
+      this.asked++
+      return Effect.ensuring(Semaphore.withPermits(this.opening, 1)(Effect.uninterruptible(this.open(name, create))), Effect.sync(() => {
+        this.asked--
+        this.openNext()
+      }))
+    })
+  }
+
+  private open = Effect.fnUntraced(function*(this: Spaces, name: string, create: boolean): Effect.fn.Return<Resident, PersistenceError> {
+    const known = this.opened(name)
+    if (known !== undefined) return known
+    const { parts, persistence, scope, stops } = this.around
+    const own = yield* Scope.fork(scope)
+    const close = (exit: Exit.Exit<unknown, unknown>) => Scope.close(own, exit)
+    const readership = this.readershipOf(name)
+    const { hash, settings: { retention } } = parts
+    const space = yield* persistence.open(name, { create, retention, digest: (text) => hash.hex(Journal.hashed(text)) }).pipe(
+      Scope.provide(own),
+      Effect.flatMap((store) => Effect.try({
+        try: () => begun(Recovery.recover(store, parts), {
+          turn: parts.pacemaker.turn,
+          reach: (name) => Effect.map(this.find(name, parts.settings.create === "on-demand"), ({ space }) => space),
+          used: () => this.residents.touch(name),
+          rested: () => this.sweepLater(),
+          stopped: (space, error) => {
+            this.left(space, readership)
+            if (error !== undefined) stops.stopped(error, store.place)
+            Effect.runFork(close(Exit.void))
+          },
+          readership
+        }),
+        catch: expected(PersistenceError)
+      })),
+      Effect.tapError((error) => Effect.sync(() => stops.refused(name, error))),
+      Effect.onError((cause) => close(Exit.failCause(cause)))
+    )
+    const resident = { space, handle: new Handle({ space, readership, reopen: this.reopen(name) }) }
+    this.wakes.forget(name)
+    this.readerships.delete(name)
+    this.residents.add(resident)
+    if (space.error === undefined) stops.opened(name)
+    this.sweepLater()
+    return resident
+  })
+
+  private reopen(name: string): Effect.Effect<LiveSpace, PersistenceError | SpaceStopped> {
+    return Effect.suspend((): Effect.Effect<LiveSpace, PersistenceError | SpaceStopped> =>
+      this.isClosed
+        ? Effect.fail(new SpaceStopped({ space: name, reason: "the runtime is closing" }))
+        : Effect.map(this.find(name, false), ({ space }) => space)
+    )
+  }
+
+  private readershipOf(name: string): Readership {
+    const { parts: { hash, pacemaker } } = this.around
+    return this.readerships.get(name) ?? { denials: [], cursor: new Cursor(hash.hex, pacemaker.seed) }
+  }
+
+  /** A space stopped or was closed. */
+  private left(space: LiveSpace, readership: Readership): void {
+    this.residents.remove(space)
+    if (readership.denials.length > 0 || !readership.cursor.isBlank) this.readerships.set(space.name, readership)
+  }
+
+  /** Opens the next space that is due, when no caller waits and the host had its turn. */
+  private openNext(): void {
+    if (this.isOpening || this.asked > 0 || this.due.size === 0 || this.isClosed) return
+    this.isOpening = true
+    this.around.parts.pacemaker.turn(() => {
+      this.isOpening = false
+      if (this.asked > 0 || this.isClosed) return
+      const name = this.due.shift()!
+      Effect.runFork(this.find(name, false)).addObserver((exit) => {
+        if (Exit.isFailure(exit)) this.around.parts.reporter.report(Accident.of(Cause.squash(exit.cause)))
+        this.openNext()
+      })
+    })
+  }
+
+  /** Closes spaces at the host's next turn, where too many are open. */
+  private sweepLater(): void {
+    if (this.isSweeping || this.isClosed || this.residents.size <= this.around.parts.settings.open) return
+    this.isSweeping = true
+    this.around.parts.pacemaker.turn(() => {
+      this.isSweeping = false
+      this.sweep()
+    })
+  }
+
+  private sweep(): void {
+    const { open } = this.around.parts.settings
+    for (let looks = Math.min(LOOKS, this.residents.size); looks > 0 && this.residents.size > open && !this.isClosed; looks--) {
+      const { space } = this.residents.first()!
+      // One that is in use is used now.
+      if (!space.isResting) this.residents.touch(space.name)
+      else {
+        this.wakes.set(space.name, space.due)
+        this.around.parts.watchdog?.closed(space.name)
+        space.retire()
+      }
+    }
+  }
+}
+
+/** A space; a new one is sent the signal that begins its ledgers, once, where enzymes take that. */
+const begun = (body: LiveBody, around: ConstructorParameters<typeof LiveSpace>[1]): LiveSpace => {
+  const space = new LiveSpace(body, around)
+  // The id keeps a space that ends before its first beat from taking the signal twice.
+  if (Recovery.isBeginning(body)) space.post({ signal: Recovery.INIT, qos: "control", id: "init" }, { fail: () => {} })
+  return space
+}

@@ -1,0 +1,68 @@
+/**
+ * Uploads: content that comes into a space.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import type { BlobWriter } from "../../persistence/Persistence.ts"
+import { PersistenceError } from "../../persistence/PersistenceError.ts"
+import type { LiveBody } from "../beat/Body.ts"
+import type { Group } from "../beat/Group.ts"
+import type { Space } from "../view/Space.ts"
+import type { SpaceStopped } from "../model/SpaceError.ts"
+
+/**
+ * The content that one space receives.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Uploads {
+  /** How many are under way: begun, and neither finished nor aborted. */
+  open = 0
+  private readonly body: LiveBody
+  private readonly group: Pick<Group, "await">
+
+  constructor(body: LiveBody, group: Pick<Group, "await">) {
+    this.body = body
+    this.group = group
+  }
+
+  readonly begin: Space["content"] = Effect.sync(() => {
+    const writer = this.counted(this.body.store.writeBlob())
+    return {
+      writer,
+      store: (hash) => Effect.callback<void, SpaceStopped | PersistenceError>((resume) => {
+        try {
+          // Content that was there already stays in sight of the runs.
+          if (!this.body.store.holds(hash)) this.body.documents.arrive(hash)
+          writer.finish(hash)
+        } catch (error) {
+          if (error instanceof PersistenceError) return resume(Effect.fail(error))
+          throw error
+        }
+        this.group.await({ open: () => resume(Effect.void), fail: (error) => resume(Effect.fail(error)) })
+      })
+    }
+  })
+
+  private counted(writer: BlobWriter): BlobWriter {
+    let isOpen = true
+    this.open++
+    const end = (): void => {
+      if (isOpen) this.open--
+      isOpen = false
+    }
+    return {
+      write: (chunk) => writer.write(chunk),
+      finish: (hash) => {
+        end()
+        writer.finish(hash)
+      },
+      abort: () => {
+        end()
+        writer.abort()
+      }
+    }
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * Disclosure: which addresses a space shows to readers.
+ *
+ * Labels say which atoms an address has. The runtime's own cells and the texts
+ * of modules have one more, which no clearance holds: the operator's. A rule
+ * that names such a place by its first name grants it to readers, by the atoms
+ * of the rule. Runs are bound by labels alone. (Architecture, section 10.)
+ *
+ * @module
+ */
+import type * as Address from "../../cell/Address.ts"
+import * as Label from "../../cell/Label.ts"
+import { isRuntime, type Labels } from "../../stage/Labels.ts"
+import type { LiveBody } from "../beat/Body.ts"
+import * as Modules from "../model/Modules.ts"
+
+/** The parts of a space that it reads. */
+type Around = Pick<LiveBody, "enzymes" | "labels" | "nodes" | "store">
+
+/** An atom that no rule and no clearance can hold, since it has a space. */
+const OPERATOR = Label.make(["the operator"])
+
+const CONTENT = "/cas/"
+
+/**
+ * The labels by which the addresses of one space are shown to readers.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Disclosure implements Pick<Labels, "of" | "at" | "above"> {
+  private readonly around: Around
+
+  constructor(around: Around) {
+    this.around = around
+  }
+
+  /** The label of a document or of content. */
+  of(address: Address.Address): Label.Label {
+    const { labels } = this.around
+    return this.closed(address, labels === undefined ? Label.none : labels.of(address))
+  }
+
+  /** The label of what a look at an address tells. */
+  at(address: Address.Address, depth: "deep" | "shallow" | "children"): Label.Label {
+    const { labels } = this.around
+    return this.closed(address, labels === undefined ? Label.none : labels.at(address, depth))
+  }
+
+  /** A reader derives nothing. */
+  above(): undefined {
+    return undefined
+  }
+
+  private closed(address: Address.Address, label: Label.Label): Label.Label {
+    const { id } = address
+    if (isRuntime(id)) return this.isGranted(address) ? label : Label.join(label, OPERATOR)
+    if (!id.startsWith(CONTENT)) return label
+    const hash = id.slice(CONTENT.length)
+    const module = this.moduleOf(hash)
+    if (module !== undefined) return Label.join(label, this.of(Modules.address(module)))
+    // The text of a version that runs no more: no rule names it.
+    return this.around.store.isCode(hash) ? Label.join(label, OPERATOR) : label
+  }
+
+  private isGranted(address: Address.Address): boolean {
+    return this.around.labels?.names(address) === true
+  }
+
+  /** The name behind which the module with this text runs now. */
+  private moduleOf(hash: string): string | undefined {
+    const { enzymes, nodes } = this.around
+    const enzyme = enzymes.active().find(({ code }) => code?.hash === hash)
+    if (enzyme !== undefined) return enzyme.enzyme.name
+    const node = nodes.all().find(({ code }) => code?.hash === hash)
+    return node === undefined ? undefined : Modules.NODES + node.definition.name
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * Expected failures, told from defects.
+ *
+ * @module
+ */
+import type * as Effect from "effect/Effect"
+import { InvalidAddress } from "../../cell/Address.ts"
+import type { LinkLoop } from "../../cell/Link.ts"
+import { InvalidValue } from "../../cell/Value.ts"
+import * as Flows from "../../flow/FlowError.ts"
+import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../../operation/OperationError.ts"
+import { PersistenceError } from "../../persistence/PersistenceError.ts"
+import * as Meetings from "../../rendezvous/RendezvousError.ts"
+import { InvalidNode } from "../../scheduler/Definition.ts"
+import { InvalidSignal } from "../../stage/Emission.ts"
+import { CellLocked, ControlRefused, DeadAbsent, IdReused, InboxFull, SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
+
+/** What a signal from outside may meet, what control input may meet, and what a look at a space may meet. */
+export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
+export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | Meetings.RendezvousError | Flows.FlowError | InvalidNode | SpaceStopped
+export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
+
+/**
+ * Passes errors of these classes on, and throws any other again: that one is a defect.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const expected = <E>(...types: ReadonlyArray<abstract new(...args: never) => E>) => (error: unknown): E => {
+  if (types.some((type) => error instanceof type)) return error as E
+  throw error
+}
+
+/** What a signal from outside may meet. */
+export const asRefusal = expected<SignalError>(InvalidSignal, InvalidAddress, InvalidValue, IdReused, InboxFull, SpaceStopped, PersistenceError)
+
+/** What control input may meet. */
+export const asControlError = expected<ControlError>(
+  InvalidAddress, InvalidValue, WriteRefused, CellLocked, ControlRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull,
+  InvalidNode, ...Meetings.refusals, ...Flows.refusals
+)
+
+/** A look at a space: told of what was found, or of why nothing can be. */
+export interface Looker<A> {
+  readonly seen: (found: A) => void
+  readonly fail: (failure: Effect.Effect<never, ReadError>) => void
+}

@@ -1,0 +1,122 @@
+/**
+ * Views under watch: the ledgers of beats, receipts and the counts of facts.
+ *
+ * No document holds a view, so a change of one is not among the changes of a
+ * beat. Each durable beat says which views it may have changed, and those that
+ * are watched are rendered again. (Architecture, section 7.)
+ *
+ * @module
+ */
+import * as Address from "../../cell/Address.ts"
+import type { Value } from "../../cell/Value.ts"
+import * as Values from "../../cell/Value.ts"
+import { ChurnMap } from "../inbox/ChurnMap.ts"
+import type { Beat } from "../beat/Commit.ts"
+import type { Looker } from "./Expected.ts"
+import type { Observation } from "./Space.ts"
+
+/** The counts of facts. */
+const COUNTS = "analytics/diag"
+
+/** A view that is watched. */
+export interface Watched {
+  readonly address: Address.Address
+  /** The beat of the last observation that the watcher has. */
+  readonly after: number | undefined
+  /** Renders the view as of the newest beat. */
+  readonly see: () => Observation
+  /** Looks when all that can be seen is durable; answers how to call it off. */
+  readonly look: (see: () => Observation, looker: Looker<Observation>) => () => void
+}
+
+/** Where the observations of a watcher go. */
+export interface Sink {
+  readonly tell: (observation: Observation) => void
+  readonly fail: Looker<Observation>["fail"]
+}
+
+/**
+ * The views of one space that are watched.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Views {
+  private readonly byName = new ChurnMap<string, Set<() => void>>()
+
+  /**
+   * Tells a view as it stands, and again after each beat that changes it; answers how to end that.
+   *
+   * @throws InvalidAddress
+   */
+  watch({ address, after, look, see }: Watched, { fail, tell }: Sink): () => void {
+    const name = nameOf(address)
+    let known: Observation | undefined
+    let isLooking = false
+    let callOff = (): void => {}
+    const seen = (now: Observation): void => {
+      isLooking = false
+      if (known === undefined ? isKnown(now, { address, after }) : Values.equals(known.value, now.value)) return void (known = now)
+      tell(known === undefined && after !== undefined && after > now.beat ? { ...now, missed: `beat ${after} is not in this space, whose newest is ${now.beat}` } : now)
+      known = now
+    }
+    const changed = (): void => {
+      if (isLooking) return
+      isLooking = true
+      callOff = look(see, { fail, seen })
+    }
+    const leave = this.add(name, changed)
+    changed()
+    return () => {
+      leave()
+      callOff()
+    }
+  }
+
+  /** Has the views rendered again that a durable beat may have changed. */
+  publish({ facts, flights, number }: Pick<Beat, "facts" | "flights" | "number">): void {
+    if (this.byName.size === 0) return
+    this.change(`beat/${number}`)
+    for (const { signal } of flights) this.change(`receipts/${signal.id}`)
+    if (facts.length > 0) this.change(COUNTS)
+  }
+
+  private change(name: string): void {
+    for (const changed of this.byName.get(name) ?? []) changed()
+  }
+
+  private add(name: string, changed: () => void): () => void {
+    const watchers = this.byName.get(name) ?? new Set()
+    this.byName.set(name, watchers)
+    watchers.add(changed)
+    return () => {
+      watchers.delete(changed)
+      if (watchers.size === 0 && this.byName.get(name) === watchers) this.byName.delete(name)
+    }
+  }
+}
+
+/** The part of a view's address that beats name. */
+const nameOf = ({ id, text }: Address.Address): string => {
+  const [, , kind, name = "", part] = id.split("/")
+  if (kind === "beat" && /^\d{1,15}$/.test(name) && part !== undefined) return `beat/${Number(name)}`
+  if (kind === "receipts" && name !== "") return `receipts/${name}`
+  if (`${kind}/${name}` === COUNTS) return COUNTS
+  throw new Address.InvalidAddress({ text, reason: "it is no view that can be watched. Watch /rt/beat/<N>/inbox, agenda, stage or meta, /rt/receipts/<id>, or /rt/analytics/diag" })
+}
+
+/** Whether a watcher that comes back has a first observation already: the view did not change since. */
+const isKnown = ({ beat, value }: Observation, { address, after }: Pick<Watched, "address" | "after">): boolean => {
+  if (after === undefined || after > beat) return false
+  if (value === undefined) return true
+  const last = lastChange(address, value)
+  return last !== undefined && last <= after
+}
+
+/** The beat that changed a view last, where that can be told. */
+const lastChange = ({ id }: Address.Address, value: Value): number | undefined => {
+  const [, , kind, name] = id.split("/")
+  if (kind === "beat") return Number(name)
+  const { beat, handlings = [] } = value as { readonly beat?: number; readonly handlings?: ReadonlyArray<{ readonly beat: number }> }
+  return beat === undefined ? undefined : Math.max(beat, ...handlings.map(({ beat }) => beat))
+}

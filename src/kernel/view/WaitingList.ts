@@ -1,0 +1,104 @@
+/**
+ * The list of what waits in a space: from the rows of the store, a page at a time.
+ *
+ * Each signal and each attempt that waits has one row, so the list is a view of
+ * them, with the reason as the inbox stands. (Semantics, section 3.1, "Gate".)
+ *
+ * @module
+ */
+import type { LiveBody } from "../beat/Body.ts"
+import * as Operating from "../beat/Operating.ts"
+import * as Regime from "../model/Regime.ts"
+import { Pending, type Signal } from "../model/Signal.ts"
+
+/** Most signals of one page. */
+export const MAX_PAGE = 1000
+
+/** The reason for which a signal or an attempt waits. */
+export type Reason = "next" | "parked" | "delayed" | "retrying" | "held" | "conflict" | "lane" | "leaving"
+
+/**
+ * A signal that waits, or an attempt to handle one.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface WaitingRow {
+  readonly id: string
+  readonly signal?: string
+  readonly target?: string
+  readonly why: Reason
+  /** `enzyme/held` where only an enzyme takes it that is not there. */
+  readonly code?: string
+  /** `pause` or `gate` for what is parked, else the address that was lost or is locked, the lane, or the space that it goes to. */
+  readonly on?: string
+  /** The enzymes that are to run. */
+  readonly enzymes?: ReadonlyArray<string>
+  readonly attempt?: number
+  /** When it is due at the earliest: a beat, or a moment in milliseconds since 1970, or both. */
+  readonly due?: { readonly beat?: number | undefined; readonly moment?: number | undefined }
+}
+
+/** A page in the order of arrival, and the number to go on after; `undefined` at the end. */
+export interface WaitingPage {
+  readonly waiting: ReadonlyArray<WaitingRow>
+  readonly next: number | undefined
+}
+
+/** A row with its number and what it was made of. */
+export interface Found {
+  readonly pending: Pending
+  readonly row: WaitingRow
+}
+
+/**
+ * The rows after a number, at most so many.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const find = (body: LiveBody, { after = -1, limit }: { readonly after?: number | undefined; readonly limit: number }): ReadonlyArray<Found> => {
+  const found: Array<Found> = []
+  for (const stored of body.store.queue(after)) {
+    if (found.length >= Math.min(limit, MAX_PAGE)) break
+    const pending = Pending.fromRow(stored)
+    found.push({ pending, row: rowOf(pending, body) })
+  }
+  return found
+}
+
+/**
+ * A page of rows.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const page = (found: ReadonlyArray<Found>, limit: number): WaitingPage =>
+  ({ waiting: found.map(({ row }) => row), next: found.length < Math.min(limit, MAX_PAGE) ? undefined : found.at(-1)?.pending.seq })
+
+const rowOf = (pending: Pending, body: LiveBody): WaitingRow => {
+  const { again, due, signal: { id, signal, target } } = pending
+  return {
+    id,
+    ...signal === undefined ? {} : { signal },
+    ...target === undefined ? {} : { target },
+    ...reasonOf(pending, body),
+    ...again === undefined ? {} : { enzymes: [again.enzyme], attempt: again.attempt },
+    ...due === undefined ? {} : { due: { ...due.beat === undefined ? {} : { beat: due.beat }, ...due.moment === undefined ? {} : { moment: due.moment } } }
+  }
+}
+
+const reasonOf = (pending: Pending, body: LiveBody): Pick<WaitingRow, "why" | "code" | "on" | "enzymes"> => {
+  const { again, due, seq, signal, urgent } = pending
+  const { bindings, enzymes, inbox, regime } = body
+  const resolve = (sent: Signal) => enzymes.resolve(sent.signal, sent.target, Operating.tableFor(bindings, sent))
+  if (pending.leaves) return { why: "leaving", on: signal.to!.space }
+  if (inbox.held.has(seq)) return { why: "held", code: "enzyme/held", enzymes: (resolve(signal).leftOut?.() ?? []).map(({ key }) => key) }
+  if (regime.gated && !urgent) return { why: "parked", on: "pause" }
+  if (again?.why === "gate") return { why: "parked", on: "gate" }
+  if (again?.why === "conflict") return { why: Regime.isLock(again.document!) ? "parked" : "conflict", on: again.document! }
+  if (again !== undefined) return { why: "retrying" }
+  if (due !== undefined) return { why: "delayed" }
+  const { lane } = resolve(signal)
+  return signal.event && inbox.isBehind(signal, lane) ? { why: "lane", on: lane } : { why: "next" }
+}

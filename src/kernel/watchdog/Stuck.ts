@@ -1,0 +1,81 @@
+/**
+ * Stuck: the outcome of a run that never came to an end.
+ *
+ * The process ended while the run was under way, or the beat broke off in it.
+ * The first time is a failed attempt. The second time in a row is the last, so
+ * that no event ends the process again and again. (Architecture, section 4.)
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+import { messageOf } from "../model/Failure.ts"
+import type { Handling, Outcome } from "../model/Flight.ts"
+import { textOf } from "../../scheduler/Locations.ts"
+import type { Location } from "../../scheduler/Node.ts"
+import { ReadSet } from "../../scheduler/ReadSet.ts"
+import type { Transaction } from "../../stage/Transaction.ts"
+import type { Again } from "../model/Signal.ts"
+
+/** The code of the outcome. The host decides it, so a replay takes it as it was. */
+export const STUCK = "run/stuck"
+
+type Failure = Extract<Outcome, { readonly code: string }>
+
+const outcome = (again: { readonly why: Again["why"] | undefined } | undefined, message: string): Failure =>
+  ({ kind: again?.why === "stuck" ? "dead" : "retry", tag: "Stuck", code: STUCK, message })
+
+/**
+ * The outcome of a handling during which a process ended.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const ended = (again: Again | undefined): Failure =>
+  outcome(again, "The process ended while the run was under way. It has to return within its limit, without process.exit and in the memory there is")
+
+/**
+ * The outcome of a handling that broke its beat.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const broken = ({ why }: Pick<Handling, "why">, error: unknown): Failure => outcome({ why }, `The beat broke off in the run: ${said(error)}`)
+
+/**
+ * A node does not run, since a process ended in its run.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class Stuck extends Schema.TaggedError<Stuck>()("Stuck", {}) {
+  readonly code = STUCK
+  override get message() {
+    return "A process ended while the node ran, so it is not run. After one such end it is tried once more; after two it runs when its module changes"
+  }
+}
+
+/** Runs in place of a node that is not run. It reads what the last run read, so that a change there has the node run again. */
+export const refuse = (tx: Transaction): never => {
+  for (let edge = tx instanceof ReadSet ? tx.node.reads : undefined; edge !== undefined; edge = edge.nextRead) readAgain(tx, edge.location)
+  throw new Stuck()
+}
+
+const readAgain = (tx: Transaction, location: Location): void => {
+  const place = textOf(location)
+  const depth = location.extra?.depth
+  if (depth === "shallow") tx.keys(place)
+  else if (depth === "children") tx.list(location.key)
+  else tx.get(place)
+}
+
+/** Whether a recorded failure is of a node that was not run. */
+export const isRefused = (tag: string | undefined, code: string | undefined): boolean => tag === "Stuck" && code === STUCK
+
+/** An error may throw when it is read. */
+const said = (error: unknown): string => {
+  try {
+    return messageOf(error)
+  } catch {
+    return "what was thrown cannot be read"
+  }
+}

@@ -1,0 +1,94 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect as Fx } from "effect"
+import { createHash } from "node:crypto"
+import { Computation, Effect, Link, type Space, type Value } from "systole"
+import * as TestKernel from "../../support/TestKernel.ts"
+import { enzyme, put, register, replays, steps, write } from "../Kit.ts"
+import * as Machine from "../Machine.ts"
+
+const bytes = new TextEncoder().encode("a word or two")
+const hash = createHash("sha256").update(bytes).digest("hex")
+const place = `/cas/${hash}`
+
+/** Reads how much content there is where a cell says, or where a cell links to. */
+const size = (name: string, source: string) => Computation.make({ name, output: `/data/${name}`, run: (tx) => {
+  const where = tx.get(source)
+  const found = typeof where === "string" ? tx.get(where) : where
+  return found instanceof Uint8Array ? found.length : -1
+} })
+
+const nodes = [
+  size("size", "/data/ref"),
+  size("linked", "/data/link"),
+  Effect.make({ name: "watch", read: (tx) => [tx.get("/data/size"), tx.get("/data/linked"), tx.keys(place)], deliver: () => {} })
+]
+
+const make = enzyme("make", (tx) => void tx.set("/data/ref", tx.blob(bytes)))
+
+const upload = Fx.fnUntraced(function*(space: Space) {
+  const { store, writer } = yield* space.content
+  writer.write(bytes)
+  yield* store(hash)
+})
+
+const sizes = (space: Space) => Fx.all([space.get("/data/size"), space.get("/data/linked")])
+
+describe("Nodes that read content", () => {
+  it.effect("find what came, from the beat on in which handlers do", () =>
+    Fx.gen(function*() {
+      yield* register(...nodes)
+      const space = yield* TestKernel.space([put])
+      yield* write(space, ["/data/ref", place], ["/data/link", Link.make(place)])
+      assert.deepStrictEqual<ReadonlyArray<Value>>(yield* sizes(space), [-1, -1])
+      yield* upload(space)
+      yield* space.step
+      assert.deepStrictEqual<ReadonlyArray<Value>>(yield* sizes(space), [bytes.length, bytes.length])
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("find what a handler makes, in the beat in which it says where that is", () =>
+    Fx.gen(function*() {
+      yield* register(...nodes)
+      const space = yield* TestKernel.space([put, make])
+      yield* write(space, ["/data/ref", place], ["/data/link", Link.make(place)])
+      yield* space.signal({ signal: "/signals/make" })
+      yield* space.step
+      assert.deepStrictEqual<ReadonlyArray<Value>>(yield* sizes(space), [bytes.length, bytes.length])
+      yield* steps(space, 2)
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("find it whatever scope they name: content has none", () =>
+    Fx.gen(function*() {
+      yield* register(size("scoped", "/data/ref"), Effect.make({ name: "watch", read: (tx) => tx.get("/data/scoped"), deliver: () => {} }))
+      const space = yield* TestKernel.space([put])
+      yield* write(space, ["/data/ref", `${place}?scope=user:bob`])
+      assert.strictEqual(yield* space.get("/data/scoped"), -1)
+      yield* upload(space)
+      yield* space.step
+      assert.strictEqual(yield* space.get("/data/scoped"), bytes.length)
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("make the same when they run twice", () =>
+    Fx.gen(function*() {
+      yield* register(...nodes)
+      const space = yield* TestKernel.space([put, make])
+      yield* space.signal({ signal: "/signals/make" })
+      yield* space.step
+      assert.isEmpty(yield* TestKernel.diagnostics(space))
+      assert.strictEqual(yield* space.get("/data/size"), bytes.length)
+    }).pipe(Fx.provide(TestKernel.layer())))
+
+  it.effect("hear of what came while they were away", () =>
+    Fx.scoped(Fx.gen(function*() {
+      const machine = yield* Machine.make
+      yield* write(yield* machine.boot([put, ...nodes]), ["/data/ref", place])
+      const away = yield* machine.boot([put])
+      yield* upload(away)
+      yield* write(away, ["/data/other", 1])
+      const space = yield* machine.boot([put, ...nodes])
+      yield* steps(space, 2)
+      assert.strictEqual(yield* space.get("/data/size"), bytes.length)
+    })))
+})

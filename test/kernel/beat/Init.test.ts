@@ -1,0 +1,34 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import rvInit from "../../../enzymes/rv_init.ts"
+import * as Ledger from "../../rendezvous/Ledger.ts"
+import * as TestKernel from "../../support/TestKernel.ts"
+import { enzyme, steps } from "../Kit.ts"
+
+const ask = enzyme("ask", (tx) => void tx.rv.spawn({ key: "job", due_off: 50 }))
+const booting = Effect.provide(TestKernel.layer({ boot: true }))
+
+describe("A new space", () => {
+  it.effect("is sent /CEP:sig_sys/init once, where enzymes take it, before anything else runs", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([rvInit, ask])
+      const { id } = yield* space.signal({ signal: "/signals/ask" })
+      yield* steps(space, 6)
+      assert.deepStrictEqual(yield* TestKernel.ledger(space, 0, "agenda"), ["enzyme=rv_init rc=0 signal=/CEP:sig_sys/init target=-"])
+      assert.strictEqual((yield* space.receipt(id))?.status, "handled")
+      assert.deepInclude(yield* Ledger.entry(space, "job") as Effect.Effect<object>, { state: "pending" })
+      const inputs = []
+      for (let beat = 0; beat <= (yield* space.head); beat++) inputs.push(...(yield* TestKernel.ledger(space, beat, "inbox")) ?? [])
+      assert.lengthOf(inputs.filter((line) => line.includes("/CEP:sig_sys/init")), 1)
+      assert.strictEqual((yield* space.control.state).state, "running")
+      yield* Ledger.isReplayedEqual(space)
+    }).pipe(booting, Ledger.granted))
+
+  it.effect("is sent nothing where no enzyme takes it", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([enzyme("a", () => 1)])
+      yield* space.signal({ signal: "/signals/a" })
+      yield* space.step
+      assert.deepStrictEqual(yield* TestKernel.ledger(space, 0, "inbox"), ["signal=/signals/a target=-"])
+    }).pipe(booting))
+})

@@ -1,0 +1,253 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect as Fx, Fiber, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import type { Enzyme, Event, NodeDefinition, Space, Transaction, Value } from "systole"
+import { Computation, Effect, Fatal, Kernel, replay, Retry } from "systole"
+import * as Dice from "../../support/Dice.ts"
+import * as TestKernel from "../../support/TestKernel.ts"
+import { controlled, enzyme, turns } from "../Kit.ts"
+
+const SEEDS = 200
+const LOW = [0, 1, 2].map((i) => `/data/low/${i}`)
+const HIGH = [0, 1, 2].map((i) => `/data/high/${i}`)
+const DERIVED = ["/data/low/derived", "/data/high/derived", "/data/low/mixed", "/data/low/brittle"]
+
+const labels = { cells: { "/data/high/**": ["secret"], "/data/high": ["secret"], "/rt/ops/**": [] }, declassify: {} }
+
+/** One thing that a random run does; `known` is all that it learned so far. */
+type Act = (tx: Transaction, event: Event, known: number) => number | Retry | Fatal
+
+const number = (value: Value): number => typeof value === "number" ? value : value === undefined ? 1 : JSON.stringify(value).length
+
+/** The acts of random runs: whatever a run can do, in every way that depends on what it knows. */
+const acts: ReadonlyArray<(roll: Dice.Dice) => Act> = [
+  (roll) => read(Dice.pick(roll, [...LOW, ...HIGH, ...DERIVED])),
+  (roll) => read(Dice.pick(roll, HIGH)),
+  (roll) => read(Dice.pick(roll, LOW)),
+  (roll) => write(Dice.pick(roll, LOW)),
+  (roll) => write(Dice.pick(roll, [...LOW, ...HIGH])),
+  (roll) => {
+    const address = Dice.pick(roll, [...LOW, ...HIGH])
+    return (tx, _, known) => (tx.increment(address, known % 3), known)
+  },
+  (roll) => {
+    const folder = Dice.pick(roll, ["/data/low", "/data/high", "/data"])
+    return (tx, _, known) => known * 3 + tx.list(folder).length
+  },
+  (roll) => {
+    const n = roll(4)
+    return (tx, { payload }, known) => {
+      const depth = (payload as ReadonlyArray<number>)[1] ?? 0
+      if (depth < 1 && known % 2 === 0) tx.signal({ signal: `/signals/act/${n}`, payload: [known % 7, depth + 1] })
+      return known
+    }
+  },
+  () => (tx, { id }, known) => (tx.set(`/data/${known % 2 === 0 ? "low" : "high"}/made-${id.length < 20 ? "run" : id}`, known % 5), known),
+  () => (tx, _, known) => {
+    if (known % 3 === 0) tx.report({ severity: "sev:crit", topic: "odd/number", note: `it is ${known}` })
+    return known
+  },
+  () => (tx, _, known) => {
+    const oid = tx.op.start({ verb: "op/act", target: "/data/low", mode: "opm:states" })
+    if (known % 2 === 0) tx.op.close(oid, "sts:ok", known % 9)
+    tx.set("/data/low/oid", oid)
+    return known
+  },
+  () => (tx, _, known) => {
+    const oid = tx.get("/data/low/oid")
+    if (typeof oid === "string" && known % 2 === 0) tx.report({ severity: "sev:crit", topic: "odd/operation", note: `it is ${known}`, attach: oid })
+    return known
+  },
+  () => (_, { attempt }, known) => known % 3 === 0 && attempt < 3 ? new Retry({ reason: "not yet" }) : known,
+  () => (_tx, _event, known) => {
+    if (known % 5 === 0) throw new RangeError(`it is ${known}`)
+    return known
+  },
+  () => (_tx, _event, known) => known % 11 === 0 ? new Fatal({ reason: `it is ${known}` }) : known,
+  () => (tx, _, known) => {
+    try {
+      tx.set("/data/low/caught", known % 4)
+    } catch {
+      // A refusal outlives this.
+    }
+    return known
+  }
+]
+
+const read = (address: string): Act => (tx, _, known) => (known * 7 + number(tx.get(address))) % 1009
+
+const write = (address: string): Act => (tx, _, known) => (tx.set(address, known % 100 === 13 ? undefined : known % 100), known)
+
+/** An enzyme of random acts, which takes some of the signals. */
+const random = (roll: Dice.Dice, name: string): Enzyme.Enzyme => {
+  const list = Array.from({ length: 1 + roll(5) }, () => Dice.pick(roll, acts)(roll))
+  return enzyme(name, (tx, event) => {
+    let known = number((event.payload as ReadonlyArray<number>)[0])
+    for (const act of list) {
+      const next = act(tx, event, known)
+      if (typeof next !== "number") return next
+      known = next
+    }
+    if (known % 2 === 0) tx.append("/data/low/log", known % 1000)
+    return known
+  }, {
+    query: `/signals/act/${roll(2) === 0 ? "*" : roll(4)}`,
+    lane: Dice.pick(roll, ["pair", "target", "space"] as const),
+    // A space that is shut down is for everyone to see.
+    onFatal: "continue",
+    retry: { attempts: 4 },
+    isolation: roll(2) === 0 ? "serializable" : "snapshot"
+  })
+}
+
+/** How a node is held back, if at all. */
+const gate = (roll: Dice.Dice) => Dice.pick(roll, [{}, {}, { throttle: 400 }, { throttle: 5000 }, { debounce: 200 }, { debounce: 200, throttle: 400 }])
+
+const nodes = (roll: Dice.Dice): ReadonlyArray<NodeDefinition> => {
+  const [a, b, c] = [Dice.pick(roll, LOW), Dice.pick(roll, [...LOW, ...HIGH]), Dice.pick(roll, HIGH)]
+  return [
+    Computation.make({ name: "low", output: DERIVED[0]!, ...gate(roll), run: (tx) => number(tx.get(a)) % 4 }),
+    Computation.make({ name: "high", output: DERIVED[1]!, ...gate(roll), run: (tx) => number(tx.get(b)) + number(tx.get(c)) }),
+    // Reads what is secret where something open says so, and is refused as long as it does.
+    Computation.make({ name: "mixed", output: DERIVED[2]!, ...gate(roll), run: (tx) => number(tx.get(a)) % 3 === 0 ? number(tx.get(c)) : 7 }),
+    // Fails at times, so that what it derived when somebody asked last is another thing than what it would derive.
+    Computation.make({
+      name: "brittle",
+      output: DERIVED[3]!,
+      ...gate(roll),
+      run: (tx) => {
+        const value = number(tx.get(a)) + number(tx.get(LOW[0]!)) + number(tx.get(DERIVED[0]!))
+        if (value % 3 === 0) throw new Retry({ reason: `it is ${value}` })
+        if (value % 2 === 0) throw new RangeError(`it is ${value}`)
+        return value
+      }
+    }),
+    ...(roll(2) === 0 ? [Effect.make({ name: "demand", read: (tx) => [tx.get(DERIVED[1]!), tx.get(DERIVED[2]!)], deliver: () => {} })] : [])
+  ]
+}
+
+/** Runs one beat. One that is aborted takes no time: the next takes its input at once. */
+const stepped = (space: Space): Fx.Effect<unknown> => Fx.flatMap(Fx.result(space.step), ({ _tag }) => _tag === "Success" ? Fx.void : stepped(space))
+
+/** Lets all come to rest, while time goes on. */
+const rest = (space: Space) =>
+  Fx.forEach(Array.from({ length: 30 }), () => Fx.andThen(Fx.forEach([1, 2], () => stepped(space)), TestClock.adjust(2000)), { discard: true })
+
+/** What somebody is answered who waits for one beat and a millisecond. */
+const answered = <A, E>(space: Space, ask: Fx.Effect<A, E>) =>
+  Fx.gen(function*() {
+    const fiber = yield* Fx.forkChild(Fx.result(ask), { startImmediately: true })
+    yield* stepped(space)
+    yield* turns(1)
+    yield* TestClock.adjust(1)
+    return yield* Fiber.join(fiber)
+  })
+
+/** Looks at what is derived, where what it knows says so. */
+const look = enzyme("look", (tx) => {
+  const known = number(tx.get(HIGH[0]!))
+  if (known % 2 === 0) tx.set("/data/high/looked", DERIVED.reduce((sum, address) => (sum * 7 + number(tx.get(address))) % 1009, known))
+})
+
+/** What a reader is shown time after time, while gates are closed and somebody above may look, too. */
+const glimpsed = Fx.fnUntraced(function*(space: Space, roll: Dice.Dice) {
+  const reader = space.reader({ name: "web", atoms: [] })
+  const seen: Array<unknown> = []
+  for (let round = 0; round < 8; round++) {
+    yield* answered(space, space.set(Dice.pick(roll, LOW), roll(50)))
+    yield* space.signal({ signal: "/signals/look", ...(roll(2) === 0 ? { label: ["secret"] } : {}) })
+    yield* stepped(space)
+    const address = Dice.pick(roll, [...LOW, ...DERIVED])
+    const answer = yield* answered(space, reader.get(address, { wait: 1 }))
+    seen.push([address, answer._tag === "Success" ? answer.success : [answer.failure.code, answer.failure.message]])
+    yield* TestClock.adjust(roll(4) * 100)
+  }
+  return seen
+})
+
+/** What a reader without clearance is shown in the end. */
+const shown = Fx.fnUntraced(function*(space: Space, ids: ReadonlyArray<string>) {
+  const reader = space.reader({ name: "web", atoms: [] })
+  const asked = <A>(effect: Fx.Effect<A, { readonly code: string; readonly message: string }>) =>
+    Fx.map(answered(space, effect), (result) => result._tag === "Success" ? result.success : [result.failure.code, result.failure.message])
+  const seen: Record<string, unknown> = {}
+  for (const address of [...LOW, ...HIGH, ...DERIVED, "/data/low/log", "/data/low/caught", "/rt/dead/x/y", "/data/mailbox/diag/msgs/0.0", "/sys/index/over/fact"]) seen[address] = yield* asked(reader.get(address, { wait: 1 }))
+  for (const folder of ["/data", "/data/low", "/data/high", "/rt/dead", "/data/mailbox/diag/msgs", "/sys", "/sys/index", "/sys/index/over/fact"]) seen[`list ${folder}`] = yield* asked(reader.list(folder))
+  seen["below"] = yield* asked(reader.below("/data", { limit: 3 }))
+  // Ids of operations tell the beat, and how often theirs moved is as open as they are.
+  const oid = yield* space.get("/data/low/oid")
+  const dossier = typeof oid === "string" ? yield* asked(reader.get(`/rt/ops/${oid}`, { wait: 1 })) : undefined
+  const { code, state, status } = (dossier ?? {}) as Readonly<Record<string, unknown>>
+  seen["operation"] = [code, state, status]
+  seen["waiting"] = yield* asked(Fx.map(reader.waiting({ limit: 100 }), ({ waiting }) => waiting))
+  seen["receipts"] = yield* Fx.forEach(ids, (id) => asked(reader.receipt(id)))
+  return seen
+})
+
+/** One of two worlds that differ in what is secret, and in what is sent secretly. */
+const world = (seed: number, isOther: boolean) =>
+  Fx.gen(function*() {
+    const roll = Dice.make(seed)
+    const enzymes = Array.from({ length: 5 }, (_, i) => random(roll, `e${i}`))
+    const kernel = yield* Kernel
+    for (const node of nodes(roll)) yield* kernel.register(node)
+    const space = yield* TestKernel.space([...enzymes, look])
+    const own = Dice.make(seed + (isOther ? 1000 : 0))
+    for (const address of HIGH) yield* controlled(space, space.set(address, own(50)))
+    yield* Fx.result(space.step)
+    const reader = space.reader({ name: "web", atoms: [] })
+    const followed: Array<unknown> = []
+    for (const address of [...LOW, DERIVED[0]!, "/data/low/log"]) {
+      yield* Fx.forkChild(Stream.runForEach(reader.watch(address), ({ isReset, value }) => Fx.sync(() => void followed.push([address, value, isReset]))), { startImmediately: true })
+    }
+    const ids: Array<string> = []
+    for (let wave = 0; wave < 2; wave++) {
+      for (let i = 0; i < 6; i++) {
+        if (own(3) === 0) yield* space.signal({ signal: `/signals/act/${own(4)}`, payload: [own(20), 0], label: ["secret"], id: `high-${wave}-${i}` })
+        ids.push((yield* reader.signal({ signal: `/signals/act/${roll(4)}`, payload: [roll(20), 0], id: `low-${wave}-${i}` })).id)
+      }
+      yield* rest(space)
+    }
+    yield* turns()
+    const glimpses = yield* glimpsed(space, roll)
+    yield* rest(space)
+    const seen = yield* shown(space, ids)
+    const secrets = yield* Fx.forEach(HIGH, (address) => space.get(address))
+    const byAddress = [...LOW, DERIVED[0]!, "/data/low/log"].map((address) => followed.filter((item) => (item as ReadonlyArray<unknown>)[0] === address))
+    return { space, secrets, seen: { ...seen, glimpses, followed: byAddress } }
+  })
+
+describe("Two spaces that differ in what is secret", () => {
+  it.effect("give a reader who may not know the same cells, lists, receipts and problems, and the same values in the same order", () =>
+    Fx.gen(function*() {
+      let differing = 0
+      let logged = 0
+      let risen = 0
+      let operated = 0
+      let held = 0
+      for (let seed = 0; seed < SEEDS; seed++) {
+        const [one, other] = yield* Fx.forEach([false, true], (isOther) =>
+          Fx.provide(Fx.map(world(seed, isOther), ({ secrets, seen }) => ({ secrets, seen })), TestKernel.layer({ labels })))
+        assert.deepStrictEqual(other!.seen, one!.seen, `seed ${seed}`)
+        if (JSON.stringify(one!.secrets) !== JSON.stringify(other!.secrets)) differing++
+        if (((one!.seen as Record<string, unknown>)["/data/low/log"] as ReadonlyArray<number> | undefined)?.every((item) => typeof item === "number") === true) logged++
+        if (JSON.stringify(one!.seen).includes("\"withheld\"")) risen++
+        if (JSON.stringify((one!.seen as Record<string, unknown>)["glimpses"]).includes("cell/held")) held++
+        if (((one!.seen as Record<string, unknown>)["operation"] as ReadonlyArray<unknown>)[1] !== undefined) operated++
+      }
+      // The worlds do differ, and much goes on in the open and above it.
+      assert.isAbove(differing, SEEDS * 0.9)
+      assert.isAbove(logged, SEEDS / 3)
+      assert.isAbove(risen, SEEDS / 3)
+      assert.isAbove(operated, SEEDS / 10)
+      assert.isAbove(held, SEEDS / 3)
+    }), 300_000)
+
+  it.effect("are each run again to the same entries, by the labels of then", () =>
+    Fx.forEach(Array.from({ length: 25 }, (_, seed) => seed), (seed) =>
+      Fx.gen(function*() {
+        const { space } = yield* world(seed, true)
+        const { difference } = yield* space.examine((archive) => replay(archive, 0, Infinity))
+        assert.isUndefined(difference, `seed ${seed}: ${JSON.stringify(difference)}`)
+      }).pipe(Fx.provide(TestKernel.layer({ labels }))), { discard: true }), 60_000)
+})

@@ -1,0 +1,218 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { type ControlError, replay, type Space, verify } from "systole"
+import * as Dice from "../../support/Dice.ts"
+import { controlled, enzyme } from "../Kit.ts"
+import * as Machine from "../Machine.ts"
+
+/** The plainest account of a space that is paused, taken back, let go on, shut down and started again, beat by beat. */
+class Account {
+  beat = -1
+  readonly data = new Map<string, number>()
+  /** What the data was after each beat. */
+  readonly past: Array<ReadonlyMap<string, number>> = []
+  paused = false
+  gated = false
+  halted = false
+  booted = false
+  /** Who holds each cell that is locked. */
+  readonly locks = new Map<string, "pause" | "outside">()
+  horizon: number | null = null
+  control: Control & { age: number } | undefined
+  waiting: Array<Sent> = []
+  /** Runs that met a lock, with it: they go on when they may, since it is gone. */
+  private held: Array<readonly [lock: string, sent: Sent]> = []
+  readonly ends = new Map<string, string>()
+
+  /** One beat, and what the space answers to what is asked of it there. */
+  step(asked?: Asked): "done" | "refused" {
+    this.beat++
+    this.steer()
+    const can = asked !== undefined && ("cell" in asked ? this.lock(asked) : this.begin(asked))
+    if (this.control?.verb === "rollback" && this.control.age === 1) this.discard()
+    const mayRun = ({ qos }: Sent) => !this.gated || qos === "control"
+    const isFree = ([lock, sent]: (typeof this.held)[number]) => !this.locks.has(lock) && mayRun(sent)
+    const runs = [...this.held.filter(isFree).map(([, sent]) => sent), ...this.waiting.filter(mayRun)]
+    this.held = this.held.filter((held) => !isFree(held))
+    this.waiting = this.waiting.filter((sent) => !mayRun(sent))
+    for (const sent of runs) this.run(sent)
+    this.past.push(new Map(this.data))
+    return can ? "done" : "refused"
+  }
+
+  private begin(asked: Control): boolean {
+    // One that is shut down, or about to be, is not shut down once more.
+    if (asked.verb === "shutdown" && (this.halted || this.control?.verb === "shutdown")) return true
+    const can = asked.verb === "shutdown" || (this.control === undefined && this.allows(asked.verb))
+    if (!can) return false
+    if (this.control !== undefined) this.abandon(this.control)
+    this.control = { ...asked, age: 0 }
+    if (asked.verb === "restart") this.booted = true
+    return true
+  }
+
+  private allows(verb: Control["verb"]): boolean {
+    if (verb === "restart") return this.halted || !this.booted
+    if (this.halted) return false
+    return verb === "pause" ? !this.paused : this.paused && (verb === "resume" || this.horizon === null)
+  }
+
+  private abandon({ verb }: Control): void {
+    if (this.paused || this.halted || verb !== "pause") return
+    this.gated = false
+    if (this.locks.get("/data") === "pause") this.locks.delete("/data")
+  }
+
+  private lock({ cell, verb }: Locking): boolean {
+    const can = verb === "lock" ? !this.locks.has(cell) : this.locks.get(cell) === "outside"
+    if (can && verb === "lock") this.locks.set(cell, "outside")
+    if (can && verb === "unlock") this.locks.delete(cell)
+    return can
+  }
+
+  private run(sent: Sent): void {
+    // The nearest lock above the cells that it writes, in the order in which it does.
+    const lock = [`/data/${sent.key}`, "/data"].find((cell) => this.locks.has(cell))
+    if (lock !== undefined) return void this.held.push([lock, sent])
+    this.data.set(sent.key, (this.data.get(sent.key) ?? 0) + sent.by)
+    this.data.set(`made/${sent.n}`, this.beat)
+    this.ends.set(sent.id, "handled")
+  }
+
+  private get parked(): ReadonlyArray<Sent> {
+    return [...this.waiting, ...this.held.map(([, sent]) => sent)]
+  }
+
+  private discard(): void {
+    const isKept = ({ qos }: Sent) => qos !== "discard"
+    for (const { id, qos } of this.parked) if (qos === "discard") this.ends.set(id, "discarded")
+    this.waiting = this.waiting.filter(isKept)
+    this.held = this.held.filter(([, sent]) => isKept(sent))
+  }
+
+  private steer(): void {
+    const { control } = this
+    if (control === undefined) return
+    if (control.verb === "rollback" && control.age === 1 && this.parked.some(({ qos }) => qos === "discard")) return
+    control.age++
+    const at = `${control.verb} ${control.age}`
+    if (at === "pause 1") {
+      // A lock that somebody else holds fails the pause.
+      if (this.locks.has("/data")) return void (this.control = undefined)
+      this.gated = true
+      this.locks.set("/data", "pause")
+    }
+    if (at === "pause 3") this.paused = true
+    if (at === "rollback 2") {
+      this.data.clear()
+      for (const [key, value] of this.past[control.to]!) this.data.set(key, value)
+      this.horizon = control.to
+    }
+    if (at === "resume 2") {
+      ;[this.gated, this.paused, this.horizon] = [false, false, null]
+      this.locks.delete("/data")
+    }
+    if (at === "shutdown 1") this.gated = true
+    if (at === "shutdown 3") this.halted = true
+    if (at === "restart 1") [this.gated, this.halted] = [this.paused, false]
+    if (at === "shutdown 4" || at === "restart 4") this.control = undefined
+    if (at === "pause 4" || at === "rollback 3" || at === "resume 3") this.control = undefined
+  }
+}
+
+interface Control {
+  readonly verb: "pause" | "rollback" | "resume" | "shutdown" | "restart"
+  readonly to: number
+}
+
+interface Locking {
+  readonly verb: "lock" | "unlock"
+  readonly cell: string
+}
+
+type Asked = Control | Locking
+
+interface Sent {
+  readonly n: number
+  readonly id: string
+  readonly key: string
+  readonly by: number
+  readonly qos: "control" | "retain" | "discard"
+}
+
+const put = enzyme("put", (tx, { payload }) => {
+  const { by, key, n } = payload as Sent
+  tx.increment(`/data/${key}`, by)
+  tx.set(`/data/made/${n}`, tx.beat)
+}, { query: "/signals/put/*" })
+
+const dataOf = Effect.fnUntraced(function*(space: Space) {
+  const keys = yield* space.below("/data", { limit: 1000 })
+  const cells = keys.filter((key) => !key.startsWith("/data/mailbox/"))
+  return new Map(yield* Effect.forEach(cells, (key) => Effect.map(space.get(key), (value) => [key.slice("/data/".length), value as number] as const)))
+})
+
+const sorted = (data: ReadonlyMap<string, number>) => [...data].sort(([a], [b]) => a < b ? -1 : 1)
+
+/** One life: what comes in, what is asked of the space, and where the process ends, by the dice. */
+const live = Effect.fnUntraced(function*(seed: number, moves: number) {
+  const roll = Dice.make(seed)
+  const machine = yield* Machine.make
+  const account = new Account()
+  let space = yield* machine.boot([put])
+  let n = 0
+  const compare = Effect.gen(function*() {
+    assert.deepStrictEqual(sorted(yield* dataOf(space)), sorted(account.data), `data after beat ${account.beat}`)
+    const { control, locks, state, view_hzn } = yield* space.control.state
+    assert.deepStrictEqual(locks.map(({ cell }) => cell).sort(), [...account.locks.keys()].sort(), `locks after beat ${account.beat}`)
+    assert.deepStrictEqual([state, view_hzn, control?.verb.replace("boot", "restart")], [account.halted ? "halted" : account.paused ? "paused" : account.gated ? "gated" : "running", account.horizon, account.control?.verb], `state after beat ${account.beat}`)
+  })
+  const step = Effect.gen(function*() {
+    account.step()
+    assert.strictEqual(yield* space.step, account.beat)
+    yield* compare
+  })
+  const request = (asked: Asked): Effect.Effect<unknown, ControlError> => {
+    if ("cell" in asked) return space.control[asked.verb](asked.cell)
+    return asked.verb === "rollback" ? space.control.rollback(asked.to) : space.control[asked.verb]()
+  }
+  const ask = Effect.fnUntraced(function*(asked: Asked) {
+    const expected = account.step(asked)
+    const result = yield* controlled(space, request(asked))
+    assert.strictEqual(result._tag === "Success" ? "done" : result.failure.code === "control/refused" ? "refused" : result.failure.code, expected)
+    yield* compare
+  })
+  for (let move = 0; move < moves; move++) {
+    const dice = roll(22)
+    if (dice < 8) {
+      const sent = { n: n++, key: Dice.pick(roll, ["a", "b", "c"]), by: roll(9) + 1, qos: Dice.pick(roll, ["control", "retain", "retain", "discard"] as const) }
+      const { id } = yield* space.signal({ signal: `/signals/put/${sent.n}`, payload: sent, qos: sent.qos })
+      account.waiting.push({ ...sent, id })
+    } else if (dice < 15) yield* step
+    else if (dice < 16) space = yield* machine.boot([put])
+    else if (dice < 20) yield* ask({ verb: Dice.pick(roll, ["pause", "pause", "rollback", "rollback", "rollback", "resume", "resume", "shutdown", "restart", "restart"] as const), to: roll(Math.max(1, account.beat + 1)) })
+    else yield* ask({ verb: Dice.pick(roll, ["lock", "unlock"] as const), cell: Dice.pick(roll, ["/data", "/data/a", "/data/b"]) })
+  }
+  while (account.control !== undefined) yield* step
+  for (const [verb, isNeeded] of [["restart", account.halted], ["resume", account.paused]] as const) {
+    if (isNeeded) yield* ask({ verb, to: 0 })
+    while (account.control !== undefined) yield* step
+  }
+  for (const cell of Array.from(account.locks.keys())) yield* ask({ verb: "unlock", cell })
+  for (let i = 0; i < 6; i++) yield* step
+  for (const [id, end] of account.ends) assert.strictEqual((yield* space.receipt(id))?.status, end, id)
+  assert.strictEqual(account.ends.size, n)
+  for (const from of [0, roll(account.beat + 1)]) {
+    const { difference, impossible } = yield* space.examine((archive) => replay(archive, from, account.beat))
+    assert.isUndefined(difference ?? impossible, JSON.stringify(difference ?? impossible))
+  }
+  assert.isUndefined((yield* space.examine(verify)).fault)
+})
+
+describe("a space that is paused, rolled back, resumed, shut down, started again and cut off at any time", () => {
+  for (const part of [1, 2, 3, 4]) {
+    it.effect(`is as the plainest account says, beat by beat (part ${part})`, () =>
+      Effect.forEach(Array.from({ length: 25 }, (_, i) => part * 100 + i), (seed) =>
+        Effect.scoped(live(seed, 70)).pipe(Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)
+  }
+})

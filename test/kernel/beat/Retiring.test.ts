@@ -1,0 +1,386 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { Address, Fatal, Flow, Kernel, Persistence, replay, type Space, type Transaction } from "systole"
+import * as Ledger from "../../rendezvous/Ledger.ts"
+import * as Dice from "../../support/Dice.ts"
+import * as Shelf from "../../support/Shelf.ts"
+import * as TestKernel from "../../support/TestKernel.ts"
+import { controlled, enzyme } from "../Kit.ts"
+import * as Machine from "../Machine.ts"
+
+type Kind = "rv" | "flow" | "op" | "fact"
+
+/** What one beat has done: rendezvous that are spawned and reported, and how many flows, operations and failures there are. */
+interface Work {
+  readonly spawn: ReadonlyArray<string>
+  readonly report: ReadonlyArray<string>
+  readonly flows: ReadonlyArray<string>
+  readonly ops: number
+  readonly isFailing: boolean
+}
+
+const work = enzyme("work", (tx, { payload }) => {
+  const { flows, ops, report, spawn } = payload as unknown as Work
+  for (const key of spawn) tx.rv.spawn({ key })
+  for (const key of report) tx.rv.report(key, {})
+  for (const inst of flows) tx.flow.start("quick", null, { inst })
+  return Array.from({ length: ops }, () => {
+    const oid = tx.op.start({ verb: "op/x", target: "/data/x", mode: "opm:states" })
+    tx.op.setState(oid, "ist:exec")
+    tx.op.close(oid, "sts:ok")
+    return oid
+  })
+})
+const fails = enzyme("fails", () => { throw new Error("x") })
+const die = enzyme("die", () => new Fatal({ reason: "x" }), { onFatal: "continue" })
+const quick = Flow.make({ name: "quick", steps: { only: { guard: () => true } } })
+
+/** How many of each kind end in each beat. */
+type Load = Readonly<Record<Kind, number>>
+
+/** Loads that one beat alone might not keep up with: of one kind, and of it while the others go on. */
+const loads: ReadonlyArray<Load> = [
+  { rv: 800, flow: 20, op: 40, fact: 30 },
+  { rv: 30, flow: 300, op: 200, fact: 5 },
+  { rv: 5, flow: 5, op: 5, fact: 100 }
+]
+
+const busy = enzyme("busy", (tx, { payload }) => {
+  const { beat, fact, flow, op, rv } = payload as unknown as Load & { readonly beat: number }
+  for (let i = 0; i < rv; i++) {
+    tx.rv.spawn({ key: `k${beat}.${i}` })
+    tx.rv.report(`k${beat}.${i}`, {})
+  }
+  for (let i = 0; i < flow; i++) tx.flow.start("quick", null, { inst: `i${beat}.${i}` })
+  for (let i = 0; i < op; i++) {
+    const oid = tx.op.start({ verb: "op/x", target: "/data/x", mode: "opm:states", payload: i })
+    for (let n = 0; n < 3; n++) tx.op.setState(oid, `ist:s${n}`)
+    tx.op.close(oid, "sts:ok")
+  }
+  for (let i = 0; i < fact; i++) tx.report({ severity: "sev:warn", topic: "load/heavy", note: "", payload: i })
+})
+
+/** The plainest account: what ended, beat by beat, of which the newest are kept, and none for too long. */
+class Account {
+  readonly kept: Readonly<Record<Kind, Set<string>>> = { rv: new Set(), flow: new Set(), op: new Set(), fact: new Set() }
+  readonly spawned = new Map<string, number>()
+  private readonly notes: Readonly<Record<Kind, Array<{ readonly beat: number; readonly clock: number; names: ReadonlyArray<string> }>>> = { rv: [], flow: [], op: [], fact: [] }
+  private readonly limits: { readonly finishedCount: number; readonly finishedMillis: number }
+
+  constructor(limits: Account["limits"]) {
+    this.limits = limits
+  }
+
+  retire(clock: number): void {
+    for (const kind of Object.keys(this.notes) as ReadonlyArray<Kind>) {
+      let excess = this.notes[kind].reduce((sum, { names }) => sum + names.length, 0) - this.limits.finishedCount
+      for (const note of this.notes[kind]) {
+        const count = note.clock + this.limits.finishedMillis <= clock ? note.names.length : Math.max(0, Math.min(excess, note.names.length))
+        if (count === 0) break
+        for (const name of note.names.slice(0, count)) if (kind !== "rv" || (this.spawned.get(name) ?? 0) <= note.beat) this.kept[kind].delete(name)
+        note.names = note.names.slice(count)
+        excess -= count
+      }
+      while (this.notes[kind][0]?.names.length === 0) this.notes[kind].shift()
+    }
+  }
+
+  end(kind: Kind, now: { readonly beat: number; readonly clock: number }, names: ReadonlyArray<string>): void {
+    if (names.length === 0) return
+    this.notes[kind].push({ ...now, names: [...names].sort() })
+    for (const name of names) this.kept[kind].add(name)
+  }
+}
+
+const folders: Readonly<Record<Kind, string>> = { rv: "/data/rv", flow: "/data/flow/inst", op: "/rt/ops", fact: "/data/mailbox/diag/msgs" }
+
+const namesIn = Effect.fnUntraced(function*(space: Space, folder: string) {
+  const keys = yield* space.below(folder, { limit: 1000 })
+  return [...new Set(keys.map((key) => key.slice(folder.length + 1).split("/")[0]!))].sort()
+})
+
+/** One life: things begin and end, time passes, beats are aborted, flushes fail and the process ends, by the dice. */
+const live = Effect.fnUntraced(function*(seed: number) {
+  const roll = Dice.make(seed)
+  const limits = { ...TestKernel.settings.limits, finishedCount: 1 + roll(6), finishedMillis: 1000 * (1 + roll(20)) }
+  const machine = yield* Machine.make
+  const boot = machine.boot(Ledger.enzymes({}, [work, fails, die, quick]), { limits })
+  let space = yield* Effect.flatMap(boot, Ledger.begin)
+  const account = new Account(limits)
+  const open = new Set<string>()
+  let starting: ReadonlyArray<string> = []
+  let clock = 0
+  for (let move = 0; move < 60; move++) {
+    if (roll(8) === 0) space = yield* boot
+    if (roll(3) === 0) {
+      const by = roll(4000)
+      yield* TestClock.adjust(by)
+      clock += by
+    }
+    const keys = Dice.shuffled(roll, ["a", "b", "c", "d", "e", "f"]).slice(0, roll(4))
+    const flows = Array.from({ length: roll(3) === 0 ? roll(3) : 0 }, (_, i) => `inst${move}.${i}`)
+    const asked: Work = { spawn: keys.filter((key) => !open.has(key)), report: keys.filter((key) => open.has(key)), flows, ops: roll(3) === 0 ? roll(3) : 0, isFailing: roll(4) === 0 }
+    const { id } = yield* space.signal({ signal: "/signals/work", payload: { ...asked } })
+    if (asked.isFailing) yield* space.signal({ signal: "/signals/fails", payload: null })
+    const trouble = roll(6)
+    if (trouble === 0) {
+      yield* space.signal({ signal: "/signals/die", payload: null })
+      yield* Effect.flip(space.step)
+    }
+    if (trouble === 1) {
+      machine.breakDisk(true)
+      yield* Effect.flip(space.step)
+      machine.breakDisk(false)
+      space = yield* machine.open
+    }
+    const beat = yield* space.step
+    const oids = (yield* space.receipt(id))!.handlings[0]!.value as ReadonlyArray<string>
+    account.retire(clock)
+    const now = { beat, clock }
+    for (const key of asked.spawn) {
+      open.add(key)
+      account.spawned.set(key, beat)
+      account.kept.rv.delete(key)
+    }
+    for (const key of asked.report) open.delete(key)
+    account.end("rv", now, asked.report)
+    account.end("flow", now, starting)
+    account.end("op", now, oids)
+    account.end("fact", now, Array.from({ length: Number(asked.isFailing) + Number(trouble === 0) }, (_, i) => `${beat}.${i}`))
+    starting = flows
+    const expected = { rv: [...account.kept.rv, ...open], flow: [...account.kept.flow, ...flows], op: [...account.kept.op], fact: [...account.kept.fact] }
+    for (const kind of Object.keys(folders) as ReadonlyArray<Kind>) {
+      assert.deepStrictEqual(yield* namesIn(space, folders[kind]), expected[kind].sort(), `${kind} after beat ${beat}`)
+    }
+    assert.deepStrictEqual(Shelf.disagreements(yield* Shelf.cells(space)), [], `after beat ${beat}`)
+  }
+  const head = yield* space.head
+  for (const from of [0, roll(head)]) {
+    const { difference, impossible } = yield* space.examine((archive) => replay(archive, from, head))
+    assert.isUndefined(difference ?? impossible, JSON.stringify(difference ?? impossible))
+  }
+})
+
+/** A beat in which something fails. */
+const failing = (space: Space) => Effect.andThen(space.signal({ signal: "/signals/fails", payload: 0 }), space.step)
+
+/** Writes a space's store behind its back. */
+const tamper = (writes: Readonly<Record<string, string | undefined>>) =>
+  Effect.scoped(Effect.gen(function*() {
+    const store = yield* (yield* Persistence).open("test", { create: false })
+    const cells = Object.entries(writes).map(([key, text]) => ({ address: Address.parse(key), text }))
+    store.append({ entry: undefined, cells, receipts: [], queued: [], dequeued: [], blobs: [], observations: [] })
+    yield* store.flush
+  }))
+
+const noteOf = (beat: number) => `/sys/index/over/fact/${String(beat).padStart(16, "0")}-000000`
+
+/** What can be wrong with notes of which the newest three are kept, those of beats 3 to 5 and one that is due: the cells, and how many are noted after as many beats more. */
+const broken: ReadonlyArray<readonly [what: string, cells: Readonly<Record<string, string | undefined>>, noted: number]> = [
+  ["all are gone", Object.fromEntries([2, 3, 4, 5].map((beat) => [noteOf(beat), undefined])), 4],
+  ["one is gone", { [noteOf(4)]: undefined }, 3],
+  ["the first is none", { [noteOf(2)]: "\"nonsense\"" }, 4],
+  ["one has no clock", { [noteOf(4)]: `{"names":["4.0"]}` }, 4],
+  ["one has names that are none", { [noteOf(4)]: `{"clock":0,"names":["a/b",7,null]}` }, 4],
+  ["one has no names", { [noteOf(3)]: `{"clock":0,"names":[]}` }, 4],
+  ["one lies deeper, and one elsewhere", { "/sys/index/over/fact/0/1": "1", "/sys/index/over/fact/0?scope=user:1": "2" }, 4],
+  ["the count is too high", { "/sys/index/over/fact": "1000" }, 4],
+  ["the count is too low", { "/sys/index/over/fact": "1" }, 7],
+  ["the count is none", { "/sys/index/over/fact": `{"$rich":{"json":"x"}}` }, 4],
+  ["the count is below nothing", { "/sys/index/over/fact": "-5" }, 4]
+]
+
+describe("what is over", () => {
+  it.effect("is kept as the plainest account says, by number and by age, whatever is aborted or fails, wherever the process ends", () =>
+    Effect.forEach(Array.from({ length: 20 }, (_, i) => i), (seed) =>
+      Effect.scoped(live(seed)).pipe(Ledger.granted, Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)
+
+  it.effect("calls for no beat, and is let go of a part in each, wherever the process ends between them", () =>
+    Effect.gen(function*() {
+      const long = enzyme("long", (tx) => {
+        const oid = tx.op.start({ verb: "op/x", target: "/data/x", mode: "opm:states" })
+        return oid
+      })
+      const on = enzyme("on", (tx, { payload }) => {
+        const [oid, from] = payload as [string, number]
+        for (let i = from; i < from + 500; i++) tx.op.setState(oid, `ist:s${i}`)
+      })
+      const close = enzyme("close", (tx, { payload }) => void tx.op.close(String(payload), "sts:ok"))
+      const boot = (yield* Machine.make).boot([long, on, close], { retention: { journalMillis: 60 * 86_400_000 } })
+      let space = yield* boot
+      const { id } = yield* space.signal({ signal: "/signals/long", payload: 0 })
+      yield* space.step
+      const oid = (yield* space.receipt(id))!.handlings[0]!.value as string
+      for (let from = 0; from < 2500; from += 500) {
+        yield* space.signal({ signal: "/signals/on", payload: [oid, from] })
+        yield* space.step
+      }
+      yield* space.signal({ signal: "/signals/close", payload: oid })
+      yield* space.step
+      const count = Effect.suspend(() => Effect.map(space.below(`/rt/ops/${oid}`, { limit: 10_000 }), ({ length }) => length))
+      assert.isAbove(yield* count, 2500)
+      const head = yield* space.head
+      yield* TestClock.adjust("31 days")
+      assert.strictEqual(yield* space.head, head)
+      const left: Array<number> = []
+      for (let i = 0; i < 4; i++) {
+        const before = yield* count
+        yield* space.step
+        left.push(before - (yield* count))
+        assert.deepStrictEqual(Shelf.disagreements(yield* Shelf.cells(space)), [])
+        if (i < 2) assert.isDefined(yield* space.ops.get(oid))
+        space = yield* boot
+      }
+      assert.deepStrictEqual(left.slice(0, 2), [1024, 1024])
+      assert.strictEqual(yield* count, 0)
+      assert.strictEqual(left[3], 0)
+      assert.isUndefined(yield* space.ops.get(oid))
+      yield* Ledger.isReplayedEqual(space)
+    }).pipe(Effect.scoped))
+
+  it.effect("is let go of kind by kind, so that a steady load of one holds up no other, and what is due never grows", () =>
+    Effect.forEach(loads, (load) =>
+      Effect.gen(function*() {
+        const limits = { ...TestKernel.settings.limits, finishedCount: 10 }
+        const kernel = yield* Machine.make
+        const space = yield* Effect.flatMap(kernel.boot(Ledger.enzymes({}, [busy, quick]), { limits }), Ledger.begin)
+        for (let beat = 1; beat <= 6; beat++) {
+          yield* space.signal({ signal: "/signals/busy", payload: { beat, ...load } })
+          yield* space.step
+          const stored = yield* Shelf.cells(space)
+          assert.deepStrictEqual(Shelf.disagreements(stored), [])
+          // One beat is behind the load, since what is due is told by what the beat before left.
+          for (const kind of Object.keys(folders) as ReadonlyArray<Kind>) assert.isAtMost(Shelf.noted(stored, kind).length, limits.finishedCount + load[kind], `${kind} after beat ${beat} of ${JSON.stringify(load)}`)
+        }
+        const { difference, impossible } = yield* space.examine((archive) => replay(archive, 0, Infinity))
+        assert.isUndefined(difference ?? impossible, JSON.stringify(difference ?? impossible))
+        yield* TestClock.adjust("31 days")
+        for (let left = Infinity; left > 0;) {
+          yield* space.step
+          const stored = yield* Shelf.cells(space)
+          assert.deepStrictEqual(Shelf.disagreements(stored), [])
+          const ops = [...stored.keys()].filter((key) => /^\/rt\/ops\/[^/]*$/.test(key))
+          for (const key of ops) assert.isTrue(stored.has(`${key}/history/OPH:1`), `${key} is there whole`)
+          assert.isBelow(ops.length, left)
+          left = ops.length
+        }
+      }).pipe(Effect.scoped, Ledger.granted), { discard: true }), 60_000)
+
+  it.effect("goes with all that belongs to it", () =>
+    Effect.gen(function*() {
+      const job = Flow.make({ name: "job", steps: { ask: { transform: () => ({ key: "asked", telemetry: { by: "flow" } }) }, answer: { wait: "ask" } } })
+      const space = yield* Ledger.space({ start: (tx) => tx.flow.start("job", null, { inst: "one" }), report: (tx) => tx.rv.report("asked", { answer: 42 }) }, [job])
+      yield* Ledger.ask(space, "start")
+      yield* Ledger.steps(space, 2)
+      yield* Ledger.ask(space, "report")
+      yield* Ledger.steps(space, 2)
+      assert.deepInclude(yield* Ledger.event(space, "asked"), { outcome: "applied" })
+      assert.deepInclude(yield* space.get("/data/flow/inst/one"), { state: "done" })
+      yield* TestClock.adjust("31 days")
+      yield* space.step
+      for (const folder of ["/data/rv", "/data/inbox/flow/inst_event", "/data/flow", "/sys/index"]) assert.deepStrictEqual(yield* space.below(folder, { limit: 10 }), [], folder)
+      yield* Ledger.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+
+  it.effect("is noted where no enzyme writes, whatever it is granted", () =>
+    Effect.gen(function*() {
+      const odd = enzyme("odd", (tx, { payload }) => tx.set(String(payload), "nonsense"), { writes: ["/sys/**"] })
+      const space = yield* TestKernel.space([odd, fails])
+      for (const place of ["/sys/index/over/fact", "/sys/index/over/fact/0000000000000000-000000", "/sys/index/rv/a", "/sys/index/flow"]) {
+        const { id } = yield* space.signal({ signal: "/signals/odd", payload: place })
+        yield* space.step
+        const [{ error, outcome } = assert.fail()] = (yield* space.receipt(id))!.handlings
+        assert.deepStrictEqual([outcome, error?.code], ["dead", "cell.store.readonly"])
+      }
+      assert.strictEqual(yield* space.get("/sys/index/over/fact"), 4)
+    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+
+  it.effect.each(broken)("is let go of and comes to be counted right again where of its notes %s", ([, cells, noted]) =>
+    Effect.gen(function*() {
+      const kernel = yield* Kernel
+      yield* kernel.register(fails)
+      const first = yield* kernel.space("test")
+      for (let i = 0; i < 6; i++) yield* failing(first)
+      yield* tamper(cells)
+      yield* Effect.flip(first.step)
+      const space = yield* kernel.space("test")
+      const head = yield* space.head
+      for (let i = 0; i < 6; i++) yield* failing(space)
+      assert.deepStrictEqual(Shelf.noted(yield* Shelf.cells(space), "fact"), Array.from({ length: noted }, (_, i) => `${12 - noted + i}.0`))
+      yield* TestClock.adjust("31 days")
+      yield* space.step
+      assert.deepStrictEqual(yield* space.below("/sys/index", { limit: 100 }), [])
+      for (let i = 0; i < 5; i++) yield* failing(space)
+      const stored = yield* Shelf.cells(space)
+      assert.deepStrictEqual([stored.get("/sys/index/over/fact"), Shelf.noted(stored, "fact").length], ["4", 4])
+      const end = yield* space.head
+      for (let from = head + 1; from <= end; from++) {
+        const { difference, impossible } = yield* space.examine((archive) => replay(archive, from, end))
+        assert.isUndefined(difference ?? impossible, JSON.stringify(difference ?? impossible))
+      }
+    }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, finishedCount: 3 } }))))
+
+  it.effect("takes along what the very beat puts there", () =>
+    Effect.gen(function*() {
+      const odd = enzyme("odd", (tx) => tx.set("/data/flow/heard/one/only/1", "late"), { writes: ["/data/flow/**"] })
+      const late = enzyme("late", (tx, { payload }) => payload === undefined ? undefined : tx.op.await(String(payload), "sts:ok", { signal: "/signals/late" }))
+      const start = (tx: Transaction) => {
+        tx.flow.start("quick", null, { inst: "one" })
+        const oid = tx.op.start({ verb: "op/x", target: "/data/x", mode: "opm:direct" })
+        tx.op.close(oid, "sts:ok")
+        return oid
+      }
+      const space = yield* Ledger.space({ start }, [quick, odd, late])
+      const oid = (yield* Ledger.ask(space, "start")) as string
+      yield* Ledger.steps(space, 2)
+      assert.deepInclude(yield* space.get("/data/flow/inst/one"), { state: "done" })
+      yield* TestClock.adjust("31 days")
+      yield* space.signal({ signal: "/signals/odd" })
+      const { id } = yield* space.signal({ signal: "/signals/late", payload: oid })
+      yield* space.step
+      assert.deepStrictEqual((yield* space.receipt(id))!.handlings.map(({ outcome }) => outcome), ["ok"])
+      for (const folder of ["/data/flow", "/rt/ops", "/sys"]) assert.deepStrictEqual(yield* space.below(folder, { limit: 10 }), [], folder)
+      yield* Ledger.steps(space, 2)
+      yield* Ledger.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+
+  it.effect("is not taken for what began anew under its name", () =>
+    Effect.gen(function*() {
+      const slow = Flow.make({ name: "slow", steps: { ask: { transform: () => ({ key: "asked" }) }, answer: { wait: "ask" } } })
+      const odd = enzyme("odd", (tx) => tx.delete("/data/flow/inst/one"), { writes: ["/data/flow/**"] })
+      const starting = (flow: string) => (tx: Transaction) => tx.flow.start(flow, null, { inst: "one" })
+      const space = yield* Ledger.space({ quick: starting("quick"), slow: starting("slow"), spawn: (tx) => tx.rv.spawn({ key: "two" }), report: (tx) => tx.rv.report("two") }, [quick, slow, odd])
+      for (const name of ["quick", "spawn", "report"]) yield* Ledger.ask(space, name)
+      yield* Ledger.steps(space, 2)
+      assert.deepInclude(yield* space.get("/data/flow/inst/one"), { state: "done" })
+      yield* TestClock.adjust("20 days")
+      yield* space.signal({ signal: "/signals/odd" })
+      yield* space.step
+      assert.isUndefined(yield* space.get("/data/flow/inst/one"))
+      for (const name of ["slow", "spawn"]) yield* Ledger.ask(space, name)
+      yield* Ledger.steps(space, 2)
+      yield* TestClock.adjust("11 days")
+      yield* space.step
+      assert.deepInclude(yield* space.get("/data/flow/inst/one"), { state: "waiting" })
+      assert.isDefined(yield* space.get("/data/rv/two"))
+      assert.deepStrictEqual(Shelf.disagreements(yield* Shelf.cells(space)), [])
+      yield* Ledger.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+
+  it.effect("stays while the space is paused", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([fails])
+      yield* space.signal({ signal: "/signals/fails", payload: 0 })
+      yield* space.step
+      yield* controlled(space, space.control.pause())
+      for (let i = 0; i < 4; i++) yield* space.step
+      yield* TestClock.adjust("31 days")
+      yield* space.step
+      assert.lengthOf(yield* space.below("/data/mailbox/diag/msgs", { limit: 10 }), 1)
+      yield* controlled(space, space.control.resume())
+      for (let i = 0; i < 4; i++) yield* space.step
+      assert.deepStrictEqual(yield* space.below("/data/mailbox/diag/msgs", { limit: 10 }), [])
+      yield* Ledger.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer())))
+})

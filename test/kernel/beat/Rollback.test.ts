@@ -1,0 +1,156 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Computation, Materializer, replay, type Space, type Value, why } from "systole"
+import * as World from "../../scheduler/World.ts"
+import * as Dice from "../../support/Dice.ts"
+import { controlled, enzyme, put } from "../Kit.ts"
+import * as Machine from "../Machine.ts"
+
+/** Asks for a control operation, and steps until it is over. */
+const through = Effect.fnUntraced(function*(space: Space, ask: Effect.Effect<{ readonly oid: string }, Error>) {
+  const result = yield* controlled(space, ask)
+  if (result._tag === "Failure") return yield* Effect.die(result.failure)
+  while ((yield* space.control.state).control !== null) yield* space.step
+  return result.success.oid
+})
+
+/** Takes a space back; answers the beat in which that was done. */
+const takenBack = Effect.fnUntraced(function*(space: Space, to: number) {
+  yield* through(space, space.control.pause())
+  const oid = yield* through(space, space.control.rollback(to))
+  yield* through(space, space.control.resume())
+  return (yield* space.ops.get(oid))!.history.find(({ state }) => state === "ist:cutover")!.beat
+})
+
+/** What a place holds once it is brought up to date. */
+const pulled = (space: Space, address: string) =>
+  Effect.flatMap(controlled(space, space.pull(address)), (result) => result._tag === "Failure" ? Effect.die(result.failure) : Effect.succeed(result.success))
+
+const replays = Effect.fnUntraced(function*(space: Space) {
+  const head = yield* space.head
+  for (const from of [0, head >> 1]) {
+    const { difference, impossible } = yield* space.examine((archive) => replay(archive, from, head))
+    assert.isUndefined(difference ?? impossible, JSON.stringify(difference ?? impossible))
+  }
+})
+
+/** One life of a graph: sources change, somebody looks, the space is taken back, the process ends, by the dice. */
+const live = Effect.fnUntraced(function*(seed: number) {
+  const roll = Dice.make(seed)
+  const machine = yield* Machine.make
+  const model = World.random(roll, { sources: 4, computations: 8 })
+  for (const source of model.sources.keys()) model.sources.set(source, undefined)
+  const watched = Array.from({ length: roll(3) }, (_, i) => World.watcher(model, roll, `watch${i}`))
+  const places = [...model.specs.values()].flatMap(({ output }) => output ?? [])
+  const boot = Effect.suspend(() => machine.boot([put, ...[...model.specs.values()].map((spec) => model.define(spec))]))
+  let space = yield* boot
+  const past: Array<ReadonlyMap<string, Value>> = []
+  const passed = (head: number) => {
+    while (past.length <= head) past.push(new Map(model.sources))
+  }
+  for (let move = 0; move < 40; move++) {
+    const dice = roll(10)
+    if (dice < 4) {
+      const changes = Dice.shuffled(roll, [...model.sources.keys()]).slice(0, 1 + roll(2)).map((source) => [source, World.someValue(roll)] as const)
+      yield* space.signal({ signal: "/signals/put", payload: changes.map(([source, value]) => [source, value ?? null]) })
+      for (const [source, value] of changes) model.sources.set(source, value)
+      yield* space.step
+    } else if (dice < 7) {
+      const place = Dice.pick(roll, places)
+      assert.deepStrictEqual(yield* pulled(space, place), model.value(place), `${place}, move ${move}`)
+    } else if (dice < 8) space = yield* boot
+    else if (past.length > 0) {
+      const to = roll(past.length)
+      const then = past[to]!
+      passed((yield* takenBack(space, to)) - 1)
+      for (const [source, value] of then) model.sources.set(source, value)
+      for (const [source, value] of then) assert.deepStrictEqual(yield* space.get(source), value, `${source} after beat ${to}`)
+      // Nobody has to look for that: what is demanded is up to date by the beat itself.
+      for (const { log } of watched) for (const [how, address, value] of log) assert.deepStrictEqual(value, model.reader[how](address), `${address} seen by an effect`)
+    }
+    passed(yield* space.head)
+  }
+  for (const place of places) assert.deepStrictEqual(yield* pulled(space, place), model.value(place), place)
+  yield* replays(space)
+})
+
+describe("a rollback and what is derived", () => {
+  for (const part of [1, 2]) {
+    it.effect(`leaves it as if it were computed anew from what was brought back, whoever looked before (part ${part})`, () =>
+      Effect.forEach(Array.from({ length: 40 }, (_, i) => part * 100 + i), (seed) =>
+        Effect.scoped(live(seed)).pipe(Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)
+  }
+
+  it.effect("ends the pieces that were started since, and has those go on that were stopped", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const total = Computation.make({
+        name: "total",
+        inputs: ["cart"],
+        output: "/data/totals/:cart",
+        run: (tx, { cart }) => Number(tx.get(`/data/carts/${cart}`) ?? 0) * 2
+      })
+      const start = enzyme("start", (tx, { payload }) => tx.start("total", { cart: String(payload) }))
+      const stop = enzyme("stop", (tx, { payload }) => tx.stop(String(payload)))
+      const space = yield* machine.boot([put, start, stop, total])
+      const sent = Effect.fnUntraced(function*(name: string, payload: Value) {
+        const { id } = yield* space.signal({ signal: `/signals/${name}`, payload })
+        yield* space.step
+        return (yield* space.receipt(id))!.handlings[0]!.value
+      })
+      yield* sent("put", [["/data/carts/a", 1], ["/data/carts/b", 1]])
+      const kept = yield* sent("start", "a")
+      assert.strictEqual(yield* pulled(space, "/data/totals/a"), 2)
+      const then = yield* space.head
+      yield* sent("start", "b")
+      assert.strictEqual(yield* pulled(space, "/data/totals/b"), 2)
+      yield* sent("stop", kept)
+      yield* sent("put", [["/data/carts/a", 5], ["/data/carts/b", 5]])
+      yield* takenBack(space, then)
+      assert.deepStrictEqual([yield* pulled(space, "/data/totals/a"), yield* pulled(space, "/data/totals/b")], [2, undefined])
+      yield* sent("put", [["/data/carts/a", 7], ["/data/carts/b", 7]])
+      assert.deepStrictEqual([yield* pulled(space, "/data/totals/a"), yield* pulled(space, "/data/totals/b")], [14, undefined])
+      assert.lengthOf(yield* space.below("/sys/pieces", { limit: 10 }), 1)
+      yield* replays(space)
+    }))
+
+  it.effect("has what a materializer made made again, where nothing that it read was taken back, and so by a module that comes later", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const index = Materializer.make({
+        name: "index",
+        writes: ["/data/index/**"],
+        run: (tx) => {
+          for (const id of tx.list("/data/orders")) tx.set(`/data/index/${String(tx.get(`/data/orders/${id}`))}`, id)
+        }
+      })
+      const late = Computation.make({ name: "late", output: "/data/late", run: (tx) => tx.list("/data/orders").length })
+      const first = yield* machine.boot([put])
+      yield* first.signal({ signal: "/signals/put", payload: [["/data/orders/a", "tea"]] })
+      yield* first.step
+      const space = yield* machine.boot([put, index, late])
+      assert.strictEqual(yield* pulled(space, "/data/late"), 1)
+      assert.strictEqual(yield* space.get("/data/index/tea"), "a")
+      const without = yield* machine.boot([put, index])
+      yield* takenBack(without, 0)
+      assert.strictEqual(yield* without.get("/data/index/tea"), "a")
+      assert.isUndefined(yield* without.get("/data/late"))
+      const again = yield* machine.boot([put, index, late])
+      assert.strictEqual(yield* pulled(again, "/data/late"), 1)
+      yield* replays(again)
+    }))
+})
+
+describe("why", () => {
+  it.effect("names a rollback as what gave a document its value of then", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const space = yield* machine.boot([put])
+      for (const value of [1, 2]) yield* controlled(space, space.set("/data/a", value))
+      yield* takenBack(space, (yield* space.head) - 1)
+      const reason = yield* space.examine((archive) => why(archive, "/data/a"))
+      assert.deepStrictEqual([reason?.before, reason?.value, reason?.writers.map(({ by }) => by)], [2, 1, ["rollback"]])
+      yield* controlled(space, space.set("/data/a", 3))
+      assert.deepStrictEqual((yield* space.examine((archive) => why(archive, "/data/a")))?.writers.map(({ by }) => by), ["capture"])
+    }))
+})

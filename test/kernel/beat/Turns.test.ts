@@ -1,0 +1,65 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Layer } from "effect"
+import { defaults, Pacemaker } from "systole"
+import * as MemoryStore from "../../../src/persistence/MemoryStore.ts"
+import * as TestKernel from "../../support/TestKernel.ts"
+import * as TestPacemaker from "../../support/TestPacemaker.ts"
+import { enzyme } from "../Kit.ts"
+
+const GROUP_TURNS = 2
+
+/** A host whose turns are taken by hand. */
+const host = () => {
+  const asked: Array<{ readonly run: () => void; readonly again: boolean }> = []
+  const layer = Layer.effect(Pacemaker, Effect.map(Pacemaker, (real) => ({ ...real, turn: (run, again = false) => void asked.push({ run, again }) }))).pipe(Layer.provide(TestPacemaker.layer))
+  /** Takes the one turn that is asked for; answers whether it was asked for again. */
+  const take = (): boolean => {
+    assert.strictEqual(asked.length, 1)
+    const { again, run } = asked.shift()!
+    run()
+    return again
+  }
+  return { asked, take, layer: TestKernel.layer({ limits: { ...defaults, groupTurns: GROUP_TURNS } }, MemoryStore.layer, layer) }
+}
+
+describe("a group", () => {
+  const open = Effect.gen(function*() {
+    const space = yield* TestKernel.space([enzyme("count", (tx) => tx.increment("/data/n"))])
+    const post = Effect.forkChild(space.signal({ signal: "/signals/count" }), { startImmediately: true })
+    return { post, answered: (fiber: Fiber.Fiber<unknown, unknown>) => fiber.pollUnsafe() !== undefined }
+  })
+
+  for (const more of [0, 1, GROUP_TURNS]) {
+    it.effect(`begins one turn after the last that came, of which ${more} came a turn after another`, () => {
+      const { asked, layer, take } = host()
+      return Effect.gen(function*() {
+        const { answered, post } = yield* open
+        take()
+        const fibers = [yield* post]
+        for (let i = 0; i < more; i++) {
+          fibers.push(yield* post)
+          assert.strictEqual(take(), i > 0)
+          assert.isFalse(fibers.some(answered))
+        }
+        assert.strictEqual(take(), more > 0)
+        yield* Effect.forEach(fibers, Fiber.join)
+        assert.deepStrictEqual(asked, [])
+      }).pipe(Effect.provide(layer))
+    })
+  }
+
+  it.effect("waits for more no longer than its limit says", () => {
+    const { layer, take } = host()
+    return Effect.gen(function*() {
+      const { answered, post } = yield* open
+      take()
+      const first = yield* post
+      for (let turn = 0; turn <= GROUP_TURNS; turn++) {
+        assert.isFalse(answered(first))
+        yield* post
+        take()
+      }
+      yield* Fiber.join(first)
+    }).pipe(Effect.provide(layer))
+  })
+})

@@ -1,0 +1,73 @@
+/**
+ * Runs many beats, and prints how many bytes each signal left in the old generation of V8's heap.
+ *
+ * @module
+ */
+import { Effect, Layer } from "effect"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import process from "node:process"
+import { getHeapSpaceStatistics } from "node:v8"
+import { Computation, defaults, Enzyme, Kernel, KernelSettings, Registry } from "systole"
+import sqlite from "../../../plugins/sqlite.ts"
+import * as HostPacemaker from "../../../src/main/HostPacemaker.ts"
+import { platform } from "../../../src/main/node.ts"
+import { collectV8 } from "../../../src/main/Rest.ts"
+import * as HashLayer from "../../support/HashLayer.ts"
+
+/** Signals before anything is measured, signals that are measured, how many of them come at once, and for how many targets. */
+const WARM = 16_000
+const MEASURED = 32_000
+const AT_ONCE = Number(process.argv[2])
+const TARGETS = Number(process.argv[3])
+
+const old = (): number => getHeapSpaceStatistics().find(({ space_name }) => space_name === "old_space")!.space_used_size
+
+const count = Enzyme.make({
+  name: "count",
+  query: "/signals/young/count",
+  bind: ["/data/young"],
+  lane: "space",
+  writes: ["/data/young/**"],
+  run: (tx, event) => tx.set(event.target!, event.payload)
+})
+
+const sum = Computation.make({
+  name: "sum",
+  output: "/data/sum",
+  run: (tx) => Number(tx.get("/data/young/k0#/n") ?? 0) + 1
+})
+
+const folder = mkdtempSync(join(tmpdir(), "systole-young-"))
+const layer = Kernel.layer.pipe(
+  Layer.provide(Layer.mergeAll(sqlite.provides.persistence!({ folder, options: {} }).pipe(Layer.provide(HashLayer.layer)), HashLayer.layer, HostPacemaker.layer(platform.turn), Registry.layer)),
+  Layer.provide(Layer.succeed(KernelSettings, { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults }))
+)
+
+const program = Effect.gen(function*() {
+  const kernel = yield* Kernel
+  yield* kernel.register(count)
+  yield* kernel.register(sum)
+  const space = yield* kernel.space("young")
+  let sent = 0
+  let left = 0
+  let seen = old()
+  while (sent < WARM + MEASURED) {
+    for (let i = 0; i < AT_ONCE; i++) {
+      const n = sent++
+      space.post({ signal: "/signals/young/count", target: `/data/young/k${n % TARGETS}`, payload: { n } }, { accepted: () => {}, fail: (error) => { throw error } })
+    }
+    yield* space.idle
+    // All that is there comes of age with a collection of the whole heap, as it does while a server rests.
+    if (sent - AT_ONCE < WARM && sent >= WARM) yield* Effect.promise(collectV8)
+    // What such a collection takes back does not count.
+    const now = old()
+    if (sent > WARM) left += Math.max(0, now - seen)
+    seen = now
+  }
+  return Math.round(left / MEASURED)
+})
+
+console.log(await Effect.runPromise(Effect.scoped(Effect.provide(program, layer))))
+rmSync(folder, { recursive: true, force: true })

@@ -1,0 +1,22 @@
+import { assert, describe, it } from "@effect/vitest"
+import { ChurnMap } from "../../../src/kernel/inbox/ChurnMap.ts"
+import * as Dice from "../../support/Dice.ts"
+
+describe("ChurnMap", () => {
+  it("is a map in its order, whatever comes and goes", () => {
+    for (let seed = 0; seed < 4; seed++) {
+      const roll = Dice.make(seed)
+      const [map, model] = [new ChurnMap<number, number>(), new Map<number, number>()]
+      for (let move = 0; move < 20_000; move++) {
+        // It grows for a while, and shrinks for a while.
+        const key = roll(2000)
+        if (roll(10) < (move % 8000 < 4000 ? 7 : 3)) {
+          map.set(key, move)
+          model.set(key, move)
+        } else assert.strictEqual(map.delete(key), model.delete(key))
+        assert.deepStrictEqual([map.get(key), map.has(key), map.size], [model.get(key), model.has(key), model.size])
+        if (move % 500 === 0) assert.deepStrictEqual([[...map.keys()], [...map.values()]], [[...model.keys()], [...model.values()]])
+      }
+    }
+  })
+})

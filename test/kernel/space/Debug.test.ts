@@ -1,0 +1,68 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect as Fx, Layer } from "effect"
+import { Computation, Effect, Kernel } from "systole"
+import { RunWatch, type Stop } from "../../../src/kernel/watchdog/RunWatch.ts"
+import * as TestKernel from "../../support/TestKernel.ts"
+import { enzyme, turns } from "../Kit.ts"
+
+const put = enzyme("put", (tx, { payload }) => tx.set("/data/one", payload))
+
+/** A space of two nodes, one of which shows the other, and where those who watch were told to stop. */
+const watched = (pace: "manual" | "demand") => {
+  const stops: Array<Stop & { readonly seen: unknown }> = []
+  let seen: unknown
+  const make = Fx.gen(function*() {
+    const kernel = yield* Kernel
+    yield* kernel.register(Computation.make({ name: "double", output: "/data/double", run: (tx) => (seen = "double ran", Number(tx.get("/data/one") ?? 0) * 2) }))
+    yield* kernel.register(Effect.make({ name: "show", read: (tx) => tx.get("/data/double"), deliver: () => {} }))
+    return yield* TestKernel.space([put])
+  })
+  const watch = Layer.succeed(RunWatch, { enter: () => {}, leave: () => {}, rechecks: false, stop: (at) => void stops.push({ ...at, seen }) })
+  return { make, stops, forget: () => void (seen = undefined), layer: TestKernel.layer({ pace }).pipe(Layer.provide(watch)) }
+}
+
+describe("A space that is stepped through", () => {
+  it.effect("tells whoever watches before each run of the nodes with a breakpoint, and why it runs", () => {
+    const { forget, layer, make, stops } = watched("manual")
+    return Fx.gen(function*() {
+      const space = yield* make
+      yield* space.step
+      yield* space.debug.breakAt(["double", "nobody"])
+      forget()
+      yield* space.signal({ signal: "/signals/put", payload: 3 })
+      yield* space.step
+      assert.deepStrictEqual(stops, [{ beat: 1, node: "double", causes: ["/data/one"], seen: undefined }])
+      assert.deepStrictEqual(yield* space.debug.view, { beat: 1, breakpoints: ["double", "nobody"], held: true })
+      yield* space.debug.breakAt([])
+      yield* space.signal({ signal: "/signals/put", payload: 4 })
+      yield* space.step
+      assert.lengthOf(stops, 1)
+      assert.strictEqual(yield* space.get("/data/double"), 8)
+    }).pipe(Fx.provide(layer))
+  })
+
+  it.effect("takes what is asked while it is held, runs one beat for each step, and goes on by itself when it is let go", () => {
+    const { layer, make } = watched("demand")
+    return Fx.gen(function*() {
+      const space = yield* make
+      yield* space.idle
+      const { beat } = yield* space.debug.view
+      assert.deepInclude(yield* space.control.hold, { state: "running", held: true })
+      const ids = yield* Fx.forEach([1, 2, 3], (payload) => Fx.map(space.signal({ signal: "/signals/put", payload }), ({ id }) => id))
+      yield* turns()
+      assert.deepInclude(yield* space.debug.view, { beat, held: true })
+      assert.isUndefined(yield* space.receipt(ids[0]!).pipe(Fx.map((receipt) => receipt?.handlings[0])))
+      // Events of one lane share no beat.
+      for (let i = 1; i <= 2; i++) {
+        assert.strictEqual(yield* space.step, beat + i)
+        yield* turns()
+        assert.strictEqual(yield* space.get("/data/one"), i)
+        assert.strictEqual(yield* space.get("/data/double"), i * 2)
+      }
+      assert.deepInclude(yield* space.control.release, { held: false })
+      yield* space.idle
+      assert.strictEqual(yield* space.get("/data/double"), 6)
+      assert.deepInclude(yield* space.debug.view, { beat: beat + 3, held: false })
+    }).pipe(Fx.provide(layer))
+  })
+})

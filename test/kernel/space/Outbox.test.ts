@@ -1,0 +1,395 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Clock, Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { CurrentReporter, type Kernel, replay, Reporter, type Space, type Told, verify } from "systole"
+import * as TestKernel from "../../support/TestKernel.ts"
+import { controlled, enzyme, steps, turns } from "../Kit.ts"
+import * as Town from "../Town.ts"
+
+/** Sends what it is given to space b; there, it is written down. */
+const enzymes = [
+  enzyme("send", (tx, { payload }) => {
+    for (const item of payload as ReadonlyArray<unknown>) tx.signal({ signal: "/signals/take", space: "b", payload: item })
+    tx.increment("/data/sent")
+  }),
+  enzyme("take", (tx, { id, payload }) => tx.append("/data/taken", [payload, id])),
+  enzyme("ping", (tx, { payload }) => {
+    tx.increment("/data/pings")
+    tx.signal({ signal: "/signals/ping", space: payload === "a" ? "b" : "a", payload: payload === "a" ? "b" : "a" })
+  })
+]
+
+const taken = (space: Space) => Effect.map(space.get("/data/taken"), (list) => ((list ?? []) as ReadonlyArray<readonly [unknown, string]>).map(([payload]) => payload))
+
+const spaces = (kernel: Kernel["Service"]) => Effect.all([kernel.space("a"), kernel.space("b")])
+
+const isReplayedEqual = Effect.fnUntraced(function*(space: Space) {
+  const head = yield* space.head
+  assert.isUndefined((yield* space.examine((archive) => replay(archive, 0, head))).difference, space.name)
+  assert.isUndefined((yield* space.examine(verify)).fault)
+})
+
+/** Has space a send, and lets the host take its turns. */
+const send = (a: Space, ...items: ReadonlyArray<unknown>) =>
+  Effect.gen(function*() {
+    yield* a.signal({ signal: "/signals/send", payload: items })
+    yield* a.step
+    yield* turns()
+  })
+
+describe("a signal to another space", () => {
+  it.effect("arrives there as an event with an id of its own, in order, once, and its own space does not take it", () =>
+    Effect.gen(function*() {
+      const [a, b] = yield* spaces(yield* (yield* Town.make(enzymes)).boot())
+      yield* send(a, 1, new Map([["two", 2n]]), 3)
+      yield* steps(b, 3)
+      assert.deepStrictEqual(yield* taken(b), [1, new Map([["two", 2n]]), 3])
+      yield* steps(a, 2)
+      assert.deepStrictEqual(yield* taken(a), [])
+      const ids = ((yield* b.get("/data/taken")) as ReadonlyArray<readonly [unknown, string]>).map(([, id]) => id)
+      for (const id of ids) {
+        assert.match(id, /^[0-9a-f]{32}$/)
+        assert.strictEqual((yield* b.receipt(id))?.status, "handled")
+      }
+      assert.strictEqual(new Set(ids).size, 3)
+      for (const space of [a, b]) yield* isReplayedEqual(space)
+    }))
+
+  it.effect("runs by itself, and idle waits for its delivery", () =>
+    Effect.gen(function*() {
+      const [a, b] = yield* spaces(yield* (yield* Town.make(enzymes)).boot({ pace: "demand" }))
+      yield* a.signal({ signal: "/signals/send", payload: [1] })
+      yield* a.idle
+      yield* b.idle
+      assert.deepStrictEqual(yield* taken(b), [1])
+    }))
+
+  it.effect("is delivered after a crash before the receiver had it", () =>
+    Effect.gen(function*() {
+      const town = yield* Town.make(enzymes)
+      const [a, b] = yield* spaces(yield* town.boot())
+      yield* town.hold("b")
+      yield* send(a, 1, 2)
+      assert.strictEqual(yield* b.head, -1)
+      const kernel = yield* town.boot()
+      yield* town.release("b")
+      // The receiver is opened by what waits for it.
+      yield* kernel.space("a")
+      yield* turns()
+      const again = yield* kernel.space("b")
+      yield* steps(again, 3)
+      assert.deepStrictEqual(yield* taken(again), [1, 2])
+      yield* isReplayedEqual(again)
+    }))
+
+  it.effect("is handled once after a crash between its delivery and the end of its row", () =>
+    Effect.gen(function*() {
+      for (const handled of [false, true]) {
+        const town = yield* Town.make(enzymes)
+        const [a, b] = yield* spaces(yield* town.boot())
+        yield* town.hold("b")
+        yield* send(a, 1, 2)
+        yield* town.hold("a")
+        yield* town.release("b")
+        yield* turns()
+        if (handled) yield* steps(b, 2)
+        const kernel = yield* town.boot()
+        yield* town.release("a")
+        const again = yield* kernel.space("a")
+        yield* turns()
+        const there = yield* kernel.space("b")
+        yield* steps(there, 3)
+        assert.deepStrictEqual(yield* taken(there), [1, 2], `handled before: ${handled}`)
+        for (const space of [again, there]) yield* isReplayedEqual(space)
+        assert.deepStrictEqual(yield* again.examine(({ store }) => [...store.queue()]), [])
+      }
+    }))
+
+  it.effect("does not leave when its beat is lost", () =>
+    Effect.gen(function*() {
+      const town = yield* Town.make(enzymes)
+      const [a] = yield* spaces(yield* town.boot())
+      yield* a.signal({ signal: "/signals/send", payload: [1] })
+      yield* town.hold("a")
+      yield* Effect.forkChild(a.step, { startImmediately: true })
+      yield* turns()
+      const kernel = yield* town.boot()
+      yield* town.release("a")
+      const [, b] = yield* spaces(kernel)
+      yield* steps(b, 2)
+      assert.deepStrictEqual(yield* taken(b), [])
+      yield* (yield* kernel.space("a")).step
+      yield* turns()
+      yield* steps(b, 2)
+      assert.deepStrictEqual(yield* taken(b), [1])
+    }))
+
+  it.effect("waits while the receiver is full, which is told once where it stays so, and then arrives, in order", () =>
+    Effect.gen(function*() {
+      const limits = { ...TestKernel.settings.limits, inboxSignals: 2 }
+      const log: Array<Told> = []
+      const town = yield* Town.make(enzymes)
+      const [a, b] = yield* spaces(yield* Effect.provideService(town.boot({ limits, tempo: 10 }), CurrentReporter, new Reporter((told) => log.push(told))))
+      yield* b.signal({ signal: "/signals/take", payload: "x" })
+      yield* send(a, 1, 2, 3)
+      assert.deepStrictEqual(log, [])
+      for (let i = 0; i < 3; i++) {
+        yield* TestClock.adjust(10 * 2 ** i)
+        yield* turns()
+      }
+      assert.deepStrictEqual(log.map(({ severity, space, topic }) => [severity, topic, space]), [["sev:warn", "outbox/waiting", "a"]])
+      assert.match(log[0]!.note, /^space "b" takes nothing: InboxFull/)
+      for (let i = 0; i < 6; i++) {
+        yield* b.step
+        yield* TestClock.adjust(1000)
+        yield* turns()
+      }
+      assert.deepStrictEqual(yield* taken(b), ["x", 1, 2, 3])
+    }))
+
+  it.effect("waits in the store, and arrives in order all the same, though the window in memory is small and the power goes", () =>
+    Effect.gen(function*() {
+      const settings = { limits: { ...TestKernel.settings.limits, captureSignals: 4 } }
+      const town = yield* Town.make(enzymes)
+      const items = Array.from({ length: 50 }, (_, i) => i)
+      const [a] = yield* spaces(yield* town.boot(settings))
+      yield* town.hold("b")
+      yield* send(a, ...items)
+      yield* turns()
+      const kernel = yield* town.boot(settings)
+      yield* town.release("b")
+      const again = yield* kernel.space("a")
+      yield* send(again, 50, 51)
+      const b = yield* kernel.space("b")
+      for (let i = 0; i < 60; i++) {
+        yield* b.step
+        yield* turns(2)
+      }
+      assert.deepStrictEqual(yield* taken(b), [...items, 50, 51])
+      assert.deepStrictEqual(yield* again.examine(({ store }) => [...store.queue()]), [])
+      for (const space of [again, b]) yield* isReplayedEqual(space)
+    }))
+
+  it.effect("is not overtaken by a smaller one that the receiver has room for", () =>
+    Effect.gen(function*() {
+      const limits = { ...TestKernel.settings.limits, inboxBytes: 400 }
+      const [a, b] = yield* spaces(yield* (yield* Town.make(enzymes)).boot({ limits, tempo: 10 }))
+      yield* b.signal({ signal: "/signals/take", payload: "x" })
+      const large = "l".repeat(250)
+      yield* send(a, large, "small")
+      for (let i = 0; i < 5; i++) {
+        yield* b.step
+        yield* TestClock.adjust(1000)
+        yield* turns()
+      }
+      assert.deepStrictEqual(yield* taken(b), ["x", large, "small"])
+    }))
+
+  it.effect("waits while the receiver's disk is broken, and arrives once", () =>
+    Effect.gen(function*() {
+      const town = yield* Town.make(enzymes)
+      const kernel = yield* town.boot({ tempo: 10 })
+      const [a] = yield* spaces(kernel)
+      town.breakDisk("b", true)
+      yield* send(a, 1, 2)
+      yield* TestClock.adjust(10)
+      yield* turns()
+      town.breakDisk("b", false)
+      yield* TestClock.adjust(100)
+      yield* turns()
+      const b = yield* kernel.space("b")
+      yield* steps(b, 3)
+      assert.deepStrictEqual(yield* taken(b), [1, 2])
+    }))
+
+  it.effect("goes to the sender's dead letters where there is no such space, and from there again when there is", () =>
+    Effect.gen(function*() {
+      const town = yield* Town.make(enzymes)
+      const kernel = yield* town.boot({ create: "explicit" })
+      const a = yield* kernel.space("a", { create: true })
+      yield* send(a, 1, { n: 2 })
+      yield* steps(a, 2)
+      const { letters } = yield* a.dead({ limit: 10 })
+      assert.deepStrictEqual(letters.map(({ code, enzyme, space }) => [code, enzyme, space]), [["space/unknown", "space:b", "b"], ["space/unknown", "space:b", "b"]])
+      assert.deepStrictEqual((yield* TestKernel.diagnostics(a)).map(({ code, sev }) => [code, sev]), [["space/unknown", "sev:crit"], ["space/unknown", "sev:crit"]])
+      assert.deepInclude(yield* a.letter(letters[1]!.id, "space:b"), { payload: { n: 2 } })
+      assert.strictEqual((yield* a.receipt(letters[0]!.id))?.status, "dead")
+      const b = yield* kernel.space("b", { create: true })
+      for (const { enzyme, id } of letters) yield* controlled(a, a.redeliver(id, enzyme))
+      yield* turns()
+      yield* steps(b, 3)
+      assert.deepStrictEqual(yield* taken(b), [1, { n: 2 }])
+      assert.deepStrictEqual((yield* a.dead({ limit: 10 })).letters, [])
+      for (const space of [a, b]) yield* isReplayedEqual(space)
+    }))
+
+  it.effect("keeps its wait in the dead letters: sent again from there, it is due when it would have been", () =>
+    Effect.gen(function*() {
+      for (const passed of [400, 2000]) {
+        const town = yield* Town.make([
+          enzyme("late", (tx) => tx.signal({ signal: "/signals/take", space: "b", payload: "late", at: { ms: 1000 } })),
+          enzyme("take", (tx) => tx.append("/data/taken", [tx.now]))
+        ])
+        const kernel = yield* town.boot({ create: "explicit" })
+        const a = yield* kernel.space("a", { create: true })
+        const start = yield* Clock.currentTimeMillis
+        yield* a.signal({ signal: "/signals/late" })
+        yield* a.step
+        yield* turns()
+        yield* a.step
+        const { letters: [letter] } = yield* a.dead({ limit: 10 })
+        const b = yield* kernel.space("b", { create: true })
+        yield* TestClock.adjust(passed)
+        yield* controlled(a, a.redeliver(letter!.id, letter!.enzyme))
+        yield* turns()
+        yield* b.step
+        assert.deepStrictEqual(yield* b.get("/data/taken"), passed < 1000 ? undefined : [[start + passed]])
+        yield* TestClock.adjust(1000)
+        yield* b.step
+        assert.lengthOf((yield* b.get("/data/taken")) as ReadonlyArray<unknown>, 1)
+        for (const space of [a, b]) yield* isReplayedEqual(space)
+      }
+    }))
+
+  it.effect("that was given up stays given up when the space is opened again before the beat", () =>
+    Effect.gen(function*() {
+      const town = yield* Town.make(enzymes)
+      const kernel = yield* town.boot({ create: "explicit" })
+      yield* send(yield* kernel.space("a", { create: true }), 1)
+      const again = yield* (yield* town.boot({ create: "explicit" })).space("a")
+      yield* turns()
+      yield* again.step
+      assert.deepStrictEqual((yield* again.dead({ limit: 10 })).letters.map(({ code }) => code), ["space/unknown"])
+      yield* again.step
+      assert.lengthOf(yield* TestKernel.diagnostics(again), 1)
+    }))
+
+  it.effect("may name its own space, and is then as any other", () =>
+    Effect.gen(function*() {
+      const kernel = yield* (yield* Town.make([
+        enzyme("start", (tx) => tx.signal({ signal: "/signals/next", space: "a", payload: 1, at: { beats: 2 } })),
+        enzyme("next", (tx) => tx.set("/data/next", tx.beat))
+      ])).boot()
+      const a = yield* kernel.space("a")
+      yield* a.signal({ signal: "/signals/start" })
+      yield* steps(a, 3)
+      assert.strictEqual(yield* a.get("/data/next"), 2)
+      yield* isReplayedEqual(a)
+    }))
+
+  it.effect("keeps its wait where it arrives, and is refused with a beat's number or a name that is none", () =>
+    Effect.gen(function*() {
+      const kernel = yield* (yield* Town.make([
+        enzyme("late", (tx) => tx.signal({ signal: "/signals/take", space: "b", payload: "late", at: { beats: 2 } })),
+        enzyme("beat", (tx) => tx.signal({ signal: "/signals/take", space: "b", at: { beat: 99 } })),
+        enzyme("name", (tx) => tx.signal({ signal: "/signals/take", space: "No Space" })),
+        enzyme("take", (tx) => tx.set("/data/taken", tx.beat))
+      ])).boot()
+      const [a, b] = yield* spaces(kernel)
+      yield* steps(b, 5)
+      const ids = []
+      for (const name of ["beat", "name", "late"]) ids.push((yield* a.signal({ signal: `/signals/${name}` })).id)
+      yield* a.step
+      yield* turns()
+      for (const id of ids.slice(0, 2)) assert.strictEqual((yield* a.receipt(id))?.handlings[0]?.error?.code, "signal/invalid")
+      yield* steps(b, 3)
+      assert.strictEqual(yield* b.get("/data/taken"), 6)
+      for (const space of [a, b]) yield* isReplayedEqual(space)
+    }))
+
+  for (const [name, at] of [["milliseconds", { ms: 1000 }], ["beats", { beats: 4 }]] as const) {
+    it.effect(`keeps its wait in ${name} when it is delivered again after a crash, before or after the receiver had it, and runs once`, () =>
+      Effect.gen(function*() {
+        for (const crash of ["before", "between", "after"] as const) {
+          const town = yield* Town.make([
+            enzyme("late", (tx) => tx.signal({ signal: "/signals/take", space: "b", payload: "late", at })),
+            enzyme("take", (tx) => tx.append("/data/taken", [tx.beat, tx.now]))
+          ])
+          const settings = { tempo: 250 }
+          const start = yield* Clock.currentTimeMillis
+          const [a, b] = yield* spaces(yield* town.boot(settings))
+          yield* town.hold("b")
+          yield* a.signal({ signal: "/signals/late" })
+          yield* a.step
+          yield* turns()
+          if (crash !== "before") {
+            yield* town.hold("a")
+            yield* town.release("b")
+            yield* turns()
+          }
+          if (crash === "after") yield* steps(b, 2)
+          yield* TestClock.adjust(300)
+          const kernel = yield* town.boot(settings)
+          yield* town.release("a")
+          yield* town.release("b")
+          yield* kernel.space("a")
+          yield* turns()
+          const there = yield* kernel.space("b")
+          while ((yield* there.head) < 3) {
+            yield* there.step
+            assert.deepStrictEqual(yield* taken(there), [], crash)
+          }
+          yield* TestClock.adjust(699)
+          yield* steps(there, 1)
+          assert.deepStrictEqual(yield* taken(there), [], crash)
+          yield* TestClock.adjust(1)
+          yield* steps(there, 2)
+          assert.deepStrictEqual(yield* there.get("/data/taken"), [[5, start + 1000]], crash)
+          yield* isReplayedEqual(there)
+        }
+      }))
+  }
+
+  it.effect("carries its depth: a chain between two spaces ends at the limit on hops", () =>
+    Effect.gen(function*() {
+      const limits = { ...TestKernel.settings.limits, hops: 4 }
+      const [a, b] = yield* spaces(yield* (yield* Town.make(enzymes)).boot({ limits, pace: "demand" }))
+      yield* a.signal({ signal: "/signals/ping", payload: "a" })
+      for (let i = 0; i < 4; i++) yield* Effect.all([a.idle, b.idle])
+      assert.deepStrictEqual([yield* a.get("/data/pings"), yield* b.get("/data/pings")], [3, 2])
+      assert.deepStrictEqual((yield* b.dead({ limit: 10 })).letters.map(({ code }) => code), ["signal/storm"])
+      for (const space of [a, b]) yield* isReplayedEqual(space)
+    }))
+
+  for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
+    it.effect(`is handled once and in order, whatever the power and the disks do (life ${seed})`, () =>
+      Effect.gen(function*() {
+        const town = yield* Town.make(enzymes)
+        const settings = { tempo: 10, limits: { ...TestKernel.settings.limits, inboxSignals: 6 } }
+        let kernel = yield* town.boot(settings)
+        let state = seed
+        const roll = (bound: number): number => (state = (state * 48271) % 2147483647) % bound
+        const sent: Array<number> = []
+        const beat = (name: string) => Effect.flatMap(kernel.space(name), (space) => Effect.forkChild(Effect.ignore(space.step), { startImmediately: true }))
+        for (let i = 0; i < 60; i++) {
+          const kind = roll(10)
+          if (kind < 4) {
+            yield* town.release("a")
+            const a = yield* kernel.space("a")
+            yield* a.signal({ signal: "/signals/send", payload: [sent.length, sent.length + 1] })
+            sent.push(sent.length, sent.length + 1)
+            yield* beat("a")
+          } else if (kind < 6) yield* beat(kind === 4 ? "a" : "b")
+          else if (kind === 6) kernel = yield* town.boot(settings)
+          else if (kind === 7) yield* roll(2) === 0 ? town.hold("b") : town.release("b")
+          else if (kind === 8) yield* town.hold("a")
+          else town.breakDisk("b", roll(2) === 0)
+          yield* turns(roll(6))
+          yield* TestClock.adjust(roll(50))
+        }
+        town.breakDisk("b", false)
+        for (const name of ["a", "b"]) yield* town.release(name)
+        kernel = yield* town.boot(settings)
+        for (let i = 0; i < 2 * sent.length + 10; i++) {
+          yield* beat("a")
+          yield* beat("b")
+          yield* TestClock.adjust(1000)
+          yield* turns(4)
+        }
+        const [a, b] = yield* spaces(kernel)
+        assert.deepStrictEqual(yield* taken(b), sent)
+        assert.deepStrictEqual(yield* a.examine(({ store }) => [...store.queue()]), [])
+        for (const space of [a, b]) yield* isReplayedEqual(space)
+      }))
+  }
+})

@@ -1,0 +1,323 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { Effect as Node, type Kernel, type Settings, type Space } from "systole"
+import * as Dice from "../../support/Dice.ts"
+import { enzyme, turns } from "../Kit.ts"
+import * as Town from "../Town.ts"
+
+/** Counts what comes, at once or later, and sends on. */
+const enzymes = [
+  enzyme("add", (tx, { payload }) => tx.increment("/data/sum", Number(payload))),
+  enzyme("later", (tx, { payload }) => tx.signal({ signal: "/signals/add", payload: 1, at: { ms: Number(payload) } })),
+  enzyme("send", (tx, { payload }) => tx.signal({ signal: "/signals/add", space: String(payload), payload: 1 })),
+  enzyme("slow", async (tx, { payload }) => {
+    await new Promise<void>((resolve) => void slow.push(resolve))
+    tx.increment("/data/sum", Number(payload))
+  })
+]
+
+/** Runs that wait until a test ends them. */
+const slow: Array<() => void> = []
+
+const few: Partial<Settings> = { pace: "demand", create: "on-demand", open: 20 }
+const names = (count: number) => Array.from({ length: count }, (_, i) => `s${i}`)
+const add = (space: Space, n = 1) => space.handled({ signal: "/signals/add", payload: n })
+const sum = (space: Space) => Effect.map(space.get("/data/sum"), (value) => value ?? 0)
+
+/** Has the kernel open as many others as close all spaces that can be closed. */
+const crowd = Effect.fnUntraced(function*(kernel: Kernel["Service"], count = 40) {
+  for (const name of names(count)) yield* Effect.flatMap(kernel.space(`crowd-${name}`), (space) => space.idle)
+  yield* turns()
+})
+
+describe("a kernel with more spaces than may be open", () => {
+  it.effect("keeps to the limit, and answers for each space whatever is closed", () =>
+    Effect.gen(function*() {
+      const town = yield* Town.make(enzymes)
+      const kernel = yield* town.boot(few)
+      for (let round = 1; round <= 3; round++) {
+        for (const name of names(200)) {
+          const space = yield* kernel.space(name)
+          assert.strictEqual((yield* add(space)).status, "handled")
+          assert.strictEqual(yield* sum(space), round, name)
+        }
+        yield* turns()
+        assert.strictEqual(town.open().size, 20)
+      }
+      assert.isAtMost(town.most(), 22)
+      assert.lengthOf(yield* kernel.spaces, 200)
+      assert.strictEqual(town.open().size, 20)
+    }))
+
+  it.effect("closes the one whose last use is the longest ago, whichever way it was used", () =>
+    Effect.gen(function*() {
+      const town = yield* Town.make(enzymes)
+      const kernel = yield* town.boot({ ...few, open: 4 })
+      const spaces = yield* Effect.forEach(["a", "b", "c", "d"], (name) => Effect.tap(kernel.space(name), (space) => space.idle))
+      const uses: ReadonlyArray<(space: Space) => Effect.Effect<unknown, unknown>> = [
+        (space) => space.get("/data/x"),
+        (space) => space.head,
+        (space) => Effect.sync(() => void space.post({ signal: "/signals/add", payload: 1 }, { fail: () => {} })),
+        (space) => Effect.sync(() => kernel.opened(space.name)),
+        (space) => space.ops.list({ limit: 1 }),
+        (space) => Stream.runDrain(Stream.take(space.watch("/data/x"), 1)),
+        (space) => space.reader({ name: "r", atoms: [] }).get("/data/x")
+      ]
+      for (const [i, use] of uses.entries()) {
+        for (const space of spaces) yield* space.head
+        yield* turns()
+        assert.deepStrictEqual([...town.open()].sort(), ["a", "b", "c", "d"])
+        yield* use(spaces[0]!)
+        yield* Effect.flatMap(kernel.space(`x${i}`), (space) => space.idle)
+        yield* turns()
+        assert.deepStrictEqual([...town.open()].sort(), ["a", "c", "d", `x${i}`])
+      }
+    }))
+
+  it.effect("has one copy of a space, wherever the one who asks for it is interrupted", () =>
+    Effect.gen(function*() {
+      const town = yield* Town.make(enzymes)
+      const kernel = yield* town.boot({ ...few, open: 1000 })
+      let interrupted = 0
+      for (let operations = 1900; operations < 2048; operations++) {
+        const name = `s${operations}`
+        const spent = Effect.gen(function*() {
+          for (let i = 0; i < operations; i++) yield* Effect.sync(() => i)
+        })
+        // A fiber gives way after 2048 operations, here somewhere in the opening, and is interrupted there.
+        const asking = yield* Effect.forkChild(Effect.andThen(spent, kernel.space(name)), { startImmediately: true })
+        if (asking.pollUnsafe() === undefined) interrupted++
+        yield* Fiber.interrupt(asking)
+        assert.strictEqual(town.open().has(name), kernel.opened(name) !== undefined, `interrupted after ${operations} operations`)
+      }
+      assert.isAbove(interrupted, 20)
+    }))
+
+  it.effect("leaves each handle good: it opens the space again", () =>
+    Effect.gen(function*() {
+      const town = yield* Town.make(enzymes)
+      const kernel = yield* town.boot(few)
+      const space = yield* kernel.space("shop")
+      yield* add(space, 5)
+      const reader = space.reader({ name: "guest", atoms: [] })
+      const asks: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
+        sum(space), space.head, space.control.state, space.receipt("none"), space.list("/data"), space.below("/data", { limit: 3 }), space.pull("/data/sum"),
+        space.ops.list({ limit: 3 }), space.rv.list({ limit: 3 }), space.flow.list({ limit: 3 }), space.graph.view, space.debug.view, space.dead({ limit: 3 }),
+        space.journal(0), reader.get("/data/sum"), reader.list("/data"), space.idle, space.denials,
+        Stream.runHead(space.watch("/data/sum")), Stream.runHead(reader.watch("/data/sum")),
+        Effect.callback((resume) => {
+          space.post({ signal: "/signals/add", payload: 0 }, { settled: (receipt) => resume(Effect.succeed(receipt.status)), fail: (error) => resume(Effect.fail(error)) })
+        })
+      ]
+      for (const ask of asks) {
+        const before = yield* Effect.exit(ask)
+        yield* crowd(kernel)
+        assert.isFalse(town.open().has("shop"))
+        const after = yield* Effect.exit(ask)
+        assert.isTrue(Exit.isSuccess(before) && Exit.isSuccess(after), String(after))
+      }
+      assert.deepStrictEqual(yield* sum(space), 5)
+    }))
+
+  it.effect("keeps open what has a stream, a waiter, a run, an upload or a transfer under way, and closes it after that", () =>
+    Effect.gen(function*() {
+      const town = yield* Town.make(enzymes)
+      const kernel = yield* town.boot(few)
+      const fork = <A, E>(effect: Effect.Effect<A, E>) => Effect.forkChild(Effect.exit(effect), { startImmediately: true })
+      const space = (name: string) => kernel.space(name)
+      const watched = yield* fork(Stream.runDrain((yield* space("watched")).watch("/data/sum")))
+      const followed = yield* fork(Stream.runDrain((yield* space("followed")).beats))
+      const waited = yield* space("waited")
+      const later = yield* waited.signal({ signal: "/signals/add", payload: 1, at: { ms: 60_000 } })
+      const settled = yield* fork(waited.settled(later.id))
+      const running = yield* fork((yield* space("running")).handled({ signal: "/signals/slow", payload: 3 }))
+      const upload = yield* (yield* space("upload")).content
+      upload.writer.write(Uint8Array.of(1))
+      yield* town.hold("there")
+      yield* space("there")
+      yield* (yield* space("sender")).signal({ signal: "/signals/send", payload: "there" })
+      const kept = ["watched", "followed", "waited", "running", "upload", "sender", "there"]
+      yield* turns()
+      for (let i = 0; i < 3; i++) {
+        yield* crowd(kernel)
+        assert.deepStrictEqual(kept.filter((name) => !town.open().has(name)), [])
+        assert.deepStrictEqual(town.openings().filter((name) => kept.includes(name)).sort(), kept.toSorted())
+      }
+      for (const fiber of [watched, followed]) yield* Fiber.interrupt(fiber)
+      slow.splice(0).forEach((end) => end())
+      assert.strictEqual(Exit.getSuccess(yield* Fiber.join(running))._tag, "Some")
+      upload.writer.abort()
+      yield* town.release("there")
+      yield* TestClock.adjust(60_000)
+      assert.strictEqual(Exit.getSuccess(yield* Fiber.join(settled))._tag, "Some")
+      yield* turns(20)
+      yield* crowd(kernel)
+      assert.deepStrictEqual(kept.filter((name) => town.open().has(name)), [])
+      assert.deepStrictEqual(yield* Effect.forEach(["waited", "running", "there"], (name) => Effect.flatMap(space(name), sum)), [1, 3, 1])
+    }))
+
+  it.effect("opens a closed space at its moment, and no other one", () =>
+    Effect.gen(function*() {
+      const town = yield* Town.make(enzymes)
+      const kernel = yield* town.boot(few)
+      for (const [i, name] of names(100).entries()) {
+        yield* (yield* kernel.space(name)).handled({ signal: "/signals/later", payload: 10_000 + 1000 * i })
+      }
+      yield* crowd(kernel)
+      const before = town.openings().length
+      yield* TestClock.adjust(9_999)
+      yield* turns()
+      assert.strictEqual(town.openings().length, before)
+      for (let i = 0; i < 30; i++) {
+        yield* TestClock.adjust(i === 0 ? 1 : 1000)
+        yield* turns()
+        assert.deepStrictEqual(town.openings().slice(before), names(i + 1))
+      }
+      assert.isAtMost(town.open().size, 20)
+      for (const [i, name] of names(100).entries()) assert.strictEqual(yield* sum(yield* kernel.space(name)), i < 30 ? 1 : 0, name)
+    }))
+
+  it.effect("tells an effect nothing again when its space is opened again, and tells it the next change", () =>
+    Effect.gen(function*() {
+      const town = yield* Town.make(enzymes)
+      const kernel = yield* town.boot(few)
+      const told: Array<unknown> = []
+      yield* kernel.register(Node.make({ name: "tell", read: (tx) => tx.get("/data/sum"), deliver: (value) => void told.push(value) }))
+      const space = yield* kernel.space("shop")
+      yield* add(space, 1)
+      yield* crowd(kernel)
+      told.length = 0
+      assert.isFalse(town.open().has("shop"))
+      const head = yield* space.head
+      yield* space.idle
+      yield* turns()
+      assert.deepStrictEqual([told, yield* space.head], [[], head])
+      yield* crowd(kernel)
+      yield* add(space, 1)
+      yield* turns()
+      assert.deepStrictEqual(told, [2])
+    }))
+})
+
+describe("a kernel that starts over many spaces", () => {
+  it.effect("opens those that are due and no others, and wakes each of the others at its moment", () =>
+    Effect.gen(function*() {
+      const town = yield* Town.make(enzymes)
+      const before = yield* town.boot(few)
+      for (const [i, name] of names(60).entries()) {
+        const space = yield* before.space(name)
+        if (i % 3 === 0) yield* space.handled({ signal: "/signals/later", payload: 1000 * (1 + i) })
+        else yield* add(space)
+      }
+      yield* turns()
+      const kernel = yield* town.boot(few)
+      yield* TestClock.adjust(30_000)
+      yield* kernel.resume
+      yield* turns(40)
+      assert.deepStrictEqual(town.openings().toSorted(), names(60).filter((_, i) => i % 3 === 0 && i < 30).sort())
+      yield* TestClock.adjust(30_000)
+      yield* turns(40)
+      assert.deepStrictEqual(town.openings().toSorted(), names(60).filter((_, i) => i % 3 === 0).sort())
+      for (const name of names(60)) assert.strictEqual(yield* sum(yield* kernel.space(name)), 1, name)
+    }))
+
+  it.effect("opens what is asked for before what is due", () =>
+    Effect.gen(function*() {
+      const town = yield* Town.make(enzymes)
+      const before = yield* town.boot({ ...few, open: 200 })
+      for (const name of names(100)) yield* (yield* before.space(name)).handled({ signal: "/signals/later", payload: 1000 })
+      yield* add(yield* before.space("shop"))
+      const kernel = yield* town.boot({ ...few, open: 200 })
+      yield* TestClock.adjust(1000)
+      yield* kernel.resume
+      yield* turns(3)
+      assert.strictEqual(yield* sum(yield* kernel.space("shop")), 1)
+      assert.isBelow(town.openings().indexOf("shop"), 10)
+      yield* turns(300)
+      assert.strictEqual(town.openings().length, 101)
+    }))
+
+  it.effect("opens a space that was cut off with something left to do, whatever it was", () =>
+    Effect.gen(function*() {
+      const town = yield* Town.make(enzymes)
+      const before = yield* town.boot(few)
+      const kept = ["sender", "running", "taken"]
+      const [sender, running, taken] = yield* Effect.forEach(kept, (name) => before.space(name))
+      yield* town.hold("there")
+      yield* sender!.handled({ signal: "/signals/send", payload: "there" })
+      yield* Effect.forkChild(Effect.exit(running!.handled({ signal: "/signals/slow", payload: 1 })), { startImmediately: true })
+      yield* turns()
+      assert.isUndefined((yield* running!.signal({ signal: "/signals/add", payload: 2 })).beat)
+      yield* Effect.forkChild(Effect.exit(taken!.signal({ signal: "/signals/later", payload: 0 })), { startImmediately: true })
+      yield* turns()
+      const kernel = yield* town.boot(few)
+      yield* town.release("there")
+      yield* kernel.resume
+      yield* turns(60)
+      assert.deepStrictEqual(kept.filter((name) => !town.openings().includes(name) && name !== "taken"), [])
+      slow.splice(0).forEach((end) => end())
+      yield* turns(60)
+      assert.deepStrictEqual(yield* Effect.forEach(["there", "running", "taken"], (name) => Effect.flatMap(kernel.space(name), sum)), [1, 3, 1])
+    }))
+})
+
+describe("whatever is open and closed", () => {
+  for (const seed of [1, 2, 3, 4, 5, 6]) {
+    it.effect(`each signal is handled once, at its moment, as if all spaces stayed open (seed ${seed})`, () => life(seed, 150))
+  }
+})
+
+/** Signals, looks, time and cuts at random over 30 spaces of which 1 to 6 may be open. */
+const life = (seed: number, length: number) =>
+  Effect.scoped(Effect.gen(function*() {
+    const roll = Dice.make(seed)
+    const town = yield* Town.make(enzymes)
+    const settings = { ...few, open: 1 + roll(6) }
+    let kernel = yield* town.boot(settings)
+    let handles = new Map<string, Space>()
+    let now = 0
+    const sums = new Map<string, number>()
+    const later: Array<{ readonly name: string; readonly at: number }> = []
+    const count = (name: string, n: number) => void sums.set(name, (sums.get(name) ?? 0) + n)
+    const expected = (name: string): number => (sums.get(name) ?? 0) + later.filter((wait) => wait.name === name && wait.at <= now).length
+    const space = Effect.fnUntraced(function*(name: string) {
+      const known = roll(2) === 0 ? handles.get(name) : undefined
+      const found = known ?? (yield* kernel.space(name))
+      handles.set(name, found)
+      return found
+    })
+    for (let i = 0; i < length; i++) {
+      const name = `s${roll(30)}`
+      const kind = roll(10)
+      if (kind < 3) {
+        yield* add(yield* space(name), kind)
+        count(name, kind)
+      } else if (kind === 3) {
+        const wait = roll(5000)
+        yield* (yield* space(name)).handled({ signal: "/signals/later", payload: wait })
+        later.push({ name, at: now + wait })
+      } else if (kind === 4) {
+        const to = `s${roll(30)}`
+        yield* (yield* space(name)).handled({ signal: "/signals/send", payload: to })
+        count(to, 1)
+        yield* turns(12)
+      } else if (kind < 7) assert.strictEqual(yield* sum(yield* space(name)), expected(name), `${name} at ${now}`)
+      else if (kind < 9) {
+        const step = roll(800)
+        now += step
+        yield* TestClock.adjust(step)
+        yield* turns(60)
+      } else if (roll(3) === 0) {
+        handles = new Map()
+        kernel = yield* town.boot(settings)
+        yield* kernel.resume
+        yield* turns(60)
+      }
+    }
+    yield* TestClock.adjust(10_000)
+    now += 10_000
+    yield* turns(200)
+    assert.isAtMost(town.open().size, settings.open)
+    for (const name of names(30)) assert.strictEqual(yield* sum(yield* kernel.space(name)), expected(name), name)
+  }))

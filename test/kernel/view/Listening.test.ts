@@ -1,0 +1,213 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Fiber, Stream } from "effect"
+import { type Batch, Computation, Link, type Space, type SpaceStore } from "systole"
+import * as Inside from "../../support/Inside.ts"
+import * as TestKernel from "../../support/TestKernel.ts"
+import { controlled, enzyme, put, register, turns, write } from "../Kit.ts"
+import * as Machine from "../Machine.ts"
+
+/** What a space has inside for those who listen. */
+interface Listened {
+  readonly ends: ReadonlySet<unknown>
+  readonly listeners: ReadonlySet<unknown>
+  readonly observing: { readonly watchers: { readonly byKey: { readonly size: number } } }
+  readonly body: { store: SpaceStore; readonly derivation: { readonly wants: { readonly size: number } } }
+  readonly error: unknown
+  readonly close: (reason: string) => void
+}
+
+const inside = (space: Space): Listened => Inside.of<Listened>(space)
+
+/** How many are told of beats, of changes or of the end, or wait for something derived. */
+const listening = (space: Space): number => {
+  const { body, ends, listeners, observing } = inside(space)
+  return ends.size + listeners.size + observing.watchers.byKey.size + body.derivation.wants.size
+}
+
+const fork = <A, E>(effect: Effect.Effect<A, E>) => Effect.forkChild(Effect.exit(effect), { startImmediately: true })
+
+const sum = Computation.make({ name: "sum", output: "/data/sum", run: (tx) => Number(tx.get("/data/x") ?? 0) + 1 })
+
+describe("whoever listens", () => {
+  it.effect("and listens anew while a beat is told hears of it once", () =>
+    Effect.gen(function*() {
+      const space = yield* TestKernel.space([])
+      const seen: Array<number> = []
+      yield* fork(Effect.gen(function*() {
+        while (seen.length < 10) yield* Stream.runForEach(Stream.take(space.beats, 1), (beat) => Effect.sync(() => void seen.push(beat)))
+      }))
+      for (const value of [1, 2]) yield* controlled(space, space.set("/data/x", value))
+      yield* turns()
+      assert.deepStrictEqual(seen, [0, 1])
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("no longer leaves nothing behind: who pulled, watched, followed or had enough", () =>
+    Effect.gen(function*() {
+      yield* register(sum)
+      const space = yield* TestKernel.space([])
+      let set = 0
+      for (let i = 0; i < 3; i++) {
+        const pulled = yield* fork(space.pull("/data/sum"))
+        yield* space.step
+        yield* Fiber.join(pulled)
+        yield* Stream.runHead(space.watch("/data/sum"))
+        for (const endless of [Stream.runDrain(space.watch("/data/sum")), Stream.runDrain(space.beats), Effect.asVoid(space.pull("/data/sum"))]) {
+          // What is settled is answered at once, and so waits for no beat.
+          yield* controlled(space, space.set("/data/x", set++))
+          const fiber = yield* fork(endless)
+          assert.isAbove(listening(space), 0)
+          yield* turns()
+          yield* Fiber.interrupt(fiber)
+        }
+      }
+      assert.strictEqual(listening(space), 0)
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("to what is pulled hears of it when its beat is durable, and of that beat once", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const space = yield* machine.boot([sum])
+      yield* controlled(space, space.set("/data/x", 1))
+      yield* machine.hold
+      const seen: Array<number> = []
+      const pulled = yield* fork(Effect.andThen(space.pull("/data/sum"), Stream.runForEach(space.watch("/data/sum"), ({ beat }) => Effect.sync(() => void seen.push(beat)))))
+      const pulling = yield* fork(space.pull("/data/sum"))
+      yield* fork(space.step)
+      yield* machine.held
+      yield* turns()
+      assert.isUndefined(pulling.pollUnsafe())
+      assert.deepStrictEqual(seen, [])
+      yield* machine.release
+      yield* turns()
+      assert.deepStrictEqual(pulling.pollUnsafe(), Exit.succeed(Exit.succeed(2)))
+      assert.deepStrictEqual(seen, [yield* space.head])
+      yield* Fiber.interrupt(pulled)
+    }))
+
+  it.effect("no longer before the gate opened is shown nothing, and the other one is", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      const space = yield* machine.boot([])
+      yield* machine.hold
+      yield* fork(space.set("/data/x", 1))
+      yield* fork(space.step)
+      yield* machine.held
+      const watch = space.watch("/data/x")
+      const seen: Array<string> = []
+      const [gone, here] = yield* Effect.forEach(["gone", "here"], (who) => fork(Stream.runForEach(watch, () => Effect.sync(() => void seen.push(who)))))
+      const read = yield* fork(Effect.andThen(space.get("/data/x"), Effect.sync(() => void seen.push("read"))))
+      for (const fiber of [gone!, read]) yield* Fiber.interrupt(fiber)
+      yield* machine.release
+      yield* turns()
+      assert.deepStrictEqual(seen, ["here"])
+      yield* Fiber.interrupt(here!)
+      assert.strictEqual(listening(space), 0)
+    }))
+
+  it.effect("to what is derived has it derived, though nothing else calls for a beat", () =>
+    Effect.gen(function*() {
+      yield* register(sum)
+      const space = yield* TestKernel.space([])
+      for (const value of [1, 5]) yield* space.set("/data/x", value)
+      yield* space.idle
+      yield* turns()
+      assert.notStrictEqual(yield* space.get("/data/sum"), 6)
+      const seen = yield* fork(Stream.runHead(Stream.filter(space.watch("/data/sum"), ({ value }) => value === 6)))
+      yield* turns()
+      assert.strictEqual(seen.pollUnsafe()?._tag, "Success")
+    }).pipe(Effect.provide(TestKernel.layer({ pace: "demand" }))))
+
+  it.effect("to a space that stops or has stopped is told", () =>
+    Effect.gen(function*() {
+      yield* register(sum)
+      const space = yield* TestKernel.space([])
+      const pulling = yield* fork(space.pull("/data/sum"))
+      inside(space).close("enough")
+      assert.strictEqual((yield* Fiber.join(pulling))._tag, "Failure")
+      yield* Stream.runDrain(space.beats)
+      assert.strictEqual((yield* Effect.flip(Stream.runDrain(space.watch("/data/x")))).code, "space/stopped")
+      assert.strictEqual((yield* Effect.flip(space.pull("/data/sum"))).code, "space/stopped")
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("may stop the space, which then takes nothing more into its store", () =>
+    Effect.gen(function*() {
+      const machine = yield* Machine.make
+      let go = (): void => {}
+      const first = enzyme("first", (tx) => {
+        tx.set("/data/x", 1)
+        tx.signal({ signal: "/signals/slow" })
+      })
+      let isSlow = true
+      const slow = enzyme("slow", () => isSlow ? new Promise<void>((resolve) => { go = resolve }) : undefined)
+      const modules = [first, slow, enzyme("count", (tx) => tx.increment("/data/n"))]
+      const space = yield* machine.boot(modules, { pace: "demand" })
+      yield* space.idle
+      const { body } = inside(space)
+      const late: Array<Batch> = []
+      const { store } = body
+      body.store = new Proxy(store, {
+        get: (target, key) => {
+          if (key === "append") {
+            return (batch: Batch) => {
+              if (inside(space).error !== undefined) late.push(batch)
+              target.append(batch)
+            }
+          }
+          const value: unknown = Reflect.get(target, key, target)
+          return typeof value === "function" ? value.bind(target) : value
+        }
+      })
+      yield* fork(Stream.runForEach(space.watch("/data/x"), ({ beat }) => Effect.sync(() => beat >= 0 && inside(space).close("enough"))))
+      yield* turns()
+      yield* machine.hold
+      yield* fork(space.signal({ signal: "/signals/first" }))
+      yield* machine.held
+      yield* turns()
+      const refused = yield* fork(space.signal({ signal: "/signals/count" }))
+      yield* machine.release
+      yield* turns()
+      assert.strictEqual((yield* Fiber.join(refused))._tag, "Failure")
+      assert.deepStrictEqual(late, [])
+      isSlow = false
+      go()
+      yield* turns()
+      const again = yield* machine.open
+      yield* again.idle
+      assert.deepStrictEqual([yield* again.get("/data/x"), yield* again.get("/data/n")], [1, undefined])
+    }))
+})
+
+describe("a pull of links in a loop", () => {
+  /** Where `/data/far` leads to a derived cell that a gate holds back. */
+  const linked = Effect.gen(function*() {
+    const space = yield* TestKernel.space([put])
+    yield* register(Computation.make({ name: "slow", output: "/c/slow", throttle: 60_000, run: (tx) => tx.get("/data/in") ?? 0 }))
+    yield* write(space, ["/data/in", 1], ["/data/near", Link.make("/c/slow")], ["/data/far", Link.make("/data/near")])
+    assert.strictEqual(yield* controlled(space, space.pull("/data/far")).pipe(Effect.flatMap(Effect.fromResult)), 1)
+    yield* write(space, ["/data/in", 2])
+    return space
+  })
+  const loop = ["/data/near", Link.make("/data/far")] as const
+  const code = (fiber: Fiber.Fiber<unknown, { readonly code: string }>) => Effect.map(Effect.flip(Fiber.join(fiber)), ({ code }) => code)
+
+  it.effect("is told so where they were one before", () =>
+    Effect.gen(function*() {
+      const space = yield* linked
+      yield* write(space, loop)
+      const pull = yield* Effect.forkChild(space.pull("/data/far"), { startImmediately: true })
+      yield* space.step
+      assert.strictEqual(yield* code(pull), "link/loop")
+    }).pipe(Effect.provide(TestKernel.layer())))
+
+  it.effect("is told so where they become one while it waits, and the space goes on", () =>
+    Effect.gen(function*() {
+      const space = yield* linked
+      const pull = yield* Effect.forkChild(space.pull("/data/far"), { startImmediately: true })
+      yield* space.step
+      assert.isUndefined(pull.pollUnsafe(), "the gate holds it back")
+      yield* write(space, loop)
+      assert.strictEqual(yield* code(pull), "link/loop")
+      yield* write(space, ["/data/in", 3])
+      assert.strictEqual(yield* space.get("/data/in"), 3)
+    }).pipe(Effect.provide(TestKernel.layer())))
+})
