@@ -171,7 +171,9 @@ export class LiveSpace implements Space, Neighbour {
     this.uses++
   }
 
-  readonly leave: Effect.Effect<void> = Effect.sync(() => void this.uses--)
+  leave(): void {
+    this.uses--
+  }
 
   signal(posted: PostedSignal): Effect.Effect<Accepted, SignalError> {
     return Effect.callback<Accepted, SignalError>((resume) => {

@@ -102,9 +102,32 @@ const observe = (beat: number, document: Codec.Document | undefined, path: Path)
   return made
 }
 
-/** Watchers share an observation, and not what a value holds that can be changed: that is decoded for each. */
+/**
+ * An observation of a document whose value can be changed: watchers share the observation, and each read decodes the value anew.
+ * It is a class, as a literal with a getter costs the engine a shape for each beat.
+ */
+class Decoded implements Observation {
+  readonly beat: number
+  readonly #document: Codec.Document
+  readonly #path: Path
+
+  constructor(beat: number, document: Codec.Document, path: Path) {
+    this.beat = beat
+    this.#document = document
+    this.#path = path
+  }
+
+  get value(): Observation["value"] {
+    return Codec.read(this.#document, this.#path)
+  }
+
+  toJSON(): Observation {
+    return { beat: this.beat, value: this.value }
+  }
+}
+
 const observation = (beat: number, document: Codec.Document, path: Path): Observation =>
-  document.plain === undefined ? { beat, get value() { return Codec.read(document, path) } } : { beat, value: Codec.read(document, path) }
+  document.plain === undefined ? new Decoded(beat, document, path) : { beat, value: Codec.read(document, path) }
 
 const missing = (observation: Observation, missed: string): Observation => {
   const told: Observation = { beat: observation.beat, missed, get value() { return observation.value } }
