@@ -1,24 +1,22 @@
 /**
- * Addresses: the one way any part of the runtime names state.
+ * Addresses: the names of places in the state of a space.
  *
- * Inside a space an address is a document, `(scope, id)`, and a path into it.
- * Its text is `/data/assets/img123#/width`, with `?scope=user:42` before the
- * `#` when the document is not shared by the whole space. Enzymes receive
- * addresses, never object references, so each beat can be recorded and
- * replayed. (Seed 000, "Pure path addressing".)
+ * An address is a document, `(scope, id)`, and a path into that document. Its text is `/data/assets/img123#/width`. A
+ * document that is not shared by the whole space has `?scope=user:42` before the `#`. Enzymes receive addresses and
+ * never object references, so each beat can be recorded and replayed [S0 §Design Invariants].
  *
  * @module
  */
 import * as Schema from "effect/Schema"
 import * as Name from "./Name.ts"
 
-/** Where inside a document: keys and indexes, outermost first. */
+/** A place inside a document: keys and array indexes, outermost first. */
 export type Path = ReadonlyArray<string>
 
 /** The scope of a document that the whole space shares. */
 export const SPACE = "space"
 
-/** Most characters of an address's text. */
+/** The maximum length of an address's text, in characters. */
 export const MAX_TEXT = 2048
 
 /**
@@ -28,20 +26,20 @@ export const MAX_TEXT = 2048
  * @since 0.1.0
  */
 export interface Address {
-  /** `space`, `user:<id>` or `session:<id>`. */
+  /** `space`, `user:<id>` or `session:<id>`; an id has 1 to 128 characters of `A-Z a-z 0-9 . _ @ ~ -`. */
   readonly scope: string
-  /** The document's path in the tree, such as `/data/assets/img123`. */
+  /** The document's path in the tree, such as `/data/assets/img123`: at most 64 names of at most 255 characters. */
   readonly id: string
-  /** The place inside the document; empty for the whole of it. */
+  /** The place inside the document, at most 64 parts; empty for the whole document. */
   readonly path: Path
-  /** Names the document within its space: the id, and the scope where it is not the space's. */
+  /** The key of the document within its space: the id, followed by `?scope=…` unless the scope is `space`. */
   readonly key: string
-  /** The canonical text. */
+  /** The canonical text, which {@link parse} accepts. */
   readonly text: string
 }
 
 /**
- * A text is not an address.
+ * A text is not an address. `reason` names the rule that it breaks.
  *
  * @category errors
  * @since 0.1.0
@@ -52,19 +50,20 @@ export class InvalidAddress extends Schema.TaggedError<InvalidAddress>()("Invali
 }) {
   readonly code = "address/invalid"
   override get message() {
-    return `${JSON.stringify(this.text.slice(0, 200))} is not an address: ${this.reason}. Write it like /data/orders/17, with #/field for a place inside`
+    return `${JSON.stringify(this.text.slice(0, 200))} is not an address: ${this.reason}. ` +
+      "Write it like /data/orders/17, with #/field for a place inside"
   }
 }
 
 const none: Path = Object.freeze([])
 const scopePattern = /^(?:space|(?:user|session):[A-Za-z0-9._@~-]{1,128})$/
 
-/** Addresses by text: the same few are parsed in every beat. Emptied when full, so that it stays bounded. */
+/** Addresses by text, because each beat parses the same few. The map is cleared when it is full, so its size is bounded. */
 const interned = new Map<string, Address>()
 const INTERNED = 65_536
 
 /**
- * The address that `text` stands for.
+ * Parses the text of an address. Equal texts usually give the same object.
  *
  * @throws InvalidAddress
  * @example A place inside a document
@@ -99,7 +98,9 @@ export const parse = (text: string): Address => {
 }
 
 /**
- * An address from parts that are known to be valid.
+ * Creates an address from valid parts, without checking them.
+ *
+ * `scope` defaults to `space` and `path` to the whole document.
  *
  * @category constructors
  * @since 0.1.0
@@ -110,19 +111,20 @@ export const make = (id: string, parts: { readonly scope?: string; readonly path
   return { scope, id, path, key, text: path.length === 0 ? key : `${key}#${pointer(path)}` }
 }
 
-/** The cell above all others: it holds nothing, and can be listed. */
+/** The root of the tree: it holds no value, and its children can be listed. */
 const top: Address = make("/")
 
 /**
- * The address of a document from its key; that of `/`, whose names can be listed, too.
+ * Returns the address of a document from its key; the key `/` gives the root.
  *
+ * @throws InvalidAddress
  * @category constructors
  * @since 0.1.0
  */
 export const ofKey = (key: string): Address => key === top.key ? top : parse(key)
 
 /**
- * The id of a document from its key: what is the same in each scope.
+ * Returns the id of a document from its key, without the scope.
  *
  * @category getters
  * @since 0.1.0
@@ -133,7 +135,7 @@ export const idOf = (key: string): string => {
 }
 
 /**
- * The address `path` deeper inside the same document.
+ * Returns the address `path` deeper inside the same document.
  *
  * @category combinators
  * @since 0.1.0
@@ -142,7 +144,7 @@ export const into = (address: Address, path: Path): Address =>
   path.length === 0 ? address : make(address.id, { scope: address.scope, path: [...address.path, ...path] })
 
 /**
- * The id one level up: `/data` for `/data/x`, `/` for `/data`.
+ * Returns the id one level up: `/data` for `/data/x`, `/` for `/data`.
  *
  * @category getters
  * @since 0.1.0
@@ -153,7 +155,7 @@ export const parent = (id: string): string => {
 }
 
 /**
- * The last name of an id.
+ * Returns the last name of an id: `x` for `/data/x`.
  *
  * @category getters
  * @since 0.1.0
@@ -161,7 +163,7 @@ export const parent = (id: string): string => {
 export const name = (id: string): string => id.slice(id.lastIndexOf("/") + 1)
 
 /**
- * The id of the child `name` of `id`.
+ * Returns the id of the child `name` of `id`, without checking the name.
  *
  * @category constructors
  * @since 0.1.0
@@ -169,7 +171,7 @@ export const name = (id: string): string => id.slice(id.lastIndexOf("/") + 1)
 export const child = (id: string, name: string): string => id === "/" ? `/${name}` : `${id}/${name}`
 
 /**
- * Whether `id` is `ancestor` or lies below it.
+ * Tests whether `id` is `ancestor` or a descendant of it.
  *
  * @category predicates
  * @since 0.1.0
@@ -178,7 +180,7 @@ export const isWithin = (ancestor: string, id: string): boolean =>
   id.startsWith(ancestor) && (id.length === ancestor.length || ancestor === "/" || id.charCodeAt(ancestor.length) === 47)
 
 /**
- * Whether one of two paths in the same document is a prefix of the other.
+ * Tests whether one of two paths in the same document is a prefix of the other.
  *
  * @category predicates
  * @since 0.1.0
@@ -190,14 +192,14 @@ export const overlaps = (a: Path, b: Path): boolean => {
 }
 
 /**
- * The text of an address for those outside its space: `cell://shop/data/x#/a`.
+ * Returns the text of an address with its space, for use outside that space: `cell://shop/data/x#/a`.
  *
  * @category getters
  * @since 0.1.0
  */
 export const full = (space: string, address: Address): string => `cell://${space}${address.text}`
 
-/** A path as an RFC 6901 pointer. */
+/** Returns a path as an RFC 6901 JSON pointer. */
 export const pointer = (path: Path): string =>
   path.map((part) => `/${part.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")
 

@@ -1,11 +1,11 @@
 /**
- * Bytes that come in parts.
+ * Concatenation of byte arrays.
  *
  * @module
  */
 
 /**
- * The bytes of all parts, one after another.
+ * Copies all parts into one array, in order.
  *
  * @category combinators
  * @since 0.1.0

@@ -1,23 +1,22 @@
 /**
- * Cells as values: addresses that remember where they lead.
+ * Cells as values: parsed addresses that cache their location in the graph.
  *
- * A text such as `/data/total` is looked up at each use; a cell that is made once
- * and kept, beside the code that reads it, is looked up once per space. Both
- * mean the same. (Architecture, section 3.)
+ * A text such as `/data/total` is looked up at each use. A `Cell` that a module creates once and keeps is looked up
+ * once per space. Reads and writes accept both with the same meaning.
  *
  * @module
  */
 import * as Address from "./Address.ts"
 
 /**
- * An address that was taken apart once.
+ * A parsed address with a cached location.
  *
  * @category models
  * @since 0.1.0
  */
 export class Cell {
   readonly address: Address.Address
-  /** The graph that it was looked up in last, and what it found there. Only that graph reads or writes them. */
+  /** The graph of the last look-up, and the location found there. Only that graph reads or writes the two fields. */
   home: object | undefined = undefined
   found: object | undefined = undefined
 
@@ -31,7 +30,7 @@ export class Cell {
 }
 
 /**
- * The cell at an address.
+ * Creates the cell of an address, such as `/data/price` or `/data/order#/total`.
  *
  * @throws InvalidAddress
  * @example A cell that a computation reads again and again
@@ -51,5 +50,8 @@ export class Cell {
  */
 export const make = (address: string): Cell => new Cell(Address.parse(address))
 
-/** The address that a text or a cell stands for. */
+/**
+ * Returns the address of a text or a cell.
+ * @throws InvalidAddress
+ */
 export const addressOf = (place: string | Cell): Address.Address => typeof place === "string" ? Address.parse(place) : place.address

@@ -1,10 +1,9 @@
 /**
- * Changes: the one notification through which anything learns of new state.
+ * Changes: the only notification of new state.
  *
- * Local commits, integrated foreign changes and reverts all become changes, and
- * nothing else invalidates anything. {@link triggers} is the exact comparison
- * that decides whether a reader has to hear of one. (Seed 002, P1 and section
- * 6.1; semantics, section 7.3.)
+ * Local commits, integrated foreign changes and reverts are all delivered as changes, and no other channel invalidates
+ * a reader [S2 §2]. {@link triggers} is the exact comparison that decides whether a change invalidates a reader [S2
+ * §6.1].
  *
  * @module
  */
@@ -15,30 +14,30 @@ import * as Link from "./Link.ts"
 import * as Value from "./Value.ts"
 
 /**
- * What happened to one document.
+ * A write to one document.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Change {
-  /** Where: the document, and the path that was written. */
+  /** The document, and the path that was written. */
   readonly address: Address
-  /** The whole document before; `undefined` when it did not exist. */
+  /** The whole document before the write; `undefined` when it did not exist. */
   readonly before: Document | undefined
-  /** The whole document after; `undefined` when it was deleted. */
+  /** The whole document after the write; `undefined` when it was deleted. */
   readonly after: Document | undefined
-  /** Who wrote it: the object that ran, by identity. */
+  /** The writer, compared by identity, so that a node is not invalidated by its own write. */
   readonly source: unknown
 }
 
-/** What a reader looked at: a place in a document, and whether its depths count. */
+/** A place in a document that a reader read, and the depth of the read. */
 export interface Read {
   readonly path: Path
-  /** A shallow read sees a container's kind, length and keys, but not what they hold. */
+  /** A shallow read observes a container's kind, length and keys, but not its items. */
   readonly shallow: boolean
 }
 
-/** One document's values on both sides of a change, and the path that was written. */
+/** The values of one document before and after a change, and the path that was written. */
 export interface Step {
   readonly path: Path
   readonly before: Value.Value
@@ -46,10 +45,10 @@ export interface Step {
 }
 
 /**
- * Whether a change is one that a reader has to hear of.
+ * Tests whether a change invalidates a read.
  *
- * The path must overlap, and then the value that was read must differ: or, where
- * it was not reachable, how far the path leads.
+ * The paths must overlap, and the value at the read path must differ. Where that path was not reachable, the depth to
+ * which it leads must differ.
  *
  * @category predicates
  * @since 0.1.0
@@ -67,24 +66,26 @@ export const triggers = (read: Read, step: Step): boolean => {
   return wasReachable !== isReachable || before !== after || isRelinked(step, read.path.slice(0, before))
 }
 
-/** Whether another link leads on from a place, or leads on there at all. */
+/** Tests whether a link at a place was added, removed or changed. */
 const isRelinked = (step: Step, path: Path): boolean => {
   const before = Value.at(step.before, path)
   const after = Value.at(step.after, path)
   return (Link.is(before) || Link.is(after)) && !Value.equals(before, after)
 }
 
-/** How many leading containers exist along `path`; behind a link it goes on elsewhere. */
+/** Returns the number of leading containers along `path`. A link ends the count, because the path continues in another document. */
 const reach = (value: Value.Value, path: Path): number => {
   let here = value
-  for (let depth = 0; depth < path.length; depth++) {
+  let depth = 0
+  for (const key of path) {
     if (!Value.isContainer(here) || Link.is(here)) return depth
-    here = Value.step(here, path[depth]!)
+    here = Value.step(here, key)
+    depth++
   }
-  return path.length
+  return depth
 }
 
-/** Whether two values look the same from outside: kind, length and keys of containers; links and leaves in full. */
+/** Tests whether two values are equal to a shallow read: kind, length and keys of containers; links and leaves in full. */
 const sameSurface = (a: Value.Value, b: Value.Value): boolean => {
   if (!Value.isContainer(a) || !Value.isContainer(b) || Link.is(a) || Link.is(b)) return Value.equals(a, b)
   if (Array.isArray(a) || Array.isArray(b)) return Array.isArray(a) && Array.isArray(b) && a.length === b.length

@@ -1,11 +1,11 @@
 /**
  * Documents: values together with the text that is stored, hashed and sent.
  *
- * The text of plain JSON is that JSON, so the fast path is the platform's own
- * parser; what JSON lacks has the form of `Rich.ts` under one reserved key. Each
- * text is made once and serves the journal, the store and the next before-image;
- * that of a document which changes at one place only when it is asked for, since
- * a beat may change it again. (Architecture, sections 3 and 9.)
+ * The text of a plain JSON value is its JSON, so the platform's own parser reads it. Other values are written in the
+ * form of `Rich.ts`, under one reserved key.
+ *
+ * Each text is made once and serves the journal, the store and the next before-image. A document that changed at one
+ * place makes its text on demand, since a beat may change it again.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type { Path } from "./Address.ts"
 import * as Rich from "./Rich.ts"
 import * as Value from "./Value.ts"
 
-/** Most characters of one document's text. */
+/** The maximum length of a document's text, in characters. */
 export const MAX_TEXT = 1_048_576
 
 /**
@@ -25,13 +25,13 @@ export const MAX_TEXT = 1_048_576
 export interface Document {
   /** The canonical text: valid JSON without white space. */
   readonly text: string
-  /** The frozen value of a plain document; `undefined` for one that readers decode afresh. */
+  /** The frozen value of a plain document; `undefined` for a document that each reader decodes afresh. */
   readonly plain: Value.Value
-  /** How many characters its text has: exactly where it is made, else at most. */
+  /** The length of the text in characters: exact once the text exists, an upper bound before. */
   readonly size: number
 }
 
-/** A plain document that was changed at a place; its text is made when it is asked for. */
+/** A plain document that was changed at a place; its text is made on demand. */
 class Changed implements Document {
   readonly plain: Value.Value
   private readonly bound: number
@@ -52,7 +52,9 @@ class Changed implements Document {
 }
 
 /**
- * The document that holds `value`. The value's objects and arrays are frozen.
+ * Encodes `value` as a document. The value's objects and arrays are frozen.
+ *
+ * The text has at most {@link MAX_TEXT} characters. `undefined` is refused, because it deletes a cell.
  *
  * @throws InvalidValue
  * @category constructors
@@ -60,18 +62,21 @@ class Changed implements Document {
  */
 export const encode = (value: unknown): Document => {
   const canonical = Value.canonical(value)
-  if (canonical.value === undefined) throw new Value.InvalidValue({ at: "", reason: "undefined deletes a cell and cannot be stored in one" })
+  if (canonical.value === undefined) {
+    throw new Value.InvalidValue({ at: "", reason: "undefined deletes a cell and cannot be stored in one" })
+  }
   const plain = !canonical.rich && !hidesAsRich(canonical.value)
   const text = plain ? JSON.stringify(canonical.value) : Rich.write(canonical.value)
   if (text.length > MAX_TEXT) {
-    const reason = `its text has ${text.length} characters and the limit is ${MAX_TEXT}; split it into several cells, or keep its bytes with tx.blob(bytes)`
+    const reason = `its text has ${text.length} characters and the limit is ${MAX_TEXT}; ` +
+      "split it into several cells, or keep its bytes with tx.blob(bytes)"
     throw new Value.InvalidValue({ at: "", reason })
   }
   return { text, plain: plain ? canonical.value : undefined, size: text.length }
 }
 
 /**
- * The value in canonical form, where its text would be plain JSON; `undefined` for any other.
+ * Returns the canonical form of a value with a plain JSON text; `undefined` for any other value.
  *
  * @throws InvalidValue
  * @category getters
@@ -84,7 +89,7 @@ export const plainOf = (value: unknown): Value.Value => {
 }
 
 /**
- * The document that holds a derived value, whose text is made when somebody asks for it.
+ * Encodes a derived value as a document, without making its text before the first read of `text`.
  *
  * @throws InvalidValue
  * @category constructors
@@ -97,7 +102,7 @@ export const derive = (value: unknown): Document => {
 }
 
 /**
- * The document that a stored text stands for.
+ * Decodes a stored text, without a check.
  *
  * @category constructors
  * @since 0.1.0
@@ -109,7 +114,8 @@ export const decode = (text: string): Document => ({
 })
 
 /**
- * The value at `path`. Dates, maps, sets, URLs and bytes are made afresh for each reader.
+ * Returns the value at `path`, or `undefined` if there is none. Dates, maps, sets, URLs and bytes are copied for each
+ * reader.
  *
  * @category getters
  * @since 0.1.0
@@ -121,9 +127,10 @@ export const read = (document: Document | undefined, path: Path): Value.Value =>
 }
 
 /**
- * The document with `value` at `path`; `undefined` there removes the key, or the item of an array.
+ * Returns the document with `value` at `path`. The value `undefined` removes the key, or the item of an array.
  *
- * Missing objects on the way are created; a value on the way that holds nothing is refused.
+ * Missing objects along the path are created. A value along the path that is not a container is refused. The result is
+ * `undefined` when the whole document is removed.
  *
  * @throws InvalidValue
  * @category combinators
@@ -133,7 +140,7 @@ export const write = (document: Document | undefined, path: Path, value: unknown
   if (path.length === 0) return value === undefined ? undefined : encode(value)
   const before = read(document, [])
   if (value === undefined && Value.at(before, path) === undefined) return document
-  // By itself at its path, a value is checked as if the whole document were; all beside it was checked before.
+  // The value is checked alone, at its depth; the rest of the document was checked before.
   const alone = Value.canonical(value === undefined ? {} : path.reduceRight((inner, key) => ({ [key]: inner }), value))
   const after = put(before, path, value === undefined ? undefined : Value.at(alone.value, path))
   const bound = (document?.size ?? 0) + JSON.stringify(alone.value).length + 2
@@ -141,7 +148,7 @@ export const write = (document: Document | undefined, path: Path, value: unknown
   return rich || bound > MAX_TEXT ? encode(after) : new Changed(after, bound)
 }
 
-/** A canonical value, put into what is canonical: what is made on the way is in order and frozen, too. */
+/** Puts a canonical value into a canonical container. The copied containers along the path are ordered and frozen, too. */
 const put = (container: Value.Value, path: Path, value: Value.Value): Value.Value => {
   const [key, ...rest] = path
   if (key === undefined) return value
@@ -161,13 +168,14 @@ const putItem = (array: ReadonlyArray<Value.Value>, path: Path, value: Value.Val
   const [key = "", ...rest] = path
   const index = key === "-" ? array.length : Number(key)
   if (!/^(?:-|0|[1-9]\d*)$/.test(key) || index > array.length) {
-    throw new Value.InvalidValue({ at: `/${key}`, reason: `an array of ${array.length} items has no such place; use an index up to ${array.length}, or - for its end` })
+    const reason = `an array of ${array.length} items has no such place; use an index up to ${array.length}, or - for its end`
+    throw new Value.InvalidValue({ at: `/${key}`, reason })
   }
   const next = put(array[index], rest, value)
   return Object.freeze(next === undefined ? array.toSpliced(index, 1) : index === array.length ? [...array, next] : array.with(index, next))
 }
 
-/** A plain value whose stored text would be taken for the rich form. */
+/** Tests whether the stored text of a plain value would be read as the rich form. */
 const hidesAsRich = (value: Value.Value): boolean =>
   typeof value === "object" && value !== null && Object.hasOwn(value, Rich.KEY)
 

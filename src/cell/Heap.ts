@@ -5,7 +5,7 @@
  */
 
 /**
- * Items in the order that `compare` gives, at the cost of a logarithm.
+ * Items ordered by `compare`. Insertion and removal take logarithmic time.
  *
  * @category models
  * @since 0.1.0
@@ -26,7 +26,7 @@ export class Heap<A> {
     return this.items[0]
   }
 
-  /** Whether this holds for one of them, at the cost of a look at each. */
+  /** Tests whether one item satisfies the predicate, in linear time. */
   some(holds: (item: A) => boolean): boolean {
     return this.items.some(holds)
   }
@@ -36,14 +36,15 @@ export class Heap<A> {
     let place = items.push(item) - 1
     while (place > 0) {
       const above = (place - 1) >> 1
-      if (compare(item, items[above]!) >= 0) break
-      items[place] = items[above]!
+      const parent = items[above]
+      if (parent === undefined || compare(item, parent) >= 0) break
+      items[place] = parent
       place = above
     }
     items[place] = item
   }
 
-  /** Lets go of all others, at the cost of one look at each. */
+  /** Removes all items that the predicate rejects, in linear time. */
   retain(isKept: (item: A) => boolean): void {
     for (const item of this.items.splice(0).filter(isKept)) this.push(item)
   }
@@ -56,10 +57,15 @@ export class Heap<A> {
     let place = 0
     for (;;) {
       let next = 2 * place + 1
-      if (next >= items.length) break
-      if (next + 1 < items.length && compare(items[next + 1]!, items[next]!) < 0) next++
-      if (compare(items[next]!, last) >= 0) break
-      items[place] = items[next]!
+      let least = next < items.length ? items[next] : undefined
+      if (least === undefined) break
+      const right = next + 1 < items.length ? items[next + 1] : undefined
+      if (right !== undefined && compare(right, least) < 0) {
+        least = right
+        next++
+      }
+      if (compare(least, last) >= 0) break
+      items[place] = least
       place = next
     }
     items[place] = last

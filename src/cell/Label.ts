@@ -1,26 +1,25 @@
 /**
- * Labels: who may learn what a value was made of.
+ * Labels: sets of confidentiality atoms.
  *
- * A label is a set of atoms. What is made of several values carries the union
- * of their labels; a reader whose clearance does not hold every atom is not
- * shown the value. (Architecture, section 10; seed 002, D9.)
+ * A value carries the union of the labels of its inputs. A reader sees a value only if the reader's clearance holds
+ * every atom of its label [S2 §10].
  *
  * @module
  */
 
 /**
- * A set of atoms, sorted and without repeats.
+ * A set of atoms, sorted and without duplicates.
  *
  * @category models
  * @since 0.1.0
  */
 export type Label = ReadonlyArray<string>
 
-/** The label of what anyone may see. */
+/** The empty label of public values. */
 export const none: Label = Object.freeze([])
 
 /**
- * The label of these atoms.
+ * Creates the label of the given atoms: sorts them and removes duplicates.
  *
  * @category constructors
  * @since 0.1.0
@@ -31,7 +30,7 @@ export const make = (atoms: Iterable<string>): Label => {
 }
 
 /**
- * The label of what is made of both: the union. One of the two is returned as it is where it holds the other.
+ * Returns the union of two labels. If one label contains the other, that object is returned.
  *
  * @category combinators
  * @since 0.1.0
@@ -42,7 +41,7 @@ export const join = (a: Label, b: Label): Label => {
 }
 
 /**
- * Whether a clearance admits a label.
+ * Tests whether a clearance holds every atom of a label.
  *
  * @example What is made of two values
  * ```ts

@@ -1,9 +1,8 @@
 /**
- * Links: values that stand for another address.
+ * Links: values that refer to another address.
  *
- * A read that meets a link goes on at the address it names, over at most
- * {@link MAX_HOPS} links; a write resolves links before its envelope is
- * checked. (Architecture, section 3; seed 002, D3.)
+ * A read that meets a link continues at the linked address, over at most {@link MAX_HOPS} links. A write resolves links
+ * before its envelope is checked [S2 §1].
  *
  * @module
  */
@@ -11,14 +10,14 @@ import * as Schema from "effect/Schema"
 import * as Address from "./Address.ts"
 import * as Value from "./Value.ts"
 
-/** Most links that one read or write follows. */
+/** The maximum number of links that one read or write follows. */
 export const MAX_HOPS = 32
 
-/** The one key of a link's stored form. */
+/** The only key of a link's stored form. */
 const KEY = "$link"
 
 /**
- * A value that stands for the cell at an address.
+ * A value that refers to the cell at an address.
  *
  * @category models
  * @since 0.1.0
@@ -28,7 +27,7 @@ export interface Link {
 }
 
 /**
- * A chain of links does not end.
+ * A read or write followed more than {@link MAX_HOPS} links.
  *
  * @category errors
  * @since 0.1.0
@@ -41,7 +40,7 @@ export class LinkLoop extends Schema.TaggedError<LinkLoop>()("LinkLoop", { addre
 }
 
 /**
- * A link to the cell at `address`.
+ * Creates a link to the cell at `address`.
  *
  * @throws InvalidAddress
  * @example A cell that stands for another
@@ -61,7 +60,7 @@ export class LinkLoop extends Schema.TaggedError<LinkLoop>()("LinkLoop", { addre
 export const make = (address: string): Link => Object.freeze({ [KEY]: Address.parse(address).text })
 
 /**
- * Whether a value is a link.
+ * Tests whether a value is a link.
  *
  * @category guards
  * @since 0.1.0
@@ -72,7 +71,7 @@ export const is = (value: unknown): value is Link => {
   return isAddress((value as Link)[KEY])
 }
 
-/** A text that is no address makes no link: the object that holds it is a value like any other. */
+/** Tests whether a text is an address. An object with another text is an ordinary value, not a link. */
 const isAddress = (text: string): boolean => {
   try {
     return Address.parse(text) !== undefined
@@ -82,7 +81,7 @@ const isAddress = (text: string): boolean => {
 }
 
 /**
- * The address a link stands for.
+ * Returns the address that a link refers to.
  *
  * @throws InvalidAddress
  * @category getters
@@ -90,12 +89,15 @@ const isAddress = (text: string): boolean => {
  */
 export const target = (link: Link): Address.Address => Address.parse(link[KEY])
 
-/** The first link that a path meets in a value, and how deep it lies; `undefined` where there is none. */
+/** Returns the first link along a path in a value, and its depth; `undefined` if there is none. */
 export const along = (value: Value.Value, path: Address.Path): { readonly link: Link; readonly depth: number } | undefined => {
   let here = value
-  for (let depth = 0; ; depth++) {
+  let depth = 0
+  for (const key of path) {
     if (is(here)) return { link: here, depth }
-    if (depth === path.length || !Value.isContainer(here)) return undefined
-    here = Value.step(here, path[depth]!)
+    if (!Value.isContainer(here)) return undefined
+    here = Value.step(here, key)
+    depth++
   }
+  return is(here) ? { link: here, depth } : undefined
 }

@@ -1,26 +1,25 @@
 /**
- * Names: the segments of which every path in the runtime is made.
+ * Names: the segments of every path.
  *
- * A name is `[domain:]tag`, in Unicode normal form C, compared by code unit.
- * A name that is stored holds none of the characters that queries and the text
- * form of addresses give a meaning to, so a path can be put into a log line, a
- * URL or a JSON text as it stands.
+ * A name is `[domain:]tag`, in Unicode normal form C, compared by code unit. A stored name contains no character with a
+ * meaning in queries or in the text form of addresses. A path can therefore be put into a log line, a URL or a JSON
+ * text unescaped.
  *
  * @module
  */
 
-/** Most characters of one name. */
+/** The maximum length of a name, in characters. */
 export const MAX_NAME = 255
 
-/** Most names in one path. */
+/** The maximum number of names in a path. */
 export const MAX_NAMES = 64
 
-// Control characters, white space, and what addresses, queries, URLs and JSON strings give a meaning to.
+// Control characters, white space, and characters with a meaning in addresses, queries, URLs and JSON strings.
 // eslint-disable-next-line no-control-regex
 const forbidden = /[\u0000-\u0020\u007f-\u00a0\u2028\u2029\ufeff/*?#%\\"<>]/
 
 /**
- * Why `name` cannot name anything, or `undefined` when it can.
+ * Returns the reason why `name` is not a valid name, or `undefined` if it is valid.
  *
  * @category guards
  * @since 0.1.0
@@ -38,7 +37,7 @@ export const refusal = (name: string): string | undefined => {
 }
 
 /**
- * The names of a path such as `/signals/image`, or why it is none.
+ * Splits a path such as `/signals/image` into names; returns the reason as a string if the path is invalid.
  *
  * @category constructors
  * @since 0.1.0

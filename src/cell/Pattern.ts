@@ -1,26 +1,34 @@
 /**
- * Patterns: paths in which a segment may stand for many.
+ * Patterns: paths with wildcards.
  *
- * Queries say with them which signals an enzyme takes, envelopes which
- * addresses it may write. `*` stands for one segment, or for any run of
- * characters inside one (`img*`), `**` for zero or more segments, and `:name`
- * for one that is captured. (Architecture, section 2; seed 000, "Matching".)
+ * Queries use patterns to select signals, and envelopes to limit writable addresses [S0 §Matching and Determinism]. `*`
+ * matches one segment, or any run of characters within one (`img*`). `**` matches zero or more segments, and `:name`
+ * captures one.
  *
  * @module
  */
 import * as Schema from "effect/Schema"
 import * as Name from "./Name.ts"
 
-/** What one segment of a pattern asks of a name. */
+/** A partly literal segment such as `img*`: its literal parts are a prefix, a suffix and others in order between them. */
+export interface Part {
+  readonly kind: "part"
+  readonly text: string
+  readonly prefix: string
+  readonly between: ReadonlyArray<string>
+  readonly suffix: string
+}
+
+/** One segment of a pattern. */
 export type Segment =
   | { readonly kind: "literal"; readonly text: string }
-  | { readonly kind: "part"; readonly text: string; readonly parts: ReadonlyArray<string> }
+  | Part
   | { readonly kind: "one" }
   | { readonly kind: "capture"; readonly name: string }
   | { readonly kind: "many" }
 
 /**
- * A pattern, taken apart once.
+ * A parsed pattern.
  *
  * @category models
  * @since 0.1.0
@@ -28,15 +36,15 @@ export type Segment =
 export interface Pattern {
   readonly text: string
   readonly segments: ReadonlyArray<Segment>
-  /** How much it pins down: 2 for a literal segment, 1 for a partly literal one, 0 for the rest. */
+  /** The specificity: 2 for each literal segment, 1 for each partly literal one, 0 for the rest. */
   readonly specificity: number
 }
 
-/** `exact`: the whole path is matched. `prefix`: whatever follows the pattern is free. */
+/** `exact` matches the whole path; `prefix` lets any segments follow the pattern. */
 export type Mode = "exact" | "prefix"
 
 /**
- * A text is not a pattern.
+ * A text is not a pattern. `reason` names the rule that it breaks.
  *
  * @category errors
  * @since 0.1.0
@@ -47,14 +55,15 @@ export class InvalidPattern extends Schema.TaggedError<InvalidPattern>()("Invali
 }) {
   readonly code = "pattern/invalid"
   override get message() {
-    return `${JSON.stringify(this.text.slice(0, 200))} is not a pattern: ${this.reason}. Write it like /signals/image/*, /data/:id or /data/**`
+    return `${JSON.stringify(this.text.slice(0, 200))} is not a pattern: ${this.reason}. ` +
+      "Write it like /signals/image/*, /data/:id or /data/**"
   }
 }
 
 const capture = /^:[A-Za-z_][A-Za-z0-9_]*$/
 
 /**
- * The pattern that `text` stands for. The empty text matches everything.
+ * Parses a pattern. The empty text matches every path.
  *
  * @throws InvalidPattern
  * @category constructors
@@ -72,7 +81,7 @@ const refusal = (name: string): string | undefined => {
   if (name === "*" || name === "**" || capture.test(name)) return undefined
   if (name.includes("**")) return `"${name}" mixes ** with other characters; ** stands alone between slashes`
   if (!name.includes("*")) return Name.refusal(name)
-  // What the stars leave has to be able to stand in a name.
+  // The literal parts must be valid in a name.
   return Name.refusal(name.replaceAll("*", "a"))
 }
 
@@ -81,13 +90,16 @@ const toSegment = (name: string): Segment => {
   if (name === "**") return { kind: "many" }
   if (name.startsWith(":")) return { kind: "capture", name: name.slice(1) }
   if (!name.includes("*")) return { kind: "literal", text: name }
-  return { kind: "part", text: name, parts: name.split("*") }
+  const begin = name.indexOf("*")
+  const end = name.lastIndexOf("*")
+  const between = name.slice(begin + 1, end).split("*").filter((part) => part !== "")
+  return { kind: "part", text: name, prefix: name.slice(0, begin), between, suffix: name.slice(end + 1) }
 }
 
 const weight = (segment: Segment): number => segment.kind === "literal" ? 2 : segment.kind === "part" ? 1 : 0
 
 /**
- * Whether a pattern matches a path, given as its names.
+ * Tests whether a pattern matches a path, given as its names.
  *
  * @category predicates
  * @since 0.1.0
@@ -96,7 +108,7 @@ export const matches = (pattern: Pattern, names: ReadonlyArray<string>, mode: Mo
   align(pattern.segments, names, mode) !== undefined
 
 /**
- * What the `:name` segments of a pattern stand for in a path, or `undefined` where it does not match.
+ * Returns the names that the `:name` segments capture, or `undefined` if the path does not match.
  *
  * @category getters
  * @since 0.1.0
@@ -105,16 +117,18 @@ export const params = (pattern: Pattern, names: ReadonlyArray<string>, mode: Mod
   const places = align(pattern.segments, names, mode)
   if (places === undefined) return undefined
   const found: Record<string, string> = {}
-  pattern.segments.forEach((segment, i) => {
-    if (segment.kind === "capture") found[segment.name] = names[places[i]!]!
-  })
+  for (const [i, place] of places.entries()) {
+    const segment = pattern.segments[i]
+    const name = names[place]
+    if (segment?.kind === "capture" && name !== undefined) found[segment.name] = name
+  }
   return Object.freeze(found)
 }
 
 /**
- * Where each segment begins in the path: the shortest stretch for each `**`.
+ * Returns the position of each segment in the path, with the shortest match for each `**`.
  *
- * After a mismatch only the last `**` is tried longer, which keeps the work within segments times names.
+ * After a mismatch only the last `**` is extended, so the time is bounded by segments times names.
  */
 const align = (segments: ReadonlyArray<Segment>, names: ReadonlyArray<string>, mode: Mode): ReadonlyArray<number> | undefined => {
   const places: Array<number> = []
@@ -124,11 +138,12 @@ const align = (segments: ReadonlyArray<Segment>, names: ReadonlyArray<string>, m
   let starEnd = 0
   while (s < segments.length || (n < names.length && mode === "exact")) {
     const segment = segments[s]
+    const name = names[n]
     if (segment?.kind === "many") {
       star = s
       starEnd = n
       places[s++] = n
-    } else if (segment !== undefined && n < names.length && accepts(segment, names[n]!)) {
+    } else if (segment !== undefined && name !== undefined && accepts(segment, name)) {
       places[s++] = n++
     } else if (star >= 0 && starEnd < names.length) {
       n = ++starEnd
@@ -140,21 +155,19 @@ const align = (segments: ReadonlyArray<Segment>, names: ReadonlyArray<string>, m
   return places
 }
 
-/** Whether one segment that stands for exactly one name accepts it. */
+/** Tests whether a segment that matches exactly one name accepts `name`. */
 export const accepts = (segment: Segment, name: string): boolean =>
-  segment.kind === "literal" ? segment.text === name : segment.kind === "part" ? holds(segment.parts, name) : true
+  segment.kind === "literal" ? segment.text === name : segment.kind === "part" ? holds(segment, name) : true
 
-/** Whether a name is `parts` in order, with anything between them. Each is taken where it first fits, so the work is linear. */
-const holds = (parts: ReadonlyArray<string>, name: string): boolean => {
-  const first = parts[0]!
-  const last = parts[parts.length - 1]!
-  const end = name.length - last.length
-  if (end < first.length || !name.startsWith(first) || !name.endsWith(last)) return false
-  let from = first.length
-  for (let i = 1; i < parts.length - 1; i++) {
-    const place = name.indexOf(parts[i]!, from)
+/** Tests whether a name contains the literal parts in order. Each part takes its first match, so the time is linear. */
+const holds = ({ between, prefix, suffix }: Part, name: string): boolean => {
+  const end = name.length - suffix.length
+  if (end < prefix.length || !name.startsWith(prefix) || !name.endsWith(suffix)) return false
+  let from = prefix.length
+  for (const part of between) {
+    const place = name.indexOf(part, from)
     if (place < 0) return false
-    from = place + parts[i]!.length
+    from = place + part.length
   }
   return from <= end
 }

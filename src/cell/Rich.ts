@@ -1,11 +1,10 @@
 /**
  * The text form of values that JSON lacks: superjson's JSON with its annotations.
  *
- * A text from outside is checked before superjson reads it. superjson applies
- * each annotation as it stands: a length makes an array of that length, and
- * equal references make a graph. So the check accepts a tree of known types
- * only, each at a place that exists and over JSON of its shape. Work and memory
- * then follow the size of the text. (Architecture, section 3.)
+ * A text from outside is checked before superjson reads it, because superjson applies each annotation unchecked. A
+ * length creates an array of that length, and equal references create a graph. The check accepts only a tree of known
+ * types, each at an existing place and over JSON of its shape. Time and memory are then proportional to the size of the
+ * text.
  *
  * @module
  */
@@ -15,14 +14,14 @@ import * as Value from "./Value.ts"
 /** The key of an object that holds the form. */
 export const KEY = "$rich"
 
-/** The beginning of each text in the form. */
+/** The first characters of each text in the form. */
 const BEGIN = `{"${KEY}":`
 
-/** Whether a text is in the form. */
+/** Tests whether a text is in the form. */
 export const is = (text: string): boolean => text.startsWith(BEGIN)
 
 /**
- * The text of a canonical value. Shared objects are written at each place: a value is a tree.
+ * Encodes a canonical value. A shared object is written at each of its places, because a value is a tree.
  *
  * @category encoding
  * @since 0.1.0
@@ -33,7 +32,7 @@ export const write = (value: Value.Value): string => {
 }
 
 /**
- * The value of a text that {@link write} made, or that {@link accept} checked.
+ * Decodes a text that {@link write} made or {@link accept} checked.
  *
  * @category decoding
  * @since 0.1.0
@@ -41,7 +40,7 @@ export const write = (value: Value.Value): string => {
 export const read = (text: string): Value.Value => superjson.deserialize<Value.Value>(JSON.parse(text.slice(BEGIN.length, -1)))
 
 /**
- * The value of parsed JSON in the form, from outside.
+ * Checks and decodes parsed JSON in the form, from outside.
  *
  * @throws InvalidValue
  * @category decoding
@@ -70,7 +69,7 @@ interface Place {
 
 const place = (json: Value.Value, at: string): Place => ({ json, at, type: undefined, inner: new Map() })
 
-/** Notes the types of a tree of annotations: `[type]`, `[type, { path: tree }]` or `{ path: tree }`. */
+/** Records the types of a tree of annotations: `[type]`, `[type, { path: tree }]` or `{ path: tree }`. */
 const annotate = (here: Place, tree: Value.Value): void => {
   if (!Array.isArray(tree)) return annotateInner(here, tree)
   if (tree.length > 2) throw refuse(here.at, "its annotation has more than a type and what is inside")
@@ -84,12 +83,11 @@ const annotateInner = (here: Place, trees: Value.Value): void => {
   for (const path in trees) annotate(lead(here, path), trees[path])
 }
 
-/** The place at the end of a path. Two annotations never share it, and none leads through the type of another. */
+/** Returns the place at the end of a path. Two annotations never share a place, and no path leads through the type of another. */
 const lead = (from: Place, path: string): Place => {
   let here = from
   const keys = keysOf(path, from.at)
-  for (let i = 0; i < keys.length; i++) {
-    const key = keys[i]!
+  for (const [i, key] of keys.entries()) {
     let next = here.inner.get(key)
     if (next === undefined) {
       const json = Value.isContainer(here.json) ? Value.step(here.json, key) : undefined
@@ -102,7 +100,7 @@ const lead = (from: Place, path: string): Place => {
   return here
 }
 
-/** The keys of a path: parts between dots, with `\.` and `\\` for a dot and a backslash in a key. */
+/** Splits a path into keys at its dots; `\.` and `\\` are a dot and a backslash in a key. */
 const keysOf = (path: string, at: string): ReadonlyArray<string> => {
   const keys: Array<string> = []
   let key = ""
@@ -112,15 +110,18 @@ const keysOf = (path: string, at: string): ReadonlyArray<string> => {
       key = ""
     } else if (path[i] !== "\\") key += path[i]
     else if (path[++i] === "." || path[i] === "\\") key += path[i]
-    else throw refuse(at, `an annotation has the path ${JSON.stringify(path.slice(0, 100))}, in which a backslash stands before neither a dot nor a backslash`)
+    else {
+      const shown = JSON.stringify(path.slice(0, 100))
+      throw refuse(at, `an annotation has the path ${shown}, in which a backslash stands before neither a dot nor a backslash`)
+    }
   }
   keys.push(key)
   return keys
 }
 
-/** Most keys of a path: a value nests no deeper. */
+/** The maximum number of keys in a path, which is the maximum depth of a value. */
 const MAX_KEYS = Value.MAX_DEPTH
-/** Most characters of a place in a message. */
+/** The maximum length of a place in an error message, in characters. */
 const MAX_SHOWN = 300
 
 const check = (here: Place): void => {
@@ -137,23 +138,30 @@ interface Kind {
 
 const BYTES = "Uint8Array"
 
-/** The types of annotations, each with the JSON that stands for one. */
+/** The types of annotations, each with the JSON that it requires. */
 const kinds: Readonly<Record<string, Kind>> = {
   undefined: { is: ({ json }) => json === null, expected: "null" },
   bigint: {
     is: ({ json }) => typeof json === "string" && json.length <= Value.MAX_DIGITS + 1 && /^-?\d+$/.test(json),
     expected: `a string of at most ${Value.MAX_DIGITS} digits`
   },
-  Date: { is: ({ json }) => typeof json === "string" && ISO.test(json) && !Number.isNaN(Date.parse(json)), expected: "a time as Date.toISOString writes it" },
+  Date: {
+    is: ({ json }) => typeof json === "string" && ISO.test(json) && !Number.isNaN(Date.parse(json)),
+    expected: "a time as Date.toISOString writes it"
+  },
   URL: { is: ({ json }) => typeof json === "string" && URL.canParse(json), expected: "an absolute URL" },
   number: { is: ({ json }) => json === "-0", expected: `"-0"` },
   set: { is: ({ json }) => Array.isArray(json), expected: "a list" },
   map: {
-    is: ({ inner, json }) => Array.isArray(json) && json.every((entry) => Array.isArray(entry) && entry.length === 2) && [...inner.values()].every(({ type }) => type === undefined),
+    is: ({ inner, json }) =>
+      Array.isArray(json) && json.every((entry) => Array.isArray(entry) && entry.length === 2) &&
+      [...inner.values()].every(({ type }) => type === undefined),
     expected: "a list of pairs"
   },
   [BYTES]: {
-    is: ({ json }) => Array.isArray(json) && json.length <= Value.MAX_INLINE_BYTES && json.every((byte) => typeof byte === "number" && (byte & 255) === byte),
+    is: ({ json }) =>
+      Array.isArray(json) && json.length <= Value.MAX_INLINE_BYTES &&
+      json.every((byte) => typeof byte === "number" && (byte & 255) === byte),
     expected: `a list of at most ${Value.MAX_INLINE_BYTES} numbers from 0 to 255`
   }
 }
@@ -167,7 +175,7 @@ const unknown = (at: string, type: unknown): never => {
   throw refuse(at, `its annotation has the type ${(JSON.stringify(type) ?? "undefined").slice(0, 100)}. The types are ${known}`)
 }
 
-/** The fields of an object that has those of a list and no other. */
+/** Returns the fields of an object with no fields other than `names`. */
 const fields = (value: Value.Value, names: ReadonlyArray<string>): Readonly<Record<string, Value.Value>> => {
   const expected = `the form is { ${KEY}: { json, meta: { values, v: 1 } } }`
   if (!isRecord(value)) throw refuse("", expected)

@@ -1,14 +1,16 @@
 /**
- * Severities: how bad it is that something went wrong.
+ * Severities of diagnostics.
  *
  * @module
  */
 
-/** From the worst on. */
+/** The most severe first. */
 const all = ["sev:fatal", "sev:crit", "sev:usage", "sev:warn", "sev:debug"] as const
 
 /**
- * `fatal` stops the space, `crit` lost something, `usage` is a mistake of an author or caller, `warn` and `debug` are there to be known.
+ * The severity of a diagnostic.
+ *
+ * `fatal` stops the space. `crit` reports a loss. `usage` is a mistake of an author or caller. `warn` and `debug` are informational.
  *
  * @category models
  * @since 0.1.0
@@ -16,12 +18,12 @@ const all = ["sev:fatal", "sev:crit", "sev:usage", "sev:warn", "sev:debug"] as c
 export type Severity = typeof all[number]
 
 /**
- * Whether a text is a severity.
+ * Tests whether a text is a severity.
  *
  * @category guards
  * @since 0.1.0
  */
 export const is = (text: unknown): text is Severity => all.includes(text as Severity)
 
-/** Whether an operation fails to which a fact of this severity is attached. */
+/** Tests whether a diagnostic of this severity fails the operation to which it is attached. */
 export const fails = (severity: Severity): boolean => severity === "sev:fatal" || severity === "sev:crit" || severity === "sev:usage"

@@ -1,10 +1,8 @@
 /**
- * Values: what a cell holds.
+ * Values: the contents of cells.
  *
- * Plain immutable data: JSON, and `Date`, `Map`, `Set`, `BigInt`, `URL`,
- * `Uint8Array` and `undefined` inside. {@link canonical} brings a value into
- * the one form that is stored, so that equal values have equal texts.
- * (Architecture, section 3.)
+ * A value is plain immutable data: JSON, and `Date`, `Map`, `Set`, `BigInt`, `URL`, `Uint8Array` and nested
+ * `undefined`. {@link canonical} converts a value into its stored form, so that equal values have equal texts.
  *
  * @module
  */
@@ -12,7 +10,7 @@ import * as Schema from "effect/Schema"
 import type { Path } from "./Address.ts"
 
 /**
- * What a cell can hold.
+ * The contents of a cell.
  *
  * @category models
  * @since 0.1.0
@@ -32,23 +30,23 @@ export type Value =
   | ReadonlyArray<Value>
   | { readonly [key: string]: Value }
 
-/** How deep objects and arrays may nest. */
+/** The maximum depth of nested objects and arrays. */
 export const MAX_DEPTH = 64
 
-/** Most bytes that a value holds itself; more belong into the content store. */
+/** The maximum size of bytes within a value; larger data belongs into the content store. */
 export const MAX_INLINE_BYTES = 65_536
 
-/** Most digits of a bigint: engines take far longer to read more. */
+/** The maximum number of digits of a bigint. Engines need far more time to parse longer ones. */
 export const MAX_DIGITS = 4096
 
-/** The first bigint that has more digits. */
+/** The first bigint with more than {@link MAX_DIGITS} digits. */
 const TOO_BIG = 10n ** BigInt(MAX_DIGITS)
 
-/** A bigint from here on is counted by its digits. */
+/** The first bigint with a length that is counted by its digits. */
 const LONG = 1n << 64n
 
 /**
- * A value cannot be held by a cell.
+ * A value cannot be stored in a cell. `at` is the path to the refused part, `reason` the rule that it breaks.
  *
  * @category errors
  * @since 0.1.0
@@ -66,43 +64,45 @@ export class InvalidValue extends Schema.TaggedError<InvalidValue>()("InvalidVal
 const forbiddenKeys = new Set(["__proto__", "constructor", "prototype"])
 const SHORTEST_FORBIDDEN = 9
 
-/** Whether a key can be that of an object which is stored. */
+/** Tests whether a key is allowed in a stored object. */
 export const isKey = (key: string): boolean => key.length < SHORTEST_FORBIDDEN || !forbiddenKeys.has(key)
 
-/** A value in canonical form, whether plain JSON cannot express it, and how many characters it has there at most. */
+/** A value in canonical form, whether it needs more than plain JSON, and an upper bound of its characters. */
 export interface Canonical {
   readonly value: Value
   readonly rich: boolean
   readonly bound: number
 }
 
-/** Of the value that {@link canonical} is at: whether {@link settle} met what JSON lacks, and the characters of what it went through, at most. */
+/** State of the running {@link canonical}: whether it met a value that JSON lacks, and an upper bound of the characters so far. */
 let rich = false
 let bound = 0
 let maxBound = 0
 
 /**
- * The bound above which a text is too long for a cell: each part of a text has at least a thirteenth of its part of the bound.
+ * The bound above which a text is too long for a cell. Each part of a text has at least a thirteenth of its part of the
+ * bound.
  *
- * It ends the walk through a value that shares its parts: the text writes each at every place, so a few objects can stand for 2^64.
+ * The bound ends the traversal of a value with shared parts. The text repeats a shared part at each place, so a few
+ * objects can produce 2^64 characters.
  */
 const MAX_BOUND = 16_777_216
 
-/** Most characters of a number, `true`, `false` or `null` with what separates it from the next. */
+/** The maximum length of a number, `true`, `false` or `null`, with its separator. */
 const SHORT = 25
-/** Characters that one may become in JSON; quotes, colon and comma. */
+/** The maximum length of one character in JSON; quotes, colon and comma. */
 const ESCAPED = 6
 const QUOTES = 4
-/** How much of {@link MAX_BOUND} an array has for each item, at least: its text has two characters for each. */
+/** The share of {@link MAX_BOUND} of each item of an array: its text has at least two characters per item. */
 const MIN_ITEM = 32
-/** Characters of a byte and the comma after it. */
+/** The maximum length of a byte and its comma. */
 const MAX_BYTE = 4
 
 /**
- * The canonical form: keys in the order that engines give to keys written in code-unit order (those that are
- * array indexes come first, by number), -0 as 0, every object and array frozen.
+ * Converts a value into canonical form: keys in code-unit order, -0 as 0, every object and array frozen.
  *
- * Objects and arrays that are in order already are frozen where they are; others are copied.
+ * Keys that are array indexes come first, by number, because engines list them first. Ordered objects and arrays are
+ * frozen in place; others are copied.
  *
  * @throws InvalidValue
  * @category constructors
@@ -147,11 +147,11 @@ const settle = (value: unknown, depth: number): Value => {
 
 const settleArray = (array: ReadonlyArray<unknown>, depth: number): Value => {
   let copy: Array<Value> | undefined
-  // Holes take no memory before they are written out.
+  // Checked first, because holes take no memory until the text is made.
   if (array.length > maxBound / MIN_ITEM) throw tooLong()
   for (let i = 0; i < array.length; i++) {
     const item = within(i, array[i], depth)
-    // A hole becomes an undefined item: what is stored knows no holes.
+    // A hole becomes an undefined item, because stored arrays have no holes.
     const kept = item === undefined ? i in array : Object.is(item, array[i])
     if (copy === undefined && !kept) copy = array.slice(0, i) as Array<Value>
     copy?.push(item)
@@ -167,23 +167,29 @@ const settleObject = (object: object, depth: number): Value => {
   const source = object as Record<string, unknown>
   let copy: Record<string, Value> | undefined = ordered ? undefined : {}
   if (!ordered) keys.sort()
-  for (let i = 0; i < keys.length; i++) {
-    const key = keys[i]!
+  for (const key of keys) {
     if (!isKey(key)) throw refuse(`the key "${key}" is not allowed; rename it`)
     bound += key.length * ESCAPED + QUOTES
     const item = within(key, source[key], depth)
     if (copy === undefined && !Object.is(item, source[key])) {
       copy = {}
-      for (let j = 0; j < i; j++) copy[keys[j]!] = source[keys[j]!] as Value
+      for (const earlier of keys) {
+        if (earlier === key) break
+        copy[earlier] = source[earlier] as Value
+      }
     }
     if (copy !== undefined) copy[key] = item
   }
   return Object.freeze(copy ?? object) as Value
 }
 
-/** Whether keys, as the engine lists them, are in order. Array indexes come first of themselves, by number. */
+/** Tests whether keys, as the engine lists them, are in order. The engine lists array indexes first, by number. */
 const isOrdered = (keys: ReadonlyArray<string>): boolean => {
-  for (let i = 1; i < keys.length; i++) if (keys[i - 1]! >= keys[i]! && !isIndex(keys[i - 1]!)) return false
+  let previous: string | undefined
+  for (const key of keys) {
+    if (previous !== undefined && previous >= key && !isIndex(previous)) return false
+    previous = key
+  }
   return true
 }
 
@@ -192,7 +198,7 @@ const isIndex = (key: string): boolean => {
   return index < MAX_INDEX && String(index) === key
 }
 
-/** Whole numbers below this one are array indexes. */
+/** Integers below this limit are array indexes. */
 const MAX_INDEX = 4_294_967_295
 
 const settleRich = (object: object, depth: number): Value => {
@@ -207,7 +213,10 @@ const settleRich = (object: object, depth: number): Value => {
   }
   if (object instanceof Uint8Array) {
     if (object.length > MAX_INLINE_BYTES) {
-      throw refuse(`${object.length} bytes are more than the ${MAX_INLINE_BYTES} that a value holds; keep them with tx.blob(bytes) and store the address it returns`)
+      throw refuse(
+        `${object.length} bytes are more than the ${MAX_INLINE_BYTES} that a value holds; ` +
+          "keep them with tx.blob(bytes) and store the address it returns"
+      )
     }
     bound += object.length * MAX_BYTE
     if (bound > maxBound) throw tooLong()
@@ -232,11 +241,12 @@ const within = (key: string | number, value: unknown, depth: number): Value => {
   }
 }
 
-const tooLong = () => refuse("its text is longer than a cell holds, parts that it shares written at each place; split it into several cells")
+const tooLong = () =>
+  refuse("its text is longer than a cell holds, parts that it shares written at each place; split it into several cells")
 
 const refuse = (reason: string) => new InvalidValue({ at: "", reason })
 
-/** Whether a value is a container that a path can lead into: an array or a plain object. */
+/** Tests whether a value is a container for path steps: an array or a plain object. */
 export const isContainer = (value: Value): value is ReadonlyArray<Value> | { readonly [key: string]: Value } =>
   typeof value === "object" && value !== null && (Array.isArray(value) || isPlain(value))
 
@@ -246,7 +256,7 @@ const isPlain = (value: object): boolean => {
 }
 
 /**
- * The value at `path` inside `value`; undefined where there is none.
+ * Returns the value at `path` inside `value`, or `undefined` if there is none.
  *
  * @category getters
  * @since 0.1.0
@@ -260,14 +270,14 @@ export const at = (value: Value, path: Path): Value => {
   return here
 }
 
-/** One step into a container: own keys only, and no key of an array but its indexes. */
+/** Returns the item or field of a container: own keys only, and only indexes of an array. */
 export const step = (container: Value, key: string): Value => {
   if (Array.isArray(container)) return /^(?:0|[1-9]\d*)$/.test(key) ? container[Number(key)] : undefined
   return Object.hasOwn(container as object, key) ? (container as Record<string, Value>)[key] : undefined
 }
 
 /**
- * Whether two canonical values are the same.
+ * Tests two canonical values for deep equality.
  *
  * @category predicates
  * @since 0.1.0
@@ -285,15 +295,13 @@ export const equals = (a: Value, b: Value): boolean => {
   return sameFields(a as Record<string, Value>, b as Record<string, Value>)
 }
 
-/** Keys of canonical objects are in the same order. */
+/** Compares in order, because the keys of canonical objects are sorted. */
 const sameFields = (a: Record<string, Value>, b: Record<string, Value>): boolean => {
   const keys = Object.keys(a)
   const others = Object.keys(b)
   if (keys.length !== others.length) return false
-  for (let i = 0; i < keys.length; i++) {
-    const key = keys[i]!
-    if (key !== others[i] || !equals(a[key], b[key])) return false
-  }
+  let i = 0
+  for (const key of keys) if (key !== others[i++] || !equals(a[key], b[key])) return false
   return true
 }
 

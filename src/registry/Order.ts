@@ -1,34 +1,33 @@
 /**
- * The one lawful order of the enzymes that take an impulse.
+ * The order of the enzymes that handle one impulse.
  *
- * `before` and `after` come first, by Kahn's algorithm; among those that are
- * ready the priority decides: matches by signal and target before either alone,
- * the more specific query, the smaller name, the earlier activation.
- * (Seed 000, "Ordering"; semantics, section 2.3.)
+ * `before` and `after` apply first, by Kahn's algorithm. Ready enzymes are ordered by priority [S0 §Matching and
+ * Determinism]: matches by signal and target before matches by one of them, then the more specific query, the smaller
+ * name, and the earlier activation.
  *
  * @module
  */
 import { Heap } from "../cell/Heap.ts"
 
-/** What the order needs to know of a candidate. */
+/** The properties of a candidate that determine the order. */
 export interface Candidate {
   readonly name: string
   readonly before: ReadonlyArray<string>
   readonly after: ReadonlyArray<string>
-  /** 2 for a match by signal and target, 1 for one of the two. All candidates of one impulse match it alike; the rank between them is part of the order all the same. */
+  /** 2 for a match by signal and target, 1 for a match by one of them. All candidates of one impulse have the same strength. */
   readonly strength: number
   readonly specificity: number
-  /** When it was activated; smaller is earlier. */
+  /** The number of the activation; smaller is earlier. */
   readonly order: number
 }
 
-/** The enzymes that a cycle of `before` and `after` keeps from running, by name. */
+/** The names of the enzymes in a cycle of `before` and `after`. */
 export interface Cycle {
   readonly cycle: ReadonlyArray<string>
 }
 
 /**
- * Which of two candidates goes first when both may: negative for the first.
+ * Compares two ready candidates by priority; negative if the first one runs first.
  *
  * @category getters
  * @since 0.1.0
@@ -39,9 +38,9 @@ export const priority = (a: Candidate, b: Candidate): number =>
   (a.name < b.name ? -1 : a.name > b.name ? 1 : a.order - b.order)
 
 /**
- * The candidates in their order, or the names of those that wait for each other.
+ * Returns the candidates in order, or the names in a cycle.
  *
- * Names that are no candidate's are ignored; where several share a name, the first by priority is meant.
+ * Names without a candidate are ignored. If several candidates share a name, it refers to the first one by priority.
  *
  * @category constructors
  * @since 0.1.0
@@ -49,34 +48,40 @@ export const priority = (a: Candidate, b: Candidate): number =>
 export const arrange = <C extends Candidate>(candidates: ReadonlyArray<C>): ReadonlyArray<C> | Cycle => {
   const sorted = candidates.toSorted(priority)
   if (sorted.every((candidate) => candidate.before.length + candidate.after.length === 0)) return sorted
-  const { followers, waitsFor } = edges(sorted)
-  const ready = new Heap<number>((a, b) => a - b)
-  waitsFor.forEach((count, rank) => count === 0 && ready.push(rank))
+  const vertices = graphOf(sorted)
+  const ready = new Heap<Vertex<C>>((a, b) => a.rank - b.rank)
+  for (const vertex of vertices) if (vertex.waitsFor === 0) ready.push(vertex)
   const arranged: Array<C> = []
-  for (let rank = ready.pop(); rank !== undefined; rank = ready.pop()) {
-    arranged.push(sorted[rank]!)
-    for (const follower of followers[rank]!) if (--waitsFor[follower]! === 0) ready.push(follower)
+  for (let vertex = ready.pop(); vertex !== undefined; vertex = ready.pop()) {
+    arranged.push(vertex.candidate)
+    for (const follower of vertex.followers) if (--follower.waitsFor === 0) ready.push(follower)
   }
   if (arranged.length === sorted.length) return arranged
-  return { cycle: sorted.filter((_, rank) => waitsFor[rank]! > 0).map((candidate) => candidate.name).sort() }
+  return { cycle: vertices.filter(({ waitsFor }) => waitsFor > 0).map(({ candidate }) => candidate.name).sort() }
 }
 
-/** The graph of "runs before", over ranks; each edge once. */
-const edges = (sorted: ReadonlyArray<Candidate>) => {
-  const rankOf = new Map<string, number>()
-  sorted.forEach((candidate, rank) => {
-    if (!rankOf.has(candidate.name)) rankOf.set(candidate.name, rank)
-  })
-  const followers = sorted.map(() => new Set<number>())
-  sorted.forEach((candidate, rank) => {
-    for (const name of candidate.before) link(followers, rank, rankOf.get(name))
-    for (const name of candidate.after) link(followers, rankOf.get(name), rank)
-  })
-  const waitsFor = sorted.map(() => 0)
-  for (const set of followers) for (const follower of set) waitsFor[follower]!++
-  return { followers, waitsFor }
+/** A candidate, the candidates that run after it, and the number of candidates that it still waits for. */
+interface Vertex<C> {
+  readonly candidate: C
+  readonly rank: number
+  readonly followers: Set<Vertex<C>>
+  waitsFor: number
 }
 
-const link = (followers: ReadonlyArray<Set<number>>, from: number | undefined, to: number | undefined): void => {
-  if (from !== undefined && to !== undefined && from !== to) followers[from]!.add(to)
+/** Builds the graph of "runs before"; each edge once. */
+const graphOf = <C extends Candidate>(sorted: ReadonlyArray<C>): ReadonlyArray<Vertex<C>> => {
+  const vertices = sorted.map((candidate, rank): Vertex<C> => ({ candidate, rank, followers: new Set(), waitsFor: 0 }))
+  const byName = new Map<string, Vertex<C>>()
+  for (const vertex of vertices) if (!byName.has(vertex.candidate.name)) byName.set(vertex.candidate.name, vertex)
+  for (const vertex of vertices) {
+    for (const name of vertex.candidate.before) link(vertex, byName.get(name))
+    for (const name of vertex.candidate.after) link(byName.get(name), vertex)
+  }
+  return vertices
+}
+
+const link = <C>(from: Vertex<C> | undefined, to: Vertex<C> | undefined): void => {
+  if (from === undefined || to === undefined || from === to || from.followers.has(to)) return
+  from.followers.add(to)
+  to.waitsFor++
 }

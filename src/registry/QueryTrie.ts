@@ -1,37 +1,36 @@
 /**
- * The query trie: which enzymes take a signal.
+ * The query trie: the index of enzymes by signal.
  *
- * Queries are laid out segment by segment, so that a look-up walks the signal's
- * path once, whatever the number of queries. Partly literal segments such as
- * `img*` are found by their literal beginning and end, of which a node knows few
- * lengths. (Architecture, section 12; seed 000, "Matching".)
+ * A node is one segment of a query, so a look-up traverses the signal's path once for any number of queries [S0
+ * §Matching and Determinism]. Partly literal segments such as `img*` are indexed by their literal prefix and suffix;
+ * each node has few distinct lengths of these.
  *
  * @module
  */
 import type { Segment } from "../cell/Pattern.ts"
 import * as Pattern from "../cell/Pattern.ts"
 
-/** What the trie keeps of an entry. */
+/** The query of an entry. */
 export interface Query {
   readonly pattern: Pattern.Pattern
   readonly mode: Pattern.Mode
 }
 
-/** Most nodes have one of these at most, and a look-up is to touch little memory: what is not needed is not there. */
+/** Most nodes have at most one of these fields. Unused fields are `undefined`, so that a look-up touches little memory. */
 interface Node<Q> {
   literals: Map<string, Node<Q>> | undefined
-  /** Children by partly literal segments, by the lengths of their two ends. */
+  /** Children by partly literal segments, by the lengths of prefix and suffix. */
   shapes: Map<string, Shape<Q>> | undefined
   one: Node<Q> | undefined
   many: Node<Q> | undefined
-  /** Stands behind `**`, and so stays in the front at each further name. */
+  /** Whether the node follows `**`, and therefore matches any further name. */
   readonly repeats: boolean
   /** Queries that end here. */
   exact: Array<Q> | undefined
   prefix: Array<Q> | undefined
 }
 
-/** Partly literal segments whose ends have these lengths: by the hash of the ends, and there by their text. */
+/** Partly literal segments with the same lengths of prefix and suffix: by the hash of both, then by text. */
 interface Shape<Q> {
   readonly begin: number
   readonly end: number
@@ -39,11 +38,9 @@ interface Shape<Q> {
 }
 
 interface Part<Q> {
-  readonly segment: PartSegment
+  readonly segment: Pattern.Part
   readonly node: Node<Q>
 }
-
-type PartSegment = Segment & { readonly kind: "part" }
 
 const makeNode = <Q>(repeats = false): Node<Q> => ({
   literals: undefined,
@@ -56,7 +53,7 @@ const makeNode = <Q>(repeats = false): Node<Q> => ({
 })
 
 /**
- * A set of queries that can be looked up by signal.
+ * A set of queries, indexed by signal.
  *
  * @category models
  * @since 0.1.0
@@ -71,36 +68,36 @@ export class QueryTrie<Q extends Query> {
     else queries.push(query)
   }
 
-  /** Takes a query out, and with it the branches that led to nothing else. */
+  /** Removes a query, and the branches that only it used. */
   delete(query: Q): void {
     prune(this.root, query, 0)
   }
 
-  /** The queries that match a signal, given as its names; in no particular order. */
+  /** Returns the queries that match a signal, given as its names; in no particular order. */
   match(names: ReadonlyArray<string>): Array<Q> {
-    // What stands behind `**` is met at several depths, and so may be its queries.
+    // A node behind `**` is reached at several depths, so its queries may repeat.
     const found = new Set<Q>()
     let front = [this.root]
     for (let depth = 0; front.length > 0; depth++) {
       spread(front)
-      const isEnd = depth === names.length
+      const name = depth < names.length ? names[depth] : undefined
       for (const { exact, prefix } of front) {
         if (prefix !== undefined) for (const query of prefix) found.add(query)
-        if (isEnd && exact !== undefined) for (const query of exact) found.add(query)
+        if (name === undefined && exact !== undefined) for (const query of exact) found.add(query)
       }
-      if (isEnd) break
-      front = advance(front, names[depth]!)
+      if (name === undefined) break
+      front = advance(front, name)
     }
     return [...found]
   }
 }
 
-/** `**` may stand for nothing: whatever lies behind one is reached too. */
+/** Adds the nodes behind `**`, which may match zero names. */
 const spread = <Q>(front: Array<Node<Q>>): void => {
   for (const { many } of front) if (many !== undefined && !front.includes(many)) front.push(many)
 }
 
-/** The nodes that one more name leads to. Each has one parent and repeats or not, so none is reached twice. */
+/** Returns the nodes after one more name. Each node has one parent and repeats or not, so no node is returned twice. */
 const advance = <Q>(front: ReadonlyArray<Node<Q>>, name: string): Array<Node<Q>> => {
   const next: Array<Node<Q>> = []
   for (const node of front) {
@@ -139,14 +136,14 @@ const below = <Q>(node: Node<Q>, segment: Segment): Node<Q> => {
   }
 }
 
-/** Where a partly literal segment is kept. */
-const placeOf = ({ parts, text }: PartSegment) => {
-  const begin = parts[0]!.length
-  const end = parts.at(-1)!.length
+/** Returns the location of a partly literal segment. */
+const placeOf = ({ prefix, suffix, text }: Pattern.Part) => {
+  const { length: begin } = prefix
+  const { length: end } = suffix
   return { begin, end, shape: `${begin} ${end}`, ends: endsOf(text, begin, end) }
 }
 
-/** The hash of a name's ends (FNV-1a). Names that share it by accident are told apart where they are matched. */
+/** Hashes a name's prefix and suffix (FNV-1a). The match itself detects collisions. */
 const endsOf = (name: string, begin: number, end: number): number => {
   let hash = 0x811c9dc5
   for (let i = 0; i < begin; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193)
@@ -160,19 +157,20 @@ const getOrAdd = <K, V>(map: Map<K, V>, key: K, make: () => V): V => {
   return value
 }
 
-/** Removes the query below `node`; answers whether the node is needed no more. */
+/** Removes the query below `node`. Returns whether the node is empty then. */
 const prune = <Q extends Query>(node: Node<Q>, query: Q, depth: number): boolean => {
   const segment = query.pattern.segments[depth]
   const isOver = (child: Node<Q> | undefined): boolean => child !== undefined && prune(child, query, depth + 1)
   if (segment === undefined) {
-    const queries = node[query.mode]
-    const place = queries?.indexOf(query) ?? -1
-    if (place >= 0) queries!.splice(place, 1)
-    if (queries?.length === 0) node[query.mode] = undefined
+    const queries = node[query.mode] ?? []
+    const place = queries.indexOf(query)
+    if (place >= 0) queries.splice(place, 1)
+    if (queries.length === 0) node[query.mode] = undefined
   } else if (segment.kind === "part") prunePart(node, segment, isOver)
   else if (segment.kind === "literal") {
-    if (isOver(node.literals?.get(segment.text))) node.literals!.delete(segment.text)
-    if (node.literals?.size === 0) node.literals = undefined
+    const { literals } = node
+    if (isOver(literals?.get(segment.text))) literals?.delete(segment.text)
+    if (literals?.size === 0) node.literals = undefined
   } else {
     const way = segment.kind === "many" ? "many" : "one"
     if (isOver(node[way])) node[way] = undefined
@@ -180,15 +178,16 @@ const prune = <Q extends Query>(node: Node<Q>, query: Q, depth: number): boolean
   return isEmpty(node)
 }
 
-const prunePart = <Q>(node: Node<Q>, segment: PartSegment, isOver: (child: Node<Q> | undefined) => boolean): void => {
+const prunePart = <Q>(node: Node<Q>, segment: Pattern.Part, isOver: (child: Node<Q> | undefined) => boolean): void => {
   const { ends, shape } = placeOf(segment)
-  const byEnds = node.shapes?.get(shape)?.byEnds
+  const { shapes } = node
+  const byEnds = shapes?.get(shape)?.byEnds
   const parts = byEnds?.get(ends)
-  if (!isOver(parts?.get(segment.text)?.node)) return
-  parts!.delete(segment.text)
-  if (parts!.size === 0) byEnds!.delete(ends)
-  if (byEnds!.size === 0) node.shapes!.delete(shape)
-  if (node.shapes!.size === 0) node.shapes = undefined
+  if (shapes === undefined || byEnds === undefined || parts === undefined || !isOver(parts.get(segment.text)?.node)) return
+  parts.delete(segment.text)
+  if (parts.size === 0) byEnds.delete(ends)
+  if (byEnds.size === 0) shapes.delete(shape)
+  if (shapes.size === 0) node.shapes = undefined
 }
 
 const isEmpty = <Q>({ exact, literals, many, one, prefix, shapes }: Node<Q>): boolean =>
