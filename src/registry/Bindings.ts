@@ -1,11 +1,9 @@
 /**
- * Bindings: which enzymes take signals at a cell.
+ * Bindings: the enzymes that accept signals at a cell.
  *
- * Each cell keeps a list of what was bound and withdrawn there, newest first;
- * for each name only its newest entry counts. Propagating entries reach all
- * cells below, and a tombstone hides what the cells above give. What modules
- * declare counts as older than anything put at run time. (Seed 000, "Binding";
- * semantics, section 2.2.)
+ * Each cell has a list of bindings and withdrawals, newest first; only the newest entry of each name counts.
+ * Propagating entries apply to all descendants, and a tombstone masks inherited entries [S0 §Matching and Determinism].
+ * Declarations of modules count as older than all entries made at run time.
  *
  * @module
  */
@@ -22,21 +20,21 @@ export interface Binding {
   readonly enzyme: string
   readonly propagate: boolean
   readonly tombstone: boolean
-  /** The beat that put it. */
+  /** The beat that added the entry. */
   readonly beat: number
-  /** Whether it is there because the enzyme awaits something at this cell, and goes with that. */
+  /** Whether the binding exists because the enzyme awaits an operation at this cell; it ends with the wait. */
   readonly awaits?: true
 }
 
-/** The lists of all cells that have one, by the cell's id; newest first. */
+/** The lists of all cells that have one, by the cell's id; newest entry first. */
 export interface BindingTable {
   readonly get: (cell: string) => ReadonlyArray<Binding> | undefined
-  /** How often the lists were changed, where somebody counts that: what was found by them holds until then. */
+  /** The number of changes to the lists, if it is counted; cached results are valid for one version. */
   readonly version?: number
 }
 
 /**
- * The lists of a space as its newest beat left them.
+ * The lists of a space as of its newest beat.
  *
  * @category models
  * @since 0.1.0
@@ -49,35 +47,36 @@ export class Lists implements BindingTable {
     return this.lists.get(cell)
   }
 
-  /** Puts a list in the place of a cell's; an empty one takes it away. */
+  /** Replaces a cell's list; an empty list removes it. */
   put(cell: string, list: ReadonlyArray<Binding>): void {
     this.version++
     if (list.length === 0) this.lists.delete(cell)
     else this.lists.set(cell, list)
   }
 
-  /** The cells that have a list. */
+  /** Returns the cells that have a list. */
   cells(): Iterable<string> {
     return this.lists.keys()
   }
 }
 
-/** What modules declare, by the cell's id and there by name; newest last. */
+/** The declarations of modules, by the cell's id and then by name; newest last. */
 export type Declarations = Pick<ReadonlyMap<string, ReadonlyMap<string, ReadonlyArray<Binding>>>, "get">
 
-/** All that is bound in a space: at run time, and by what its modules declare. */
+/** All bindings of a space: the ones made at run time, and the declarations of its modules. */
 export interface Bound {
   readonly own: BindingTable
   readonly declared: Declarations
 }
 
-/** Most entries that one cell keeps, and so most names; entries of names that newer ones settle go first. */
+/** The maximum number of entries, and so of names, per cell. Obsolete entries are removed first. */
 const MAX_BINDINGS = 1024
 
 export { address, FOLDER } from "../stage/Binding.ts"
 
 /**
- * Why a cell takes no entry for this name, or `undefined` when it takes one. Withdrawn names count: each masks what the cells above bind.
+ * Returns the reason why a cell cannot take another entry, or `undefined` if it can. Withdrawn names count, because
+ * each masks an inherited binding.
  *
  * @category guards
  * @since 0.1.0
@@ -89,7 +88,7 @@ export const refusal = (list: ReadonlyArray<Binding>, { cell, enzyme }: Pick<Bin
 }
 
 /**
- * A list with one more entry, for a name that is not refused.
+ * Returns a list with one more entry, for a name that {@link refusal} accepted.
  *
  * @category combinators
  * @since 0.1.0
@@ -103,7 +102,7 @@ export const put = (list: ReadonlyArray<Binding>, change: BindingChange, beat: n
 }
 
 /**
- * The names bound at a target, nearest cell first; of those in `among` alone, where it is given.
+ * Returns the names bound at a target, nearest cell first; only names in `among`, if it is given.
  *
  * @category getters
  * @since 0.1.0
@@ -118,7 +117,7 @@ export const effective = (target: string, { declared, own }: Bound, among?: Read
     const here = new Set<string>()
     for (const list of lists) {
       for (const { awaits, enzyme, propagate, tombstone } of list ?? []) {
-        // Who awaits something here takes what it awaits and nothing that others send.
+        // An enzyme that awaits an operation here accepts only that operation's signals.
         if (awaits === true || here.has(enzyme) || among?.has(enzyme) === false) continue
         here.add(enzyme)
         if (settled.has(enzyme) || !(tombstone || propagate || cell === target)) continue
@@ -130,8 +129,11 @@ export const effective = (target: string, { declared, own }: Bound, among?: Read
   return names
 }
 
-/** The newest declaration of each name at a cell; where they are many, only those asked for are looked up. */
-const newest = (here: ReadonlyMap<string, ReadonlyArray<Binding>> | undefined, among: ReadonlyMap<string, unknown> | undefined): ReadonlyArray<Binding> | undefined => {
+/** Returns the newest declaration of each name at a cell. In a large map only the names in `among` are looked up. */
+const newest = (
+  here: ReadonlyMap<string, ReadonlyArray<Binding>> | undefined,
+  among: ReadonlyMap<string, unknown> | undefined
+): ReadonlyArray<Binding> | undefined => {
   if (here === undefined) return undefined
   const names = among !== undefined && among.size < here.size ? among.keys() : here.keys()
   const found: Array<Binding> = []
@@ -143,7 +145,7 @@ const newest = (here: ReadonlyMap<string, ReadonlyArray<Binding>> | undefined, a
 }
 
 /**
- * The nearest cell, from a target up, that has a list; the root where none has.
+ * Returns the nearest cell with a list, from a target upward; the root if there is none.
  *
  * @category getters
  * @since 0.1.0
@@ -155,7 +157,7 @@ export const nearest = (target: string, { declared, own }: Bound): string => {
 }
 
 /**
- * How many bindings there are at a target and above.
+ * Returns the number of bindings at a target and its ancestors.
  *
  * @category getters
  * @since 0.1.0

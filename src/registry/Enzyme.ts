@@ -1,10 +1,8 @@
 /**
  * Enzymes: modules that react to signals.
  *
- * An enzyme's metadata, its descriptor, says which signals it takes, where it is
- * bound, what it may write and in which order it runs; it is decoded when the
- * module is loaded, so that a mistake is found before the first signal.
- * (Seed 000, "Registering Enzymes"; architecture, section 4.)
+ * The descriptor of an enzyme declares its signals, bindings, writable addresses and order [S0 §Registering Enzymes].
+ * It is decoded when the module is loaded, so that mistakes are reported before the first signal.
  *
  * @module
  */
@@ -19,7 +17,7 @@ import type { Pipeline } from "../stage/Launch.ts"
 import type { Transaction } from "../stage/Transaction.ts"
 
 /**
- * The signal that an enzyme is handed.
+ * The signal that an enzyme handles.
  *
  * @category models
  * @since 0.1.0
@@ -28,83 +26,84 @@ export interface Event<Payload = unknown> {
   readonly id: string
   readonly signal: string | undefined
   readonly target: string | undefined
-  /** `undefined` for an impulse. */
+  /** The decoded payload; `undefined` for an impulse. */
   readonly payload: Payload
-  /** What the `:name` segments of the enzyme's query stand for. */
+  /** The names that the `:name` segments of the enzyme's query captured. */
   readonly params: Readonly<Record<string, string>>
-  /** 1 the first time, one more after each retry. */
+  /** The number of the attempt: 1 at first, one more after each retry. */
   readonly attempt: number
-  /** For what was awaited of an operation that belongs to a run of a pipeline: the ids of that. */
+  /** The ids of the pipeline run, if the signal continues an operation that belongs to one. */
   readonly pipeline?: Pipeline | undefined
 }
 
-/** Whether two runs of a beat conflict on writes alone, or on reads, too. */
+/** The isolation of a run: conflicts on writes only, or also on reads. */
 export const Isolation = Schema.Literals(["snapshot", "serializable"])
 
-/** One of these. */
+/** `snapshot` or `serializable`. */
 export type Isolation = typeof Isolation.Type
 
-/** Where a descriptor binds its enzyme: a cell, and all below it unless `propagate` is false. */
+/** A binding declared by a descriptor: a cell, and all its descendants unless `propagate` is false. */
 export interface BindingDeclaration {
   readonly cell: string
   readonly propagate: boolean
 }
 
-/** What an author writes: every field but `name`, `query` and `run` has a default. */
+/** The definition of an enzyme. Every field except for `name`, `query` and `run` has a default. */
 export interface Definition<Payload = unknown> {
-  /** Unique among enzymes: a name such as `resize_image`. */
+  /** A name such as `resize_image`, preferably unique, because `before`, `after` and bindings refer to it. */
   readonly name: string
-  /** What the ledger shows in place of the name. */
+  /** The name shown in the ledger; the default is `name`. */
   readonly label?: string
-  /** A pattern over signal paths such as `/signals/image/*`; empty takes every signal. */
+  /** A pattern over signal paths such as `/signals/image/*`; the empty pattern matches every signal. */
   readonly query: string
-  /** `exact` (default): the query matches the whole signal. `prefix`: a beginning of it. */
+  /** `exact` (default): the query matches the whole signal. `prefix`: it matches a prefix of the signal. */
   readonly match?: Pattern.Mode
-  /** Names of enzymes that this one runs before, when both match. */
+  /** Names of enzymes that run after this one when both match a signal. */
   readonly before?: ReadonlyArray<string>
   readonly after?: ReadonlyArray<string>
-  /** Cells whose signals this enzyme takes; a plain path also stands for all cells below it. */
+  /** Cells at which this enzyme accepts signals; a plain path includes all descendants. */
   readonly bind?: ReadonlyArray<string | { readonly cell: string; readonly propagate?: boolean }>
-  /** What the payload must be; what it decodes to is what the run sees. */
+  /** The schema of the payload. The run receives the decoded value. */
   readonly payload?: Schema.Decoder<Payload>
   /**
-   * Addresses that are brought up to date and loaded before the run, or what tells them of an event. Whatever else a run reads is brought up to date
-   * when it reads it; what is named here costs no run while a gate holds it back.
+   * Addresses to update and load before the run, or a function of the event that returns them. Other addresses are
+   * updated when the run reads them. While a time gate delays a listed address, the run is not started at all.
    */
   readonly reads?: ReadonlyArray<string> | ((event: Event<Payload>) => ReadonlyArray<string>)
-  /** The envelope: patterns of the addresses it may write. Without it, any but the runtime's own. */
+  /** The envelope: patterns of writable addresses. The default is all addresses except for the runtime's own. */
   readonly writes?: ReadonlyArray<string>
   readonly retry?: { readonly attempts?: number }
   /** Events of one lane never share a beat: `pair` (signal and target; default), `target` or `space`. */
   readonly lane?: "pair" | "target" | "space"
-  /** `strict` (default): a failed event keeps its place in its lane. `loose`: the lane goes on. */
+  /** `strict` (default): a failed event keeps its place in its lane. `loose`: the lane continues. */
   readonly order?: "strict" | "loose"
-  /** `snapshot`: runs conflict on writes. `serializable`: on reads, too. Default: the `isolation` of the configuration. */
+  /** `snapshot`: runs conflict on writes. `serializable`: also on reads. The default is `isolation` of the configuration. */
   readonly isolation?: Isolation
-  /** Run once for each equal impulse of a beat instead of once for all. */
+  /** Runs once per equal impulse of a beat instead of once for all. */
   readonly repeatable?: boolean
-  /** Refuse a second enzyme on the same query. */
+  /** Refuses a second enzyme with the same query. */
   readonly exclusive?: boolean
-  /** Whether its runs may wait for the outside. That needs the reactor, so only `false` (default) is taken. */
+  /** Whether runs may wait for external requests. That requires the reactor, so only `false` (default) is accepted. */
   readonly durable?: boolean
   /**
-   * The consequence of a fatal run. Its beat is aborted and its handling becomes a dead letter in both cases.
-   * `shutdown` (default) then shuts the space down, until `systole restart`; with `continue` the space goes on.
+   * The consequence of a fatal run. In both cases its beat is aborted and its handling becomes a dead letter.
+   * `shutdown` (default) then stops the space until `systole restart`; `continue` keeps it running.
    */
   readonly onFatal?: "shutdown" | "continue"
-  /** May import modules of the host, such as `node:fs`. */
+  /** Whether the module may import modules of the host, such as `node:fs`. */
   readonly trusted?: boolean
   /**
-   * How long a run may wait, in milliseconds of the host; then it counts as a failed attempt. Default 1000.
-   * The space waits with it, so a handling that times out twice (`timeoutAttempts`) is given up, whatever its `retry` says.
-   * A run that returns without waiting cannot be stopped, so what it made stands however long it took.
+   * The time limit of a waiting run, in milliseconds of the host; beyond it the attempt failed. Default: 1000.
+   *
+   * The space waits with the run. A handling that times out twice (`timeoutAttempts`) is therefore given up, regardless
+   * of `retry`. A run that returns without waiting cannot be stopped, so its result stands at any duration.
    */
   readonly limitMs?: number
-  /** Reacts to one signal. Returns a value, a promise or an Effect. */
+  /** Handles one signal. Returns a value, a promise or an Effect. */
   readonly run: (tx: Transaction, event: Event<Payload>) => unknown | Promise<unknown> | Effect.Effect<unknown, unknown, never>
 }
 
-/** An enzyme whose metadata was decoded: every field is there. */
+/** A decoded enzyme: every field is present. */
 export interface Enzyme {
   readonly _tag: "Enzyme"
   readonly name: string
@@ -120,7 +119,7 @@ export interface Enzyme {
   readonly retry: { readonly attempts: number }
   readonly lane: "pair" | "target" | "space"
   readonly order: "strict" | "loose"
-  /** `undefined` leaves it to the configuration. */
+  /** `undefined` selects the isolation of the configuration. */
   readonly isolation: Isolation | undefined
   readonly repeatable: boolean
   readonly exclusive: boolean
@@ -132,7 +131,7 @@ export interface Enzyme {
 }
 
 /**
- * An enzyme's metadata is refused.
+ * An enzyme's definition is invalid. `reason` names the field and the rule that it breaks.
  *
  * @category errors
  * @since 0.1.0
@@ -150,7 +149,7 @@ const Binding = Schema.Union([
   Schema.Struct({ cell: Schema.String, propagate: Schema.optionalKey(Schema.Boolean) })
 ])
 
-/** The schema of what a module exports; what needs more than a type is checked in {@link refusal}. */
+/** The schema of a module's export; {@link refusal} checks the rules that a schema cannot express. */
 const Descriptor = Schema.Struct({
   name: EnzymeName,
   label: Schema.optionalKey(Schema.NonEmptyString),
@@ -177,7 +176,7 @@ const Descriptor = Schema.Struct({
 const decodeDescriptor = Schema.decodeUnknownExit(Descriptor, { errors: "all", onExcessProperty: "error" })
 
 /**
- * An enzyme from its definition.
+ * Creates an enzyme from its definition, and validates every field.
  *
  * @throws InvalidEnzyme
  * @example An enzyme that greets
@@ -207,7 +206,7 @@ export const make = <Payload = unknown>(definition: Definition<Payload>): Enzyme
 }
 
 /**
- * Whether a module's export is an enzyme.
+ * Tests whether a module's export is an enzyme.
  *
  * @category guards
  * @since 0.1.0
@@ -246,11 +245,13 @@ const withDefaults = (definition: Omit<Definition, "run" | "payload" | "reads">)
   limitMs: definition.limitMs ?? 1000
 })
 
-/** Why a definition that has the right types is refused all the same. */
+/** Returns the reason why a definition of the right types is invalid, or `undefined` if it is valid. */
 const refusal = (definition: Definition, payload: unknown, run: unknown): string | undefined => {
   if (typeof run !== "function") return "it has no run function, so it could not react to anything"
   if (payload !== undefined && !Schema.isSchema(payload)) return "its payload is not a Schema; make one with Schema.Struct({ … })"
-  if (definition.durable === true) return "durable runs need the reactor, and this runtime is composed without it; send a delayed signal and go on when it comes"
+  if (definition.durable === true) {
+    return "durable runs need the reactor, and this runtime is composed without it; send a delayed signal and go on when it comes"
+  }
   const selfish = [...definition.before ?? [], ...definition.after ?? []].includes(definition.name)
   if (selfish) return "it names itself in before or after"
   const unnamable = Name.refusal(definition.name)
@@ -260,7 +261,7 @@ const refusal = (definition: Definition, payload: unknown, run: unknown): string
     definition.bind?.map(misplacement).find((reason) => reason !== undefined)
 }
 
-/** What is wrong with a field, where a check of it throws. */
+/** Returns the message of a check that throws, with the name of its field. */
 const fault = (field: string, check: () => unknown): string | undefined => {
   try {
     check()

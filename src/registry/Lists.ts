@@ -1,24 +1,24 @@
 /**
- * Lists by key: an empty one is not there.
+ * Lists by key, without empty lists.
  *
  * @module
  */
 
-/** Puts a value at the end of the list of a key. */
+/** Appends a value to the list of a key. */
 export const push = <V>(map: Map<string, Array<V>>, key: string, value: V): void => {
   const list = map.get(key)
   if (list === undefined) map.set(key, [value])
   else list.push(value)
 }
 
-/** Takes values out of the list of a key. */
+/** Removes values from the list of a key. */
 export const drop = <V>(map: Map<string, Array<V>>, key: string, which: (value: V) => boolean): void => {
   const rest = (map.get(key) ?? []).filter((value) => !which(value))
   if (rest.length === 0) map.delete(key)
   else map.set(key, rest)
 }
 
-/** Values by their names. */
+/** Groups values by name. */
 export const groupedByName = <V extends { readonly name: string }>(values: ReadonlyArray<V>): ReadonlyMap<string, ReadonlyArray<V>> => {
   const map = new Map<string, Array<V>>()
   for (const value of values) push(map, value.name, value)

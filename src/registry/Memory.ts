@@ -1,23 +1,22 @@
 /**
- * What a registry remembers: who takes what in one space, which holds as long as
- * its bindings and the enzymes stay as they are.
+ * The cache of a registry: resolutions in one space, valid for one version of its bindings and enzymes.
  *
- * Below a cell at which something is bound, the same is bound everywhere down to
- * the next such cell, so targets that come and go leave nothing here.
+ * All targets between two cells with bindings resolve alike. They share the entry of the nearest cell above them, so
+ * short-lived targets add no entries.
  *
  * @module
  */
 
-/** Most resolutions that are remembered for one space. */
+/** The maximum number of cached resolutions per space. */
 const REMEMBERED = 1024
 
-/** What a resolution depends on beside the signal. */
+/** The part of a resolution's key that is not the signal. */
 export interface Place {
   readonly cell: string
   readonly isBelow: boolean
 }
 
-/** Where a signal without a target is. */
+/** The place of a signal without a target. */
 export const nowhere: Place = { cell: "", isBelow: false }
 
 /**
@@ -27,12 +26,12 @@ export const nowhere: Place = { cell: "", isBelow: false }
  * @since 0.1.0
  */
 export class Memory<A> {
-  /** The versions of enzymes and bindings that it holds for. */
+  /** The versions of enzymes and bindings for which the cache is valid. */
   readonly enzymes: number
   readonly bindings: number
-  /** For targets at which something is bound, by target; under an empty one, for signals without a target. */
+  /** For targets with bindings, by target; the empty key holds signals without a target. */
   private at = new Map<string, Map<string | undefined, A>>()
-  /** For all other targets, by the nearest cell above them at which something is bound. */
+  /** For all other targets, by their nearest ancestor with bindings. */
   private below = new Map<string, Map<string | undefined, A>>()
   private size = 0
   private found = 0
@@ -48,7 +47,7 @@ export class Memory<A> {
     return resolution
   }
 
-  /** Where signals never come again it is of no use, and takes in no more when it is full. */
+  /** Adds a resolution, unless the cache is full. A space in which signals never repeat has no use for a cache. */
   put(signal: string | undefined, { cell, isBelow }: Place, resolution: A): void {
     if (this.size >= REMEMBERED) {
       if (this.found < REMEMBERED) return

@@ -1,15 +1,14 @@
 /**
- * Outcomes: how a handling can end other than well.
+ * Outcomes: the unsuccessful results of a handling.
  *
- * A failure is retryable or permanent by its class, never by its text.
- * (Architecture, section 5, "Retry" and "Fatal".)
+ * The class of a failure decides whether it is retried, never its text.
  *
  * @module
  */
 import * as Schema from "effect/Schema"
 
 /**
- * Run this enzyme again, later. To be returned, thrown, or failed with.
+ * Requests another attempt in a later beat. Return it, throw it, or fail with it.
  *
  * @example Waiting for what another enzyme writes
  * ```ts
@@ -34,7 +33,8 @@ export class Retry extends Schema.TaggedError<Retry>()("Retry", { reason: Schema
 }
 
 /**
- * Abort the whole beat: none of it is committed. To be returned, thrown, or failed with.
+ * Aborts the whole beat: none of it is committed. Return it, throw it, or fail with it. `onFatal` of the enzyme decides
+ * whether the space then stops.
  *
  * @category errors
  * @since 0.1.0
@@ -46,7 +46,7 @@ export class Fatal extends Schema.TaggedError<Fatal>()("Fatal", { reason: Schema
   }
 }
 
-/** Whether an error is of this class, whichever copy of the package made it. Looking at what was thrown may throw in turn. */
+/** Tests whether an error has this tag, in any copy of the package. Reading a thrown value may throw. */
 export const isTagged = (error: unknown, tag: string): boolean => {
   try {
     return typeof error === "object" && error !== null && (error as { readonly _tag?: unknown })._tag === tag
@@ -55,10 +55,15 @@ export const isTagged = (error: unknown, tag: string): boolean => {
   }
 }
 
-/** The errors of the language, whose names are the same on every host; a host's own errors are not. */
-const NATIVE: ReadonlySet<string> = new Set(["Error", "AggregateError", "EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError", "URIError"])
+/** The errors of ECMAScript, with equal names on every host; a host's own errors differ. */
+const NATIVE: ReadonlySet<string> = new Set(
+  ["Error", "AggregateError", "EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError", "URIError"]
+)
 
-/** Tags and codes are hashed, so they are short plain names, and only from what an author tagged: hosts put names and codes of their own into what they throw. */
+/**
+ * Returns a short plain name, because tags and codes are hashed. Only tags of authors count: hosts add names and codes
+ * of their own to thrown values.
+ */
 export const tagOf = (error: unknown): string => {
   const { _tag, name } = membersOf(error)
   return plain(_tag) ?? (typeof name === "string" && NATIVE.has(name) ? name : "Defect")

@@ -1,10 +1,9 @@
 /**
- * The registry: which enzymes there are, and which take an impulse.
+ * The registry: the active enzymes, and the resolution of impulses.
  *
- * What is registered or withdrawn takes effect at the next capture of a beat,
- * never in the middle of one. A target restricts an impulse to the enzymes bound
- * along its ancestors; without one, every enzyme whose query matches the signal
- * takes it. (Seed 000, "Matching"; architecture, sections 4 and 5.)
+ * Registrations and withdrawals take effect at the next capture of a beat, never within one. A target restricts an
+ * impulse to the enzymes bound along its ancestors. Without a target, every enzyme with a matching query handles it [S0
+ * §Matching and Determinism].
  *
  * @module
  */
@@ -25,14 +24,14 @@ import * as Order from "./Order.ts"
 import { QueryTrie } from "./QueryTrie.ts"
 
 /**
- * The enzymes that the configuration lets write the runtime's own cells, by name.
+ * The names of the enzymes that the configuration lets write the runtime's own cells.
  *
  * @category references
  * @since 0.1.0
  */
 export const SystemGrants = Context.Reference<ReadonlySet<string>>("systole/registry/SystemGrants", { defaultValue: () => new Set() })
 
-/** No such enzyme is registered with exactly this descriptor. */
+/** No enzyme is registered with exactly this descriptor. */
 export class NotRegistered extends Schema.TaggedError<NotRegistered>()("NotRegistered", { name: Schema.String }) {
   readonly code = "enzyme/unknown"
   override get message() {
@@ -40,13 +39,13 @@ export class NotRegistered extends Schema.TaggedError<NotRegistered>()("NotRegis
   }
 }
 
-/** The module that an enzyme came from. */
+/** The module of an enzyme. */
 export interface Code {
   /** The digest of its text. */
   readonly hash: string
-  /** Its text, where that can be brought back later. */
+  /** Its text, if it can be restored later. */
   readonly text?: string | undefined
-  /** Its file in the project, where it came from one. */
+  /** Its file in the project, if it has one. */
   readonly file?: string | undefined
 }
 
@@ -58,35 +57,35 @@ export interface Code {
  */
 export interface Entry extends Candidate {
   readonly enzyme: Enzyme
-  /** Names its handlings in receipts: the enzyme's name, or its `id` where several that take the signal share that. */
+  /** The key of its handlings in receipts: the enzyme's name, or its `id` if several matching enzymes share the name. */
   readonly key: string
-  /** Tells it from others of its name, by its query and mode alone. */
+  /** Identifies it among enzymes of the same name, by its query and mode only. */
   readonly id: string
   readonly pattern: Pattern.Pattern
   readonly mode: Pattern.Mode
   readonly lane: Lane
   readonly envelope: Envelope.Envelope
-  /** The module it came from, where it came from one. */
+  /** The module of the enzyme, if it has one. */
   readonly code: Code | undefined
 }
 
 export type Lane = Enzyme["lane"]
 
-/** Who takes an impulse, in order; or why nobody does: `held` where only enzymes would that are left out. */
+/** The enzymes that handle an impulse, in order; or the reason why there are none. `held` means that only disabled enzymes match. */
 export interface Resolution {
   readonly status: "match" | "no-match" | "cycle" | "held"
   readonly entries: ReadonlyArray<Entry>
   /** The coarsest lane that any of them declares. */
   readonly lane: Lane
-  /** For a cycle, the names in it. */
+  /** The names in a cycle, if there is one. */
   readonly cycle: ReadonlyArray<string>
-  /** The enzymes that are left out and would take it, where any enzyme is. */
+  /** The disabled enzymes that would handle it, if any enzyme is disabled. */
   readonly leftOut?: (() => ReadonlyArray<Entry>) | undefined
 }
 
 const none: ReadonlyArray<Entry> = []
 const nobody: Resolution = { status: "no-match", entries: none, lane: "pair", cycle: [] }
-/** Bindings that are looked at one by one. */
+/** The maximum number of bindings that are examined one by one. */
 const FEW = 4
 
 const widths: Readonly<Record<Lane, number>> = { pair: 0, target: 1, space: 2 }
@@ -98,17 +97,17 @@ const widths: Readonly<Record<Lane, number>> = { pair: 0, target: 1, space: 2 }
  * @since 0.1.0
  */
 export class Enzymes {
-  /** How many registrations and withdrawals took effect. */
+  /** The number of registrations and withdrawals in effect. */
   version = 0
-  /** How often an impulse was looked up: a beat looks up each pair once. */
+  /** The number of look-ups; a beat looks up each pair once. */
   resolutions = 0
   private readonly grants: ReadonlySet<string>
   private readonly trie = new QueryTrie<Entry>()
   private readonly byName = new Map<string, Array<Entry>>()
   private readonly declared = new Map<string, Map<string, Array<Binding & { readonly entry: Entry }>>>()
-  /** What is registered and was not withdrawn. */
+  /** The registered enzymes, including pending ones, by query. */
   private readonly byQuery = new Map<string, Array<Enzyme>>()
-  /** Enzymes that are left out: they take nothing, and what they alone would take is held. */
+  /** Disabled enzymes: they handle no signals, and signals for them only are held. */
   private left: Enzymes | undefined
   private readonly brokenFiles = new Set<string>()
   private waiting: Array<{ readonly add: Entry } | { readonly remove: Entry }> = []
@@ -119,17 +118,13 @@ export class Enzymes {
     this.grants = grants
   }
 
-  /**
-   * Takes an enzyme in, from the next capture on.
-   *
-   * @throws InvalidEnzyme
-   */
+  /** Registers an enzyme from the next capture on. Throws `InvalidEnzyme`. */
   register(enzyme: Enzyme, code?: Code): void {
     const refuse = (reason: string) => new InvalidEnzyme({ name: enzyme.name, reason })
     const system = this.grants.has(enzyme.name)
     const naming = system ? undefined : Envelope.naming(enzyme.writes ?? [])
     if (naming !== undefined) throw refuse(`its envelope names ${naming}, which belongs to the runtime; write elsewhere`)
-    // One that is exclusive is alone on its query, so the first tells of all.
+    // An exclusive enzyme is alone on its query, so checking the first one suffices.
     const rival = this.byQuery.get(enzyme.query)?.[0]
     if (rival !== undefined && (enzyme.exclusive || rival.exclusive)) {
       throw refuse(`the query ${enzyme.query} is exclusive, and "${rival.name}" is there already; withdraw one of the two`)
@@ -138,11 +133,7 @@ export class Enzymes {
     push(this.byQuery, enzyme.query, enzyme)
   }
 
-  /**
-   * Takes an enzyme out, from the next capture on.
-   *
-   * @throws NotRegistered
-   */
+  /** Withdraws an enzyme from the next capture on. Throws {@link NotRegistered}. */
   unregister(enzyme: Enzyme): void {
     const isLeaving = (entry: Entry) => this.waiting.some((change) => "remove" in change && change.remove === entry)
     if (this.left?.has(enzyme) === true) {
@@ -150,7 +141,8 @@ export class Enzymes {
       return this.leftOutChanged()
     }
     const active = this.byName.get(enzyme.name)?.find((entry) => sameDescriptor(entry.enzyme, enzyme) && !isLeaving(entry))
-    const pending = active === undefined ? this.waiting.findIndex((change) => "add" in change && sameDescriptor(change.add.enzyme, enzyme)) : -1
+    const isPending = (change: (typeof this.waiting)[number]) => "add" in change && sameDescriptor(change.add.enzyme, enzyme)
+    const pending = active === undefined ? this.waiting.findIndex(isPending) : -1
     if (active !== undefined) this.waiting.push({ remove: active })
     else if (pending >= 0) this.waiting.splice(pending, 1)
     else throw new NotRegistered({ name: enzyme.name })
@@ -159,11 +151,7 @@ export class Enzymes {
     if (rest.length === 0) this.byQuery.delete(enzyme.query)
   }
 
-  /**
-   * Leaves an enzyme out: it is known, and takes nothing.
-   *
-   * @throws InvalidEnzyme
-   */
+  /** Disables an enzyme: it is known, and handles no signals. Throws `InvalidEnzyme`. */
   leaveOut(enzyme: Enzyme, code?: Code): void {
     const left = this.left ??= this.fresh()
     if (left.active().some((entry) => entry.code?.file === code?.file && sameQuery(entry.enzyme, enzyme))) return
@@ -171,7 +159,7 @@ export class Enzymes {
     this.leftOutChanged()
   }
 
-  /** Takes note of a file whose module failed to load: what it brought before is left out. */
+  /** Disables the enzymes of a file with a module that failed to load. */
   breaks(file: string): void {
     this.brokenFiles.add(file)
   }
@@ -184,7 +172,7 @@ export class Enzymes {
     return this.brokenFiles.has(file)
   }
 
-  /** Forgets what was left out with a file, which is gone or loads again. */
+  /** Removes the disabled enzymes of a file that was deleted or loads again. */
   mends(file: string): void {
     if (!this.brokenFiles.delete(file) || this.left === undefined) return
     for (const { code, enzyme } of this.left.active()) if (code?.file === file) this.left.unregister(enzyme)
@@ -196,12 +184,12 @@ export class Enzymes {
     this.version++
   }
 
-  /** The enzymes that are left out. */
+  /** Returns the disabled enzymes. */
   leftOut(): ReadonlyArray<Entry> {
     return this.left?.active() ?? none
   }
 
-  /** Whether any enzyme is left out. */
+  /** Whether any enzyme is disabled. */
   get leavesOut(): boolean {
     return this.left !== undefined
   }
@@ -210,12 +198,12 @@ export class Enzymes {
     return this.byName.get(enzyme.name)?.some((entry) => sameDescriptor(entry.enzyme, enzyme)) === true
   }
 
-  /** Names the state of the enzymes, with what takes effect at the next capture. */
+  /** Identifies the state of the enzymes, including pending changes. */
   get revision(): number {
     return this.version + this.waiting.length
   }
 
-  /** Lets what was registered and withdrawn take effect: the first step of a beat. Answers how many changes there were. */
+  /** Applies pending registrations and withdrawals: the first step of a beat. Returns the number of changes. */
   activate(): number {
     const { waiting } = this
     if (waiting.length === 0) return 0
@@ -225,24 +213,24 @@ export class Enzymes {
     return waiting.length
   }
 
-  /** All enzymes that are active or waiting to be and were not withdrawn, in the order of their registration. */
+  /** Returns all active and pending enzymes without the withdrawn ones, in the order of their registration. */
   all(): ReadonlyArray<Entry> {
     const withdrawn = new Set(this.waiting.flatMap((change) => "remove" in change ? [change.remove] : []))
     const active = this.active().filter((entry) => !withdrawn.has(entry)).toSorted((a, b) => a.order - b.order)
     return [...active, ...this.waiting.flatMap((change) => "add" in change ? [change.add] : [])]
   }
 
-  /** The active enzymes by their names, those of one name in the order of their activation. */
+  /** Returns the active enzymes by name, enzymes of one name in the order of their activation. */
   active(): ReadonlyArray<Entry> {
     return [...this.byName.values()].flat()
   }
 
-  /** A registry of other enzymes, under the same grants. */
+  /** Creates an empty registry with the same grants. */
   fresh(): Enzymes {
     return new Enzymes(this.grants)
   }
 
-  /** Who takes an impulse in a space with these bindings. */
+  /** Resolves an impulse in a space with these bindings. */
   resolve(signal: string | undefined, target: string | undefined, bindings: BindingTable): Resolution {
     this.resolutions++
     const memory = this.memory(bindings)
@@ -260,7 +248,7 @@ export class Enzymes {
     return { cell, isBelow: cell !== target }
   }
 
-  /** What was found by a table that tells when it changes. */
+  /** Returns the cache for a binding table that counts its changes. */
   private memory(bindings: BindingTable): Memory.Memory<Resolution> | undefined {
     if (bindings.version === undefined) return undefined
     const memory = this.memories.get(bindings)
@@ -284,7 +272,7 @@ export class Enzymes {
   private bound(target: string, names: ReadonlyArray<string> | undefined, own: BindingTable): Array<Entry> {
     const cell = Address.ofKey(target).id
     const bound: Bindings.Bound = { own, declared: this.declared }
-    // Where much is bound, the few that take the signal are looked up instead of all that is bound.
+    // With many bindings, the few enzymes that match the signal are looked up instead.
     const takers = names !== undefined && Bindings.count(cell, bound) > FEW ? groupedByName(this.trie.match(names)) : undefined
     const found: Array<Entry> = []
     for (const name of Bindings.effective(cell, bound, takers)) {
@@ -342,7 +330,7 @@ export class Enzymes {
 }
 
 /**
- * The registry of the runtime.
+ * The service with the registry of the runtime.
  *
  * @category services
  * @since 0.1.0
@@ -355,15 +343,21 @@ const coarsest = (entries: ReadonlyArray<Entry>): Lane =>
   entries.reduce<Lane>((lane, entry) => widths[entry.lane] > widths[lane] ? entry.lane : lane, "pair")
 
 /**
- * Who goes on with what was begun under a key: the same enzyme, whoever shares its name by now; `undefined` where nobody does.
+ * Returns the entry that continues a handling with a recorded key: the same enzyme, even if others share its name now.
+ * Returns `undefined` if it is gone.
  *
  * @category getters
  * @since 0.1.0
  */
-export const successor = ({ entries }: Pick<Resolution, "entries">, { id, key }: { readonly key: string; readonly id: string | undefined }): Entry | undefined =>
-  entries.find((entry) => entry.id === id && entry.key === key) ?? entries.find((entry) => entry.id === id) ?? entries.find((entry) => entry.key === key)
+export const successor = (
+  { entries }: Pick<Resolution, "entries">,
+  { id, key }: { readonly key: string; readonly id: string | undefined }
+): Entry | undefined =>
+  entries.find((entry) => entry.id === id && entry.key === key) ??
+  entries.find((entry) => entry.id === id) ??
+  entries.find((entry) => entry.key === key)
 
-/** Entries that share a name go by their ids, so that each has its receipt, and has it still when the others are gone. */
+/** Gives entries that share a name their ids as keys, so that each keeps its receipt when the others are withdrawn. */
 const withKeys = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
   if (entries.length === 1) return entries
   const byName = new Map<string, number>()
@@ -378,7 +372,7 @@ const withKeys = (entries: ReadonlyArray<Entry>): ReadonlyArray<Entry> => {
   })
 }
 
-/** FNV-1a: short, and the same on every host. */
+/** FNV-1a: short, and equal on every host. */
 const digest = (text: string): string => {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
