@@ -1,5 +1,5 @@
 /**
- * Persistence in memory: nothing outlives the process.
+ * Persistence in memory: all data is lost when the process ends.
  *
  * @module
  */

@@ -1,6 +1,7 @@
 /**
- * Persistence in SQLite files, one for each space, through `node:sqlite`: the
- * same on Node, Deno and Bun.
+ * Persistence in SQLite files, one per space, through `node:sqlite`: the same on Node, Deno and Bun.
+ *
+ * The file of a space is `<folder>/<space>.sqlite`. The option `syncMicros` is for benchmarks only.
  *
  * @module
  */
@@ -9,12 +10,15 @@ import { randomUUID } from "node:crypto"
 import { closeSync, existsSync, linkSync, mkdirSync, openSync, readSync, readdirSync, statSync, unlinkSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseSync, type StatementSync } from "node:sqlite"
-import { checkSpaceName, NoSuchSpace, PersistenceError, Plugin, type SqlDriver, type SqlRow, type SqlSource, type SqlStatement, SqlStore, type SqlValue, StoreDamaged, StoreLocked, StoreUnavailable } from "systole"
+import {
+  checkSpaceName, NoSuchSpace, PersistenceError, Plugin, type SqlDriver, type SqlRow, type SqlSource, type SqlStatement, SqlStore,
+  type SqlValue, StoreDamaged, StoreLocked, StoreUnavailable
+} from "systole"
 
-/** "Syst" in the header of each file, so that no other program's database is taken for a space. */
+/** "Syst" in the header of each file, so that another program's database is not opened as a space. */
 const APPLICATION = 0x53797374
 
-/** Milliseconds to wait for another process to let go of the file. */
+/** The time to wait for another process to release the file, in milliseconds. */
 const BUSY = 250
 
 const HEADER = 100
@@ -27,7 +31,10 @@ interface Place {
 
 const damaged = (at: Place, detail: string) => new PersistenceError({ reason: new StoreDamaged({ ...at, detail }) })
 
-/** SQLite's failure as ours. Deno does not give the number of every error, hence the look at the message. */
+/**
+ * Converts an error of SQLite into a {@link PersistenceError}. Deno does not report the number of every error, so the
+ * message is examined, too.
+ */
 const failure = (at: Place, cause: unknown): PersistenceError => {
   if (cause instanceof PersistenceError) return cause
   const { errcode, message } = cause as { readonly errcode?: number; readonly message?: string }
@@ -46,16 +53,16 @@ const guard = <A>(at: Place, body: () => A): A => {
   }
 }
 
-/** "At no time", and the last second that there is room for, in the header's field for a program's own number. */
+/** The marks for "never" and for the last second that fits into the `user_version` field of the header. */
 const NEVER = 0x7fffffff
 const LAST = NEVER - 1
 
-/** A moment as that number: a second that is not later. */
+/** Converts a wake time into a mark: a second that is not later. */
 const asMark = (moment: number | undefined): number => moment === undefined ? NEVER : Math.min(LAST, Math.max(0, Math.floor(moment / 1000)))
 
 const ofMark = (mark: number): number | undefined => mark === NEVER ? undefined : mark * 1000
 
-/** The first bytes of the file, or `undefined` where there is none. Read without SQLite, which may write when it opens. */
+/** Reads the first bytes of the file, or `undefined` if it does not exist. SQLite is not used, because opening may write. */
 const readHeader = (path: string): Buffer | undefined => {
   let file: number
   try {
@@ -72,12 +79,12 @@ const readHeader = (path: string): Buffer | undefined => {
   }
 }
 
-/** The folder that names each space whose file was made, so that one that vanished is told from one that never was. */
+/** The folder with a note of each created file, which distinguishes a lost file from one that never existed. */
 const MADE = ".made"
 
 const markerOf = ({ place, space }: Place): string => join(dirname(place), MADE, space)
 
-/** The header of the file, `undefined` where it is to be made; throws where it is no file of ours, or vanished. */
+/** Returns the header of the file, or `undefined` if the file is to be created. Throws if it is not a space, or is lost. */
 const headerOf = (at: Place): Buffer | undefined => {
   const header = readHeader(at.place)
   if (header === undefined) {
@@ -90,10 +97,10 @@ const headerOf = (at: Place): Buffer | undefined => {
   return header
 }
 
-/** Whether the log holds something that the file does not. */
+/** Tests whether the log holds changes that the file lacks. */
 const isAhead = (at: Place): boolean => (statSync(`${at.place}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0
 
-/** The mark in the file, without SQLite where its log is empty, as each clean close leaves it. */
+/** Reads the mark from the file. SQLite is used only if the log is not empty; a clean close empties it. */
 const readMark = (at: Place): number => {
   const header = headerOf(at)
   if (header === undefined) throw new PersistenceError({ reason: new NoSuchSpace({ space: at.space }) })
@@ -108,14 +115,14 @@ const readMark = (at: Place): number => {
 
 const markOf = (row: unknown): number => Object.values(row as object)[0] as number
 
-/** Makes the file, which has its header from the moment on at which it has its name: a process that ends meanwhile leaves no empty one. */
+/** Creates the file. It has its header before it gets its name, so a process that ends early leaves no empty file. */
 const make = (at: Place): void => {
   const folder = dirname(at.place)
   mkdirSync(join(folder, MADE), { recursive: true, mode: 0o700 })
   const draft = join(folder, MADE, `${at.space}.${randomUUID()}`)
   const database = new DatabaseSync(draft)
   try {
-    // Before it is in WAL mode, so that the mark is in the file itself and not in its log.
+    // Set before WAL mode, so that the mark is in the file itself and not in its log.
     database.exec(`PRAGMA application_id = ${APPLICATION}`)
   } finally {
     database.close()
@@ -123,14 +130,14 @@ const make = (at: Place): void => {
   try {
     linkSync(draft, at.place)
   } catch (cause) {
-    // Another process made it meanwhile.
+    // Another process created it meanwhile.
     if ((cause as { readonly code?: string }).code !== "EEXIST") throw cause
   } finally {
     unlinkSync(draft)
   }
 }
 
-/** Notes that the file was made. */
+/** Writes a note that the file was created. */
 const note = (at: Place): void => {
   const marker = markerOf(at)
   if (existsSync(marker)) return
@@ -138,10 +145,10 @@ const note = (at: Place): void => {
   closeSync(openSync(marker, "a"))
 }
 
-/** Pages that a database keeps in memory at first, which is enough for a space that rests. */
+/** The initial size of a database's page cache, in pages: enough for an idle space. */
 const FEW = 8
 
-/** Makes the cache small and gives back its memory: SQLite takes room for twenty pages before it knows the size. */
+/** Shrinks the cache and frees its memory: SQLite allocates twenty pages before it knows the size. */
 const shrink = (database: DatabaseSync): void => database.exec(`PRAGMA cache_size = ${FEW}; PRAGMA shrink_memory`)
 
 const openDatabase = (at: Place, syncMicros: number | undefined): DatabaseSync => {
@@ -157,17 +164,17 @@ const openDatabase = (at: Place, syncMicros: number | undefined): DatabaseSync =
   }
 }
 
-/** KiB that a busy one keeps, how many statements make it busy, and how many caches are large at once. */
+/** The cache of a busy database in KiB, the number of statements that make it busy, and the maximum number of large caches. */
 const MUCH = 2000
 const LOAD = 256
 const MOST = 64
 
-/** No thread wakes a wait on it: each ends with its time. */
+/** No thread notifies it, so each wait ends with its timeout. */
 const bell = new Int32Array(new SharedArrayBuffer(4))
 
-/** The page cache of one database, which is large while the space is busy. */
+/** The page cache of one database, large while the space is busy. */
 class Cache {
-  /** Statements that ran since it was last looked at, up to those that make it busy. */
+  /** Statements since the last check, up to the number that makes it busy. */
   uses = 0
   private readonly all: Caches
   private readonly database: DatabaseSync
@@ -195,11 +202,11 @@ class Cache {
   }
 }
 
-/** The page caches of all open databases: few of them are large, so that their memory has a bound. */
+/** The page caches of all open databases. Few are large, so their memory is bounded. */
 class Caches {
   private readonly large = new Set<Cache>()
 
-  /** Lets a cache be large, in the place of one that was not busy since the last look at it. */
+  /** Lets a cache grow, and shrinks one that was idle since the last check. */
   grow(cache: Cache): void {
     if (this.large.has(cache)) return
     for (const other of this.large) {
@@ -220,7 +227,7 @@ class Caches {
   }
 }
 
-/** A statement whose failures are ours. */
+/** A statement that converts SQLite's errors. */
 class Statement implements SqlStatement {
   private readonly at: Place
   private readonly cache: Cache
@@ -261,7 +268,13 @@ class Statement implements SqlStatement {
   }
 }
 
-const driverOf = (at: Place, database: DatabaseSync, { caches, syncMicros }: { readonly caches: Caches; readonly syncMicros: number | undefined }): SqlDriver => {
+/** The page caches that the databases of a source share, and the simulated duration of a sync, if there is one. */
+interface Settings {
+  readonly caches: Caches
+  readonly syncMicros: number | undefined
+}
+
+const driverOf = (at: Place, database: DatabaseSync, { caches, syncMicros }: Settings): SqlDriver => {
   const cache = new Cache(caches, database)
   const prepare = (sql: string) => guard(at, () => new Statement(at, cache, database.prepare(sql)))
   const begin = prepare("BEGIN IMMEDIATE")
@@ -272,10 +285,10 @@ const driverOf = (at: Place, database: DatabaseSync, { caches, syncMicros }: { r
     place: at.place,
     prepare,
     due: () => ofMark(markOf(prepare("PRAGMA user_version").get())),
-    // As no statement, which would stay in memory until it is collected.
+    // Not prepared, because a prepared statement stays in memory until it is collected.
     setDue: (moment) => guard(at, () => database.exec(`PRAGMA user_version = ${asMark(moment)}`)),
     transaction: (body) => {
-      // What is written to a file without its name is gone when it is closed.
+      // Writes to a file without a name are lost when it is closed.
       if (statSync(at.place, { throwIfNoEntry: false })?.ino !== file) throw damaged(at, "its file vanished, or another one has its place")
       begin.run()
       try {
@@ -307,16 +320,16 @@ const isSpace = (name: string): boolean => {
   }
 }
 
-const source = (folder: string, around: { readonly caches: Caches; readonly syncMicros: number | undefined }): SqlSource => ({
+const source = (folder: string, settings: Settings): SqlSource => ({
   open: (space, { create }) => {
     const at = { space, place: join(folder, space + extension) }
     return guard(at, () => {
       const fresh = headerOf(at) === undefined
       if (fresh && !create) throw new PersistenceError({ reason: new NoSuchSpace({ space }) })
       if (fresh) make(at)
-      const database = openDatabase(at, around.syncMicros)
+      const database = openDatabase(at, settings.syncMicros)
       note(at)
-      return driverOf(at, database, around)
+      return driverOf(at, database, settings)
     })
   },
   due: (space) => {
@@ -336,18 +349,18 @@ const source = (folder: string, around: { readonly caches: Caches; readonly sync
   }
 })
 
-/**
- * `syncMicros` replaces the disk's sync by a wait of that length, which makes
- * benchmarks comparable between machines. With it nothing is durable.
- */
+/** Reads `syncMicros`: a wait of that length replaces the disk's sync, for comparable benchmarks. No write is durable then. */
 const syncMicrosOf = (options: Readonly<Record<string, unknown>>): number | undefined => {
   const { syncMicros } = options
   if (syncMicros === undefined || (typeof syncMicros === "number" && syncMicros >= 0 && syncMicros <= 1_000_000)) return syncMicros
-  throw new Plugin.InvalidPlugin({ name: "sqlite", reason: `its option syncMicros is ${JSON.stringify(syncMicros)}, and not a number from 0 to 1000000` })
+  const reason = `its option syncMicros is ${JSON.stringify(syncMicros)}, and not a number from 0 to 1000000`
+  throw new Plugin.InvalidPlugin({ name: "sqlite", reason })
 }
 
 export default Plugin.make({
   name: "sqlite",
   version: "0.1.0",
-  provides: { persistence: ({ folder, options }) => SqlStore.layer(source(folder, { caches: new Caches(), syncMicros: syncMicrosOf(options) })) }
+  provides: {
+    persistence: ({ folder, options }) => SqlStore.layer(source(folder, { caches: new Caches(), syncMicros: syncMicrosOf(options) }))
+  }
 })

@@ -1,26 +1,25 @@
 /**
- * Rows that go into a table several at a time.
+ * Insertion of several rows with one statement.
  *
- * To run a statement costs a host about as much as SQLite takes for a row, so
- * most rows share one statement with others.
+ * Running a statement costs a host about as much as SQLite needs for a row, so most rows share a statement.
  *
  * @module
  */
 import type { SqlDriver, SqlStatement, SqlValue } from "./SqlDriver.ts"
 
-/** Rows of one statement. Few, since the statement is as long as they are, and some databases take no more than 100 values. */
+/** Rows per statement. The limit is small because some databases accept at most 100 values per statement. */
 const ROWS = 8
 
-/** A statement that adds rows. */
+/** A statement that inserts rows. */
 export interface Insertion {
   readonly into: string
   readonly columns: number
-  /** What follows the values. */
+  /** The SQL after the values, such as an `ON CONFLICT` clause. */
   readonly conflict?: string
 }
 
 /**
- * Adds rows to one table. Within a transaction, the order of the rows means nothing.
+ * Inserts rows into one table. Rows of one transaction may be inserted in any order.
  *
  * @category models
  * @since 0.1.0
@@ -38,7 +37,7 @@ export class Bulk {
     this.many = adding(ROWS)
   }
 
-  /** Adds rows whose values stand in one list, one row after another. */
+  /** Inserts rows; the values of all rows are one flat list. */
   add(values: ReadonlyArray<SqlValue>): void {
     const { columns } = this
     const width = ROWS * columns

@@ -1,13 +1,12 @@
 /**
- * The receipts of callers' ids in SQL: found by id, though written by age.
+ * The index of idempotency keys in SQL: receipts found by a caller's id, and written in the order of age.
  *
- * Callers' ids are digests, so an index in their order would have each of them
- * change a page of its own. Receipts are therefore appended, many in one row, and the
- * newest are found in memory: those that are in no row yet, which the journal
- * notes, and those whose rows are in no index yet. When many of these have
- * gathered, they go into an index on disk in the order of the index, a slice at a
- * time: so one page takes many of them. What is not in the index yet is read again
- * when the store opens.
+ * Callers' ids are digests, so an index ordered by id would change one page per id. Receipts are therefore appended,
+ * many per row. Memory holds the newest ones: receipts in no row yet, noted in the journal, and receipts of rows that
+ * are not indexed yet.
+ *
+ * Once many receipts have gathered, they move into an index on disk in its order. Each flush moves one slice, so one
+ * page takes many receipts. Opening a store reads the receipts that are not indexed yet.
  *
  * @module
  */
@@ -17,34 +16,34 @@ import * as Sealed from "./Sealed.ts"
 import type { SqlRows } from "./SqlRows.ts"
 import type { Statements } from "./SqlSchema.ts"
 
-/** Receipts that gather in memory before they go into the index. */
+/** The number of receipts in memory that starts a move into the index. */
 const GATHERED = 16_384
 
-/** Receipts in one row, at most. */
+/** The maximum number of receipts per row. */
 const ROW = 1024
 
-/** Entries that go into the index with one flush, at least; and of those that are looked at for ones that lead nowhere any more. */
+/** The minimum number of entries per flush that move into the index, or that the sweep for dangling entries examines. */
 const SLICE = 64
 const LOOKED_AT = 256
 
-/** A receipt as it stands in a row. */
+/** A receipt as its row stores it. */
 type Stored = readonly [id: string, digest: string, beat: number]
 
-/** What gathered, by id; each with the age of its row. */
+/** Gathered receipts by id, each with the age of its row. */
 type Gathered = Map<string, number>
 
-/** A walk through the index, up to the entry that it came to. */
+/** A sweep through the index, with the last entry examined. */
 interface Sweep {
-  /** Rows before this one are gone. */
+  /** Rows below this age are pruned. */
   readonly to: number
   readonly hash: number
   readonly age: number
 }
 
-/** Gathered receipts on their way into the index. */
+/** Gathered receipts that move into the index. */
 interface Moving {
   readonly gathered: Gathered
-  /** Hash and age of each, as one number that sorts by hash. */
+  /** Hash and age of each receipt as one number, which sorts by hash. */
   readonly sorted: Float64Array
   readonly first: number
   readonly last: number
@@ -52,7 +51,7 @@ interface Moving {
 }
 
 /**
- * Keeps the callers' receipts of one space. Its writes belong into the transaction of a flush.
+ * The callers' receipts of one space. Writes happen in the transaction of a flush.
  *
  * @category models
  * @since 0.1.0
@@ -61,17 +60,17 @@ export class CallerIndex {
   private readonly sql: Statements
   private readonly rows: SqlRows
   private readonly filter: IdFilter.IdFilter
-  /** Those that are in no row yet: no more than come between two looks at what is too old. After a flush that failed, only a new handle has them. */
+  /** Receipts that are in no row yet. Pruning bounds their number. After a failed flush only a new handle has them. */
   private loose = new Map<string, ReceiptRow>()
   private fresh: Gathered = new Map()
   private moving: Moving | undefined
-  /** The age of the newest row; rows are numbered by the receipts up to them. */
+  /** The age of the newest row: the number of receipts up to it. */
   private newest: number
-  /** The age of the oldest row, where it is known. */
+  /** The age of the oldest row, if it is known. */
   private first: number | undefined
-  /** Of the rows up to this one all is in the index. */
+  /** The receipts of all rows up to this age are indexed. */
   private indexed: number
-  /** The oldest row when the index was last swept. */
+  /** The oldest row at the last sweep of the index. */
   private swept: number
   private sweep: Sweep | undefined
 
@@ -83,15 +82,23 @@ export class CallerIndex {
     this.indexed = indexed
     this.swept = swept
     this.sweep = to === null ? undefined : { to, hash, age }
-    // An age is given once, even where all rows are pruned: a sweep under way takes older ones for gone.
+    // An age is never reused, even if all rows are pruned: a running sweep takes older ages for pruned rows.
     this.newest = Math.max((sql.lastCallers.get()?.[0] ?? 0) as number, indexed, swept, to ?? 0)
-    this.filter = new IdFilter.IdFilter({ size: () => this.newest - this.oldest(), page: (after, limit) => this.page(after, limit), hash: hashOf })
-    for (let page = this.page(indexed, ROW); page.length > 0; page = this.page(page.at(-1)![0], ROW)) {
-      for (const [age, id] of page) this.fresh.set(id, age)
+    this.filter = new IdFilter.IdFilter({
+      size: () => this.newest - this.oldest(),
+      page: (after, limit) => this.page(after, limit),
+      hash: hashOf
+    })
+    let last = indexed
+    for (let page = this.page(last, ROW); page.length > 0; page = this.page(last, ROW)) {
+      for (const [age, id] of page) {
+        this.fresh.set(id, age)
+        last = age
+      }
     }
   }
 
-  /** The newest receipt with this id. */
+  /** Returns the newest receipt with this id. */
   find(id: string): ReceiptRow | undefined {
     const loose = this.loose.get(id)
     if (loose !== undefined) return loose
@@ -105,12 +112,12 @@ export class CallerIndex {
     return undefined
   }
 
-  /** Adds the receipts of a flush, which has to note them or to gather. */
+  /** Adds the receipts of a flush, which must then note them in the journal or call {@link gather}. */
   add(rows: ReadonlyArray<ReceiptRow>): void {
     for (const row of rows) this.loose.set(row.id, row)
   }
 
-  /** Puts all that are in no row into rows. */
+  /** Writes all receipts that are in no row into rows. */
   gather(clock: number): void {
     if (this.loose.size === 0) return
     const rows = [...this.loose.values()]
@@ -141,7 +148,7 @@ export class CallerIndex {
     return found === undefined ? undefined : { id, enzyme: "", digest: found[1], beat: found[2] }
   }
 
-  /** Has what gathered go into the index, in its order, so that each page is changed once. */
+  /** Starts the move of the gathered receipts into the index, in its order, so that each page is changed once. */
   private begin(): void {
     const gathered = this.fresh
     const first = this.indexed
@@ -153,8 +160,9 @@ export class CallerIndex {
   private move(moving: Moving, count: number): void {
     const { first, last, sorted } = moving
     const entries: Array<number> = []
-    for (const end = Math.min(sorted.length, moving.next + count); moving.next < end; moving.next++) {
-      const entry = sorted[moving.next]!
+    const slice = sorted.subarray(moving.next, moving.next + count)
+    moving.next += slice.length
+    for (const entry of slice) {
       const offset = entry % SPAN
       entries.push((entry - offset) / SPAN - 2 ** 31, first + offset)
     }
@@ -165,7 +173,7 @@ export class CallerIndex {
     this.saveState()
   }
 
-  /** Takes out of the index what leads to rows that were pruned, once that is a quarter of it. */
+  /** Removes index entries of pruned rows, once they are a quarter of the index. */
   private clean(count: number): void {
     const oldest = this.oldest()
     if (this.sweep === undefined && oldest - this.swept <= (this.newest - oldest) / 4) return
@@ -183,7 +191,7 @@ export class CallerIndex {
     this.sql.setCallerState.run(indexed, swept, sweep?.to ?? null, sweep?.hash ?? 0, sweep?.age ?? 0)
   }
 
-  /** Lets go of the rows up to an age. */
+  /** Removes the rows up to an age. */
   prune(age: number): void {
     this.sql.pruneCallers.run(age)
     this.first = undefined
@@ -194,31 +202,33 @@ export class CallerIndex {
     return this.first ?? this.newest
   }
 
-  /** At least `limit` ids after a row, in the order of their age; fewer where there are no more. */
+  /** Returns at least `limit` ids after a row, in order of age; fewer if there are no more. */
   private page(after: number, limit: number): ReadonlyArray<readonly [number, string]> {
     const page: Array<readonly [number, string]> = []
-    for (let row = this.sql.callersAfter.get(after); row !== undefined && page.length < limit; row = this.sql.callersAfter.get(row[0]!)) {
-      const age = this.rows.callers(row)
+    let age = after
+    for (let row = this.sql.callersAfter.get(age); row !== undefined && page.length < limit; row = this.sql.callersAfter.get(age)) {
+      age = this.rows.callers(row)
       for (const [id] of parse(row[2] as string)) page.push([age, id])
     }
     return page
   }
 }
 
-/** Callers' ids are digests, so some of their characters tell them apart as well as all. */
+/** Callers' ids are digests, so a few of their characters are as distinctive as all. */
 const TAIL = 12
 
 const hashOf = (id: string): number => IdFilter.hashOf(id, Math.max(0, id.length - TAIL))
 
-/** More than the ages of what gathered can lie apart: the last flush may bring it far beyond the limit. */
+/** Greater than the largest difference in age of gathered receipts: the last flush may exceed the limit by far. */
 const SPAN = 2 ** 20
 
 /**
- * Receipts as one text.
+ * Encodes the receipts that have a digest as one text.
  *
  * @category getters
  * @since 0.1.0
  */
-export const noteOf = (rows: ReadonlyArray<ReceiptRow>): string => JSON.stringify(rows.map(({ beat, digest, id }): Stored => [id, digest!, beat]))
+export const noteOf = (rows: ReadonlyArray<ReceiptRow>): string =>
+  JSON.stringify(rows.flatMap(({ beat, digest, id }): ReadonlyArray<Stored> => digest === undefined ? [] : [[id, digest, beat]]))
 
 const parse = (text: string): ReadonlyArray<Stored> => JSON.parse(text) as ReadonlyArray<Stored>

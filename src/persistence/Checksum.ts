@@ -1,9 +1,8 @@
 /**
- * Checksums of rows: 32 bits over what a row holds, by which damage is noticed.
+ * Checksums of rows: 32 bits that detect damage.
  *
- * One multiplication for each code unit, and each step can be undone, so no
- * change of one code unit leaves the sum as it was. They guard against broken
- * disks and copies. They do not guard against people: the journal's digests do.
+ * Each step multiplies once per code unit and is invertible, so the change of one code unit always changes the sum.
+ * Checksums detect failing disks and incomplete copies. They do not detect forgery; the journal's digests do.
  *
  * @module
  */
@@ -12,7 +11,7 @@ const START = 0x811c9dc5 | 0
 const PRIME = 0x01000193
 
 /**
- * The sum of a text, or of several: begin with the sum of the text before.
+ * The checksum of a text. The checksum of a previous text as `before` gives the checksum of both.
  *
  * @category getters
  * @since 0.1.0
@@ -24,7 +23,7 @@ export const ofText = (text: string, before = START): number => {
 }
 
 /**
- * The sum of bytes.
+ * The checksum of bytes.
  *
  * @category getters
  * @since 0.1.0
@@ -32,15 +31,16 @@ export const ofText = (text: string, before = START): number => {
 export const ofBytes = (bytes: Uint8Array, before = START): number => {
   const { length } = bytes
   const words = length & ~3
+  const view = new DataView(bytes.buffer, bytes.byteOffset, length)
   let sum = Math.imul(before ^ length, PRIME)
   let i = 0
-  for (; i < words; i += 4) sum = Math.imul(sum ^ (bytes[i]! | bytes[i + 1]! << 8 | bytes[i + 2]! << 16 | bytes[i + 3]! << 24), PRIME)
-  for (; i < length; i++) sum = Math.imul(sum ^ bytes[i]!, PRIME)
+  for (; i < words; i += 4) sum = Math.imul(sum ^ view.getInt32(i, true), PRIME)
+  for (; i < length; i++) sum = Math.imul(sum ^ view.getUint8(i), PRIME)
   return sum
 }
 
 /**
- * The sum of short values, each of which is told apart from the next.
+ * The checksum of short values, with a separator after each.
  *
  * @category getters
  * @since 0.1.0

@@ -1,42 +1,41 @@
 /**
- * A filter over the ids that are taken: it says of most new ids that they are
- * free, so that the database is asked about few.
+ * A Bloom filter over the stored ids. It reports most new ids as unused, so few of them cost a query.
  *
- * It may only ever say "maybe" of an id that is taken, so it answers nothing
- * before it has seen all that is stored. It reads that a few ids at a time,
- * while new ones come: opening a store costs little, whatever is in it. It has
- * room for several times the ids that were stored at its beginning; when that is
- * full, another of fitting size is made in the same way and takes its place.
+ * A stored id must never be reported as unused, so the filter gives no answer before it has read all stored ids. It
+ * reads a few stored ids for each new one, so opening a store is cheap at any size.
+ *
+ * The filter has room for several times the ids that were stored when it started. When it is full, a filter of a larger
+ * size is built in the same way and replaces it.
  *
  * @module
  */
 
-/** Bits for each id: with two of them set for one, about one free id in sixty looks taken. */
+/** Bits per id. Two bits are set for each id, so about one unused id in sixty looks used. */
 const BITS = 16
 
-/** Ids that a filter is made for: the least, and the most, beyond which there is none. 16 MiB of bits at most. */
+/** The minimum and maximum capacity in ids; more ids have no filter. The maximum is 16 MiB of bits. */
 const LEAST = 512
 const MOST = 8_388_608
 
-/** How many times the ids that are stored it has room for, where that is no more than the most. */
+/** The ratio of capacity to stored ids, up to the maximum capacity. */
 const GROWTH = 4
 
-/** Stored ids that are read for each new one, and at least at a time. */
+/** Stored ids read per new id, and the minimum per read. */
 const READ = 4
 const PAGE = 64
 
-/** Ids as they are stored, each with a number that grows. */
+/** The stored ids, each with an increasing number. */
 export interface StoredIds {
-  /** How many there are, about. */
+  /** Returns their approximate count. */
   readonly size: () => number
-  /** Those whose numbers come after `after`, in order, and `limit` at least; fewer where there are no more. */
+  /** Returns at least `limit` ids with numbers after `after`, in order; fewer if there are no more. */
   readonly page: (after: number, limit: number) => ReadonlyArray<readonly [number: number, id: string]>
-  /** 32 bits that tell them apart: {@link hashOf}, unless there is a faster one. */
+  /** Computes 32 bits from an id; defaults to {@link hashOf}. */
   readonly hash?: (id: string) => number
 }
 
 class Bits {
-  /** New ids that it takes before another is to be made. */
+  /** The number of new ids until the next filter is built. */
   left: number
   private readonly words: Uint32Array
   private readonly mask: number
@@ -66,7 +65,7 @@ class Bits {
 }
 
 /**
- * Says which ids are free for sure.
+ * Reports ids that are certainly unused.
  *
  * @category models
  * @since 0.1.0
@@ -74,9 +73,9 @@ class Bits {
 export class IdFilter {
   private readonly stored: StoredIds
   private readonly hash: (id: string) => number
-  /** Has seen all ids. */
+  /** The filter that has read all ids. */
   private whole: Bits | undefined
-  /** Has seen those up to `cursor`, and the new ones. */
+  /** The filter under construction: it has the ids up to `cursor`, and the new ones. */
   private next: Bits | undefined
   private cursor = 0
 
@@ -90,7 +89,7 @@ export class IdFilter {
     return this.whole === undefined || this.whole.has(this.hash(id))
   }
 
-  /** Takes in the ids that are being stored. */
+  /** Adds ids that are being stored. */
   add(ids: ReadonlyArray<string>): void {
     if (ids.length === 0 && this.whole !== undefined) return
     if (this.next === undefined && (this.whole === undefined || this.whole.left <= 0)) this.begin()
@@ -122,7 +121,7 @@ export class IdFilter {
 }
 
 /**
- * FNV-1a by code units from the one at `start` on, well mixed: 32 bits with a sign.
+ * FNV-1a over code units from index `start`, mixed: a signed 32-bit integer.
  *
  * @category getters
  * @since 0.1.0

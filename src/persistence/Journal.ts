@@ -1,12 +1,12 @@
 /**
- * Journal rows in memory: an array in the order of their beats, which may have gaps.
+ * Journal rows in memory: an array ordered by beat, possibly with gaps.
  *
  * @module
  */
 import type { JournalRow } from "./Persistence.ts"
 
 /**
- * The index of the first row whose beat is `beat` or later.
+ * Returns the index of the first row of `beat` or a later one.
  *
  * @category getters
  * @since 0.1.0
@@ -16,14 +16,15 @@ export const seek = (rows: ReadonlyArray<JournalRow>, beat: number): number => {
   let high = rows.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (rows[middle]!.beat < beat) low = middle + 1
+    const row = rows[middle]
+    if (row !== undefined && row.beat < beat) low = middle + 1
     else high = middle
   }
   return low
 }
 
 /**
- * At most `limit` rows from `from` to `to`, both included.
+ * Returns at most `limit` rows from `from` to `to`, both included.
  *
  * @category getters
  * @since 0.1.0

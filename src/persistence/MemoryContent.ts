@@ -1,5 +1,5 @@
 /**
- * Content in memory, what holds it, and what is let go of.
+ * Content in memory, its references and its collection.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { JournalRow } from "./Persistence.ts"
 interface Blob {
   readonly bytes: Uint8Array
   readonly code: boolean
-  /** The newest beat whose journal row mentions it. */
+  /** The newest beat with a journal row that refers to it. */
   beat: number
 }
 
@@ -22,11 +22,11 @@ interface Blob {
  */
 export class MemoryContent {
   private readonly blobs = new Map<string, Blob>()
-  /** Content from before the newest beat. */
+  /** Content that arrived before the newest beat was appended. */
   private readonly undated = new Set<string>()
-  /** When each is to be looked at, the next one first. */
+  /** The time of the next check of each content, in order. */
   private readonly due = new Map<string, number>()
-  /** What each document and signal mentions, and how many mention each. */
+  /** The contents to which each document and signal refers, and the reference count of each content. */
   private readonly mentions = new Map<string, ReadonlyArray<string>>()
   private readonly counts = new Map<string, number>()
 
@@ -42,19 +42,19 @@ export class MemoryContent {
     return this.blobs.get(hash)?.code === true
   }
 
-  /** What came after the newest beat, and is named by none before. */
+  /** Returns content that arrived after the newest beat and was not stored before. */
   fresh(): ReadonlyArray<string> {
     return [...this.undated].filter((hash) => this.blobs.get(hash)?.beat === -1)
   }
 
-  /** Content came, or came once more. */
+  /** Adds content, or renews it if it is already stored. */
   put(hash: string, bytes: () => Uint8Array, code: boolean): void {
     if (!this.blobs.has(hash)) this.blobs.set(hash, { bytes: bytes(), code, beat: -1 })
     this.due.delete(hash)
     this.undated.add(hash)
   }
 
-  /** A document or a signal that waits has this text now, or is gone. */
+  /** Replaces the references of a document or a queued signal; `undefined` removes them. */
   hold(holder: string, text: string | undefined): void {
     for (const hash of this.mentions.get(holder) ?? []) this.count(hash, -1)
     const hashes = text === undefined ? [] : Mention.of(text)
@@ -63,7 +63,7 @@ export class MemoryContent {
     for (const hash of hashes) this.count(hash, 1)
   }
 
-  /** The beats of a group are written: what came until now is as old as they are, and what they mention is kept as long as they. */
+  /** Dates content by the beats of a group: content that arrived until now, and content to which their rows refer. */
   date(journal: ReadonlyArray<JournalRow>, due: number): void {
     if (journal.length === 0) return
     for (const hash of this.undated) this.due.set(hash, due)
@@ -76,7 +76,7 @@ export class MemoryContent {
     }
   }
 
-  /** Looks at what is due, and drops what nothing holds; answers whether more is left to drop. */
+  /** Checks the content that is due and drops unreferenced content. Returns whether more content is due. */
   collect({ anchor, clock, limit, millis }: Mention.Collection): boolean {
     let parts = 0
     let left = limit

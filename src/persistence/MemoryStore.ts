@@ -1,8 +1,7 @@
 /**
- * Spaces in memory: durable for as long as the layer lives.
+ * Spaces in memory: durable for the life of the layer.
  *
- * It is what tests run on and what a process may use that need not remember. A
- * space that is opened again shows exactly what was flushed.
+ * Tests use it, and processes that need no persistence. A space that is opened again has the state of its last flush.
  *
  * @module
  */
@@ -16,32 +15,35 @@ import * as Journal from "./Journal.ts"
 import { MemoryContent } from "./MemoryContent.ts"
 import * as Mention from "./Mention.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
-import { type Anchor, type BlobPart, checkSpaceName, type Head, type JournalRow, type ObservationRow, Persistence, type QueueRow, type ReceiptRow, type Retention, retention } from "./Persistence.ts"
+import {
+  type Anchor, type BlobPart, checkSpaceName, type Head, type JournalRow, type ObservationRow, Persistence, type QueueRow, type ReceiptRow,
+  type Retention, retention
+} from "./Persistence.ts"
 import { NoSuchSpace, PersistenceError } from "./PersistenceError.ts"
 import { expired, Pruning, sizeOf } from "./Pruning.ts"
 
-/** What outlives the handles of a space. */
+/** The data of a space, which outlives its handles. */
 class Space {
   writer: Writer = { epoch: 0, asides: 0 }
   due: number | undefined = 0
   head: Head = { beat: -1, clock: 0, hash: "" }
   readonly cells = new Map<string, string>()
   readonly names = new Map<string, Set<string>>()
-  /** All keys in code-unit order, made when they are asked for. */
+  /** All keys in code-unit order, computed on demand. */
   keys: ReadonlyArray<string> | undefined
   readonly journal: Array<JournalRow> = []
   journalSize = 0
   anchor: Anchor = { beat: -1, hash: "" }
-  /** By the signal's id. */
+  /** Receipts by the signal's id. */
   readonly receipts = new Map<string, ReadonlyArray<ReceiptRow>>()
-  /** The ids with a digest and the clock of the group that wrote it last, in the order of age. */
+  /** The ids with a digest, each with the clock of the group that last wrote it, in order of age. */
   readonly callers = new Map<string, number>()
-  /** The ids of the receipts that go with the journal row of a beat. */
+  /** The ids of the receipts that are stored with the journal row of a beat. */
   readonly pointers = new Map<number, Array<string>>()
   readonly queue = new Map<number, QueueRow>()
   /** The numbers of the rows with an id. */
   readonly waiting = new Map<string, Set<number>>()
-  /** All numbers of the queue in order, made when they are asked for. */
+  /** All numbers of the queue in order, computed on demand. */
   numbers: ReadonlyArray<number> | undefined
   readonly content = new MemoryContent()
   readonly observations = new Map<string, ObservationRow>()
@@ -88,12 +90,10 @@ class MemoryBackend implements Backend {
   below(id: string, after: string, limit: number): ReadonlyArray<string> {
     const prefix = Address.child(id, "")
     const keys = this.data.keys ??= [...this.data.cells.keys()].sort()
-    const found: Array<string> = []
-    for (let i = firstAfter(keys, after > prefix ? after : prefix); i < keys.length && found.length < limit; i++) {
-      if (!keys[i]!.startsWith(prefix)) break
-      found.push(keys[i]!)
-    }
-    return found
+    const start = firstAfter(keys, after > prefix ? after : prefix)
+    const page = keys.slice(start, start + limit)
+    const end = page.findIndex((key) => !key.startsWith(prefix))
+    return end < 0 ? page : page.slice(0, end)
   }
 
   journal(from: number, to: number, limit: number): ReadonlyArray<JournalRow> {
@@ -107,20 +107,24 @@ class MemoryBackend implements Backend {
   queue(after: number, limit: number): ReadonlyArray<QueueRow> {
     const numbers = this.data.numbers ??= [...this.data.queue.keys()].sort((a, b) => a - b)
     const start = firstAfter(numbers, after)
-    return numbers.slice(start, start + limit).map((seq) => this.data.queue.get(seq)!)
+    return this.rows(numbers.slice(start, start + limit))
   }
 
   queued(seq: number, limit: number): ReadonlyArray<QueueRow> {
+    return this.rows(Array.from({ length: limit }, (_, i) => seq + i))
+  }
+
+  private rows(numbers: Iterable<number>): ReadonlyArray<QueueRow> {
     const rows: Array<QueueRow> = []
-    for (let next = seq; next < seq + limit; next++) {
-      const row = this.data.queue.get(next)
+    for (const seq of numbers) {
+      const row = this.data.queue.get(seq)
       if (row !== undefined) rows.push(row)
     }
     return rows
   }
 
   waiting(id: string): ReadonlyArray<QueueRow> {
-    return Array.from(this.data.waiting.get(id) ?? [], (seq) => this.data.queue.get(seq)!)
+    return this.rows(this.data.waiting.get(id) ?? [])
   }
 
   observations(): Array<ObservationRow> {
@@ -173,7 +177,7 @@ class MemoryBackend implements Backend {
     const { data } = this
     const writer = this.claim.next(data.writer, group.journal.length === 0)
     checkHead(this.space, group, data.head)
-    // Texts that are made on demand come first: if one cannot be made, nothing has changed.
+    // Texts made on demand come first: a failure to make one must leave the store unchanged.
     const queued = Array.from(group.queued.values(), ({ id, seq, text }): QueueRow => ({ seq, id, text }))
     if (writer !== undefined) data.writer = writer
     this.claim.wrote(writer)
@@ -189,7 +193,8 @@ class MemoryBackend implements Backend {
       else data.observations.set(node, row)
     }
     for (const [hash, content] of group.blobs) {
-      data.content.put(hash, () => "bytes" in content ? content.bytes.slice() : this.readUpload(content.upload), "code" in content && content.code)
+      const bytes = () => "bytes" in content ? content.bytes.slice() : this.readUpload(content.upload)
+      data.content.put(hash, bytes, "code" in content && content.code)
       if ("upload" in content) this.dropUpload(content.upload)
     }
     data.content.date(group.journal, group.head.clock + this.pruning.retention.contentMillis)
@@ -226,9 +231,10 @@ class MemoryBackend implements Backend {
       data.content.hold(Mention.waiting(seq), undefined)
       const id = data.queue.get(seq)?.id
       data.queue.delete(seq)
-      const rest = id === undefined ? undefined : data.waiting.get(id)
+      if (id === undefined) continue
+      const rest = data.waiting.get(id)
       rest?.delete(seq)
-      if (rest?.size === 0) data.waiting.delete(id!)
+      if (rest?.size === 0) data.waiting.delete(id)
     }
     for (const row of queued) {
       data.queue.set(row.seq, row)
@@ -251,7 +257,7 @@ class MemoryBackend implements Backend {
     }
   }
 
-  /** Forgets the receipts of an id, but for those that are to be kept. */
+  /** Removes the receipts of an id, except for the rows that `isKept` accepts. */
   private dropReceipts(id: string, isKept: (row: ReceiptRow) => boolean): void {
     const { receipts } = this.data
     const kept = receipts.get(id)?.filter(isKept) ?? []
@@ -274,7 +280,8 @@ class MemoryBackend implements Backend {
     for (const row of data.journal.splice(0, count)) {
       data.anchor = { beat: row.beat, hash: row.hash }
       data.journalSize -= sizeOf(row)
-      for (const id of data.pointers.get(row.beat) ?? []) this.dropReceipts(id, ({ beat, digest }) => beat !== row.beat || digest !== undefined)
+      const isKept = ({ beat, digest }: ReceiptRow) => beat !== row.beat || digest !== undefined
+      for (const id of data.pointers.get(row.beat) ?? []) this.dropReceipts(id, isKept)
       data.pointers.delete(row.beat)
     }
     let left = budget.rows
@@ -287,13 +294,14 @@ class MemoryBackend implements Backend {
   }
 }
 
-/** The index of the first key that comes after `key`. */
+/** Returns the index of the first key greater than `key`. */
 const firstAfter = <Key extends string | number>(keys: ReadonlyArray<Key>, key: Key): number => {
   let low = 0
   let high = keys.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (keys[middle]! <= key) low = middle + 1
+    const found = keys[middle]
+    if (found !== undefined && found <= key) low = middle + 1
     else high = middle
   }
   return low
@@ -310,7 +318,7 @@ const openSpace = (spaces: Map<string, Space>, name: string, create: boolean): S
 }
 
 /**
- * Persistence in memory.
+ * A layer of {@link Persistence} in memory. Its spaces are lost when the layer closes.
  *
  * @category layers
  * @since 0.1.0

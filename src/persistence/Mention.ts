@@ -1,50 +1,48 @@
 /**
- * Mentions: which content a stored text holds on to.
+ * Content references: the `/cas/<digest>` addresses in a stored text.
  *
- * Content is kept as long as its address, `/cas/<digest>`, stands in a document,
- * in a signal that waits, or in a journal row that was written since the content
- * came and is kept; and it is kept for a
- * while after it came, in which whoever brought it can say where it belongs. All
- * else is collected. What a text names is noted when the text is written, so
- * that whether content is held is one look, and nothing is scanned for it.
- * (Architecture, section 3.)
+ * Content is kept while a document, a queued signal or a retained journal row refers to it. A journal row counts only
+ * if it was written after the content arrived. New content is also kept for a grace period, in which its sender can
+ * store a reference. All other content is collected.
+ *
+ * References are recorded when a text is written. Whether content is in use is therefore one look-up, without a scan.
  *
  * @module
  */
 
 const ADDRESS = "/cas/"
-const every = /\/cas\/([0-9a-f]{64})(?![0-9a-f])/g
+const every = /\/cas\/[0-9a-f]{64}(?![0-9a-f])/g
 
 const none: ReadonlyArray<string> = []
 
 /**
- * The digests whose addresses stand in a text, each once.
+ * Returns the digests that a text refers to, without duplicates.
  *
  * @category getters
  * @since 0.1.0
  */
 export const of = (text: string): ReadonlyArray<string> =>
-  text.includes(ADDRESS) ? [...new Set(Array.from(text.matchAll(every), ([, hash]) => hash!))] : none
+  text.includes(ADDRESS) ? [...new Set(Array.from(text.match(every) ?? none, (address) => address.slice(ADDRESS.length)))] : none
 
 /**
- * Names a signal that waits among those that hold content, beside documents, which go by their keys.
+ * Returns the holder name of a queued signal. Documents are holders by their keys.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const waiting = (seq: number): string => `#${seq}`
 
-/** How content is collected after a group. */
+/** The parameters of a collection after a group. */
 export interface Collection {
   /** The clock of the group. */
   readonly clock: number
-  /** How long content is kept in any case, and from one look at it to the next. */
+  /** The grace period of new content and the interval between two checks, in milliseconds. */
   readonly millis: number
-  /** The newest journal row that is not kept any more. */
+  /** The newest pruned journal row. */
   readonly anchor: number
-  /** Most contents that are looked at. */
+  /** The maximum number of contents to check. */
   readonly limit: number
 }
 
-/** Parts of content that go at once; what is left goes after the next group. */
+/** The maximum number of content parts deleted at once; the rest is deleted after the next group. */
 export const MOST_PARTS = 64

@@ -1,9 +1,8 @@
 /**
- * The overlay: the group in the making, readable at once and not yet durable.
+ * The overlay: the group under construction, readable at once and not yet durable.
  *
- * It keeps the net effect only. A signal that is queued and dequeued within
- * the group leaves nothing, a document that is written in each beat is one row
- * with its last text. A flush hands it to the backend, and another overlay follows.
+ * It keeps only the net effect. A signal that is queued and dequeued within the group leaves no row, and a document
+ * written in each beat is one row. A flush hands the overlay to the backend, and a new overlay replaces it.
  *
  * @module
  */
@@ -12,7 +11,7 @@ import type { Content, Group } from "./Backend.ts"
 import type { Batch, CellRow, Head, JournalRow, ObservationRow, QueueRow, ReceiptRow } from "./Persistence.ts"
 
 /**
- * What was appended since the last flush.
+ * The batches appended since the last flush.
  *
  * @category models
  * @since 0.1.0
@@ -21,7 +20,7 @@ export class Overlay implements Group {
   readonly base: Head
   head: Head
   due: number | undefined
-  /** Whether nothing was added. */
+  /** Whether the overlay is unchanged. */
   empty = true
   readonly cells = new Map<string, CellRow>()
   readonly journal: Array<JournalRow> = []
@@ -30,11 +29,11 @@ export class Overlay implements Group {
   readonly dequeued = new Set<number>()
   readonly blobs = new Map<string, Content>()
   readonly observations = new Map<string, ObservationRow>()
-  /** The documents of `cells` in the order they came, of which the first `indexed` are filed below their parents. */
+  /** The documents of `cells` in order of arrival. The first `indexed` ones are indexed by their parents. */
   private readonly touched: Array<Address.Address> = []
   private readonly byParent = new Map<string, Array<Address.Address>>()
   private indexed = 0
-  /** The rows of the queue that came with an id, of which the first `filed` are filed under it. */
+  /** The queue rows that have an id. The first `filed` ones are indexed by that id. */
   private readonly named: Array<QueueRow> = []
   private readonly byId = new Map<string, Array<QueueRow>>()
   private filed = 0
@@ -77,26 +76,27 @@ export class Overlay implements Group {
     this.blobs.set(hash, content)
   }
 
-  /** The documents that were written directly below the one with this key. */
+  /** Returns the documents that were written directly below the one with this key. */
   writtenBelow(parentKey: string): ReadonlyArray<Address.Address> | undefined {
-    for (; this.indexed < this.touched.length; this.indexed++) {
-      const address = this.touched[this.indexed]!
+    for (const address of this.touched.slice(this.indexed)) {
       const key = parentOf(address)
       const siblings = this.byParent.get(key)
       if (siblings === undefined) this.byParent.set(key, [address])
       else siblings.push(address)
     }
+    this.indexed = this.touched.length
     return this.byParent.get(parentKey)
   }
 
-  /** The signals that wait under an id. */
+  /** Returns the queued signals with an id. */
   waiting(id: string): ReadonlyArray<QueueRow> {
-    for (; this.filed < this.named.length; this.filed++) {
-      const row = this.named[this.filed]!
-      const rows = this.byId.get(row.id!)
-      if (rows === undefined) this.byId.set(row.id!, [row])
+    for (const row of this.named.slice(this.filed)) {
+      if (row.id === undefined) continue
+      const rows = this.byId.get(row.id)
+      if (rows === undefined) this.byId.set(row.id, [row])
       else rows.push(row)
     }
+    this.filed = this.named.length
     return this.byId.get(id)?.filter((row) => this.queued.get(row.seq) === row) ?? []
   }
 
@@ -113,7 +113,7 @@ export class Overlay implements Group {
 }
 
 /**
- * The key of a document's parent in the same scope.
+ * Returns the key of a document's parent in the same scope.
  *
  * @category getters
  * @since 0.1.0
@@ -121,7 +121,7 @@ export class Overlay implements Group {
 export const parentOf = (address: Address.Address): string => keyOf(address.scope, Address.parent(address.id))
 
 /**
- * The key of a document.
+ * Returns the key of a document.
  *
  * @category getters
  * @since 0.1.0

@@ -1,10 +1,9 @@
 /**
- * Persistence: the port that each backend implements.
+ * Persistence: the port between the runtime and its stores.
  *
- * A space is one store: its cells, its journal, the signals that wait, the
- * index of receipts and the content that is kept by its hash. All that a beat
- * makes goes in as one batch, applied whole or not at all; what was appended is
- * readable at once and durable after the next flush. (Architecture, section 8.)
+ * A space is one store: its cells, its journal, its queued signals, its receipts, and content addressed by hash. A beat
+ * is appended as one batch, applied whole or not at all. Appended data is readable at once, and durable after the next
+ * flush.
  *
  * @module
  */
@@ -14,7 +13,7 @@ import type * as Scope from "effect/Scope"
 import type { Address } from "../cell/Address.ts"
 import { InvalidSpaceName, PersistenceError } from "./PersistenceError.ts"
 
-/** What is stored of one document; `text` is `undefined` where it is deleted. */
+/** The stored form of a document; `text` is `undefined` if the document is deleted. */
 export interface CellRow {
   readonly address: Address
   readonly text: string | undefined
@@ -26,49 +25,58 @@ export interface JournalRow {
   /** The captured clock, in milliseconds since 1970. */
   readonly clock: number
   readonly text: string
-  /** The digest of the text, which holds the digest of the row before. */
+  /** The digest of the text. The text contains the digest of the previous row. */
   readonly hash: string
 }
 
 /**
- * Where to find a receipt: the beat whose journal row holds it.
+ * The location of a receipt: the beat with the journal row that holds it.
  *
- * A row goes with that journal row, unless it has a digest: it then says by
- * itself that its id is taken, and is kept for as long as the retention says
- * from when it was last written.
+ * A row without a digest is pruned together with that journal row. A row with a digest marks its id as used, and is
+ * retained for {@link Retention.receiptMillis} after it was last written.
  */
 export interface ReceiptRow {
   readonly id: string
-  /** Empty in a row that stands for the event itself. */
+  /** The enzyme of the handling; empty in the row of the event itself. */
   readonly enzyme: string
   readonly beat: number
-  /** Of the payload, in the row of an event whose id its caller chose. */
+  /** The digest of the payload, in the row of an event with an id chosen by its caller. */
   readonly digest?: string
 }
 
-/** A signal that waits, and its number, from 0 up, which is its own as long as it waits. `id` finds it, where it has one; several may share it. `text` may be made when it is read: few rows outlive the group they came in. */
+/**
+ * A queued signal.
+ *
+ * `seq` is a number from 0 up, unique while the signal is queued. `id` is optional, and several signals may share one.
+ * `text` may be a getter, because few rows outlive their group.
+ */
 export interface QueueRow {
   readonly seq: number
   readonly id?: string | undefined
   readonly text: string
 }
 
-/** Content that is kept by the digest of its bytes, as long as a document, a signal that waits or a journal row that was written since it came holds its address, `/cas/<digest>`, and for a while after it came. */
+/**
+ * Content, addressed by the digest of its bytes.
+ *
+ * It is kept while a document, a queued signal or a later journal row contains its address, `/cas/<digest>`. New
+ * content is also kept for {@link Retention.contentMillis}.
+ */
 export interface BlobRow {
   readonly hash: string
   readonly bytes: Uint8Array
-  /** The text of a module, which came with its activation. */
+  /** Whether it is the source text of a module, stored at the module's activation. */
   readonly code?: boolean
 }
 
-/** What is kept of a reactive node, outside the cell tree; no text takes it away. */
+/** The stored observation of a reactive node, outside the cell tree. A row without a text deletes it. */
 export interface ObservationRow {
   readonly node: string
   readonly text: string | undefined
 }
 
 /**
- * What one beat makes visible, or, without `entry`, what the inbox keeps between beats.
+ * The changes of one beat; without `entry`, changes of the inbox between beats.
  *
  * @category models
  * @since 0.1.0
@@ -90,7 +98,7 @@ export interface Head {
   readonly hash: string
 }
 
-/** The newest row that pruning took from the journal; `beat` is -1 and `hash` empty before it took any. */
+/** The newest pruned journal row; `beat` is -1 and `hash` empty before the first pruning. */
 export interface Anchor {
   readonly beat: number
   readonly hash: string
@@ -98,17 +106,17 @@ export interface Anchor {
 
 /** A part of content. */
 export interface BlobPart {
-  /** 1 MiB, or what is left of the content; none after its end. */
+  /** 1 MiB, or the rest of the content; empty after its end. */
   readonly bytes: Uint8Array
-  /** How many bytes the whole content has. */
+  /** The size of the whole content in bytes. */
   readonly size: number
 }
 
-/** Receives content of unknown length, piece by piece. */
+/** Receives content of unknown length in chunks. */
 export interface BlobWriter {
-  /** Takes at most 1 MiB. */
+  /** Adds a chunk of at most 1 MiB. */
   readonly write: (chunk: Uint8Array) => void
-  /** Names the content by its digest; readable at once, durable after the next flush. */
+  /** Ends the content and stores it under its digest: readable at once, durable after the next flush. */
   readonly finish: (hash: string) => void
   readonly abort: () => void
 }
@@ -116,81 +124,90 @@ export interface BlobWriter {
 /**
  * The open store of one space.
  *
- * Reads are synchronous and see everything appended. `append` refuses a batch
- * whose entry does not follow the head, and one from a handle that another one
- * overtook; it does so at the latest in `flush`, before anything of the group is
- * durable. A handle claims its epoch with its first write, which is refused where
- * another handle wrote since this one opened. After a crash the store is at the head of some flush, or of
- * a batch after it: never inside a batch. All texts are well-formed and without
- * U+0000, as JSON texts are.
+ * Reads are synchronous and see all appended data. `append` refuses a batch with an entry that does not follow the
+ * head, and a batch of a superseded handle. The refusal comes at the latest in `flush`, before any of the group is
+ * durable.
  *
- * Its methods throw {@link PersistenceError}.
+ * A handle claims its epoch with its first write. That write is refused if another handle wrote since this one opened.
+ * After a crash the head of the store is a flush, or a batch after it, and never inside a batch. All texts are
+ * well-formed and without U+0000, like JSON.
+ *
+ * The methods throw {@link PersistenceError}.
  *
  * @category services
  * @since 0.1.0
  */
 export interface SpaceStore {
   readonly space: string
-  /** The epoch that the handle writes in: one more than the newest from its first write on. Opening and reading write nothing. */
+  /**
+   * The writer epoch of this handle: from its first write on, one more than the newest stored epoch. Opening and
+   * reading write no data.
+   */
   readonly epoch: number
-  /** Where the data lies, for messages. */
+  /** The location of the data, for error messages. */
   readonly place: string
   readonly head: () => Head
-  /** What the oldest journal row that is left is chained to. */
+  /** Returns the predecessor of the oldest retained journal row. */
   readonly anchor: () => Anchor
-  /** The text of the document with this key. */
+  /** Returns the text of the document with this key. */
   readonly read: (key: string) => string | undefined
-  /** The names directly below `id` in `scope`, in code-unit order. */
+  /** Returns the names directly below `id` in `scope`, in code-unit order. */
   readonly children: (scope: string, id: string) => ReadonlyArray<string>
-  /** The keys of all documents below `id` in every scope, in code-unit order, after `after`. */
+  /** Returns the keys of all documents below `id` in every scope, in code-unit order, after `after`. */
   readonly below: (id: string, page: { readonly after?: string; readonly limit: number }) => ReadonlyArray<string>
   readonly entry: (beat: number) => JournalRow | undefined
-  /** Journal rows from `from` to `to`, both included, in order. */
+  /** Iterates over the journal rows from `from` to `to`, both included, in order. */
   readonly scanJournal: (from: number, to: number) => Iterable<JournalRow>
   readonly receipts: (id: string) => ReadonlyArray<ReceiptRow>
-  /** The signals that wait, in the order of their numbers; those after a number, where one is given. */
+  /** Iterates over the queued signals in the order of their numbers, optionally only over numbers greater than `after`. */
   readonly queue: (after?: number) => Iterable<QueueRow>
-  /** The signal that waits under this number, and perhaps some that follow it in order, at most `limit` in all; none where no signal has the number. */
+  /**
+   * Returns the queued signal with this number and, optionally, some that follow it in order, at most `limit` in all.
+   * The result is empty if no signal has the number.
+   */
   readonly queued: (seq: number, limit: number) => ReadonlyArray<QueueRow>
-  /** The signals that wait under this id, in the order of their numbers. */
+  /** Returns the queued signals with this id, in the order of their numbers. */
   readonly waiting: (id: string) => ReadonlyArray<QueueRow>
-  /** What is kept of nodes, each once, in the code-unit order of their names. */
+  /** Returns the stored observations, one per node, in the code-unit order of their names. */
   readonly observations: () => ReadonlyArray<ObservationRow>
   readonly blob: (hash: string) => Uint8Array | undefined
-  /** The part of content with this number, from 0; `undefined` where there is no such content. */
+  /** Returns part number `part` of content, counted from 0; `undefined` if the content is absent. */
   readonly blobPart: (hash: string, part: number) => BlobPart | undefined
-  /** Whether there is content with this digest; its bytes are not read. */
+  /** Tests whether content with this digest is stored, without reading its bytes. */
   readonly holds: (hash: string) => boolean
-  /** Whether content came first as the text of a module. */
+  /** Tests whether content was first stored as the source text of a module. */
   readonly isCode: (hash: string) => boolean
-  /** Content that came after the newest beat, as of the last flush: no journal row names it yet. */
+  /** Returns content that arrived after the newest beat, as of the last flush. No journal row refers to it yet. */
   readonly undated: () => ReadonlyArray<string>
-  /** Looks at each durable row but those of the journal, some at a time; throws at the first that is not what was written. */
+  /** Verifies each durable row except for journal rows, one page per step; throws at the first damaged row. */
   readonly examine: () => Iterable<void>
   readonly writeBlob: () => BlobWriter
   readonly append: (batch: Batch) => void
   /**
-   * Sets the moment at which the space next has something to do, in milliseconds since 1970: 0 for at once, `undefined` for
-   * never. The next flush that carries something stores it.
+   * Sets the wake time of the space, in milliseconds since 1970: 0 for at once, `undefined` for never. The next flush
+   * with data stores it.
    */
   readonly setDue: (moment: number | undefined) => void
-  /** After it, all that was appended is durable. A failure is final for this handle. */
+  /** Makes all appended data durable. A failure is final for this handle. */
   readonly flush: Effect.Effect<void, PersistenceError>
 }
 
-/** How long what is not state is kept, measured against the head's clock. */
+/** The retention of data other than state, measured against the head's clock. */
 export interface Retention {
-  /** Age of journal rows, in milliseconds. Default 30 days. */
+  /** The maximum age of journal rows, in milliseconds. Default: 30 days. */
   readonly journalMillis: number
-  /** Characters of journal text. Default 1 GiB. */
+  /** The maximum size of the journal's texts, in characters. Default: 1 GiB. */
   readonly journalBytes: number
-  /** Age of receipt rows with a digest, in milliseconds, from when they were written; a store may count from some 256 rows later. Default 7 days. */
+  /**
+   * The retention of receipt rows with a digest since their last write, in milliseconds. A store may start the period
+   * up to 256 rows later. Default: 7 days.
+   */
   readonly receiptMillis: number
-  /** How long content is kept that nothing mentions any more, or not yet, in milliseconds. Default 24 hours. */
+  /** The grace period of content without a reference, in milliseconds. Default: 24 hours. */
   readonly contentMillis: number
 }
 
-/** What is kept unless the configuration says otherwise. */
+/** The default retention. */
 export const retention: Retention = {
   journalMillis: 30 * 86_400_000,
   journalBytes: 1_073_741_824,
@@ -199,15 +216,15 @@ export const retention: Retention = {
 }
 
 export interface OpenOptions {
-  /** Creates the space where there is none. */
+  /** Whether to create the space if it does not exist. */
   readonly create: boolean
   readonly retention?: Partial<Retention>
-  /** The digest of a journal row's text, by which rows are checked when they are read. Without it they are not. */
+  /** Computes the digest of a journal row's text, which verifies rows when they are read. Without it they are not verified. */
   readonly digest?: (text: string) => string
 }
 
 /**
- * Opens the stores of spaces.
+ * The service that opens the stores of spaces.
  *
  * @category services
  * @since 0.1.0
@@ -216,18 +233,18 @@ export class Persistence extends Context.Service<Persistence, {
   /** Opens a space's store until the scope closes. */
   readonly open: (space: string, options: OpenOptions) => Effect.Effect<SpaceStore, PersistenceError, Scope.Scope>
   /**
-   * The moment that the last flush of a space set, read without opening it: at most a second earlier, never later. 0 before
-   * the first flush.
+   * Returns the wake time that the last flush of a space stored, without opening the space. The result may be up to one
+   * second early, never late; it is 0 before the first flush.
    */
   readonly due: (space: string) => Effect.Effect<number | undefined, PersistenceError>
-  /** The names of the spaces there are, in code-unit order. */
+  /** The names of the existing spaces, in code-unit order. */
   readonly spaces: Effect.Effect<ReadonlyArray<string>, PersistenceError>
 }>()("systole/persistence/Persistence") {}
 
 const spaceName = /^[a-z0-9][a-z0-9-]{0,62}$/
 
 /**
- * Throws unless `space` can name a space.
+ * Throws `InvalidSpaceName` unless `space` is a valid name of a space.
  *
  * @throws PersistenceError
  * @category guards

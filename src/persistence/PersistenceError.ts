@@ -1,11 +1,11 @@
 /**
- * Failures of persistence: one error, with a tagged reason inside.
+ * Errors of persistence: one error class with a tagged reason.
  *
  * @module
  */
 import * as Schema from "effect/Schema"
 
-/** There is no such space, and it was not to be created. */
+/** The space does not exist, and `create` was not set. */
 export class NoSuchSpace extends Schema.TaggedError<NoSuchSpace>()("NoSuchSpace", { space: Schema.String }) {
   readonly code = "space/unknown"
   override get message() {
@@ -13,23 +13,25 @@ export class NoSuchSpace extends Schema.TaggedError<NoSuchSpace>()("NoSuchSpace"
   }
 }
 
-/** The name cannot name a space. */
+/** The name is not a valid name of a space. */
 export class InvalidSpaceName extends Schema.TaggedError<InvalidSpaceName>()("InvalidSpaceName", { space: Schema.String }) {
   readonly code = "space/name"
   override get message() {
-    return `${JSON.stringify(this.space.slice(0, 100))} cannot name a space. Use 1 to 63 of a-z, 0-9 and -, and begin with a letter or a digit`
+    return `${JSON.stringify(this.space.slice(0, 100))} cannot name a space. ` +
+      "Use 1 to 63 of a-z, 0-9 and -, and begin with a letter or a digit"
   }
 }
 
-/** Somebody else holds the store and does not let go of it. */
+/** Another process holds the lock of the store. */
 export class StoreLocked extends Schema.TaggedError<StoreLocked>()("StoreLocked", { space: Schema.String, place: Schema.String }) {
   readonly code = "store/locked"
   override get message() {
-    return `The store of space "${this.space}" at ${this.place} is locked by another process. End that process, or go through the server it belongs to`
+    return `The store of space "${this.space}" at ${this.place} is locked by another process. ` +
+      "End that process, or go through the server it belongs to"
   }
 }
 
-/** What is stored cannot be read as a store. */
+/** The stored data is damaged. */
 export class StoreDamaged extends Schema.TaggedError<StoreDamaged>()("StoreDamaged", {
   space: Schema.String,
   place: Schema.String,
@@ -37,11 +39,12 @@ export class StoreDamaged extends Schema.TaggedError<StoreDamaged>()("StoreDamag
 }) {
   readonly code = "store/damaged"
   override get message() {
-    return `The store of space "${this.space}" at ${this.place} cannot be read: ${this.detail}. Put a copy back in its place; nothing was changed in it`
+    return `The store of space "${this.space}" at ${this.place} cannot be read: ${this.detail}. ` +
+      "Put a copy back in its place; nothing was changed in it"
   }
 }
 
-/** The store has a format that this version does not read. */
+/** The store has a format that this version does not support. */
 export class StoreVersion extends Schema.TaggedError<StoreVersion>()("StoreVersion", {
   space: Schema.String,
   place: Schema.String,
@@ -51,12 +54,13 @@ export class StoreVersion extends Schema.TaggedError<StoreVersion>()("StoreVersi
   readonly code = "store/version"
   override get message() {
     const version = this.found < this.reads ? "an older" : "a newer"
-    return `The store of space "${this.space}" at ${this.place} has format ${this.found}, and this version of Systole reads format ${this.reads}. ` +
+    return `The store of space "${this.space}" at ${this.place} has format ${this.found}, ` +
+      `and this version of Systole reads format ${this.reads}. ` +
       `It is from ${version} version: use the version that wrote it. Nothing was changed in it`
   }
 }
 
-/** Another kernel wrote to the space since: this one must not write any more. */
+/** Another kernel wrote to the space, so this handle may not write any more. */
 export class StaleWriter extends Schema.TaggedError<StaleWriter>()("StaleWriter", {
   space: Schema.String,
   epoch: Schema.Natural,
@@ -64,11 +68,12 @@ export class StaleWriter extends Schema.TaggedError<StaleWriter>()("StaleWriter"
 }) {
   readonly code = "store/stale"
   override get message() {
-    return `Another kernel wrote to space "${this.space}" since epoch ${this.epoch} opened it (the newest is ${this.current}), so this one may not write. Open it anew`
+    return `Another kernel wrote to space "${this.space}" since epoch ${this.epoch} opened it (the newest is ${this.current}), ` +
+      "so this one may not write. Open it anew"
   }
 }
 
-/** A batch does not follow on the newest beat. */
+/** A batch does not follow the newest beat. */
 export class BeatConflict extends Schema.TaggedError<BeatConflict>()("BeatConflict", {
   space: Schema.String,
   beat: Schema.Int,
@@ -80,7 +85,7 @@ export class BeatConflict extends Schema.TaggedError<BeatConflict>()("BeatConfli
   }
 }
 
-/** The store could not do what it was asked: a full disk, a failed write. */
+/** A storage operation failed, such as a write to a full disk. */
 export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("StoreUnavailable", {
   space: Schema.String,
   place: Schema.String,
@@ -88,18 +93,21 @@ export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>()("St
 }) {
   readonly code = "store/unavailable"
   override get message() {
-    return `The store of space "${this.space}" at ${this.place} failed: ${this.detail}. What was acknowledged is safe; see to the disk and try again`
+    return `The store of space "${this.space}" at ${this.place} failed: ${this.detail}. ` +
+      "What was acknowledged is safe; see to the disk and try again"
   }
 }
 
 /**
- * The one error that persistence fails with; `reason` says why.
+ * The error of every persistence operation; `reason` distinguishes the causes.
  *
  * @category errors
  * @since 0.1.0
  */
 export class PersistenceError extends Schema.TaggedError<PersistenceError>()("PersistenceError", {
-  reason: Schema.Union([NoSuchSpace, InvalidSpaceName, StoreLocked, StoreDamaged, StoreVersion, StaleWriter, BeatConflict, StoreUnavailable])
+  reason: Schema.Union(
+    [NoSuchSpace, InvalidSpaceName, StoreLocked, StoreDamaged, StoreVersion, StaleWriter, BeatConflict, StoreUnavailable]
+  )
 }) {
   get code() {
     return this.reason.code

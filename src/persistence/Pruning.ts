@@ -1,27 +1,26 @@
 /**
- * Pruning: letting go of what is older than the retention, a little at a time.
+ * Pruning: gradual deletion of data older than the retention.
  *
- * A store looks for old rows only after it wrote some, and then lets go of at
- * most twice as much: what is kept shrinks to its limit, and no flush stalls
- * over it.
+ * A store looks for old rows only after it wrote some, and then deletes at most twice as many. So the stored data
+ * shrinks to its limit, and no flush stalls.
  *
  * @module
  */
 import type { Group } from "./Backend.ts"
 import type { JournalRow, Retention } from "./Persistence.ts"
 
-/** Rows, or characters of journal text, that are written between two looks at what is too old. */
+/** The number of rows, or characters of journal text, written between two checks for old data. */
 const ROWS = 256
 const SIZE = 1_048_576
 
-/** How much may go at once. */
+/** The maximum amount to delete at once. */
 export interface Budget {
   readonly rows: number
   readonly size: number
 }
 
 /**
- * Says after each group how much may go: mostly nothing.
+ * Computes a budget after each group; most groups have none.
  *
  * @category models
  * @since 0.1.0
@@ -35,7 +34,7 @@ export class Pruning {
     this.retention = retention
   }
 
-  /** What may go after `group`. To ask for a budget is to spend it. */
+  /** Returns and spends the budget after `group`. */
   budget(group: Group): Budget | undefined {
     this.rows += group.journal.length + group.receipts.size + group.blobs.size
     for (const row of group.journal) this.size += sizeOf(row)
@@ -46,14 +45,14 @@ export class Pruning {
     return budget
   }
 
-  /** There was more to let go of than goes at once: the next group has a budget, too. */
+  /** Gives the next group a budget, too, because old data is left. */
   lookAgain(): void {
     this.rows = ROWS
   }
 }
 
 /**
- * By how much a journal row counts against the retention.
+ * The size of a journal row for the retention, in characters.
  *
  * @category getters
  * @since 0.1.0
@@ -61,8 +60,8 @@ export class Pruning {
 export const sizeOf = (row: JournalRow): number => row.text.length
 
 /**
- * How many of the oldest rows are to go: those from before `cutoff`, and as
- * many more as the whole is in excess, as far as the budget reaches.
+ * Returns how many of the oldest rows to delete, within the budget: rows before `cutoff`, and more while the total size
+ * exceeds its limit.
  *
  * @category getters
  * @since 0.1.0

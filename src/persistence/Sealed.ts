@@ -1,29 +1,28 @@
 /**
  * The checksums of a store's rows.
  *
- * Each kind of row says here alone what its sum is made of, so that what is
- * written and what is read cannot differ in it. A row that does not have its sum
- * is refused with `store/damaged`.
+ * Each kind of row has one function here, so that writers and readers use the same checksum. A row with a wrong
+ * checksum is refused with `store/damaged`.
  *
  * @module
  */
 import * as Checksum from "./Checksum.ts"
 import { PersistenceError, StoreDamaged } from "./PersistenceError.ts"
 
-/** The store that rows are read from, for messages. */
+/** The store of a row, for error messages. */
 export interface Store {
   readonly space: string
   readonly place: string
 }
 
-/** The columns of a journal row beside the text that its digest covers. */
+/** The columns of a journal row other than the text that its digest covers. */
 export interface JournalColumns {
   readonly beat: number
   readonly clock: number
   readonly size: number
   readonly hash: string
   readonly callers: string | null
-  /** The whole text: its first line is what the digest is made of. */
+  /** The whole text; the digest covers its first line. */
   readonly text: string
 }
 
@@ -36,13 +35,13 @@ export const blob = ([hash, epoch, upload, code]: readonly [hash: string, epoch:
 export const callers = (age: number, text: string): number => Checksum.ofText(text, Checksum.ofValues(age))
 export const part = (part: number, bytes: Uint8Array): number => Checksum.ofBytes(bytes, part)
 
-/** The lines after the first one of a text are in no digest. */
+/** Covers the lines after the first one, which no digest covers. */
 export const journal = ({ beat, callers, clock, hash, size, text }: JournalColumns): number => {
   const end = text.indexOf("\n")
   const sum = Checksum.ofValues(beat, clock, size, hash, callers, end < 0 ? text.length : end)
   return end < 0 ? sum : Checksum.ofText(text.slice(end), sum)
 }
 
-/** The failure of a row that is not what was written. */
+/** Creates the error of a row with a wrong checksum. */
 export const damaged = ({ place, space }: Store, row: string): PersistenceError =>
   new PersistenceError({ reason: new StoreDamaged({ space, place, detail: `${row} is not what was written there` }) })

@@ -1,16 +1,15 @@
 /**
- * Keys as SQLite stores them, so that its order is ours.
+ * Sort keys: keys in a form that SQLite orders by code unit.
  *
- * SQLite compares the bytes of UTF-8, which is the order of code points; names
- * compare by code unit. The two differ only where a character from U+E000 to
- * U+FFFF meets one beyond U+FFFF. Such characters get a mark before them that
- * sorts after everything else.
+ * SQLite compares the bytes of UTF-8, in the order of code points; names compare by code unit. The two orders differ
+ * only between a character from U+E000 to U+FFFF and one beyond U+FFFF. The former get a prefix that sorts after all
+ * other characters.
  *
  * @module
  */
 
 const MARK = "\u{10ffff}"
-/** Stands for the mark itself: below U+E000, as its surrogates are. */
+/** Escapes the prefix itself: below U+E000, like its surrogates. */
 const MARKED = "\u0001"
 
 const late = /[\ue000-\uffff]|\u{10ffff}/u
@@ -18,7 +17,7 @@ const everyLate = /[\ue000-\uffff]|\u{10ffff}/gu
 const everyMarked = /\u{10ffff}(.)/gu
 
 /**
- * The stored form of a key.
+ * Encodes a key in its stored form.
  *
  * @category constructors
  * @since 0.1.0
@@ -26,9 +25,10 @@ const everyMarked = /\u{10ffff}(.)/gu
 export const encode = (key: string): string => late.test(key) ? key.replace(everyLate, (c) => MARK + (c === MARK ? MARKED : c)) : key
 
 /**
- * The key of a stored form.
+ * Decodes the stored form of a key.
  *
  * @category getters
  * @since 0.1.0
  */
-export const decode = (stored: string): string => stored.includes(MARK) ? stored.replace(everyMarked, (_, c: string) => c === MARKED ? MARK : c) : stored
+export const decode = (stored: string): string =>
+  stored.includes(MARK) ? stored.replace(everyMarked, (_, c: string) => c === MARKED ? MARK : c) : stored

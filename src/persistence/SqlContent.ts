@@ -1,24 +1,24 @@
 /**
- * What holds content in a SQL store, and what is let go of.
+ * Content references and content collection in a SQL store.
  *
  * @module
  */
 import { IdFilter } from "./IdFilter.ts"
 import * as Mention from "./Mention.ts"
 import type { JournalRow } from "./Persistence.ts"
-import type { Statements } from "./SqlSchema.ts"
+import { numberOf, type Statements } from "./SqlSchema.ts"
 
 /**
- * Notes mentions, and collects. All of it is part of a group's transaction.
+ * Records references and collects content, as part of a group's transaction.
  *
  * @category models
  * @since 0.1.0
  */
 export class SqlContent {
   private readonly sql: Statements
-  /** Who mentions anything: most that is written never did. */
+  /** The holders of references; most written keys never held one. */
   private readonly holders: IdFilter
-  /** Whether there may be content from before the newest beat. */
+  /** Whether there may be content that arrived before the newest beat was appended. */
   private undated = true
 
   constructor(sql: Statements) {
@@ -29,12 +29,12 @@ export class SqlContent {
     })
   }
 
-  /** Content came, or came once more. */
+  /** Takes note that content arrived. */
   came(): void {
     this.undated = true
   }
 
-  /** A document or a signal that waits has this text now, or is gone. */
+  /** Replaces the references of a document or a queued signal; `undefined` removes them. */
   hold(holder: string, text: string | undefined): void {
     if (this.holders.mayHave(holder)) this.sql.dropMentions.run(holder)
     const hashes = text === undefined ? [] : Mention.of(text)
@@ -43,7 +43,7 @@ export class SqlContent {
     this.holders.add([holder])
   }
 
-  /** The beats of a group are written: what came until now is as old as they are, and what they mention is kept as long as they. */
+  /** Dates content by the beats of a group: content that arrived until now, and content to which their rows refer. */
   date(journal: ReadonlyArray<JournalRow>, due: number): void {
     this.holders.add([])
     if (journal.length === 0) return
@@ -52,18 +52,19 @@ export class SqlContent {
     for (const { beat, text } of journal) for (const hash of Mention.of(text)) this.sql.keepBlob.run(beat, hash)
   }
 
-  /** Looks at what is due, and drops what nothing holds; answers whether more is left to drop. */
+  /** Checks the content that is due and drops unreferenced content. Returns whether more content is due. */
   collect({ anchor, clock, limit, millis }: Mention.Collection): boolean {
     let parts = 0
-    for (const [hash, epoch, upload, beat] of this.sql.dueBlobs.all(clock, limit)) {
-      if ((beat as number) > anchor || this.sql.mentioned.get(hash!) !== undefined) {
-        this.sql.putOff.run(clock + millis, hash!)
+    for (const row of this.sql.dueBlobs.all(clock, limit)) {
+      const [hash, epoch, upload, beat] = row as unknown as readonly [string, number, number, number]
+      if (beat > anchor || this.sql.mentioned.get(hash) !== undefined) {
+        this.sql.putOff.run(clock + millis, hash)
         continue
       }
       if (parts >= Mention.MOST_PARTS) return true
-      parts += this.sql.countParts.get(epoch!, upload!)![0] as number
-      this.sql.dropParts.run(epoch!, upload!)
-      this.sql.dropBlob.run(hash!)
+      parts += numberOf(this.sql.countParts.get(epoch, upload))
+      this.sql.dropParts.run(epoch, upload)
+      this.sql.dropBlob.run(hash)
     }
     return false
   }

@@ -1,22 +1,21 @@
 /**
- * What the SQL store needs of a host: SQLite, synchronously.
+ * The port between the SQL store and a host: synchronous SQLite.
  *
- * A driver is small enough to be written for each host in a page: `node:sqlite`
- * on Node, Deno and Bun, a Durable Object's storage on Workers. All SQL is in
- * the store, so the drivers cannot differ in what is stored.
+ * A driver is about a page of code: `node:sqlite` on Node, Deno and Bun, a Durable Object's storage on Workers. All SQL
+ * is in the store, so drivers cannot differ in the stored data.
  *
  * @module
  */
 import type * as Effect from "effect/Effect"
 import type { PersistenceError } from "./PersistenceError.ts"
 
-/** A value in a column. Booleans and big integers are not stored. */
+/** A value in a column. Booleans and bigints are not stored. */
 export type SqlValue = string | number | Uint8Array | null
 
-/** A row: the values in the order of the columns that were asked for. */
+/** A row: the values in the order of the selected columns. */
 export type SqlRow = ReadonlyArray<SqlValue>
 
-/** A statement that is parsed once and run many times, with one value for each `?`. */
+/** A prepared statement. Each method takes one value per `?`. */
 export interface SqlStatement {
   get(...values: ReadonlyArray<SqlValue>): SqlRow | undefined
   all(...values: ReadonlyArray<SqlValue>): ReadonlyArray<SqlRow>
@@ -24,37 +23,37 @@ export interface SqlStatement {
 }
 
 /**
- * One open database. What it throws is a {@link PersistenceError}.
+ * One open database. Its methods throw {@link PersistenceError}.
  *
  * @category models
  * @since 0.1.0
  */
 export interface SqlDriver {
-  /** Where the data lies, for messages. */
+  /** The location of the data, for error messages. */
   readonly place: string
   readonly prepare: (sql: string) => SqlStatement
-  /** Runs `body` whole or not at all, with no other writer between; throws what `body` throws. */
+  /** Runs `body` in an exclusive write transaction, rolled back if `body` throws; rethrows its error. */
   readonly transaction: <A>(body: () => A) => A
-  /** The stored moment at which the space next has something to do: 0 at first. */
+  /** Returns the stored wake time of the space, in milliseconds since 1970: 0 at first, `undefined` for never. */
   readonly due: () => number | undefined
-  /** Stores that moment, in the transaction under way. */
+  /** Stores the wake time, in the current transaction. */
   readonly setDue: (moment: number | undefined) => void
-  /** Waits until all transactions are durable; `undefined` where each is when it ends. */
+  /** Waits until all transactions are durable; `undefined` if each transaction is durable when it ends. */
   readonly sync: Effect.Effect<void, PersistenceError> | undefined
   readonly close: () => void
 }
 
 /**
- * Where the databases of spaces are: one for each space.
+ * The databases of spaces, one per space.
  *
  * @category models
  * @since 0.1.0
  */
 export interface SqlSource {
-  /** Opens a space's database, which is empty when it was made just now; the name is known to be valid. */
+  /** Opens a space's database; a new database is empty. The name is valid. */
   readonly open: (space: string, options: { readonly create: boolean }) => SqlDriver
-  /** The stored moment at which a space next has something to do, or up to a second less, read without opening its database. */
+  /** Returns the stored wake time of a space without opening its database. The result may be up to one second early. */
   readonly due: (space: string) => number | undefined
-  /** The names of the spaces there are. */
+  /** Returns the names of the existing spaces. */
   readonly spaces: () => ReadonlyArray<string>
 }

@@ -1,5 +1,5 @@
 /**
- * Opening a store in SQL: its format, its newest writer, and what its counts come to.
+ * Opening of a SQL store: its format, newest writer and counters.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import * as SqlSchema from "./SqlSchema.ts"
 
 /** The row of `meta` without the epoch. */
 interface Meta {
-  /** The beat up to which the size counts, and up to which no receipt is noted in the journal alone. */
+  /** The newest beat that `size` includes. Receipts up to it are in rows. */
   readonly counted: number
   readonly journalSize: number
   readonly anchor: Anchor
@@ -23,28 +23,28 @@ export const readMeta = (sql: SqlSchema.Statements): Meta => {
   return { counted, journalSize, anchor: { beat: anchorBeat, hash: anchorHash } }
 }
 
-/** The newest writer, and the head that the next entry follows. */
+/** Reads the newest writer and the head. */
 export const readTurn = (sql: SqlSchema.Statements): { readonly writer: Writer; readonly head: Head } => {
   const [epoch, asides, beat, clock, hash] = sql.turn.get() as [number, number, number, number, string]
   return { writer: { epoch, asides }, head: { beat, clock, hash } }
 }
 
-/** Reads what a handle begins with; changes nothing but to make a new store. */
+/** Reads the initial state of a handle; writes only to create a new store. */
 export const begin = (space: string, driver: SqlDriver, create: boolean) => {
   checkFormat(space, driver, create)
   const sql = SqlSchema.statements(driver)
-  // First: the first write checks that this still holds, and so that nothing read below changed since.
+  // Read first: the first write checks that this is unchanged, so all reads below are consistent.
   const turn = readTurn(sql)
   const { counted, journalSize } = readMeta(sql)
   const rows = new SqlRows({ space, place: driver.place }, sql)
-  // What the next entry is chained to is read as it was written.
+  // The predecessor of the next entry must be undamaged.
   rows.confirm(turn.head.beat)
   if (turn.head.beat < counted) throw damaged(space, driver, `its journal ends with beat ${turn.head.beat}, and had beat ${counted}`)
   return {
     ...turn,
     due: driver.due(),
     sql,
-    journalSize: journalSize + (sql.sizeAfter.get(counted)![0] as number),
+    journalSize: journalSize + SqlSchema.numberOf(sql.sizeAfter.get(counted)),
     notes: rows.notes(counted),
     rows
   }

@@ -1,5 +1,5 @@
 /**
- * Rows of a SQL store, as they are read: each is checked against its checksum.
+ * Reads of a SQL store's rows, each verified against its checksum.
  *
  * @module
  */
@@ -10,35 +10,38 @@ import { parentOf } from "./Overlay.ts"
 import * as Sealed from "./Sealed.ts"
 import * as SortKey from "./SortKey.ts"
 import type { SqlRow } from "./SqlDriver.ts"
-import type { Statements } from "./SqlSchema.ts"
+import * as SqlSchema from "./SqlSchema.ts"
 
-/** Rows of one table that are looked at together. */
+/** Rows of one table that are verified together. */
 const PAGE = 64
 
-/** Where the parts of one content lie. */
+/** A row of the journal, in the order of its columns. */
+type JournalColumns = readonly [beat: number, clock: number, size: number, hash: string, sum: number, callers: string | null, text: string]
+
+/** The location of the parts of one content. */
 type Place = readonly [epoch: number, upload: number]
 
 /**
- * Reads the rows of one store. Its methods throw {@link PersistenceError}.
+ * Reads the rows of one store. The methods throw {@link PersistenceError}.
  *
  * @category models
  * @since 0.1.0
  */
 export class SqlRows {
   private readonly store: Sealed.Store
-  private readonly sql: Statements
+  private readonly sql: SqlSchema.Statements
 
-  constructor(store: Sealed.Store, sql: Statements) {
+  constructor(store: Sealed.Store, sql: SqlSchema.Statements) {
     this.store = store
     this.sql = sql
   }
 
-  /** The text of the document with a key in its stored form. */
+  /** Returns the text of the document with a key in its stored form. */
   cell(stored: string): string | undefined {
     const row = this.sql.cell.get(stored)
     if (row === undefined) return undefined
     const [sum, text] = row as unknown as readonly [number, string]
-    // The usual read asks for no message.
+    // The message is built only on failure.
     if (sum !== Sealed.cell(stored, text)) throw Sealed.damaged(this.store, `the cell ${SortKey.decode(stored)}`)
     return text
   }
@@ -50,14 +53,14 @@ export class SqlRows {
     }
   }
 
-  /** Throws where the journal's row of a beat is not what was written. */
+  /** Throws if the journal row of a beat is damaged. */
   confirm(beat: number): void {
     for (const row of this.sql.journal.all(beat, beat, 1)) this.entry(row)
   }
 
-  /** The notes of receipts in journal rows after a beat. */
+  /** Returns the notes of receipts in journal rows after a beat. */
   notes(after: number): ReadonlyArray<string> {
-    return this.sql.notes.all(after).map((row) => this.entry(row).callers!)
+    return this.sql.notes.all(after).flatMap((row) => this.entry(row).callers ?? [])
   }
 
   receipts(id: string): Array<ReceiptRow> {
@@ -76,7 +79,7 @@ export class SqlRows {
     return this.sql.observations.all().map((row) => this.observation(row))
   }
 
-  /** Where the parts of content lie. */
+  /** Returns the location of the parts of content. */
   place(hash: string): Place | undefined {
     const row = this.sql.blob.get(hash)
     return row === undefined ? undefined : this.blob(row)
@@ -96,44 +99,46 @@ export class SqlRows {
     const place = this.place(hash)
     if (place === undefined) return undefined
     const row = this.sql.onePart.get(...place, part)
-    const size = this.sql.sizeOfParts.get(...place)![0] as number
+    const size = SqlSchema.numberOf(this.sql.sizeOfParts.get(...place))
     return { bytes: row === undefined ? new Uint8Array() : this.part(row, place), size }
   }
 
-  /** Looks at each row but those of the journal, page by page; throws at the first that is not what was written. */
+  /** Verifies each row except for journal rows, one page per step; throws at the first damaged row. */
   *examine(): Iterable<void> {
     yield* pages("", (after) => this.sql.everyCell.all(after, PAGE), (row) => this.listed(row))
     yield* pages(0, (after) => this.sql.callersAfter.all(after), (row) => this.callers(row))
     yield* pages(0, (after) => this.sql.everyReceipt.all(after, PAGE), ([age, ...row]) => {
       this.receipt(row)
-      return age!
+      return age
     })
     yield* pages(-1, (after) => this.sql.queue.all(after, PAGE), (row) => this.queued(row).seq)
     yield* pages("", (after) => this.sql.everyObservation.all(after, PAGE), (row) => this.observation(row).node)
     yield* pages("", (after) => this.sql.everyBlob.all(after, 1), (row) => {
       const place = this.blob(row)
       for (const part of this.sql.parts.all(...place)) this.part(part, place)
-      return row[0]!
+      return row[0]
     })
   }
 
-  /** The text of a row of callers' receipts; answers its age. */
+  /** Decodes the text of a row of callers' receipts. Returns its age. */
   callers([age, sum, text]: SqlRow): number {
     this.check(sum, Sealed.callers(age as number, text as string), () => `a row of receipts of age ${String(age)}`)
     return age as number
   }
 
-  /** A cell among all: its place among the names of its parent is looked at, too. */
-  private listed([stored, parent, sum, text]: SqlRow): string {
-    const key = SortKey.decode(stored as string)
-    this.check(sum, Sealed.cell(stored as string, text as string), () => `the cell ${key}`)
-    const isListed = parent === SortKey.encode(parentOf(Address.ofKey(key))) && this.sql.isListed.get(parent, stored!)![0] === 1
+  /** Verifies a cell and its entry among the names of its parent. */
+  private listed(row: SqlRow): string {
+    const [stored, parent, sum, text] = row as unknown as readonly [string, string, number, string]
+    const key = SortKey.decode(stored)
+    this.check(sum, Sealed.cell(stored, text), () => `the cell ${key}`)
+    const isBelow = parent === SortKey.encode(parentOf(Address.ofKey(key)))
+    const isListed = isBelow && SqlSchema.numberOf(this.sql.isListed.get(parent, stored)) === 1
     if (!isListed) throw Sealed.damaged(this.store, `the place of ${key} among the names beside it`)
-    return stored as string
+    return stored
   }
 
   private entry(row: SqlRow): Sealed.JournalColumns {
-    const [beat, clock, size, hash, sum, callers, text] = row as unknown as readonly [number, number, number, string, number, string | null, string]
+    const [beat, clock, size, hash, sum, callers, text] = row as unknown as JournalColumns
     const columns = { beat, clock, size, hash, callers, text }
     this.check(sum, Sealed.journal(columns), () => `the journal's row of beat ${beat}`)
     return columns
@@ -174,7 +179,7 @@ export class SqlRows {
   }
 }
 
-/** Goes through a table in the order of a column that `look` answers. */
+/** Pages through a table in the order of the column that `look` returns. */
 function* pages<Place extends string | number>(
   first: Place,
   page: (after: Place) => ReadonlyArray<SqlRow>,

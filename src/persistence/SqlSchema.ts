@@ -6,52 +6,62 @@
 import { Bulk } from "./Bulk.ts"
 import type { SqlDriver, SqlRow, SqlStatement, SqlValue } from "./SqlDriver.ts"
 
-/** The version of the tables' format; a store with another one is refused. */
+/** The version of the tables' format; a store with another version is refused. */
 export const FORMAT = 6
 
 /**
- * The tables. `cell` holds its parent's key, so that the names below a document
- * are one range of an index; the newest row of `journal` is the head, and `meta`
- * says the newest writer, what the journal's rows come to up to `counted`; `caller` holds the receipts
- * with a digest, many in a row, and until there are many the journal notes them;
- * `receipt` holds the others, and both are numbered by age; long texts come last in
- * a row, so that what stands before them is read without them, and `sum` is the checksum of a row (`Sealed.ts`); `blob` points to `part`, so that
- * finishing an upload moves no bytes, and knows the newest beat that mentions it
- * and when it is to be looked at, and marks the texts of modules, which readers are not shown; `mention` has what the documents and the queue
- * mention of content; `upload` names those parts that no blob points to.
+ * The tables.
+ *
+ * - `cell` holds its parent's key, so that the names below a document are one range of an index.
+ * - `journal`: its newest row is the head.
+ * - `meta` holds the newest writer, and the size of the journal's rows up to `counted`.
+ * - `caller` holds receipts with a digest, many per row, numbered by age. The journal notes them until there are many.
+ * - `receipt` holds the other receipts, numbered by age.
+ * - `blob` refers to `part`, so that finishing an upload moves no bytes. It has the newest beat that refers to it and
+ *   the time of its next check. `code` marks the text of a module, hidden from readers.
+ * - `mention` holds the content references of documents and of the queue.
+ * - `upload` lists the parts to which no blob refers.
+ *
+ * Long texts are the last columns, so that the columns before them are read without them. `sum` is the checksum of a
+ * row.
  */
 const tables = [
   `CREATE TABLE IF NOT EXISTS meta (
     id INTEGER PRIMARY KEY CHECK (id = 1), format INTEGER NOT NULL, epoch INTEGER NOT NULL, asides INTEGER NOT NULL,
     counted INTEGER NOT NULL, journal_size INTEGER NOT NULL, anchor_beat INTEGER NOT NULL, anchor_hash TEXT NOT NULL) STRICT`,
-  "CREATE TABLE IF NOT EXISTS cell (key TEXT PRIMARY KEY, parent TEXT NOT NULL, sum INTEGER NOT NULL, text TEXT NOT NULL) STRICT, WITHOUT ROWID",
+  "CREATE TABLE IF NOT EXISTS cell (key TEXT PRIMARY KEY, parent TEXT NOT NULL, sum INTEGER NOT NULL, text TEXT NOT NULL) " +
+    "STRICT, WITHOUT ROWID",
   "CREATE INDEX IF NOT EXISTS cell_parent ON cell (parent, key)",
   `CREATE TABLE IF NOT EXISTS journal (
     beat INTEGER PRIMARY KEY, clock REAL NOT NULL, size INTEGER NOT NULL, hash TEXT NOT NULL,
     sum INTEGER NOT NULL, callers TEXT, text TEXT NOT NULL) STRICT`,
-  "CREATE TABLE IF NOT EXISTS caller (age INTEGER PRIMARY KEY, clock REAL NOT NULL, size INTEGER NOT NULL, sum INTEGER NOT NULL, text TEXT NOT NULL) STRICT",
+  "CREATE TABLE IF NOT EXISTS caller (age INTEGER PRIMARY KEY, clock REAL NOT NULL, size INTEGER NOT NULL, sum INTEGER NOT NULL, " +
+    "text TEXT NOT NULL) STRICT",
   "CREATE TABLE IF NOT EXISTS caller_index (hash INTEGER NOT NULL, age INTEGER NOT NULL, PRIMARY KEY (hash, age)) STRICT, WITHOUT ROWID",
   `CREATE TABLE IF NOT EXISTS caller_state (
     id INTEGER PRIMARY KEY CHECK (id = 1), indexed INTEGER NOT NULL, swept INTEGER NOT NULL,
     sweep INTEGER, hash INTEGER NOT NULL, age INTEGER NOT NULL) STRICT`,
   `CREATE TABLE IF NOT EXISTS receipt (
-    age INTEGER PRIMARY KEY, id TEXT NOT NULL, enzyme TEXT NOT NULL, beat INTEGER NOT NULL, sum INTEGER NOT NULL, UNIQUE (id, enzyme)) STRICT`,
+    age INTEGER PRIMARY KEY, id TEXT NOT NULL, enzyme TEXT NOT NULL, beat INTEGER NOT NULL, sum INTEGER NOT NULL, ` +
+    "UNIQUE (id, enzyme)) STRICT",
   "CREATE INDEX IF NOT EXISTS receipt_beat ON receipt (beat)",
   "CREATE TABLE IF NOT EXISTS queue (seq INTEGER PRIMARY KEY, id TEXT, sum INTEGER NOT NULL, text TEXT NOT NULL) STRICT",
   "CREATE INDEX IF NOT EXISTS queue_id ON queue (id) WHERE id IS NOT NULL",
   `CREATE TABLE IF NOT EXISTS blob (
-    hash TEXT PRIMARY KEY, epoch INTEGER NOT NULL, upload INTEGER NOT NULL, sum INTEGER NOT NULL, beat INTEGER NOT NULL, due REAL, code INTEGER NOT NULL) STRICT, WITHOUT ROWID`,
+    hash TEXT PRIMARY KEY, epoch INTEGER NOT NULL, upload INTEGER NOT NULL, sum INTEGER NOT NULL, beat INTEGER NOT NULL, due REAL, ` +
+    "code INTEGER NOT NULL) STRICT, WITHOUT ROWID",
   "CREATE INDEX IF NOT EXISTS blob_due ON blob (due)",
   "CREATE TABLE IF NOT EXISTS mention (age INTEGER PRIMARY KEY, holder TEXT NOT NULL, hash TEXT NOT NULL, UNIQUE (holder, hash)) STRICT",
   "CREATE INDEX IF NOT EXISTS mention_hash ON mention (hash)",
   "CREATE TABLE IF NOT EXISTS observation (node TEXT PRIMARY KEY, sum INTEGER NOT NULL, text TEXT NOT NULL) STRICT, WITHOUT ROWID",
   `CREATE TABLE IF NOT EXISTS part (
-    epoch INTEGER NOT NULL, upload INTEGER NOT NULL, part INTEGER NOT NULL, sum INTEGER NOT NULL, bytes BLOB NOT NULL, UNIQUE (epoch, upload, part)) STRICT`,
+    epoch INTEGER NOT NULL, upload INTEGER NOT NULL, part INTEGER NOT NULL, sum INTEGER NOT NULL, bytes BLOB NOT NULL, ` +
+    "UNIQUE (epoch, upload, part)) STRICT",
   "CREATE TABLE IF NOT EXISTS upload (epoch INTEGER NOT NULL, upload INTEGER NOT NULL, PRIMARY KEY (epoch, upload)) STRICT, WITHOUT ROWID"
 ]
 
 /**
- * Makes the tables that are missing, and the one row of `meta`.
+ * Creates the missing tables and the row of `meta`.
  *
  * @category constructors
  * @since 0.1.0
@@ -63,7 +73,7 @@ export const create = (driver: SqlDriver): void => {
 }
 
 /**
- * The format of what is stored, or `undefined` where nothing is.
+ * Returns the format of the store, or `undefined` if it is empty.
  *
  * @category getters
  * @since 0.1.0
@@ -73,7 +83,7 @@ export const format = (driver: SqlDriver): number | undefined => {
   return driver.prepare("SELECT format FROM meta").get()?.[0] as number | undefined
 }
 
-/** A statement that is parsed when it first runs: most of those of an open space never do, and each takes kilobytes. */
+/** A statement prepared at its first use. An open space never uses most statements, and each takes kilobytes of memory. */
 class LateStatement implements SqlStatement {
   private readonly prepare: SqlDriver["prepare"]
   private readonly sql: string
@@ -98,14 +108,14 @@ class LateStatement implements SqlStatement {
 }
 
 /**
- * The statements of one handle, each parsed once.
+ * Creates the statements of one handle, each prepared once.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const statements = (driver: Pick<SqlDriver, "prepare">) => statementsOf((sql) => new LateStatement(driver.prepare, sql))
 
-/** Those on content and what mentions it. */
+/** The statements on content and its references. */
 const contentOf = (prepare: SqlDriver["prepare"]) => ({
   blob: prepare("SELECT hash, epoch, upload, sum, code FROM blob WHERE hash = ?"),
   addBlob: prepare("INSERT INTO blob VALUES (?, ?, ?, ?, -1, NULL, ?)"),
@@ -135,12 +145,19 @@ const contentOf = (prepare: SqlDriver["prepare"]) => ({
 const statementsOf = (prepare: SqlDriver["prepare"]) => ({
   meta: prepare("SELECT counted, journal_size, anchor_beat, anchor_hash FROM meta"),
   setMeta: prepare("UPDATE meta SET counted = ?, journal_size = ?, anchor_beat = ?, anchor_hash = ?"),
-  turn: prepare("SELECT epoch, asides, coalesce(beat, -1), coalesce(clock, 0), coalesce(hash, '') FROM meta LEFT JOIN journal ON beat = (SELECT max(beat) FROM journal)"),
+  turn: prepare(
+    "SELECT epoch, asides, coalesce(beat, -1), coalesce(clock, 0), coalesce(hash, '') " +
+      "FROM meta LEFT JOIN journal ON beat = (SELECT max(beat) FROM journal)"
+  ),
   setWriter: prepare("UPDATE meta SET epoch = ?, asides = ?"),
   cell: prepare("SELECT sum, text FROM cell WHERE key = ?"),
   children: prepare("SELECT key FROM cell WHERE parent = ?"),
   below: prepare("SELECT key FROM cell WHERE key > ? AND key < ? ORDER BY key LIMIT ?"),
-  putCells: new Bulk({ prepare }, { into: "INSERT INTO cell", columns: 4, conflict: "ON CONFLICT (key) DO UPDATE SET sum = excluded.sum, text = excluded.text" }),
+  putCells: new Bulk({ prepare }, {
+    into: "INSERT INTO cell",
+    columns: 4,
+    conflict: "ON CONFLICT (key) DO UPDATE SET sum = excluded.sum, text = excluded.text"
+  }),
   deleteCell: prepare("DELETE FROM cell WHERE key = ?"),
 
   journal: prepare("SELECT beat, clock, size, hash, sum, callers, text FROM journal WHERE beat >= ? AND beat <= ? ORDER BY beat LIMIT ?"),
@@ -188,3 +205,15 @@ const statementsOf = (prepare: SqlDriver["prepare"]) => ({
 
 /** The statements of one handle. */
 export type Statements = ReturnType<typeof statements>
+
+/**
+ * Returns the number that an aggregate query computes. Such a query always has one row.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const numberOf = (row: SqlRow | undefined): number => {
+  const value = row?.[0]
+  if (typeof value !== "number") throw new TypeError("an aggregate query returned no number")
+  return value
+}

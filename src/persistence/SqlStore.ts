@@ -1,8 +1,8 @@
 /**
- * Spaces in SQLite, whatever the host: all SQL of the runtime over a small driver.
+ * Spaces in SQLite on any host: all SQL of the runtime, over a small driver.
  *
- * One flush is one transaction, which first makes sure that epoch and head are
- * still this handle's, so a writer that was overtaken changes nothing.
+ * One flush is one transaction. It first checks that epoch and head are still this handle's, so a superseded writer
+ * changes no data.
  *
  * @module
  */
@@ -15,7 +15,10 @@ import * as CallerIndex from "./CallerIndex.ts"
 import { IdFilter } from "./IdFilter.ts"
 import * as Mention from "./Mention.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
-import { type Anchor, type BlobPart, checkSpaceName, type Head, type JournalRow, type ObservationRow, type OpenOptions, Persistence, type QueueRow, type ReceiptRow, retention } from "./Persistence.ts"
+import {
+  type Anchor, type BlobPart, checkSpaceName, type Head, type JournalRow, type ObservationRow, type OpenOptions, Persistence, type QueueRow,
+  type ReceiptRow, retention
+} from "./Persistence.ts"
 import { type Budget, expired, Pruning, sizeOf } from "./Pruning.ts"
 import * as Sealed from "./Sealed.ts"
 import * as SortKey from "./SortKey.ts"
@@ -25,10 +28,13 @@ import { begin, readMeta, readTurn } from "./SqlOpening.ts"
 import type { SqlRows } from "./SqlRows.ts"
 import type * as SqlSchema from "./SqlSchema.ts"
 
-/** Receipts with a digest from which on a flush puts them into rows; fewer are noted in the journal, which is written anyway. */
+/**
+ * The number of receipts with a digest from which a flush writes them into rows. Fewer are noted in the journal row,
+ * which is written in any case.
+ */
 const MANY_CALLERS = 32
 
-/** What of a journal row says whether it is too old. */
+/** The columns of a journal row that decide its retention. */
 interface JournalAge {
   readonly beat: number
   readonly clock: number
@@ -36,7 +42,7 @@ interface JournalAge {
   readonly hash: string
 }
 
-/** What of a receipt with a digest says whether it is too old. */
+/** The columns of a receipt with a digest that decide its retention. */
 interface CallerAge {
   readonly age: number
   readonly clock: number
@@ -57,7 +63,7 @@ class SqlBackend implements Backend {
   private readonly pointed: IdFilter
   private readonly content: SqlContent
   private readonly rows: SqlRows
-  /** Characters of the journal. */
+  /** The size of the journal, in characters. */
   private journalSize: number
   private lastUpload = 0
   private readonly claim: Claim
@@ -106,7 +112,7 @@ class SqlBackend implements Backend {
   below(id: string, after: string, limit: number): ReadonlyArray<string> {
     const prefix = Address.child(id, "")
     const start = SortKey.encode(after > prefix ? after : prefix)
-    // "0" is the character after "/": the range ends behind the last key that begins with the prefix.
+    // "0" is the character after "/", so the range ends behind the last key with the prefix.
     const end = SortKey.encode(`${prefix.slice(0, -1)}0`)
     return this.sql.below.all(start, end, limit).map((row) => SortKey.decode(row[0] as string))
   }
@@ -182,7 +188,8 @@ class SqlBackend implements Backend {
   commit(group: Group): void {
     this.driver.transaction(() => {
       const { head, writer } = readTurn(this.sql)
-      // Within the transaction, since content is written in the epoch that it claims; where it breaks off, the handle writes no more.
+      // Claimed within the transaction, since content is written in the claimed epoch. If the transaction fails, the
+      // handle stops writing.
       this.claim.wrote(this.take(writer, group.journal.length === 0))
       checkHead(this.space, group, head)
       this.commitCells(group)
@@ -227,17 +234,19 @@ class SqlBackend implements Backend {
     putCells.add(put)
   }
 
-  /** Makes the store this handle's, with the first write; answers the writer that it then has, where that is another one. */
+  /** Claims the store with the first write. Returns the new writer if it changed. */
   private take(stored: Writer, isAside: boolean): Writer | undefined {
     const writer = this.claim.next(stored, isAside)
     if (writer === undefined) return undefined
     this.sql.setWriter.run(writer.epoch, writer.asides)
-    // Uploads of earlier handles have no end any more.
-    if (writer.epoch !== stored.epoch) for (const [epoch, upload] of this.sql.uploads.all()) dropParts(this.sql, epoch as number, upload as number)
+    // Uploads of earlier handles can never finish.
+    if (writer.epoch !== stored.epoch) {
+      for (const [epoch, upload] of this.sql.uploads.all()) dropParts(this.sql, epoch as number, upload as number)
+    }
     return writer
   }
 
-  /** Adds the journal, whose last row takes a note of receipts. */
+  /** Inserts the journal rows; the last one takes the note of receipts. */
   private commitJournal({ head, journal }: Group, note: string | null): void {
     for (const row of journal) {
       const size = sizeOf(row)
@@ -248,7 +257,7 @@ class SqlBackend implements Backend {
     }
   }
 
-  /** Adds the receipts, and answers those with a digest, which are to be noted or gathered. */
+  /** Inserts receipts. Returns the ones with a digest, to be noted or gathered. */
   private commitReceipts(group: Group): ReadonlyArray<ReceiptRow> {
     const { putReceipt } = this.sql
     const callers: Array<ReceiptRow> = []
@@ -268,7 +277,7 @@ class SqlBackend implements Backend {
     return callers
   }
 
-  /** Puts into rows what the journal alone has noted, and lets go of some of what is older than the retention, as far as there is a budget. */
+  /** Writes the receipts that only the journal notes into rows, and prunes within the budget. */
   private gather({ head }: Group, budget: Budget | undefined): void {
     this.callers.gather(head.clock)
     const { anchor } = readMeta(this.sql)
@@ -304,7 +313,7 @@ class SqlBackend implements Backend {
     this.sql.addBlob.run(hash, this.epoch, upload, Sealed.blob([hash, this.epoch, upload, code]), code)
   }
 
-  /** Deletes some of what is older than the retention, but never the head's own row; answers the newest row that is gone. */
+  /** Deletes rows older than the retention, but never the head's row. Returns the newest deleted row. */
   private prune({ beat, clock }: Head, { anchor: before, budget }: { readonly anchor: Anchor; readonly budget: Budget }): Anchor {
     const { contentMillis, journalBytes, journalMillis, receiptMillis } = this.pruning.retention
     const caller = tooOld((limit) => this.sql.oldestCallers.all(limit).map(([clock, size, age]) => ({ clock, size, age }) as CallerAge), {
@@ -314,7 +323,9 @@ class SqlBackend implements Backend {
       sizeOf: (row) => row.size
     }).at(-1)
     if (caller !== undefined) this.callers.prune(caller.age)
-    const gone = tooOld((limit) => this.sql.oldestJournal.all(beat, limit).map(([beat, clock, size, hash]) => ({ beat, clock, size, hash }) as JournalAge), {
+    const oldest = (limit: number) =>
+      this.sql.oldestJournal.all(beat, limit).map(([beat, clock, size, hash]) => ({ beat, clock, size, hash }) as JournalAge)
+    const gone = tooOld(oldest, {
       cutoff: clock - journalMillis,
       excess: this.journalSize - journalBytes,
       budget,
@@ -330,7 +341,7 @@ class SqlBackend implements Backend {
   }
 }
 
-/** The rows that are to go. Mostly the first one stays, and with it all the others. */
+/** Returns the rows to delete. Usually the first row is retained, and therefore all others. */
 const tooOld = <Row extends { readonly clock: number }>(
   oldest: (limit: number) => ReadonlyArray<Row>,
   bounds: Parameters<typeof expired<Row>>[1]
@@ -363,7 +374,7 @@ const openBackend = (source: SqlSource, space: string, options: OpenOptions): Ba
 }
 
 /**
- * Persistence over the databases of a source.
+ * A layer of {@link Persistence} over the databases of a source.
  *
  * @category layers
  * @since 0.1.0

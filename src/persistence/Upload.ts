@@ -1,6 +1,5 @@
 /**
- * Content on its way into a store: chunks of any size become parts of one size,
- * so no more than one part is ever in memory.
+ * Uploads: chunks of any size become parts of one size, so memory holds at most one part.
  *
  * @module
  */
@@ -8,7 +7,7 @@ import { type Backend, PART, PARTS } from "./Backend.ts"
 import type { BlobWriter } from "./Persistence.ts"
 
 /**
- * Writes one blob's content to a backend.
+ * Writes the content of one blob to a backend.
  *
  * @category models
  * @since 0.1.0
@@ -22,7 +21,7 @@ export class Upload implements BlobWriter {
   private parts = 0
   private open = true
 
-  /** `named` is told the content's digest and the number of its upload. */
+  /** `named` receives the content's digest and the number of its upload. */
   constructor(backend: Backend, named: (hash: string, upload: number) => void) {
     this.backend = backend
     this.named = named
