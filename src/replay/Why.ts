@@ -1,10 +1,8 @@
 /**
- * Why: which run wrote a value, on which signal, after which reads, back to the
- * ingress.
+ * The origin of a value: its writing run, the signals that led to it, and the run's reads.
  *
- * The journal names the writer and the signal; reads are not kept, so the one
- * beat is run again to see them. An explanation costs nothing until somebody
- * asks. (Architecture, section 9.)
+ * The journal names the writer and the signal. Reads are not stored, so the beat is replayed to observe them. A beat
+ * costs no extra work for this until an explanation is requested.
  *
  * @module
  */
@@ -22,49 +20,49 @@ import { CAPTURE } from "../stage/Stage.ts"
 import * as Replay from "./Replay.ts"
 import * as Rows from "./Rows.ts"
 
-/** A signal that led to a value: what it was, who sent it, and in which beat it was handled. */
+/** A signal that led to a value, with its sender and the beat that handled it. */
 export interface Link {
   readonly id: string
   readonly signal: string | undefined
   readonly target: string | undefined
   /** The beat that captured it. */
   readonly beat: number
-  /** The enzyme that sent it; `undefined` where it came through the ingress. */
+  /** The enzyme that sent it; `undefined` if it came through the ingress. */
   readonly sentBy: string | undefined
 }
 
-/** Where a run looked, and what it saw there. */
+/** An address that a run read, and the value there. */
 export interface Seen {
   readonly address: string
   readonly value: Value
 }
 
-/** One of those who wrote a value. */
+/** A writer of a value. */
 export interface Writer {
-  /** An enzyme or a node, `capture` for a write from outside, `rollback` where one took it back, `commit` for the runtime itself. */
+  /** An enzyme or a node, `capture` for a write from outside, `rollback` for a rollback, `commit` for the runtime itself. */
   readonly by: string
-  /** What the run read before, as far as its beat can be run again. */
+  /** The run's earlier reads, if its beat can be replayed. */
   readonly reads: ReadonlyArray<Seen>
-  /** The signal that it ran for, the one that led to that, and so on back to the ingress. */
+  /** The signal that the run handled, its predecessor, and so on back to the ingress. */
   readonly chain: ReadonlyArray<Link>
 }
 
-/** Where a value comes from. */
+/** The origin of a value. */
 export interface Reason {
   readonly address: string
   readonly value: Value
   readonly before: Value
   /** The beat that wrote it. */
   readonly beat: number
-  /** Who wrote it in that beat: usually one, several where their writes commute. */
+  /** The writers in that beat: usually one, several if their writes commute. */
   readonly writers: ReadonlyArray<Writer>
 }
 
-/** Most links of a chain that are told. */
+/** The maximum number of links in a chain. */
 const MAX_CHAIN = 1000
 
 /**
- * Why an address holds what it holds; `undefined` where the journal does not know of a write there.
+ * Explains the value at an address; resolves to `undefined` if the journal contains no write there.
  *
  * @throws InvalidAddress
  * @category combinators
@@ -90,12 +88,12 @@ export const why = async (archive: Archive, text: string): Promise<Reason | unde
   return { address: address.text, value: valueAt(cell[3][0], address), before: valueAt(cell[2][0], address), beat: row.beat, writers }
 }
 
-/** The newest entry in which what lies at an address changed. */
+/** Returns the newest entry that changed the value at an address. */
 const lastWrite = async (archive: Archive, address: Address.Address): Promise<{ readonly row: JournalRow; readonly cell: Journal.CellLine } | undefined> => {
   for (const row of Rows.downFrom(archive, archive.store.head().beat)) {
     const pause = archive.rest()
     if (pause !== undefined) await pause
-    // The key stands in the text between quotes, so most entries need not be parsed.
+    // The text contains the key in quotes, so most entries need not be parsed.
     if (!row.text.includes(`["${address.key}",`)) continue
     const cell = Journal.parse(row.text).cells.find(([key]) => key === address.key)
     if (cell !== undefined && !Values.equals(valueAt(cell[2][0], address), valueAt(cell[3][0], address))) return { row, cell }
@@ -103,19 +101,19 @@ const lastWrite = async (archive: Archive, address: Address.Address): Promise<{ 
   return undefined
 }
 
-/** Whether a rollback gave a document the value of then. */
+/** Tests whether a rollback restored a document. */
 const isTakenBack = ({ control = [] }: Journal.Parsed, document: string): boolean =>
   control.some((line) => line[0] === "cutover" && line[3].some(([key]) => key === document))
 
 const valueAt = (value: unknown, address: Address.Address): Value =>
   value === undefined ? undefined : Document.read(Document.decode(JSON.stringify(value)), address.path)
 
-/** Whether a run wrote at an address, as far as its writes are known. */
+/** Tests whether a run wrote at an address, as far as its writes are known. */
 const touches = (work: BeatWork | undefined, run: number, address: Address.Address): boolean => {
   const own = work?.runs[run]?.draft?.own
   const place = own?.keys.indexOf(address.key) ?? -1
-  // What a run has launched is numbered when it is merged, and is no write of its own.
-  return own === undefined || place < 0 || own.writes[place]!.some((write) => Address.overlaps(write.address.path, address.path))
+  // Launches of a run are numbered at the merge, and are not its writes.
+  return own === undefined || place < 0 || own.writesAt(place).some((write) => Address.overlaps(write.address.path, address.path))
 }
 
 const readsOf = (work: BeatWork | undefined, run: number): ReadonlyArray<Seen> => {
@@ -130,7 +128,7 @@ const seenBy = (draft: Draft | undefined): ReadonlyArray<Seen> => {
   })
 }
 
-/** The signals that led to a handling, the newest first. */
+/** Returns the signals that led to a handling, newest first. */
 const chainOf = async ({ rest, store }: Archive, entry: Journal.Parsed, input: Journal.In): Promise<ReadonlyArray<Link>> => {
   const chain: Array<Link> = []
   let [here, current]: [Journal.Parsed, Journal.In] = [entry, input]
@@ -150,7 +148,7 @@ const chainOf = async ({ rest, store }: Archive, entry: Journal.Parsed, input: J
   return chain
 }
 
-/** Who sent a signal, in the entry of the beat that did. */
+/** Returns the sender of a signal, from the entry of the sending beat. */
 const sentIn = (entry: Journal.Parsed, id: string) => {
   for (const line of entry.runs) {
     const emissions = typeof line[2] === "object" ? (line[3] as ReadonlyArray<Journal.Emitted> | undefined) ?? [] : []
@@ -158,7 +156,7 @@ const sentIn = (entry: Journal.Parsed, id: string) => {
     if (found !== undefined) return { entry, input: line[0], enzyme: line[1], paths: pathsOf(["", found[1], found[2]]) }
   }
   const awaited = entry.sent?.find((awaited) => awaited[0] === id)
-  // A watcher of an operation had it sent, and no signal of this beat alone led to that.
+  // A watcher of an operation sent it, and it has no single predecessor in this beat.
   return awaited === undefined ? undefined : { entry, input: undefined, enzyme: "commit", paths: pathsOf(["", awaited[1], awaited[2]]) }
 }
 

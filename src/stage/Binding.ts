@@ -1,5 +1,5 @@
 /**
- * Where bindings are kept, checked in one place for runs and for callers.
+ * The storage of bindings, with the checks that runs and callers share.
  *
  * @module
  */
@@ -8,11 +8,12 @@ import * as Name from "../cell/Name.ts"
 import type { BindingChange } from "./Launch.ts"
 import { TransactionRefused } from "./TransactionRefused.ts"
 
-/** Under this cell lie the lists of all cells. */
+/** The folder of the lists of bindings of all cells. */
 export const FOLDER = "/sys/bind"
 
 /**
- * The document that keeps a cell's list of bindings. A cell so long or so deep that its list would have no address is refused like what is no cell.
+ * Returns the document with a cell's list of bindings. A cell is refused if the address of its list would exceed a
+ * limit.
  *
  * @throws InvalidAddress
  * @category getters
@@ -24,11 +25,11 @@ export const address = (cell: string): Address.Address => {
   return Address.parse(`${FOLDER}${cell}`)
 }
 
-/** Most bindings and withdrawals of one run. */
+/** The maximum number of bindings and withdrawals of one run. */
 const MAX_CHANGES = 10_000
 
 /**
- * Puts a change with the others of its run.
+ * Adds a change to the changes of its run.
  *
  * @throws InvalidAddress, TransactionRefused
  * @category combinators

@@ -1,17 +1,15 @@
 /**
- * The calendar: which cells a beat has to look at because their time has come,
- * and no others.
+ * The timers of cells: the cells that are due in a beat.
  *
- * It follows from the cells alone and is made anew when a space is opened. What
- * waits costs a place in a heap; no beat scans what is idle. (Architecture,
- * section 1.2.)
+ * The timers follow from the cells alone and are rebuilt when a space opens. A waiting cell is one entry of a heap; no
+ * beat scans idle cells.
  *
  * @module
  */
 import type { Due } from "./Due.ts"
 
 /**
- * A time at which a cell has to be looked at, by the cell's key.
+ * A timer of a cell, by the cell's key.
  *
  * @category models
  * @since 0.1.0
@@ -19,11 +17,11 @@ import type { Due } from "./Due.ts"
 export interface Appointment {
   readonly key: string
   readonly due: Due
-  /** Whether another one took its place, or none is needed any more. */
+  /** Whether the timer was replaced or cancelled. */
   gone: boolean
 }
 
-/** The appointments that a cell had and those that it has now. */
+/** The previous timers of a cell and its new ones. */
 export interface Rebooked {
   readonly gone: ReadonlyArray<Appointment>
   readonly next: Iterable<Appointment>
@@ -32,7 +30,7 @@ export interface Rebooked {
 const none: ReadonlyArray<Appointment> = []
 
 /**
- * What the cells of a space wait for.
+ * The timers of all cells of a space.
  *
  * @category models
  * @since 0.1.0
@@ -40,7 +38,7 @@ const none: ReadonlyArray<Appointment> = []
 export class Calendar {
   private readonly slots = new Map<string, ReadonlyArray<Appointment>>()
 
-  /** Takes in the times that a cell waits for from now on, in place of those before. */
+  /** Replaces the timers of a cell. */
   see(key: string, dues: ReadonlyArray<Due>): Rebooked {
     const gone = this.slots.get(key) ?? none
     for (const appointment of gone) appointment.gone = true
@@ -53,7 +51,7 @@ export class Calendar {
     return { gone, next }
   }
 
-  /** The appointments of all. */
+  /** The timers of all cells. */
   *appointments(): Iterable<Appointment> {
     for (const appointments of this.slots.values()) yield* appointments
   }

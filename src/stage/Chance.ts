@@ -1,14 +1,14 @@
 /**
- * Chance that repeats: random numbers of a run, made from the beat's seed.
+ * Reproducible random numbers of a run, derived from the beat's seed.
  *
- * The small fast generator with 128 bits of state known as sfc32. It uses only
- * 32-bit integer arithmetic, so every host draws the same numbers.
+ * The generator is sfc32, with 128 bits of state. It uses only 32-bit integer arithmetic, so every host draws the same
+ * numbers.
  *
  * @module
  */
 
 /**
- * A source of numbers from 0 up to 1 for run number `index` of a beat.
+ * Creates the generator of run number `index` of a beat: numbers from 0 up to, but not including, 1.
  *
  * @param seed 32 hexadecimal digits
  * @category constructors
@@ -27,7 +27,7 @@ export const make = (seed: string, index: number): () => number => {
     c = ((c << 21) | (c >>> 11)) + t | 0
     return (t >>> 0) / 4294967296
   }
-  // The first draws still show the seed.
+  // The first draws still correlate with the seed.
   for (let i = 0; i < 12; i++) draw()
   return draw
 }

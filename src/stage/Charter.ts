@@ -1,5 +1,5 @@
 /**
- * Charters: what sets one run apart from the others of its beat.
+ * The parameters of one run, as opposed to the state that all runs of its beat share.
  *
  * @module
  */
@@ -9,24 +9,24 @@ import type { Labels, Surface } from "./Labels.ts"
 import type { Ledgers } from "./Launch.ts"
 import type { Startable } from "./Transaction.ts"
 
-/** What a run makes of pieces: cells of its draft, which live and die with it. */
+/** The pieces that a run starts or stops: cells of its draft, merged or dropped with it. */
 export interface Pieces<Draft> {
   readonly start: (draft: Draft, node: Startable | string, inputs: unknown) => string
   readonly stop: (draft: Draft, piece: string) => void
 }
 
-/** What sets one run apart. */
+/** The parameters of one run. */
 export interface Charter<Draft> {
-  /** The run's place in the agenda. */
+  /** The run's position in the agenda. */
   readonly run: number
   readonly envelope: Envelope
   readonly serializable: boolean
-  /** The labels of the space, where it has any, and what the run is told by beside what it reads. */
+  /** The labels of the space, if it has any, and the run's initial label. */
   readonly labels?: Pick<Labels, "of" | "at" | "above"> | undefined
   readonly label?: Label | undefined
-  /** Of a node: all that it ever writes, which bounds what it may know. */
+  /** The write surface of a node, which bounds the label of its reads. */
   readonly surface?: Surface | undefined
-  /** Makes the run's face of the runtime's ledgers, where it uses them. */
+  /** Creates the run's interface to the runtime's ledgers, on first use. */
   readonly ledgers?: ((draft: Draft) => Ledgers) | undefined
   readonly pieces?: Pieces<Draft> | undefined
 }

@@ -1,15 +1,15 @@
 /**
- * Children: the names directly below a cell, as a beat changes them.
+ * Children: the names directly below a cell, with the changes of a beat.
  *
  * @module
  */
 import * as Address from "../cell/Address.ts"
 import type { Own } from "./Own.ts"
 
-/** Stands in the read log for a look at the names below a cell. */
+/** Marks a read of the names below a cell in the read log. */
 export const CHILDREN = Symbol("children")
 
-/** Names with those added whose documents exist, and those removed whose documents are deleted. */
+/** Returns the names, with the created documents added and the deleted ones removed. */
 export const adjusted = (
   names: ReadonlyArray<string>,
   over: { readonly scope: string; readonly id: string; readonly own: Own }

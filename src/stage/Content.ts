@@ -1,14 +1,14 @@
 /**
- * Content: bytes that are addressed by their digest, as runs name them.
+ * Content: bytes addressed by their digest.
  *
  * @module
  */
 
-/** Where content lies. */
+/** The folder of content. */
 export const FOLDER = "/cas/"
 
 /**
- * The digest of the content that an id names; `undefined` for a document's.
+ * Returns the digest in the id of content; `undefined` for the id of a document.
  *
  * @category getters
  * @since 0.1.0

@@ -1,10 +1,8 @@
 /**
- * Drafts: transactions of runs while they run.
+ * Drafts: the transactions of running enzymes and nodes.
  *
- * A draft logs what was read and holds all that was written and launched. It
- * changes nothing by itself: the stage merges it, or it is dropped. A draft
- * that refused something stays refused, so that code that catches the error
- * cannot go on as if nothing had happened. (Architecture, section 3.)
+ * A draft logs its reads and holds all writes and launches. It changes no other state: the stage merges or drops it. A
+ * draft that refused a call stays refused, so code that catches the error cannot commit the rest.
  *
  * @module
  */
@@ -19,7 +17,9 @@ import { adjusted, CHILDREN } from "./Children.ts"
 import * as Chance from "./Chance.ts"
 import type { Charter, Pieces } from "./Charter.ts"
 import * as Envelope from "./Envelope.ts"
-import type { BindingChange, Emission, Flows, Ledgers, OperationLaunch, Operations, Rendezvous, Report, ReportLaunch, SignalRequest } from "./Launch.ts"
+import type {
+  BindingChange, Emission, Flows, Ledgers, OperationLaunch, Operations, Rendezvous, Report, ReportLaunch, SignalRequest
+} from "./Launch.ts"
 import { NotProvided } from "./Launch.ts"
 import * as Emitted from "./Emission.ts"
 import type { Startable, Transaction } from "./Transaction.ts"
@@ -34,63 +34,58 @@ import * as Way from "./Way.ts"
 import * as Write from "./Write.ts"
 import { lengthOf } from "./Write.ts"
 
-/** Stands for a list that nothing was put into. */
+/** The shared empty list. */
 const none: Array<never> = []
 
-/** What stands for the capture and the commit in the ids that they mint. */
+/** The marks of the capture and the commit in the ids that they mint. */
 const MARKS: Readonly<Record<number, string>> = { [-1]: "x", [-2]: "c" }
-/** Most bytes that one run keeps with `blob`. */
+/** The maximum size of content that one run stores with `blob`, in bytes. */
 const MAX_BLOB = 32 * 1_048_576
-/** Most writes of one run. */
+/** The maximum number of writes of one run. */
 const MAX_WRITES = 100_000
-/** Most signals that one run sends. */
+/** The maximum number of signals of one run. */
 const MAX_EMISSIONS = 10_000
-/** Most characters that one run adds to the journal: what it sends, binds and returns, the digests of its content, and its documents as they were and as they are. */
+/** The maximum number of characters that one run adds to the journal, with its documents before and after. */
 const MAX_SIZE = 16 * 1_048_576
 
-/**
- * The transaction of one run.
- *
- * @category models
- * @since 0.1.0
- */
+const refused = (reason: string) => new TransactionRefused({ reason })
+
+/** The transaction of one run. */
 export class Draft implements Transaction {
   readonly beat: number
   readonly now: number
   readonly envelope: Envelope.Envelope
   readonly serializable: boolean
   readonly run: number
-  /** Lists are made when there is something to put into them: most runs need few. */
+  /** Lists are created on first use, because most runs need few of them. */
   writes: Array<Write.Write> = none
-  /** Where the run looked, once it did. */
+  /** The read log, created by the first read. */
   reads: ReadLog | undefined
   emissions: Array<Emission> = none
-  /** What it asks of operations, in order. */
   ops: Array<OperationLaunch> = none
-  /** What it says went wrong. */
   reports: ReadonlyArray<ReportLaunch> = none
-  /** What this run made of the documents it wrote. */
+  /** The documents that this run wrote. */
   own: Own | undefined
   bindings: Array<BindingChange> | undefined
   blobs: Map<string, Uint8Array> | undefined
-  /** Bytes that it keeps with `blob`. */
+  /** The size of content stored with `blob`, in bytes. */
   kept = 0
-  /** Characters of what it sends, binds and returns. */
+  /** The number of characters of signals, bindings and the result. */
   launched = 0
-  /** Characters of the documents that it wrote, before and after. */
+  /** The number of characters of the written documents, before and after. */
   written = 0
-  /** The first refusal; it outlives a catch. */
+  /** The first refusal. It persists when the run catches the error. */
   refusal: unknown
-  /** What the run was told by so far. */
+  /** The label of all information that the run received so far. */
   label: Label.Label
   private readonly stage: View
   readonly moment: Moment
   private readonly charter: Charter<Draft>
   private face: Ledgers | undefined
-  /** Documents that only this run sees: the merge makes them anew. */
+  /** Documents that only this run sees, because the merge creates them anew. */
   shown: Own | undefined
   private chance: (() => number) | undefined
-  /** Ids that it minted, and writes to the runtime's ledgers. */
+  /** The number of ids that it minted, and of its writes to ledgers. */
   minted = 0
   operated = 0
   private revoked: string | undefined
@@ -107,7 +102,7 @@ export class Draft implements Transaction {
     this.charter = charter
   }
 
-  /** Ends the draft: whatever still holds it can use it no more. */
+  /** Ends the draft: further calls throw `why`. */
   revoke(why: string): void {
     this.revoked ??= why
   }
@@ -140,7 +135,7 @@ export class Draft implements Transaction {
   list(id: string): ReadonlyArray<string> {
     this.alive()
     const address = Address.ofKey(id)
-    if (address.path.length > 0) throw this.refuse(new TransactionRefused({ reason: `list needs a cell and ${id} is a place inside one` }))
+    if (address.path.length > 0) throw this.refuse(refused(`list needs a cell and ${id} is a place inside one`))
     this.refuseView(address)
     this.log(address, CHILDREN)
     const names = this.stage.children(address.scope, address.id)
@@ -157,12 +152,12 @@ export class Draft implements Transaction {
     }
   }
 
-  /** Writes a value that is encoded already; `undefined` deletes. */
+  /** Writes an encoded value; `undefined` deletes. */
   put(address: Address.Address, document: Document.Document | undefined): void {
     this.write({ kind: "set", address: this.settle(address, Way.ofDocument(document)), document })
   }
 
-  /** Puts whole documents where they are named, through no link and beside any envelope: all of them, or none. */
+  /** Writes whole documents, all or none, without following links or checking an envelope. */
   place(documents: ReadonlyMap<string, Document.Document | undefined>): void {
     let size = 0
     for (const [key, document] of documents) size += key.length + lengthOf(this.visible(key)) + lengthOf(document)
@@ -186,7 +181,8 @@ export class Draft implements Transaction {
 
   increment(place: string | Cell, by = 1): void {
     this.guarded(() => {
-      if (!Number.isFinite(by)) throw new Value.InvalidValue({ at: addressOf(place).text, reason: `increment by ${by}, which is not a finite number` })
+      const reason = `increment by ${by}, which is not a finite number`
+      if (!Number.isFinite(by)) throw new Value.InvalidValue({ at: addressOf(place).text, reason })
       this.write({ kind: "increment", address: this.settle(addressOf(place), "into"), by })
     })
   }
@@ -197,10 +193,10 @@ export class Draft implements Transaction {
 
   blob(bytes: Uint8Array): string {
     return this.guarded(() => {
-      if (!(bytes instanceof Uint8Array)) throw new TransactionRefused({ reason: "blob takes a Uint8Array" })
+      if (!(bytes instanceof Uint8Array)) throw refused("blob takes a Uint8Array")
       this.blobs ??= new Map()
       const total = this.kept + bytes.length
-      if (total > MAX_BLOB) throw new TransactionRefused({ reason: `${total} bytes of content in one run are more than the limit of ${MAX_BLOB}` })
+      if (total > MAX_BLOB) throw refused(`${total} bytes of content in one run are more than the limit of ${MAX_BLOB}`)
       const hash = this.moment.hash(bytes)
       this.rise(`${Content.FOLDER}${hash}`)
       if (!this.blobs.has(hash)) {
@@ -214,7 +210,7 @@ export class Draft implements Transaction {
 
   signal(request: SignalRequest): string {
     return this.guarded(() => {
-      if (this.emissions.length >= MAX_EMISSIONS) throw new TransactionRefused({ reason: `one run sends at most ${MAX_EMISSIONS} signals` })
+      if (this.emissions.length >= MAX_EMISSIONS) throw refused(`one run sends at most ${MAX_EMISSIONS} signals`)
       const id = this.id()
       const emission = Emitted.make(id, request, this.beat)
       this.launch((emission.signal?.length ?? 0) + (emission.target?.length ?? 0) + lengthOf(emission.payload))
@@ -257,7 +253,7 @@ export class Draft implements Transaction {
     throw this.refuse(new NotProvided({ verb: "tx.io", service: "Reactor" }))
   }
 
-  /** Counts what the run launches: so many characters more. */
+  /** Adds to the number of characters that the run launches. */
   launch(size: number): void {
     this.grow(0, size)
     this.launched += size
@@ -282,7 +278,7 @@ export class Draft implements Transaction {
     return this.read(Address.into(Link.target(linked.link), address.path.slice(linked.depth)), hops + 1)
   }
 
-  /** Where a write really goes: links on the way are followed, and at the end too unless the link itself is meant. */
+  /** Follows the links along the path of a write, and a final link unless the write replaces it. */
   settle(address: Address.Address, way: Way.Way, hops = 0): Address.Address {
     const document = this.visible(address.key)
     this.rise(address.key)
@@ -293,9 +289,12 @@ export class Draft implements Transaction {
     return this.settle(Address.into(Link.target(linked.link), address.path.slice(linked.depth)), way, hops + 1)
   }
 
-  /** Asks something of a ledger of the runtime: the writes to it, which no envelope has to allow, and, of an operation, what is numbered when the run is merged, as the run sees it till then. */
-  operate(writes: ReadonlyArray<Write.Write>, launch?: { readonly op: OperationLaunch; readonly shows: ReadonlyArray<readonly [Address.Address, Document.Document]> }): void {
-    if (this.operated + writes.length > MAX_WRITES) throw new TransactionRefused({ reason: `one run makes at most ${MAX_WRITES} writes to the runtime's ledgers` })
+  /** Writes to a ledger, exempt from the envelope. The merge numbers `launch`; `shows` holds its documents until then. */
+  operate(
+    writes: ReadonlyArray<Write.Write>,
+    launch?: { readonly op: OperationLaunch; readonly shows: ReadonlyArray<readonly [Address.Address, Document.Document]> }
+  ): void {
+    if (this.operated + writes.length > MAX_WRITES) throw refused(`one run makes at most ${MAX_WRITES} writes to the runtime's ledgers`)
     this.operated += writes.length
     for (const write of writes) this.enter(write)
     if (launch === undefined) return
@@ -309,7 +308,7 @@ export class Draft implements Transaction {
   }
 
   private write(write: Write.Write): void {
-    if (this.writes.length >= MAX_WRITES) throw new TransactionRefused({ reason: `one run makes at most ${MAX_WRITES} writes` })
+    if (this.writes.length >= MAX_WRITES) throw refused(`one run makes at most ${MAX_WRITES} writes`)
     Envelope.check(this.envelope, write.address)
     const met = this.enter(write)
     if (this.writes === none) this.writes = [met]
@@ -333,7 +332,8 @@ export class Draft implements Transaction {
   private grow(written: number, launched: number): void {
     const size = this.written + this.launched + written + launched
     if (size <= MAX_SIZE) return
-    throw new TransactionRefused({ reason: `${size} characters of documents, signals, bindings and results in one run are more than the limit of ${MAX_SIZE}; do the work in several runs` })
+    const reason = `${size} characters of documents, signals, bindings and results in one run are more than the limit of ${MAX_SIZE}`
+    throw refused(`${reason}; do the work in several runs`)
   }
 
   private log(address: Address.Address, seen: Document.Document | undefined | typeof CHILDREN): void {
@@ -347,7 +347,7 @@ export class Draft implements Transaction {
     this.guarded(() => Binding.add(this.bindings ??= [], { cell, ...change }))
   }
 
-  /** What the run sees of a document. */
+  /** Returns a document as the run sees it. */
   visible(key: string): Document.Document | undefined {
     if (this.own !== undefined && this.own.has(key)) return this.own.get(key)
     return this.shown?.get(key) ?? this.stage.visible(key)
@@ -359,12 +359,12 @@ export class Draft implements Transaction {
     return bytes === undefined ? undefined : new Uint8Array(bytes)
   }
 
-  /** Ledgers and receipts are views of the journal, shown to the outside and not to runs. */
+  /** The views of the journal are for callers outside, not for runs. */
   private refuseView(address: Address.Address): void {
-    if (isView(address.id)) throw this.refuse(new TransactionRefused({ reason: `${address.id} is a view for the outside that runs cannot read` }))
+    if (isView(address.id)) throw this.refuse(refused(`${address.id} is a view for the outside that runs cannot read`))
   }
 
-  /** What happens at a document tells something of it. */
+  /** Raises the label: the state of a document is information about it. */
   private rise(key: string): void {
     const { labels } = this.charter
     if (labels !== undefined) this.learn(labels.of(Address.ofKey(key)))
@@ -373,15 +373,15 @@ export class Draft implements Transaction {
   private learn(label: Label.Label): void {
     this.label = Label.join(this.label, label)
     const { labels, surface } = this.charter
-    const above = surface === undefined ? undefined : labels!.above(surface, label)
+    const above = surface === undefined ? undefined : labels?.above(surface, label)
     if (above !== undefined) throw this.refuse(above)
   }
 
   private alive(): void {
-    if (this.revoked !== undefined) throw new TransactionRefused({ reason: this.revoked })
+    if (this.revoked !== undefined) throw refused(this.revoked)
   }
 
-  /** Does what changes the draft: whatever is refused there aborts the run. */
+  /** Runs a change of the draft; an error in it aborts the run. */
   guarded<A>(change: () => A): A {
     this.alive()
     try {

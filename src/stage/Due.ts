@@ -1,28 +1,27 @@
 /**
- * Due: when a wait is over.
+ * Due times: a beat number, a time, or both.
  *
- * Beats run as fast as there is something to do, so a number of them says little
- * of time: a wait of so many beats needs their number and the time that they take
- * by the tempo of their space. (Architecture, section 1.2.)
+ * Beats run as fast as there is work, so a number of beats implies no duration. A wait in beats therefore ends when
+ * both their number and their duration by the tempo of the space have passed.
  *
  * @module
  */
 import type { Moment } from "./Moment.ts"
 
-/** When a wait is over: at a beat's number, at a moment, or at both. */
+/** The end of a wait: a beat number, a time in milliseconds since 1970, or both. */
 export interface Due {
   readonly beat: number | undefined
   readonly moment: number | undefined
 }
 
-/** Furthest that a wait reaches, in beats or in milliseconds: of these about 285 years. */
+/** The maximum length of a wait, in beats or in milliseconds (about 278 years). */
 export const MAX_WAIT = 2 ** 43
 
-/** The beat in which something is asked, its clock, and how long a beat is meant to take. */
+/** The current beat, its clock, and the tempo: the nominal duration of a beat. */
 export type Now = Pick<Moment, "beat" | "now" | "tempo">
 
 /**
- * So many beats from now, at most {@link MAX_WAIT}.
+ * Returns the due time `beats` beats from now, at most {@link MAX_WAIT}.
  *
  * @category constructors
  * @since 0.1.0
@@ -33,7 +32,7 @@ export const after = (beats: number, { beat, now, tempo }: Now): { readonly beat
 })
 
 /**
- * Whether a wait is over.
+ * Tests whether a wait is over.
  *
  * @category predicates
  * @since 0.1.0

@@ -1,7 +1,7 @@
 /**
- * Emissions: requests to act, checked when they are made.
+ * Outgoing signals, validated when they are created.
  *
- * The same checks serve a run that sends a signal and a caller that posts one.
+ * Signals sent by runs and signals posted by callers pass the same validation.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { checkSpaceName } from "../persistence/Persistence.ts"
 import { MAX_WAIT } from "./Due.ts"
 import type { At, Emission, Qos, SignalRequest } from "./Launch.ts"
 
-/** A signal is not one that can be taken. */
+/** A signal request is invalid. `reason` names the rule that it breaks. */
 export class InvalidSignal extends Schema.TaggedError<InvalidSignal>()("InvalidSignal", { reason: Schema.String }) {
   readonly code = "signal/invalid"
   override get message() {
@@ -21,16 +21,19 @@ export class InvalidSignal extends Schema.TaggedError<InvalidSignal>()("InvalidS
   }
 }
 
-/** The refusal of a label, the same whether an atom is unknown or out of the caller's reach: it names no atom but those that came. */
+/** The refusal of a label. Unknown atoms and inaccessible atoms get the same message, which names only the given atoms. */
 export const labelled = (label: unknown): InvalidSignal =>
-  new InvalidSignal({ reason: `its label is ${(JSON.stringify(label) ?? typeof label).slice(0, 200)}. Give a list of atoms that the configuration's labels name and that you are cleared for` })
+  new InvalidSignal({
+    reason: `its label is ${(JSON.stringify(label) ?? typeof label).slice(0, 200)}. ` +
+      "Give a list of atoms that the configuration's labels name and that you are cleared for"
+  })
 
-/** Signal paths that were checked: the same few come in every beat. Emptied when full. */
+/** Signal paths that passed validation, because each beat uses the same few. The set is cleared when it is full. */
 const checked = new Set<string>()
 const CHECKED = 8192
 
 /**
- * A checked signal. `beat` is the one that is running, or the newest: a wait for it or an earlier one is refused.
+ * Validates a signal request. `beat` is the current or newest beat: a signal for it or an earlier one is refused.
  *
  * @throws InvalidSignal, InvalidAddress, InvalidValue
  * @category constructors
@@ -62,7 +65,9 @@ const checkSpace = (space: string, at: At | undefined): void => {
   } catch (error) {
     throw refuse((error as Error).message)
   }
-  if (at !== undefined && "beat" in at) throw refuse(`its at.beat is ${at.beat} and space "${space}" may count its beats apart; give at.beats or at.ms`)
+  if (at !== undefined && "beat" in at) {
+    throw refuse(`its at.beat is ${at.beat} and space "${space}" may count its beats apart; give at.beats or at.ms`)
+  }
 }
 
 const cell = (text: string): string => {
@@ -74,16 +79,23 @@ const cell = (text: string): string => {
 const checkPath = (signal: string): void => {
   if (checked.has(signal)) return
   if (typeof signal === "string" && signal.length > Address.MAX_TEXT) {
-    throw refuse(`its path has ${signal.length} characters and the limit is ${Address.MAX_TEXT}; put what it says beside the path into the payload`)
+    throw refuse(
+      `its path has ${signal.length} characters and the limit is ${Address.MAX_TEXT}; ` +
+        "put what it says beside the path into the payload"
+    )
   }
   const names = typeof signal === "string" ? Name.split(signal) : `it is a ${typeof signal}`
-  if (typeof names === "string") throw refuse(`${JSON.stringify(signal)} is not a signal path: ${names}. Write it like /signals/image/thumbnail`)
+  if (typeof names === "string") {
+    throw refuse(`${JSON.stringify(signal)} is not a signal path: ${names}. Write it like /signals/image/thumbnail`)
+  }
   if (checked.size >= CHECKED) checked.clear()
   checked.add(signal)
 }
 
 const checkWait = (at: At, beat: number): void => {
-  if (typeof at !== "object" || at === null || Object.keys(at).length !== 1) throw refuse("its at is not one of { beat }, { beats } and { ms }; give exactly one")
+  if (typeof at !== "object" || at === null || Object.keys(at).length !== 1) {
+    throw refuse("its at is not one of { beat }, { beats } and { ms }; give exactly one")
+  }
   const [kind, amount] = "beat" in at ? ["beat", at.beat] as const : "beats" in at ? ["beats", at.beats] as const : ["ms", at.ms] as const
   if (!Number.isInteger(amount) || amount < 0 || amount > MAX_WAIT) {
     throw refuse(`its at.${kind} is ${String(amount)}; give a whole number from 0 to ${MAX_WAIT}`)

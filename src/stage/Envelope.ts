@@ -1,9 +1,8 @@
 /**
- * Envelopes: which addresses a run may write.
+ * Envelopes: the addresses that a run may write.
  *
- * An envelope is checked at each write and once more at the merge. What belongs
- * to the runtime is out of reach of every envelope but those of first-party
- * enzymes that the configuration grants `system`. (Architecture, section 3.)
+ * An envelope is checked at each write and again at the merge. Only enzymes of the project that the configuration
+ * grants `system` can write cells of the runtime.
  *
  * @module
  */
@@ -23,14 +22,14 @@ const reserved = [
   "/data/inbox/flow/inst_event"
 ]
 
-/** The cells that only the verbs made for them and the beat itself write, whatever the envelope. */
+/** The cells that only their own verbs and the beat write, under any envelope. */
 const sealed = ["/rt/ops", "/sys/index"]
 
-/** The cells whose parts are written once: by the runtime, or by an enzyme with the grant as far as `sealed` does not hold it back. */
+/** The cells with parts that are written once: by the runtime, or by an enzyme with the grant unless `sealed` forbids it. */
 const written = [...sealed, "/data/mailbox/diag/msgs"]
 
 /**
- * A run wrote where it may not.
+ * A run wrote an address outside its envelope.
  *
  * @category errors
  * @since 0.1.0
@@ -41,12 +40,13 @@ export class OutsideEnvelope extends Schema.TaggedError<OutsideEnvelope>()("Outs
 }) {
   readonly code = "envelope/outside"
   override get message() {
-    return `A run wrote ${this.address}, which is outside its envelope (${this.envelope}). Name the address in the enzyme's "writes", or write elsewhere`
+    return `A run wrote ${this.address}, which is outside its envelope (${this.envelope}). ` +
+      "Name the address in the enzyme's \"writes\", or write elsewhere"
   }
 }
 
 /**
- * A run wrote at a sealed part of the runtime: a dossier, a fact, an index.
+ * A run wrote a sealed cell of the runtime: a dossier, a diagnostic or an index.
  *
  * @category errors
  * @since 0.1.0
@@ -54,23 +54,24 @@ export class OutsideEnvelope extends Schema.TaggedError<OutsideEnvelope>()("Outs
 export class SealedCell extends Schema.TaggedError<SealedCell>()("SealedCell", { address: Schema.String }) {
   readonly code = "cell.store.readonly"
   override get message() {
-    return `A run wrote ${this.address}, which is sealed: only the runtime writes there. Use the verbs of the transaction, such as tx.op.setState and tx.report, or write elsewhere`
+    return `A run wrote ${this.address}, which is sealed: only the runtime writes there. ` +
+      "Use the verbs of the transaction, such as tx.op.setState and tx.report, or write elsewhere"
   }
 }
 
 /** One declared pattern: documents, and a place inside them. */
 interface Part {
   readonly documents: Pattern.Pattern
-  /** The pattern up to its first segment that is not literal. */
+  /** The literal segments at the start of the pattern. */
   readonly prefix: string
-  /** What follows it: `**`, so all within it are allowed; `*`, so those directly below; or anything else. */
+  /** The remaining segments: `**` (all descendants), `*` (all children), or others. */
   readonly rest: "all" | "children" | "other"
   readonly scope: string | undefined
   readonly path: Address.Path
 }
 
 /**
- * A decoded envelope. `parts` is `undefined` for one that was not declared: any cell but the runtime's own.
+ * A parsed envelope. `parts` is `undefined` without a declaration: any cell except for the runtime's own.
  *
  * @category models
  * @since 0.1.0
@@ -82,7 +83,7 @@ export interface Envelope {
 }
 
 /**
- * The envelope that a descriptor declares.
+ * Parses the envelope of a descriptor.
  *
  * @throws InvalidPattern, InvalidAddress
  * @category constructors
@@ -118,7 +119,7 @@ const restOf = (text: string, prefix: string): Part["rest"] => {
 }
 
 /**
- * Whether a cell belongs to the runtime.
+ * Tests whether a cell belongs to the runtime.
  *
  * @category predicates
  * @since 0.1.0
@@ -131,14 +132,15 @@ const isBelow = (roots: ReadonlyArray<string>, id: string): boolean => {
 }
 
 /**
- * The first of these patterns that names cells of the runtime, if one does.
+ * Returns the first pattern that includes cells of the runtime, if there is one.
  *
  * @category getters
  * @since 0.1.0
  */
 export const naming = (writes: ReadonlyArray<string>): string | undefined =>
   writes.find((text) => {
-    const literal = text.split(/[*#?]|\/:/, 1)[0]!.replace(/\/$/, "")
+    const [start = ""] = text.split(/[*#?]|\/:/, 1)
+    const literal = start.replace(/\/$/, "")
     return literal !== "" && isReserved(literal)
   })
 
@@ -162,7 +164,7 @@ const allows = (envelope: Envelope, address: Address.Address): boolean => {
   return false
 }
 
-/** The literal beginning of a pattern decides most writes, without taking the address apart. */
+/** The literal prefix decides most writes, without splitting the address. */
 const covers = ({ documents, path, prefix, rest, scope }: Part, { id, path: at, scope: own }: Address.Address): boolean => {
   if (!id.startsWith(prefix) || (scope !== undefined && scope !== own)) return false
   if (path.length > at.length || !Address.overlaps(path, at)) return false
@@ -172,7 +174,7 @@ const covers = ({ documents, path, prefix, rest, scope }: Part, { id, path: at, 
 }
 
 /**
- * Whether a write inside the envelope could change what lies at an address.
+ * Tests whether a write inside the envelope could change the value at an address.
  *
  * @category predicates
  * @since 0.1.0
@@ -184,7 +186,8 @@ export const touches = ({ parts }: Envelope, address: Address.Address): boolean 
   )
 
 /**
- * Whether whole documents inside one envelope are all inside another. Where both have stars, only the same pattern and all below a literal beginning count.
+ * Tests whether one envelope includes all whole documents of another. Two patterns with wildcards match only if they
+ * are equal, or if one is a literal prefix with `**`.
  *
  * @category predicates
  * @since 0.1.0
@@ -200,7 +203,7 @@ export const holds = (outer: Envelope, inner: Envelope): boolean =>
   ) ?? outer.parts === undefined
 
 /**
- * Whether a write inside the envelope could create or delete a document directly below a cell.
+ * Tests whether a write inside the envelope could create or delete a document directly below a cell.
  *
  * @category predicates
  * @since 0.1.0

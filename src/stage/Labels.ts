@@ -1,12 +1,9 @@
 /**
- * Labels of a space: which atoms the addresses of its cells have, and what may
- * leave a run that knows more.
+ * Labels of a space: the atoms of each address, and the check of a run's results.
  *
- * An address has the label that the rules give it, whatever it holds, so that a
- * label tells nothing by itself. A run's label is all that it was told by: its
- * event, what it read, what it wrote upon, and what made it run. What it leaves
- * behind has to be at addresses that have all of it; a name that the rules grant
- * atoms may leave those out. (Architecture, section 10; seed 002, D9.)
+ * The rules assign a label to each address, independent of its value, so a label reveals no value. A run's label is the
+ * union of the labels of its event, of all that it reads or overwrites, and of its triggers. Every address that it
+ * writes must have all these atoms. A name to which the rules grant atoms may declassify them [S2 §10].
  *
  * @module
  */
@@ -19,34 +16,34 @@ import * as Pattern from "../cell/Pattern.ts"
 import type { BindingChange, Emission } from "./Launch.ts"
 import * as Envelope from "./Envelope.ts"
 
-/** What a project says of confidentiality. */
+/** The confidentiality rules of a project. */
 export interface Rules {
-  /** The atoms of the cells that match a pattern, by the pattern. */
+  /** The atoms of the cells that match a pattern, by pattern. */
   readonly cells: { readonly [pattern: string]: ReadonlyArray<string> }
-  /** The atoms that an enzyme or a node may take away from what it leaves, by its name. */
+  /** The atoms that an enzyme or a node may declassify, by its name. */
   readonly declassify: { readonly [name: string]: ReadonlyArray<string> }
 }
 
-/** The cell that holds the rules by which a space's beats run. */
+/** The cell with the rules of a space. */
 export const ADDRESS = Address.make("/sys/labels")
 
-/** Most rules of one space. */
+/** The maximum number of rules of one space. */
 export const MAX_RULES = 1000
 
-/** Most addresses whose labels are remembered. */
+/** The maximum number of addresses with a cached label. */
 const MAX_KNOWN = 10_000
 
-/** What the runtime itself says of runs, whatever they knew, and how it finds again what it keeps of them. */
+/** The cells in which the runtime records runs of any label, and its indexes. */
 const folders = ["/data/mailbox", "/sys/index"]
 const tellings = ["/rt/dead", ...folders]
 
-/** The cells that belong to the runtime: readers see those that a rule names. */
+/** The cells of the runtime. A rule must name one of them to make it readable. */
 const runtime = ["/rt", "/sys", "/net"]
 
 const atom = /^[\w.:-]{1,64}$/
 
 /**
- * Rules that cannot be kept.
+ * The label rules are invalid. `reason` names the first problem.
  *
  * @category errors
  * @since 0.1.0
@@ -59,7 +56,7 @@ export class InvalidLabels extends Schema.TaggedError<InvalidLabels>()("InvalidL
 }
 
 /**
- * A run was told more than those may know who see what it leaves.
+ * The run's label exceeds the label of `left`, a result of the run. `label` lists the missing atoms.
  *
  * @category errors
  * @since 0.1.0
@@ -67,18 +64,19 @@ export class InvalidLabels extends Schema.TaggedError<InvalidLabels>()("InvalidL
 export class LabelBelow extends Schema.TaggedError<LabelBelow>()("LabelBelow", { left: Schema.String, label: Schema.String }) {
   readonly code = "label/below"
   override get message() {
-    return `A run that knows ${this.label} leaves ${this.left}, which is open to readers who may not know that. Give the address these atoms in the configuration's labels, or grant the name to declassify them`
+    return `A run that knows ${this.label} leaves ${this.left}, which is open to readers who may not know that. ` +
+      "Give the address these atoms in the configuration's labels, or grant the name to declassify them"
   }
 }
 
-/** All that a node ever writes: whole documents by their keys beside an output, patterns where there is none. */
+/** The write surface of a node: whole documents by their keys beside an output, patterns without one. */
 export interface Surface {
   readonly name: string
   readonly output: string | undefined
   readonly writes: ReadonlyArray<string>
 }
 
-/** What a run leaves behind. */
+/** The results of a run. */
 export interface Left {
   readonly keys: ReadonlyArray<string>
   readonly emissions?: ReadonlyArray<Pick<Emission, "space">> | undefined
@@ -93,7 +91,7 @@ export interface Left {
  * @since 0.1.0
  */
 export class Labels {
-  /** All atoms of the rules together. */
+  /** The union of all atoms in the rules. */
   readonly top: Label.Label
   private readonly rules: ReadonlyArray<readonly [Envelope.Envelope, Label.Label]>
   /** The rules that name cells of the runtime. */
@@ -104,15 +102,16 @@ export class Labels {
 
   /** @throws InvalidLabels */
   constructor({ cells, declassify }: Rules) {
-    const patterns = Object.keys(cells)
-    if (patterns.length > MAX_RULES) throw new InvalidLabels({ reason: `there are ${patterns.length} rules, and the limit is ${MAX_RULES}` })
-    this.rules = patterns.map((pattern) => [cellsOf(pattern), atomsOf(cells[pattern]!)])
-    this.named = this.rules.flatMap(([envelope], i) => isRuntime(`/${patterns[i]!.split("/")[1]}`) ? [envelope] : [])
+    const entries = Object.entries(cells)
+    if (entries.length > MAX_RULES) throw new InvalidLabels({ reason: `there are ${entries.length} rules, and the limit is ${MAX_RULES}` })
+    const rules = entries.map(([pattern, atoms]) => ({ pattern, envelope: cellsOf(pattern), atoms: atomsOf(atoms) }))
+    this.rules = rules.map(({ atoms, envelope }) => [envelope, atoms])
+    this.named = rules.filter(({ pattern }) => isRuntime(`/${pattern.split("/")[1]}`)).map(({ envelope }) => envelope)
     this.granted = new Map(Object.entries(declassify).map(([name, atoms]) => [name, atomsOf(atoms)]))
     this.top = this.rules.reduce((all, [, label]) => Label.join(all, label), Label.none)
   }
 
-  /** The label of a document. */
+  /** Returns the label of a document. */
   of(address: Address.Address): Label.Label {
     const known = this.known.get(address.key)
     if (known !== undefined) return known
@@ -122,46 +121,46 @@ export class Labels {
     return label
   }
 
-  /** Whether a rule that names cells of the runtime by their first name holds for this one: `/**` does not name them. */
+  /** Tests whether a rule names this cell of the runtime by its first segment; `/**` does not. */
   names(address: Address.Address): boolean {
     return this.named.some((envelope) => Envelope.touches(envelope, address))
   }
 
-  /** The label of the names directly below a cell: of all that may lie there. */
+  /** Returns the label of the names directly below a cell: the union of the labels of all possible children. */
   below(address: Address.Address): Label.Label {
     if (this.isTelling(address.id) || folders.some((folder) => Address.parent(folder) === address.id)) return this.top
     return this.joined((envelope) => Envelope.touchesBelow(envelope, address))
   }
 
-  /** The label of what a node reads: of a document, or of the names below a cell. */
+  /** Returns the label of a node's read: of a document, or of the names below a cell. */
   at(address: Address.Address, depth: "deep" | "shallow" | "children"): Label.Label {
     return depth === "children" ? this.below(address) : this.of(address)
   }
 
   /**
-   * Why a node may not know of something; `undefined` where it may.
+   * Returns the reason why a node may not receive a label, or `undefined` if it may.
    *
-   * What it writes is fixed, and so is what it may know: it stops where it would
-   * learn more, and never depends on that. So no change runs it that those may
-   * not know of who see what it derives. (Seed 002, D9 and P4.)
+   * The write surface of a node is fixed, and so is its maximum label. A node stops before a read above that label, and
+   * its output never depends on such a read. No change above the label of its output can therefore run it [S2 §2].
    */
   above(surface: Surface, label: Label.Label): LabelBelow | undefined {
     if (label.length === 0 || isSilent(surface)) return undefined
-    return Label.isWithin(label, this.boundOf(surface)) ? undefined : new LabelBelow({ left: surface.output ?? surface.writes.join(", "), label: label.join(", ") })
+    if (Label.isWithin(label, this.boundOf(surface))) return undefined
+    return new LabelBelow({ left: surface.output ?? surface.writes.join(", "), label: label.join(", ") })
   }
 
-  /** Why a node may not start another: whether that is there tells what the first may know. */
+  /** Returns the reason why a node may not start another: the existence of the child reveals information of the parent. */
   starting(parent: Surface, child: Surface): LabelBelow | undefined {
     return this.above(child, this.leaving(isSilent(parent) ? this.top : this.boundOf(parent), parent.name))
   }
 
-  /** What is left of a label where this name leaves something. */
+  /** Returns the part of a label that remains after this name's declassification. */
   leaving(label: Label.Label, name: string): Label.Label {
     const granted = this.granted.get(name)
     return granted === undefined ? label : Label.make(label.filter((atom) => !granted.includes(atom)))
   }
 
-  /** Why something may not be left by a run with this label. */
+  /** Returns the reason why a run with this label may not leave these results, or `undefined` if it may. */
   refusal(label: Label.Label, { bindings, blobs, emissions = [], keys }: Left): LabelBelow | undefined {
     if (label.length === 0) return undefined
     const below = (left: string) => new LabelBelow({ left, label: label.join(", ") })
@@ -173,19 +172,21 @@ export class Labels {
     return abroad === undefined ? undefined : below(`a signal to space "${abroad.space}"`)
   }
 
-  /** The atoms that all have that a node may write, and those that it is granted. */
+  /** Returns the atoms that all of a node's writable cells share, and its granted atoms. */
   private boundOf(surface: Surface): Label.Label {
     const known = this.bounds.get(surface)
     if (known !== undefined) return known
     const { name, output, writes } = surface
-    const [first = Label.none, ...rest] = output === undefined ? writes.map((pattern) => this.within(pattern)) : [output, ...writes].map((key) => this.of(Address.ofKey(key)))
+    const [first = Label.none, ...rest] = output === undefined
+      ? writes.map((pattern) => this.within(pattern))
+      : [output, ...writes].map((key) => this.of(Address.ofKey(key)))
     const common = rest.reduce((all, label) => Label.make(all.filter((atom) => label.includes(atom))), first)
     const bound = Label.join(common, this.granted.get(name) ?? Label.none)
     this.bounds.set(surface, bound)
     return bound
   }
 
-  /** The atoms that all documents have which a pattern names. */
+  /** Returns the atoms that all documents of a pattern share. */
   private within(pattern: string): Label.Label {
     const inner = Envelope.make([pattern], false)
     return this.joined((envelope) => Envelope.holds(envelope, inner))
@@ -202,10 +203,10 @@ export class Labels {
   }
 }
 
-/** Whether a cell belongs to the runtime. */
+/** Tests whether a cell belongs to the runtime. */
 export const isRuntime = (id: string): boolean => runtime.some((root) => Address.isWithin(root, id))
 
-/** Whether a node writes nothing, and so may know anything. */
+/** Tests whether a node writes no cell, and so may receive any label. */
 const isSilent = ({ output, writes }: Surface): boolean => output === undefined && writes.length === 0
 
 const cellsOf = (pattern: string): Envelope.Envelope => {
@@ -220,17 +221,19 @@ const cellsOf = (pattern: string): Envelope.Envelope => {
 
 const atomsOf = (atoms: ReadonlyArray<string>): Label.Label => {
   const wrong = atoms.find((text) => !atom.test(text))
-  if (wrong !== undefined) throw new InvalidLabels({ reason: `${JSON.stringify(wrong.slice(0, 100))} is no atom; it has 1 to 64 letters, digits, or . _ : -` })
+  if (wrong !== undefined) {
+    throw new InvalidLabels({ reason: `${JSON.stringify(wrong.slice(0, 100))} is no atom; it has 1 to 64 letters, digits, or . _ : -` })
+  }
   return Label.make(atoms)
 }
 
-/** The document of rules, or none where they say nothing. */
+/** Encodes rules as a document; `undefined` if they are empty. */
 export const documentOf = ({ cells, declassify }: Rules): Document | undefined =>
   Object.keys(cells).length === 0 ? undefined : Codec.encode({ cells, declassify })
 
 const made = new WeakMap<Document, Labels>()
 
-/** The labels by the rules that a document holds; `undefined` where a space has none. */
+/** Decodes the labels from the document of rules; `undefined` if the space has none. */
 export const read = (document: Document | undefined): Labels | undefined => {
   if (document === undefined) return undefined
   let labels = made.get(document)

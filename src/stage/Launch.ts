@@ -1,9 +1,8 @@
 /**
- * Launches: what a run asks for beside its writes.
+ * Launches: requests of a run other than its writes.
  *
- * They are plain data inside the run's transaction: they live and die with it,
- * and the beat applies them at its commit. (Architecture, section 11; seed 002,
- * section 7.6.)
+ * Launches are plain data inside the run's transaction. They are dropped or applied with it, at the commit of the beat
+ * [S2 §7.6].
  *
  * @module
  */
@@ -13,8 +12,7 @@ import type { Document } from "../cell/Document.ts"
 import type { Severity } from "../cell/Severity.ts"
 
 /**
- * When a delayed signal is due: at a beat's number, a number of beats from now,
- * or a number of milliseconds from now.
+ * The time of a delayed signal: a beat number, or a delay in beats or in milliseconds.
  *
  * @category models
  * @since 0.1.0
@@ -22,8 +20,10 @@ import type { Severity } from "../cell/Severity.ts"
 export type At = { readonly beat: number } | { readonly beats: number } | { readonly ms: number }
 
 /**
- * How a pause and a rollback take a signal: `control` runs even while the space is paused; `retain`, as unless given, waits
- * until it is resumed; `discard` waits as well, and is dropped where the space is rolled back.
+ * How a pause and a rollback treat a signal.
+ *
+ * `control` runs even while the space is paused. `retain`, the default, waits until the space is resumed. `discard`
+ * waits as well, and a rollback drops it.
  *
  * @category models
  * @since 0.1.0
@@ -31,10 +31,10 @@ export type At = { readonly beat: number } | { readonly beats: number } | { read
 export type Qos = "control" | "retain" | "discard"
 
 /**
- * A request to act: `signal` says what is asked, `target` says where. One of the two must be there.
+ * A request to act: `signal` names the action, `target` the cell. At least one of them is required.
  *
- * Without a payload it is an impulse, which coalesces with equal ones of its
- * beat; with one it is an event, which is handled exactly once.
+ * Without a payload the signal is an impulse, merged with equal impulses of its beat. With a payload it is an event,
+ * handled exactly once.
  *
  * @category models
  * @since 0.1.0
@@ -47,36 +47,36 @@ export interface SignalRequest {
   readonly payload?: unknown
   readonly at?: At | undefined
   /**
-   * The space that it goes to; its own unless given. To another one it leaves when the beat that sent it is durable,
-   * arrives there as an event, and is handled once. A wait counts from its arrival.
+   * The destination space; by default the sender's own. A signal to another space leaves once the sending beat is durable.
+   * It arrives as an event, is handled once, and a delay counts from its arrival.
    */
   readonly space?: string | undefined
   readonly qos?: Qos | undefined
 }
 
-/** A signal that a run sends, checked and ready for the beat to number. */
+/** A validated signal of a run, without its number. */
 export interface Emission {
   readonly id: string
   readonly signal: string | undefined
   readonly target: string | undefined
   readonly payload: Document | undefined
   readonly at: At | undefined
-  /** The space that it goes to, where it names one. */
+  /** The destination space, if the request names one. */
   readonly space?: string | undefined
   readonly qos?: Qos | undefined
 }
 
-/** A binding or its withdrawal, asked for by a run. */
+/** A binding or its withdrawal, requested by a run. */
 export interface BindingChange {
   readonly cell: string
   readonly enzyme: string
   readonly propagate: boolean
-  /** Withdraws the name here and masks what ancestors give. */
+  /** Withdraws the name here and masks inherited bindings. */
   readonly tombstone: boolean
 }
 
 /**
- * A run asked for something that this runtime is composed without.
+ * A run called a service that this runtime does not include.
  *
  * @category errors
  * @since 0.1.0
@@ -88,45 +88,44 @@ export class NotProvided extends Schema.TaggedError<NotProvided>()("NotProvided"
   }
 }
 
-/** What an operation is to do. */
+/** The description of a new operation. */
 export interface OperationRequest {
-  /** What is done: names such as `op/render`. */
+  /** The action: a name such as `op/render`. */
   readonly verb: string
-  /** What it is done to, as text. */
+  /** The object of the action, as text. */
   readonly target: string
-  /** `opm:direct` for work that starts and closes, `opm:states` where the states between are of interest. */
+  /** `opm:direct` for work that only starts and closes, `opm:states` for work with intermediate states to observe or await. */
   readonly mode: "opm:direct" | "opm:states"
   readonly payload?: unknown
-  /** Beats that it is meant to take. It is written down, and nothing ends it. */
+  /** The expected duration in beats. It is recorded and not enforced. */
   readonly ttl?: number
-  /** The run of a pipeline that it belongs to: ids by their names. Whoever it continues or times out for finds them as `event.pipeline`. */
+  /** The pipeline run of the operation. Enzymes that handle its continuations and timeouts read it as `event.pipeline`. */
   readonly pipeline?: Pipeline
 }
 
-/** The ids of a run of a pipeline, such as `{ pipeline_id, stage_id, dag_run_id, hop_index }`. */
+/** The ids of a pipeline run, such as `{ pipeline_id, stage_id, dag_run_id, hop_index }`. */
 export type Pipeline = Readonly<Record<string, string | number>>
 
-/** What goes with a state. */
+/** The details of a state. */
 export interface StateNote {
-  /** A whole number; 0 unless given. */
+  /** An integer; the default is 0. */
   readonly code?: number
   readonly note?: string
 }
 
-/** What follows once an operation is where it is awaited. */
+/** The continuation of an awaited operation. */
 export interface Continuation {
   /** The signal that is sent to the operation's cell. */
   readonly signal: string
-  /** Beats after which `/op/tmo` is sent in its place; 0, as unless given, for never. */
+  /** The timeout in beats, after which `/op/tmo` is sent instead. The default, 0, means no timeout. */
   readonly ttl?: number
   readonly payload?: unknown
 }
 
 /**
- * Long-running work with a dossier under `/rt/ops`. (Seed 000, "OPS/STATES".)
+ * Long-running operations, each with a dossier under `/rt/ops` [S0 §OPS/STATES Operations].
  *
- * What is asked here takes effect with the run that asks it, or not at all, and
- * the run's own reads see it at once.
+ * Calls take effect with the transaction of their run or not at all. The run's own reads see them at once.
  *
  * @example An operation that is started, and awaited
  * ```ts
@@ -146,26 +145,33 @@ export interface Continuation {
  */
 export interface Operations {
   /**
-   * Starts one, in the state `ist:run`; answers its id.
+   * Starts an operation in the state `ist:run`. Returns its id.
    *
    * @throws InvalidOperation
    */
   readonly start: (request: OperationRequest) => string
-  /** Sets the state of one that is open. False for one that is unknown or closed, and for what is no state: nothing changes. */
+  /**
+   * Sets the state of an open operation. Returns false, without a change, if the operation is unknown or closed, or the
+   * state is invalid.
+   */
   readonly setState: (oid: string, state: string, note?: StateNote) => boolean
   /**
-   * Sends a signal once the operation is in a state, or closed with a status. The enzyme that asks takes signals at the operation's cell meanwhile.
+   * Sends a signal once the operation reaches a state, or closes with a status. Until then the calling enzyme is bound
+   * to the operation's cell.
    *
    * @throws InvalidOperation, OperationAbsent, AwaitUnheard
    */
   readonly await: (oid: string, want: string, then: Continuation) => void
-  /** Closes one for good. True where it is closed so already; false for one that is unknown or closed otherwise, and for what is no status. */
+  /**
+   * Closes an operation permanently. Returns true if it is already closed with this status. Returns false if it is
+   * unknown, closed with another status, or the status is invalid.
+   */
   readonly close: (oid: string, status: "sts:ok" | "sts:fail" | "sts:cnl", summary?: unknown) => boolean
-  /** `oid=… state=… closed=0|1 status=… watchers=<n>`; `undefined` for one that is unknown. */
+  /** Returns `oid=… state=… closed=0|1 status=… watchers=<n>`; `undefined` if the operation is unknown. */
   readonly get: (oid: string) => string | undefined
 }
 
-/** What a run asks of an operation beside the writes to its dossier: entries that are numbered when the run is merged. */
+/** A launch of an operation, other than the writes to its dossier: entries are numbered when the run is merged. */
 export type OperationLaunch =
   | { readonly kind: "state"; readonly oid: string; readonly state: string; readonly code: number; readonly note: string | undefined }
   | {
@@ -175,7 +181,7 @@ export type OperationLaunch =
     readonly code: number
     readonly note: string | undefined
     readonly status: string
-    /** Whether it makes an entry in the history: the state may be the newest one already. */
+    /** Whether it adds an entry to the history; false if the state equals the newest one. */
     readonly entry: boolean
   }
   | {
@@ -185,35 +191,35 @@ export type OperationLaunch =
     readonly ttl: number
     readonly signal: string
     readonly payload: Document | undefined
-    /** The enzyme that awaits. */
+    /** The enzyme that awaits the operation. */
     readonly enzyme: string
   }
 
 /**
- * What went wrong, as a run tells of it.
+ * A failure reported by a run.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Report {
-  /** `sev:fatal` shuts the space down. */
+  /** The severity; `sev:fatal` shuts the space down. */
   readonly severity: Severity
-  /** What kind of thing: names such as `order/stuck`. */
+  /** The kind of failure: a name such as `order/stuck`. */
   readonly topic: string
-  /** What happened, in at most 2000 characters. */
+  /** The description, at most 2000 characters. */
   readonly note: string
-  /** A stable code; the topic unless given. */
+  /** A stable code; the default is the topic. */
   readonly code?: string
-  /** The address of the cell that it is about. */
+  /** The address of the affected cell. */
   readonly subject?: string
   readonly payload?: unknown
-  /** The id of an operation that this is about: `sev:fatal`, `sev:crit` and `sev:usage` close it with `sts:fail`. */
+  /** The id of the affected operation: `sev:fatal`, `sev:crit` and `sev:usage` close it with `sts:fail`. */
   readonly attach?: string
-  /** Whether `/CEP:sig_cei/<severity>` is sent whoever listens; else it is where an enzyme takes it. */
+  /** Whether `/CEP:sig_cei/<severity>` is always sent. By default it is sent only if an enzyme accepts it. */
   readonly signal?: boolean
 }
 
-/** A report, checked and ready for the beat to take in. */
+/** A validated report of a run. */
 export interface ReportLaunch {
   readonly severity: Severity
   readonly topic: string
@@ -226,50 +232,59 @@ export interface ReportLaunch {
 }
 
 /**
- * What a rendezvous is to be. Beats are whole numbers, or their decimal texts; those that are counted from another one
- * take their time by the tempo of the space, too, however fast it beats. What is left out is taken from the cell
- * `/defaults/<prof>`, and else as said here.
+ * The description of a new rendezvous.
+ *
+ * Beats are integers or their decimal texts. A relative wait also takes its nominal duration by the tempo of the space,
+ * even if beats run faster. Omitted fields come from the cell `/defaults/<prof>`, or have the defaults below.
  */
 export interface RendezvousSpec {
-  /** One name, such as `job17` or `app:job17`. An entry of the same key is replaced, but not in the beat in which it completes. */
+  /** A name such as `job17` or `app:job17`. An existing entry of the same key is replaced, but not in the beat of its completion. */
   readonly key: string
   /**
-   * `rv-fixed` (default) is due once; `rv-epoch` again `epoch_k` beats after each completion; `rv-cas` is reported with content;
-   * `observer` is only looked at, and never late or over; of several `spec` with one `inst_id` the first that is applied ends the others.
+   * The profile.
+   *
+   * - `rv-fixed` (default) is due once.
+   * - `rv-epoch` is due again `epoch_k` beats after each completion.
+   * - `rv-cas` is reported with content.
+   * - `observer` is only observed, and never late or complete.
+   * - `spec` entries with one `inst_id` are alternatives: the first applied one ends the others.
    */
   readonly prof?: "rv-fixed" | "rv-epoch" | "rv-cas" | "observer" | "spec"
-  /** The beat from which the result is expected; or that many beats from now. Default: now. */
+  /** The beat from which the result is expected; `due_off` counts from now instead. Default: now. */
   readonly due?: number | string
   readonly due_off?: number | string
-  /** The beat at which it ends, reported or not; or that many beats after `due`. 0, the default, for never. */
+  /** The beat at which it ends, reported or not; `deadl_off` counts from `due` instead. The default, 0, means never. */
   readonly deadline?: number | string
   readonly deadl_off?: number | string
-  /** How often it is put off when it is late, at most 1000 times, and by how many beats each time. Without, it waits for its deadline. */
+  /**
+   * The maximum number of postponements of a late entry (at most 1000); `grace_delta` is the length of each in beats.
+   * By default it waits for its deadline.
+   */
   readonly max_grace?: number | string
   readonly grace_delta?: number | string
-  /** What follows when its grace is used up. Default `timeout`. */
+  /** The action once all grace is used. Default: `timeout`. */
   readonly on_miss?: "timeout" | "kill" | "grace" | "ignore" | "quarantine"
   readonly epoch_k?: number | string
   readonly kill_mode?: string
   readonly kill_wait?: number | string
   readonly cas_hash?: string
-  /** The signal that its completion sends. Default `CEP:sig_rv/<tag of the key>`. */
+  /** The signal of its completion. Default: `CEP:sig_rv/<tag of the key>`. */
   readonly signal_path?: string
-  /** Who is to hear of it: one name such as `order:17`. */
+  /** The flow instance to notify: a name such as `order:17`. */
   readonly inst_id?: string
-  /** What the work begins with, of which a fingerprint is kept; or that fingerprint. */
+  /** The input of the work, stored only as a fingerprint; `input_fp` is that fingerprint. */
   readonly input?: unknown
   readonly input_fp?: number | string
-  /** What is known of it so far: fields. */
+  /** The initial telemetry: fields. */
   readonly telemetry?: Readonly<Record<string, unknown>>
 }
 
 /**
- * Meetings with work outside the beat, under `/data/rv`. (Seed 001.)
+ * Rendezvous with work outside the beat, under `/data/rv` [S1 §Technical Details].
  *
- * What is asked here takes effect with the run that asks it, or not at all. Each completion (`applied`, `timeout` or
- * `killed`) writes one event to `/data/inbox/flow/inst_event/<key>` and sends the entry's signal there for the next beat,
- * where enzymes that are bound at that cell or above it take it.
+ * Calls take effect with the transaction of their run or not at all. Each completion (`applied`, `timeout` or `killed`)
+ * writes one event to `/data/inbox/flow/inst_event/<key>`. It also sends the entry's signal to that cell for the next
+ * beat, for enzymes bound to it or to an ancestor.
  *
  * @example Work for somebody outside, with two graces of ten beats
  * ```ts
@@ -292,75 +307,93 @@ export interface RendezvousSpec {
  */
 export interface Rendezvous {
   /**
-   * Begins one, in the state `pending`; answers the token with which a worker outside reports on it, and on no other.
-   * What a run writes, sends or returns is in the journal; a token that is not to be there is minted anew for its worker, over HTTP.
+   * Starts a rendezvous in the state `pending`. Returns the token with which an external worker reports on this
+   * rendezvous only.
+   *
+   * All writes, signals and results of a run are journaled. To keep a token out of the journal, mint a new one for the
+   * worker over HTTP.
    *
    * @throws NoSpec, InvalidRendezvous, LedgerMissing, RendezvousFull, RendezvousUntold
    */
   readonly spawn: (spec: RendezvousSpec) => string
-  /** Puts one off by so many beats, or brings it forward. False for one that is unknown or over; true for 0, whatever the key. */
+  /**
+   * Postpones or advances the due beat by `delta` beats. Returns false if the key is unknown or complete; a `delta` of
+   * 0 always returns true.
+   */
   readonly resched: (key: string, delta: number) => boolean
-  /** Ends one: at its next scan, or `wait` scans on, a beat's time each, at most 1000. False for one that is unknown or over. */
+  /**
+   * Kills a rendezvous at its next scan, or `wait` scans later (at most 1000, one nominal beat each). Returns false if
+   * the key is unknown or complete.
+   */
   readonly kill: (key: string, how?: { readonly mode?: string; readonly wait?: number }) => boolean
-  /** Takes in its result: fields. False for one that is unknown or over. With `rv-cas`, the field `cas_hash` names content that is kept. */
+  /**
+   * Applies the result: fields. Returns false if the key is unknown or complete. With `rv-cas`, the field `cas_hash`
+   * names stored content.
+   */
   readonly report: (key: string, telemetry?: Readonly<Record<string, unknown>>) => boolean
   /**
-   * The key of the entry that a signal path stands for: its last name where an entry has that key, else the key of the
-   * one open entry whose completion sends that signal. `undefined` where there is none, and where there are several.
+   * Returns the key of the entry for a signal path: its last name if an entry has that key, else the only open entry
+   * with that completion signal. Returns `undefined` if no entry or several entries match.
    */
   readonly keyOf: (signal: string) => string | undefined
 }
 
-/** What an instance of a flow may spend: steps in all, and beats from now on, at most 2^43; 0, as unless given, for any. */
+/** The limits of a flow instance: total steps, and beats from now (at most 2^43). The default, 0, means unlimited. */
 export interface FlowBudget {
   readonly steps?: number | undefined
   readonly beats?: number | undefined
 }
 
-/** What is started. */
+/** The description of a new flow instance. */
 export interface FlowRequest extends FlowBudget {
   readonly flow: string
   readonly input?: unknown
-  /** The id of the instance: one name such as `order17`. One is minted unless given. */
+  /** The id of the instance: a name such as `order17`. By default one is minted. */
   readonly inst?: string | undefined
 }
 
-/** The id of an instance that was started, or the code of why not. */
+/** The id of the started instance, or the code of the refusal. */
 export type FlowAnswer = { readonly inst: string } | { readonly refused: string }
 
 /**
- * Flows under way, under `/data/flow/inst`. (Seed 001, "Pipeline integration".)
+ * Flow instances, under `/data/flow/inst` [S1 §Technical Details].
  *
- * What is asked here takes effect with the run that asks it, or not at all. An instance that is over sends
- * `/CEP:sig_inst/<state>` to its cell, for enzymes that are bound there or above, and the rendezvous that it spawned are ended with it.
+ * Calls take effect with the transaction of their run or not at all. A finished instance sends `/CEP:sig_inst/<state>`
+ * to its cell, for enzymes bound to it or to an ancestor. It also ends the rendezvous that it spawned.
  */
 export interface Flows {
   /**
-   * Starts an instance of a flow; answers its id. Its input has to leave room for its steps in a cell of 1,048,576 characters, of which 2,048 are kept for how it ends.
+   * Starts an instance of a flow. Returns its id.
+   *
+   * The input and the later steps share one cell of 1,048,576 characters, of which 2,048 are reserved for the end of
+   * the instance.
    *
    * @throws InvalidFlowRequest, FlowUnknown, FlowsFull, InstanceExists, InvalidValue
    */
   readonly start: (flow: string, input?: unknown, options?: FlowBudget & Pick<FlowRequest, "inst">) => string
-  /** Starts an instance as somebody else asks for it. What is refused starts nothing, and does not abort the run. */
+  /** Starts an instance on behalf of a caller. A refusal starts no instance and does not abort the run. */
   readonly request: (request: FlowRequest) => FlowAnswer
-  /** Has an instance take no more steps. What it hears meanwhile is kept. False for one that is unknown, over or paused. */
+  /** Suspends the steps of an instance; it queues events meanwhile. Returns false if the instance is unknown, finished or paused. */
   readonly pause: (inst: string) => boolean
-  /** Has a paused instance go on. False for any other. */
+  /** Resumes a paused instance. Returns false for any other. */
   readonly resume: (inst: string) => boolean
-  /** Ends an instance. False for one that is unknown or over. */
+  /** Cancels an instance. Returns false if it is unknown or finished. */
   readonly cancel: (inst: string) => boolean
-  /** Gives an instance another budget, which ends it where that is spent, also while it waits; one that is paused, when it is resumed. False for one that is unknown or over, and for what is no budget. */
+  /**
+   * Replaces the limits of an instance. An instance over its new limits ends, even while it waits; a paused one ends
+   * when it is resumed. Returns false if the instance is unknown or finished, or the limits are invalid.
+   */
   readonly budget: (inst: string, budget: FlowBudget) => boolean
 }
 
-/** What the ledgers of the runtime are to a run. */
+/** The ledgers of the runtime, as a run uses them. */
 export interface Ledgers {
   readonly op: Operations
   readonly rv: Rendezvous
   readonly flow: Flows
 }
 
-/** Requests to the outside world, submitted once the beat is durable. (Seed 003.) */
+/** Requests to external services, submitted once the beat is durable [S3 §Technical Details]. */
 export interface Io {
   readonly request: (channel: string, opcode: string, payload: unknown) => string
 }

@@ -1,6 +1,5 @@
 /**
- * What a beat gives to its runs: the state that they read through to, and the
- * moment in which they all run.
+ * The beat's state for its runs: the committed state below, and the shared clock, tempo and seed.
  *
  * @module
  */
@@ -18,18 +17,18 @@ export interface Committed {
   readonly blob: (hash: string) => Uint8Array | undefined
 }
 
-/** What a draft reads through to: committed state, with what the beat captured laid over it. */
+/** The state below a draft: committed state, with the changes of the capture on top. */
 export interface View {
   readonly committed: Committed
   readonly visible: (key: string) => Document.Document | undefined
   readonly children: (scope: string, id: string) => ReadonlyArray<string>
 }
 
-/** What a beat gives to each of its runs. */
+/** The parameters that all runs of a beat share. */
 export interface Moment {
   readonly beat: number
   readonly now: number
-  /** Milliseconds that a beat is meant to take, by which waits in beats are timed. Whoever asks has it journaled. */
+  /** The nominal duration of a beat in milliseconds, which times waits in beats. Reading it journals it. */
   readonly tempo: number
   /** 32 hexadecimal digits. */
   readonly seed: string

@@ -1,20 +1,19 @@
 /**
- * What a run made of the documents it wrote.
+ * The write set of a run: the documents that it wrote.
  *
- * Most runs write a document or two, for which a list is cheaper than a map; a
- * map takes over where there are many.
+ * Most runs write one or two documents, for which a list is faster than a map. A map is added above a threshold.
  *
  * @module
  */
 import type { Document } from "../cell/Document.ts"
 import type { Write } from "./Write.ts"
 
-/** From how many documents on a map is kept beside the list. */
+/** The number of documents from which a map complements the list. */
 const MANY = 8
 
 const nothing: ReadonlyArray<Write> = []
 
-/** What a document was before it was set: where it is in the list, and whether it or a write is new there. */
+/** The previous state of a document: its index in the list, and whether the document or one of its writes was added. */
 interface Noted {
   readonly place: number
   readonly before: Document | undefined
@@ -23,7 +22,7 @@ interface Noted {
 }
 
 /**
- * Documents by key, in the order in which they were first written, each with the writes that made it.
+ * Documents by key, in the order of their first write, each with its writes.
  *
  * @category models
  * @since 0.1.0
@@ -31,9 +30,9 @@ interface Noted {
 export class Own {
   readonly keys: Array<string> = []
   readonly documents: Array<Document | undefined> = []
-  readonly writes: Array<Array<Write>> = []
+  private readonly writes: Array<Array<Write>> = []
   private places: Map<string, number> | undefined
-  /** What was set since a savepoint, where there is one. */
+  /** The changes since a savepoint, if there is one. */
   private noted: Array<Noted> | undefined
 
   has(key: string): boolean {
@@ -45,10 +44,15 @@ export class Own {
     return place < 0 ? undefined : this.documents[place]
   }
 
-  /** The writes to a document so far, in order. */
+  /** Returns the writes to a document so far, in order. */
   writesTo(key: string): ReadonlyArray<Write> {
     const place = this.place(key)
-    return place < 0 ? nothing : this.writes[place]!
+    return place < 0 ? nothing : this.writesAt(place)
+  }
+
+  /** Returns the writes to the document at an index of `keys`. */
+  writesAt(place: number): ReadonlyArray<Write> {
+    return this.writes[place]!
   }
 
   set(key: string, document: Document | undefined, write?: Write): void {
@@ -66,21 +70,22 @@ export class Own {
     if (this.places === undefined && this.keys.length >= MANY) this.places = new Map(this.keys.map((key, i) => [key, i]))
   }
 
-  /** Notes what is set from now on, so that it can be taken back. */
+  /** Starts to record changes, so that they can be reverted. */
   note(): void {
     this.noted = []
   }
 
-  /** Keeps what was noted. */
+  /** Keeps the recorded changes. */
   keep(): void {
     this.noted = undefined
   }
 
-  /** Takes back what was noted, the newest first. */
+  /** Reverts the recorded changes, the newest first. */
   restore(): void {
-    for (const { before, isNew, isWritten, place } of this.noted!.reverse()) {
+    for (const { before, isNew, isWritten, place } of this.noted?.reverse() ?? []) {
       if (isNew) {
-        this.places?.delete(this.keys.pop()!)
+        const key = this.keys.pop()
+        if (key !== undefined) this.places?.delete(key)
         this.documents.pop()
         this.writes.pop()
       } else {

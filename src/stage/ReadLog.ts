@@ -1,10 +1,8 @@
 /**
- * The read log: where a run looked, what it saw there, and what of it the run
- * itself had written.
+ * The read log: the places that a run read, and the documents that it saw there.
  *
- * The merge asks it whether a run knew a place that an earlier run of the beat
- * changed. A read of what the run itself wrote does not count. (Architecture,
- * section 3, "Isolation".)
+ * The merge uses the log to decide whether a run had read a place that an earlier run of the beat changed. A read of
+ * the run's own writes does not count.
  *
  * @module
  */
@@ -13,40 +11,40 @@ import type { Document } from "../cell/Document.ts"
 import { CHILDREN } from "./Children.ts"
 import type { Own } from "./Own.ts"
 
-/** The result of a read: a document, or the names below a cell. */
+/** The kind of read: a document, or the names below a cell. */
 export type Depth = "deep" | "children"
 
 /** The sources of a place. */
 export interface Origins {
   /** Places inside documents, by the documents' keys. */
   readonly places: ReadonlyMap<string, ReadonlyArray<Address.Path>>
-  /** The keys of the cells whose lists of names were read. */
+  /** The keys of the cells with names that were read. */
   readonly lists: ReadonlySet<string>
 }
 
-/** Tells what derived cells derive from, transitively. It is asked when runs are merged, and only where the answer may decide. */
+/** Returns the transitive sources of derived cells. The merge asks only where the answer can decide it. */
 export interface Lineage {
-  /** The sources of a run's read; `undefined` where no node derives it. */
+  /** The sources of a run's read; `undefined` if no node derives the place. */
   readonly origins: (read: Address.Address, depth: Depth, run: number) => Origins | undefined
 }
 
-/** The changes of an earlier run of the beat. */
+/** A change of an earlier run of the beat. */
 export interface Changed {
   /** The document. */
   readonly address: Address.Address
   readonly path: Address.Path
-  /** Whether the document came to be, or went. */
+  /** Whether the document was created or deleted. */
   readonly isListed: boolean
 }
 
-/** What the merge knows of the run whose reads it asks about. */
+/** The run that made the reads, as the merge sees it. */
 export interface Reader {
   readonly run: number
   readonly own: Own | undefined
   readonly lineage: Lineage | undefined
 }
 
-/** Whether what was derived from these places would be derived anew after a change. */
+/** Tests whether a change invalidates a value derived from these places. */
 export const derives = ({ lists, places }: Origins, { address, isListed, path }: Changed): boolean => {
   if (places.get(address.key)?.some((place) => Address.overlaps(place, path)) === true) return true
   return isListed && lists.size > 0 && lists.has(Address.make(Address.parent(address.id), { scope: address.scope }).key)
@@ -60,11 +58,11 @@ export const derives = ({ lists, places }: Origins, { address, isListed, path }:
  */
 export class ReadLog {
   readonly addresses: Array<Address.Address> = []
-  /** Beside each address, what the run saw there. */
+  /** The documents that the run saw, parallel to the addresses. */
   readonly documents: Array<Document | undefined | typeof CHILDREN> = []
   /**
-   * Of a read after writes, by its place: how many writes the run had made to the document, or how many documents it had written before it
-   * listed names. Reads before any write of the run have no entry, and they are the usual ones.
+   * For a read after writes, by index: the number of the run's writes to the document, or of its documents when it
+   * listed names. Usually a run reads before it writes, and such reads have no entry.
    */
   private after: Map<number, number> | undefined
 
@@ -83,13 +81,18 @@ export class ReadLog {
     return this.addresses.length
   }
 
+  /** Returns the address of read number `i`. */
+  address(i: number): Address.Address {
+    return this.addresses[i]!
+  }
+
   depth(i: number): Depth {
     return this.documents[i] === CHILDREN ? "children" : "deep"
   }
 
-  /** Whether a read showed the run a place that an earlier run changed, by itself. */
+  /** Tests whether a read observed a place that an earlier run changed, other than through derivation. */
   shows(i: number, { address, isListed, path }: Changed, own: Own | undefined): boolean {
-    const read = this.addresses[i]!
+    const read = this.address(i)
     if (this.documents[i] === CHILDREN) {
       return isListed && read.scope === address.scope && Address.parent(address.id) === read.id && !this.isOwnName(i, address.key, own)
     }
@@ -97,33 +100,31 @@ export class ReadLog {
     return !this.isOwn(i, path.length > read.path.length ? path : read.path, own)
   }
 
-  /** The sources of a read; none where the run had written there itself. */
+  /** Returns the sources of a read; none if the run had written there itself. */
   origins(i: number, { lineage, own, run }: Reader): Origins | undefined {
     if (lineage === undefined) return undefined
-    const read = this.addresses[i]!
+    const read = this.address(i)
     if (this.documents[i] !== CHILDREN && this.isOwn(i, read.path, own)) return undefined
     return lineage.origins(read, this.depth(i), run)
   }
 
   /**
-   * Whether all of a place was the run's own when it read it. An increment or an append builds on what was there. Items that it moved
-   * meanwhile need no look: the move itself contradicts each earlier write in that array.
+   * Tests whether the run had written a whole place before it read it. An increment or append depends on the previous
+   * value. Moved array items need no check, because a move conflicts with each earlier write to that array.
    */
   private isOwn(i: number, path: Address.Path, own: Own | undefined): boolean {
     const count = this.after?.get(i) ?? 0
-    if (count === 0) return false
-    const writes = own!.writesTo(this.addresses[i]!.key)
-    for (let n = 0; n < count; n++) {
-      const { address, kind } = writes[n]!
+    if (count === 0 || own === undefined) return false
+    for (const { address, kind } of own.writesTo(this.address(i).key).slice(0, count)) {
       if (kind === "set" && address.path.length <= path.length && Address.overlaps(address.path, path)) return true
     }
     return false
   }
 
-  /** Whether the run had written a document when it listed the names among which that is. */
+  /** Tests whether the run had written a document before it listed the names that include it. */
   private isOwnName(i: number, key: string, own: Own | undefined): boolean {
     const count = this.after?.get(i) ?? 0
-    const place = count === 0 ? -1 : own!.keys.indexOf(key)
+    const place = count === 0 || own === undefined ? -1 : own.keys.indexOf(key)
     return place >= 0 && place < count
   }
 }

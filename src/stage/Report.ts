@@ -1,5 +1,5 @@
 /**
- * Reports: what a run says went wrong, checked when it is said.
+ * Reports: failures reported by runs, validated when they are made.
  *
  * @module
  */
@@ -11,13 +11,13 @@ import * as Severity from "../cell/Severity.ts"
 import type { Operations, Report, ReportLaunch } from "./Launch.ts"
 import { lengthOf } from "./Write.ts"
 
-/** Most characters of a note. */
+/** The maximum length of a note, in characters. */
 export const MAX_NOTE = 2000
 
-/** Most reports of one run. */
+/** The maximum number of reports of one run. */
 export const MAX_REPORTS = 100
 
-/** A report is not one that can be taken. */
+/** A report is invalid. `reason` names the rule that it breaks. */
 export class InvalidReport extends Schema.TaggedError<InvalidReport>()("InvalidReport", { reason: Schema.String }) {
   readonly code = "diagnostic/invalid"
   override get message() {
@@ -26,7 +26,7 @@ export class InvalidReport extends Schema.TaggedError<InvalidReport>()("InvalidR
 }
 
 /**
- * A report as the beat takes it in.
+ * Validates a report.
  *
  * @throws InvalidReport, InvalidAddress, InvalidValue
  * @category constructors
@@ -35,7 +35,9 @@ export class InvalidReport extends Schema.TaggedError<InvalidReport>()("InvalidR
 export const make = ({ attach, code, note, payload, severity, signal = false, subject, topic }: Report): ReportLaunch => {
   if (!Severity.is(severity)) throw refuse(`its severity is ${shown(severity)}; give sev:fatal, sev:crit, sev:usage, sev:warn or sev:debug`)
   if (!isPath(topic)) throw refuse(`its topic is ${shown(topic)}; give names such as order/stuck`)
-  if (typeof note !== "string" || note.length > MAX_NOTE || !note.isWellFormed()) throw refuse(`its note is no text of at most ${MAX_NOTE} characters`)
+  if (typeof note !== "string" || note.length > MAX_NOTE || !note.isWellFormed()) {
+    throw refuse(`its note is no text of at most ${MAX_NOTE} characters`)
+  }
   if (code !== undefined && !isPath(code)) throw refuse(`its code is ${shown(code)}; give names such as order/stuck, or none`)
   if (attach !== undefined && typeof attach !== "string") throw refuse(`it is attached to ${shown(attach)}; give the id of an operation`)
   return {
@@ -50,7 +52,7 @@ export const make = ({ attach, code, note, payload, severity, signal = false, su
   }
 }
 
-/** What a report is checked against: the run that makes it. */
+/** The run that makes the report. */
 interface Reporting {
   readonly reports: ReadonlyArray<ReportLaunch>
   readonly op: Pick<Operations, "get">
@@ -58,7 +60,7 @@ interface Reporting {
 }
 
 /**
- * The reports of a run with one more.
+ * Returns the reports of a run with one more.
  *
  * @throws InvalidReport, InvalidAddress, InvalidValue, NotProvided
  * @category combinators
@@ -67,7 +69,9 @@ interface Reporting {
 export const added = (run: Reporting, report: Report): ReadonlyArray<ReportLaunch> => {
   if (run.reports.length >= MAX_REPORTS) throw refuse(`one run makes at most ${MAX_REPORTS}`)
   const made = make(report)
-  if (made.attach !== undefined && run.op.get(made.attach) === undefined) throw refuse(`it is attached to ${shown(made.attach)}, and there is no such operation`)
+  if (made.attach !== undefined && run.op.get(made.attach) === undefined) {
+    throw refuse(`it is attached to ${shown(made.attach)}, and there is no such operation`)
+  }
   run.launch(made.note.length + lengthOf(made.payload))
   return [...run.reports, made]
 }

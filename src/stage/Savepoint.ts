@@ -1,25 +1,24 @@
 /**
- * Savepoints: places in a draft that it can be taken back to.
+ * Savepoints: states of a draft that can be restored.
  *
- * The capture puts all control input into one draft. What one piece of it did
- * before it was refused is taken back, so that it leaves nothing: the journal
- * has only what was done, and a replay does no more. The cost is that of what
- * was written since.
+ * The capture applies all control input to one draft. A refused piece of control input is rolled back and leaves no
+ * change. The journal therefore contains only applied input, and a replay applies the same. The cost is proportional to
+ * the writes since the savepoint.
  *
  * @module
  */
 import type { Draft } from "./Draft.ts"
 
-/** A place to come back to, once: by one of these it ends. */
+/** A state to restore or keep, once; either call ends the savepoint. */
 export interface Savepoint {
-  /** Keeps what was done since. */
+  /** Keeps the changes since the savepoint. */
   readonly keep: () => void
-  /** Takes back what was done since. */
+  /** Reverts the changes since the savepoint. */
   readonly restore: () => void
 }
 
 /**
- * A savepoint where a draft stands now.
+ * Creates a savepoint at the current state of a draft.
  *
  * @category constructors
  * @since 0.1.0

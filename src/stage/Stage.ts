@@ -1,11 +1,9 @@
 /**
- * The stage of a beat: committed state, and what the beat makes of it.
+ * The stage of a beat: committed state, and the changes of the beat.
  *
- * Runs read the state that the last beat left, with what this beat captured laid
- * over it. Their writes are merged one run after another, in agenda order; the
- * first to commit wins, and a run that contradicts it, or that agrees with it
- * and had read what it changed, is dropped whole.
- * (Architecture, section 3; seed 000, "Staging".)
+ * Runs read the state of the last beat, with the changes of this beat's capture on top [S0 §Design Invariants]. Their
+ * writes are merged one run after another, in agenda order. The first to commit wins. A run is dropped whole if it
+ * contradicts an earlier one, or agrees with it after reading the place that it changed.
  *
  * @module
  */
@@ -20,17 +18,17 @@ import { type Changed, type Depth, derives, type Lineage, type Reader, type Read
 import * as Write from "./Write.ts"
 import { lengthOf } from "./Write.ts"
 
-/** Who wrote a document in this beat: the numbers of runs, or the capture and the commit themselves. */
+/** The writer of a document in this beat: a run number, or one of these for the capture and the commit. */
 export const CAPTURE = -1
 export const COMMIT = -2
 
-/** Most characters and bytes that the runs of one beat make of it together. One run alone always fits. */
+/** The maximum total size of the changes of one beat, in characters and bytes. A single run always fits. */
 const MAX_SIZE = 64 * 1_048_576
 
-/** Most pairs of writes to one document that are compared for one run. */
+/** The maximum number of pairs of writes to one document that are compared for one run. */
 const MAX_PAIRS = 100_000
 
-/** What this beat makes of one document. */
+/** The changes of this beat to one document. */
 export interface Staged {
   readonly address: Address.Address
   readonly before: Document | undefined
@@ -40,21 +38,21 @@ export interface Staged {
   writes: Array<Write.Write>
 }
 
-/** What a run makes of one document, before anything is merged. */
+/** The changes of a run to one document, before they are merged. */
 interface Merged {
   readonly staged: Staged
   readonly after: Document | undefined
   /** The run's writes to this document. */
   readonly here: ReadonlyArray<Write.Write>
-  /** How many characters more the beat has with it. */
+  /** The number of characters that it adds to the beat. */
   readonly size: number
 }
 
-/** Why a run was dropped: another run of the beat wrote here first, or the beat is full. */
+/** The reason why a run was dropped: an earlier run of the beat wrote the document, or the beat is full. */
 export interface Conflict {
-  /** The document that was lost; `undefined` where only room was wanting. */
+  /** The contested document; `undefined` if the beat was full. */
   readonly key: string | undefined
-  /** Whether what it read derives from the document. A replay, which has no graph, takes that as it was. */
+  /** Whether the run read a value derived from the document. It is journaled, because a replay has no graph. */
   readonly isDerived?: boolean
 }
 
@@ -67,15 +65,15 @@ export interface Conflict {
 export class Stage implements View {
   readonly committed: Committed
   readonly documents = new Map<string, Staged>()
-  /** The content of the runs that were merged, by its digest: seen by what runs after them all. */
+  /** The content of merged runs by digest, visible after all runs. */
   readonly content = new Map<string, Uint8Array>()
-  /** Told where a run is about to read, so that what is derived there is up to date; nobody is, where nothing is derived. */
+  /** Called before a run reads, to update derived cells there; `undefined` without nodes. */
   derive: ((address: Address.Address, depth: Depth) => void) | undefined
-  /** What nodes made aside for the run under way, which it sees alone. */
+  /** The nodes' outputs for the current run only. */
   aside: Own | undefined
-  /** Tells what derived cells derive from; none, where nothing is derived. */
+  /** The sources of derived cells; `undefined` without nodes. */
   lineage: Lineage | undefined
-  /** The documents that the capture wrote; `undefined` while it wrote none, which is the usual case. */
+  /** The documents that the capture wrote; usually `undefined`, because it wrote none. */
   private captured: Own | undefined
   private size = 0
 
@@ -83,20 +81,20 @@ export class Stage implements View {
     this.committed = committed
   }
 
-  /** Has nodes take part in the beat. */
+  /** Connects the scheduler to the beat. */
   join(derive: Stage["derive"], lineage: Lineage): void {
     this.derive = derive
     this.lineage = lineage
   }
 
-  /** What runs of this beat see of a document. */
+  /** Returns a document as runs of this beat see it. */
   visible(key: string): Document | undefined {
     if (this.derive !== undefined) this.derive(Address.ofKey(key), "deep")
     if (this.aside !== undefined && this.aside.has(key)) return this.aside.get(key)
     return this.captured !== undefined && this.captured.has(key) ? this.captured.get(key) : this.committed.read(key)
   }
 
-  /** The names below a cell that runs of this beat see. */
+  /** Returns the names below a cell as runs of this beat see them. */
   children(scope: string, id: string): ReadonlyArray<string> {
     if (this.derive !== undefined) this.derive(Address.make(id, { scope }), "children")
     let names = this.committed.children(scope, id)
@@ -104,13 +102,13 @@ export class Stage implements View {
     return this.aside === undefined ? names : adjusted(names, { scope, id, own: this.aside })
   }
 
-  /** Merges the capture transaction: before all runs, seen by all, in conflict with none. */
+  /** Merges the capture transaction: before all runs, visible to all, without conflicts. */
   capture(draft: Draft): void {
     const { own } = draft
-    if (own !== undefined) for (let i = 0; i < own.keys.length; i++) this.put(Address.ofKey(own.keys[i]!), own.documents[i], CAPTURE)
+    own?.keys.forEach((key, i) => this.put(Address.ofKey(key), own.documents[i], CAPTURE))
   }
 
-  /** Merges what the capture or the commit itself writes, such as bindings and diagnostics. */
+  /** Merges a write of the capture or the commit, such as a binding or a diagnostic. */
   put(address: Address.Address, after: Document | undefined, writer: number): void {
     if (writer === CAPTURE) (this.captured ??= new Own()).set(address.key, after)
     const staged = this.documents.get(address.key)
@@ -122,13 +120,13 @@ export class Stage implements View {
     }
   }
 
-  /** What was derived before a run reads it: seen by that run and the later ones, like what was captured. */
+  /** Stages a document that was derived before a run reads it: visible to that run and later ones, like the capture. */
   gate(address: Address.Address, after: Document | undefined, writer: number): void {
     (this.captured ??= new Own()).set(address.key, after)
     this.put(address, after, writer)
   }
 
-  /** The names below a cell, as the beat has left them so far. */
+  /** Returns the names below a cell, as merged so far. */
   merged(scope: string, id: string): ReadonlyArray<string> {
     const names = this.committed.children(scope, id)
     if (this.documents.size === 0) return names
@@ -141,7 +139,7 @@ export class Stage implements View {
     return [...set].sort()
   }
 
-  /** Adds to a number of a document as the runs so far have made it, after one of them was merged. */
+  /** Adds to a number in a document, on top of the runs merged so far. */
   add(address: Address.Address, by: number): void {
     const staged = this.documents.get(address.key)!
     const write: Write.Write = { kind: "increment", address, by }
@@ -149,18 +147,18 @@ export class Stage implements View {
     staged.writes.push(write)
   }
 
-  /** Content as far as the beat has come. */
+  /** Returns content, as merged so far. */
   blob(hash: string): Uint8Array | undefined {
     return this.content.get(hash) ?? this.committed.blob(hash)
   }
 
-  /** What a document is as far as the beat has come. */
+  /** Returns a document, as merged so far. */
   newest(key: string): Document | undefined {
     const staged = this.documents.get(key)
     return staged === undefined ? this.committed.read(key) : staged.after
   }
 
-  /** Takes room in the beat for so many characters; not where that is more than is left. */
+  /** Reserves room in the beat for `size` characters. Returns false, without reserving, if there is not enough. */
   take(size: number): boolean {
     if (this.size + size > MAX_SIZE) return false
     this.size += size
@@ -168,7 +166,7 @@ export class Stage implements View {
   }
 
   /**
-   * Merges a run's writes, or says on which document it lost. A run that loses, or is refused, leaves nothing.
+   * Merges a run's writes, or returns the conflict that it lost. A run that loses or is refused changes no state.
    *
    * @throws OutsideEnvelope, InvalidValue
    */
@@ -179,8 +177,8 @@ export class Stage implements View {
     let size = draft.launched + draft.kept
     if (own === undefined) return this.take(size) ? undefined : { key: undefined }
     for (const write of writes) Envelope.check(envelope, write.address)
-    // Writes that do not fit on top of another run's are found before anything is merged.
-    const merged = own.keys.map((key, i) => this.onTop(key, own.documents[i], own.writes[i]!))
+    // Writes that do not fit on top of another run's are refused before any write is merged.
+    const merged = own.keys.map((key, i) => this.onTop(key, own.documents[i], own.writesAt(i)))
     for (const change of merged) size += change.size
     if (!this.take(size)) return { key: undefined }
     for (const { after, here, staged } of merged) {
@@ -192,7 +190,7 @@ export class Stage implements View {
     return undefined
   }
 
-  /** What a document becomes with a run's writes: what the run saw, or on top of those of earlier runs. */
+  /** Applies a run's writes to a document: to the document that the run saw, or on top of earlier runs. */
   private onTop(key: string, seen: Document | undefined, here: ReadonlyArray<Write.Write>): Merged {
     const staged = this.documents.get(key)
     if (staged === undefined) {
@@ -206,11 +204,11 @@ export class Stage implements View {
 
   private conflict(draft: Draft, run: number): Conflict | undefined {
     const { own } = draft
-    for (let i = 0; own !== undefined && i < own.keys.length; i++) {
-      const key = own.keys[i]!
+    let place = 0
+    for (const key of own?.keys ?? []) {
       const staged = this.documents.get(key)
-      if (staged === undefined) continue
-      const here = own.writes[i]!
+      const here = own?.writesAt(place++)
+      if (staged === undefined || here === undefined) continue
       const meeting = meet(staged.writes, here)
       if (meeting === "contrary") return { key }
       const lost = meeting === "equal" ? this.informed(draft, { staged, here, run }) : undefined
@@ -219,8 +217,11 @@ export class Stage implements View {
     return draft.serializable ? this.overtaken(draft, run) : undefined
   }
 
-  /** Writes that agree are a lost update all the same where the later run had read what the earlier one changed. */
-  private informed(draft: Draft, { here, run, staged }: { readonly staged: Staged; readonly here: ReadonlyArray<Write.Write>; readonly run: number }): Conflict | undefined {
+  /** Tests for a lost update: equal writes conflict if the later run had read the change of the earlier one. */
+  private informed(
+    draft: Draft,
+    { here, run, staged }: { readonly staged: Staged; readonly here: ReadonlyArray<Write.Write>; readonly run: number }
+  ): Conflict | undefined {
     const { own, reads } = draft
     if (reads === undefined) return undefined
     const { address, writes } = staged
@@ -234,11 +235,11 @@ export class Stage implements View {
     return derived(reads, { own, run, lineage: this.lineage }, () => changes)
   }
 
-  /** For a serializable run: the first document it read that an earlier run of the beat changed, or from which what it read derives. */
+  /** Returns the conflict of a serializable run: the first document among its reads, or their sources, that an earlier run changed. */
   private overtaken({ own, reads }: Draft, run: number): Conflict | undefined {
     if (reads === undefined) return undefined
     for (let i = 0; i < reads.length; i++) {
-      const { key } = reads.addresses[i]!
+      const { key } = reads.address(i)
       const places = reads.depth(i) === "children" ? this.documents.values() : [this.documents.get(key)]
       for (const staged of places) {
         if (staged?.writes.some((write) => reads.shows(i, this.changed(staged, write), own)) === true) return { key: staged.address.key }
@@ -252,14 +253,14 @@ export class Stage implements View {
     return { address: staged.address, path: Write.reach(write), isListed: this.isListed(staged) }
   }
 
-  /** Whether runs made a document come to be or go, as other runs saw the names beside it. */
+  /** Tests whether runs created or deleted a document, relative to the names that other runs saw. */
   private isListed({ address: { key }, after, before, writes }: Staged): boolean {
     const seen = this.captured?.has(key) === true ? this.captured.get(key) : before
     return writes.length > 0 && (seen === undefined) !== (after === undefined)
   }
 }
 
-/** The first change from which something derives that a run read. Changes are asked for where anything is derived at all. */
+/** Returns the first change among the sources of a run's reads. `changes` is called only if some read is derived. */
 const derived = (reads: ReadLog, reader: Reader, changes: () => ReadonlyArray<Changed>): Conflict | undefined => {
   if (reader.lineage === undefined) return undefined
   let made: ReadonlyArray<Changed> | undefined
@@ -273,7 +274,7 @@ const derived = (reads: ReadLog, reader: Reader, changes: () => ReadonlyArray<Ch
   return undefined
 }
 
-/** Too many writes to compare are taken for a conflict: whoever loses it goes first in a later beat, and has none to be compared with. */
+/** Too many pairs count as a conflict. The loser runs first in a later beat, without writes to compare. */
 const meet = (earlier: ReadonlyArray<Write.Write>, later: ReadonlyArray<Write.Write>): Write.Meeting => {
   if (earlier.length * later.length > MAX_PAIRS) return "contrary"
   let all: Write.Meeting = "apart"

@@ -1,10 +1,9 @@
 /**
- * The transaction: all that a run can see and do.
+ * The transaction: all reads, writes and launches of a run.
  *
- * Reads are synchronous and see the state that the last beat left, what this
- * beat captured, and the run's own writes; never another run's. Writes and
- * launches take effect together when the beat commits, or not at all.
- * (Architecture, section 3; seed 000, "No visibility leaks".)
+ * Reads are synchronous. They see the state of the last beat, the capture of this beat, and the run's own writes, but
+ * never another run's [S0 §Design Invariants]. Writes and launches take effect together when the beat commits, or not
+ * at all.
  *
  * @module
  */
@@ -12,19 +11,18 @@ import type { Cell } from "../cell/Cell.ts"
 import type { Value } from "../cell/Value.ts"
 import type { Flows, Io, Operations, Rendezvous, Report, SignalRequest } from "./Launch.ts"
 
-/** What a run may start: a node, defined with `Computation.make`, `Effect.make` or `Materializer.make`. */
+/** A node that a run may start, defined with `Computation.make`, `Effect.make` or `Materializer.make`. */
 export interface Startable {
   readonly _tag: "Computation" | "Effect" | "Materializer"
   readonly name: string
 }
 
 /**
- * What a run is given to read and write its space.
+ * The interface through which a run reads and writes its space.
  *
- * Addresses are texts such as `/data/orders/17` or `/data/orders/17#/status`, or
- * cells made of them once.
- * Each method throws a tagged error with a stable code when it is asked for what
- * it must refuse; a refused write aborts the run, even when the error is caught.
+ * Addresses are texts such as `/data/orders/17` or `/data/orders/17#/status`, or `Cell` values made of them. A refused
+ * call throws a tagged error with a stable `code`. A refused write aborts the run, even if the error is caught. One run
+ * makes at most 100,000 writes and sends at most 10,000 signals.
  *
  * @example Counting
  * ```ts
@@ -46,48 +44,56 @@ export interface Startable {
 export interface Transaction {
   /** The number of this beat. */
   readonly beat: number
-  /** The beat's captured clock, in milliseconds since 1970. The same in every replay. */
+  /** The beat's captured clock, in milliseconds since 1970. A replay sees the same value. */
   readonly now: number
-  /** The beat's chance: a number from 0 up to 1. The same in every replay. */
+  /** Returns a random number from 0 up to, but not including, 1. A replay draws the same numbers. */
   random(): number
-  /** An id that no other call in this space returns. The same in every replay. */
+  /** Returns an id that is unique in this space. A replay mints the same ids. */
   id(): string
-  /** The value at an address; `undefined` where there is none. Follows links. */
+  /** Returns the value at an address, or `undefined` if there is none. Follows links. */
   readonly get: (address: string | Cell) => Value
-  /** The same, and a node does not run again because it changes. For what is only passed on, or only matters when something else calls for a run. */
+  /** Reads like `get`, but a change of the value does not run a node again. Use it for values that are only passed on. */
   readonly peek: (address: string | Cell) => Value
-  /** The keys of the object at an address, or the indexes of the array; `undefined` where there is neither. What they hold is not looked at. */
+  /**
+   * Returns the keys of the object, or the indexes of the array, at an address; `undefined` for other values. The items
+   * are not read.
+   */
   readonly keys: (address: string | Cell) => ReadonlyArray<string> | undefined
-  /** The names of the documents directly below a cell, in code-unit order. */
+  /** Returns the names of the documents directly below a cell, in code-unit order. */
   readonly list: (id: string) => ReadonlyArray<string>
   /** Writes a value; `undefined` deletes. The value's objects and arrays are frozen. */
   readonly set: (address: string | Cell, value: unknown) => void
-  /** Writes each of the fields given, and leaves the others. */
+  /** Writes the given fields of an object and keeps the others. */
   readonly merge: (address: string | Cell, fields: { readonly [key: string]: unknown }) => void
-  /** Adds items at the end of an array; in agenda order when several runs do. */
+  /** Appends items to an array. Runs of one beat append in agenda order, without a conflict. */
   readonly append: (address: string | Cell, ...items: ReadonlyArray<unknown>) => void
-  /** Adds to a number, from 0 where there is none. Runs that increment never conflict. */
+  /** Adds `by` (default 1) to a number, from 0 if there is none. Increments of several runs never conflict. */
   readonly increment: (address: string | Cell, by?: number) => void
   readonly delete: (address: string | Cell) => void
-  /** Keeps content by its digest and returns its address, `/cas/<sha256>`, where `get` finds the bytes. */
+  /** Stores content under its digest, at most 32 MiB per run. Returns its address, `/cas/<sha256>`, which `get` reads as bytes. */
   readonly blob: (bytes: Uint8Array) => string
-  /** Sends a signal for the next beat, or for a later one. Returns its id. */
+  /** Sends a signal for the next beat or a later one. Returns its id. */
   readonly signal: (request: SignalRequest) => string
-  /** Binds an enzyme's name to a cell, and to all below it unless `propagate` is false. */
+  /** Binds an enzyme's name to a cell, and to all its descendants unless `propagate` is false. */
   readonly bind: (cell: string, enzyme: string, options?: { readonly propagate?: boolean }) => void
-  /** Withdraws a name here, and hides what the cells above bind. */
+  /** Withdraws a name at a cell, and masks the bindings inherited from ancestors. */
   readonly unbind: (cell: string, enzyme: string) => void
   /**
-   * Starts a piece of a node module, by the module's name, with a value for each of its inputs. Returns the piece's name; the same start twice
-   * is one piece. What a handler starts comes to be with its transaction, and runs from the end of its beat on until it is stopped. What a node
-   * starts, which may be a node without a module, too, lives until a later run of the same node does not start it; a run that fails ends nothing.
-   * When a space opens again, each node that started others runs first, so that those are there; they are not while that fails.
-   * Each start with another function, as one within the run is, makes such a node run again: define it outside of the run where nothing is new to it.
+   * Starts a piece: a node of the named module, with a value for each of its inputs. Returns the piece's name. Two
+   * equal starts are one piece.
+   *
+   * A piece started by a handler exists from the commit of its transaction and runs until it is stopped. A node may
+   * also start a node without a module. Such a child lives until a later run of its parent does not start it; a failed
+   * run ends no child.
+   *
+   * When a space opens, nodes with children run first, to restore the children. A parent that fails then has no
+   * children until it succeeds. Define a child's function outside the run: a new function per run makes the child run
+   * again each time.
    */
   readonly start: (node: Startable | string, inputs?: { readonly [name: string]: unknown }) => string
-  /** Stops a piece, by the name that its start returned. What it derived stays. Nothing happens where there is none of this name. */
+  /** Stops the piece with this name, if there is one. Its derived cells remain. */
   readonly stop: (piece: string) => void
-  /** Tells that something went wrong: a fact under `/data/mailbox/diag/msgs`, in the log and in the counts, once the beat is durable. */
+  /** Reports a failure: a diagnostic under `/data/mailbox/diag/msgs`, in the log and in the counters, once the beat is durable. */
   readonly report: (report: Report) => void
   readonly op: Operations
   readonly rv: Rendezvous

@@ -1,12 +1,12 @@
 /**
- * What a transaction refuses whatever is written.
+ * The refusal of a call for a reason other than the written value.
  *
  * @module
  */
 import * as Schema from "effect/Schema"
 
 /**
- * A run is over, and its transaction was used all the same; or it asked for what it may not see.
+ * A transaction was used after its run ended, or a run exceeded a limit or accessed data that is hidden from it.
  *
  * @category errors
  * @since 0.1.0

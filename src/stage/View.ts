@@ -1,5 +1,5 @@
 /**
- * Views: ids that stand for no document, but for what is rendered when it is read.
+ * Views: ids without a stored document, rendered when they are read.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import * as Address from "../cell/Address.ts"
 const views = ["/rt/beat", "/rt/receipts", "/rt/analytics", "/rt/io_reactors"]
 
 /**
- * Whether an id names a view rather than a document.
+ * Tests whether an id names a view.
  *
  * @category predicates
  * @since 0.1.0

@@ -1,10 +1,9 @@
 /**
- * Ways: where a write goes that meets a link.
+ * The resolution of a write that meets a link.
  *
- * A write goes on at the address that a link names, unless it writes the link
- * itself. The lobby of the mailroom is different: staging leaves a link to the
- * staged request there, which is to be read only. A whole request that is put
- * there takes the place of the link, and the mailroom finds the duplicate.
+ * A write continues at the linked address, unless it replaces the link itself. The lobby of the mailroom is an
+ * exception. There staging leaves a read-only link to the staged request. A new request replaces the link, and the
+ * mailroom detects the duplicate.
  *
  * @module
  */
@@ -13,14 +12,17 @@ import type { Address } from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 
-/** `itself`: a link or a deletion, which ends at a link. `whole`: another value in place of the old one. `into`: a change of what is there. */
+/**
+ * `itself`: a link or a deletion, which replaces the link. `whole`: another value that replaces the old one. `into`: a
+ * change within the value.
+ */
 export type Way = "itself" | "whole" | "into"
 
 /** An entry of the lobby: `/data/inbox/<namespace>/<bucket>/<name>`. */
 const entry = /^\/data\/inbox\/[^/]+\/[^/]+\/[^/]+$/
 
 /**
- * A staged request was to be changed from the lobby.
+ * A run tried to change a staged request through the lobby.
  *
  * @category errors
  * @since 0.1.0
@@ -28,18 +30,19 @@ const entry = /^\/data\/inbox\/[^/]+\/[^/]+\/[^/]+$/
 export class RequestStaged extends Schema.TaggedError<RequestStaged>()("RequestStaged", { address: Schema.String, staged: Schema.String }) {
   readonly code = "mailroom/staged"
   override get message() {
-    return `The request at ${this.address} is staged as ${this.staged} and cannot be changed from the lobby. Put a whole request under another name`
+    return `The request at ${this.address} is staged as ${this.staged} and cannot be changed from the lobby. ` +
+      "Put a whole request under another name"
   }
 }
 
-/** The way of a write that sets a value; `undefined` deletes. */
+/** Returns the resolution of a write that sets a value; `undefined` deletes. */
 export const of = (value: unknown): Way => value === undefined || Link.is(value) ? "itself" : "whole"
 
-/** The same for a value that is encoded already. */
+/** The same for an encoded value. */
 export const ofDocument = (document: Document | undefined): Way => document === undefined || Link.is(document.plain) ? "itself" : "whole"
 
 /**
- * Whether a write ends at the link that it meets at a depth of its path.
+ * Tests whether a write replaces the link that it meets at a depth of its path.
  *
  * @throws RequestStaged
  * @category predicates

@@ -1,8 +1,7 @@
 /**
- * Writes: what a run asks of a document, as data that can be applied again.
+ * Writes: changes to a document, as data that can be applied again.
  *
- * Most writes set a value; increments and appends are kept as what they are, so
- * that those of several runs commute. (Architecture, section 3.)
+ * Most writes set a value. Increments and appends are kept in their own form, so that writes of several runs commute.
  *
  * @module
  */
@@ -12,14 +11,14 @@ import * as Document from "../cell/Document.ts"
 import * as Value from "../cell/Value.ts"
 
 /**
- * One write. A value is encoded once, when it is given.
+ * One write. A value is encoded once, when the write is made.
  *
  * @category models
  * @since 0.1.0
  */
 export type Write = {
   readonly address: Address
-  /** The array in which it removes or inserts an item, so that the others move; else it changes its own place alone. */
+  /** The array in which it removes or inserts an item and so moves others; `undefined` if it changes only its own place. */
   readonly array?: Path
 } & (
   | { readonly kind: "set"; readonly document: Document.Document | undefined }
@@ -28,7 +27,7 @@ export type Write = {
 )
 
 /**
- * The write that sets a value; `undefined` deletes.
+ * Creates the write that sets a value; `undefined` deletes.
  *
  * @throws InvalidValue
  * @category constructors
@@ -41,7 +40,7 @@ export const set = (address: Address, value: unknown): Write & { readonly kind: 
 })
 
 /**
- * A write as it meets a document, which tells whether it moves the items of an array.
+ * Returns the write as applied to a document, with the array that it moves items of, if any.
  *
  * @category combinators
  * @since 0.1.0
@@ -51,20 +50,22 @@ export const meet = (document: Document.Document | undefined, write: Write): Wri
   if (path.length === 0) return write
   const deletes = write.kind === "set" && write.document === undefined
   let here = Document.read(document, [])
-  for (let depth = 0; depth < path.length && Value.isContainer(here); depth++) {
-    const key = path[depth]!
+  let depth = 0
+  for (const key of path) {
+    if (!Value.isContainer(here)) break
     if (Array.isArray(here)) {
       const index = key === "-" ? here.length : Number(key)
       const moves = deletes && depth === path.length - 1 ? index < here.length : index >= here.length
       if (moves) return { ...write, array: path.slice(0, depth) }
     }
     here = Value.step(here, key)
+    depth++
   }
   return write
 }
 
 /**
- * What a document becomes by a write.
+ * Applies a write to a document.
  *
  * @throws InvalidValue
  * @category combinators
@@ -88,20 +89,23 @@ export const apply = (document: Document.Document | undefined, write: Write): Do
   }
 }
 
-/** The place all of which a write changes. */
+/** Returns the place that a write changes as a whole. */
 export const reach = ({ address, array }: Write): Path => array ?? address.path
 
-/** How the writes of two runs to one document meet: not at all or in any order; with the same effect; or in contradiction. */
+/**
+ * The relation of two runs' writes to one document: commutative (`apart`), with the same effect (`equal`), or
+ * contradictory (`contrary`).
+ */
 export type Meeting = "apart" | "equal" | "contrary"
 
 /**
- * How two writes of two runs meet.
+ * Compares two writes of two runs.
  *
  * @category getters
  * @since 0.1.0
  */
 export const meeting = (a: Write, b: Write): Meeting => {
-  // To move items twice is not to move them once, so a write that does agrees with no other.
+  // Moving items twice differs from moving them once, so such a write is equal to no other.
   if (a.array !== undefined || b.array !== undefined) return overlaps(reach(a), reach(b)) ? "contrary" : "apart"
   if (!overlaps(a.address.path, b.address.path)) return "apart"
   if (a.address.path.length !== b.address.path.length || a.kind !== b.kind) return "contrary"
@@ -109,7 +113,7 @@ export const meeting = (a: Write, b: Write): Meeting => {
   return a.document?.text === b.document?.text ? "equal" : "contrary"
 }
 
-/** Characters that a document has, as far as its text is made; none where there is none. */
+/** The length of a document's text, or its upper bound; 0 if there is none. */
 export const lengthOf = (document: Document.Document | undefined): number => document === undefined ? 0 : document.size
 
 const unfit = (address: Address, need: string, found: Value.Value) =>

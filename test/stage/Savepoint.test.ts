@@ -18,7 +18,7 @@ describe("a savepoint", () => {
       assert.throws(() => tx.set("/a#/b/c", () => 1))
       savepoint.restore()
       assert.deepStrictEqual([tx.get("/a"), tx.get("/data/0"), tx.get("/data/24"), tx.list("/data")], [1, 0, undefined, names])
-      assert.deepStrictEqual([tx.own?.keys.length ?? 0, tx.own?.writes.flat().length ?? 0, tx.writes.length, tx.written, tx.refusal], [before, before, before, size, undefined])
+      assert.deepStrictEqual([tx.own?.keys.length ?? 0, tx.own?.keys.flatMap((_, i) => tx.own?.writesAt(i) ?? []).length ?? 0, tx.writes.length, tx.written, tx.refusal], [before, before, before, size, undefined])
       assert.strictEqual(tx.id(), minted)
     })
   }
