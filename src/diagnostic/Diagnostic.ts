@@ -1,15 +1,14 @@
 /**
- * Diagnostics: the one form of every fact that went wrong.
+ * Diagnostics: the record of every reported failure.
  *
- * Within a space a diagnostic is a cell under `/data/mailbox/diag/msgs`,
- * committed with the beat that found it. Its text is made of names and codes
- * only, because what engines put into their error messages differs, and cells
- * are hashed. (Semantics, section 6.6; architecture, sections 2 and 9.)
+ * Within a space a diagnostic is a cell under `/data/mailbox/diag/msgs`, committed with the beat that found it. Its
+ * text contains only names and codes. Error messages of engines differ, and cells are hashed.
  *
- *     /data/mailbox/diag/msgs/<beat>.<n>           { sev, topic, code, note, origin: { kind, name }, subject?, issued_beat, issued_ms, payload_id? }
- *     /data/mailbox/diag/msgs/<beat>.<n>/payload   what goes with it
+ *     /data/mailbox/diag/msgs/<beat>.<n>           { sev, topic, code, note, origin: { kind, name }, subject?,
+ *                                                    issued_beat, issued_ms, payload_id? }
+ *     /data/mailbox/diag/msgs/<beat>.<n>/payload   the payload
  *
- * `subject` is a link to the cell that it is about, or the path of a signal.
+ * `subject` is a link to the affected cell, or the path of a signal.
  *
  * @module
  */
@@ -19,57 +18,57 @@ import * as Link from "../cell/Link.ts"
 import type { Severity } from "../cell/Severity.ts"
 import { type Topic, topics } from "./Topic.ts"
 
-/** Where it comes from: an enzyme, a node, or a part of the runtime; and which. */
+/** The source of a diagnostic: an enzyme, a node or a part of the runtime, and its name. */
 export interface Origin {
   readonly kind: "enzyme" | "node" | "runtime"
   readonly name: string
 }
 
 /**
- * A fact that went wrong.
+ * A reported failure.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Diagnostic {
   readonly severity: Severity
-  /** What kind of thing: one of the runtime's topics, or an enzyme's own. */
+  /** The topic: one of the runtime's topics, or an enzyme's own. */
   readonly topic: string
-  /** The stable code of the error, where there was one. */
+  /** The stable code of the error, if there was one. */
   readonly code: string
   readonly note: string
   readonly origin: Origin
-  /** The cell that it is about, or the path of a signal. */
+  /** The affected cell, or the path of a signal. */
   readonly subject: Address.Address | string | undefined
   readonly payload?: Document.Document | undefined
-  /** The operation that it is about. */
+  /** The operation to which the diagnostic is attached. */
   readonly attach?: string | undefined
-  /** How it is told to enzymes: always, where one listens, or never, since it is about such a signal itself. */
+  /** Whether a signal announces it to enzymes; by default only if an enzyme listens. `never` prevents a loop over such signals. */
   readonly signal?: "always" | "never" | undefined
-  /** How many signals led to it. */
+  /** The length of the chain of signals that led to it. */
   readonly depth?: number
-  /** The error behind it, for the log alone: what errors say differs between engines, and is in no cell. */
+  /** The error behind it, for the log only: messages differ between engines and are in no cell. */
   readonly raised?: Raised | undefined
 }
 
-/** An error as it is told to the operator. */
+/** An error as the operator's log shows it. */
 export interface Raised {
   readonly message: string
-  /** The thrown value, where it is at hand. */
+  /** The thrown value, if it is available. */
   readonly thrown?: unknown
 }
 
-/** Most characters of a note: what it lists may be as long as the registry. */
+/** The maximum length of a note, in characters; a note may list the whole registry. */
 const MAX_NOTE = 2000
 
-/** Where facts lie. */
+/** The folder of the diagnostics. */
 export const FOLDER = "/data/mailbox/diag/msgs"
 
-/** The signals that tell of facts; the severity follows. */
+/** The prefix of the signals that announce diagnostics; the severity follows. */
 export const SIGNALS = "/CEP:sig_cei"
 
 /**
- * A fact of one of the runtime's topics.
+ * Creates a diagnostic with one of the runtime's topics.
  *
  * @category constructors
  * @since 0.1.0
@@ -78,23 +77,27 @@ export const of = (topic: Topic, fact: Omit<Diagnostic, "severity" | "topic" | "
   ({ code: topic, ...fact, severity: topics[topic].severity, topic })
 
 /**
- * The cell of diagnostic number `index` of a beat.
+ * Returns the address of diagnostic number `index` of a beat.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const address = (beat: number, index: number): Address.Address => Address.make(`${FOLDER}/${beat}.${index}`)
 
-/** The cell of what goes with a diagnostic. */
+/** Returns the address of a diagnostic's payload. */
 export const payloadOf = ({ id }: Address.Address): Address.Address => Address.make(`${id}/payload`)
 
 /**
- * What the cell holds.
+ * Encodes a diagnostic as the document of its cell.
  *
  * @category getters
  * @since 0.1.0
  */
-export const toDocument = ({ code, note, origin, payload, severity, subject, topic }: Diagnostic, { beat, now }: { readonly beat: number; readonly now: number }, place: Address.Address): Document.Document =>
+export const toDocument = (
+  { code, note, origin, payload, severity, subject, topic }: Diagnostic,
+  { beat, now }: { readonly beat: number; readonly now: number },
+  place: Address.Address
+): Document.Document =>
   Document.encode({
     sev: severity,
     topic,

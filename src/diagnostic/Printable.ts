@@ -1,20 +1,19 @@
 /**
- * Printable text: what a terminal shows as text, whatever it came from.
+ * Escaping of text for terminals.
  *
- * Reports, names and values come from modules and callers. Bytes among them can
- * move a terminal's cursor, set its title or turn the order of what follows, so
- * each is shown by its number.
+ * Reports, names and values come from modules and callers. Control characters among them can move a terminal's cursor,
+ * set its title or reverse the text direction, so each is shown by its number.
  *
  * @module
  */
 
-// Control characters but tab and line feed, marks of direction, and separators that end a line.
+// Control characters except tab and line feed, direction marks, and line separators.
 const unprintable = /(?![\t\n])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu
 
 const shown = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
 
 /**
- * A text of lines without characters that a terminal obeys. JSON stays the same JSON.
+ * Escapes control characters in a text of lines. Valid JSON keeps its meaning.
  *
  * @category combinators
  * @since 0.1.0
@@ -22,7 +21,7 @@ const shown = (character: string): string => `\\u${character.charCodeAt(0).toStr
 export const lines = (text: string): string => text.replaceAll("\r\n", "\n").replaceAll(unprintable, shown)
 
 /**
- * The same on one line.
+ * Escapes control characters and puts the text on one line.
  *
  * @category combinators
  * @since 0.1.0

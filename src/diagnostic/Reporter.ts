@@ -1,9 +1,7 @@
 /**
- * The reporter: where everything that goes wrong comes out, in the log and in
- * the counts.
+ * The reporter: the log and the counters of all diagnostics.
  *
- * A fact of a beat comes here once that is durable, with its cell; what fails
- * outside of all beats comes here at once. (Architecture, section 11.)
+ * A diagnostic of a beat is reported once the beat is durable. A failure outside all beats is reported at once.
  *
  * @module
  */
@@ -13,17 +11,17 @@ import type { Diagnostic } from "./Diagnostic.ts"
 import * as Diagnostics from "./Diagnostic.ts"
 import * as Printable from "./Printable.ts"
 
-/** A fact, and where it happened. */
+/** A diagnostic, with its space and beat. */
 export interface Told extends Diagnostic {
-  /** The space; `undefined` where it is the runtime itself. */
+  /** The space; `undefined` for the runtime itself. */
   readonly space: string | undefined
-  /** The beat that committed it, where one did. */
+  /** The beat that committed it; `undefined` outside all beats. */
   readonly beat: number | undefined
-  /** What was thrown, where something was: it differs between engines, and is for people only. */
+  /** The thrown value, if there is one, for the log only: it differs between engines. */
   readonly cause?: unknown
 }
 
-/** How often something went wrong. */
+/** The number of diagnostics with the same severity, topic and space since the runtime started. */
 export interface Count {
   readonly space: string | undefined
   readonly severity: Severity
@@ -31,11 +29,11 @@ export interface Count {
   readonly count: number
 }
 
-/** Most different facts that are counted apart; what comes beyond is counted under the topic `other`. */
+/** The maximum number of separate counters; further diagnostics are counted under the topic `other`. */
 const MAX_COUNTS = 10_000
 
 /**
- * Tells and counts what goes wrong.
+ * Logs and counts diagnostics.
  *
  * @category models
  * @since 0.1.0
@@ -43,7 +41,7 @@ const MAX_COUNTS = 10_000
 export class Reporter {
   private readonly log: (told: Told) => void
   private readonly kept = new Map<string, Count>()
-  /** What was told already: several who wait hear of one failure by the same error. */
+  /** Causes that were logged already: several callers may receive the same error object. */
   private readonly causes = new WeakSet<object>()
 
   constructor(log: (told: Told) => void) {
@@ -60,7 +58,7 @@ export class Reporter {
     this.log(told)
   }
 
-  /** How often what went wrong since the runtime started: everywhere, or in one space. */
+  /** Returns the counters since the runtime started, of all spaces or of one. */
   counts(space?: string): ReadonlyArray<Count> {
     return [...this.kept.values()].filter((count) => space === undefined || count.space === space)
   }
@@ -68,16 +66,17 @@ export class Reporter {
   private count({ severity, space, topic }: Told): void {
     const key = `${space ?? ""} ${severity} ${topic}`
     const known = this.kept.get(key)
-    if (known === undefined && this.kept.size >= MAX_COUNTS && topic !== "other") return this.count({ ...other, severity, space: undefined })
+    const isFull = known === undefined && this.kept.size >= MAX_COUNTS
+    if (isFull && topic !== "other") return this.count({ ...other, severity, space: undefined })
     this.kept.set(key, { space, severity, topic, count: (known?.count ?? 0) + 1 })
   }
 }
 
-/** Most characters of a line. */
+/** The maximum length of a log line, in characters. */
 const MAX_LINE = 600
 
 /**
- * A fact in one line, as logs have it; with the place in the source that the host found for its error.
+ * Formats a diagnostic as one log line; `source` is the place of its error in the source, found by the host.
  *
  * @category getters
  * @since 0.1.0
@@ -90,10 +89,15 @@ export const line = ({ beat, code, note, origin, raised, severity, space, topic 
   return Printable.line(`${severity} ${topic}${place}${by}: ${said}`).slice(0, MAX_LINE) + Printable.line(end)
 }
 
-const other: Told = { ...Diagnostics.of("runtime/accident", { note: "", origin: { kind: "runtime", name: "reporter" }, subject: undefined }), topic: "other", space: undefined, beat: undefined }
+const other: Told = {
+  ...Diagnostics.of("runtime/accident", { note: "", origin: { kind: "runtime", name: "reporter" }, subject: undefined }),
+  topic: "other",
+  space: undefined,
+  beat: undefined
+}
 
 /**
- * Where what goes wrong is told: nowhere but in the counts, unless the host says otherwise.
+ * The reporter in use. The default only counts; the host provides one that also logs.
  *
  * @category references
  * @since 0.1.0

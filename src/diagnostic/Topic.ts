@@ -1,15 +1,13 @@
 /**
- * Topics: everything that goes wrong in the runtime, each with what it means and
- * what to do.
+ * Topics: every kind of failure that the runtime reports, with its meaning and remedy.
  *
- * This is the one list of them; the page for users is made of the same words.
- * What enzymes report has topics of their own. (Semantics, section 6.6.)
+ * This is the only list; the users' reference is generated from it. Reports of enzymes have topics of their own.
  *
  * @module
  */
 import type { Severity } from "../cell/Severity.ts"
 
-/** What is said of a topic. */
+/** The description of a topic. */
 export interface Described {
   readonly severity: Severity
   readonly means: string
@@ -135,7 +133,8 @@ export const topics = {
   },
   "run/stuck": {
     severity: "sev:crit",
-    means: "A process ended, or a beat broke off, while a run was under way; the run is tried once more, and is a dead letter after the second time",
+    means: "A process ended, or a beat broke off, while a run was under way; " +
+      "the run is tried once more, and is a dead letter after the second time",
     remedy: "Have the run return within its limit, without process.exit and in the memory there is, and send the dead letter again"
   },
   "runtime/accident": {
