@@ -1,8 +1,7 @@
 /**
- * The configuration of a project: what its `systole.config.ts` exports.
+ * The configuration of a project: the default export of its `systole.config.ts`.
  *
- * Every field has a default, so that a project needs a configuration only for
- * what it wants otherwise.
+ * Every field has a default, so a project configures only the differences.
  *
  * @module
  */
@@ -15,11 +14,12 @@ import type { Clearance } from "../kernel/view/Space.ts"
 import { Isolation } from "../registry/Enzyme.ts"
 import { InvalidLabels, Labels } from "../stage/Labels.ts"
 
-/** The file that holds a project's configuration. */
+/** The file name of a project's configuration. */
 export const FILE = "systole.config.ts"
 
 /**
- * A page as it is shown. What is only HTML runs nothing; a `script` runs in the browser at the page's end, and speaks with this runtime alone.
+ * A rendered page. Plain HTML runs no script; `script` runs in the browser at the end of the page, and may connect only
+ * to this runtime.
  *
  * @category models
  * @since 0.1.0
@@ -27,7 +27,7 @@ export const FILE = "systole.config.ts"
 export type Rendered = string | { readonly html: string; readonly script: string }
 
 /**
- * Renders a page of HTML from what cells hold. `get` answers `undefined` where there is no such cell or space.
+ * Renders a page of HTML from cells. `get` resolves to `undefined` if the cell or the space does not exist.
  *
  * @category models
  * @since 0.1.0
@@ -102,7 +102,7 @@ const Definition = Schema.Struct({
 })
 
 /**
- * What a project writes: folders of modules, the persistence plugin, the address to listen on, how spaces beat.
+ * The configuration as a project writes it. Every field is optional.
  *
  * @category models
  * @since 0.1.0
@@ -110,45 +110,45 @@ const Definition = Schema.Struct({
 export type Definition = typeof Definition.Type
 
 /**
- * A configuration with everything in its place.
+ * A decoded configuration: every field is present.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Config {
-  /** Folders of enzyme modules, seen from the project. */
+  /** Folders of enzyme modules, relative to the project. */
   readonly enzymes: ReadonlyArray<string>
   readonly plugins: ReadonlyArray<string>
-  /** The plugin that provides persistence, and what it is told. */
+  /** The plugin that provides persistence, and its options. */
   readonly persistence: { readonly use: string; readonly options: Readonly<Record<string, unknown>> }
-  /** The folder for the data of all spaces, seen from the project. */
+  /** The folder for the data of all spaces, relative to the project. */
   readonly data: string
   readonly host: string
   readonly port: number
-  /** What callers have to show as a bearer token. */
+  /** The bearer token of callers. */
   readonly token: string | undefined
-  /** Whether a run that reaches around the runtime for time, chance or the outside is refused; `dev` does so unless it is told not to. */
+  /** Whether a run that bypasses the runtime for time, randomness or I/O is refused. By default only `dev` refuses it. */
   readonly check: boolean | undefined
-  /** What the project itself says about the creation of spaces. */
+  /** The project's own setting for the creation of spaces. */
   readonly create: Limits.Settings["create"] | undefined
   readonly kernel: Limits.Settings
   /** The names of enzymes that may write the runtime's own cells. */
   readonly system: ReadonlyArray<string>
   /** Pages of HTML by their paths. */
   readonly pages: Readonly<Record<string, Page>>
-  /** The names of enzymes that are left out at this start. */
+  /** The names of the enzymes to disable at this start. */
   readonly without: ReadonlyArray<string>
-  /** Who reads without being told everything, by what they show. */
+  /** Readers with a limited clearance, by bearer token. */
   readonly readers: ReadonlyArray<ReaderToken>
 }
 
-/** A reader, and what it shows as a bearer token. */
+/** A reader and its bearer token. */
 export interface ReaderToken extends Clearance {
   readonly token: string
 }
 
 /**
- * The configuration does not fit.
+ * The configuration is invalid. `reason` names the first problem.
  *
  * @category errors
  * @since 0.1.0
@@ -163,7 +163,7 @@ export class InvalidConfig extends Schema.TaggedError<InvalidConfig>()("InvalidC
 const decodeDefinition = Schema.decodeUnknownEffect(Definition, { errors: "all", onExcessProperty: "error" })
 
 /**
- * The configuration that a module's export stands for; `undefined` stands for all defaults.
+ * Decodes a module's export; `undefined` gives all defaults.
  *
  * @category constructors
  * @since 0.1.0
@@ -187,7 +187,7 @@ export const decode = (definition: unknown): Effect.Effect<Config, InvalidConfig
     Effect.tap((config) => Effect.try({ try: () => checkLabels(config), catch: (error) => new InvalidConfig({ reason: (error as Error).message }) }))
   )
 
-/** Rules that can be kept, and atoms that are all known to them: a mistyped one would withhold more than was meant, or nothing. */
+/** Checks the label rules, and that they contain all atoms in use. A mistyped atom would hide too much or too little. */
 const checkLabels = ({ kernel: { labels: rules }, readers }: Config): void => {
   if (rules === undefined) return
   const { top } = new Labels(rules)
@@ -229,7 +229,7 @@ const withDefaults = (definition: Definition): Config => {
 }
 
 /**
- * Whether an address can be reached from this machine alone.
+ * Tests whether an address is reachable from this machine only.
  *
  * @category predicates
  * @since 0.1.0
@@ -237,7 +237,7 @@ const withDefaults = (definition: Definition): Config => {
 export const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(host)
 
 /**
- * A definition as it stands, with its type checked where it is written.
+ * Returns a definition unchanged, and checks its type where it is written.
  *
  * @example A project that keeps everything in memory
  * ```ts

@@ -1,9 +1,8 @@
 /**
- * Loads a project's modules, one by one, so that a broken one harms no other.
+ * The loader of a project's modules. It loads them one by one, so that a broken module does not affect others.
  *
- * Modules are found in the configured folders in the order of their names; what
- * they export is decoded, and each enzyme is registered with the kernel under
- * the hash of the code it came from. (Architecture, section 4.)
+ * Modules of the configured folders load in the order of their names. Their exports are decoded, and each enzyme is
+ * registered with the kernel under the hash of its code.
  *
  * @module
  */
@@ -21,20 +20,20 @@ import { InvalidConfig } from "./Config.ts"
 import { type LoadedModule, ModuleBroken, ModuleHost } from "./ModuleHost.ts"
 import * as Plugin from "./Plugin.ts"
 
-/** Where modules come from. */
+/** The sources of modules. */
 export interface Sources {
   /** Folders of enzyme modules. */
   readonly enzymes: ReadonlyArray<string>
   readonly plugins: ReadonlyArray<string>
-  /** Plugins that have to be there, by name: the runtime's own serve where the project has none of that name. */
+  /** Names of required plugins; a built-in plugin is used if the project has none of that name. */
   readonly required: ReadonlyArray<string>
-  /** The limit on the load of one module, in milliseconds: its top level has to settle within it. */
+  /** The time limit for one module's top level, in milliseconds. */
   readonly millis: number
-  /** The names of enzymes that are to be left out. */
+  /** The names of the enzymes to disable. */
   readonly without?: ReadonlyArray<string> | undefined
 }
 
-/** An enzyme and the module it came from. */
+/** An enzyme and its module. */
 export interface FoundEnzyme {
   readonly file: string
   readonly hash: string
@@ -42,7 +41,7 @@ export interface FoundEnzyme {
   readonly enzyme: Enzyme.Enzyme
 }
 
-/** A reactive node and the module it came from. */
+/** A reactive node and its module. */
 export interface FoundNode {
   readonly file: string
   readonly hash: string
@@ -50,7 +49,7 @@ export interface FoundNode {
   readonly node: Node.Definition
 }
 
-/** A plugin and the module it came from. */
+/** A plugin and its module. */
 export interface FoundPlugin {
   readonly file: string
   readonly hash: string
@@ -58,7 +57,7 @@ export interface FoundPlugin {
 }
 
 /**
- * What was found, whole or broken.
+ * The loaded modules, valid and broken.
  *
  * @category models
  * @since 0.1.0
@@ -68,23 +67,23 @@ export interface Found {
   readonly nodes: ReadonlyArray<FoundNode>
   readonly plugins: ReadonlyArray<FoundPlugin>
   readonly broken: ReadonlyArray<ModuleBroken>
-  /** The names of enzymes that are left out. */
+  /** The names of the disabled enzymes. */
   readonly without: ReadonlyArray<string>
 }
 
-/** Folders that are looked into without being named, and so may be absent. */
+/** Folders that are searched by default, and so may be absent. */
 const conventional = new Set(["enzymes", "plugins"])
 
 const none: Found = { enzymes: [], nodes: [], plugins: [], broken: [], without: [] }
 
-/** Most modules of one folder; a folder with more is not one of modules. */
+/** The maximum number of modules per folder; a larger folder does not hold modules. */
 const MAX_MODULES = 10_000
 
-/** Modules that load at the same time, so that several that never settle cost one limit. */
+/** The number of modules that load concurrently, so that several that never settle cost one time limit. */
 const LOADING = 8
 
 /**
- * Loads all modules of a project. What is broken is reported and stops nothing.
+ * Loads all modules of a project. Broken modules are reported and do not stop the others.
  *
  * @category constructors
  * @since 0.1.0
@@ -99,7 +98,8 @@ export const load = Effect.fn("Loader.load")(function*(sources: Sources): Effect
 })
 
 /**
- * Registers all enzymes and nodes that were found; those that the kernel refuses join the broken ones, and each of these is reported.
+ * Registers all enzymes and nodes. The ones that the kernel refuses are added to the broken modules; all broken modules
+ * are reported.
  *
  * @category combinators
  * @since 0.1.0
@@ -137,9 +137,10 @@ const enroll = Effect.fnUntraced(function*(found: Found): Effect.fn.Return<Found
 })
 
 /**
- * Loads all modules again, and swaps those whose code changed; a module that is broken now leaves what it was in place, and is reported where it was not broken so before.
+ * Reloads all modules, and replaces the ones with changed code. A module that is broken now keeps its previous version,
+ * and is reported unless it was broken before.
  *
- * The kernel takes what comes and what goes at one capture, so no beat sees half of it.
+ * The kernel applies all changes at one capture, so no beat sees a part of them.
  *
  * @category combinators
  * @since 0.1.0
@@ -159,16 +160,16 @@ export const reload = Effect.fn("Loader.reload")(function*(before: Found, source
     enzymes: now.enzymes.filter((item) => !kept.some((old) => isSame(old, item))),
     nodes: now.nodes.filter((item) => !keptNodes.some((old) => isSameNode(old, item)))
   })
-  // Only now: what is held for it would else be taken by nothing.
+  // Done last: signals held for the file would otherwise match no enzyme.
   for (const { file } of before.broken) if (!broken.has(file)) yield* kernel.mends(file)
   yield* tell(swapped.broken.filter(({ message }) => !before.broken.some((old) => old.message === message)))
   return { ...swapped, enzymes: [...kept, ...swapped.enzymes], nodes: [...keptNodes, ...swapped.nodes] }
 })
 
 /**
- * Brings modules back from their texts, for those who look back.
+ * Restores modules from their texts, for replays.
  *
- * A module was let run when it was loaded from its file, so what it imports of the host is not looked at once more.
+ * A module was checked when it was loaded from its file, so its host imports are not checked again.
  *
  * @category layers
  * @since 0.1.0
@@ -189,7 +190,7 @@ export const recall: Layer.Layer<never, never, ModuleHost> = Layer.effect(
 )
 
 /**
- * The plugin that provides persistence.
+ * Returns the plugin that provides persistence.
  *
  * @category getters
  * @since 0.1.0
@@ -209,7 +210,8 @@ export const persistence = (found: Found, name: string): Effect.Effect<NonNullab
 }
 
 /**
- * Whether a file of a folder is a module: `*.ts`, `*.js` or `*.mjs`, and neither a test, a declaration nor set aside by `_`.
+ * Tests whether a file is a module: `*.ts`, `*.js` or `*.mjs`, except for tests, declarations and names with `_` in
+ * front.
  *
  * @category predicates
  * @since 0.1.0
@@ -217,7 +219,7 @@ export const persistence = (found: Found, name: string): Effect.Effect<NonNullab
 export const isModule = (name: string): boolean => /^[^_.].*\.(?:ts|js|mjs)$/.test(name) && !/\.(?:test|spec|d)\.[a-z]+$/.test(name)
 
 /**
- * What a module's default export brings: an enzyme, a node or a plugin, or an array of enzymes and nodes.
+ * Decodes a module's default export: an enzyme, a node or a plugin, or an array of enzymes and nodes.
  *
  * @category constructors
  * @since 0.1.0
@@ -257,12 +259,12 @@ const asEnzyme = (exported: unknown): Enzyme.Enzyme => {
   return Enzyme.make((Enzyme.is(exported) ? withoutTag(exported) : exported) as Enzyme.Definition)
 }
 
-/** A made enzyme or plugin as the definition it could have come from: fields that were left out are left out again. */
+/** Returns a value as its definition: absent fields are absent again. */
 const withoutTag = <A extends { readonly _tag: string }>({ _tag, ...definition }: A): Omit<A, "_tag"> =>
   Object.fromEntries(Object.entries(definition).filter(([, value]) => value !== undefined)) as Omit<A, "_tag">
 
 /**
- * Fails a module that does not load within a limit. Its import goes on in the host, which cannot be stopped, and is of no more use.
+ * Fails a module that does not load within a time limit. The host cannot stop its import; the result is ignored.
  *
  * @category combinators
  * @since 0.1.0

@@ -1,9 +1,8 @@
 /**
- * The host's part in loading modules: finding files and importing them.
+ * The port to the host's module loader: finding and importing files.
  *
- * A port, because hosts differ: where files can be imported while running,
- * `main/` bundles a module's closure and imports the bundle; elsewhere it gives
- * a literal manifest. (Architecture, section 4.)
+ * Where files can be imported at run time, `main/` bundles a module's closure and imports the bundle. On other hosts it
+ * provides a literal manifest.
  *
  * @module
  */
@@ -13,26 +12,26 @@ import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 
 /**
- * A module that was imported.
+ * An imported module.
  *
  * @category models
  * @since 0.1.0
  */
 export interface LoadedModule {
-  /** Its file, as it was asked for. */
+  /** The requested file. */
   readonly file: string
   /** Its default export. */
   readonly module: unknown
-  /** The SHA-256 of the module together with all of the project's files that it imports. */
+  /** The SHA-256 digest of the module, including all files of the project that it imports. */
   readonly hash: string
-  /** What was hashed, where the host can import it again. */
+  /** The hashed text, if the host can import it again. */
   readonly text: string | undefined
   /** The host's own modules that it imports, such as `node:fs`. */
   readonly hostImports: ReadonlyArray<string>
 }
 
 /**
- * A module cannot be used.
+ * A module cannot be loaded or used.
  *
  * @category errors
  * @since 0.1.0
@@ -48,18 +47,18 @@ export class ModuleBroken extends Schema.TaggedError<ModuleBroken>()("ModuleBrok
 }
 
 /**
- * Finds and imports the modules of one project.
+ * The service that finds and imports the modules of one project.
  *
  * @category services
  * @since 0.1.0
  */
 export class ModuleHost extends Context.Service<ModuleHost, {
-  /** The names of the files in a folder of the project; `undefined` where there is no such folder. */
+  /** Returns the names of the files in a folder of the project; `undefined` if the folder does not exist. */
   readonly files: (folder: string) => Effect.Effect<ReadonlyArray<string> | undefined, ModuleBroken>
   /** Imports a file of the project, or one of the runtime's own modules such as `systole/plugins/sqlite`. */
   readonly load: (file: string) => Effect.Effect<LoadedModule, ModuleBroken>
-  /** Imports a module from a text that {@link LoadedModule} gave once, under its hash. */
+  /** Imports a module from a previous {@link LoadedModule.text}, under its hash. */
   readonly recall: (hash: string, text: string) => Effect.Effect<LoadedModule, ModuleBroken>
-  /** Tells, now and then, that files which were asked for may have changed. */
+  /** Emits when requested files may have changed. */
   readonly changes: Stream.Stream<void>
 }>()("systole/loader/ModuleHost") {}

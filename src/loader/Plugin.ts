@@ -1,9 +1,7 @@
 /**
- * Plugins: modules that provide what a runtime is composed of.
+ * Plugins: modules that provide parts of a runtime.
  *
- * A plugin may provide persistence (and, later, reactor channels, transports
- * and action types), and may bring enzymes. First-party plugins are loaded like
- * anyone's. (Architecture, section 4.)
+ * A plugin may provide persistence and enzymes. The built-in plugins are loaded in the same way.
  *
  * @module
  */
@@ -14,11 +12,11 @@ import type { Persistence } from "../persistence/Persistence.ts"
 import type { PersistenceError } from "../persistence/PersistenceError.ts"
 import type { Enzyme } from "../registry/Enzyme.ts"
 
-/** What a provider of persistence is told. */
+/** The settings of a persistence provider. */
 export interface PersistenceSettings {
   /** The folder for the data of all spaces. */
   readonly folder: string
-  /** What the configuration says for this provider. */
+  /** The options of this provider in the configuration. */
   readonly options: Readonly<Record<string, unknown>>
 }
 
@@ -39,7 +37,7 @@ export interface Plugin {
 }
 
 /**
- * A plugin's metadata is refused.
+ * A plugin's definition is invalid. `reason` names the first problem.
  *
  * @category errors
  * @since 0.1.0
@@ -55,7 +53,7 @@ const pluginName = /^[a-z0-9][a-z0-9_-]{0,62}$/
 const provided = new Set(["persistence"])
 
 /**
- * A plugin from its definition.
+ * Creates a plugin from its definition.
  *
  * @throws InvalidPlugin
  * @example Persistence of one's own
@@ -85,7 +83,7 @@ export const make = (definition: Omit<Plugin, "_tag" | "enzymes"> & { readonly e
 }
 
 /**
- * Whether a module's export is a plugin.
+ * Tests whether a module's export is a plugin.
  *
  * @category guards
  * @since 0.1.0
