@@ -1,6 +1,5 @@
 /**
- * Runs aside: runs of creators that only say what these start, over the state
- * of the moment.
+ * Isolated runs: runs of parent nodes that only determine their children, over the current state.
  *
  * @module
  */
@@ -8,31 +7,31 @@ import * as Address from "../cell/Address.ts"
 import type { Definition } from "../scheduler/Definition.ts"
 import type { Draft } from "../stage/Draft.ts"
 
-/** Where the run looked, and what it wrote. */
+/** The reads and writes of the run. */
 type Log = Pick<Draft, "own" | "reads">
 
 /**
- * One run aside, while it is under way.
+ * One isolated run in progress.
  *
  * @category models
  * @since 0.1.0
  */
 export class Aside {
-  /** What it started so far. */
+  /** The children started so far. */
   readonly started = new Map<string, Definition>()
   private readonly draft: Log
   private readonly keys = new Set<string>()
   private readonly lists = new Set<string>()
-  /** How many of the draft's reads these sets hold. */
+  /** The number of the draft's reads that these sets include. */
   private noted = 0
-  /** What it read is not what is there any more: it does not say what another run would start. */
+  /** Whether a document that it read has changed since, so that another run could start other children. */
   isStale = false
 
   constructor(draft: Log) {
     this.draft = draft
   }
 
-  /** Another node made something else of a document. */
+  /** Handles the change of a document by another node. */
   changed(key: string): void {
     const { own, reads } = this.draft
     for (; reads !== undefined && this.noted < reads.length; this.noted++) {

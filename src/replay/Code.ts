@@ -1,11 +1,9 @@
 /**
- * The code of a replay: enzymes and nodes as they were in a beat.
+ * The code of a replay: the enzymes and nodes that were active in a beat.
  *
- * A module that runs now serves where its digest is the one of then; any other
- * comes from its text, which the store keeps as long as a beat that ran it. Where
- * that cannot be brought back, what runs now under its name has to do. Enzymes and
- * nodes that came from no module are those of now. Nothing that is gathered here takes
- * part in a live beat. (Architecture, section 4.)
+ * A module that runs now is used if its digest equals the recorded one. Other modules are restored from their texts,
+ * which the store keeps as long as a beat that ran them. If the text is gone, the current module of that name is used.
+ * Enzymes and nodes without a module are the current ones. A live beat never uses the code gathered here.
  *
  * @module
  */
@@ -21,30 +19,30 @@ import type { Definition } from "../scheduler/Definition.ts"
 import { moduleOf } from "../scheduler/Piece.ts"
 import type { Past } from "./Past.ts"
 
-/** What stands for the node of a name. */
+/** Returns the key of a node. */
 const ofNode = (name: string): string => `node ${name}`
 
-/** An enzyme of then, and its module. */
+/** An enzyme of the recorded beat, and its module. */
 type Found = Pick<Entry, "enzyme" | "code">
 
 /**
- * The enzymes and nodes that were active, beat by beat.
+ * The active enzymes and nodes, beat by beat.
  *
  * @category models
  * @since 0.1.0
  */
 export class Code {
-  /** Those of the newest beat that was looked at. */
+  /** The enzymes of the newest beat loaded. */
   enzymes: Enzymes
-  /** Modules whose place another one's code took in a beat that was looked at, because theirs is not to be had. */
+  /** Modules that were replaced by other code in a loaded beat, because their own is unavailable. */
   readonly replaced = new Set<string>()
   private readonly archive: Archive
   private readonly active: Map<string, Modules.Module>
-  /** What was brought back, or why it was not, by the digest of its text. */
+  /** Restored modules, or the reason why a module is unavailable, by the digest of its text. */
   private readonly recalled = new Map<string, Recalled | string>()
-  /** Nodes that came from modules, by their names. */
+  /** Nodes with a module, by name. */
   private nodes = new Map<string, Definition>()
-  /** What of then is not to be had, and why, by the names of its enzymes and nodes. */
+  /** Unavailable enzymes and nodes of the recorded beat, by name, with the reason. */
   private absent = new Map<string, string>()
 
   private constructor(archive: Archive, active: Map<string, Modules.Module>) {
@@ -53,14 +51,14 @@ export class Code {
     this.enzymes = archive.enzymes
   }
 
-  /** The code that the first beat of a replay found active. */
+  /** Returns the active code of the first beat of a replay. */
   static async before(archive: Archive, past: Past, documents: Documents): Promise<Code> {
     const code = new Code(archive, Modules.named(past, documents))
     await code.gather()
     return code
   }
 
-  /** Goes on to the beat of an entry. */
+  /** Continues to the beat of an entry. */
   async see(entry: Journal.Parsed): Promise<void> {
     const modules = Journal.modules(entry)
     if (modules.length === 0) return
@@ -72,8 +70,8 @@ export class Code {
   }
 
   /**
-   * Why a beat does not come out as it did, where that is for its code: what ran in it, then or now, and is not to be had
-   * as it was. `made` is the entry that the replay made, where it made one.
+   * Returns the modules that may explain a difference: code that ran in the beat, in the recording or the replay, and
+   * is not available unchanged. `made` is the entry that the replay made, if it made one.
    */
   missing(entry: Journal.Parsed, made: Journal.Parsed | undefined): ReadonlyArray<string> {
     const lines = [...Journal.ownRuns(entry), ...made === undefined ? [] : Journal.ownRuns(made)].filter(isRun)
@@ -92,13 +90,13 @@ export class Code {
     return [...missing]
   }
 
-  /** The node of this name in the newest beat that was looked at. */
+  /** Returns the node of this name in the newest beat loaded. */
   node(name: string): Definition | undefined {
     const live = this.archive.nodes.get(name)
     return this.nodes.get(name) ?? (live?.code === undefined ? live?.definition : undefined)
   }
 
-  /** Makes the registry of then: of what is there, as far as it is. */
+  /** Builds the registry of the recorded beat from the available code. */
   private async gather(): Promise<void> {
     const live = Map.groupBy(this.archive.enzymes.all(), ({ code, name }) => code === undefined ? "" : name)
     this.absent = new Map()
@@ -136,11 +134,11 @@ export class Code {
     this.replaced.add(name)
   }
 
-  /** The enzymes of one name, from the modules that run now and from texts that are kept. */
+  /** Returns the enzymes of one name, from current modules and from stored texts. */
   private async find(name: string, digests: ReadonlyArray<string>, live: ReadonlyArray<Entry>): Promise<ReadonlyArray<Found> | string> {
     const left = new Map<string, Array<Found>>()
     for (const digest of new Set(digests)) {
-      // A module may bring several enzymes of one name; which they were is known where all of them ran.
+      // A module may export several enzymes of one name; they can be told apart only if all of them ran.
       const count = digests.filter((other) => other === digest).length
       const running = live.filter(({ code }) => code!.hash === digest)
       if (running.length === count) {
@@ -176,7 +174,7 @@ export class Code {
   }
 }
 
-/** Takes enzymes in; answers why not, where one of them is refused today. */
+/** Registers enzymes. Returns the reason if one of them is refused today. */
 const registered = (enzymes: Enzymes, found: ReadonlyArray<{ readonly enzyme: Enzyme; readonly code: Origin | undefined }>): string | undefined => {
   try {
     for (const { code, enzyme } of found) enzymes.register(enzyme, code)
@@ -187,7 +185,7 @@ const registered = (enzymes: Enzymes, found: ReadonlyArray<{ readonly enzyme: En
   }
 }
 
-/** Outcomes that the runtime settled without running anything. */
+/** Outcomes that the runtime decides without a run. */
 const settled: ReadonlySet<unknown> = new Set(["enzyme/gone", "signal/storm"])
 
 const isRun = (line: Journal.RunLine): boolean => !settled.has(line[4]) && !line[1].startsWith("space:")

@@ -1,5 +1,5 @@
 /**
- * Differences: where a beat that was run again did not come out the same.
+ * Differences between a recorded beat and its replay.
  *
  * @module
  */
@@ -7,25 +7,25 @@ import * as Journal from "../kernel/model/Journal.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
 
 /**
- * The first thing that differs.
+ * The first difference.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Difference {
   readonly beat: number
-  /** The enzyme whose run differs, or that wrote what does; `undefined` where none did. */
+  /** The enzyme with a different run, or the writer of a different value; `undefined` if there is none. */
   readonly enzyme: string | undefined
-  /** The address whose value differs; `undefined` where something else does. */
+  /** The address of a different value; `undefined` for any other difference. */
   readonly address: string | undefined
   readonly what: string
-  /** What the journal says, and what the replay made; `absent` where there is nothing. */
+  /** The recorded value and the replayed one; `absent` if there is none. */
   readonly recorded: string
   readonly replayed: string
 }
 
 /**
- * The first difference between an entry and the one that a replay made; `undefined` where they are the same.
+ * Returns the first difference between an entry and its replay; `undefined` if they are equal.
  *
  * @category getters
  * @since 0.1.0
@@ -38,7 +38,7 @@ export const between = (recorded: JournalRow, replayed: JournalRow): Difference 
 }
 
 /**
- * The difference that a beat makes which failed in the replay.
+ * Returns the difference of a beat that failed in the replay.
  *
  * @category constructors
  * @since 0.1.0
@@ -55,7 +55,7 @@ export const failed = (beat: number, error: unknown): Difference => ({
 const entryDiffers = ({ beat }: JournalRow, what: string, [recorded, replayed]: readonly [string, string]): Difference =>
   ({ beat, enzyme: undefined, address: undefined, what, recorded, replayed })
 
-/** The first run that ended otherwise, or sent something else. */
+/** Returns the first run with a different outcome or different signals. */
 const ofRuns = (before: Journal.Parsed, after: Journal.Parsed): Difference | undefined => {
   for (let i = 0; i < Math.max(before.runs.length, after.runs.length); i++) {
     const [was, is] = [before.runs[i], after.runs[i]]
@@ -66,7 +66,7 @@ const ofRuns = (before: Journal.Parsed, after: Journal.Parsed): Difference | und
   return undefined
 }
 
-/** The first cell that came out otherwise. */
+/** Returns the first cell with a different value. */
 const ofCells = (before: Journal.Parsed, after: Journal.Parsed): Difference | undefined => {
   const cells = new Map(after.cells.map((cell) => [cell[0], cell]))
   for (const cell of before.cells) {
@@ -86,7 +86,7 @@ const ofCell = (entry: Journal.Parsed, was: Journal.CellLine | undefined, is: Jo
 
 const text = (value: unknown): string => value === undefined ? "absent" : JSON.stringify(value)
 
-/** The texts from where they part, cut short. */
+/** Returns both texts from their first difference on, truncated. */
 const firstDifference = (a: string, b: string): readonly [string, string] => {
   let at = 0
   while (at < a.length && a[at] === b[at]) at++

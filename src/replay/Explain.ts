@@ -1,8 +1,7 @@
 /**
- * Explanations: why an enzyme ran in a beat, or did not.
+ * Explanations: the reason why an enzyme ran in a beat, or did not.
  *
- * What ran stands in the journal; why something did not is found by asking the
- * registry and the bindings of that beat once more. (Architecture, section 9.)
+ * The journal records runs. To explain a missing run, the registry and the bindings of that beat are queried again.
  *
  * @module
  */
@@ -17,29 +16,31 @@ import type { Enzyme } from "../registry/Enzyme.ts"
 import type { Entry } from "../registry/Registry.ts"
 import * as Replay from "./Replay.ts"
 
-/** Why an enzyme did what it did for one signal of a beat. */
+/** The explanation of an enzyme's handling of one signal. */
 export interface Explanation {
   readonly id: string
   readonly signal: string | undefined
   readonly target: string | undefined
   /**
-   * `ran`, `retry`, `dead`, `fatal` and `conflict` tell how its run ended; `shared` that an equal impulse ran for it; the others
-   * why it did not run: `no-match`, `not-bound`, `masked`, `cycle`, `other-attempt`, `not-registered`, or `unknown` where the beat cannot be run again.
+   * The verdict. `ran`, `retry`, `dead`, `fatal` and `conflict` are the outcomes of its run. `shared` means that an
+   * equal impulse ran for it. `no-match`, `not-bound`, `masked`, `cycle`, `other-attempt` and `not-registered` are
+   * reasons why it did not run. `unknown` means that the beat cannot be replayed.
    */
   readonly verdict: string
   readonly detail: string
 }
 
-/** What became of an enzyme in a beat. */
+/** The explanations of an enzyme in a beat. */
 export interface Explained {
   readonly beat: number
   readonly enzyme: string
-  /** One for each signal that the beat captured; none for a beat that captured none. */
+  /** One explanation per captured signal; empty for a beat that captured none. */
   readonly signals: ReadonlyArray<Explanation>
 }
 
 /**
- * Explains what an enzyme did in a beat, signal by signal; `undefined` for a beat that the journal does not hold.
+ * Explains the runs of an enzyme in a beat, signal by signal; resolves to `undefined` if the journal does not contain
+ * the beat.
  *
  * @category combinators
  * @since 0.1.0
@@ -59,7 +60,7 @@ export const explain = async (archive: Archive, beat: number, enzyme: string): P
   return { beat, enzyme, signals }
 }
 
-/** What the entry alone tells of a signal, where its beat cannot be run again. */
+/** Explains a signal from the entry alone, if its beat cannot be replayed. */
 const fromEntry = (entry: Journal.Parsed, { enzyme, input, place }: { readonly input: Journal.In; readonly place: number; readonly enzyme: string }): Explanation => {
   const line = lineOf(entry, place, enzyme)
   const told: Verdict = line === undefined
@@ -75,7 +76,7 @@ interface Question {
   readonly enzyme: string
   readonly entries: ReadonlyArray<Entry>
   readonly entry: Journal.Parsed
-  /** The signal's place in the entry. */
+  /** The signal's index in the entry. */
   readonly input: number
   readonly table: BindingTable
 }
@@ -89,7 +90,7 @@ const verdict = (captured: Captured, question: Question): Verdict => {
 
 const reasons = { retry: "after it asked for another", stuck: "after one that came to no end", gate: "after a gate opened", conflict: "after a conflict", redelivery: "sent again from the dead letters" } as const
 
-/** How a run ended. */
+/** Returns the outcome of a run. */
 const ended = (line: Journal.RunLine, again: Again | undefined): Verdict => {
   const attempt = again === undefined ? "" : ` It was attempt ${again.attempt}, ${reasons[again.why]}.`
   if (typeof line[2] === "object") return { verdict: "ran", detail: `It took the signal and was well.${attempt}` }
@@ -99,7 +100,7 @@ const ended = (line: Journal.RunLine, again: Again | undefined): Verdict => {
   return { verdict: line[2], detail: `It ended with ${line[3]} (${line[4]}).${attempt}` }
 }
 
-/** Why there was no run. */
+/** Returns the reason for a missing run. */
 const absent = ({ flight: { discarded, signal }, pending: { again }, resolution }: Captured, { enzyme, entries, table }: Question): Verdict => {
   if (discarded) return { verdict: "discarded", detail: "A rollback dropped the signal, as its qos says." }
   if (again !== undefined) return { verdict: "other-attempt", detail: `Only ${again.enzyme} ran again for this signal; ${enzyme} was done with it, or never took it.` }
@@ -113,7 +114,7 @@ const absent = ({ flight: { discarded, signal }, pending: { again }, resolution 
   return signal.target === undefined ? { verdict: "no-match", detail: "It was not active in this beat." } : unbound(enzyme, signal.target, { declared: matching[0]!.enzyme, table })
 }
 
-/** For a target: whether the enzyme is bound nowhere above it, or was withdrawn. */
+/** Decides, for a target, whether the enzyme is unbound on its ancestors or withdrawn. */
 const unbound = (enzyme: string, target: string, { declared, table }: { readonly declared: Enzyme; readonly table: BindingTable }): Verdict => {
   const { id } = Address.ofKey(target)
   for (let cell = id; cell !== "/"; cell = Address.parent(cell)) {

@@ -1,12 +1,12 @@
 /**
- * What cannot be run again, which is something else than what comes out otherwise.
+ * The error of a beat that cannot be replayed, as opposed to one with a different result.
  *
  * @module
  */
 import * as Schema from "effect/Schema"
 
 /**
- * Why a beat cannot be run again.
+ * The reason why a beat cannot be replayed.
  *
  * @category errors
  * @since 0.1.0

@@ -1,10 +1,8 @@
 /**
- * The past of a space: its state as it was before a beat, and from there as a
- * replay makes it.
+ * The historic store of a replay: the state of a space before a beat, and then the state that the replay makes.
  *
- * The journal holds what each document was before it changed, so the state
- * before beat N is the present with the changes from N on taken back. What the
- * replay appends is laid over that; the space itself is not touched.
+ * The journal holds the previous version of each changed document. The state before beat N is therefore the present
+ * with the changes from N on undone. The changes of the replay are laid over it; the space itself is not modified.
  *
  * @module
  */
@@ -17,7 +15,7 @@ import type { Anchor, Batch, BlobPart, BlobWriter, Head, JournalRow, SpaceStore 
 import { NotReplayable } from "./NotReplayable.ts"
 
 /**
- * A store in which beat `from` is the next to come.
+ * A store with `from` as its next beat.
  *
  * @category models
  * @since 0.1.0
@@ -26,23 +24,23 @@ export class Past implements SpaceStore {
   readonly space: string
   readonly epoch: number
   readonly place: string
-  /** What the newest step of the replay made. */
+  /** The row that the newest step of the replay made. */
   made: JournalRow | undefined
-  /** Content that was asked for and is nowhere, not even in the present. */
+  /** Content that a run requested and that is gone, even in the present. */
   absent: string | undefined
   private readonly source: Archive["store"]
   private readonly limit: number
-  /** Documents that differ from the present: as they were, and later as the replay made them. */
+  /** Documents that differ from the present: first in their historic version, later as the replay wrote them. */
   private readonly texts = new Map<string, string | undefined>()
-  /** Characters of these. */
+  /** The number of characters of these documents. */
   private size = 0
   /** Content that no beat had captured or made yet. */
   private readonly unseen = new Set<string>()
   private newest: Head
-  /** The beat up to which the present is taken back. */
+  /** The beat down to which the present is undone. */
   private undone: number
 
-  /** The past of a space before a beat. */
+  /** Creates the store of a space as it was before a beat. */
   static async before(archive: Archive, from: number): Promise<Past> {
     const past = new Past(archive.store, { from, limit: archive.settings.limits.pastBytes })
     await past.takeBack(archive)
@@ -59,7 +57,7 @@ export class Past implements SpaceStore {
     this.newest = before(source, from)
   }
 
-  /** Takes back what the space did since, in turns with what it goes on to do; with ever fewer turns, so that it comes to an end. */
+  /** Undoes the changes of the space, alternating with its new beats. The turns become fewer, so that the loop ends. */
   private async takeBack({ rest }: Archive): Promise<void> {
     for (let share = 1; this.undone < this.source.head().beat; share *= 2) {
       let taken = 0
@@ -72,7 +70,7 @@ export class Past implements SpaceStore {
     }
   }
 
-  /** Takes back what the space did while a replayed run waited. */
+  /** Undoes the beats that the space ran while a replayed run waited. */
   private catchUp(): void {
     if (this.undone < this.source.head().beat) for (const row of this.since()) this.undo(row)
   }
@@ -84,7 +82,7 @@ export class Past implements SpaceStore {
     this.undone = beat
   }
 
-  /** What changed documents that are not yet taken back has to be known. */
+  /** Checks that the journal still has all beats that are not undone yet. */
   private checkKept(): void {
     const { beat } = this.source.anchor()
     if (beat <= this.undone) return
@@ -124,7 +122,7 @@ export class Past implements SpaceStore {
     const names = new Set(this.source.children(scope, id))
     const folder = Address.child(id, "")
     for (const [key, text] of this.texts) {
-      // Most lie elsewhere, and to take an address apart costs more than to see that.
+      // Most documents are elsewhere, and this test costs less than parsing an address.
       if (!key.startsWith(folder)) continue
       const address = Address.ofKey(key)
       if (address.scope !== scope || Address.parent(address.id) !== id) continue
@@ -167,7 +165,7 @@ export class Past implements SpaceStore {
     return bytes && partOf(bytes, part)
   }
 
-  /** Readers look at the present alone. */
+  /** Readers use the present only. */
   isCode(): boolean {
     return false
   }
@@ -181,12 +179,12 @@ export class Past implements SpaceStore {
     return []
   }
 
-  /** From now on runs see this content. */
+  /** Makes content visible to runs from now on. */
   see(hashes: ReadonlyArray<string>): void {
     for (const hash of hashes) this.unseen.delete(hash)
   }
 
-  /** A replay has no next moment. */
+  /** A replay has no wake time. */
   setDue(): void {}
 
   append({ blobs, cells, entry }: Batch): void {
@@ -236,10 +234,10 @@ export class Past implements SpaceStore {
   }
 }
 
-/** The head as it was before a beat. */
+/** Returns the head before a beat. */
 const before = (source: Archive["store"], from: number): Head => {
   const head = source.head()
-  // The beat itself may have been empty, or be trimmed: what counts is the first row from there on.
+  // The beat itself may have been empty or pruned, so the first row from there on counts.
   for (const row of source.scanJournal(from, head.beat)) return { beat: from - 1, clock: 0, hash: Journal.parse(row.text).prev }
   return { ...head, beat: from - 1 }
 }

@@ -1,9 +1,7 @@
 /**
- * The derivation of a replay: the nodes that the journal says ran, in the order
- * in which their runs ended.
+ * The derivation of a replay: it runs the nodes that the journal lists, in the order in which their runs ended.
  *
- * Which nodes ran is taken as it was; what they read and made of it is done
- * again, and has to come out the same. (Architecture, section 9.)
+ * The list of nodes is taken from the journal. Their reads and results are computed again, and must be equal.
  *
  * @module
  */
@@ -37,16 +35,16 @@ import { NotReplayable } from "./NotReplayable.ts"
 import { RecordedLineage } from "./RecordedLineage.ts"
 import { RecordedRun } from "./RecordedRun.ts"
 
-/** What a node made of a document, before it joins the stage. */
+/** The result of a node for a document, before it joins the stage. */
 interface Made {
   readonly document: Document | undefined
   readonly line: number
 }
 
-/** A node that was started, as a line names it. */
+/** A started node, as a line names it. */
 export type Started = Pick<NodeLine, "name" | "parent" | "made">
 
-/** Of a failed run. */
+/** The details of a failed run. */
 interface Failed {
   readonly name: string
   readonly output: string | undefined
@@ -54,7 +52,7 @@ interface Failed {
 }
 
 /**
- * Runs what an entry says that ran.
+ * Runs the nodes that an entry lists.
  *
  * @category models
  * @since 0.1.0
@@ -64,18 +62,18 @@ export class RecordedDerivation implements Derivation {
   private recorded: ReadonlyArray<NodeRunLine> = []
   private cells: ReadonlyArray<CellLine> = []
   private recalled: ReadonlyMap<number, Standpoint> = new Map()
-  /** Nodes that failed, which is told of after all is merged. */
+  /** Failed nodes, reported after all runs are merged. */
   private readonly failed: Array<Failed> = []
   restless: ReadonlyArray<NamedNode> = []
   refused: ReadonlyArray<NamedNode> = []
   private work: BeatWork | undefined
   private made = new Map<string, Made>()
-  /** What runs made of the nodes that they started; and where that of the run under way goes. */
+  /** The definitions of started nodes; and the destination of the current run's children. */
   private readonly children = new Map<string, Definition>()
   private started = this.children
-  /** Runs aside that are under way, by their creators' names. */
+  /** Isolated runs in progress, by their parents' names. */
   private readonly asides = new Map<string, Aside>()
-  /** The place whose lines are run; and the line whose creator was run aside and did not say what it is, or -1. */
+  /** The index of the lines that run; and the line of an isolated parent that did not define the child, or -1. */
   private at = 0
   private missed = -1
   lines: Array<NodeLine> = []
@@ -86,7 +84,7 @@ export class RecordedDerivation implements Derivation {
     this.code = code
   }
 
-  /** The entry whose beat is to run next. */
+  /** Loads the entry of the next beat. */
   load(entry: Parsed): void {
     const { aside = [], cells, nodes = [], refused = [], restless = [] } = entry
     this.secluded = aside.map(lineOf)
@@ -98,13 +96,16 @@ export class RecordedDerivation implements Derivation {
     this.restless = restless
   }
 
-  /** The nodes of an entry, or some of them, that were made what they are before the replay began, while their creators did not stand by that any more; by that beat. */
+  /**
+   * Returns nodes of an entry that started before the replay began, by the beat of their start. Only nodes that their
+   * parents would not start again are included.
+   */
   unknown({ beat, nodes = [] }: Parsed, names?: ReadonlySet<string>): ReadonlyMap<number, ReadonlyArray<Started>> {
     const started = nodes.map(lineOf).filter(({ made = UNENDED, name }) => made !== UNENDED && made < beat && !this.children.has(name) && names?.has(name) !== false)
     return Map.groupBy(started, ({ made }) => made!)
   }
 
-  /** Takes over what runs of a beat that was replayed aside made of these; answers the first that none of them started. */
+  /** Takes over the children that an isolated beat defined. Returns the first node that none of its runs started. */
   learn(aside: RecordedDerivation, nodes: ReadonlyArray<Started>): Started | undefined {
     for (const { name } of nodes) {
       const definition = aside.children.get(name)
@@ -125,7 +126,7 @@ export class RecordedDerivation implements Derivation {
     this.failed.length = 0
     work.stage.lineage = this.lineage
     this.before({ run: Derivations.FIRST })
-    // Failures of these runs are told by others.
+    // Failures of these runs are reported by others.
     this.failed.length = 0
   }
 
@@ -136,7 +137,7 @@ export class RecordedDerivation implements Derivation {
     stage.aside = this.seclude(this.secluded.filter(({ at }) => at === run))
   }
 
-  /** Makes the node runs again that one handling sees alone. */
+  /** Replays the node runs that only one handling sees. */
   private seclude(lines: ReadonlyArray<NodeLine>): Own | undefined {
     if (lines.length === 0) return undefined
     const { moment: { beat }, nodeDrafts } = this.work!
@@ -180,21 +181,21 @@ export class RecordedDerivation implements Derivation {
     this.work = undefined
   }
 
-  /** Runs the lines of one place. */
+  /** Runs the lines of one index. */
   private runAll(at: number): void {
     this.at = at
     for (let next = this.next; next !== undefined; next = this.next) {
       const line = lineOf(next)
       const before = this.lines.length
       const definition = this.definitionOf(line)
-      // A run aside that says what a node is may have had it run, too.
+      // An isolated run that defines a node may have run it, too.
       if (this.lines.length === before) this.runLine(next, line, definition)
     }
   }
 
   /**
-   * Before a run aside reads: runs the lines that ended until then, as far as it is known what these nodes are. So a creator finds what its children
-   * made, and one run aside does for all of them.
+   * Before an isolated run reads, runs the known nodes that had ended until then. So a parent sees its children's
+   * results, and one isolated run defines all of them.
    */
   private catchUp(aside: Aside): void {
     for (let next = this.next; next !== undefined && !aside.isStale && !this.asides.has(next[0]); next = this.next) {
@@ -226,7 +227,7 @@ export class RecordedDerivation implements Derivation {
     if (Derivations.isTold(ended)) this.failed.push({ name: line.name, output: definition?.output, error: error! })
   }
 
-  /** A run of a node that nobody needs to know again: what it made stands in the entry. */
+  /** Adopts a run that does not have to be repeated: its results are in the entry. */
   private adopt({ error, made, name }: NodeLine): NodeLine["error"] {
     if (made === undefined || made === UNENDED) throw new NotReplayable({ beat: this.work!.moment.beat, code: "replay/code", reason: `node "${name}" ran in it and is not registered. Bring back its code` })
     const writer = Derivations.writerOf(this.work!, this.lines.length)
@@ -270,7 +271,7 @@ export class RecordedDerivation implements Derivation {
     return new Draft(this.view, moment, { run, envelope: definition.envelope, serializable: false, pieces, labels, surface: definition })
   }
 
-  /** What runs start is known by its name when it runs itself. */
+  /** Registers a child by its name, for its own runs. */
   private start(parent: Definition, node: Startable | string, inputs: unknown): string {
     const definition = typeof node === "string" ? this.piece(node, inputs) : node as Definition
     const above = this.work!.labels?.starting(parent, definition)
@@ -291,7 +292,7 @@ export class RecordedDerivation implements Derivation {
     for (const aside of this.asides.values()) aside.changed(key)
   }
 
-  /** What was made since this was asked last, as far as it is not what is there. */
+  /** Returns the results since the last call that differ from the current documents. */
   private take(): ReadonlyArray<readonly [key: string, made: Made]> {
     const made = [...this.made]
     this.made.clear()
@@ -325,14 +326,17 @@ export class RecordedDerivation implements Derivation {
     }
   }
 
-  /** A piece, from its cell: it runs while that is there. */
+  /** Returns a piece from its cell, while that exists. */
   private pieceOf(name: string): Definition | undefined {
     const started = Pieces.fromCell(Pieces.keyOf(name), this.visible(Pieces.keyOf(name)))?.started
     const module = this.code.node(Piece.moduleOf(name))
     return started === undefined || module === undefined ? undefined : Pieces.nodeOf(name, started, { module, hash: this.work!.moment.hash })
   }
 
-  /** A module's node; or one that another started, which is run aside to say what it starts where another run would start the same, or is under way. */
+  /**
+   * Returns a module's node, or one that another node started. Its parent then runs isolated, if another run would
+   * start the same child, or is in progress.
+   */
   private definitionOf({ made, name, parent }: Started, isUnderWay = made === UNENDED): Definition | undefined {
     if (parent === undefined) return Piece.isPiece(name) ? this.pieceOf(name) : this.code.node(name)
     const known = this.children.get(name)
@@ -348,14 +352,14 @@ export class RecordedDerivation implements Derivation {
     const creator = this.definitionOf({ name: creatorName, parent: above, made: isStarting ? UNENDED : undefined }, isUnderWay)
     if (creator === undefined || this.lines.length > before) return undefined
     const started = this.aside(creator, isUnderWay)
-    // What the run under way makes of others holds from its end on.
+    // Children of the run in progress are valid from its end on.
     if (made === undefined) for (const [name, definition] of started) this.children.set(name, definition)
     const definition = started.get(name)
     if (definition === undefined && this.lines.length === before) this.missed = before
     return definition
   }
 
-  /** What a run of a node would start now; or, of one that is under way, starts while the lines of its children are run with it. */
+  /** Returns the children that a run of a node would start now; for a run in progress, its children's lines run with it. */
   private aside(creator: Definition, isUnderWay: boolean): ReadonlyMap<string, Definition> {
     const before = this.started
     const draft = this.draft(creator, 0)
@@ -366,7 +370,7 @@ export class RecordedDerivation implements Derivation {
       const { run } = creator
       run(new RecordedRun(draft, { beforeRead: isUnderWay ? () => this.catchUp(aside) : undefined }))
     } catch {
-      // What it started until then is known all the same.
+      // Children started before the failure are known all the same.
     }
     this.asides.delete(creator.name)
     this.started = before
@@ -374,7 +378,7 @@ export class RecordedDerivation implements Derivation {
   }
 }
 
-/** What a recorded line says, as far as that is known before its run. */
+/** Decodes a recorded line, as far as possible before its run. */
 const lineOf = ([name, at, above = 0, tag, code]: NodeRunLine): NodeLine => {
   const [parent, made] = typeof above === "object" ? above : [above === 0 ? undefined : above, undefined]
   return { name, at, parent, made, error: tag === undefined ? undefined : { tag, code: code!, message: "" } }

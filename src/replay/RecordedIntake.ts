@@ -1,5 +1,5 @@
 /**
- * The intake of a replay: a beat's input, from its journal entry.
+ * The input of a replayed beat, from its journal entry.
  *
  * @module
  */
@@ -24,7 +24,7 @@ import { NotReplayable } from "./NotReplayable.ts"
 import type { Past } from "./Past.ts"
 
 /**
- * Gives the input of one entry after the other.
+ * Returns the input of one entry after another.
  *
  * @category models
  * @since 0.1.0
@@ -33,9 +33,9 @@ export class RecordedIntake implements Intake {
   private readonly archive: Archive
   private readonly past: Past
   private entry: Parsed | undefined
-  /** The entry that was asked for last: what one beat sent is mostly captured together. */
+  /** The last sending entry requested: the signals of one beat are mostly captured together. */
   private sender: Parsed | undefined
-  /** The inputs of each flight: several of its enzymes may run again in one beat. */
+  /** The inputs of each captured event: several of its enzymes may be retried in one beat. */
   private flights: ReadonlyMap<Flight, ReadonlyArray<number>> = new Map()
 
   constructor(archive: Archive, past: Past) {
@@ -43,7 +43,7 @@ export class RecordedIntake implements Intake {
     this.past = past
   }
 
-  /** The entry whose beat is to run next. */
+  /** Loads the entry of the next beat. */
   load(entry: Parsed): void {
     this.entry = entry
   }
@@ -53,7 +53,7 @@ export class RecordedIntake implements Intake {
     this.past.see(content)
     const modules = Journal.modules(this.entry!)
     const digests = new Set(modules.flatMap(({ digests }) => digests))
-    // Their bytes are in the store that the past looks at.
+    // Their bytes are in the historic store.
     const texts = made.filter((hash) => digests.has(hash)).map((hash) => ({ hash, bytes: none }))
     const entry = this.entry!
     const active = { modules, descriptions: Journal.descriptions(entry), titled: Journal.titled(entry), texts }
@@ -91,7 +91,7 @@ export class RecordedIntake implements Intake {
     })
   }
 
-  /** It stands among the control input. */
+  /** It is part of the control input. */
   own(): ReadonlyArray<Control> {
     return []
   }
@@ -135,19 +135,22 @@ export class RecordedIntake implements Intake {
     return this.entry!.retired ?? []
   }
 
-  /** Whoever listened then may not be there any more. */
+  /** The listeners of the recorded beat may be gone. */
   hears(signal: string, place: string): boolean {
     return this.entry!.sent?.some(([, path, , , [payload]]) => path === signal && payload === place) === true
   }
 
-  /** Why another space never took a signal, as it was recorded. */
+  /** Returns the recorded reason why another space never accepted a signal. */
   private undelivered({ to }: Signal, input: number): Signals.Undelivered | undefined {
     if (to === undefined) return undefined
     const [, , , tag, code] = this.entry!.runs.find((line) => line[0] === input)!
     return { tag: tag as string, code: code as string, message: "" }
   }
 
-  /** What the host decided is taken as it was: a run that took too long, or sent more than could wait, and one that aborted the beat before. */
+  /**
+   * Decisions of the host are taken from the journal: a run that exceeded its time, too many signals, and a run that
+   * aborted the beat before.
+   */
   settled(flight: Flight, key: string): Outcome | undefined {
     const inputs = this.flights.get(flight)
     let run = -1
@@ -157,21 +160,21 @@ export class RecordedIntake implements Intake {
       if (inputs?.includes(i) !== true || enzyme !== key) continue
       const label = Labelling.at(this.entry!.labels?.runs, run)
       if (kind === "fatal") return { kind, tag: tag as string, code: code as string, message: "", label }
-      // An author's error may have such a code, and is dead at once, so each stays what it was.
+      // An author's error may have such a code and is dead at once, so each outcome is kept.
       if ((kind === "retry" || kind === "dead") && Run.isHosts(code)) return { kind, tag: tag as string, code: code as string, message: "", label }
     }
     return undefined
   }
 
   putBack(): void {
-    // A replayed beat that is aborted differs from the one that was committed, and is told as that.
+    // An aborted beat differs from the committed one, and is reported as that difference.
   }
 
   committed(): void {
     this.flights = new Map()
   }
 
-  /** A captured signal, with the payload that it was sent with. */
+  /** Returns a captured signal, with the payload of its sender. */
   private signal(input: In): Signal {
     if (Array.isArray(input)) {
       const [id, signal, target, ...payload] = input as readonly [string, string | 0, string | 0, unknown?]
@@ -193,7 +196,7 @@ export class RecordedIntake implements Intake {
     return new NotReplayable({ beat: this.entry!.beat, code, reason })
   }
 
-  /** A signal that a run sent, from the entry of the beat that sent it. */
+  /** Returns a signal of a run, from the entry of the sending beat. */
   private emitted(id: string): Signal {
     const { clock, runs, sent: awaited = [] } = this.entryOf(Number(id.split(".")[0]))
     for (const [other, signal, target, awaits, [payload]] of awaited) {

@@ -1,9 +1,8 @@
 /**
- * The lineage of a replay: which runs lost because what they read derives from
- * a document that another run had written.
+ * The lineage of a replay: the runs that lost through a derived cell, because another run had written one of its
+ * sources.
  *
- * A replay has no graph to find that out again, so the journal says it.
- * (Architecture, sections 3 and 9.)
+ * A replay has no graph to compute this, so the journal records it.
  *
  * @module
  */
@@ -14,7 +13,7 @@ import type { Lineage, Origins } from "../stage/ReadLog.ts"
 const whole: Path = []
 
 /**
- * The runs of a beat, as its entry says.
+ * The runs of a beat, from its entry.
  *
  * @category models
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * Recorded runs: the transaction of a node that is run again.
+ * Recorded runs: the transaction of a replayed node.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { Draft } from "../stage/Draft.ts"
 import type { Startable } from "../stage/Transaction.ts"
 
 /**
- * The draft, as far as a node may use it.
+ * The draft, restricted to the calls that a node may make.
  *
  * @category models
  * @since 0.1.0
@@ -22,7 +22,7 @@ export class RecordedRun extends NodeTransaction {
   private readonly beforeRead: () => void
   private readonly standpoint: Standpoint | undefined
 
-  /** `beforeRead` is called before each read; with `standpoint` the run looks from there. */
+  /** `beforeRead` is called before each read; `standpoint` is the recorded clock and state of peeked cells. */
   constructor(draft: Draft, { beforeRead = () => {}, standpoint }: { readonly beforeRead?: (() => void) | undefined; readonly standpoint?: Standpoint | undefined }) {
     super()
     this.draft = draft

@@ -1,9 +1,8 @@
 /**
- * Replay: beats run again on recorded input, and compared with what they made.
+ * Replay: beats run again on recorded input, and compared with their journal entries.
  *
- * The same heartbeat runs, over the state as it was and the input that the
- * journal recorded; each entry that it makes has to be the one that was written,
- * to the byte. (Architecture, section 9.)
+ * The same heartbeat runs over the historic state and the recorded input. Each entry that it makes must equal the
+ * recorded entry to the byte.
  *
  * @module
  */
@@ -32,42 +31,45 @@ import { Past } from "./Past.ts"
 import { RecordedDerivation } from "./RecordedDerivation.ts"
 import { RecordedIntake } from "./RecordedIntake.ts"
 
-/** What a replay found. */
+/** The result of a replay. */
 export interface Replayed {
-  /** The first and the last beat of what was run again. */
+  /** The first and the last replayed beat. */
   readonly from: number
   readonly to: number
-  /** How many beats were run again. */
+  /** The number of replayed beats. */
   readonly beats: number
-  /** Where to go on, where that was as much as one request may; `undefined` at the end. */
+  /** The beat to continue with, if the limit of one request was reached; `undefined` at the end. */
   readonly next: number | undefined
-  /** Modules that the journal names and whose code is not to be had: what runs now ran in their place. */
+  /** Modules named by the journal with unavailable code; the current modules ran instead. */
   readonly changed: ReadonlyArray<string>
-  /** Where the replay first differs; nowhere where every entry came out the same. */
+  /** The first difference; `undefined` if every entry is equal. */
   readonly difference: Difference | undefined
-  /** Where it could not go on: the code that ran is not there, or the journal is not any more. */
+  /** The point at which the replay had to end, because code or journal rows are gone. */
   readonly impossible: Impossible | undefined
 }
 
-/** Why a beat cannot be run again. */
+/** The reason why a beat cannot be replayed. */
 export type Impossible = Pick<NotReplayable, "beat" | "code" | "reason">
 
-/** A replay under way: one beat after the other. */
+/** A replay in progress, one beat after another. */
 interface Rerun {
-  /** The code that its newest beat ran with. */
+  /** The code of its newest beat. */
   readonly code: Code
   readonly derivation: RecordedDerivation
-  /** Runs the beat of an entry, and gives what it did and the entry that it made. Where only some nodes are of `interest`, others may give what the entry says. */
+  /**
+   * Runs the beat of an entry; returns its work and the entry that it made. With `interest`, other nodes may adopt
+   * their recorded results.
+   */
   readonly step: (row: JournalRow, entry: Journal.Parsed, interest?: ReadonlySet<string>) => Promise<{ readonly beat: Beat; readonly made: JournalRow }>
-  /** Why the newest beat may have come out otherwise with the same code, where that may be. */
+  /** Returns a reason other than different code why the newest beat may differ, if there is one. */
   readonly excuse: () => Pick<Impossible, "code" | "reason"> | undefined
 }
 
-/** How many times as long as a run was given it is given in a replay, which shares the host with beats that go on. */
+/** The factor on a run's time limit in a replay, because a replay shares the host with live beats. */
 const PATIENCE = 60
 
 /**
- * Runs the beats from `from`, or from the oldest there is, to `to` again, or as many as one request may.
+ * Replays the beats from `from` (default: the oldest one) to `to`, up to the limit of one request.
  *
  * @category combinators
  * @since 0.1.0
@@ -89,7 +91,7 @@ export const replay = async (archive: Archive, from: number | undefined, to: num
       if (pause !== undefined) await pause
       if (beats === replayBeats) return found(row.beat - 1, { next: row.beat })
       const entry = Journal.parse(row.text)
-      // Pruning goes on meanwhile, and the rows that it took would be passed over.
+      // Pruning continues meanwhile, and would otherwise cause rows to be skipped.
       if (before !== undefined && entry.prev !== before.hash) throw prunedAfter(before.beat)
       before = row
       const { difference, made } = await compared(rerun, { row, entry })
@@ -111,13 +113,13 @@ export const replay = async (archive: Archive, from: number | undefined, to: num
 const prunedAfter = (beat: number): NotReplayable =>
   new NotReplayable({ beat: beat + 1, code: "replay/pruned", reason: "the journal was pruned while it was replayed. Begin with a later one" })
 
-/** A beat as it was written. */
+/** A recorded beat. */
 interface Written {
   readonly row: JournalRow
   readonly entry: Journal.Parsed
 }
 
-/** A beat that is aborted was not, or it would not be in the journal. */
+/** The recorded beat was not aborted, since it is in the journal; so an aborted replay is a difference. */
 const compared = async (rerun: Rerun, { entry, row }: Written, interest?: ReadonlySet<string>): Promise<{ readonly difference: Difference | undefined; readonly made?: Journal.Parsed }> => {
   try {
     const { made } = await rerun.step(row, entry, interest)
@@ -135,14 +137,14 @@ const withoutCode = (beat: number, names: ReadonlyArray<string>): Impossible => 
   reason: `it did not come out the same, and code that ran then is not to be had: ${names.join("; ")}. Bring it back`
 })
 
-/** A beat as it is seen when it runs once more, and the enzymes that were active in it. */
+/** A beat as observed in a replay, and the enzymes that were active in it. */
 export interface Observed {
   readonly work: BeatWork
   readonly enzymes: Enzymes
 }
 
 /**
- * What a beat did, seen by running it once more; `undefined` where that is not possible any more.
+ * Observes a beat by replaying it; resolves to `undefined` if that is impossible.
  *
  * @category combinators
  * @since 0.1.0
@@ -155,7 +157,7 @@ export const observe = async (archive: Archive, row: JournalRow): Promise<Observ
       work = seen
     })
     const { difference, made } = await compared(rerun, { row, entry })
-    // What other code did tells nothing of what was done then.
+    // The results of other code reveal no information about the recorded run.
     if (work === undefined || (difference !== undefined && rerun.code.missing(entry, made).length > 0)) return undefined
     return { work, enzymes: rerun.code.enzymes }
   } catch (error) {
@@ -165,8 +167,8 @@ export const observe = async (archive: Archive, row: JournalRow): Promise<Observ
 }
 
 /**
- * Brings back what creators made of nodes before a replay began, from the beats in which they did. A beat that is run again for that
- * needs to know no more of its own nodes than these creators.
+ * Restores the children that parents started before a replay began, from the beats of these starts. Such a beat is
+ * replayed only as far as the parents need it.
  */
 const recall = async (archive: Archive, derivation: RecordedDerivation, unknown: ReturnType<RecordedDerivation["unknown"]>): Promise<void> => {
   for (const [beat, nodes] of unknown) {
@@ -184,7 +186,7 @@ const recall = async (archive: Archive, derivation: RecordedDerivation, unknown:
   }
 }
 
-/** A replay that begins with the state before a beat. */
+/** Starts a replay from the state before a beat. */
 const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => void): Promise<Rerun> => {
   const past = await Past.before(archive, from)
   const documents = new Documents(past, archive.settings.limits.residentBytes)
@@ -204,11 +206,11 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     space: past.space,
     store: past,
     documents,
-    // What runs send is compared as they send it; when it is captured is told by the entries.
+    // Signals are compared when they are sent; the entries record their capture.
     get inbox() {
       return new Inbox()
     },
-    // So is what was parked.
+    // The same holds for parked signals.
     get parked() {
       return new Parked()
     },
@@ -222,7 +224,7 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     watches: Operating.recall(past, documents, bindings),
     calendar,
     open: Meeting.recall(past, { calendar, documents, tempo: archive.settings.tempo }),
-    // That there were too many is told by the entries.
+    // The entries record overload.
     settings: archive.settings,
     hash: archive.hash,
     seed: () => "",

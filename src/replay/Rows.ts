@@ -1,20 +1,19 @@
 /**
- * Rows of the journal, the newest first.
+ * Iteration over journal rows, newest first.
  *
- * Numbers of empty beats are skipped, so there may be far fewer rows than
- * numbers; they are asked for in windows that grow while nothing is found, and
- * shrink before anything is read, so that few rows are in memory at a time.
+ * Empty beats have no row, so rows may be sparse. They are read in windows that grow while no row is found and shrink
+ * before a row is read. Few rows are therefore in memory at a time.
  *
  * @module
  */
 import type { Archive } from "../kernel/beat/Archive.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
 
-/** Numbers that are asked for at first. */
+/** The initial size of a window, in beats. */
 const WINDOW = 256
 
 /**
- * The rows from a beat down to the oldest.
+ * Iterates from the row of a beat down to the oldest.
  *
  * @category getters
  * @since 0.1.0

@@ -1,9 +1,8 @@
 /**
- * Verification: whether the journal and the store are what the runtime wrote.
+ * Verification of the journal and the store against damage and manipulation.
  *
- * Each entry's digest is that of its text, and each text holds the digest of the
- * entry before; the oldest holds that of the anchor, which is the newest that
- * pruning took. All other rows have checksums. (Architecture, section 9.)
+ * The digest of each entry must match its text, and each text contains the digest of its predecessor. The predecessor
+ * of the oldest entry is the anchor: the newest pruned entry. All other rows have checksums.
  *
  * @module
  */
@@ -15,23 +14,23 @@ import { PersistenceError } from "../persistence/PersistenceError.ts"
 /** A fault of the journal, or of another row of the store. */
 export interface Fault {
   readonly code: "journal/changed" | "store/damaged"
-  /** Of a row of the journal. */
+  /** The beat of a faulty journal row. */
   readonly beat?: number
   readonly reason: string
 }
 
-/** What a verification found. */
+/** The result of a verification. */
 export interface Verification {
-  /** The first and the last beat that were looked at; `undefined` where there are none. */
+  /** The first and the last verified beat; `undefined` if there are none. */
   readonly first: number | undefined
   readonly last: number | undefined
   readonly entries: number
-  /** The first fault; none where the journal holds. */
+  /** The first fault; `undefined` if there is none. */
   readonly fault: Fault | undefined
 }
 
 /**
- * Checks every entry, from the oldest that is kept to the newest, and then each other row of the store.
+ * Verifies every journal entry, from the oldest to the newest, and then all other rows of the store.
  *
  * @category combinators
  * @since 0.1.0
@@ -51,7 +50,7 @@ export const verify = async ({ hash, rest, store }: Pick<Archive, "hash" | "rest
   return found
 }
 
-/** The damage that an error reports; throws any other error. */
+/** Returns the damage that an error reports; rethrows any other error. */
 const damageIn = (error: unknown): string => {
   if (error instanceof PersistenceError && error.reason._tag === "StoreDamaged") return error.reason.detail
   throw error
@@ -77,7 +76,7 @@ const ofJournal = async ({ hash, rest, store }: Pick<Archive, "hash" | "rest" | 
     if (digest !== row.hash) return found(row.beat, `its text has the digest ${digest}, and ${row.hash} was written beside it`)
     const entry = parse(row.text)
     if (entry === undefined || entry.beat !== row.beat) return found(row.beat, "its text is not the entry of this beat")
-    // Meanwhile pruning may have taken what lay between.
+    // Pruning may have removed rows meanwhile.
     if (entry.prev !== before.hash) before = later(before, store.anchor())
     if (entry.prev !== before.hash) return found(row.beat, `it follows an entry with the digest ${entry.prev}, and ${named(before)}`)
     before = row
@@ -90,7 +89,7 @@ const ofJournal = async ({ hash, rest, store }: Pick<Archive, "hash" | "rest" | 
   return { first, last, entries, fault: undefined }
 }
 
-/** The next row, why it cannot be read, or nothing at the end. */
+/** Returns the next row, the reason why it cannot be read, or `undefined` at the end. */
 const read = (rows: Iterator<JournalRow>): JournalRow | string | undefined => {
   try {
     const next = rows.next()
