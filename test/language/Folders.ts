@@ -18,14 +18,27 @@ const sourcesBelow = (top: string): ReadonlyArray<string> =>
     .filter((name) => name.endsWith(".ts") && !/(?:^|\/)(?:node_modules|\.systole|\.data|dist)\//.test(name))
     .map((name) => join(top, name))
 
-/** The shares of each folder that holds sources, and of the house: all of `src`. */
+/** The row of public sources: the files that `src/index.ts` exports, and the plugins. */
+const PUBLIC = "public"
+
+const exported = new Set(
+  Array.from(readFileSync(join(root, "src/index.ts"), "utf8").matchAll(/ from "\.\/([^"]+)"/g), ([, file]) => join("src", file ?? ""))
+)
+
+const isPublic = (path: string): boolean => exported.has(path) || dirname(path) === "plugins"
+
+/** The shares of each folder that holds sources, of public sources, and of the house: all of `src`. */
 export const measured = (): ReadonlyMap<string, Language.Shares> => {
   const figuresOf = (path: string) => Language.measure(readFileSync(join(root, path), "utf8"))
-  const figures = tops.flatMap(sourcesBelow).map((path) => ({ folder: dirname(path), of: figuresOf(path) }))
+  const figures = tops.flatMap(sourcesBelow).map((path) => ({ folder: dirname(path), isPublic: isPublic(path), of: figuresOf(path) }))
   const byFolder = Map.groupBy(figures, ({ folder }) => folder)
-  const house = figures.filter(({ folder }) => folder.startsWith("src")).map(({ of }) => of)
-  const rows = [...byFolder].map(([folder, all]) => [folder, Language.shares(Language.sum(all.map(({ of }) => of)))] as const)
-  return new Map([...rows.sort(([a], [b]) => a < b ? -1 : 1), ["all of src", Language.shares(Language.sum(house))]])
+  const sharesOf = (some: typeof figures) => Language.shares(Language.sum(some.map(({ of }) => of)))
+  const rows = [...byFolder].map(([folder, all]) => [folder, sharesOf(all)] as const)
+  return new Map([
+    ...rows.sort(([a], [b]) => a < b ? -1 : 1),
+    [PUBLIC, sharesOf(figures.filter(({ isPublic }) => isPublic))],
+    ["all of src", sharesOf(figures.filter(({ folder }) => folder.startsWith("src")))]
+  ])
 }
 
 type Best = Readonly<Record<string, Language.Shares>>
@@ -36,7 +49,8 @@ export const best = (): Best => JSON.parse(readFileSync(file, "utf8")) as Best
 /** The limits of a folder: the goals, or the best that it has reached where that falls short of them. */
 export const limits = (folder: string): Language.Shares => {
   const reached = best()[folder]
-  const limit = (name: keyof Language.Shares): number => Math.max(Language.goals[name], reached?.[name] ?? 0)
+  const goals = folder === PUBLIC ? Language.publicGoals : Language.goals
+  const limit = (name: keyof Language.Shares): number => Math.max(goals[name], reached?.[name] ?? 0)
   return Language.shared(limit)
 }
 

@@ -101,6 +101,9 @@ export const sum = (all: ReadonlyArray<Figures>): Figures => all.reduce(plus, me
 /** The limits of the whole house. A folder that is not there yet is held at the best it has reached. */
 export const goals = { indefinitePercent: 1, openings: 0, longSentences: 0, longLines: 0, assertionsPerThousand: 3, citations: 0 } as const
 
+/** The limits of public sources, which users read in their editors. */
+export const publicGoals: Shares = { ...goals, indefinitePercent: 0.5 }
+
 /** A folder's figures as the limits count them. */
 export type Shares = { readonly [name in keyof typeof goals]: number }
 
