@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Fatal, type Settings, type Space } from "systole"
 import * as Config from "../../src/loader/Config.ts"
-import { controlled, ended, enzyme, steps } from "../kernel/Kit.ts"
-import * as Machine from "../kernel/Machine.ts"
+import { controlled, ended, enzyme, steps } from "../kernel/TestSpace.ts"
+import * as TestMachine from "../kernel/TestMachine.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { history, isReplayedEqual } from "./Looks.ts"
 
@@ -59,7 +59,7 @@ describe("C: control", () => {
 
   it.effect("C20 a space that is opened again runs no beat and writes nothing, and one that was cut off goes on with its boot", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([], { boot: true })
       yield* steps(space, 2)
       const cut = yield* machine.boot([], { boot: true, pace: "demand" })

@@ -3,7 +3,7 @@ import { Effect as Fx, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { Value } from "systole"
 import { Computation, Effect, Kernel, Scheduler } from "systole"
-import { enzyme, steps } from "../kernel/Kit.ts"
+import { enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as Graph from "./Graph.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { CurrentReporter, Effect as Node, Enzyme, Kernel, Link, Reporter, type Report, Retry, type Space, type Told } from "systole"
-import { controlled, enzyme, steps, turns } from "../kernel/Kit.ts"
+import { controlled, enzyme, steps, turns } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { isReplayedEqual } from "./Looks.ts"
 

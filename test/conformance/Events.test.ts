@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { type Enzyme, Kernel, replay, Retry } from "systole"
-import { controlled, ended, enzyme, steps, turns } from "../kernel/Kit.ts"
-import * as Machine from "../kernel/Machine.ts"
+import { controlled, ended, enzyme, steps, turns } from "../kernel/TestSpace.ts"
+import * as TestMachine from "../kernel/TestMachine.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as Graph from "./Graph.ts"
 import * as Tournament from "./Tournament.ts"
@@ -174,7 +174,7 @@ describe("K: events and lanes", () => {
   it.effect("K11 the next event of a lane runs before the commit of the one before is durable", () =>
     Effect.gen(function*() {
       const ran: Array<unknown> = []
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([enzyme("e", (tx, { payload }) => void ran.push([payload, tx.beat]))], { pace: "demand" })
       yield* machine.hold
       const answers = yield* Effect.forkChild(Effect.forEach([1, 2], (payload) => space.handled({ signal: "/signals/e", payload }), { concurrency: "unbounded" }), { startImmediately: true })

@@ -6,7 +6,7 @@
 import { Effect as Fx, Fiber } from "effect"
 import type { NodeDefinition, Space, Transaction, Value } from "systole"
 import { Computation, Effect, Kernel, Materializer } from "systole"
-import { enzyme } from "../kernel/Kit.ts"
+import { enzyme } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 /** How often each node ran, what each effect was told last, and in which order they ran. */

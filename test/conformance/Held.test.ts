@@ -3,7 +3,7 @@ import { Clock, Effect as Fx, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import type { Space, Value } from "systole"
 import { Computation, Link, Retry } from "systole"
-import { replays, turns } from "../kernel/Kit.ts"
+import { replays, turns } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as Graph from "./Graph.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 import { Computation, type Enzyme, type Kernel, type NodeDefinition, type Registry, type Settings, type Space, type Transaction } from "systole"
-import { enzyme, put, register, replays, write } from "../kernel/Kit.ts"
+import { enzyme, put, register, replays, write } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 type Needs = Kernel | Registry | Scope.Scope

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import { Computation, Effect, Kernel, Retry, why } from "systole"
-import { controlled, enzyme, steps } from "../kernel/Kit.ts"
+import { controlled, enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 const labels = { cells: { "/data/secret/**": ["salary"], "/data/health/**": ["health"], "/data/both/**": ["salary", "health"] }, declassify: {} }

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { Computation, Kernel, Retry } from "systole"
-import { controlled, ended, enzyme, steps, turns } from "../kernel/Kit.ts"
-import * as Town from "../kernel/Town.ts"
+import { controlled, ended, enzyme, steps, turns } from "../kernel/TestSpace.ts"
+import * as RestartableKernel from "../kernel/RestartableKernel.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as Graph from "./Graph.ts"
 import * as Tournament from "./Tournament.ts"
@@ -33,7 +33,7 @@ describe("L: lineage and receipts", () => {
 
   it.effect("L6 a signal to another space does not leave before its beat is durable, is handled once after that, and never where its run failed", () =>
     Effect.gen(function*() {
-      const town = yield* Town.make([
+      const host = yield* RestartableKernel.make([
         enzyme("send", (tx, { attempt, payload }) => {
           tx.signal({ signal: "/signals/take", space: "b", payload: `${payload} ${attempt}` })
           if (payload === "bad") throw new Error("no")
@@ -41,17 +41,17 @@ describe("L: lineage and receipts", () => {
         }),
         enzyme("take", (tx, { payload }) => tx.append("/data/taken", payload))
       ])
-      const kernel = yield* town.boot()
+      const kernel = yield* host.boot()
       const [a, b] = [yield* kernel.space("a"), yield* kernel.space("b")]
       for (const payload of ["good", "bad"]) yield* a.signal({ signal: "/signals/send", payload })
       yield* a.step
-      yield* town.hold("a")
+      yield* host.hold("a")
       const second = yield* Effect.forkChild(a.step, { startImmediately: true })
       yield* turns()
       yield* steps(b, 2)
       assert.isUndefined(yield* b.get("/data/taken"))
       assert.isUndefined(second.pollUnsafe())
-      yield* town.release("a")
+      yield* host.release("a")
       yield* turns()
       yield* steps(a, 3)
       yield* turns()

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import type { Transaction, Value } from "systole"
 import { Computation, Effect, Kernel, Scheduler } from "systole"
-import { enzyme } from "../kernel/Kit.ts"
+import { enzyme } from "../kernel/TestSpace.ts"
 import * as Dice from "../support/Dice.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Link, Mailroom, type Space, SystemGrants, type Transaction } from "systole"
 import mrInit from "../../enzymes/mr_init.ts"
 import mrRoute from "../../enzymes/mr_route.ts"
-import { controlled, enzyme, steps } from "../kernel/Kit.ts"
+import { controlled, enzyme, steps } from "../kernel/TestSpace.ts"
 import * as Ledger from "../rendezvous/Ledger.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 

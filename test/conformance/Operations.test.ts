@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Kernel, type Space, type Transaction } from "systole"
-import { controlled, enzyme, steps } from "../kernel/Kit.ts"
+import { controlled, enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { isReplayedEqual } from "./Looks.ts"
 

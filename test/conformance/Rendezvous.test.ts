@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Link, type RendezvousSpec, type Transaction } from "systole"
-import { controlled, enzyme, steps } from "../kernel/Kit.ts"
-import * as Machine from "../kernel/Machine.ts"
+import { controlled, enzyme, steps } from "../kernel/TestSpace.ts"
+import * as TestMachine from "../kernel/TestMachine.ts"
 import * as Ledger from "../rendezvous/Ledger.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
@@ -238,7 +238,7 @@ describe("E: rendezvous", () => {
   it.effect("E24 a ledger that is begun, torn down and begun again is empty and usable each time", () =>
     Effect.gen(function*() {
       for (let cycle = 0; cycle < 3; cycle++) {
-        const machine = yield* Machine.make
+        const machine = yield* TestMachine.make
         const space = yield* Ledger.begin(yield* machine.boot(Ledger.enzymes({ ...spawning({}), report: (tx) => tx.rv.report("job") })))
         assert.deepStrictEqual(yield* space.list("/data/rv"), [])
         yield* ask(space, "spawn")

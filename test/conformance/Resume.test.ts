@@ -3,8 +3,8 @@ import { Effect as Fx } from "effect"
 import { TestClock } from "effect/testing"
 import type { Space, Value } from "systole"
 import { Computation, Materializer, Scheduler } from "systole"
-import { enzyme, steps } from "../kernel/Kit.ts"
-import * as Machine from "../kernel/Machine.ts"
+import { enzyme, steps } from "../kernel/TestSpace.ts"
+import * as TestMachine from "../kernel/TestMachine.ts"
 import * as Graph from "./Graph.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
@@ -58,7 +58,7 @@ describe("M: persistence of nodes", () => {
 
   it.effect("M5 of what is kept of several pieces of a module, each takes its own: one that is to run does, whatever the others are", () =>
     Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const log = new Graph.Log()
       const modules = () => [
         put,
@@ -81,7 +81,7 @@ describe("M: persistence of nodes", () => {
 
   it.effect("M6 a writer whose newest run changed nothing has its readers after a restart", () =>
     Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const log = new Graph.Log()
       const first = yield* machine.boot(chain(log))
       yield* send(first, "/data/x", 4)
@@ -95,7 +95,7 @@ describe("M: persistence of nodes", () => {
 
   it.effect("M8 a space that opens again runs no node of its own accord, delivers nothing again, and goes on where it was", () =>
     Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const log = new Graph.Log()
       yield* send(yield* machine.boot(chain(log)), "/data/x", 4)
       assert.deepStrictEqual(log.take(), { half: 1, more: 1, watch: 1 })
@@ -113,7 +113,7 @@ describe("M: persistence of nodes", () => {
 
   it.effect("M9 what changed while a node's module was not there makes exactly those run that read it", () =>
     Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const log = new Graph.Log()
       const index = log.materializer("index", ["/data/index"], (tx) => tx.set("/data/index", tx.list("/data/items").length))
       const other = log.effect("other", (tx) => tx.get("/data/other"))
@@ -131,7 +131,7 @@ describe("M: persistence of nodes", () => {
 
   it.effect("M4 a node that is another one now begins anew", () =>
     Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const log = new Graph.Log()
       yield* send(yield* machine.boot(chain(log)), "/data/x", 4)
       log.take()
@@ -148,7 +148,7 @@ describe("M: persistence of nodes", () => {
 
   it.effect("M7 a surface that is declared holds after a restart, too", () =>
     Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const log = new Graph.Log()
       const wide = () => [put, log.computation("wide", { output: "/data/wide", writes: ["/data/beside"] }, (tx) => {
         tx.set(number(tx.get("/data/x")) === 2 ? "/data/elsewhere" : "/data/beside", tx.get("/data/x"))
@@ -165,7 +165,7 @@ describe("M: persistence of nodes", () => {
 
   it.effect("M10 a node that starts others runs when the space opens again, and they come back as they were", () =>
     Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const log = new Graph.Log()
       const family = () => [
         put,
@@ -183,7 +183,7 @@ describe("M: persistence of nodes", () => {
 
   it.effect("M13 a node's own changes do not leave it to be run, and those of others do", () =>
     Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const log = new Graph.Log()
       const count = () => log.materializer("count", ["/data/count"], (tx) => tx.set("/data/count", Math.max(number(tx.get("/data/count")), number(tx.get("/data/x")))))
       yield* send(yield* machine.boot([put, count()]), "/data/x", 3)
@@ -197,7 +197,7 @@ describe("M: persistence of nodes", () => {
 
   it.effect("M11 what an aborted or failed flush was to keep is not kept", () =>
     Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const log = new Graph.Log()
       yield* send(yield* machine.boot(chain(log)), "/data/x", 4)
       machine.breakDisk(true)
@@ -212,7 +212,7 @@ describe("M: persistence of nodes", () => {
 
   it.effect("lets a debounce that was running go on after a restart", () =>
     Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const log = new Graph.Log()
       const late = () => [put, log.effect("late", (tx) => tx.get("/data/x"), { debounce: 100 })]
       const first = yield* machine.boot(late())
@@ -231,7 +231,7 @@ describe("M: persistence of nodes", () => {
 
   it.effect("M20 each run of a node is known by its node and its causes, in the pass and before a handling alike, after a restart as well", () =>
     Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const log = new Graph.Log()
       const look = enzyme("look", (tx, { payload }) => {
         tx.set("/data/seen", tx.get("/data/more"))
@@ -261,7 +261,7 @@ describe("M: persistence of nodes", () => {
 
   it.effect("M21 that a node failed is known after a restart, with its code; nothing runs for that, and a change of what it read runs it", () =>
     Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const log = new Graph.Log()
       const modules = () => [
         put,

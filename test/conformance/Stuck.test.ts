@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { replays, steps } from "../kernel/Kit.ts"
+import { replays, steps } from "../kernel/TestSpace.ts"
 import { processes } from "../support/Ends.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 

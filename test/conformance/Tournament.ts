@@ -10,7 +10,7 @@
  */
 import { Effect } from "effect"
 import type { Enzyme, Space, Transaction } from "systole"
-import { enzyme } from "../kernel/Kit.ts"
+import { enzyme } from "../kernel/TestSpace.ts"
 
 /** The enzyme of so many contenders, how often each ran, and what each does beside contending. */
 export const make = (count: number, also: (tx: Transaction, n: number, run: number) => void = () => {}): {

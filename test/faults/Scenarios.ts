@@ -12,7 +12,7 @@ import { Effect, Random } from "effect"
 import { createHash } from "node:crypto"
 import { defaults, type Enzyme, type Event, Fatal, Flow, type PostedSignal, Retry, type Settings, type Transaction } from "systole"
 import rvInit from "../../enzymes/rv_init.ts"
-import { enzyme } from "../kernel/Kit.ts"
+import { enzyme } from "../kernel/TestSpace.ts"
 
 /** What comes from outside. Who sends it sends it again when the space stopped; an event only where it has an id. */
 export type Input =

@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Flow, type Space } from "systole"
-import { controlled, enzyme, steps } from "../kernel/Kit.ts"
-import * as Machine from "../kernel/Machine.ts"
+import { controlled, enzyme, steps } from "../kernel/TestSpace.ts"
+import * as TestMachine from "../kernel/TestMachine.ts"
 import * as Ledger from "../rendezvous/Ledger.ts"
 import * as TestKernel from "../support/TestKernel.ts"
-import { heard, instance, stateOf } from "./Kit.ts"
+import { heard, instance, stateOf } from "./FlowInstances.ts"
 
 const test = (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof Ledger.space>>>, settings = {}) =>
   it.effect(name, () => run().pipe(Effect.provide(TestKernel.layer(settings)), Ledger.granted))
@@ -40,7 +40,7 @@ describe("A budget of beats", () => {
 
   it.effect("that is given from outside ends what waits already, though the process end meanwhile; a longer one puts that off, and one of steps that are spent ends it at once", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const enzymes = Ledger.enzymes({ start: (tx) => ["short", "long", "spent"].map((inst) => tx.flow.start("asking", undefined, { inst, ...(inst === "long" ? { beats: 4 } : {}) })) }, [asking])
       let space = yield* Ledger.begin(yield* machine.boot(enzymes))
       yield* Ledger.ask(space, "start")

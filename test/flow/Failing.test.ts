@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Flow, Link } from "systole"
-import { steps } from "../kernel/Kit.ts"
+import { steps } from "../kernel/TestSpace.ts"
 import * as Ledger from "../rendezvous/Ledger.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 

@@ -4,11 +4,11 @@ import { type Enzyme, Flow, Mailroom, type Space, SystemGrants, type Transaction
 import instIng from "../../enzymes/inst_ing.ts"
 import mrInit from "../../enzymes/mr_init.ts"
 import mrRoute from "../../enzymes/mr_route.ts"
-import { controlled, enzyme, steps } from "../kernel/Kit.ts"
-import * as Machine from "../kernel/Machine.ts"
+import { controlled, enzyme, steps } from "../kernel/TestSpace.ts"
+import * as TestMachine from "../kernel/TestMachine.ts"
 import * as Ledger from "../rendezvous/Ledger.ts"
 import * as TestKernel from "../support/TestKernel.ts"
-import { heard, instance, stateOf } from "./Kit.ts"
+import { heard, instance, stateOf } from "./FlowInstances.ts"
 
 const test = (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof Ledger.space>>>) =>
   it.effect(name, () => run().pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
@@ -249,7 +249,7 @@ describe("A flow", () => {
   it.effect("goes on after a power cut between any two steps", () =>
     Effect.gen(function*() {
       const story = Effect.fnUntraced(function*(cut: boolean) {
-        const machine = yield* Machine.make
+        const machine = yield* TestMachine.make
         let space = yield* Ledger.begin(yield* machine.boot(Ledger.enzymes(verbs, [review])))
         const told: Array<unknown> = []
         for (const verb of ["start", "", "report", "", "print", "", ""]) {

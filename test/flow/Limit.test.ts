@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { Flow } from "systole"
-import { controlled, enzyme, steps } from "../kernel/Kit.ts"
-import * as Machine from "../kernel/Machine.ts"
+import { controlled, enzyme, steps } from "../kernel/TestSpace.ts"
+import * as TestMachine from "../kernel/TestMachine.ts"
 import * as Ledger from "../rendezvous/Ledger.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 describe("More instances of flows than may be under way", () => {
   it.effect("are refused by name to runs and to those outside, also once the space was opened again, until some are over", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const limits = { ...TestKernel.settings.limits, flowInstances: 2 }
       const flow = Flow.make({ name: "calm", steps: { ask: { transform: () => ({}) }, answer: { wait: "ask" } } })
       const enzymes = Ledger.enzymes({

@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import type { Space } from "systole"
-import * as Machine from "../kernel/Machine.ts"
+import * as TestMachine from "../kernel/TestMachine.ts"
 import * as Ledger from "../rendezvous/Ledger.ts"
 import * as Dice from "../support/Dice.ts"
-import { heard, type Kept } from "./Kit.ts"
+import { heard, type Kept } from "./FlowInstances.ts"
 import { type Action, Model } from "./Model.ts"
 import * as Plans from "./Plans.ts"
 
@@ -80,7 +80,7 @@ const told = ({ lines, lives }: Model) => ({
 /** One life: what is asked at random, with the process ending at random; answers how many instances ended, by how. */
 const live = Effect.fnUntraced(function*(seed: number, rounds: number) {
   const roll = Dice.make(seed)
-  const machine = yield* Machine.make
+  const machine = yield* TestMachine.make
   const plan = Plans.random(roll)
   const settings = { tempo: seed % 3 === 0 ? 0 : 10 }
   const model = new Model(plan, settings.tempo)

@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Flow, type Space, type Transaction } from "systole"
-import { controlled, steps } from "../kernel/Kit.ts"
-import * as Machine from "../kernel/Machine.ts"
+import { controlled, steps } from "../kernel/TestSpace.ts"
+import * as TestMachine from "../kernel/TestMachine.ts"
 import * as Ledger from "../rendezvous/Ledger.ts"
 import * as TestKernel from "../support/TestKernel.ts"
-import { instance, stateOf } from "./Kit.ts"
+import { instance, stateOf } from "./FlowInstances.ts"
 
 /** Few signals of runs may wait, and few instances be under way. */
 const narrow = { ...TestKernel.settings.limits, backlogSignals: 20, flowInstances: 5 }
@@ -45,7 +45,7 @@ const goes = Effect.fnUntraced(function*(space: Space) {
 describe("Times that flows wait for", () => {
   it.effect("take no place among the signals that wait: neither those of instances that are over, nor those that another one took the place of", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const enzymes = Ledger.enzymes({
         fan,
         start: (tx) => tx.flow.start("brief", undefined, { beats: 1_000_000 }),
@@ -74,7 +74,7 @@ describe("Times that flows wait for", () => {
 
   it.effect("come once, also where the process ends before, between and after", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const enzymes = Ledger.enzymes({ start: (tx) => { tx.flow.start("waiting", undefined, { inst: "late" }); tx.flow.start("waiting", undefined, { inst: "spent", beats: 3 }) } }, [waiting])
       const boot = machine.boot(enzymes, { tempo: 10 })
       yield* Ledger.begin(yield* boot)
@@ -96,7 +96,7 @@ describe("Times that flows wait for", () => {
 
   it.effect("do not come once another one took their place, their Wait is over or their instance rests", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const enzymes = Ledger.enzymes({
         start: (tx) => ["renewed", "answered", "paused", "cancelled"].forEach((inst) => tx.flow.start("serial", undefined, { inst, beats: { renewed: 5, paused: 8 }[inst] ?? 0 })),
         renew: (tx) => tx.flow.budget("renewed", { beats: 50 }),
@@ -143,7 +143,7 @@ describe("Times that flows wait for", () => {
 
   it.effect("wake a space that is idle, and call for no beat before", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const enzymes = Ledger.enzymes({}, [waiting])
       const space = yield* machine.boot(enzymes, { tempo: 10, pace: "demand" })
       const started = yield* space.flow.start({ flow: "waiting", inst: "late" }).pipe(Effect.andThen(space.idle), Effect.andThen(space.head))

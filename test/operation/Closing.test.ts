@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { isReplayedEqual } from "../conformance/Looks.ts"
-import { controlled, enzyme } from "../kernel/Kit.ts"
+import { controlled, enzyme } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 const request = { verb: "op/render", target: "/data/scene", mode: "opm:states" } as const

@@ -10,8 +10,8 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { defaults, type Event, replay, type Settings, type Space, type Transaction } from "systole"
 import * as Dice from "../support/Dice.ts"
-import { enzyme, turns } from "../kernel/Kit.ts"
-import * as Machine from "../kernel/Machine.ts"
+import { enzyme, turns } from "../kernel/TestSpace.ts"
+import * as TestMachine from "../kernel/TestMachine.ts"
 
 /** What one run is asked to do to one operation. */
 type Deed =
@@ -124,13 +124,13 @@ const account = (dones: ReadonlyArray<Done>, beats: ReadonlyArray<{ readonly bea
 }
 
 class Life {
-  private readonly machine: Machine.Machine
+  private readonly machine: TestMachine.TestMachine
   private readonly roll: Dice.Dice
   private readonly settings: Partial<Settings>
   private space: Space
   private posted = 0
 
-  constructor(machine: Machine.Machine, space: Space, birth: { readonly seed: number; readonly settings: Partial<Settings> }) {
+  constructor(machine: TestMachine.TestMachine, space: Space, birth: { readonly seed: number; readonly settings: Partial<Settings> }) {
     this.machine = machine
     this.space = space
     this.roll = Dice.make(birth.seed)
@@ -217,7 +217,7 @@ class Life {
 /** Lives one life of so many steps, and judges it; answers how many watchers there were. */
 export const check = (seed: number, length: number, pace: Settings["pace"]) =>
   Effect.scoped(Effect.gen(function*() {
-    const machine = yield* Machine.make
+    const machine = yield* TestMachine.make
     const limits = seed % 2 === 0 ? defaults : { ...defaults, captureSignals: 3, captureBytes: 400, groupBeats: 2, residentBytes: 2000, backoffBeats: 3 }
     const settings = { tempo: seed % 3 === 0 ? 0 : 10, pace, limits }
     const life = new Life(machine, yield* machine.boot(enzymes, settings), { seed, settings })

@@ -5,8 +5,8 @@ import { Enzyme, Fatal, replay, Retry, type Space, type Transaction, why } from 
 import * as Vocabulary from "../../src/operation/Vocabulary.ts"
 import * as Dossier from "../../src/operation/Dossier.ts"
 import { Waits } from "../../src/kernel/inbox/Waits.ts"
-import { controlled, enzyme, steps } from "../kernel/Kit.ts"
-import * as Machine from "../kernel/Machine.ts"
+import { controlled, enzyme, steps } from "../kernel/TestSpace.ts"
+import * as TestMachine from "../kernel/TestMachine.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 const request = { verb: "op/render", target: "/data/scene", mode: "opm:states" } as const
@@ -233,7 +233,7 @@ describe("why an operation stands as it does", () => {
 describe("an await from outside", () => {
   it.effect("sends its signal to whoever is bound at the cell, also after a power cut, with its payload as it was when it was asked", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const enzymes = [enzyme("heard", (tx, { payload, signal }) => tx.append("/data/heard", [signal, payload, tx.beat]), { query: "/op/*", bind: ["/rt/ops"] })]
       const before = yield* machine.boot(enzymes)
       yield* controlled(before, before.ops.start(request))
@@ -268,7 +268,7 @@ describe("an await from outside", () => {
 describe("time-outs", () => {
   it.effect("come after a power cut, at the beat and the moment that they wait for", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const enzymes = pair(() => undefined, 3)
       const before = yield* machine.boot(enzymes)
       yield* before.signal({ signal: "/wait/start" })
@@ -302,7 +302,7 @@ describe("time-outs", () => {
 describe("many watchers", () => {
   it.effect("that are due at once get their time-outs in as many beats as their limit asks for, each once, and the space comes to rest", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const limits = { ...TestKernel.settings.limits, captureSignals: 10 }
       const space = yield* machine.boot([
         enzyme("open", (tx) => {

@@ -14,7 +14,7 @@ import mrRoute from "../../enzymes/mr_route.ts"
 import rvInit from "../../enzymes/rv_init.ts"
 import rvRoute from "../../enzymes/rv_route.ts"
 import * as Scenarios from "../faults/Scenarios.ts"
-import { enzyme, put } from "../kernel/Kit.ts"
+import { enzyme, put } from "../kernel/TestSpace.ts"
 import { beats, make, modules, ofScenario, type Story, together } from "./Story.ts"
 
 const number = (value: Value): number => Number(value ?? 0)

@@ -10,7 +10,7 @@ import type { Enzyme, Space, Transaction } from "systole"
 import { replay, SystemGrants, verify } from "systole"
 import rvInit from "../../enzymes/rv_init.ts"
 import rvRoute from "../../enzymes/rv_route.ts"
-import { enzyme, steps } from "../kernel/Kit.ts"
+import { enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 /** What the configuration grants the first-party enzymes. */

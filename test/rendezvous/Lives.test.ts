@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import type { RendezvousSpec, Space, Transaction } from "systole"
-import { enzyme } from "../kernel/Kit.ts"
-import * as Machine from "../kernel/Machine.ts"
+import { enzyme } from "../kernel/TestSpace.ts"
+import * as TestMachine from "../kernel/TestMachine.ts"
 import * as Dice from "../support/Dice.ts"
 import { Account, type Action } from "./Account.ts"
 import * as Ledger from "./Ledger.ts"
@@ -84,7 +84,7 @@ const told = (account: Account) => [...account.lines].sort(([a], [b]) => a < b ?
 /** One life: what is asked at random, with the process ending at random; answers how many events there were. */
 const live = Effect.fnUntraced(function*(seed: number, rounds: number) {
   const roll = Dice.make(seed)
-  const machine = yield* Machine.make
+  const machine = yield* TestMachine.make
   const settings = { tempo: seed % 3 === 0 ? 0 : 10 }
   const account = new Account(settings.tempo)
   let clock = 0

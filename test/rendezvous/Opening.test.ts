@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type Enzyme, Flow, type Transaction } from "systole"
-import { controlled } from "../kernel/Kit.ts"
-import * as Machine from "../kernel/Machine.ts"
+import { controlled } from "../kernel/TestSpace.ts"
+import * as TestMachine from "../kernel/TestMachine.ts"
 import * as Ledger from "./Ledger.ts"
 
 const jobs = Array.from({ length: 200 }, (_, i) => `job${i}`)
 
 /** A machine that opens its space anew; answers it, and how many documents were read for that. */
 const reading = Effect.fnUntraced(function*(enzymes: ReadonlyArray<Enzyme.Enzyme>) {
-  const machine = yield* Machine.make
+  const machine = yield* TestMachine.make
   return Effect.gen(function*() {
     const before = machine.reads()
     const space = yield* machine.boot(enzymes)

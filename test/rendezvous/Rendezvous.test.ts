@@ -6,8 +6,8 @@ import type { Entry } from "../../src/rendezvous/Entry.ts"
 import * as Entries from "../../src/rendezvous/Entry.ts"
 import { nextDue, transition } from "../../src/rendezvous/Transition.ts"
 import { isOver } from "../../src/stage/Due.ts"
-import { controlled, enzyme, steps, turns } from "../kernel/Kit.ts"
-import * as Machine from "../kernel/Machine.ts"
+import { controlled, enzyme, steps, turns } from "../kernel/TestSpace.ts"
+import * as TestMachine from "../kernel/TestMachine.ts"
 import * as Dice from "../support/Dice.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as Ledger from "./Ledger.ts"
@@ -290,7 +290,7 @@ describe("rendezvous that wait", () => {
         report: (tx: Transaction) => tx.rv.report("epoch", { at: tx.beat })
       }
       const story = Effect.fnUntraced(function*(cut: boolean) {
-        const machine = yield* Machine.make
+        const machine = yield* TestMachine.make
         let space = yield* Ledger.begin(yield* machine.boot(Ledger.enzymes(verbs)))
         yield* ask(space, "spawn")
         for (let beat = 2; beat < 12; beat++) {
@@ -308,7 +308,7 @@ describe("rendezvous that wait", () => {
 
   it.effect("arm one wake for an idle space, which then skips to the beat that is due", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot(Ledger.enzymes({ spawn: (tx) => tx.rv.spawn({ key: "job", due: 50, deadline: 60 }) }), { pace: "demand", tempo: 100 })
       yield* space.handled({ signal: "/CEP:sig_sys/init" })
       yield* space.handled({ signal: "/signals/do", payload: "spawn" })
@@ -348,7 +348,7 @@ describe("rendezvous that wait", () => {
 
   it.effect("that are due at once take as many beats as the limit asks for, and each has its turn", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* Ledger.begin(yield* machine.boot(Ledger.enzymes({
         many: (tx) => {
           for (let i = 0; i < 25; i++) tx.rv.spawn({ key: `job${i}`, due: 3, deadline: 3 })

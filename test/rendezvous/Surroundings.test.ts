@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import type { Space } from "systole"
-import { controlled, enzyme, steps } from "../kernel/Kit.ts"
-import * as Machine from "../kernel/Machine.ts"
+import { controlled, enzyme, steps } from "../kernel/TestSpace.ts"
+import * as TestMachine from "../kernel/TestMachine.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as Ledger from "./Ledger.ts"
 
@@ -93,7 +93,7 @@ describe("a report with a token", () => {
 
   test("that a broken store cannot check stops the space like any other look", () =>
     Effect.scoped(Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* Effect.flatMap(machine.boot(Ledger.enzymes()), Ledger.begin)
       machine.breakReads(true)
       assert.strictEqual((yield* Effect.flip(space.rv.report("job", {}, { token: "0" }))).code, "space/stopped")

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import type { Space, Transaction } from "systole"
-import { enzyme, steps } from "../kernel/Kit.ts"
-import * as Machine from "../kernel/Machine.ts"
+import { enzyme, steps } from "../kernel/TestSpace.ts"
+import * as TestMachine from "../kernel/TestMachine.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as Ledger from "./Ledger.ts"
 
@@ -50,7 +50,7 @@ describe("a rendezvous of a space that beats faster than its tempo", () => {
 
   it.effect("is not over early because of signals that others send, and is over in its time", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const settings = { pace: "demand", tempo: 100 } as const
       const enzymes = Ledger.enzymes({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 600, deadl_off: 0 }) }, [enzyme("busy", () => undefined)])
       let space = yield* machine.boot(enzymes, settings)
@@ -70,7 +70,7 @@ describe("a rendezvous of a space that beats faster than its tempo", () => {
 
   it.effect("that is idle does not come early to a beat that was named and put off", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const enzymes = Ledger.enzymes({ spawn: (tx) => tx.rv.spawn({ key: "job", due: 50 }), later: (tx) => tx.rv.resched("job", 5) })
       const space = yield* machine.boot(enzymes, { pace: "demand", tempo: 100 })
       for (const signal of [{ signal: "/CEP:sig_sys/init" }, { signal: "/signals/do", payload: "spawn" }, { signal: "/signals/do", payload: "later" }]) yield* space.handled(signal)
@@ -95,7 +95,7 @@ describe("a rendezvous of a space that beats faster than its tempo", () => {
 
   it.effect("does not come sooner because it was put off from a beat that was named", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const enzymes = Ledger.enzymes({ spawn: (tx) => tx.rv.spawn({ key: "job", due: 500, deadl_off: 20 }), later: (tx) => tx.rv.resched("job", 5) })
       const space = yield* machine.boot(enzymes, { pace: "demand", tempo: 100 })
       yield* space.handled({ signal: "/CEP:sig_sys/init" })
@@ -109,7 +109,7 @@ describe("a rendezvous of a space that beats faster than its tempo", () => {
 
   it.effect("comes out the same when it is run again at another tempo", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const enzymes = Ledger.enzymes({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 3, max_grace: 1, grace_delta: 2 }) })
       const space = yield* Ledger.begin(yield* machine.boot(enzymes, { tempo: 100 }))
       yield* Ledger.ask(space, "spawn")

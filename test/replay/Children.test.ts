@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import type { NodeDefinition, Transaction, Value } from "systole"
 import { Computation, Effect } from "systole"
 import { replay } from "../../src/replay/Replay.ts"
-import { enzyme, put, register, replays, steps, write } from "../kernel/Kit.ts"
+import { enzyme, put, register, replays, steps, write } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 const number = (value: Value): number => Number(value ?? 0)

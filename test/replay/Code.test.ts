@@ -10,7 +10,7 @@ import * as Loader from "../../src/loader/Loader.ts"
 import * as HostHash from "../../src/main/HostHash.ts"
 import * as HostModules from "../../src/main/HostModules.ts"
 import * as ManifestModules from "../../src/main/ManifestModules.ts"
-import * as Kit from "../kernel/Kit.ts"
+import * as TestSpace from "../kernel/TestSpace.ts"
 import * as SqliteFolder from "../persistence/SqliteFolder.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
@@ -95,7 +95,7 @@ describe("A replay of beats in which other files ran", () => {
 })
 
 /** An enzyme as if it came from a module with this text. */
-const module = (text: string, enzyme: Enzyme.Enzyme = Kit.enzyme("m", (tx) => tx.set("/data/m", [text, tx.get(`/data/${text}`)]))) =>
+const module = (text: string, enzyme: Enzyme.Enzyme = TestSpace.enzyme("m", (tx) => tx.set("/data/m", [text, tx.get(`/data/${text}`)]))) =>
   ({ enzyme, code: { hash: digest(text), text } })
 
 const swap = Effect.fnUntraced(function*(before: ReturnType<typeof module> | undefined, after: ReturnType<typeof module> | undefined) {
@@ -120,7 +120,7 @@ const scaled = (factor: number) => {
 
 describe("A replay of beats in which another node ran", () => {
   const [doubled, tripled] = [scaled(2), scaled(3)]
-  const counted = Kit.enzyme("count", (tx) => tx.increment("/data/one"))
+  const counted = TestSpace.enzyme("count", (tx) => tx.increment("/data/one"))
   const lived = Effect.gen(function*() {
     const kernel = yield* Kernel
     const space = yield* TestKernel.space([counted])
@@ -198,7 +198,7 @@ for (const [name, persistence] of persistences) {
     it.effect("is content like any other to runs: from the next beat on, in a replay too", () =>
       Effect.gen(function*() {
         yield* swap(undefined, one)
-        const space = yield* TestKernel.space([Kit.enzyme("look", (tx) => tx.append("/data/seen", (tx.get(`/cas/${one.code.hash}`) as Uint8Array | undefined)?.length ?? null))])
+        const space = yield* TestKernel.space([TestSpace.enzyme("look", (tx) => tx.append("/data/seen", (tx.get(`/cas/${one.code.hash}`) as Uint8Array | undefined)?.length ?? null))])
         yield* beat(space, "look")
         yield* beat(space, "look")
         assert.deepStrictEqual(yield* space.get("/data/seen"), [null, 3])
@@ -241,7 +241,7 @@ describe("A replay of beats in which other modules ran", () => {
   it.effect("keeps apart what shares a name", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
-      const mark = (by: string) => Kit.enzyme("m", (tx) => tx.append("/data/marks", by), { query: "/signals/m" })
+      const mark = (by: string) => TestSpace.enzyme("m", (tx) => tx.append("/data/marks", by), { query: "/signals/m" })
       const old = ["first", "second"].map((by) => module("both", mark(by)))
       for (const { code, enzyme } of old) yield* kernel.register(enzyme, code)
       const space = yield* TestKernel.space([])
@@ -251,7 +251,7 @@ describe("A replay of beats in which other modules ran", () => {
       assert.deepStrictEqual(yield* space.get("/data/marks"), ["first", "second", "second", "other"])
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(Layer.succeed(Recall, () =>
-      Promise.resolve({ enzymes: ["first", "second"].map((by) => Kit.enzyme("m", (tx) => tx.append("/data/marks", by), { query: "/signals/m" })), nodes: [] })))))))
+      Promise.resolve({ enzymes: ["first", "second"].map((by) => TestSpace.enzyme("m", (tx) => tx.append("/data/marks", by), { query: "/signals/m" })), nodes: [] })))))))
 
   it.effect("refuses a text whose digest is another", () =>
     Effect.gen(function*() {
@@ -275,7 +275,7 @@ describe("A replay of beats in which other modules ran", () => {
   it.effect("goes around code that cannot be had where that had no part in the beat", () =>
     Effect.gen(function*() {
       yield* swap(undefined, one)
-      const space = yield* TestKernel.space([Kit.enzyme("other", (tx) => tx.set("/data/other", 1))])
+      const space = yield* TestKernel.space([TestSpace.enzyme("other", (tx) => tx.set("/data/other", 1))])
       yield* beat(space, "other")
       yield* swap(one, two)
       const { changed, difference, impossible } = yield* whole(space)

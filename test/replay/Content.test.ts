@@ -3,8 +3,8 @@ import { type Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
 import { MemoryStore, replay, type Space } from "systole"
-import * as Kit from "../kernel/Kit.ts"
-import * as Town from "../kernel/Town.ts"
+import * as TestSpace from "../kernel/TestSpace.ts"
+import * as RestartableKernel from "../kernel/RestartableKernel.ts"
 import * as SqliteFolder from "../persistence/SqliteFolder.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
@@ -13,9 +13,9 @@ const hash = createHash("sha256").update(bytes).digest("hex")
 
 /** One enzyme makes content, one looks whether it is there; both by its digest alone. */
 const enzymes = [
-  Kit.enzyme("make", (tx) => tx.blob(bytes)),
-  Kit.enzyme("look", (tx) => tx.append("/data/seen", (tx.get(`/cas/${hash}`) as Uint8Array | undefined)?.length ?? null)),
-  Kit.enzyme("lose", (tx, event) => {
+  TestSpace.enzyme("make", (tx) => tx.blob(bytes)),
+  TestSpace.enzyme("look", (tx) => tx.append("/data/seen", (tx.get(`/cas/${hash}`) as Uint8Array | undefined)?.length ?? null)),
+  TestSpace.enzyme("lose", (tx, event) => {
     tx.set("/data/ring", event.id)
     tx.blob(bytes)
   })
@@ -54,7 +54,7 @@ for (const [name, persistence] of persistences) {
     it.effect("stays while a document, a signal that waits or a kept beat names it, can be replayed as long, and is let go of after that", () =>
       Effect.gen(function*() {
         const address = `/cas/${hash}`
-        const space = yield* TestKernel.space([...enzymes, Kit.enzyme("put", (tx, event) => tx.set("/data/put", event.payload))])
+        const space = yield* TestKernel.space([...enzymes, TestSpace.enzyme("put", (tx, event) => tx.set("/data/put", event.payload))])
         yield* upload(space)
         yield* space.signal({ signal: "/signals/put", payload: { address }, at: { ms: 40 * 3_600_000 } })
         yield* space.step
@@ -64,7 +64,7 @@ for (const [name, persistence] of persistences) {
         assert.deepStrictEqual(yield* space.get("/data/put"), { address })
         yield* pass(space, "49 hours")
         assert.isDefined(yield* space.blob(hash), "the document has it")
-        yield* Kit.controlled(space, space.set("/data/put", null))
+        yield* TestSpace.controlled(space, space.set("/data/put", null))
         yield* beat(space, "look")
         assert.deepStrictEqual(yield* space.get("/data/seen"), [3])
         const { difference, impossible } = yield* space.examine((archive) => replay(archive, undefined, Infinity))
@@ -96,11 +96,11 @@ for (const [name, persistence] of persistences) {
 describe("Content that came before the end of a process, and after its last beat", () => {
   it.effect("is dated by the first beat of the next one", () =>
     Effect.gen(function*() {
-      const town = yield* Town.make(enzymes)
-      const space = yield* (yield* town.boot()).space("a")
+      const host = yield* RestartableKernel.make(enzymes)
+      const space = yield* (yield* host.boot()).space("a")
       yield* beat(space, "look")
       yield* upload(space)
-      const again = yield* (yield* town.boot()).space("a")
+      const again = yield* (yield* host.boot()).space("a")
       yield* beat(again, "look")
       yield* beat(again, "look")
       assert.deepStrictEqual(yield* again.get("/data/seen"), [null, 3, 3])
@@ -109,13 +109,13 @@ describe("Content that came before the end of a process, and after its last beat
 
   it.effect("stays as long as a beat names it", () =>
     Effect.gen(function*() {
-      const town = yield* Town.make([Kit.enzyme("put", () => undefined)])
+      const host = yield* RestartableKernel.make([TestSpace.enzyme("put", () => undefined)])
       const retention = { journalMillis: 720 * 3_600_000 }
-      const space = yield* (yield* town.boot({ retention })).space("a")
+      const space = yield* (yield* host.boot({ retention })).space("a")
       yield* space.signal({ signal: "/signals/put", payload: { at: `/cas/${hash}` } })
       yield* space.step
       yield* upload(space)
-      const again = yield* (yield* town.boot({ retention })).space("a")
+      const again = yield* (yield* host.boot({ retention })).space("a")
       yield* again.step
       yield* pass(again, "25 hours")
       assert.include((yield* again.journal(0))!.text, hash)
@@ -159,7 +159,7 @@ for (const [name, persistence] of persistences) {
 
     it.effect("is not kept, nor dated, where the run loses a conflict", () =>
       Effect.gen(function*() {
-        const space = yield* TestKernel.space([...enzymes, Kit.enzyme("first", (tx) => tx.set("/data/ring", "first"), { query: "/signals/lose", before: ["lose"] })])
+        const space = yield* TestKernel.space([...enzymes, TestSpace.enzyme("first", (tx) => tx.set("/data/ring", "first"), { query: "/signals/lose", before: ["lose"] })])
         yield* beat(space, "lose")
         yield* beat(space, "look")
         yield* beat(space, "look")

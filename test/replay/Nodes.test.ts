@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Computation, Effect, Link, Materializer, type NodeDefinition, Retry, type Value } from "systole"
-import { enzyme, put, register, replays, steps, turns, write } from "../kernel/Kit.ts"
+import { enzyme, put, register, replays, steps, turns, write } from "../kernel/TestSpace.ts"
 import { RunWatch } from "../../src/kernel/watchdog/RunWatch.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 

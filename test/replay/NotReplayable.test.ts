@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { explain, Kernel, replay, verify, why } from "systole"
-import * as Kit from "../kernel/Kit.ts"
+import * as TestSpace from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
-const version = (value: number) => Kit.enzyme("m", (tx) => tx.set("/data/m", value))
+const version = (value: number) => TestSpace.enzyme("m", (tx) => tx.set("/data/m", value))
 
 describe("A replay", () => {
   it.effect("cannot begin with what is pruned, and begins with the oldest beat there is unless told otherwise", () =>
@@ -22,13 +22,13 @@ describe("A replay", () => {
   for (const steps of [500, 700, 900]) {
     it.effect(`cannot go on where pruning overtakes it (${steps} beats meanwhile)`, () =>
       Effect.gen(function*() {
-        const space = yield* TestKernel.space([Kit.enzyme("count", (tx) => tx.increment("/data/count"))])
+        const space = yield* TestKernel.space([TestSpace.enzyme("count", (tx) => tx.increment("/data/count"))])
         for (let i = 0; i < 900; i++) {
           yield* space.signal({ signal: "/signals/count" })
           yield* space.step
         }
         const looking = yield* Effect.forkChild(space.examine((archive) => replay(archive, undefined, Infinity)), { startImmediately: true })
-        yield* Kit.turns(12)
+        yield* TestSpace.turns(12)
         for (let i = 0; i < steps; i++) yield* space.step
         const { difference, impossible } = yield* Fiber.join(looking)
         assert.deepStrictEqual([difference, impossible?.code], [undefined, "replay/pruned"])
@@ -37,7 +37,7 @@ describe("A replay", () => {
 
   it.effect("cannot go on where an entry needs another one that is pruned", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([Kit.enzyme("start", (tx) => tx.signal({ signal: "/signals/late", at: { beat: 650 } })), Kit.enzyme("late", (tx) => tx.set("/data/late", 1))])
+      const space = yield* TestKernel.space([TestSpace.enzyme("start", (tx) => tx.signal({ signal: "/signals/late", at: { beat: 650 } })), TestSpace.enzyme("late", (tx) => tx.set("/data/late", 1))])
       yield* space.signal({ signal: "/signals/start" })
       for (let i = 0; i < 700; i++) yield* space.step
       const { difference, impossible } = yield* space.examine((archive) => replay(archive, undefined, Infinity))
@@ -74,8 +74,8 @@ describe("A replay", () => {
     Effect.gen(function*() {
       const kernel = yield* Kernel
       let outside = 0
-      const leaky = Kit.enzyme("leaky", (tx) => tx.set("/data/leak", ++outside))
-      const [old, changed, added] = [version(1), version(2), Kit.enzyme("added", () => undefined)]
+      const leaky = TestSpace.enzyme("leaky", (tx) => tx.set("/data/leak", ++outside))
+      const [old, changed, added] = [version(1), version(2), TestSpace.enzyme("added", () => undefined)]
       yield* kernel.register(leaky, { hash: "LEAKY" })
       yield* kernel.register(old, { hash: "OLD" })
       const space = yield* kernel.space("test")
@@ -95,7 +95,7 @@ describe("A replay", () => {
       const space = yield* kernel.space("test")
       yield* space.signal({ signal: "/signals/m" })
       yield* space.step
-      yield* kernel.register(Kit.enzyme("late", (tx) => tx.set("/data/late", 1), { query: "/signals/m" }), { hash: "LATE" })
+      yield* kernel.register(TestSpace.enzyme("late", (tx) => tx.set("/data/late", 1), { query: "/signals/m" }), { hash: "LATE" })
       const { difference, impossible } = yield* space.examine((archive) => replay(archive, 0, 0))
       assert.deepStrictEqual([difference, impossible], [undefined, undefined])
     }).pipe(Effect.provide(TestKernel.layer())))
@@ -113,7 +113,8 @@ describe("A replay", () => {
 
   it.effect("cannot hold more of the past than the limit", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([Kit.enzyme("fill", (tx) => tx.set(`/data/${tx.beat % 10}`, `${tx.beat}`.padStart(300, "x")))])
+      const fill = TestSpace.enzyme("fill", (tx) => tx.set(`/data/${tx.beat % 10}`, `${tx.beat}`.padStart(300, "x")))
+      const space = yield* TestKernel.space([fill])
       for (let i = 0; i < 20; i++) {
         yield* space.signal({ signal: "/signals/fill" })
         yield* space.step

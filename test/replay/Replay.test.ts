@@ -3,12 +3,12 @@ import { Effect, Fiber, Random } from "effect"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
 import { explain, Fatal, Kernel, replay, Retry, type Space, verify, why } from "systole"
-import * as Kit from "../kernel/Kit.ts"
+import * as TestSpace from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 /** Enzymes that do a little of everything that a beat records. */
 const everything = () => [
-  Kit.enzyme("order", (tx, event) => {
+  TestSpace.enzyme("order", (tx, event) => {
     tx.set(`/data/log/${tx.id()}`, { chance: tx.random(), now: tx.now, payload: event.payload })
     tx.increment("/data/count")
     tx.signal({ signal: "/signals/note", target: "/data/orders/1" })
@@ -16,23 +16,23 @@ const everything = () => [
     tx.signal({ signal: "/signals/later", payload: tx.beat, at: { beats: 3 } })
     return tx.list("/data/log").length
   }),
-  Kit.enzyme("note", (tx, event) => tx.append("/data/notes", { id: event.id, count: tx.get("/data/count") }), { bind: ["/data/orders"], query: "/signals/note" }),
-  Kit.enzyme("rich", (tx, event) => tx.set("/data/rich", event.payload)),
-  Kit.enzyme("later", (tx, event) => tx.set("/data/later", event.payload)),
-  Kit.enzyme("shy", (tx, event) => event.attempt < 3 ? new Retry({ reason: "not yet" }) : tx.set("/data/shy", event.attempt)),
-  Kit.enzyme("fight", (tx, event) => tx.set("/data/ring", event.payload)),
-  Kit.enzyme("dead", () => { throw new TypeError("no") }),
-  Kit.enzyme("fatal", () => new Fatal({ reason: "the end" })),
-  Kit.enzyme("slow", (tx) => Effect.map(Effect.andThen(Effect.promise(() => Promise.resolve()), Random.next), (chance) => tx.set("/data/slow", chance))),
-  Kit.enzyme("keep", (tx, event) => tx.set("/data/kept", (tx.get(`/cas/${String(event.payload)}`) as Uint8Array | undefined)?.length ?? null)),
-  Kit.enzyme("operate", (tx, { payload, signal }) => {
+  TestSpace.enzyme("note", (tx, event) => tx.append("/data/notes", { id: event.id, count: tx.get("/data/count") }), { bind: ["/data/orders"], query: "/signals/note" }),
+  TestSpace.enzyme("rich", (tx, event) => tx.set("/data/rich", event.payload)),
+  TestSpace.enzyme("later", (tx, event) => tx.set("/data/later", event.payload)),
+  TestSpace.enzyme("shy", (tx, event) => event.attempt < 3 ? new Retry({ reason: "not yet" }) : tx.set("/data/shy", event.attempt)),
+  TestSpace.enzyme("fight", (tx, event) => tx.set("/data/ring", event.payload)),
+  TestSpace.enzyme("dead", () => { throw new TypeError("no") }),
+  TestSpace.enzyme("fatal", () => new Fatal({ reason: "the end" })),
+  TestSpace.enzyme("slow", (tx) => Effect.map(Effect.andThen(Effect.promise(() => Promise.resolve()), Random.next), (chance) => tx.set("/data/slow", chance))),
+  TestSpace.enzyme("keep", (tx, event) => tx.set("/data/kept", (tx.get(`/cas/${String(event.payload)}`) as Uint8Array | undefined)?.length ?? null)),
+  TestSpace.enzyme("operate", (tx, { payload, signal }) => {
     if (signal !== "/signals/operate") return tx.append("/data/operated", [signal, payload])
     const oid = tx.op.start({ verb: "op/x", target: "/data/x", mode: "opm:states", payload: new Set([tx.beat]) })
     tx.op.await(oid, "ist:plan", { signal: "/signals/operate/planned", payload: { beat: tx.beat } })
     tx.op.await(oid, "sts:ok", { signal: "/signals/operate/closed", ttl: 2 })
     tx.op.setState(oid, "ist:plan", { note: "soon" })
   }, { query: "/signals/operate", match: "prefix" }),
-  Kit.enzyme("bind", (tx) => {
+  TestSpace.enzyme("bind", (tx) => {
     tx.bind("/data/late", "note")
     tx.signal({ signal: "/signals/note", target: "/data/late/1" })
   })
@@ -49,13 +49,13 @@ const live = Effect.fnUntraced(function*(space: Space) {
   const { store, writer } = yield* space.content
   writer.write(bytes)
   yield* store(hash)
-  yield* Kit.controlled(space, space.set("/data/outside", new Set([1n, 2n])))
-  yield* Kit.controlled(space, space.bind("/data/more", "note"))
-  const started = yield* Kit.controlled(space, space.ops.start({ verb: "op/x", target: "x", mode: "opm:direct", payload: new Map([[1n, "one"]]) }))
+  yield* TestSpace.controlled(space, space.set("/data/outside", new Set([1n, 2n])))
+  yield* TestSpace.controlled(space, space.bind("/data/more", "note"))
+  const started = yield* TestSpace.controlled(space, space.ops.start({ verb: "op/x", target: "x", mode: "opm:direct", payload: new Map([[1n, "one"]]) }))
   const { oid } = started._tag === "Success" ? started.success : { oid: "none" }
-  yield* Kit.controlled(space, space.ops.setState(oid, "ist:plan", { code: 1, note: "soon" }))
-  yield* Kit.controlled(space, space.ops.setState(oid, "no state"))
-  yield* Kit.controlled(space, space.ops.close(oid, "sts:fail", { why: undefined }))
+  yield* TestSpace.controlled(space, space.ops.setState(oid, "ist:plan", { code: 1, note: "soon" }))
+  yield* TestSpace.controlled(space, space.ops.setState(oid, "no state"))
+  yield* TestSpace.controlled(space, space.ops.close(oid, "sts:fail", { why: undefined }))
   for (const round of [1, 2, 3]) {
     yield* space.signal({ signal: "/signals/order", payload: { round }, id: `order-${round}` })
     for (const name of ["shy", "dead", "slow", "bind", "operate"]) yield* post(name, { round })
@@ -65,7 +65,7 @@ const live = Effect.fnUntraced(function*(space: Space) {
   yield* post("keep", hash)
   yield* post("fatal")
   yield* Effect.flip(space.step)
-  yield* Kit.steps(space, 12)
+  yield* TestSpace.steps(space, 12)
 })
 
 describe("A replay", () => {
@@ -98,8 +98,8 @@ describe("A replay", () => {
     Effect.gen(function*() {
       let outside = 0
       const space = yield* TestKernel.space([
-        Kit.enzyme("pure", (tx) => tx.increment("/data/pure")),
-        Kit.enzyme("leaky", (tx) => tx.set("/data/leak", ++outside))
+        TestSpace.enzyme("pure", (tx) => tx.increment("/data/pure")),
+        TestSpace.enzyme("leaky", (tx) => tx.set("/data/leak", ++outside))
       ])
       yield* space.signal({ signal: "/signals/pure" })
       yield* space.step
@@ -112,10 +112,10 @@ describe("A replay", () => {
   it.effect("names modules whose code is another by now, from whichever beat it begins", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
-      const [old, changed] = [1, 2].map((value) => Kit.enzyme("m", (tx) => tx.set("/data/m", value)))
+      const [old, changed] = [1, 2].map((value) => TestSpace.enzyme("m", (tx) => tx.set("/data/m", value)))
       yield* kernel.register(old!, { hash: "OLD" })
       const space = yield* kernel.space("test")
-      yield* Kit.steps(space, 2)
+      yield* TestSpace.steps(space, 2)
       yield* kernel.unregister(old!)
       yield* kernel.register(changed!, { hash: "NEW" })
       for (const from of [0, 1]) {
@@ -128,19 +128,19 @@ describe("A replay", () => {
     Effect.gen(function*() {
       const gate: Array<() => void> = []
       const space = yield* TestKernel.space([
-        Kit.enzyme("slow", (tx) => Effect.map(Effect.promise(() => new Promise<void>((open) => gate.push(open))), () => tx.set("/data/seen", tx.get("/data/live") ?? null)), { limitMs: 3_600_000 }),
-        Kit.enzyme("live", (tx) => tx.set("/data/live", 1)),
-        Kit.enzyme("storm", (tx, event) => tx.set("/data/storm", event.payload))
+        TestSpace.enzyme("slow", (tx) => Effect.map(Effect.promise(() => new Promise<void>((open) => gate.push(open))), () => tx.set("/data/seen", tx.get("/data/live") ?? null)), { limitMs: 3_600_000 }),
+        TestSpace.enzyme("live", (tx) => tx.set("/data/live", 1)),
+        TestSpace.enzyme("storm", (tx, event) => tx.set("/data/storm", event.payload))
       ])
       const first = yield* Effect.forkChild(space.handled({ signal: "/signals/slow", at: { beats: 5 } }), { startImmediately: true })
       yield* space.handled({ signal: "/signals/storm", payload: 1 })
-      yield* Kit.turns()
+      yield* TestSpace.turns()
       yield* TestClock.adjust("1 minute")
-      yield* Kit.turns(30)
+      yield* TestSpace.turns(30)
       gate.splice(0).forEach((open) => open())
       yield* Fiber.join(first)
       const replayed = yield* Effect.forkChild(space.examine((archive) => replay(archive, 2, 1000)), { startImmediately: true })
-      yield* Kit.turns()
+      yield* TestSpace.turns()
       // The space goes on while the replayed run waits.
       yield* space.handled({ signal: "/signals/live" })
       gate.splice(0).forEach((open) => open())
@@ -148,7 +148,7 @@ describe("A replay", () => {
       assert.isUndefined(difference, JSON.stringify(difference))
       assert.isAtLeast(beats, 1)
       const whole = yield* Effect.forkChild(space.examine((archive) => replay(archive, 0, 1000)), { startImmediately: true })
-      yield* Kit.turns()
+      yield* TestSpace.turns()
       gate.splice(0).forEach((open) => open())
       assert.isUndefined((yield* Fiber.join(whole)).difference)
     }).pipe(Effect.provide(TestKernel.layer({ pace: "demand", tempo: 100 }))))
@@ -224,12 +224,12 @@ describe("An explanation", () => {
   it.effect("says for each signal of a beat why an enzyme ran or did not", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
-        Kit.enzyme("ran", () => undefined, { bind: ["/data/here"], query: "/signals/s" }),
-        Kit.enzyme("once", (_, event) => event.attempt === 1 ? new Retry({ reason: "again" }) : undefined, { query: "/signals/s", bind: ["/data/here"] }),
-        Kit.enzyme("a", () => undefined, { query: "/signals/cycle", after: ["b"] }),
-        Kit.enzyme("b", () => undefined, { query: "/signals/cycle", after: ["a"] })
+        TestSpace.enzyme("ran", () => undefined, { bind: ["/data/here"], query: "/signals/s" }),
+        TestSpace.enzyme("once", (_, event) => event.attempt === 1 ? new Retry({ reason: "again" }) : undefined, { query: "/signals/s", bind: ["/data/here"] }),
+        TestSpace.enzyme("a", () => undefined, { query: "/signals/cycle", after: ["b"] }),
+        TestSpace.enzyme("b", () => undefined, { query: "/signals/cycle", after: ["a"] })
       ])
-      yield* Kit.controlled(space, space.unbind("/data/here/not", "ran"))
+      yield* TestSpace.controlled(space, space.unbind("/data/here/not", "ran"))
       for (const target of ["/data/here/1", "/data/there", "/data/here/not"]) yield* space.signal({ signal: "/signals/s", target })
       yield* space.signal({ signal: "/signals/cycle" })
       const beat = yield* space.step

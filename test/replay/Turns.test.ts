@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { explain, replay, type Space, verify, why } from "systole"
-import * as Kit from "../kernel/Kit.ts"
+import * as TestSpace from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 const BEATS = 400
@@ -10,11 +10,11 @@ const BEATS = 400
 const old = Effect.gen(function*() {
   const runs = { count: 0 }
   const space = yield* TestKernel.space([
-    Kit.enzyme("count", (tx) => {
+    TestSpace.enzyme("count", (tx) => {
       runs.count++
       tx.increment("/data/count")
     }),
-    Kit.enzyme("first", (tx) => tx.set("/data/first", 1))
+    TestSpace.enzyme("first", (tx) => tx.set("/data/first", 1))
   ])
   yield* space.signal({ signal: "/signals/first" })
   yield* space.step
@@ -41,7 +41,7 @@ describe("A look back", () => {
         const { space } = yield* old
         const order: Array<string> = []
         const looking = yield* Effect.forkChild(Effect.tap(space.examine(look), () => Effect.sync(() => order.push("looked"))), { startImmediately: true })
-        yield* Kit.turns(1)
+        yield* TestSpace.turns(1)
         yield* space.step
         order.push("beat")
         yield* Fiber.join(looking)
@@ -64,9 +64,9 @@ describe("A look back", () => {
     Effect.gen(function*() {
       const { runs, space } = yield* old
       const looking = yield* Effect.forkChild(space.examine((archive) => replay(archive, 0, Infinity)), { startImmediately: true })
-      while (runs.count === BEATS) yield* Kit.turns(1)
+      while (runs.count === BEATS) yield* TestSpace.turns(1)
       yield* Fiber.interrupt(looking)
-      yield* Kit.turns(30)
+      yield* TestSpace.turns(30)
       assert.isBelow(runs.count, 2 * BEATS)
       assert.isUndefined((yield* space.examine(verify)).fault)
     }).pipe(Effect.provide(TestKernel.layer())))
@@ -74,9 +74,9 @@ describe("A look back", () => {
   it.effect("comes to an end though the space beats all the while", () =>
     Effect.gen(function*() {
       const TOTAL = 20_000
-      const space = yield* TestKernel.space([Kit.enzyme("count", (tx) => tx.increment("/data/count"))])
+      const space = yield* TestKernel.space([TestSpace.enzyme("count", (tx) => tx.increment("/data/count"))])
       yield* Effect.forkChild(Effect.forEach(Array.from({ length: TOTAL }), () => space.signal({ signal: "/signals/count" }), { concurrency: "unbounded", discard: true }), { startImmediately: true })
-      yield* Kit.turns(20)
+      yield* TestSpace.turns(20)
       const before = yield* space.head
       const explained = yield* space.examine((archive) => explain(archive, 0, "count"))
       assert.lengthOf(explained!.signals, 1)
@@ -86,7 +86,7 @@ describe("A look back", () => {
   it.live("gives a run more time than it had, for it shares the host with beats", () =>
     Effect.gen(function*() {
       let millis = 1
-      const space = yield* TestKernel.space([Kit.enzyme("slow", async (tx) => {
+      const space = yield* TestKernel.space([TestSpace.enzyme("slow", async (tx) => {
         await new Promise((resolve) => setTimeout(resolve, millis))
         tx.set("/data/slow", 1)
       }, { limitMs: 40 })])

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import { DatabaseSync } from "node:sqlite"
 import { join } from "node:path"
 import { Kernel, type JournalRow, MemoryStore, type Space, verify } from "systole"
-import * as Kit from "../kernel/Kit.ts"
+import * as TestSpace from "../kernel/TestSpace.ts"
 import * as SqliteFolder from "../persistence/SqliteFolder.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
@@ -86,7 +86,7 @@ describe("A verification", () => {
   it.effect("finds that the first rows are gone of a journal that was never pruned", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
-      yield* Kit.steps(space, 5)
+      yield* TestSpace.steps(space, 5)
       const { fault } = yield* space.examine((archive) => verify(over(archive, [...archive.store.scanJournal(2, 4)])))
       assert.strictEqual(fault?.beat, 2)
     }).pipe(Effect.provide(TestKernel.layer())))
@@ -96,7 +96,7 @@ describe("A verification", () => {
       const folder = yield* SqliteFolder.folder
       const life = <A, E>(body: (space: Space) => Effect.Effect<A, E>) =>
         Effect.scoped(Effect.flatMap(Kernel, (kernel) => Effect.flatMap(kernel.space("cut"), body))).pipe(Effect.provide(TestKernel.layer({}, SqliteFolder.layerIn(folder)), { local: true }))
-      yield* life((space) => Kit.steps(space, 5))
+      yield* life((space) => TestSpace.steps(space, 5))
       const database = new DatabaseSync(join(folder, "cut.sqlite"))
       database.exec("DELETE FROM journal WHERE beat < 3")
       database.close()

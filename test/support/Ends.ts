@@ -7,8 +7,8 @@ import { Effect, Fiber } from "effect"
 import type { Event, Space, Transaction } from "systole"
 import * as Board from "../../src/kernel/watchdog/Board.ts"
 import { CurrentWatchdog, type Watchdog } from "../../src/kernel/watchdog/Watchdog.ts"
-import { enzyme, steps } from "../kernel/Kit.ts"
-import * as Machine from "../kernel/Machine.ts"
+import { enzyme, steps } from "../kernel/TestSpace.ts"
+import * as TestMachine from "../kernel/TestMachine.ts"
 
 /** Processes over one data folder, one after another. */
 export interface Ends {
@@ -70,7 +70,7 @@ const counting = (name: string, poison: string, options = {}) =>
 
 /** Processes over one store, each of which is ended by its watchdog or from outside. */
 export const processes = (poison: string, options = {}) => Effect.gen(function*() {
-  const machine = yield* Machine.make
+  const machine = yield* TestMachine.make
   const ends = make()
   const start = () => Effect.provideService(machine.boot([counting("poisoned", poison, options), counting("other", "nothing")]), CurrentWatchdog, ends.start())
   /** Steps until the run that never returns is under way. */

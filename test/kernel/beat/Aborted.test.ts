@@ -4,8 +4,8 @@ import { TestClock } from "effect/testing"
 import { Computation, Effect, Fatal, Retry, type Space, type Value } from "systole"
 import * as Dice from "../../support/Dice.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { enzyme, put, register, replays, steps, turns, write } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { enzyme, put, register, replays, steps, turns, write } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
 
@@ -45,7 +45,7 @@ const parents = (told: Array<Value>) => [0, 1].map((p) => {
 /** A space with such nodes, and what is told and seen in it. */
 const world = Fx.gen(function*() {
   const [told, seen]: [Array<Value>, Array<Value>] = [[], []]
-  const machine = yield* Machine.make
+  const machine = yield* TestMachine.make
   return { space: yield* machine.boot([put, die, look(seen), ...parents(told)]), told, seen }
 })
 

@@ -5,8 +5,8 @@ import * as Regime from "../../../src/kernel/model/Regime.ts"
 import * as Signal from "../../../src/kernel/model/Signal.ts"
 import { Pending } from "../../../src/kernel/model/Signal.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { ended, enzyme, steps } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { ended, enzyme, steps } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 const posts = 12
 
@@ -167,7 +167,7 @@ describe("runs that contend for one document", () => {
         })
       ]
       for (const restart of [false, true]) {
-        const machine = yield* Machine.make
+        const machine = yield* TestMachine.make
         let space = yield* machine.boot(enzymes)
         for (const path of ["x/1", "y/1", "y/2", "x/2", "y/3"]) yield* space.signal({ signal: `/signals/${path}` })
         yield* space.step

@@ -3,8 +3,8 @@ import { Effect as Fx } from "effect"
 import { createHash } from "node:crypto"
 import { Computation, Effect, Link, type Space, type Value } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { enzyme, put, register, replays, steps, write } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { enzyme, put, register, replays, steps, write } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 const bytes = new TextEncoder().encode("a word or two")
 const hash = createHash("sha256").update(bytes).digest("hex")
@@ -82,7 +82,7 @@ describe("Nodes that read content", () => {
 
   it.effect("hear of what came while they were away", () =>
     Fx.scoped(Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       yield* write(yield* machine.boot([put, ...nodes]), ["/data/ref", place])
       const away = yield* machine.boot([put])
       yield* upload(away)

@@ -3,8 +3,8 @@ import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { Link } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { controlled, enzyme, steps, turns } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { controlled, enzyme, steps, turns } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 const demand = TestKernel.layer({ pace: "demand" })
 
@@ -103,7 +103,7 @@ describe("a binding from outside", () => {
         tx.bind("/data/a", "x")
         tx.signal({ signal: "/signals/x", target: "/data/a" })
       })]
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const before = yield* machine.boot(enzymes)
       yield* before.signal({ signal: "/signals/x", target: "/data/a" })
       yield* before.signal({ signal: "/signals/start" })
@@ -125,7 +125,7 @@ describe("a binding from outside", () => {
 describe("control input of a beat that waits", () => {
   it.effect("is told when the space stops, and so is everybody else", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([enzyme("slow", () => new Promise(() => undefined))])
       yield* space.signal({ signal: "/signals/slow" })
       const told = yield* Effect.forEach([space.set("/data/x", 1), space.step, space.handled({ signal: "/signals/slow", payload: 1 }), space.idle], (effect) =>
@@ -181,7 +181,7 @@ describe("idle", () => {
 
   it.effect("costs a space nothing: no beat runs while nothing is asked of it", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([enzyme("a", () => undefined)], { pace: "demand", tempo: 100 })
       yield* space.handled({ signal: "/signals/a" })
       const flushes = machine.flushes()

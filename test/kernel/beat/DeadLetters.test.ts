@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Fatal, replay, Retry, type Space, verify } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { controlled, ended, enzyme, steps } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { controlled, ended, enzyme, steps } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 /** An enzyme that fails until a cell says that it is mended. */
 const breakable = (options: Parameters<typeof enzyme>[2] = {}) =>
@@ -150,7 +150,7 @@ describe("dead letters", () => {
       for (const when of [1, 2, 3, 4]) {
         const made = breakable({ query: "/signals/s" })
         const slow = enzyme("slow", (tx, { attempt }) => attempt < 3 ? new Retry({ reason: "wait" }) : tx.increment("/data/slow"), { query: "/signals/s" })
-        const machine = yield* Machine.make
+        const machine = yield* TestMachine.make
         const space = yield* machine.boot([made, slow])
         const { id } = yield* space.signal({ signal: "/signals/s", payload: when })
         yield* steps(space, when)
@@ -166,7 +166,7 @@ describe("dead letters", () => {
   it.effect("of a chain that was too long run as what they are: with every enzyme that takes the signal, and a chain of their own before them", () =>
     Effect.gen(function*() {
       const hops = 3
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const enzymes = [
         enzyme("loop", (tx, { payload }) => {
           tx.increment("/data/loops")
@@ -210,7 +210,7 @@ describe("dead letters", () => {
   it.effect("that were sent again run once, whenever the space is opened again", () =>
     Effect.gen(function*() {
       const made = breakable()
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       let space = yield* machine.boot([made])
       const { id } = yield* space.signal({ signal: "/signals/fix", payload: "once" })
       yield* space.step

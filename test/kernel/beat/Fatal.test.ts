@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { Fatal, Retry } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { ended, enzyme, steps, turns } from "../Kit.ts"
+import { ended, enzyme, steps, turns } from "../TestSpace.ts"
 
 const fatal = () => new Fatal({ reason: "the sky fell" })
 

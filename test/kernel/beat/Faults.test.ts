@@ -3,8 +3,8 @@ import { Deferred, Effect, Fiber, Queue, Stream } from "effect"
 import { Enzyme, Kernel, Retry } from "systole"
 import { createHash } from "node:crypto"
 import * as TestKernel from "../../support/TestKernel.ts"
-import * as Kit from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import * as TestSpace from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
 
@@ -18,8 +18,8 @@ const keep = Effect.fnUntraced(function*(space: Effect.Success<ReturnType<typeof
 describe("A store that cannot be read", () => {
   it.effect("has its space named among those that stopped, with the reason, until that opens again", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
-      const space = yield* machine.boot([Kit.enzyme("count", (tx) => tx.increment("/data/n"))])
+      const machine = yield* TestMachine.make
+      const space = yield* machine.boot([TestSpace.enzyme("count", (tx) => tx.increment("/data/n"))])
       assert.deepStrictEqual(yield* machine.stops, [])
       machine.breakDisk(true)
       assert.strictEqual((yield* Effect.flip(space.signal({ signal: "/signals/count" }))).code, "space/stopped")
@@ -34,10 +34,10 @@ describe("A store that cannot be read", () => {
 
   it.effect("stops the space, whether or not the run catches it, and the event is handled when it opens again", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const enzymes = [
-        Kit.enzyme("plain", (tx) => tx.get("/data/far")),
-        Kit.enzyme("careful", (tx) => {
+        TestSpace.enzyme("plain", (tx) => tx.get("/data/far")),
+        TestSpace.enzyme("careful", (tx) => {
           try {
             tx.set("/data/out", tx.get("/data/far") ?? "absent")
           } catch {
@@ -61,8 +61,8 @@ describe("A store that cannot be read", () => {
 describe("A space that stops", () => {
   it.effect("tells who waits for an event that was accepted and is not over", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
-      const space = yield* machine.boot([Kit.enzyme("never", () => new Retry({ reason: "never" }))])
+      const machine = yield* TestMachine.make
+      const space = yield* machine.boot([TestSpace.enzyme("never", () => new Retry({ reason: "never" }))])
       const waiting = yield* Effect.forkChild(Effect.flip(space.handled({ signal: "/signals/never" })), { startImmediately: true })
       yield* space.step
       machine.breakDisk(true)
@@ -72,14 +72,14 @@ describe("A space that stops", () => {
 
   it.effect("tells everybody, also when it stops while it tells them", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
-      const before = yield* machine.boot([Kit.enzyme("twice", (_, event) => event.attempt === 1 ? new Retry({ reason: "again" }) : undefined)])
+      const machine = yield* TestMachine.make
+      const before = yield* machine.boot([TestSpace.enzyme("twice", (_, event) => event.attempt === 1 ? new Retry({ reason: "again" }) : undefined)])
       const { id } = yield* before.signal({ signal: "/signals/twice" })
       yield* before.step
       // What was handled before a restart is looked up when it is told, and that fails here.
-      const space = yield* machine.boot([Kit.enzyme("twice", () => undefined)])
+      const space = yield* machine.boot([TestSpace.enzyme("twice", () => undefined)])
       const settled = yield* Effect.forkChild(Effect.flip(space.settled(id)), { startImmediately: true })
-      yield* Kit.turns()
+      yield* TestSpace.turns()
       machine.breakReads(true)
       const stepped = yield* Effect.forkChild(Effect.flip(space.step), { startImmediately: true })
       const posted = yield* Effect.forkChild(Effect.flip(space.signal({ signal: "/signals/twice", payload: 2 })), { startImmediately: true })
@@ -91,7 +91,7 @@ describe("A space that stops", () => {
 describe("Watchers", () => {
   it.effect("of one address that nobody watched before all hear of it", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([Kit.enzyme("write", (tx) => tx.set("/data/x", 1))])
+      const space = yield* TestKernel.space([TestSpace.enzyme("write", (tx) => tx.set("/data/x", 1))])
       yield* Effect.forkChild(space.signal({ signal: "/signals/write" }), { startImmediately: true })
       const watch = Effect.gen(function*() {
         const values = yield* Queue.unbounded<unknown>()
@@ -99,9 +99,9 @@ describe("Watchers", () => {
         return values
       })
       const both = [yield* watch, yield* watch]
-      yield* Kit.turns()
+      yield* TestSpace.turns()
       yield* space.step
-      yield* Kit.turns()
+      yield* TestSpace.turns()
       for (const values of both) assert.deepStrictEqual(yield* Queue.clear(values), [undefined, 1])
     }).pipe(Effect.provide(TestKernel.layer())))
 })
@@ -111,8 +111,8 @@ describe("A run that waits", () => {
     Effect.gen(function*() {
       const gate = yield* Deferred.make<void>()
       const space = yield* TestKernel.space([
-        Kit.enzyme("quick", (tx) => tx.increment("/data/quick")),
-        Kit.enzyme("slow", () => Effect.as(Deferred.await(gate), "done"), { limitMs: 3_600_000, lane: "space" })
+        TestSpace.enzyme("quick", (tx) => tx.increment("/data/quick")),
+        TestSpace.enzyme("slow", () => Effect.as(Deferred.await(gate), "done"), { limitMs: 3_600_000, lane: "space" })
       ])
       const quick = yield* Effect.forkChild(space.handled({ signal: "/signals/quick" }), { startImmediately: true })
       const first = yield* Effect.forkChild(space.handled({ signal: "/signals/slow", at: { beats: 2 } }), { startImmediately: true })
@@ -128,14 +128,14 @@ describe("A run that waits", () => {
       const bytes = new Uint8Array([1, 2, 3])
       const seen: Array<unknown> = []
       const space = yield* TestKernel.space([
-        Kit.enzyme("look", (tx) => {
+        TestSpace.enzyme("look", (tx) => {
           seen.push(tx.get(`/cas/${hashOf(bytes)}`))
           return Effect.map(Deferred.await(gate), () => void seen.push(tx.get(`/cas/${hashOf(bytes)}`)))
         })
       ])
       yield* space.signal({ signal: "/signals/look" })
       const step = yield* Effect.forkChild(space.step, { startImmediately: true })
-      yield* Kit.turns()
+      yield* TestSpace.turns()
       yield* keep(space, bytes)
       assert.deepStrictEqual(yield* space.get(`/cas/${hashOf(bytes)}`), bytes)
       yield* Deferred.succeed(gate, undefined)
@@ -157,7 +157,7 @@ describe("A run that waits", () => {
       const [a, b] = [yield* kernel.space("a"), yield* kernel.space("b")]
       yield* a.signal({ signal: "/signals/m" })
       const step = yield* Effect.forkChild(a.step, { startImmediately: true })
-      yield* Kit.turns()
+      yield* TestSpace.turns()
       yield* kernel.unregister(old)
       yield* kernel.register(changed, { hash: "NEW" })
       yield* b.step
@@ -172,7 +172,7 @@ describe("A run that waits", () => {
 describe("What is accepted and not durable yet", () => {
   it.effect("is told to nobody, not even that it waits", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([])
       yield* machine.hold
       const posted = yield* Effect.forkChild(space.signal({ signal: "/signals/any", id: "mine" }), { startImmediately: true })
@@ -180,7 +180,7 @@ describe("What is accepted and not durable yet", () => {
       const content = yield* Effect.forkChild(keep(space, new Uint8Array([7])), { startImmediately: true })
       const blob = yield* Effect.forkChild(space.blob(hashOf(new Uint8Array([7]))), { startImmediately: true })
       yield* machine.held
-      yield* Kit.turns()
+      yield* TestSpace.turns()
       for (const fiber of [posted, asked, content, blob]) assert.isUndefined(fiber.pollUnsafe())
       yield* machine.release
       yield* Fiber.join(posted)

@@ -4,7 +4,7 @@ import type { Foreign, Space, Value } from "systole"
 import { Kernel, replay } from "systole"
 import * as Graph from "../../conformance/Graph.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { controlled, enzyme, turns } from "../Kit.ts"
+import { controlled, enzyme, turns } from "../TestSpace.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
 const kinds = ["pull", "integrate", "revert"] as const

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Stream } from "effect"
 import { Effect as Node } from "systole"
-import { enzyme, turns } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { enzyme, turns } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 const count = enzyme("count", (tx) => tx.increment("/data/n"))
 const post = { signal: "/signals/count" }
@@ -12,7 +12,7 @@ const pending = (fibers: ReadonlyArray<Fiber.Fiber<unknown, unknown>>): boolean 
 describe("before the flush", () => {
   it.effect("nobody is answered: no signal, step, receipt, read, control input or beat", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([count])
       yield* machine.hold
       const told: Array<number> = []
@@ -35,7 +35,7 @@ describe("before the flush", () => {
 
   it.effect("a watcher is shown what it saw, once, and then what changes", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([count])
       yield* machine.hold
       yield* fork(space.signal(post))
@@ -55,7 +55,7 @@ describe("before the flush", () => {
 
   it.effect("a read answers what it saw, not what came after it", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([count])
       yield* machine.hold
       yield* fork(space.signal(post))
@@ -71,7 +71,7 @@ describe("before the flush", () => {
 describe("one flush", () => {
   it.effect("carries signals and all the beats that they cause", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const chain = enzyme("chain", (tx, { payload }) => (payload as number) > 0 ? tx.signal({ signal: "/signals/chain", payload: (payload as number) - 1 }) : undefined)
       const space = yield* machine.boot([chain], { pace: "demand" })
       yield* turns()
@@ -84,7 +84,7 @@ describe("one flush", () => {
 
   it.effect("carries at most 64 beats", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const chain = enzyme("chain", (tx, { payload }) => (payload as number) > 0 ? tx.signal({ signal: "/signals/chain", payload: (payload as number) - 1 }) : undefined)
       const space = yield* machine.boot([chain], { pace: "demand" })
       yield* turns()
@@ -99,7 +99,7 @@ describe("one flush", () => {
 describe("a flush that fails", () => {
   it.effect("stops the space, and tells all who wait that it did", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([count])
       machine.breakDisk(true)
       const asked = [yield* fork(space.signal(post)), yield* fork(space.handled(post)), yield* fork(space.set("/data/x", 1)), yield* fork(space.bind("/data", "count")), yield* fork(space.step), yield* fork(space.idle)]
@@ -116,7 +116,7 @@ describe("a flush that fails", () => {
 
   it.effect("tells who waits for an event that was accepted before", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([count])
       const { id } = yield* space.signal(post)
       const waiting = yield* fork(space.settled(id))
@@ -129,7 +129,7 @@ describe("a flush that fails", () => {
 
   it.effect("tells those who watch", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([count])
       const watching = yield* fork(Stream.runDrain(space.watch("/data/n")))
       const beats = yield* fork(Stream.runDrain(space.beats))
@@ -143,7 +143,7 @@ describe("a flush that fails", () => {
 
   it.effect("loses nothing that was answered: the kernel opens the space again from what is durable", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([count])
       const { id } = yield* space.signal(post)
       yield* space.step
@@ -164,7 +164,7 @@ describe("a flush that fails", () => {
 describe("a kernel that was overtaken", () => {
   it.effect("commits nothing any more, and says so", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const older = yield* machine.boot([count])
       yield* older.signal(post)
       const newer = yield* machine.boot([count])
@@ -177,7 +177,7 @@ describe("a kernel that was overtaken", () => {
 
   it.effect("no effect is told what it saw, but for those that ask to be told of what may not last", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const told: Array<string> = []
       const watch = (name: string, speculative: boolean) => Node.make({ name, read: (tx) => tx.get("/data/n") ?? null, deliver: (n, { beat }) => void told.push(`${name} ${n} @${beat}`), speculative })
       const space = yield* machine.boot([count, watch("sure", false), watch("eager", true)])

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { type Enzyme, Retry, type Space } from "systole"
 import * as Dice from "../../support/Dice.ts"
-import { controlled, ended, enzyme, replays, steps, turns } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { controlled, ended, enzyme, replays, steps, turns } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 /** An enzyme that notes the payloads that it took, with the beat. */
 const noting = (name: string, options: Parameters<typeof enzyme>[2] = {}) =>
@@ -20,7 +20,7 @@ const send = (space: Space, name: string, payload: number) => Effect.map(space.s
 describe("a signal that only an enzyme takes which is left out", () => {
   it.effect("is held, ends as nothing, and runs in order and once when the enzyme comes", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([allA, leftOut])
       const ids = yield* Effect.forEach([1, 2, 3], (payload) => send(space, "b", payload))
       yield* send(space, "a", 1)
@@ -37,7 +37,7 @@ describe("a signal that only an enzyme takes which is left out", () => {
 
   it.effect("runs no beat for itself, and the next one when the enzyme comes in the same process", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([allA, leftOut], { pace: "demand" })
       yield* send(space, "a", 1)
       yield* space.idle
@@ -52,7 +52,7 @@ describe("a signal that only an enzyme takes which is left out", () => {
 
   it.effect("is discarded by a rollback, and the space goes on when the enzyme comes", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([allA, leftOut])
       yield* send(space, "a", 1)
       yield* steps(space, 1)
@@ -74,7 +74,7 @@ describe("a signal that only an enzyme takes which is left out", () => {
 
   it.effect("waits through starts at which its module fails to load, as the space knew it", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const first = yield* machine.boot([allA, allB])
       yield* send(first, "b", 1)
       yield* steps(first, 1)
@@ -99,8 +99,8 @@ describe("a signal that only an enzyme takes which is left out", () => {
 
   it.effect("is held as another attempt, too, and as a dead letter that is sent again", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
-      const failing = (first: () => unknown): Machine.Versioned => ({ ...allB, module: enzyme("b", (tx, { attempt }) => attempt < 2 ? first() : void tx.set("/data/attempt", attempt)) })
+      const machine = yield* TestMachine.make
+      const failing = (first: () => unknown): TestMachine.Versioned => ({ ...allB, module: enzyme("b", (tx, { attempt }) => attempt < 2 ? first() : void tx.set("/data/attempt", attempt)) })
       const retrying = failing(() => new Retry({ reason: "later" }))
       const first = yield* machine.boot([retrying])
       const id = yield* send(first, "b", 1)
@@ -132,7 +132,7 @@ describe("a signal that only an enzyme takes which is left out", () => {
         const roll = Dice.make(seed)
         const modules = all(noting("pair"), noting("target", { lane: "target", bind: ["/data/t"] }), noting("space", { lane: "space" }))
         const sent = new Map<string, Array<number>>(modules.map(({ module }) => [module.name, []]))
-        const machine = yield* Machine.make
+        const machine = yield* TestMachine.make
         const boot = (isLeftOut: () => boolean) => machine.boot(modules.map((module) => isLeftOut() ? { ...module, leftOut: true } : module))
         let space = yield* boot(() => false)
         for (let i = 0; i < 30; i++) {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Registry, Retry, type SignalRequest } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { enzyme, steps } from "../Kit.ts"
+import { enzyme, steps } from "../TestSpace.ts"
 
 /** Sends these from one run, when `/signals/start` comes. */
 const sender = (...requests: ReadonlyArray<SignalRequest>) => enzyme("start", (tx) => requests.map((request) => tx.signal(request)))

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import rvInit from "../../../enzymes/rv_init.ts"
 import * as Ledger from "../../rendezvous/Ledger.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { enzyme, steps } from "../Kit.ts"
+import { enzyme, steps } from "../TestSpace.ts"
 
 const ask = enzyme("ask", (tx) => void tx.rv.spawn({ key: "job", due_off: 50 }))
 const booting = Effect.provide(TestKernel.layer({ boot: true }))

@@ -4,8 +4,8 @@ import type { Settings, Space, Transaction } from "systole"
 import { Computation, Effect, Kernel, Link, Materializer, replay, Retry } from "systole"
 import * as Ledger from "../../rendezvous/Ledger.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { controlled, enzyme, steps, turns } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { controlled, enzyme, steps, turns } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 const labels = { cells: { "/data/pay/**": ["salary"], "/data/both": ["salary", "health"], "/cas/*": ["salary"] }, declassify: { publish: ["salary"] } }
 const layer = TestKernel.layer({ labels })
@@ -203,7 +203,7 @@ describe("A node", () => {
 
   it.effect("comes back by the rules of now", () =>
     Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const copy = Computation.make({ name: "copy", output: "/data/copy", run: (tx) => tx.get("/data/pay/ann") })
       const demand = Effect.make({ name: "demand", read: (tx) => tx.get("/data/copy"), deliver: () => {} })
       const boot = (settings: Partial<Settings>) => machine.boot([copy, demand], settings)
@@ -325,7 +325,7 @@ describe("A reader", () => {
 describe("The rules of a space", () => {
   it.effect("hold for what waits when the process ends: an attempt knows what the one before knew, and an event what it tells", () =>
     Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const enzymes = [
         enzyme("again", (tx, { attempt }) => attempt === 1 ? new Retry({ reason: `not with ${tx.get("/data/pay/ann")}` }) : tx.set("/data/open", attempt)),
         enzyme("later", (tx) => tx.set("/data/open", "later"))
@@ -349,7 +349,7 @@ describe("The rules of a space", () => {
 
   it.effect("lie in its cell, become active with a beat, and each beat is run again by those of then", () =>
     Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const copy = enzyme("copy", (tx) => tx.set("/data/copy", tx.get("/data/pay/ann")))
       const before = yield* machine.boot([copy])
       yield* controlled(before, before.set("/data/pay/ann", 5))

@@ -8,7 +8,7 @@ import { Inbox } from "../../../src/kernel/inbox/Inbox.ts"
 import * as Journal from "../../../src/kernel/model/Journal.ts"
 import * as Write from "../../../src/stage/Write.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { controlled, ended, enzyme, steps } from "../Kit.ts"
+import { controlled, ended, enzyme, steps } from "../TestSpace.ts"
 
 const limits = TestKernel.settings.limits
 const count = enzyme("count", (tx) => tx.increment("/data/n"), { query: "/signals/**" })

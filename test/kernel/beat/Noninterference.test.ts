@@ -5,7 +5,7 @@ import type { Enzyme, Event, NodeDefinition, Space, Transaction, Value } from "s
 import { Computation, Effect, Fatal, Kernel, replay, Retry } from "systole"
 import * as Dice from "../../support/Dice.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { controlled, enzyme, turns } from "../Kit.ts"
+import { controlled, enzyme, turns } from "../TestSpace.ts"
 
 const SEEDS = 200
 const LOW = [0, 1, 2].map((i) => `/data/low/${i}`)

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type ControlError, replay, type Space, verify } from "systole"
 import * as Dice from "../../support/Dice.ts"
-import { controlled, enzyme } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { controlled, enzyme } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 /** The plainest account of a space that is paused, taken back, let go on, shut down and started again, beat by beat. */
 class Account {
@@ -157,7 +157,7 @@ const sorted = (data: ReadonlyMap<string, number>) => [...data].sort(([a], [b]) 
 /** One life: what comes in, what is asked of the space, and where the process ends, by the dice. */
 const live = Effect.fnUntraced(function*(seed: number, moves: number) {
   const roll = Dice.make(seed)
-  const machine = yield* Machine.make
+  const machine = yield* TestMachine.make
   const account = new Account()
   let space = yield* machine.boot([put])
   let n = 0

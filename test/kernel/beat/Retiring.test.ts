@@ -6,8 +6,8 @@ import * as Ledger from "../../rendezvous/Ledger.ts"
 import * as Dice from "../../support/Dice.ts"
 import * as Shelf from "../../support/Shelf.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { controlled, enzyme } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { controlled, enzyme } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 type Kind = "rv" | "flow" | "op" | "fact"
 
@@ -104,7 +104,7 @@ const namesIn = Effect.fnUntraced(function*(space: Space, folder: string) {
 const live = Effect.fnUntraced(function*(seed: number) {
   const roll = Dice.make(seed)
   const limits = { ...TestKernel.settings.limits, finishedCount: 1 + roll(6), finishedMillis: 1000 * (1 + roll(20)) }
-  const machine = yield* Machine.make
+  const machine = yield* TestMachine.make
   const boot = machine.boot(Ledger.enzymes({}, [work, fails, die, quick]), { limits })
   let space = yield* Effect.flatMap(boot, Ledger.begin)
   const account = new Account(limits)
@@ -207,7 +207,7 @@ describe("what is over", () => {
         for (let i = from; i < from + 500; i++) tx.op.setState(oid, `ist:s${i}`)
       })
       const close = enzyme("close", (tx, { payload }) => void tx.op.close(String(payload), "sts:ok"))
-      const boot = (yield* Machine.make).boot([long, on, close], { retention: { journalMillis: 60 * 86_400_000 } })
+      const boot = (yield* TestMachine.make).boot([long, on, close], { retention: { journalMillis: 60 * 86_400_000 } })
       let space = yield* boot
       const { id } = yield* space.signal({ signal: "/signals/long", payload: 0 })
       yield* space.step
@@ -243,7 +243,7 @@ describe("what is over", () => {
     Effect.forEach(loads, (load) =>
       Effect.gen(function*() {
         const limits = { ...TestKernel.settings.limits, finishedCount: 10 }
-        const kernel = yield* Machine.make
+        const kernel = yield* TestMachine.make
         const space = yield* Effect.flatMap(kernel.boot(Ledger.enzymes({}, [busy, quick]), { limits }), Ledger.begin)
         for (let beat = 1; beat <= 6; beat++) {
           yield* space.signal({ signal: "/signals/busy", payload: { beat, ...load } })

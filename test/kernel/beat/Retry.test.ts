@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Kernel, Retry } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { ended, enzyme, steps } from "../Kit.ts"
+import { ended, enzyme, steps } from "../TestSpace.ts"
 
 const again = () => new Retry({ reason: "not yet" })
 

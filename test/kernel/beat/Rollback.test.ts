@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import { Computation, Materializer, replay, type Space, type Value, why } from "systole"
 import * as World from "../../scheduler/World.ts"
 import * as Dice from "../../support/Dice.ts"
-import { controlled, enzyme, put } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { controlled, enzyme, put } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 /** Asks for a control operation, and steps until it is over. */
 const through = Effect.fnUntraced(function*(space: Space, ask: Effect.Effect<{ readonly oid: string }, Error>) {
@@ -37,7 +37,7 @@ const replays = Effect.fnUntraced(function*(space: Space) {
 /** One life of a graph: sources change, somebody looks, the space is taken back, the process ends, by the dice. */
 const live = Effect.fnUntraced(function*(seed: number) {
   const roll = Dice.make(seed)
-  const machine = yield* Machine.make
+  const machine = yield* TestMachine.make
   const model = World.random(roll, { sources: 4, computations: 8 })
   for (const source of model.sources.keys()) model.sources.set(source, undefined)
   const watched = Array.from({ length: roll(3) }, (_, i) => World.watcher(model, roll, `watch${i}`))
@@ -83,7 +83,7 @@ describe("a rollback and what is derived", () => {
 
   it.effect("ends the pieces that were started since, and has those go on that were stopped", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const total = Computation.make({
         name: "total",
         inputs: ["cart"],
@@ -116,7 +116,7 @@ describe("a rollback and what is derived", () => {
 
   it.effect("has what a materializer made made again, where nothing that it read was taken back, and so by a module that comes later", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const index = Materializer.make({
         name: "index",
         writes: ["/data/index/**"],
@@ -144,7 +144,7 @@ describe("a rollback and what is derived", () => {
 describe("why", () => {
   it.effect("names a rollback as what gave a document its value of then", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([put])
       for (const value of [1, 2]) yield* controlled(space, space.set("/data/a", value))
       yield* takenBack(space, (yield* space.head) - 1)

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { Retry, type Transaction } from "systole"
 import * as Chance from "../../../src/stage/Chance.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { ended, enzyme, replays, steps, turns } from "../Kit.ts"
+import { ended, enzyme, replays, steps, turns } from "../TestSpace.ts"
 
 describe("a run", () => {
   it.effect("may return a value, a promise or an Effect", () =>

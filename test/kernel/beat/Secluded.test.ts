@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import type { NodeDefinition, Space, Value } from "systole"
 import { Computation, Retry } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { controlled, enzyme, register, replays, turns } from "../Kit.ts"
+import { controlled, enzyme, register, replays, turns } from "../TestSpace.ts"
 
 const labels = { cells: { "/data/secret/**": ["secret"] }, declassify: {} }
 const number = (value: Value): number => Number(value ?? 0)

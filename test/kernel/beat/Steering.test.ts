@@ -6,8 +6,8 @@ import { Undo } from "../../../src/kernel/beat/Undo.ts"
 import { history, isReplayedEqual } from "../../conformance/Looks.ts"
 import * as Ledger from "../../rendezvous/Ledger.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { controlled, ended, enzyme, steps } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { controlled, ended, enzyme, steps } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 const count = enzyme("count", (tx) => tx.increment("/data/n"))
 const put = enzyme("put", (tx, { payload }) => tx.set((payload as { readonly at: string }).at, (payload as { readonly value: unknown }).value))
@@ -76,7 +76,7 @@ describe("signals of a paused space", () => {
 
   it.effect("outlive the process, gate and all", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([count])
       yield* begun(space, space.control.pause())
       yield* space.step
@@ -152,7 +152,7 @@ describe("a lock", () => {
 
   it.effect("costs no beat while it is held, and outlives the process with what waits for it", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([count], { pace: "demand" })
       yield* space.control.lock("/data")
       yield* space.signal({ signal: "/signals/count" })
@@ -168,7 +168,7 @@ describe("a lock", () => {
 
   it.effect("is one of a thousand at most, beside that of a pause, and all are there when the process has ended", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([])
       const asked = []
       for (let i = 0; i < 1000; i++) asked.push(yield* Effect.forkChild(space.control.lock(`/data/${i}`), { startImmediately: true }))

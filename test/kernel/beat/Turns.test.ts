@@ -4,7 +4,7 @@ import { defaults, Pacemaker } from "systole"
 import * as MemoryStore from "../../../src/persistence/MemoryStore.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import * as TestPacemaker from "../../support/TestPacemaker.ts"
-import { enzyme } from "../Kit.ts"
+import { enzyme } from "../TestSpace.ts"
 
 const GROUP_TURNS = 2
 

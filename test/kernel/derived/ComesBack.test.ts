@@ -3,8 +3,8 @@ import { Clock, Effect as Fx, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { Computation, CurrentReporter, Effect, Reporter, type Space, type Transaction, type Value } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { enzyme, put, replays, steps, turns, write } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { enzyme, put, replays, steps, turns, write } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
 
@@ -43,7 +43,7 @@ const alike = <E>(story: (restart: boolean) => Fx.Effect<unknown, E, Scope.Scope
 describe("What comes back with a space", () => {
   it.effect("is what a dormant node started, so that whoever reads that goes on to see it change", () =>
     alike((restart) => Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const boot = machine.boot([put, look("/data/parent"), parent(), watch("e", "child")])
       let space = yield* boot
       yield* looked(space)
@@ -63,7 +63,7 @@ describe("What comes back with a space", () => {
 
   it.effect("follows from when its creator ran and from what that peeked at, not from today, and replays so from every beat", () =>
     alike((restart) => Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const boot = machine.boot([put, dated(() => "/data/rate"), watch("e", "child"), watch("d", "dated")])
       const began = yield* Clock.currentTimeMillis
       let space = yield* boot
@@ -88,7 +88,7 @@ describe("What comes back with a space", () => {
       const told: Array<string> = []
       const reporter = new Reporter(({ note, topic }) => void told.push(`${topic} ${note.split(" ")[0]}`))
       yield* Fx.gen(function*() {
-        const machine = yield* Machine.make
+        const machine = yield* TestMachine.make
         const boot = machine.boot([put, dated(() => "/data/rate"), watch("e", "child"), watch("d", "dated")])
         const first = yield* boot
         yield* write(first, ["/data/rate", "x".repeat(5000)], ["/data/x", 1])
@@ -105,7 +105,7 @@ describe("What comes back with a space", () => {
 
   it.effect("is there before the first handler looks at it", () =>
     alike((restart) => Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const seen: Array<Value> = []
       const boot = machine.boot([put, look("/data/child", seen), starter()])
       let space = yield* boot
@@ -120,7 +120,7 @@ describe("What comes back with a space", () => {
 
   it.effect("has seen what the beat changed before it was there", () =>
     alike((restart) => Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const boot = machine.boot([put, from("w", "x", (value) => value * 10), starter(undefined, "w"), watch("e", "child"), watch("e2", "w")])
       let space = yield* boot
       yield* write(space, ["/data/x", 1])
@@ -133,7 +133,7 @@ describe("What comes back with a space", () => {
 
   it.effect("has seen what the beat captured, where a handler asks for what starts it", () =>
     alike((restart) => Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const boot = machine.boot([put, look("/data/parent"), parent((tx) => number(tx.get("/data/x"))), watch("e", "child")])
       let space = yield* boot
       yield* looked(space)
@@ -149,7 +149,7 @@ describe("What comes back with a space", () => {
   it.effect("tells nothing again: an effect that starts others runs for that, and is told of when what it read changes", () =>
     Fx.gen(function*() {
       const told = (restart: boolean) => Fx.gen(function*() {
-        const machine = yield* Machine.make
+        const machine = yield* TestMachine.make
         const seen: Array<Value> = []
         const teller = Effect.make({ name: "teller", read: (tx) => {
           tx.start(from("child", "x", (value) => value + 1))
@@ -175,7 +175,7 @@ describe("What comes back with a space", () => {
   it.effect("hears nothing of what its own group wrote, and of all else, though it was away or comes back in that very beat", () =>
     Fx.gen(function*() {
       for (const group of ["editor", "other", undefined]) for (const isAway of [false, true]) yield* alike((restart) => Fx.gen(function*() {
-        const machine = yield* Machine.make
+        const machine = yield* TestMachine.make
         const seen: Array<Value> = []
         const editor = Effect.make({ name: "editor", read: (tx) => tx.get("/data/text"), deliver: (value) => void seen.push(value), changeGroup: "editor" })
         let space = yield* machine.boot([put, editor])
@@ -192,7 +192,7 @@ describe("What comes back with a space", () => {
 
   it.effect("tells no failure again: a creator that failed fails as it comes back, and that is no news", () =>
     alike((restart) => Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const boot = machine.boot([put, parent((tx) => {
         if (number(tx.get("/data/y")) === 1) throw new Error("one is too many")
         return 1
@@ -211,7 +211,7 @@ describe("What comes back with a space", () => {
 
   it.effect("tells a failure that is news, though the creator came back for it", () =>
     alike((restart) => Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const boot = machine.boot([put, Effect.make({ name: "late", read: (tx) => {
         if (number(tx.get("/data/y")) === 1) throw new Error("one is too many")
         return tx.start(from("child", "x", (value) => value + 1))
@@ -228,7 +228,7 @@ describe("What comes back with a space", () => {
 
   it.effect("runs anew where the module is another one that defines it, though it starts it as before", () =>
     Fx.scoped(Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const modules = (by: number) => [put, watch("e", "child"), { module: Effect.make({ name: "starter", read: (tx) => {
         tx.start(from("child", "x", (value) => value * by))
         return by

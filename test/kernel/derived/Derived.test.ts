@@ -5,7 +5,7 @@ import type { Space, Value } from "systole"
 import { Computation, Effect, Fatal, Materializer, why } from "systole"
 import { Locations } from "../../../src/scheduler/Locations.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { controlled, enzyme, put, register, replays, steps, turns, write } from "../Kit.ts"
+import { controlled, enzyme, put, register, replays, steps, turns, write } from "../TestSpace.ts"
 
 const total = Computation.make({
   name: "total",

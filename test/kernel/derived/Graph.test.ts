@@ -4,8 +4,8 @@ import { Computation, Effect, Kernel, type Transaction } from "systole"
 import * as World from "../../scheduler/World.ts"
 import * as Dice from "../../support/Dice.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { enzyme } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { enzyme } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 const put = enzyme("put", (tx, { payload }) => {
   const [address, value] = payload as readonly [string, number]
@@ -31,7 +31,7 @@ describe("the graph of a space", () => {
 
   it.effect("is shown as it was left, after a restart", () =>
     Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       yield* (yield* machine.boot([double, show])).step
       const { nodes } = yield* (yield* machine.boot([double, show])).graph.view
       assert.deepStrictEqual(nodes.map(({ name, reads, status }) => [name, status, reads]), [["double", "clean", ["/data/one"]], ["show", "clean", ["/data/double"]]])

@@ -6,7 +6,7 @@ import { Computation, Kernel, Retry } from "systole"
 import * as World from "../../scheduler/World.ts"
 import * as Dice from "../../support/Dice.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { enzyme, steps } from "../Kit.ts"
+import { enzyme, steps } from "../TestSpace.ts"
 
 const seeds = Array.from({ length: 60 }, (_, seed) => seed)
 

@@ -4,8 +4,8 @@ import type { NodeDefinition, Space, Value } from "systole"
 import { Computation, Effect, Fatal, Kernel, Link, Materializer, replay } from "systole"
 import * as Graph from "../../conformance/Graph.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { controlled, ended, enzyme, steps } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { controlled, ended, enzyme, steps } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
 
@@ -149,7 +149,7 @@ describe("Pieces", () => {
 
   it.effect("come back with the space, where they were, and begin anew with another version of their module", () =>
     Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const log = new Graph.Log()
       const space = yield* machine.boot([open, ...carts(log)])
       const [total, show] = yield* launch(space, "a")

@@ -6,8 +6,8 @@ import { Computation, Effect } from "systole"
 import type * as Model from "../../scheduler/Model.ts"
 import * as World from "../../scheduler/World.ts"
 import * as Dice from "../../support/Dice.ts"
-import { enzyme } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { enzyme } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 const seeds = Array.from({ length: 160 }, (_, seed) => seed)
 const ROUNDS = 12
@@ -36,7 +36,7 @@ const world = (seed: number) =>
     for (let i = 0; i < 1 + roll(3); i++) World.watcher(model, roll, `e${i}`)
     const ran: Array<string> = []
     model.onRun = ({ name }) => void ran.push(name)
-    const machine = yield* Machine.make
+    const machine = yield* TestMachine.make
     const defined = model.roots.map((spec) => model.define(spec))
     const gone = new Set<NodeDefinition>()
     const boot = Fx.suspend(() => machine.boot([put, ...defined.filter((node) => !gone.has(node))]))
@@ -65,7 +65,7 @@ const world = (seed: number) =>
 describe("Observations", () => {
   it.effect("are kept anew only where a node reads something else", () =>
     Fx.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const total = Computation.make({ name: "total", output: "/data/total", run: (tx) => Number(tx.get(tx.get("/data/which") === "b" ? "/data/b" : "/data/a") ?? 0) })
       const watch = Effect.make({ name: "watch", read: (tx) => tx.get("/data/total"), deliver: () => {}, noDebounce: true })
       const space = yield* machine.boot([put, total, watch])

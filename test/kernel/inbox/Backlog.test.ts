@@ -9,8 +9,8 @@ import * as Signal from "../../../src/kernel/model/Signal.ts"
 import type { Rows } from "../../../src/kernel/inbox/Waiting.ts"
 import type { Resolution } from "../../../src/registry/Registry.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { ended, enzyme, steps } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { ended, enzyme, steps } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 const limits = { ...TestKernel.settings.limits, captureSignals: 4 }
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
@@ -211,7 +211,7 @@ describe("what waits to leave for other spaces", () => {
 })
 
 /** Looks at a space as it is, and as it is when it was opened again. */
-const twice = Effect.fnUntraced(function*(machine: Machine.Machine, enzymes: Parameters<Machine.Machine["boot"]>[0], look: (space: Space) => Effect.Effect<void, unknown>) {
+const twice = Effect.fnUntraced(function*(machine: TestMachine.TestMachine, enzymes: Parameters<TestMachine.TestMachine["boot"]>[0], look: (space: Space) => Effect.Effect<void, unknown>) {
   yield* look(yield* machine.open)
   yield* look(yield* machine.boot(enzymes, { limits }))
 })
@@ -221,7 +221,7 @@ describe("an event far back in a backlog", () => {
     Effect.gen(function*() {
       const ran: Array<unknown> = []
       const enzymes = [enzyme("e", (_, { payload }) => void ran.push(payload))]
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot(enzymes, { limits })
       const post = (n: number) => ({ signal: "/signals/e", payload: n, ...n % 2 === 0 ? { id: `caller-${n}` } : {} })
       const ids: Array<string> = []
@@ -245,7 +245,7 @@ describe("an event far back in a backlog", () => {
   it.effect("gives its id to no other after a restart", () =>
     Effect.gen(function*() {
       const enzymes = [enzyme("e", () => undefined)]
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot(enzymes, { limits })
       for (const payload of numbers(12)) yield* space.signal({ signal: "/signals/e", payload })
       const reopened = yield* machine.boot(enzymes, { limits })
@@ -262,7 +262,7 @@ describe("more than fit into memory", () => {
           tx.increment(`/data/${name}`)
         }, { query: "/signals/:n", order })
       const enzymes = [attempts("twice", 2, "strict"), attempts("thrice", 3, "loose")]
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot(enzymes, { limits })
       const ids: Array<string> = []
       for (const n of numbers(20)) for (const payload of ["first", "second"]) ids.push((yield* space.signal({ signal: `/signals/${n}`, payload })).id)
@@ -285,7 +285,7 @@ describe("more than fit into memory", () => {
         tx.set("/data/x", payload)
         tx.append("/data/log", payload)
       }, { query: "/signals/:n" })]
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot(enzymes, { limits })
       for (const payload of numbers(30)) yield* space.signal({ signal: `/signals/${payload}`, payload })
       yield* twice(machine, enzymes, (space) => Effect.asVoid(steps(space, 10)))
@@ -298,7 +298,7 @@ describe("more than fit into memory", () => {
     Effect.gen(function*() {
       const ran: Array<unknown> = []
       const enzymes = [enzyme("late", (_, { payload }) => void ran.push(payload), { query: "/signals/:n" })]
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot(enzymes, { limits })
       for (const payload of numbers(50)) yield* space.signal({ signal: `/signals/${payload}`, payload, at: { ms: 10 } })
       yield* TestClock.adjust(10)

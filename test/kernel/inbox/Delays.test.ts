@@ -3,7 +3,7 @@ import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import type { At } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { enzyme, steps, turns } from "../Kit.ts"
+import { enzyme, steps, turns } from "../TestSpace.ts"
 
 /** An enzyme that writes down when it ran, and what. */
 const recorder = () => {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Enzyme, Retry } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { enzyme, steps } from "../Kit.ts"
+import { enzyme, steps } from "../TestSpace.ts"
 
 /** Writes down what ran when; payloads that are negative fail twice before they are well. */
 const log = (name: string, options: Partial<Enzyme.Definition> = {}) => {

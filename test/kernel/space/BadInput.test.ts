@@ -3,8 +3,8 @@ import { Cause, Effect, Fiber } from "effect"
 import { Enzyme, Flow, Link, type Value } from "systole"
 import * as Ledger from "../../rendezvous/Ledger.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { controlled, ended, enzyme, steps } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { controlled, ended, enzyme, steps } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 const text = "x".repeat(1_048_000)
 
@@ -82,7 +82,7 @@ describe("bad input holds nothing up", () => {
 
   it.effect("a store that cannot be read at the commit stops the space and buries nothing", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       let broken = true
       const space = yield* machine.boot([enzyme("bind", (tx) => {
         tx.bind("/data/x", "bind")

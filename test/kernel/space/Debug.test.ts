@@ -3,7 +3,7 @@ import { Effect as Fx, Layer } from "effect"
 import { Computation, Effect, Kernel } from "systole"
 import { RunWatch, type Stop } from "../../../src/kernel/watchdog/RunWatch.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { enzyme, turns } from "../Kit.ts"
+import { enzyme, turns } from "../TestSpace.ts"
 
 const put = enzyme("put", (tx, { payload }) => tx.set("/data/one", payload))
 

@@ -3,8 +3,8 @@ import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { Retry } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { enzyme, steps, turns } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { enzyme, steps, turns } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 const pay = () => {
   const state = { runs: 0 }
@@ -60,7 +60,7 @@ describe("an event with its caller's id", () => {
   it.effect("is the same event after the space was opened again, handled or not", () =>
     Effect.gen(function*() {
       const { made, state } = pay()
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const before = yield* machine.boot([made])
       const first = yield* before.signal(post)
       const waiting = yield* machine.boot([made])
@@ -154,7 +154,7 @@ describe("an event without one", () => {
 
   it.effect("gets none that was given before the space was opened again", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const given: Array<string> = []
       for (let i = 0; i < 3; i++) {
         const space = yield* machine.boot([])

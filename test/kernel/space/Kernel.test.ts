@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Scope } from "effect"
 import { Kernel } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { enzyme, steps, turns } from "../Kit.ts"
+import { enzyme, steps, turns } from "../TestSpace.ts"
 
 describe("the kernel", () => {
   it.effect("makes a space on demand, and gives the same one to all who ask", () =>

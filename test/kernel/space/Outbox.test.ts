@@ -3,8 +3,8 @@ import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { CurrentReporter, type Kernel, replay, Reporter, type Space, type Told, verify } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { controlled, enzyme, steps, turns } from "../Kit.ts"
-import * as Town from "../Town.ts"
+import { controlled, enzyme, steps, turns } from "../TestSpace.ts"
+import * as RestartableKernel from "../RestartableKernel.ts"
 
 /** Sends what it is given to space b; there, it is written down. */
 const enzymes = [
@@ -40,7 +40,7 @@ const send = (a: Space, ...items: ReadonlyArray<unknown>) =>
 describe("a signal to another space", () => {
   it.effect("arrives there as an event with an id of its own, in order, once, and its own space does not take it", () =>
     Effect.gen(function*() {
-      const [a, b] = yield* spaces(yield* (yield* Town.make(enzymes)).boot())
+      const [a, b] = yield* spaces(yield* (yield* RestartableKernel.make(enzymes)).boot())
       yield* send(a, 1, new Map([["two", 2n]]), 3)
       yield* steps(b, 3)
       assert.deepStrictEqual(yield* taken(b), [1, new Map([["two", 2n]]), 3])
@@ -57,7 +57,7 @@ describe("a signal to another space", () => {
 
   it.effect("runs by itself, and idle waits for its delivery", () =>
     Effect.gen(function*() {
-      const [a, b] = yield* spaces(yield* (yield* Town.make(enzymes)).boot({ pace: "demand" }))
+      const [a, b] = yield* spaces(yield* (yield* RestartableKernel.make(enzymes)).boot({ pace: "demand" }))
       yield* a.signal({ signal: "/signals/send", payload: [1] })
       yield* a.idle
       yield* b.idle
@@ -66,13 +66,13 @@ describe("a signal to another space", () => {
 
   it.effect("is delivered after a crash before the receiver had it", () =>
     Effect.gen(function*() {
-      const town = yield* Town.make(enzymes)
-      const [a, b] = yield* spaces(yield* town.boot())
-      yield* town.hold("b")
+      const host = yield* RestartableKernel.make(enzymes)
+      const [a, b] = yield* spaces(yield* host.boot())
+      yield* host.hold("b")
       yield* send(a, 1, 2)
       assert.strictEqual(yield* b.head, -1)
-      const kernel = yield* town.boot()
-      yield* town.release("b")
+      const kernel = yield* host.boot()
+      yield* host.release("b")
       // The receiver is opened by what waits for it.
       yield* kernel.space("a")
       yield* turns()
@@ -85,16 +85,16 @@ describe("a signal to another space", () => {
   it.effect("is handled once after a crash between its delivery and the end of its row", () =>
     Effect.gen(function*() {
       for (const handled of [false, true]) {
-        const town = yield* Town.make(enzymes)
-        const [a, b] = yield* spaces(yield* town.boot())
-        yield* town.hold("b")
+        const host = yield* RestartableKernel.make(enzymes)
+        const [a, b] = yield* spaces(yield* host.boot())
+        yield* host.hold("b")
         yield* send(a, 1, 2)
-        yield* town.hold("a")
-        yield* town.release("b")
+        yield* host.hold("a")
+        yield* host.release("b")
         yield* turns()
         if (handled) yield* steps(b, 2)
-        const kernel = yield* town.boot()
-        yield* town.release("a")
+        const kernel = yield* host.boot()
+        yield* host.release("a")
         const again = yield* kernel.space("a")
         yield* turns()
         const there = yield* kernel.space("b")
@@ -107,14 +107,14 @@ describe("a signal to another space", () => {
 
   it.effect("does not leave when its beat is lost", () =>
     Effect.gen(function*() {
-      const town = yield* Town.make(enzymes)
-      const [a] = yield* spaces(yield* town.boot())
+      const host = yield* RestartableKernel.make(enzymes)
+      const [a] = yield* spaces(yield* host.boot())
       yield* a.signal({ signal: "/signals/send", payload: [1] })
-      yield* town.hold("a")
+      yield* host.hold("a")
       yield* Effect.forkChild(a.step, { startImmediately: true })
       yield* turns()
-      const kernel = yield* town.boot()
-      yield* town.release("a")
+      const kernel = yield* host.boot()
+      yield* host.release("a")
       const [, b] = yield* spaces(kernel)
       yield* steps(b, 2)
       assert.deepStrictEqual(yield* taken(b), [])
@@ -128,8 +128,8 @@ describe("a signal to another space", () => {
     Effect.gen(function*() {
       const limits = { ...TestKernel.settings.limits, inboxSignals: 2 }
       const log: Array<Told> = []
-      const town = yield* Town.make(enzymes)
-      const [a, b] = yield* spaces(yield* Effect.provideService(town.boot({ limits, tempo: 10 }), CurrentReporter, new Reporter((told) => log.push(told))))
+      const host = yield* RestartableKernel.make(enzymes)
+      const [a, b] = yield* spaces(yield* Effect.provideService(host.boot({ limits, tempo: 10 }), CurrentReporter, new Reporter((told) => log.push(told))))
       yield* b.signal({ signal: "/signals/take", payload: "x" })
       yield* send(a, 1, 2, 3)
       assert.deepStrictEqual(log, [])
@@ -150,14 +150,14 @@ describe("a signal to another space", () => {
   it.effect("waits in the store, and arrives in order all the same, though the window in memory is small and the power goes", () =>
     Effect.gen(function*() {
       const settings = { limits: { ...TestKernel.settings.limits, captureSignals: 4 } }
-      const town = yield* Town.make(enzymes)
+      const host = yield* RestartableKernel.make(enzymes)
       const items = Array.from({ length: 50 }, (_, i) => i)
-      const [a] = yield* spaces(yield* town.boot(settings))
-      yield* town.hold("b")
+      const [a] = yield* spaces(yield* host.boot(settings))
+      yield* host.hold("b")
       yield* send(a, ...items)
       yield* turns()
-      const kernel = yield* town.boot(settings)
-      yield* town.release("b")
+      const kernel = yield* host.boot(settings)
+      yield* host.release("b")
       const again = yield* kernel.space("a")
       yield* send(again, 50, 51)
       const b = yield* kernel.space("b")
@@ -173,7 +173,7 @@ describe("a signal to another space", () => {
   it.effect("is not overtaken by a smaller one that the receiver has room for", () =>
     Effect.gen(function*() {
       const limits = { ...TestKernel.settings.limits, inboxBytes: 400 }
-      const [a, b] = yield* spaces(yield* (yield* Town.make(enzymes)).boot({ limits, tempo: 10 }))
+      const [a, b] = yield* spaces(yield* (yield* RestartableKernel.make(enzymes)).boot({ limits, tempo: 10 }))
       yield* b.signal({ signal: "/signals/take", payload: "x" })
       const large = "l".repeat(250)
       yield* send(a, large, "small")
@@ -187,14 +187,14 @@ describe("a signal to another space", () => {
 
   it.effect("waits while the receiver's disk is broken, and arrives once", () =>
     Effect.gen(function*() {
-      const town = yield* Town.make(enzymes)
-      const kernel = yield* town.boot({ tempo: 10 })
+      const host = yield* RestartableKernel.make(enzymes)
+      const kernel = yield* host.boot({ tempo: 10 })
       const [a] = yield* spaces(kernel)
-      town.breakDisk("b", true)
+      host.breakDisk("b", true)
       yield* send(a, 1, 2)
       yield* TestClock.adjust(10)
       yield* turns()
-      town.breakDisk("b", false)
+      host.breakDisk("b", false)
       yield* TestClock.adjust(100)
       yield* turns()
       const b = yield* kernel.space("b")
@@ -204,8 +204,8 @@ describe("a signal to another space", () => {
 
   it.effect("goes to the sender's dead letters where there is no such space, and from there again when there is", () =>
     Effect.gen(function*() {
-      const town = yield* Town.make(enzymes)
-      const kernel = yield* town.boot({ create: "explicit" })
+      const host = yield* RestartableKernel.make(enzymes)
+      const kernel = yield* host.boot({ create: "explicit" })
       const a = yield* kernel.space("a", { create: true })
       yield* send(a, 1, { n: 2 })
       yield* steps(a, 2)
@@ -226,11 +226,11 @@ describe("a signal to another space", () => {
   it.effect("keeps its wait in the dead letters: sent again from there, it is due when it would have been", () =>
     Effect.gen(function*() {
       for (const passed of [400, 2000]) {
-        const town = yield* Town.make([
+        const host = yield* RestartableKernel.make([
           enzyme("late", (tx) => tx.signal({ signal: "/signals/take", space: "b", payload: "late", at: { ms: 1000 } })),
           enzyme("take", (tx) => tx.append("/data/taken", [tx.now]))
         ])
-        const kernel = yield* town.boot({ create: "explicit" })
+        const kernel = yield* host.boot({ create: "explicit" })
         const a = yield* kernel.space("a", { create: true })
         const start = yield* Clock.currentTimeMillis
         yield* a.signal({ signal: "/signals/late" })
@@ -253,10 +253,10 @@ describe("a signal to another space", () => {
 
   it.effect("that was given up stays given up when the space is opened again before the beat", () =>
     Effect.gen(function*() {
-      const town = yield* Town.make(enzymes)
-      const kernel = yield* town.boot({ create: "explicit" })
+      const host = yield* RestartableKernel.make(enzymes)
+      const kernel = yield* host.boot({ create: "explicit" })
       yield* send(yield* kernel.space("a", { create: true }), 1)
-      const again = yield* (yield* town.boot({ create: "explicit" })).space("a")
+      const again = yield* (yield* host.boot({ create: "explicit" })).space("a")
       yield* turns()
       yield* again.step
       assert.deepStrictEqual((yield* again.dead({ limit: 10 })).letters.map(({ code }) => code), ["space/unknown"])
@@ -266,7 +266,7 @@ describe("a signal to another space", () => {
 
   it.effect("may name its own space, and is then as any other", () =>
     Effect.gen(function*() {
-      const kernel = yield* (yield* Town.make([
+      const kernel = yield* (yield* RestartableKernel.make([
         enzyme("start", (tx) => tx.signal({ signal: "/signals/next", space: "a", payload: 1, at: { beats: 2 } })),
         enzyme("next", (tx) => tx.set("/data/next", tx.beat))
       ])).boot()
@@ -279,7 +279,7 @@ describe("a signal to another space", () => {
 
   it.effect("keeps its wait where it arrives, and is refused with a beat's number or a name that is none", () =>
     Effect.gen(function*() {
-      const kernel = yield* (yield* Town.make([
+      const kernel = yield* (yield* RestartableKernel.make([
         enzyme("late", (tx) => tx.signal({ signal: "/signals/take", space: "b", payload: "late", at: { beats: 2 } })),
         enzyme("beat", (tx) => tx.signal({ signal: "/signals/take", space: "b", at: { beat: 99 } })),
         enzyme("name", (tx) => tx.signal({ signal: "/signals/take", space: "No Space" })),
@@ -301,27 +301,27 @@ describe("a signal to another space", () => {
     it.effect(`keeps its wait in ${name} when it is delivered again after a crash, before or after the receiver had it, and runs once`, () =>
       Effect.gen(function*() {
         for (const crash of ["before", "between", "after"] as const) {
-          const town = yield* Town.make([
+          const host = yield* RestartableKernel.make([
             enzyme("late", (tx) => tx.signal({ signal: "/signals/take", space: "b", payload: "late", at })),
             enzyme("take", (tx) => tx.append("/data/taken", [tx.beat, tx.now]))
           ])
           const settings = { tempo: 250 }
           const start = yield* Clock.currentTimeMillis
-          const [a, b] = yield* spaces(yield* town.boot(settings))
-          yield* town.hold("b")
+          const [a, b] = yield* spaces(yield* host.boot(settings))
+          yield* host.hold("b")
           yield* a.signal({ signal: "/signals/late" })
           yield* a.step
           yield* turns()
           if (crash !== "before") {
-            yield* town.hold("a")
-            yield* town.release("b")
+            yield* host.hold("a")
+            yield* host.release("b")
             yield* turns()
           }
           if (crash === "after") yield* steps(b, 2)
           yield* TestClock.adjust(300)
-          const kernel = yield* town.boot(settings)
-          yield* town.release("a")
-          yield* town.release("b")
+          const kernel = yield* host.boot(settings)
+          yield* host.release("a")
+          yield* host.release("b")
           yield* kernel.space("a")
           yield* turns()
           const there = yield* kernel.space("b")
@@ -343,7 +343,7 @@ describe("a signal to another space", () => {
   it.effect("carries its depth: a chain between two spaces ends at the limit on hops", () =>
     Effect.gen(function*() {
       const limits = { ...TestKernel.settings.limits, hops: 4 }
-      const [a, b] = yield* spaces(yield* (yield* Town.make(enzymes)).boot({ limits, pace: "demand" }))
+      const [a, b] = yield* spaces(yield* (yield* RestartableKernel.make(enzymes)).boot({ limits, pace: "demand" }))
       yield* a.signal({ signal: "/signals/ping", payload: "a" })
       for (let i = 0; i < 4; i++) yield* Effect.all([a.idle, b.idle])
       assert.deepStrictEqual([yield* a.get("/data/pings"), yield* b.get("/data/pings")], [3, 2])
@@ -354,9 +354,9 @@ describe("a signal to another space", () => {
   for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
     it.effect(`is handled once and in order, whatever the power and the disks do (life ${seed})`, () =>
       Effect.gen(function*() {
-        const town = yield* Town.make(enzymes)
+        const host = yield* RestartableKernel.make(enzymes)
         const settings = { tempo: 10, limits: { ...TestKernel.settings.limits, inboxSignals: 6 } }
-        let kernel = yield* town.boot(settings)
+        let kernel = yield* host.boot(settings)
         let state = seed
         const roll = (bound: number): number => (state = (state * 48271) % 2147483647) % bound
         const sent: Array<number> = []
@@ -364,22 +364,22 @@ describe("a signal to another space", () => {
         for (let i = 0; i < 60; i++) {
           const kind = roll(10)
           if (kind < 4) {
-            yield* town.release("a")
+            yield* host.release("a")
             const a = yield* kernel.space("a")
             yield* a.signal({ signal: "/signals/send", payload: [sent.length, sent.length + 1] })
             sent.push(sent.length, sent.length + 1)
             yield* beat("a")
           } else if (kind < 6) yield* beat(kind === 4 ? "a" : "b")
-          else if (kind === 6) kernel = yield* town.boot(settings)
-          else if (kind === 7) yield* roll(2) === 0 ? town.hold("b") : town.release("b")
-          else if (kind === 8) yield* town.hold("a")
-          else town.breakDisk("b", roll(2) === 0)
+          else if (kind === 6) kernel = yield* host.boot(settings)
+          else if (kind === 7) yield* roll(2) === 0 ? host.hold("b") : host.release("b")
+          else if (kind === 8) yield* host.hold("a")
+          else host.breakDisk("b", roll(2) === 0)
           yield* turns(roll(6))
           yield* TestClock.adjust(roll(50))
         }
-        town.breakDisk("b", false)
-        for (const name of ["a", "b"]) yield* town.release(name)
-        kernel = yield* town.boot(settings)
+        host.breakDisk("b", false)
+        for (const name of ["a", "b"]) yield* host.release(name)
+        kernel = yield* host.boot(settings)
         for (let i = 0; i < 2 * sent.length + 10; i++) {
           yield* beat("a")
           yield* beat("b")

@@ -2,9 +2,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Retry, type Space } from "systole"
-import { ended, enzyme, steps } from "../Kit.ts"
-import * as Lives from "../Lives.ts"
-import * as Machine from "../Machine.ts"
+import { ended, enzyme, steps } from "../TestSpace.ts"
+import * as RandomHistory from "../RandomHistory.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 const log = () => {
   const ran: Array<string> = []
@@ -21,7 +21,7 @@ describe("a space that is opened again", () => {
     Effect.gen(function*() {
       const { ran, run } = log()
       const enzymes = [run("e")]
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const before = yield* machine.boot(enzymes)
       for (const payload of [1, 2, 3]) yield* before.signal({ signal: "/signals/s", payload })
       yield* before.step
@@ -36,7 +36,7 @@ describe("a space that is opened again", () => {
       for (const [order, expected] of [["strict", "2@4"], ["loose", "2@2"]] as const) {
         const { ran, run } = log()
         const enzymes = [run("a", "loose"), run("b", order)]
-        const machine = yield* Machine.make
+        const machine = yield* TestMachine.make
         const before = yield* machine.boot(enzymes)
         for (const payload of [-1, 2]) yield* before.signal({ signal: "/signals/s", payload })
         yield* before.step
@@ -53,7 +53,7 @@ describe("a space that is opened again", () => {
         tx.set("/data/x", params["n"])
         tx.append("/data/log", params["n"])
       }, { query: "/signals/:n" })]
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       let space = yield* machine.boot(enzymes)
       for (const n of [1, 2, 3, 4]) yield* space.signal({ signal: `/signals/${n}` })
       for (let i = 0; i < 4; i++) {
@@ -68,7 +68,7 @@ describe("a space that is opened again", () => {
     Effect.gen(function*() {
       const ran: Array<string> = []
       const enzymes = [enzyme("late", (tx, { payload }) => void ran.push(`${payload}@${tx.beat} ${tx.now}`))]
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const before = yield* machine.boot(enzymes, { tempo: 100 })
       yield* before.signal({ signal: "/signals/late", payload: "soon", at: { ms: 300 } })
       yield* before.signal({ signal: "/signals/late", payload: "later", at: { beats: 20 } })
@@ -87,7 +87,7 @@ describe("a space that is opened again", () => {
         tx.set("/data/x", new Map([["k", tx.beat]]))
         return payload
       })]
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const look = (space: Space) => Effect.all([space.receipt("x.0.0"), space.get("/data/x"), space.head, space.journal(0), space.get("/rt/beat/0/agenda")])
       const before = yield* machine.boot(enzymes)
       yield* before.signal({ signal: "/signals/s", payload: { a: new Date(7) } })
@@ -104,7 +104,7 @@ describe("whatever happens to a space", () => {
       const seeds = Array.from({ length: 15 }, (_, i) => part * 100 + i)
       it.effect(`each accepted signal is handled exactly once, in its lane's order (${pace}, part ${part})`, () =>
         Effect.forEach(seeds, (seed) =>
-          Lives.check(seed, 60, pace).pipe(Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)
+          RandomHistory.check(seed, 60, pace).pipe(Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)
     }
   }
 })

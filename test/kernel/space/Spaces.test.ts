@@ -3,8 +3,8 @@ import { Effect, Exit, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Effect as Node, type Kernel, type Settings, type Space } from "systole"
 import * as Dice from "../../support/Dice.ts"
-import { enzyme, turns } from "../Kit.ts"
-import * as Town from "../Town.ts"
+import { enzyme, turns } from "../TestSpace.ts"
+import * as RestartableKernel from "../RestartableKernel.ts"
 
 /** Counts what comes, at once or later, and sends on. */
 const enzymes = [
@@ -34,8 +34,8 @@ const crowd = Effect.fnUntraced(function*(kernel: Kernel["Service"], count = 40)
 describe("a kernel with more spaces than may be open", () => {
   it.effect("keeps to the limit, and answers for each space whatever is closed", () =>
     Effect.gen(function*() {
-      const town = yield* Town.make(enzymes)
-      const kernel = yield* town.boot(few)
+      const host = yield* RestartableKernel.make(enzymes)
+      const kernel = yield* host.boot(few)
       for (let round = 1; round <= 3; round++) {
         for (const name of names(200)) {
           const space = yield* kernel.space(name)
@@ -43,17 +43,17 @@ describe("a kernel with more spaces than may be open", () => {
           assert.strictEqual(yield* sum(space), round, name)
         }
         yield* turns()
-        assert.strictEqual(town.open().size, 20)
+        assert.strictEqual(host.open().size, 20)
       }
-      assert.isAtMost(town.most(), 22)
+      assert.isAtMost(host.most(), 22)
       assert.lengthOf(yield* kernel.spaces, 200)
-      assert.strictEqual(town.open().size, 20)
+      assert.strictEqual(host.open().size, 20)
     }))
 
   it.effect("closes the one whose last use is the longest ago, whichever way it was used", () =>
     Effect.gen(function*() {
-      const town = yield* Town.make(enzymes)
-      const kernel = yield* town.boot({ ...few, open: 4 })
+      const host = yield* RestartableKernel.make(enzymes)
+      const kernel = yield* host.boot({ ...few, open: 4 })
       const spaces = yield* Effect.forEach(["a", "b", "c", "d"], (name) => Effect.tap(kernel.space(name), (space) => space.idle))
       const uses: ReadonlyArray<(space: Space) => Effect.Effect<unknown, unknown>> = [
         (space) => space.get("/data/x"),
@@ -67,18 +67,18 @@ describe("a kernel with more spaces than may be open", () => {
       for (const [i, use] of uses.entries()) {
         for (const space of spaces) yield* space.head
         yield* turns()
-        assert.deepStrictEqual([...town.open()].sort(), ["a", "b", "c", "d"])
+        assert.deepStrictEqual([...host.open()].sort(), ["a", "b", "c", "d"])
         yield* use(spaces[0]!)
         yield* Effect.flatMap(kernel.space(`x${i}`), (space) => space.idle)
         yield* turns()
-        assert.deepStrictEqual([...town.open()].sort(), ["a", "c", "d", `x${i}`])
+        assert.deepStrictEqual([...host.open()].sort(), ["a", "c", "d", `x${i}`])
       }
     }))
 
   it.effect("has one copy of a space, wherever the one who asks for it is interrupted", () =>
     Effect.gen(function*() {
-      const town = yield* Town.make(enzymes)
-      const kernel = yield* town.boot({ ...few, open: 1000 })
+      const host = yield* RestartableKernel.make(enzymes)
+      const kernel = yield* host.boot({ ...few, open: 1000 })
       let interrupted = 0
       for (let operations = 1900; operations < 2048; operations++) {
         const name = `s${operations}`
@@ -89,15 +89,15 @@ describe("a kernel with more spaces than may be open", () => {
         const asking = yield* Effect.forkChild(Effect.andThen(spent, kernel.space(name)), { startImmediately: true })
         if (asking.pollUnsafe() === undefined) interrupted++
         yield* Fiber.interrupt(asking)
-        assert.strictEqual(town.open().has(name), kernel.opened(name) !== undefined, `interrupted after ${operations} operations`)
+        assert.strictEqual(host.open().has(name), kernel.opened(name) !== undefined, `interrupted after ${operations} operations`)
       }
       assert.isAbove(interrupted, 20)
     }))
 
   it.effect("leaves each handle good: it opens the space again", () =>
     Effect.gen(function*() {
-      const town = yield* Town.make(enzymes)
-      const kernel = yield* town.boot(few)
+      const host = yield* RestartableKernel.make(enzymes)
+      const kernel = yield* host.boot(few)
       const space = yield* kernel.space("shop")
       yield* add(space, 5)
       const reader = space.reader({ name: "guest", atoms: [] })
@@ -113,7 +113,7 @@ describe("a kernel with more spaces than may be open", () => {
       for (const ask of asks) {
         const before = yield* Effect.exit(ask)
         yield* crowd(kernel)
-        assert.isFalse(town.open().has("shop"))
+        assert.isFalse(host.open().has("shop"))
         const after = yield* Effect.exit(ask)
         assert.isTrue(Exit.isSuccess(before) && Exit.isSuccess(after), String(after))
       }
@@ -122,8 +122,8 @@ describe("a kernel with more spaces than may be open", () => {
 
   it.effect("keeps open what has a stream, a waiter, a run, an upload or a transfer under way, and closes it after that", () =>
     Effect.gen(function*() {
-      const town = yield* Town.make(enzymes)
-      const kernel = yield* town.boot(few)
+      const host = yield* RestartableKernel.make(enzymes)
+      const kernel = yield* host.boot(few)
       const fork = <A, E>(effect: Effect.Effect<A, E>) => Effect.forkChild(Effect.exit(effect), { startImmediately: true })
       const space = (name: string) => kernel.space(name)
       const watched = yield* fork(Stream.runDrain((yield* space("watched")).watch("/data/sum")))
@@ -134,61 +134,61 @@ describe("a kernel with more spaces than may be open", () => {
       const running = yield* fork((yield* space("running")).handled({ signal: "/signals/slow", payload: 3 }))
       const upload = yield* (yield* space("upload")).content
       upload.writer.write(Uint8Array.of(1))
-      yield* town.hold("there")
+      yield* host.hold("there")
       yield* space("there")
       yield* (yield* space("sender")).signal({ signal: "/signals/send", payload: "there" })
       const kept = ["watched", "followed", "waited", "running", "upload", "sender", "there"]
       yield* turns()
       for (let i = 0; i < 3; i++) {
         yield* crowd(kernel)
-        assert.deepStrictEqual(kept.filter((name) => !town.open().has(name)), [])
-        assert.deepStrictEqual(town.openings().filter((name) => kept.includes(name)).sort(), kept.toSorted())
+        assert.deepStrictEqual(kept.filter((name) => !host.open().has(name)), [])
+        assert.deepStrictEqual(host.openings().filter((name) => kept.includes(name)).sort(), kept.toSorted())
       }
       for (const fiber of [watched, followed]) yield* Fiber.interrupt(fiber)
       slow.splice(0).forEach((end) => end())
       assert.strictEqual(Exit.getSuccess(yield* Fiber.join(running))._tag, "Some")
       upload.writer.abort()
-      yield* town.release("there")
+      yield* host.release("there")
       yield* TestClock.adjust(60_000)
       assert.strictEqual(Exit.getSuccess(yield* Fiber.join(settled))._tag, "Some")
       yield* turns(20)
       yield* crowd(kernel)
-      assert.deepStrictEqual(kept.filter((name) => town.open().has(name)), [])
+      assert.deepStrictEqual(kept.filter((name) => host.open().has(name)), [])
       assert.deepStrictEqual(yield* Effect.forEach(["waited", "running", "there"], (name) => Effect.flatMap(space(name), sum)), [1, 3, 1])
     }))
 
   it.effect("opens a closed space at its moment, and no other one", () =>
     Effect.gen(function*() {
-      const town = yield* Town.make(enzymes)
-      const kernel = yield* town.boot(few)
+      const host = yield* RestartableKernel.make(enzymes)
+      const kernel = yield* host.boot(few)
       for (const [i, name] of names(100).entries()) {
         yield* (yield* kernel.space(name)).handled({ signal: "/signals/later", payload: 10_000 + 1000 * i })
       }
       yield* crowd(kernel)
-      const before = town.openings().length
+      const before = host.openings().length
       yield* TestClock.adjust(9_999)
       yield* turns()
-      assert.strictEqual(town.openings().length, before)
+      assert.strictEqual(host.openings().length, before)
       for (let i = 0; i < 30; i++) {
         yield* TestClock.adjust(i === 0 ? 1 : 1000)
         yield* turns()
-        assert.deepStrictEqual(town.openings().slice(before), names(i + 1))
+        assert.deepStrictEqual(host.openings().slice(before), names(i + 1))
       }
-      assert.isAtMost(town.open().size, 20)
+      assert.isAtMost(host.open().size, 20)
       for (const [i, name] of names(100).entries()) assert.strictEqual(yield* sum(yield* kernel.space(name)), i < 30 ? 1 : 0, name)
     }))
 
   it.effect("tells an effect nothing again when its space is opened again, and tells it the next change", () =>
     Effect.gen(function*() {
-      const town = yield* Town.make(enzymes)
-      const kernel = yield* town.boot(few)
+      const host = yield* RestartableKernel.make(enzymes)
+      const kernel = yield* host.boot(few)
       const told: Array<unknown> = []
       yield* kernel.register(Node.make({ name: "tell", read: (tx) => tx.get("/data/sum"), deliver: (value) => void told.push(value) }))
       const space = yield* kernel.space("shop")
       yield* add(space, 1)
       yield* crowd(kernel)
       told.length = 0
-      assert.isFalse(town.open().has("shop"))
+      assert.isFalse(host.open().has("shop"))
       const head = yield* space.head
       yield* space.idle
       yield* turns()
@@ -203,59 +203,59 @@ describe("a kernel with more spaces than may be open", () => {
 describe("a kernel that starts over many spaces", () => {
   it.effect("opens those that are due and no others, and wakes each of the others at its moment", () =>
     Effect.gen(function*() {
-      const town = yield* Town.make(enzymes)
-      const before = yield* town.boot(few)
+      const host = yield* RestartableKernel.make(enzymes)
+      const before = yield* host.boot(few)
       for (const [i, name] of names(60).entries()) {
         const space = yield* before.space(name)
         if (i % 3 === 0) yield* space.handled({ signal: "/signals/later", payload: 1000 * (1 + i) })
         else yield* add(space)
       }
       yield* turns()
-      const kernel = yield* town.boot(few)
+      const kernel = yield* host.boot(few)
       yield* TestClock.adjust(30_000)
       yield* kernel.resume
       yield* turns(40)
-      assert.deepStrictEqual(town.openings().toSorted(), names(60).filter((_, i) => i % 3 === 0 && i < 30).sort())
+      assert.deepStrictEqual(host.openings().toSorted(), names(60).filter((_, i) => i % 3 === 0 && i < 30).sort())
       yield* TestClock.adjust(30_000)
       yield* turns(40)
-      assert.deepStrictEqual(town.openings().toSorted(), names(60).filter((_, i) => i % 3 === 0).sort())
+      assert.deepStrictEqual(host.openings().toSorted(), names(60).filter((_, i) => i % 3 === 0).sort())
       for (const name of names(60)) assert.strictEqual(yield* sum(yield* kernel.space(name)), 1, name)
     }))
 
   it.effect("opens what is asked for before what is due", () =>
     Effect.gen(function*() {
-      const town = yield* Town.make(enzymes)
-      const before = yield* town.boot({ ...few, open: 200 })
+      const host = yield* RestartableKernel.make(enzymes)
+      const before = yield* host.boot({ ...few, open: 200 })
       for (const name of names(100)) yield* (yield* before.space(name)).handled({ signal: "/signals/later", payload: 1000 })
       yield* add(yield* before.space("shop"))
-      const kernel = yield* town.boot({ ...few, open: 200 })
+      const kernel = yield* host.boot({ ...few, open: 200 })
       yield* TestClock.adjust(1000)
       yield* kernel.resume
       yield* turns(3)
       assert.strictEqual(yield* sum(yield* kernel.space("shop")), 1)
-      assert.isBelow(town.openings().indexOf("shop"), 10)
+      assert.isBelow(host.openings().indexOf("shop"), 10)
       yield* turns(300)
-      assert.strictEqual(town.openings().length, 101)
+      assert.strictEqual(host.openings().length, 101)
     }))
 
   it.effect("opens a space that was cut off with something left to do, whatever it was", () =>
     Effect.gen(function*() {
-      const town = yield* Town.make(enzymes)
-      const before = yield* town.boot(few)
+      const host = yield* RestartableKernel.make(enzymes)
+      const before = yield* host.boot(few)
       const kept = ["sender", "running", "taken"]
       const [sender, running, taken] = yield* Effect.forEach(kept, (name) => before.space(name))
-      yield* town.hold("there")
+      yield* host.hold("there")
       yield* sender!.handled({ signal: "/signals/send", payload: "there" })
       yield* Effect.forkChild(Effect.exit(running!.handled({ signal: "/signals/slow", payload: 1 })), { startImmediately: true })
       yield* turns()
       assert.isUndefined((yield* running!.signal({ signal: "/signals/add", payload: 2 })).beat)
       yield* Effect.forkChild(Effect.exit(taken!.signal({ signal: "/signals/later", payload: 0 })), { startImmediately: true })
       yield* turns()
-      const kernel = yield* town.boot(few)
-      yield* town.release("there")
+      const kernel = yield* host.boot(few)
+      yield* host.release("there")
       yield* kernel.resume
       yield* turns(60)
-      assert.deepStrictEqual(kept.filter((name) => !town.openings().includes(name) && name !== "taken"), [])
+      assert.deepStrictEqual(kept.filter((name) => !host.openings().includes(name) && name !== "taken"), [])
       slow.splice(0).forEach((end) => end())
       yield* turns(60)
       assert.deepStrictEqual(yield* Effect.forEach(["there", "running", "taken"], (name) => Effect.flatMap(kernel.space(name), sum)), [1, 3, 1])
@@ -272,9 +272,9 @@ describe("whatever is open and closed", () => {
 const life = (seed: number, length: number) =>
   Effect.scoped(Effect.gen(function*() {
     const roll = Dice.make(seed)
-    const town = yield* Town.make(enzymes)
+    const host = yield* RestartableKernel.make(enzymes)
     const settings = { ...few, open: 1 + roll(6) }
-    let kernel = yield* town.boot(settings)
+    let kernel = yield* host.boot(settings)
     let handles = new Map<string, Space>()
     let now = 0
     const sums = new Map<string, number>()
@@ -310,7 +310,7 @@ const life = (seed: number, length: number) =>
         yield* turns(60)
       } else if (roll(3) === 0) {
         handles = new Map()
-        kernel = yield* town.boot(settings)
+        kernel = yield* host.boot(settings)
         yield* kernel.resume
         yield* turns(60)
       }
@@ -318,6 +318,6 @@ const life = (seed: number, length: number) =>
     yield* TestClock.adjust(10_000)
     now += 10_000
     yield* turns(200)
-    assert.isAtMost(town.open().size, settings.open)
+    assert.isAtMost(host.open().size, settings.open)
     for (const name of names(30)) assert.strictEqual(yield* sum(yield* kernel.space(name)), expected(name), name)
   }))

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Kernel } from "systole"
 import { createHash } from "node:crypto"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { controlled, enzyme, replays, steps } from "../Kit.ts"
+import { controlled, enzyme, replays, steps } from "../TestSpace.ts"
 
 const enzymes = () => [
   enzyme("labelled", (tx) => tx.signal({ signal: "/signals/next", target: "/data/a" }), { label: "Start it", query: "/signals/start" }),

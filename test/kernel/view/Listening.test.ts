@@ -3,8 +3,8 @@ import { Effect, Exit, Fiber, Stream } from "effect"
 import { type Batch, Computation, Link, type Space, type SpaceStore } from "systole"
 import * as Inside from "../../support/Inside.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { controlled, enzyme, put, register, turns, write } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { controlled, enzyme, put, register, turns, write } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 /** What a space has inside for those who listen. */
 interface Listened {
@@ -65,7 +65,7 @@ describe("whoever listens", () => {
 
   it.effect("to what is pulled hears of it when its beat is durable, and of that beat once", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([sum])
       yield* controlled(space, space.set("/data/x", 1))
       yield* machine.hold
@@ -86,7 +86,7 @@ describe("whoever listens", () => {
 
   it.effect("no longer before the gate opened is shown nothing, and the other one is", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([])
       yield* machine.hold
       yield* fork(space.set("/data/x", 1))
@@ -131,7 +131,7 @@ describe("whoever listens", () => {
 
   it.effect("may stop the space, which then takes nothing more into its store", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       let go = (): void => {}
       const first = enzyme("first", (tx) => {
         tx.set("/data/x", 1)

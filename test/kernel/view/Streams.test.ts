@@ -8,8 +8,8 @@ import { textOf } from "../../../src/kernel/view/Watchers.ts"
 import type { Value } from "../../../src/cell/Value.ts"
 import * as Dice from "../../support/Dice.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { controlled, enzyme, steps, turns } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { controlled, enzyme, steps, turns } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 /** Gathers what a stream gives, from now on. */
 const gather = Effect.fn("gather")(function*<A, E>(stream: Stream.Stream<A, E>) {
@@ -61,7 +61,7 @@ describe("watching an address", () => {
 
   it.effect("goes on after the beat that was seen last, with each value since and none twice", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const before = yield* machine.boot([])
       for (const value of [1, 1, 2, undefined, 3]) yield* controlled(before, before.set("/data/x", value))
       yield* controlled(before, before.set("/data/xy", 9))
@@ -181,7 +181,7 @@ describe("watching an address", () => {
 
   it.effect("shows nothing before it is durable", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const space = yield* machine.boot([])
       const { seen } = yield* gather(space.watch("/data/x"))
       yield* machine.hold
@@ -210,7 +210,7 @@ describe("the beats of a space", () => {
 describe("content from outside", () => {
   it.effect("is stored piece by piece, durable when it is answered, and readable by runs", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const hash = "c".repeat(64)
       const read = enzyme("read", (tx) => (tx.get(`/cas/${hash}`) as Uint8Array).length)
       const before = yield* machine.boot([read])
@@ -227,7 +227,7 @@ describe("content from outside", () => {
 
   it.effect("that a run keeps is committed with its beat", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const keep = enzyme("keep", (tx, { payload }) => {
         const address = tx.blob(payload as Uint8Array)
         if (tx.beat === 1) throw new Error("no")

@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect"
 import { type Observation, Retry, type Space } from "systole"
 import * as Inside from "../../support/Inside.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { enzyme, turns } from "../Kit.ts"
+import { enzyme, turns } from "../TestSpace.ts"
 
 /** Watches an address from now on; answers what was told. */
 const watching = Effect.fnUntraced(function*(space: Space, address: string, after?: number) {

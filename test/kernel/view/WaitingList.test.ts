@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Computation, type Kernel, Retry, type Space } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { controlled, enzyme, register, replays, steps } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { controlled, enzyme, register, replays, steps } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 const failing = enzyme("fail", () => new Retry({ reason: "later" }))
 const noting = enzyme("note", (tx, { payload }) => void tx.set("/data/noted", payload), { query: "/signals/note/*" })
@@ -69,7 +69,7 @@ describe("what waits in a space", () => {
 
   it.effect("comes in pages that miss nothing and repeat nothing, across starts", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const before = yield* machine.boot([noting])
       for (let i = 0; i < 7; i++) yield* send(before, `note/${i}`, { at: { beat: 100 + i } })
       const space = yield* machine.boot([{ module: noting, hash: "n", leftOut: true }])

@@ -6,8 +6,8 @@ import { CurrentWatchdog } from "../../../src/kernel/watchdog/Watchdog.ts"
 import * as Ends from "../../support/Ends.ts"
 import { processes } from "../../support/Ends.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
-import { ended, enzyme, put, register, replays, steps, write } from "../Kit.ts"
-import * as Machine from "../Machine.ts"
+import { ended, enzyme, put, register, replays, steps, write } from "../TestSpace.ts"
+import * as TestMachine from "../TestMachine.ts"
 
 describe("an event whose run never returns", () => {
   it.effect("is given up at once where its enzyme is tried once", () =>
@@ -173,7 +173,7 @@ describe("a node whose run never returns", () => {
 
   it.effect("fails once without being run after the first end, and until its module changes after the second", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const ends = Ends.make()
       const { modules, ran } = world()
       const boot = (hash: string) => Effect.provideService(machine.boot(modules(hash)), CurrentWatchdog, ends.start())
@@ -203,7 +203,7 @@ describe("a node whose run never returns", () => {
 
   it.effect("is forgiven where it runs to its end when it is tried once more", () =>
     Effect.gen(function*() {
-      const machine = yield* Machine.make
+      const machine = yield* TestMachine.make
       const ends = Ends.make()
       const { modules } = world()
       const boot = () => Effect.provideService(machine.boot(modules("a")), CurrentWatchdog, ends.start())

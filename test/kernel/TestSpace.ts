@@ -1,5 +1,5 @@
 /**
- * Short ways to write enzymes and to drive a space, for tests.
+ * Helpers for tests that define enzymes and drive a space beat by beat.
  *
  * @module
  */
@@ -13,14 +13,14 @@ type Options = Partial<Omit<Enzyme.Definition, "name" | "run">>
 export const enzyme = (name: string, run: (tx: Transaction, event: Event) => unknown, options: Options = {}): Enzyme.Enzyme =>
   Enzyme.make({ name, query: `/signals/${name}`, ...options, run })
 
-/** Steps so many times; answers the last number. */
+/** Runs `count` beats and returns the number of the last. */
 export const steps = Effect.fn("steps")(function*(space: Space, count: number) {
   let last = -1
   for (let i = 0; i < count; i++) last = yield* space.step
   return last
 })
 
-/** What control input is answered, once one more beat ran. */
+/** The answer to a control input, after one more beat. */
 export const controlled = <A, E>(space: Space, control: Effect.Effect<A, E>) =>
   Effect.gen(function*() {
     const fiber = yield* Effect.forkChild(Effect.result(control), { startImmediately: true })
@@ -28,7 +28,7 @@ export const controlled = <A, E>(space: Space, control: Effect.Effect<A, E>) =>
     return yield* Fiber.join(fiber)
   })
 
-/** What a pull is answered by the next beat; one that is held back longer is called off, and is `undefined`. */
+/** The answer of the next beat to a pull. A pull that a gate delays further is interrupted, and the answer is `undefined`. */
 export const glimpsed = <A, E>(space: Space, pull: Effect.Effect<A, E>) =>
   Effect.gen(function*() {
     const fiber = yield* Effect.forkChild(Effect.result(pull), { startImmediately: true })
@@ -39,13 +39,13 @@ export const glimpsed = <A, E>(space: Space, pull: Effect.Effect<A, E>) =>
     return answer?._tag === "Success" ? answer.value : undefined
   })
 
-/** Lets the host take a few turns, for what happens between tests' own steps. */
+/** Waits for a few turns of the event loop, so that background fibers advance. */
 export const turns = (count = 8): Effect.Effect<void> =>
   Effect.promise(async () => {
     for (let i = 0; i < count; i++) await new Promise<void>((resolve) => void setImmediate(resolve))
   })
 
-/** How an event's handlings ended: enzyme, outcome, beat and attempt. */
+/** The handlings of an event, as lines of enzyme, outcome, beat and attempt. */
 export const ended = (space: Space, id: string) =>
   Effect.map(space.receipt(id), (receipt) =>
     receipt?.handlings.map(({ attempt, beat, enzyme, outcome }) => `${enzyme} ${outcome} @${beat} #${attempt}`))
@@ -56,16 +56,16 @@ export const register = (...nodes: ReadonlyArray<NodeDefinition>) => Effect.gen(
   for (const node of nodes) yield* kernel.register(node)
 })
 
-/** Writes what it is sent. */
+/** Writes each address and value of its payload. */
 export const put = enzyme("put", (tx, { payload }) => {
   for (const [address, value] of payload as unknown as ReadonlyArray<readonly [string, Value]>) tx.set(address, value ?? undefined)
 })
 
-/** Has {@link put} write these, in a beat. */
+/** Writes these addresses and values through {@link put}, in one beat. */
 export const write = (space: Space, ...writes: ReadonlyArray<readonly [string, unknown]>) =>
   Effect.andThen(space.signal({ signal: "/signals/put", payload: writes }), space.step)
 
-/** That every beat of the space runs again to the same entry, from the first and from each other one. */
+/** Asserts that a replay from each beat to the head reproduces the journal. */
 export const replays = (space: Space) => Effect.gen(function*() {
   const head = yield* space.head
   for (let from = 0; from <= head; from++) {

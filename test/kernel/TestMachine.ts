@@ -1,6 +1,6 @@
 /**
- * A machine for tests: one store that outlives its kernels, whose flush a test
- * can hold or break.
+ * A machine with one space and one memory store that survives a restart of the kernel.
+ * A test can delay its flushes, fail them, or cut the power.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export interface Versioned {
   readonly module: Enzyme.Enzyme | NodeDefinition
   readonly hash: string
   readonly file?: string
-  /** Whether it is known and takes nothing. */
+  /** True for a module that is registered as left out and handles no signals. */
   readonly leftOut?: boolean
 }
 
@@ -27,43 +27,43 @@ export interface Broken {
 
 type Module = Enzyme.Enzyme | NodeDefinition | Versioned | Broken
 
-/** One store, and how to start and stop what runs over it. */
-export interface Machine {
-  /** Starts a kernel over what is durable. One that ran before is fenced off, as by a power cut. */
+/** One store, and the kernels that run over it one after another. */
+export interface TestMachine {
+  /** Starts a kernel over the durable state. The previous kernel is fenced off, as by a power cut. */
   readonly boot: (modules: ReadonlyArray<Module>, settings?: Partial<Settings>) => Effect.Effect<Space, PersistenceError>
   /** Takes a node out of the newest kernel, or a module into it. */
   readonly unregister: (node: NodeDefinition) => Effect.Effect<void>
   readonly register: (module: Module) => Effect.Effect<void>
-  /** The space as the newest kernel gives it: opened again where it had stopped. */
+  /** The space of the newest kernel, reopened if it had stopped. */
   readonly open: Effect.Effect<Space, PersistenceError>
   /** The spaces of the newest kernel that stopped. */
   readonly stops: Kernel["Service"]["stops"]
-  /** Lets no flush end. */
+  /** Delays each flush until `release`. */
   readonly hold: Effect.Effect<void>
   readonly release: Effect.Effect<void>
-  /** Ends when a flush is being held. */
+  /** Completes when a flush is delayed. */
   readonly held: Effect.Effect<void>
-  /** Has each flush fail from now on, or succeed again. */
+  /** Makes each later flush fail, or succeed again. */
   readonly breakDisk: (broken: boolean) => void
-  /** Has each read of what is not in memory fail from now on, or succeed again. */
+  /** Makes each later read from the store fail, or succeed again. */
   readonly breakReads: (broken: boolean) => void
-  /** How many flushes succeeded. */
+  /** The number of successful flushes. */
   readonly flushes: () => number
-  /** How many documents were read from the store. */
+  /** The number of documents read from the store. */
   readonly reads: () => number
-  /** How many observations of nodes were kept. */
+  /** The number of stored node observations. */
   readonly observations: () => number
 }
 
 /** A machine whose store is in memory. */
-export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(function*() {
+export const make: Effect.Effect<TestMachine, never, Scope.Scope> = Effect.gen(function*() {
   const scope = yield* Effect.scope
   const context = yield* Layer.build(Layer.fresh(Layer.mergeAll(MemoryStore.layer, HashLayer.layer, TestPacemaker.layer)))
   const memory = Context.get(context, Persistence)
   const gate = yield* Latch.make(true)
   let arrived = yield* Deferred.make<void>()
   let broken = false
-  /** Counts the cuts of power: what was opened before the last one writes no more. */
+  /** The number of power cuts. A store handle opened before the last cut fails to write. */
   let power = 0
   let unreadable = false
   let flushes = 0
@@ -105,7 +105,7 @@ export const make: Effect.Effect<Machine, never, Scope.Scope> = Effect.gen(funct
         })
       })
   }
-  const boot: Machine["boot"] = Effect.fn("Machine.boot")(function*(modules, settings = {}) {
+  const boot: TestMachine["boot"] = Effect.fn("TestMachine.boot")(function*(modules, settings = {}) {
     power++
     const layer = Layer.fresh(Kernel.layer.pipe(
       Layer.provide(Layer.succeed(Persistence, wrapped)),

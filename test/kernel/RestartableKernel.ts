@@ -1,6 +1,6 @@
 /**
- * A town for tests: several spaces over one store that outlives their kernels,
- * and of each space's flush a test can say whether it ends.
+ * Several spaces over one memory store that survives a restart of the kernel.
+ * A test can delay or fail the flushes of each space.
  *
  * @module
  */
@@ -11,24 +11,25 @@ import * as HashLayer from "../support/HashLayer.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as TestPacemaker from "../support/TestPacemaker.ts"
 
-/** One store for all spaces, and how to start what runs over it. */
-export interface Town {
-  /** Starts a kernel over what is durable. One that ran before is cut off, as when the power goes. */
+/** One store for all spaces, and the kernels that run over it one after another. */
+export interface RestartableKernel {
+  /** Starts a kernel over the durable state. The previous kernel is cut off, as by a power cut. */
   readonly boot: (settings?: Partial<Settings>) => Effect.Effect<Kernel["Service"]>
-  /** Lets no flush of a space end. */
+  /** Delays each flush of a space until `release`. */
   readonly hold: (space: string) => Effect.Effect<void>
   readonly release: (space: string) => Effect.Effect<void>
-  /** Has each flush of a space fail from now on, or succeed again. */
+  /** Makes each later flush of a space fail, or succeed again. */
   readonly breakDisk: (space: string, broken: boolean) => void
-  /** The spaces that the newest kernel opened, in order, and those of them that are open. */
+  /** The spaces that the newest kernel opened, in order. */
   readonly openings: () => ReadonlyArray<string>
+  /** The spaces that are open now. */
   readonly open: () => ReadonlySet<string>
-  /** The most that were open at once. */
+  /** The highest number of spaces open at once. */
   readonly most: () => number
 }
 
-/** A town in which these enzymes are registered. */
-export const make = (enzymes: ReadonlyArray<Enzyme.Enzyme>): Effect.Effect<Town, never, Scope.Scope> =>
+/** A store whose kernels register these enzymes. */
+export const make = (enzymes: ReadonlyArray<Enzyme.Enzyme>): Effect.Effect<RestartableKernel, never, Scope.Scope> =>
   Effect.gen(function*() {
     const scope = yield* Effect.scope
     const context = yield* Layer.build(Layer.fresh(Layer.mergeAll(MemoryStore.layer, HashLayer.layer, TestPacemaker.layer)))
@@ -53,7 +54,7 @@ export const make = (enzymes: ReadonlyArray<Enzyme.Enzyme>): Effect.Effect<Town,
       gates.set(space, known)
       return known
     }
-    /** The disk as one life of the machine sees it: what is cut off sees nothing any more. */
+    /** The store as one kernel sees it. After a power cut its flushes never complete. */
     const disk = (own: number): Persistence["Service"] => ({
       ...memory,
       open: (name, options) =>
@@ -73,7 +74,7 @@ export const make = (enzymes: ReadonlyArray<Enzyme.Enzyme>): Effect.Effect<Town,
         })
     })
     return {
-      boot: Effect.fn("Town.boot")(function*(settings = {}) {
+      boot: Effect.fn("RestartableKernel.boot")(function*(settings = {}) {
         openings = []
         open = new Set()
         most = 0

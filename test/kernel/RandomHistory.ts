@@ -1,6 +1,6 @@
 /**
- * Random lives of a space: signals, beats, power cuts and broken disks in any
- * order, and the plain account of what must have come of it.
+ * Random histories of a space: signals, beats, power cuts and disk faults in any
+ * order, checked against a reference model of the handlings.
  *
  * @module
  */
@@ -10,19 +10,19 @@ import { TestClock } from "effect/testing"
 import type { Event, PostedSignal, Settings, Space, Transaction } from "systole"
 import { defaults, Fatal, Retry } from "systole"
 import * as Dice from "../support/Dice.ts"
-import { enzyme, turns } from "./Kit.ts"
-import * as Machine from "./Machine.ts"
+import { enzyme, turns } from "./TestSpace.ts"
+import * as TestMachine from "./TestMachine.ts"
 
-/** What an event asks for. */
+/** The instructions in the payload of an event. */
 interface Work {
   readonly n: number
-  /** Attempts that fail before one is well. */
+  /** The number of failing attempts before the first success. */
   readonly fails: number
-  /** Whether it aborts its beat instead. */
+  /** True if the run aborts its beat instead. */
   readonly fatal: boolean
-  /** Whether it writes a document that others write, too. */
+  /** True if the run writes the document that all such runs write. */
   readonly hot: boolean
-  /** How many beats later the event that it sends is due; -1 for none. */
+  /** The delay in beats of the signal that the run sends; negative for none. */
   readonly sends: number
 }
 
@@ -42,7 +42,7 @@ const perform = (tx: Transaction, { attempt, params, payload }: Event): unknown 
 }
 
 const enzymes = [
-  // Every third run waits, so that beats are under way when something happens.
+  // Every third run is asynchronous, so that faults occur while a beat is in progress.
   enzyme("work", (tx, event) => (event.payload as Work).n % 3 === 0 ? turn().then(() => perform(tx, event)) : perform(tx, event), { query: "/signals/work/:lane", onFatal: "continue" }),
   enzyme("loose", (_, { attempt, payload }) => attempt <= (payload as Work).fails * 2 ? new Retry({ reason: "slow" }) : undefined, {
     query: "/signals/work/:lane",
@@ -51,19 +51,19 @@ const enzymes = [
   enzyme("child", (tx, { payload }) => tx.increment(`/data/done/${payload}c`))
 ]
 
-/** One life, from its seed. */
-class Life {
-  private readonly machine: Machine.Machine
+/** One history, from its seed. */
+class RandomHistory {
+  private readonly machine: TestMachine.TestMachine
   private readonly roll: (bound: number) => number
   private readonly settings: Partial<Settings>
   private space: Space
   private posted: Array<{ readonly work: Work; readonly lane: number; readonly signal: PostedSignal; id: string | undefined }> = []
 
-  constructor(machine: Machine.Machine, space: Space, birth: { readonly seed: number; readonly settings: Partial<Settings> }) {
+  constructor(machine: TestMachine.TestMachine, space: Space, origin: { readonly seed: number; readonly settings: Partial<Settings> }) {
     this.machine = machine
     this.space = space
-    this.roll = Dice.make(birth.seed)
-    this.settings = birth.settings
+    this.roll = Dice.make(origin.seed)
+    this.settings = origin.settings
   }
 
   private readonly beat = Effect.suspend(() => this.settings.pace === "demand" ? turns(2) : Effect.ignore(this.space.step))
@@ -78,12 +78,12 @@ class Life {
     return made
   }
 
-  private readonly post = Effect.fnUntraced(function*(this: Life) {
+  private readonly post = Effect.fnUntraced(function*(this: RandomHistory) {
     const made = this.make()
     made.id = (yield* this.space.signal(made.signal)).id
   })
 
-  private readonly repeat = Effect.fnUntraced(function*(this: Life) {
+  private readonly repeat = Effect.fnUntraced(function*(this: RandomHistory) {
     const known = this.posted.filter(({ id, signal }) => id !== undefined && signal.id !== undefined)
     const again = known[this.roll(Math.max(1, known.length))]
     if (again === undefined) return
@@ -92,8 +92,8 @@ class Life {
     assert.strictEqual(answer.id, again.id)
   })
 
-  /** The power goes while a signal, a beat or both are under way. */
-  private readonly cut = Effect.fnUntraced(function*(this: Life) {
+  /** Cuts the power while a signal, a beat or both are in progress. */
+  private readonly cut = Effect.fnUntraced(function*(this: RandomHistory) {
     const made = this.make()
     const signal = yield* Effect.forkChild(Effect.result(this.space.signal(made.signal)), { startImmediately: true })
     if (this.roll(2) === 0) yield* Effect.forkChild(this.beat, { startImmediately: true })
@@ -107,15 +107,16 @@ class Life {
     }
   })
 
-  /** The disk breaks under a beat; the kernel opens the space again. */
-  private readonly fault = Effect.fnUntraced(function*(this: Life) {
+  /** Fails a flush; the kernel reopens the space. */
+  private readonly fault = Effect.fnUntraced(function*(this: RandomHistory) {
     this.machine.breakDisk(true)
     yield* Effect.flip(this.space.signal(this.make().signal))
     this.machine.breakDisk(false)
     this.space = yield* this.machine.open
   })
 
-  readonly live = Effect.fnUntraced(function*(this: Life, length: number) {
+  /** Performs `length` random steps, then runs beats until the space is idle. */
+  readonly run = Effect.fnUntraced(function*(this: RandomHistory, length: number) {
     for (let i = 0; i < length; i++) {
       const kind = this.roll(12)
       if (kind < 5) yield* this.post()
@@ -132,8 +133,8 @@ class Life {
     yield* this.space.idle
   })
 
-  /** Each event that was accepted was handled exactly once, in its lane's order; each other at most once. */
-  readonly judge = Effect.fnUntraced(function*(this: Life) {
+  /** Asserts that each accepted event was handled exactly once, in the order of its lane, and each other event at most once. */
+  readonly check = Effect.fnUntraced(function*(this: RandomHistory) {
     const { space } = this
     for (const { id, work } of this.posted) {
       const done = (yield* space.get(`/data/done/${work.n}`)) ?? 0
@@ -155,14 +156,14 @@ class Life {
   })
 }
 
-/** Lives one life of so many steps, and judges it. */
+/** Runs one history of `length` steps and checks its outcome. */
 export const check = (seed: number, length: number, pace: Settings["pace"]) =>
   Effect.scoped(Effect.gen(function*() {
-    const machine = yield* Machine.make
-    // Every other life is lived in narrow limits, in which everything spills.
+    const machine = yield* TestMachine.make
+    // Every other history runs with low limits, so that signals and state spill to the store.
     const limits = seed % 2 === 0 ? defaults : { ...defaults, captureSignals: 3, captureBytes: 200, groupBeats: 2, residentBytes: 2000, backoffBeats: 3 }
     const settings = { tempo: 10, pace, limits }
-    const life = new Life(machine, yield* machine.boot(enzymes, settings), { seed, settings })
-    yield* life.live(length)
-    yield* life.judge()
+    const history = new RandomHistory(machine, yield* machine.boot(enzymes, settings), { seed, settings })
+    yield* history.run(length)
+    yield* history.check()
   }))
