@@ -11,7 +11,7 @@ import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
 import * as SpaceCommand from "./SpaceCommand.ts"
 
-/** A row of the list. */
+/** A beat in the list. */
 interface Row {
   readonly beat: number
   readonly clock: number
@@ -25,7 +25,9 @@ const ls = Command.make("ls", {
 }, ({ json, limit, space }) =>
   Client.use((client) => client.ask<{ readonly beats: ReadonlyArray<Row> }>(`${SpaceCommand.path(space)}/beats?limit=${limit}`)).pipe(
     Effect.flatMap(({ beats }) =>
-      Output.data(json, beats, Output.table(beats.map(({ beat, clock, hash }) => [String(beat), new Date(clock).toISOString(), hash.slice(0, 12)])))
+      Output.data(json, beats, Output.table(
+        beats.map(({ beat, clock, hash }) => [String(beat), new Date(clock).toISOString(), hash.slice(0, 12)])
+      ))
     )
   )).pipe(Command.withDescription("List the newest beats"))
 

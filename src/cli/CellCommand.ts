@@ -16,9 +16,10 @@ import * as Json from "./Json.ts"
 import * as Output from "./Output.ts"
 import * as SpaceCommand from "./SpaceCommand.ts"
 
-const address = Argument.String("address").pipe(Argument.withDescription("A cell such as /data/orders/17, or a place in it: /data/orders/17#/status"))
+const address =
+  Argument.String("address").pipe(Argument.withDescription("A cell such as /data/orders/17, or a place in it: /data/orders/17#/status"))
 
-/** Where the ingress shows the cell at an address. */
+/** The HTTP path of the cell at an address. */
 const path = (space: string, text: string): Effect.Effect<string, CliFailure> =>
   Effect.try({
     try: () => {
@@ -36,7 +37,10 @@ const encoded = (id: string): string => id.split("/").map(encodeURIComponent).jo
 const get = Command.make("get", {
   space: SpaceCommand.name,
   address,
-  pull: Flag.Boolean("pull").pipe(Flag.withDescription("Bring up to date what it is derived from, and wait until that is settled"), Flag.withDefault(false)),
+  pull: Flag.Boolean("pull").pipe(
+    Flag.withDescription("Bring up to date what it is derived from, and wait until that is settled"),
+    Flag.withDefault(false)
+  ),
   wait: Flag.Int("wait").pipe(Flag.withDescription("With --pull: wait at most so many seconds, 1 to 60; 10 unless given"), Flag.optional),
   json: Output.json
 }, ({ address, json, pull, space, wait }) =>

@@ -64,7 +64,7 @@ export const command = Command.make("systole").pipe(
   Command.withGlobalFlags([DataFolder.flag])
 )
 
-/** A mistake in the command line is told on standard error, and help only to who asks for it. */
+/** Prints usage errors on standard error. The help text is printed on request only. */
 const presenter: CliOutput.Presenter = {
   present: (event) =>
     event._tag === "InvalidInvocation"
@@ -73,7 +73,7 @@ const presenter: CliOutput.Presenter = {
 }
 
 /**
- * Runs the command line; succeeds with the exit code.
+ * Runs the command line and returns the exit code.
  *
  * @category combinators
  * @since 0.1.0

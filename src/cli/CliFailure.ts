@@ -1,27 +1,27 @@
 /**
- * How the command line fails: with a message and an exit code that means something.
+ * Failures of the command line, and their exit codes.
  *
  * @module
  */
 import * as Schema from "effect/Schema"
 
-/** What the exit codes of the command line mean. */
+/** The exit codes of the command line. */
 export const exits = {
-  /** All went well. */
+  /** The command succeeded. */
   ok: 0,
-  /** What was asked for failed or was refused. */
+  /** The request failed or was refused. */
   failed: 1,
-  /** The command line or the project is not right. */
+  /** The command line or the project is invalid. */
   usage: 2,
-  /** There is no such thing. */
+  /** The named space, cell or record does not exist. */
   absent: 3,
-  /** The server or the store cannot be reached, is locked or busy: try again. */
+  /** The server or the store is unreachable, locked or busy. A retry may succeed. */
   unreachable: 4,
-  /** It is accepted, and not done in the time that was waited; or a cell is not settled by then. */
+  /** The signal is accepted but was not handled before the time-out, or a cell has not settled by then. */
   pending: 5,
-  /** What is asked for cannot be run again: its code is not there, or its journal is not any more. */
+  /** A beat cannot be replayed, because its code is absent or its journal was pruned. */
   impossible: 6,
-  /** The journal is not what was written, or a beat does not come out the same. */
+  /** The journal was changed, or a replayed beat differs from its entry. */
   differs: 7
 } as const
 
@@ -38,7 +38,7 @@ export class CliFailure extends Schema.TaggedError<CliFailure>()("CliFailure", {
 }) {}
 
 /**
- * The failure that another one is to whoever typed the command.
+ * Converts a failure with a stable code to a failure of the command line.
  *
  * @category constructors
  * @since 0.1.0
@@ -47,7 +47,7 @@ export const from = (error: { readonly code: string; readonly message: string })
   new CliFailure({ exit: exitOf(error.code), code: error.code, message: error.message })
 
 /**
- * The exit code for a failure's stable code.
+ * The exit code of a failure's stable code.
  *
  * @category getters
  * @since 0.1.0
@@ -61,4 +61,5 @@ export const exitOf = (code: string): number => {
 }
 
 const usage = new Set(["address/invalid", "config/invalid", "module/broken", "query/invalid", "signal/invalid", "space/name"])
-const unreachable = new Set(["history/busy", "inbox/full", "server/running", "server/unreachable", "space/stopped", "store/locked", "watch/full"])
+const unreachable =
+  new Set(["history/busy", "inbox/full", "server/running", "server/unreachable", "space/stopped", "store/locked", "watch/full"])

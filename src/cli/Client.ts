@@ -1,8 +1,8 @@
 /**
- * What the verbs speak through: the running server while it lives, else the
- * project itself, opened for this one command.
+ * The client of the ingress that all commands share.
  *
- * Both are the same ingress, so a verb means the same through either.
+ * It sends requests to the running server. Without one, it opens the project in this process for one command.
+ * Both use the same ingress, so a command behaves the same either way.
  *
  * @module
  */
@@ -36,18 +36,18 @@ export interface Event {
 }
 
 /**
- * Asks the ingress.
+ * Sends requests to the ingress.
  *
  * @category services
  * @since 0.1.0
  */
 export class Client extends Context.Service<Client, {
-  /** The JSON of an answer; what the ingress refuses is a failure. */
+  /** Sends a request and decodes the JSON of the answer. Fails with the refusal of the ingress. */
   readonly ask: <Answer>(path: string, ask?: Ask) => Effect.Effect<Answer, CliFailure>
-  /** The events of a stream, for as long as it goes. */
+  /** The events of a stream until it ends. */
   readonly events: (path: string) => Stream.Stream<Event, CliFailure>
 }>()("systole/cli/Client") {
-  /** Through the server that runs, or else over the project, opened here. */
+  /** A client of the running server, or of the project opened in this process. */
   static readonly layer: Layer.Layer<Client, CliFailure, Host | FileSystem.FileSystem | Path.Path | GlobalFlag.Setting.Identifier<"data">> = Layer.effect(
     Client,
     Effect.gen(function*() {
@@ -56,7 +56,9 @@ export class Client extends Context.Service<Client, {
       const running = yield* ServerFile.find(config)
       if (Option.isSome(running)) {
         const { pid, token, url } = running.value
-        const unreachable = `The server at ${url} does not answer, and process ${pid} lives. Wait for it or end it; if it is another program, remove ${config.data}/server.json`
+        const unreachable =
+          `The server at ${url} does not answer, and process ${pid} lives. Wait for it or end it; if it is another program, remove ` +
+            `${config.data}/server.json`
         return make({ fetch, url, token: token ?? undefined, unreachable })
       }
       const project = yield* host.open(config)
@@ -65,15 +67,15 @@ export class Client extends Context.Service<Client, {
   )
 }
 
-/** Where requests go, and what to say when nobody answers. */
-interface Line {
+/** The target of requests, with the message for an unreachable target. */
+interface Target {
   readonly fetch: Fetch
   readonly url: string
   readonly token: string | undefined
   readonly unreachable: string
 }
 
-const make = ({ fetch, token, unreachable, url }: Line): Client["Service"] => {
+const make = ({ fetch, token, unreachable, url }: Target): Client["Service"] => {
   const send = (path: string, { body, headers, method = "GET" }: Ask = {}) =>
     Effect.tryPromise({
       try: async (signal) =>
@@ -97,9 +99,13 @@ const make = ({ fetch, token, unreachable, url }: Line): Client["Service"] => {
   }
 }
 
-const broke = () => new CliFailure({ exit: exits.unreachable, code: "server/unreachable", message: "The answer broke off. The server may have stopped; send the command again" })
+const broke = () => new CliFailure({
+  exit: exits.unreachable,
+  code: "server/unreachable",
+  message: "The answer broke off. The server may have stopped; send the command again"
+})
 
-/** Client and ingress are of one version, so an answer is what the ingress says it is. */
+/** Reads the JSON of an answer. It is not validated, because client and ingress have the same version. */
 const read = <Answer>(response: Response) => Effect.tryPromise({ try: () => response.json() as Promise<Answer>, catch: broke })
 
 const Problem = Schema.Struct({ code: Schema.String, detail: Schema.String })
@@ -108,11 +114,12 @@ const decodeProblem = Schema.decodeUnknownOption(Problem)
 const refused = (response: Response): Effect.Effect<CliFailure, CliFailure> =>
   Effect.map(read<unknown>(response), (body) =>
     Option.match(decodeProblem(body), {
-      onNone: () => new CliFailure({ exit: exits.failed, code: "server/answer", message: `The server answered with status ${response.status}` }),
+      onNone: () =>
+        new CliFailure({ exit: exits.failed, code: "server/answer", message: `The server answered with status ${response.status}` }),
       onSome: ({ code, detail }) => new CliFailure({ exit: exitOf(code), code, message: detail })
     }))
 
-/** The events of a stream's body: `id`, `event` and `data` of each, on a line of their own. */
+/** Parses server-sent events: `id`, `event` and `data`, one field per line. */
 const events = (response: Response): Stream.Stream<Event, CliFailure> => {
   if (response.body === null) return Stream.empty
   const body = response.body
@@ -132,7 +139,10 @@ const events = (response: Response): Stream.Stream<Event, CliFailure> => {
     }),
     Stream.filterEffect(({ data, event }) =>
       event === "reset"
-        ? Effect.as(Output.note(`Values may be missing before the next: ${(JSON.parse(data) as { readonly reason: string }).reason}`), false)
+        ? Effect.as(
+          Output.note(`Values may be missing before the next: ${(JSON.parse(data) as { readonly reason: string }).reason}`),
+          false
+        )
         : Effect.succeed(true))
   )
 }

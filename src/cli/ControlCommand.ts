@@ -1,7 +1,7 @@
 /**
- * `systole pause`, `resume`, `rollback`, `shutdown` and `restart`: a space as a whole.
+ * `systole pause`, `resume`, `rollback`, `shutdown` and `restart`: lifecycle commands of a space.
  *
- * Each waits until its operation is over, and says how it ended.
+ * Each command waits until its operation is closed and prints the result.
  *
  * @module
  */
@@ -15,8 +15,8 @@ import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
 import * as SpaceCommand from "./SpaceCommand.ts"
 
-/** What is asked of a space, and how it is told when that is done. */
-interface Asked {
+/** A lifecycle command: its verb, its body, and the word printed on success. */
+interface LifecycleRequest {
   readonly space: string
   readonly json: boolean
   readonly verb: string
@@ -24,35 +24,46 @@ interface Asked {
   readonly done: string
 }
 
-/** The end of an operation, as its stream and its dossier tell it. */
-interface Live {
+/** The state of an operation in an event of its stream. */
+interface OperationState {
   readonly state: string
   readonly status?: string
 }
 
-const steer = Effect.fnUntraced(function*({ body, done, json, space, verb }: Asked) {
+const perform = Effect.fnUntraced(function*({ body, done, json, space, verb }: LifecycleRequest) {
   const client = yield* Client
-  const { beat, oid } = yield* client.ask<{ readonly oid: string; readonly beat: number }>(`${SpaceCommand.path(space)}/control/${verb}`, { method: "POST", ...(body === undefined ? {} : { body }) })
+  const { beat, oid } = yield* client.ask<{ readonly oid: string; readonly beat: number }>(
+    `${SpaceCommand.path(space)}/control/${verb}`,
+    { method: "POST", ...(body === undefined ? {} : { body }) }
+  )
   const place = `${SpaceCommand.path(space)}/ops/${encodeURIComponent(oid)}`
-  const ends = client.events(place).pipe(Stream.map(({ data }) => JSON.parse(data) as Live), Stream.filter(({ status }) => status !== undefined), Stream.take(1))
+  const ends = client.events(place).pipe(
+    Stream.map(({ data }) => JSON.parse(data) as OperationState),
+    Stream.filter(({ status }) => status !== undefined),
+    Stream.take(1)
+  )
   const [end] = yield* Stream.runCollect(ends)
   if (end?.status !== "sts:ok") {
     const { close } = yield* client.ask<{ readonly close: { readonly summary?: { readonly note?: string } } | null }>(place)
     const why = close?.summary?.note ?? `it was closed with ${end?.status ?? "nothing"}`
-    return yield* new CliFailure({ exit: exits.failed, code: "control/failed", message: `${space} cannot ${verb}: ${why}. See systole op show ${space} ${oid}` })
+    return yield* new CliFailure({
+      exit: exits.failed,
+      code: "control/failed",
+      message: `${space} cannot ${verb}: ${why}. See systole op show ${space} ${oid}`
+    })
   }
   const state = yield* client.ask<SpaceState>(`${SpaceCommand.path(space)}/control`)
   yield* Output.data(json, { oid, beat, ...state }, `${done} ${space} (${oid} since beat ${beat})`)
 })
 
 const plain = (verb: string, done: string, description: string) =>
-  Command.make(verb, { space: SpaceCommand.name, json: Output.json }, ({ json, space }) => steer({ space, json, verb, done })).pipe(
+  Command.make(verb, { space: SpaceCommand.name, json: Output.json }, ({ json, space }) => perform({ space, json, verb, done })).pipe(
     Command.withDescription(description),
     Command.provide(Client.layer)
   )
 
 /**
- * The commands for a space as a whole.
+ * The lifecycle commands of a space.
  *
  * @category constructors
  * @since 0.1.0
@@ -64,7 +75,7 @@ export const commands = [
     space: SpaceCommand.name,
     beat: Argument.Int("beat").pipe(Argument.withDescription("The beat to go back to: user data becomes what it was after it")),
     json: Output.json
-  }, ({ beat, json, space }) => steer({ space, json, verb: "rollback", body: { to: beat }, done: `rolled back to beat ${beat}:` })).pipe(
+  }, ({ beat, json, space }) => perform({ space, json, verb: "rollback", body: { to: beat }, done: `rolled back to beat ${beat}:` })).pipe(
     Command.withDescription("Make all user data of a paused space what it was after a beat"),
     Command.provide(Client.layer)
   ),

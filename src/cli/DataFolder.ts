@@ -1,5 +1,5 @@
 /**
- * `--data`: which folder a command acts on, in place of the configured one.
+ * The flag `--data`: the data folder of a command, in place of the configured one.
  *
  * @module
  */
@@ -11,17 +11,20 @@ import type { Config } from "../loader/Config.ts"
 import { Host } from "./Host.ts"
 
 /**
- * The flag, which every command has: who serves one folder finds it with each verb.
+ * The global flag `--data`. Every command accepts it, so that each can address the server of one folder.
  *
  * @category references
  * @since 0.1.0
  */
 export const flag = GlobalFlag.Setting("data")({
-  flag: Flag.String("data").pipe(Flag.withDescription("The folder for the data of all spaces, in place of the configured one"), Flag.optional)
+  flag: Flag.String("data").pipe(
+    Flag.withDescription("The folder for the data of all spaces, in place of the configured one"),
+    Flag.optional
+  )
 })
 
 /**
- * The project's configuration, with the folder that the command line names.
+ * The configuration of the project, with the data folder of the command line.
  *
  * @category getters
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * `systole dead`: what failed for good, and sending it again.
+ * `systole dead`: lists, prints and redelivers dead letters.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
 import * as SpaceCommand from "./SpaceCommand.ts"
 
-/** A letter as it is answered, with the payload as JSON. */
+/** A dead letter as the ingress returns it, with its payload as JSON. */
 type Shown = DeadLetter & { readonly payload?: unknown; readonly message?: string }
 
 const ls = Command.make("ls", {
@@ -25,15 +25,20 @@ const ls = Command.make("ls", {
   Effect.gen(function*() {
     const client = yield* Client
     const from = Option.match(after, { onNone: () => "", onSome: (cursor) => `&after=${encodeURIComponent(cursor)}` })
-    const { letters, next } = yield* client.ask<{ readonly letters: ReadonlyArray<DeadLetter>; readonly next: string | null }>(`${SpaceCommand.path(space)}/dead?limit=${limit}${from}`)
-    yield* Output.data(json, letters, Output.table(letters.map((letter) => [letter.id, letter.enzyme, `beat ${letter.beat}`, letter.code, about(letter)])))
+    const { letters, next } = yield* client.ask<{ readonly letters: ReadonlyArray<DeadLetter>; readonly next: string | null }>(
+      `${SpaceCommand.path(space)}/dead?limit=${limit}${from}`
+    )
+    yield* Output.data(json, letters, Output.table(
+      letters.map((letter) => [letter.id, letter.enzyme, `beat ${letter.beat}`, letter.code, about(letter)])
+    ))
     if (next !== null) yield* Output.note(`there are more: --after ${next}`)
   })).pipe(Command.withDescription("List the dead letters of a space"))
 
 const id = Argument.String("id").pipe(Argument.withDescription("The id of the event"))
 const enzyme = Argument.String("enzyme").pipe(Argument.withDescription("The enzyme that failed, as the list names it"))
 
-const path = (space: string, id: string, enzyme: string): string => `${SpaceCommand.path(space)}/dead/${encodeURIComponent(id)}/${encodeURIComponent(enzyme)}`
+const path = (space: string, id: string, enzyme: string): string =>
+  `${SpaceCommand.path(space)}/dead/${encodeURIComponent(id)}/${encodeURIComponent(enzyme)}`
 
 const show = Command.make("show", { space: SpaceCommand.name, id, enzyme, json: Output.json }, ({ enzyme, id, json, space }) =>
   Client.use((client) => client.ask<Shown>(path(space, id, enzyme))).pipe(
@@ -53,7 +58,9 @@ const send = Command.make("send", { space: SpaceCommand.name, id, enzyme, json: 
   )).pipe(Command.withDescription("Send a dead letter again: its enzyme runs anew, once"))
 
 const about = ({ signal, space, target }: DeadLetter): string =>
-  [signal, target === undefined ? undefined : `→ ${target}`, space === undefined ? undefined : `to space ${space}`].filter((part) => part !== undefined).join(" ")
+  [signal, target === undefined ? undefined : `→ ${target}`, space === undefined ? undefined : `to space ${space}`].filter(
+    (part) => part !== undefined
+  ).join(" ")
 
 /**
  * The command `dead`.

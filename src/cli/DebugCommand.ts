@@ -1,5 +1,5 @@
 /**
- * `systole debug`: steps through a space of `systole dev`.
+ * `systole debug`: sets breakpoints in a space of `systole dev` and steps through it.
  *
  * @module
  */
@@ -13,19 +13,25 @@ import * as SpaceCommand from "./SpaceCommand.ts"
 
 const path = (space: string): string => `${SpaceCommand.path(space)}/debug`
 
-/** Says how a space stands. */
-const say = (json: boolean, report: DebugReport) => {
+/** Prints the state of the debugger. */
+const print = (json: boolean, report: DebugReport) => {
   const { beat, breakpoints, held } = report
   const stops = breakpoints.length === 0 ? "" : `, stops before ${breakpoints.join(", ")}`
   return Output.data(json, report, `${held ? "held" : "running"} after beat ${beat}${stops}`)
 }
 
 const show = Command.make("show", { space: SpaceCommand.name, json: Output.json }, ({ json, space }) =>
-  Client.use((client) => client.ask<DebugReport>(path(space))).pipe(Effect.flatMap((report) => say(json, report)))
+  Client.use((client) => client.ask<DebugReport>(path(space))).pipe(Effect.flatMap((report) => print(json, report)))
 ).pipe(Command.withDescription("Show whether a space is held, and before which nodes it stops"), Command.provide(Client.layer))
 
-const at = Command.make("at", { space: SpaceCommand.name, nodes: Argument.String("nodes").pipe(Argument.withDescription("The nodes; none, to stop nowhere"), Argument.variadic()), json: Output.json }, ({ json, nodes, space }) =>
-  Client.use((client) => client.ask<DebugReport>(path(space), { method: "PUT", body: { breakpoints: nodes } })).pipe(Effect.flatMap((report) => say(json, report)))
+const at = Command.make("at", {
+  space: SpaceCommand.name,
+  nodes: Argument.String("nodes").pipe(Argument.withDescription("The nodes; none, to stop nowhere"), Argument.variadic()),
+  json: Output.json
+}, ({ json, nodes, space }) =>
+  Client.use((client) => client.ask<DebugReport>(path(space), { method: "PUT", body: { breakpoints: nodes } })).pipe(
+    Effect.flatMap((report) => print(json, report))
+  )
 ).pipe(Command.withDescription("Stop in the attached debugger before each run of these nodes"), Command.provide(Client.layer))
 
 const step = Command.make("step", { space: SpaceCommand.name, json: Output.json }, ({ json, space }) =>

@@ -1,5 +1,5 @@
 /**
- * `systole enzyme`: the enzymes that are registered.
+ * `systole enzyme`: lists the registered enzymes.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import * as Command from "effect/cli/Command"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
 
-/** A row of the list; there is more in it than is printed for a person. */
+/** An enzyme in the list. The JSON output has further fields. */
 interface Row {
   readonly name: string
   readonly query: string
@@ -18,7 +18,9 @@ interface Row {
 const ls = Command.make("ls", { json: Output.json }, ({ json }) =>
   Client.use((client) => client.ask<{ readonly enzymes: ReadonlyArray<Row> }>("/v1/enzymes")).pipe(
     Effect.flatMap(({ enzymes }) =>
-      Output.data(json, enzymes, Output.table(enzymes.map(({ hash, name, query }) => [name, query === "" ? "(every signal)" : query, hash?.slice(0, 12) ?? ""])))
+      Output.data(json, enzymes, Output.table(
+        enzymes.map(({ hash, name, query }) => [name, query === "" ? "(every signal)" : query, hash?.slice(0, 12) ?? ""])
+      ))
     )
   )).pipe(Command.withDescription("List the enzymes with their queries and the hashes of their code"))
 

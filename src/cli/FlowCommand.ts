@@ -1,5 +1,5 @@
 /**
- * `systole flow`: flows, started, followed step by step, paused and ended.
+ * `systole flow`: lists, starts, follows, pauses, resumes and cancels flows.
  *
  * @module
  */
@@ -22,7 +22,9 @@ const path = (space: string, inst: string): string => `${SpaceCommand.path(space
 
 const ls = Command.make("ls", { json: Output.json }, ({ json }) =>
   Client.use((client) => client.ask<{ readonly flows: ReadonlyArray<Flow.Described> }>("/v1/flows")).pipe(
-    Effect.flatMap(({ flows }) => Output.data(json, flows, flows.flatMap(({ name, steps }) => [name, ...steps.map(({ goals, kind, step }) => `  ${step.padEnd(16)} ${kind.padEnd(10)} → ${goals.join(", ")}`)])))
+    Effect.flatMap(({ flows }) => Output.data(json, flows, flows.flatMap(
+      ({ name, steps }) => [name, ...steps.map(({ goals, kind, step }) => `  ${step.padEnd(16)} ${kind.padEnd(10)} → ${goals.join(", ")}`)]
+    )))
   )).pipe(Command.withDescription("List the flows that are declared, step by step"))
 
 const list = Command.make("list", {
@@ -34,7 +36,9 @@ const list = Command.make("list", {
   Effect.gen(function*() {
     const client = yield* Client
     const from = Option.match(after, { onNone: () => "", onSome: (inst) => `&after=${encodeURIComponent(inst)}` })
-    const { instances, next } = yield* client.ask<{ readonly instances: ReadonlyArray<InstanceRow>; readonly next: string | null }>(`${SpaceCommand.path(space)}/flows?limit=${limit}${from}`)
+    const { instances, next } = yield* client.ask<{ readonly instances: ReadonlyArray<InstanceRow>; readonly next: string | null }>(
+      `${SpaceCommand.path(space)}/flows?limit=${limit}${from}`
+    )
     yield* Output.data(json, instances, Output.table(instances.map((row) => [row.inst, row.state, row.flow, row.pc])))
     if (next !== null) yield* Output.note(`there are more: --after ${next}`)
   })).pipe(Command.withDescription("List the instances of flows of a space"))
@@ -50,7 +54,10 @@ const start = Command.make("start", {
     const client = yield* Client
     const value = Option.isSome(input) ? { input: yield* Json.parse("--input", input.value) } : {}
     const named = Option.isSome(id) ? { inst: id.value } : {}
-    const started = yield* client.ask<{ readonly inst: string; readonly beat: number }>(`${SpaceCommand.path(space)}/flows`, { method: "POST", body: { flow, ...value, ...named } })
+    const started = yield* client.ask<{ readonly inst: string; readonly beat: number }>(
+      `${SpaceCommand.path(space)}/flows`,
+      { method: "POST", body: { flow, ...value, ...named } }
+    )
     yield* Output.data(json, started, `started ${started.inst} in beat ${started.beat}`)
   })).pipe(Command.withDescription("Start an instance of a flow"))
 
@@ -60,7 +67,8 @@ const show = Command.make("show", { space: SpaceCommand.name, inst, json: Output
   )).pipe(Command.withDescription("Print how an instance stands, step by step"))
 
 const lines = ({ flow, history, input, inst, jobs, note, pc, started, state, steps_used }: InstanceRow): ReadonlyArray<string> => [
-  `${inst} ${flow} ${state}${state === "ready" || state === "waiting" || state === "paused" ? ` at ${pc}` : ""}${note === undefined ? "" : `: ${note}`}`,
+  `${inst} ${flow} ` +
+    `${state}${state === "ready" || state === "waiting" || state === "paused" ? ` at ${pc}` : ""}${note === undefined ? "" : `: ${note}`}`,
   `  started in beat ${started}, ${steps_used} steps, with ${JSON.stringify(input)}`,
   ...history.map(({ beat, kind, outcome, step }) => `  beat ${beat} ${step} ${kind} ${outcome}`),
   ...Object.entries(jobs).map(([step, { key, signal }]) => `  ${step} hears of ${key ?? signal}`)
@@ -77,7 +85,11 @@ const watch = Command.make("watch", {
     const some = Option.isSome(times) ? Stream.take(events, times.value) : events
     yield* Stream.runForEach(some, ({ data, id }) => {
       const { note, pc, state, steps_used } = JSON.parse(data) as InstanceRow
-      return Output.data(json, { beat: id, state, pc, steps_used, note }, `${id}  ${state} at ${pc}${note === undefined ? "" : `: ${note}`}`)
+      return Output.data(
+        json,
+        { beat: id, state, pc, steps_used, note },
+        `${id}  ${state} at ${pc}${note === undefined ? "" : `: ${note}`}`
+      )
     })
   })).pipe(Command.withDescription("Print how an instance stands now, and again after each beat that changes it"))
 

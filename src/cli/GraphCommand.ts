@@ -1,5 +1,5 @@
 /**
- * `systole graph`: the nodes of a space, who reads whom, and what stands out.
+ * `systole graph`: prints the nodes of a space, their edges and the findings of the analysis.
  *
  * @module
  */
@@ -22,7 +22,10 @@ const formats = ["table", "dot", "mermaid"] as const
  */
 export const command = Command.make("graph", {
   space: SpaceCommand.name,
-  format: Flag.Literals("format", formats).pipe(Flag.withDescription("As a table, or for Graphviz or Mermaid to draw"), Flag.withDefault("table")),
+  format: Flag.Literals("format", formats).pipe(
+    Flag.withDescription("As a table, or for Graphviz or Mermaid to draw"),
+    Flag.withDefault("table")
+  ),
   json: Output.json
 }, ({ format, json, space }) =>
   Client.use((client) => client.ask<GraphReport>(`${SpaceCommand.path(space)}/graph`)).pipe(
@@ -30,7 +33,9 @@ export const command = Command.make("graph", {
   )).pipe(Command.withDescription("Show the nodes of a space, who reads whom, and what stands out"), Command.provide(Client.layer))
 
 const table = ({ edges, findings, nodes, stats }: GraphReport): ReadonlyArray<string> => [
-  ...Output.table(nodes.map(({ kind, live, name, outputs, runs, status }) => [name, kind, status, live ? "live" : "dormant", `${runs} runs`, outputs.join(" ")])),
+  ...Output.table(nodes.map(
+    ({ kind, live, name, outputs, runs, status }) => [name, kind, status, live ? "live" : "dormant", `${runs} runs`, outputs.join(" ")]
+  )),
   ...edges.map(({ address, back, from, to }) => `${from} → ${to}  ${address}${back ? "  closes a cycle" : ""}`),
   ...findings.map(({ code, node, reason }) => `${node}: ${reason} (${code})`),
   `${stats.nodes} nodes, ${stats.edges} edges, ${stats.live} live, ${stats.invalid + stats.neverRan} to run, ${stats.runs} runs`

@@ -1,6 +1,5 @@
 /**
- * `systole journal verify`, `replay`, `why` and `explain`: what happened in a
- * space, and whether it happens again.
+ * `systole journal verify`, `replay`, `why` and `explain`: commands over the history of a space.
  *
  * @module
  */
@@ -24,13 +23,25 @@ const verify = Command.make("verify", { space: SpaceCommand.name, json: Output.j
   Effect.gen(function*() {
     const found = yield* ask<Verification>(space, "journal/verification")
     const { entries, fault, first, last } = found
-    yield* Output.data(json, found, fault === undefined || fault === null ? `${entries} entries hold${entries === 0 ? "" : `, from beat ${first} to ${last}`}` : `${fault.beat === undefined ? "the store" : `beat ${fault.beat}`} was changed: ${fault.reason}`)
+    yield* Output.data(
+      json,
+      found,
+      fault === undefined || fault === null
+        ? `${entries} entries hold${entries === 0 ? "" : `, from beat ${first} to ${last}`}`
+        : `${fault.beat === undefined ? "the store" : `beat ${fault.beat}`} was changed: ${fault.reason}`
+    )
     if (fault) {
       const where = fault.beat === undefined ? "The store" : "The journal"
       const from = fault.beat === undefined ? "" : `, from beat ${fault.beat} on`
-      return yield* new CliFailure({ exit: exits.differs, code: fault.code, message: `${where} of space "${space}" is not what was written${from}. Put a copy back in its place` })
+      return yield* new CliFailure({
+        exit: exits.differs,
+        code: fault.code,
+        message: `${where} of space "${space}" is not what was written${from}. Put a copy back in its place`
+      })
     }
-  })).pipe(Command.withDescription("Check every entry of the journal against its digest and the one before, and each other row against its checksum"))
+  })).pipe(Command.withDescription(
+    "Check every entry of the journal against its digest and the one before, and each other row against its checksum"
+  ))
 
 /**
  * The command `journal`.
@@ -44,19 +55,20 @@ export const journal = Command.make("journal").pipe(
   Command.provide(Client.layer)
 )
 
-/** A range, run again part by part, as much as the server does at a time, until something keeps it from going on. */
+/** Replays a range in parts, as large as the server allows, until the end or the first failure. */
 const inParts = Effect.fnUntraced(function*(space: string, range: { readonly from: number | undefined; readonly to: number | undefined }) {
-  const query = (from: number | undefined): string => Object.entries({ from, to: range.to }).flatMap(([name, value]) => value === undefined ? [] : [`${name}=${value}`]).join("&")
-  let all = yield* ask<Wired>(space, `replay?${query(range.from)}`)
+  const query = (from: number | undefined): string =>
+    Object.entries({ from, to: range.to }).flatMap(([name, value]) => value === undefined ? [] : [`${name}=${value}`]).join("&")
+  let all = yield* ask<ReplayJson>(space, `replay?${query(range.from)}`)
   while (typeof all.next === "number") {
-    const part: Wired = yield* ask<Wired>(space, `replay?${query(all.next)}`)
+    const part: ReplayJson = yield* ask<ReplayJson>(space, `replay?${query(all.next)}`)
     all = { ...part, from: all.from, beats: all.beats + part.beats, changed: [...new Set([...all.changed, ...part.changed])] }
   }
   return all
 })
 
-/** A replay as JSON says it. */
-type Wired = Omit<Replayed, "next"> & { readonly next?: number | null }
+/** A replay as JSON. */
+type ReplayJson = Omit<Replayed, "next"> & { readonly next?: number | null }
 
 const bound = (name: string, description: string) => Flag.Int(name).pipe(Flag.withDescription(description), Flag.optional)
 
@@ -78,13 +90,26 @@ export const replay = Command.make("replay", {
     if (changed.length > 0) yield* Output.note(`not the code that ran then: ${changed.join(", ")}`)
     if (impossible) {
       yield* Output.data(json, found, `${beats} beats were run again; beat ${impossible.beat} cannot be: ${impossible.reason}`)
-      return yield* new CliFailure({ exit: exits.impossible, code: impossible.code, message: `Beat ${impossible.beat} of space "${space}" cannot be run again: ${impossible.reason}` })
+      return yield* new CliFailure({
+        exit: exits.impossible,
+        code: impossible.code,
+        message: `Beat ${impossible.beat} of space "${space}" cannot be run again: ${impossible.reason}`
+      })
     }
     if (!difference) return yield* Output.data(json, found, `${beats} beats came out the same`)
     const who = difference.enzyme === undefined ? "" : ` of enzyme "${difference.enzyme}"`
     const where = difference.address === undefined ? "" : ` at ${difference.address}`
-    yield* Output.data(json, found, [`beat ${difference.beat}: ${difference.what}${where}${who} differs`, `  recorded  ${difference.recorded}`, `  replayed  ${difference.replayed}`])
-    return yield* new CliFailure({ exit: exits.differs, code: "replay/differs", message: `Beat ${difference.beat} of space "${space}" does not come out the same. See to what its enzymes use beside their transaction` })
+    yield* Output.data(json, found, [
+      `beat ${difference.beat}: ${difference.what}${where}${who} differs`,
+      `  recorded  ${difference.recorded}`,
+      `  replayed  ${difference.replayed}`
+    ])
+    return yield* new CliFailure({
+      exit: exits.differs,
+      code: "replay/differs",
+      message: `Beat ${difference.beat} of space "${space}" does not come out the same. See to what its enzymes use beside their ` +
+        "transaction"
+    })
   })).pipe(Command.withDescription("Run beats again on their recorded input, and compare"), Command.provide(Client.layer))
 
 /**
@@ -107,7 +132,10 @@ const describe = ({ address, beat, before, value, writers }: Reason): ReadonlyAr
   ...writers.flatMap(({ by, chain, reads }) => [
     `written by ${by}`,
     ...reads.map(({ address, value }) => `  read ${address}: ${shown(value)}`),
-    ...chain.map(({ beat, id, sentBy, signal, target }) => `  on ${id} ${signal ?? ""}${target === undefined ? "" : ` → ${target}`} in beat ${beat}, ${sentBy === undefined ? "from outside" : `sent by ${sentBy}`}`)
+    ...chain.map(
+      ({ beat, id, sentBy, signal, target }) => `  on ${id} ${signal ?? ""}${target === undefined ? "" : ` → ${target}`} in beat ` +
+        `${beat}, ${sentBy === undefined ? "from outside" : `sent by ${sentBy}`}`
+    )
   ])
 ]
 
@@ -129,6 +157,9 @@ export const explain = Command.make("explain", {
     Effect.flatMap((explained) =>
       Output.data(json, explained, explained.signals.length === 0
         ? `beat ${beat} captured no signal`
-        : explained.signals.map(({ detail, id, signal, target, verdict }) => `${verdict}  ${id} ${signal ?? ""}${target === undefined ? "" : ` → ${target}`}: ${detail}`))
+        : explained.signals.map(
+          ({ detail, id, signal, target, verdict }) =>
+            `${verdict}  ${id} ${signal ?? ""}${target === undefined ? "" : ` → ${target}`}: ${detail}`
+        ))
     )
   )).pipe(Command.withDescription("Tell why an enzyme ran in a beat, or did not"), Command.provide(Client.layer))

@@ -1,5 +1,5 @@
 /**
- * What the command line needs of its host; `main/` provides it.
+ * The host services of the command line. `main/` provides them.
  *
  * @module
  */
@@ -11,45 +11,45 @@ import type { Config } from "../loader/Config.ts"
 import type { Found } from "../loader/Loader.ts"
 import type { CliFailure } from "./CliFailure.ts"
 
-/** Answers requests: the ingress as it is served. */
+/** The request handler of the ingress. */
 export type Fetch = (request: Request) => Response | Promise<Response>
 
 /**
- * A project whose modules are loaded and whose kernel stands ready.
+ * An open project: its modules are loaded and its kernel is ready.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Project {
   readonly found: Found
-  /** What there is each time that files changed; modules are swapped for as long as this runs. */
+  /** The modules after each change of a file. Modules are reloaded while this stream runs. */
   readonly reloads: Stream.Stream<Found>
   readonly fetch: Fetch
-  /** Opens every space, so that what waits there goes on; reports each that cannot be opened. */
+  /** Opens every space, so that its pending signals run. Reports each space that cannot be opened. */
   readonly wake: Effect.Effect<void>
-  /** Ends all streams, so that a server can close. */
+  /** Ends all streams, so that the server can close. */
   readonly hush: () => void
 }
 
 /**
- * Opens projects and listens, as the host does it.
+ * Opens projects and serves them on a host.
  *
  * @category services
  * @since 0.1.0
  */
 export class Host extends Context.Service<Host, {
-  /** The project's folder. */
+  /** The folder of the project. */
   readonly root: string
-  /** The dependency by which a new project gets this package. */
+  /** The dependency specifier of this package in a new project. */
   readonly installation: string
   readonly pid: number
   readonly isAlive: (pid: number) => boolean
-  /** The project's configuration; all defaults where it has none. */
+  /** The configuration of the project, with defaults for absent settings. */
   readonly config: Effect.Effect<Config, CliFailure>
-  /** Opens the project until the scope closes; then what was accepted is durable. */
+  /** Opens the project until the scope closes. All accepted signals are durable by then. */
   readonly open: (config: Config) => Effect.Effect<Project, CliFailure, Scope.Scope>
-  /** Replaces this process by one whose modules reach no file outside the project; one that is so already goes on. */
+  /** Restarts this process without access to files outside the project, unless it is confined already. */
   readonly confine: (config: Config) => Effect.Effect<void, CliFailure>
-  /** Serves until the scope closes; answers the port. */
+  /** Serves until the scope closes and returns the port. */
   readonly listen: (fetch: Fetch, config: Config) => Effect.Effect<number, CliFailure, Scope.Scope>
 }>()("systole/cli/Host") {}

@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import { CliFailure, exits } from "./CliFailure.ts"
 
 /**
- * The value of a JSON text that stands in the command line as `name`.
+ * Parses a JSON argument. `name` identifies it in the error message.
  *
  * @category constructors
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * `systole new`: projects and modules to begin with.
+ * `systole new`: creates a project, an enzyme or a plugin from a template.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { Host } from "./Host.ts"
 import * as Output from "./Output.ts"
 import * as Template from "./Template.ts"
 
-/** Writes files that are not there yet; where one is, none is written. */
+/** Writes new files. If one exists already, none is written. */
 const write = Effect.fn("NewCommand.write")(function*(files: Template.Files, json: boolean) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -21,7 +21,11 @@ const write = Effect.fn("NewCommand.write")(function*(files: Template.Files, jso
   const names = Object.keys(files)
   for (const name of names) {
     if (yield* fs.exists(path.join(root, name))) {
-      return yield* new CliFailure({ exit: exits.failed, code: "file/exists", message: `${name} is there already, and nothing was written. Choose another name, or move it away` })
+      return yield* new CliFailure({
+        exit: exits.failed,
+        code: "file/exists",
+        message: `${name} is there already, and nothing was written. Choose another name, or move it away`
+      })
     }
   }
   for (const [name, text] of Object.entries(files)) {
@@ -31,12 +35,19 @@ const write = Effect.fn("NewCommand.write")(function*(files: Template.Files, jso
   }
   yield* Output.data(json, names, names)
 }, Effect.catchTag("PlatformError", (error) =>
-  new CliFailure({ exit: exits.usage, code: "file/unwritable", message: `The files cannot be written: ${error.message}. Make the folder writable` })))
+  new CliFailure({
+    exit: exits.usage,
+    code: "file/unwritable",
+    message: `The files cannot be written: ${error.message}. Make the folder writable`
+  })))
 
 const name = (pattern: RegExp, what: string) =>
   Argument.String("name").pipe(
     Argument.withDescription(`The name of the ${what}`),
-    Argument.filter((name) => pattern.test(name), (name) => `${JSON.stringify(name)} is no name for the ${what}: use a-z, 0-9, _ and -, and begin with a letter`)
+    Argument.filter(
+      (name) => pattern.test(name),
+      (name) => `${JSON.stringify(name)} is no name for the ${what}: use a-z, 0-9, _ and -, and begin with a letter`
+    )
   )
 
 const moduleName = /^[a-z][a-z0-9_-]{0,62}$/

@@ -1,5 +1,5 @@
 /**
- * `systole op`: operations, followed and cancelled.
+ * `systole op`: lists, prints, follows and cancels operations.
  *
  * @module
  */
@@ -14,8 +14,8 @@ import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
 import * as SpaceCommand from "./SpaceCommand.ts"
 
-/** A dossier as it is answered, with its values as JSON. */
-type Shown = Omit<OperationDossier, "close" | "payload"> & {
+/** A dossier as the ingress returns it, with its values as JSON. */
+type DossierJson = Omit<OperationDossier, "close" | "payload"> & {
   readonly payload?: unknown
   readonly close: { readonly status: string; readonly closed_beat: number; readonly summary?: unknown } | null
 }
@@ -29,8 +29,12 @@ const list = Command.make("list", {
   Effect.gen(function*() {
     const client = yield* Client
     const from = Option.match(after, { onNone: () => "", onSome: (oid) => `&after=${encodeURIComponent(oid)}` })
-    const { next, operations } = yield* client.ask<{ readonly operations: ReadonlyArray<OperationRow>; readonly next: string | null }>(`${SpaceCommand.path(space)}/ops?limit=${limit}${from}`)
-    yield* Output.data(json, operations, Output.table(operations.map((row) => [row.oid, row.state, row.status ?? "open", row.verb, row.target])))
+    const { next, operations } = yield* client.ask<{ readonly operations: ReadonlyArray<OperationRow>; readonly next: string | null }>(
+      `${SpaceCommand.path(space)}/ops?limit=${limit}${from}`
+    )
+    yield* Output.data(json, operations, Output.table(
+      operations.map((row) => [row.oid, row.state, row.status ?? "open", row.verb, row.target])
+    ))
     if (next !== null) yield* Output.note(`there are more: --after ${next}`)
   })).pipe(Command.withDescription("List the operations of a space"))
 
@@ -39,18 +43,29 @@ const oid = Argument.String("oid").pipe(Argument.withDescription("The id of the 
 const path = (space: string, oid: string): string => `${SpaceCommand.path(space)}/ops/${encodeURIComponent(oid)}`
 
 const show = Command.make("show", { space: SpaceCommand.name, oid, json: Output.json }, ({ json, oid, space }) =>
-  Client.use((client) => client.ask<Shown>(path(space, oid))).pipe(
+  Client.use((client) => client.ask<DossierJson>(path(space, oid))).pipe(
     Effect.flatMap((dossier) => Output.data(json, dossier, lines(dossier)))
   )).pipe(Command.withDescription("Print an operation's dossier"))
 
-const lines = ({ close, history, sent, waiting, ...row }: Shown): ReadonlyArray<string> => [
+const lines = ({ close, history, sent, waiting, ...row }: DossierJson): ReadonlyArray<string> => [
   `${row.oid} ${row.verb} → ${row.target} (${row.mode})`,
   `  ${row.state} code ${row.code}${row.note === undefined ? "" : `: ${row.note}`}`,
   `  payload ${row.payload === undefined ? "none" : JSON.stringify(row.payload)}`,
-  ...history.map((entry) => `  OPH:${entry.number} beat ${entry.beat} ${entry.state} code ${entry.code}${entry.note === undefined ? "" : `: ${entry.note}`}`),
-  ...waiting.map((watcher) => `  OPW:${watcher.number} ${watcher.enzyme} awaits ${watcher.want}${watcher.deadline === 0 ? "" : ` until beat ${watcher.deadline}`}`),
-  ...sent === undefined ? [] : [`  ${sent.count} sent to other spaces since`, ...sent.requests.map((request) => `  ${request.id} beat ${request.beat} to ${request.space}: ${request.signal ?? request.target}`)],
-  close === null ? "  open" : `  closed ${close.status} in beat ${close.closed_beat}${close.summary === undefined ? "" : `: ${JSON.stringify(close.summary)}`}`
+  ...history.map(
+    (entry) =>
+      `  OPH:${entry.number} beat ${entry.beat} ${entry.state} code ${entry.code}${entry.note === undefined ? "" : `: ${entry.note}`}`
+  ),
+  ...waiting.map(
+    (watcher) =>
+      `  OPW:${watcher.number} ${watcher.enzyme} awaits ${watcher.want}${watcher.deadline === 0 ? "" : ` until beat ${watcher.deadline}`}`
+  ),
+  ...sent === undefined ? [] : [
+    `  ${sent.count} sent to other spaces since`,
+    ...sent.requests.map((request) => `  ${request.id} beat ${request.beat} to ${request.space}: ${request.signal ?? request.target}`)
+  ],
+  close === null
+    ? "  open"
+    : `  closed ${close.status} in beat ${close.closed_beat}${close.summary === undefined ? "" : `: ${JSON.stringify(close.summary)}`}`
 ]
 
 const watch = Command.make("watch", {
@@ -64,7 +79,11 @@ const watch = Command.make("watch", {
     const some = Option.isSome(times) ? Stream.take(events, times.value) : events
     yield* Stream.runForEach(some, ({ data, id }) => {
       const { code, note, state, status, watchers } = JSON.parse(data) as OperationRow
-      return Output.data(json, { beat: id, state, code, note, status, watchers }, `${id}  ${state} code ${code}${note === undefined ? "" : `: ${note}`}${status === undefined ? "" : `  closed ${status}`}`)
+      return Output.data(
+        json,
+        { beat: id, state, code, note, status, watchers },
+        `${id}  ${state} code ${code}${note === undefined ? "" : `: ${note}`}${status === undefined ? "" : `  closed ${status}`}`
+      )
     })
   })).pipe(Command.withDescription("Print how an operation stands now, and again after each beat that moves it"))
 

@@ -1,5 +1,5 @@
 /**
- * What commands print: data on standard output, everything else on standard error.
+ * The output of commands: data on standard output, messages on standard error.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Printable from "../diagnostic/Printable.ts"
 
 /**
- * The flag that every command has.
+ * The flag `--json` of every command.
  *
  * @category references
  * @since 0.1.0
@@ -20,7 +20,7 @@ export const json = Flag.Boolean("json").pipe(
 )
 
 /**
- * Prints data: as JSON, or as a person reads it.
+ * Prints data, as JSON or as text.
  *
  * @category combinators
  * @since 0.1.0
@@ -32,7 +32,7 @@ export const data = (asJson: boolean, value: unknown, text: string | ReadonlyArr
 }
 
 /**
- * Prints what is not data.
+ * Prints a message.
  *
  * @category combinators
  * @since 0.1.0
@@ -40,7 +40,7 @@ export const data = (asJson: boolean, value: unknown, text: string | ReadonlyArr
 export const note = (text: string): Effect.Effect<void> => Console.error(Printable.lines(text))
 
 /**
- * Rows with their columns in line.
+ * Formats rows with aligned columns.
  *
  * @category combinators
  * @since 0.1.0

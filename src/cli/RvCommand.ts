@@ -1,5 +1,5 @@
 /**
- * `systole rv`: rendezvous, followed, moved, reported and ended.
+ * `systole rv`: lists, follows, reschedules, reports and ends rendezvous.
  *
  * @module
  */
@@ -20,8 +20,8 @@ const key = Argument.String("key").pipe(Argument.withDescription("The key of the
 
 const path = (space: string, key: string): string => `${SpaceCommand.path(space)}/rv/${encodeURIComponent(key)}`
 
-/** What a change is answered with. */
-interface Done {
+/** The answer to a change: the key, and the beat that applied it. */
+interface Changed {
   readonly key: string
   readonly beat: number
 }
@@ -35,14 +35,20 @@ const list = Command.make("list", {
   Effect.gen(function*() {
     const client = yield* Client
     const from = Option.match(after, { onNone: () => "", onSome: (key) => `&after=${encodeURIComponent(key)}` })
-    const { next, rendezvous } = yield* client.ask<{ readonly rendezvous: ReadonlyArray<RendezvousRow>; readonly next: string | null }>(`${SpaceCommand.path(space)}/rv?limit=${limit}${from}`)
-    yield* Output.data(json, rendezvous, Output.table(rendezvous.map((row) => [row.key, row.state, row.prof, `due ${row.due}`, row.deadline === 0 ? "" : `until ${row.deadline}`, row.inst_id ?? ""])))
+    const { next, rendezvous } = yield* client.ask<{ readonly rendezvous: ReadonlyArray<RendezvousRow>; readonly next: string | null }>(
+      `${SpaceCommand.path(space)}/rv?limit=${limit}${from}`
+    )
+    yield* Output.data(json, rendezvous, Output.table(rendezvous.map(
+      (row) => [row.key, row.state, row.prof, `due ${row.due}`, row.deadline === 0 ? "" : `until ${row.deadline}`, row.inst_id ?? ""]
+    )))
     if (next !== null) yield* Output.note(`there are more: --after ${next}`)
   })).pipe(Command.withDescription("List the rendezvous of a space"))
 
 const show = Command.make("show", { space: SpaceCommand.name, key, json: Output.json }, ({ json, key, space }) =>
   Client.use((client) => client.ask<RendezvousRow>(path(space, key))).pipe(
-    Effect.flatMap((row) => Output.data(json, row, Object.entries(row).map(([name, value]) => `${name.padEnd(12)} ${typeof value === "object" ? JSON.stringify(value) : value}`)))
+    Effect.flatMap((row) => Output.data(json, row, Object.entries(row).map(
+      ([name, value]) => `${name.padEnd(12)} ${typeof value === "object" ? JSON.stringify(value) : value}`
+    )))
   )).pipe(Command.withDescription("Print how a rendezvous stands"))
 
 const watch = Command.make("watch", {
@@ -56,7 +62,11 @@ const watch = Command.make("watch", {
     const some = Option.isSome(times) ? Stream.take(events, times.value) : events
     yield* Stream.runForEach(some, ({ data, id }) => {
       const { due, grace_used, state, telemetry } = JSON.parse(data) as Readonly<Record<string, unknown>>
-      return Output.data(json, { beat: id, state, due, grace_used, telemetry }, `${id}  ${state} due ${due} graces ${grace_used} ${JSON.stringify(telemetry)}`)
+      return Output.data(
+        json,
+        { beat: id, state, due, grace_used, telemetry },
+        `${id}  ${state} due ${due} graces ${grace_used} ${JSON.stringify(telemetry)}`
+      )
     })
   })).pipe(Command.withDescription("Print how a rendezvous stands now, and again after each beat that changes it"))
 
@@ -67,7 +77,7 @@ const kill = (name: "cancel" | "kill", description: string) =>
     wait: Flag.Int("wait").pipe(Flag.withDescription("How many scans from now"), Flag.withDefault(0)),
     json: Output.json
   }, ({ json, key, space, wait }) =>
-    Client.use((client) => client.ask<Done>(`${path(space, key)}/kill`, { method: "POST", body: { mode: name, wait } })).pipe(
+    Client.use((client) => client.ask<Changed>(`${path(space, key)}/kill`, { method: "POST", body: { mode: name, wait } })).pipe(
       Effect.flatMap((done) => Output.data(json, done, `asked ${key} to end in beat ${done.beat}`))
     )).pipe(Command.withDescription(description))
 
@@ -77,17 +87,17 @@ const resched = Command.make("resched", {
   by: Flag.Int("by").pipe(Flag.withDescription("By how many beats it is put off; a negative number brings it forward")),
   json: Output.json
 }, ({ by, json, key, space }) =>
-  Client.use((client) => client.ask<Done>(`${path(space, key)}/resched`, { method: "POST", body: { delta: by } })).pipe(
+  Client.use((client) => client.ask<Changed>(`${path(space, key)}/resched`, { method: "POST", body: { delta: by } })).pipe(
     Effect.flatMap((done) => Output.data(json, done, `moved ${key} by ${by} in beat ${done.beat}`))
   )).pipe(Command.withDescription("Move the beat at which a rendezvous is due"))
 
 const release = Command.make("release", { space: SpaceCommand.name, key, json: Output.json }, ({ json, key, space }) =>
-  Client.use((client) => client.ask<Done>(`${path(space, key)}/release`, { method: "POST" })).pipe(
+  Client.use((client) => client.ask<Changed>(`${path(space, key)}/release`, { method: "POST" })).pipe(
     Effect.flatMap((done) => Output.data(json, done, `released ${key} in beat ${done.beat}`))
   )).pipe(Command.withDescription("Release a rendezvous from quarantine, so that its next correct report is taken"))
 
-/** The token that a worker shows. It stands in no argument, where whoever lists processes could read it. */
-const shown = Config.option(Config.NonEmptyString("SYSTOLE_RV_TOKEN"))
+/** The token of a worker. It is no argument, because other users can list the arguments of processes. */
+const workerToken = Config.option(Config.NonEmptyString("SYSTOLE_RV_TOKEN"))
 
 const report = Command.make("report", {
   space: SpaceCommand.name,
@@ -97,12 +107,14 @@ const report = Command.make("report", {
 }, ({ json, key, space, telemetry }) =>
   Effect.gen(function*() {
     const client = yield* Client
-    const token = yield* shown
+    const token = yield* workerToken
     const fields = Option.isSome(telemetry) ? { telemetry: yield* Json.parse("--telemetry", telemetry.value) } : {}
     const headers: Readonly<Record<string, string>> = Option.isSome(token) ? { authorization: `Rendezvous ${token.value}` } : {}
-    const done = yield* client.ask<Done>(`${path(space, key)}/report`, { method: "POST", body: fields, headers })
+    const done = yield* client.ask<Changed>(`${path(space, key)}/report`, { method: "POST", body: fields, headers })
     yield* Output.data(json, done, `reported ${key} in beat ${done.beat}`)
-  })).pipe(Command.withDescription("Report the result of a rendezvous; as its worker, with its token in the environment as SYSTOLE_RV_TOKEN"))
+  })).pipe(
+    Command.withDescription("Report the result of a rendezvous; as its worker, with its token in the environment as SYSTOLE_RV_TOKEN")
+  )
 
 /**
  * The command `rv`.

@@ -28,7 +28,9 @@ const without = Flag.String("without").pipe(
 )
 
 const permission = Flag.Boolean("permission").pipe(
-  Flag.withDescription("On Node: let modules read only the project, its packages and data, write only the data, and start no program and no thread"),
+  Flag.withDescription(
+    "On Node: let modules read only the project, its packages and data, write only the data, and start no program and no thread"
+  ),
   Flag.withDefault(false)
 )
 
@@ -42,40 +44,54 @@ const flags = {
   json: Output.json
 }
 
-/** The configuration with what the command line says otherwise. */
+/** The configuration, overridden by the flags of the command line. */
 const configured = ({ port }: { readonly port: Option.Option<number> }) =>
   Effect.map(DataFolder.config, (config): Config => ({ ...config, port: Option.getOrElse(port, () => config.port) }))
 
-/** What there is to run, and what cannot be. */
+/** The loaded enzymes and the broken modules, as JSON. */
 const report = ({ broken, enzymes }: Found) => ({
   enzymes: enzymes.map(({ enzyme, file, hash }) => ({ name: enzyme.name, query: enzyme.query, file, hash })),
   broken: broken.map(({ file, reason }) => ({ file, reason }))
 })
 
-/** Prints which modules run now. */
-const tell = (found: Found, json: boolean) =>
+/** Prints the modules after a reload. */
+const printReload = (found: Found, json: boolean) =>
   Output.data(json, report(found), `reloaded: ${found.enzymes.length} enzymes, ${found.broken.length} broken modules`)
 
-/** Serves until the process is told to stop. */
-const serve = Effect.fn("ServeCommand.serve")(function*(config: Config, { isLive, json }: { readonly isLive: boolean; readonly json: boolean }) {
+/** Serves until the process is signalled to stop. */
+const serve = Effect.fn("ServeCommand.serve")(function*(
+  config: Config,
+  { isLive, json }: { readonly isLive: boolean; readonly json: boolean }
+) {
   const host = yield* Host
   const running = yield* ServerFile.find(config)
   if (Option.isSome(running)) {
     const { pid, url } = running.value
-    return yield* new CliFailure({ exit: exits.unreachable, code: "server/running", message: `The project is served already at ${url} by process ${pid}. End that process; if it is another program, remove ${config.data}/server.json` })
+    return yield* new CliFailure({
+      exit: exits.unreachable,
+      code: "server/running",
+      message: `The project is served already at ${url} by process ${pid}. End that process; if it is another program, remove ` +
+        `${config.data}/server.json`
+    })
   }
   const { fetch, found, hush, reloads, wake } = yield* host.open(config)
   for (const name of config.without) {
-    if (!found.enzymes.some(({ enzyme }) => enzyme.name === name)) yield* Output.note(`no enzyme is called "${name}", so none is left out by that name`)
+    if (!found.enzymes.some(({ enzyme }) => enzyme.name === name)) {
+      yield* Output.note(`no enzyme is called "${name}", so none is left out by that name`)
+    }
   }
   const port = yield* host.listen(fetch, config)
   yield* Effect.addFinalizer(() => Effect.sync(hush))
   const url = `http://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`
   yield* ServerFile.leave(config, { url, pid: host.pid, token: config.token ?? null })
-  if (isLive) yield* Effect.forkScoped(Stream.runForEach(reloads, (found) => tell(found, json)), { startImmediately: true })
+  if (isLive) yield* Effect.forkScoped(Stream.runForEach(reloads, (found) => printReload(found, json)), { startImmediately: true })
   yield* Output.data(json, { url, pid: host.pid, ...report(found) }, [
-    ...Output.table(found.enzymes.map(({ enzyme: { name, query }, file }) => [name, query === "" ? "(every signal)" : query, config.without.includes(name) ? `${file} (left out)` : file])),
-    `${found.enzymes.length} enzymes, ${found.nodes.length === 0 ? "" : `${found.nodes.length} nodes, `}${found.broken.length} broken modules`,
+    ...Output.table(found.enzymes.map(({
+      enzyme: { name, query },
+      file
+    }) => [name, query === "" ? "(every signal)" : query, config.without.includes(name) ? `${file} (left out)` : file])),
+    `${found.enzymes.length} enzymes, ${found.nodes.length === 0 ? "" : `${found.nodes.length} nodes, `}${found.broken.length} broken ` +
+      "modules",
     `listening at ${url}`
   ])
   yield* wake
@@ -83,16 +99,21 @@ const serve = Effect.fn("ServeCommand.serve")(function*(config: Config, { isLive
 }, Effect.scoped)
 
 /**
- * The command `dev`: spaces come into being with their first signal, and modules are swapped when their files change.
+ * The command `dev`. A space is created by its first signal, and modules are reloaded when their files change.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const dev = Command.make("dev", flags, (flags) =>
-  Effect.flatMap(configured(flags), (config) => serve({ ...config, check: config.check ?? true, kernel: { ...config.kernel, create: config.create ?? "on-demand" } }, { isLive: true, json: flags.json }))).pipe(Command.withDescription("Serve this project for development: a space is created by its first signal, and a changed module is swapped between beats"))
+  Effect.flatMap(configured(flags), (config) => serve(
+    { ...config, check: config.check ?? true, kernel: { ...config.kernel, create: config.create ?? "on-demand" } },
+    { isLive: true, json: flags.json }
+  ))).pipe(Command.withDescription(
+    "Serve this project for development: a space is created by its first signal, and a changed module is swapped between beats"
+  ))
 
 /**
- * The command `start`: spaces are created by whoever runs it.
+ * The command `start`. Spaces are created explicitly by the operator.
  *
  * @category constructors
  * @since 0.1.0
@@ -101,5 +122,8 @@ export const start = Command.make("start", { ...flags, hold, permission, without
   Effect.gen(function*() {
     const config = yield* configured(flags)
     if (flags.permission) yield* Host.use((host) => host.confine(config))
-    return yield* serve({ ...config, without: flags.without, kernel: { ...config.kernel, held: flags.hold } }, { isLive: false, json: flags.json })
+    return yield* serve(
+      { ...config, without: flags.without, kernel: { ...config.kernel, held: flags.hold } },
+      { isLive: false, json: flags.json }
+    )
   })).pipe(Command.withDescription("Serve this project: a space is created with systole space create"))

@@ -1,7 +1,7 @@
 /**
- * The note that a running server leaves in the data folder, so that commands find it.
+ * The file `server.json` in the data folder, by which commands find the running server.
  *
- * It holds the token, so only its owner may read it.
+ * It contains the token, so only its owner may read it.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import { Host } from "./Host.ts"
 const Note = Schema.Struct({ url: Schema.String, pid: Schema.Int, token: Schema.NullOr(Schema.String) })
 
 /**
- * Where a server runs.
+ * The address, the process id and the token of a running server.
  *
  * @category models
  * @since 0.1.0
@@ -36,10 +36,10 @@ const place = (config: Config) =>
 const read = (file: string) =>
   FileSystem.FileSystem.use((fs) => Effect.map(Effect.option(fs.readFileString(file)), Option.flatMap(decodeNote)))
 
-/** How long a server may take to say that it lives. One that is slower is busy, and no other may have its data. */
+/** The time-out of the liveness check. A slower server is busy and still owns its data. */
 const PATIENCE = "2 seconds"
 
-/** Whether a Systole answers where the note says: a process of the same number may be any other program. */
+/** Whether a Systole server answers at the noted address. A process with the noted id may be another program. */
 const answers = ({ url }: Note): Effect.Effect<boolean> =>
   Effect.tryPromise(async (signal) => {
     const response = await fetch(`${url}/livez`, { signal })
@@ -50,7 +50,7 @@ const answers = ({ url }: Note): Effect.Effect<boolean> =>
   )
 
 /**
- * The server of a project, if one is alive.
+ * The running server of a project, if there is one.
  *
  * @category getters
  * @since 0.1.0
@@ -62,7 +62,7 @@ export const find = Effect.fn("ServerFile.find")(function*(config: Config) {
 })
 
 /**
- * Leaves the note, and takes it away when the scope closes, unless it is another's by then.
+ * Writes the file, and removes it when the scope closes unless another server has replaced it.
  *
  * @category constructors
  * @since 0.1.0
@@ -83,6 +83,10 @@ export const leave = Effect.fn("ServerFile.leave")(function*(config: Config, not
     if (Option.isSome(left) && left.value.pid === note.pid && left.value.url === note.url) yield* fs.remove(file, { force: true })
   })
   yield* Effect.acquireRelease(write, () => Effect.ignore(remove)).pipe(
-    Effect.mapError((error) => new CliFailure({ exit: exits.usage, code: "data/unwritable", message: `${file} cannot be written: ${error.message}. Make the data folder writable` }))
+    Effect.mapError((error) => new CliFailure({
+      exit: exits.usage,
+      code: "data/unwritable",
+      message: `${file} cannot be written: ${error.message}. Make the data folder writable`
+    }))
   )
 })

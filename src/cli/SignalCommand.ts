@@ -1,5 +1,5 @@
 /**
- * `systole signal`: sends a signal, and waits for its receipt if told to.
+ * `systole signal`: sends a signal and optionally waits for its receipt.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import * as Output from "./Output.ts"
 import * as SpaceCommand from "./SpaceCommand.ts"
 import type { Receipt } from "../kernel/beat/Receipts.ts"
 
-/** The answer at once, and the one after waiting. */
+/** The answer to a signal: a receipt after a wait, else the acceptance. */
 type Answer = Receipt & { readonly reason?: string } | { readonly id: string; readonly beat?: number; readonly receipt: string }
 
 /**
@@ -34,14 +34,21 @@ export const command = Command.make("signal", {
   at: Flag.String("at").pipe(Flag.withDescription("When, as JSON: {\"ms\":1000}, {\"beats\":3} or {\"beat\":17}"), Flag.optional),
   wait: Flag.Int("wait").pipe(
     Flag.withDescription(`Wait this many seconds for the receipt, up to ${MAX_WAIT_SECONDS}`),
-    Flag.filter((seconds) => seconds >= 0 && seconds <= MAX_WAIT_SECONDS, (seconds) => `--wait ${seconds} is not from 0 to ${MAX_WAIT_SECONDS} seconds`),
+    Flag.filter(
+      (seconds) => seconds >= 0 && seconds <= MAX_WAIT_SECONDS,
+      (seconds) => `--wait ${seconds} is not from 0 to ${MAX_WAIT_SECONDS} seconds`
+    ),
     Flag.optional
   ),
   json: Output.json
 }, ({ at, id, json, payload, qos, signal, space, target, wait }) =>
   Effect.gen(function*() {
     if (Option.isNone(signal) && Option.isNone(target)) {
-      return yield* new CliFailure({ exit: exits.usage, code: "signal/invalid", message: "The signal has neither --signal nor --target. Give at least one of the two" })
+      return yield* new CliFailure({
+        exit: exits.usage,
+        code: "signal/invalid",
+        message: "The signal has neither --signal nor --target. Give at least one of the two"
+      })
     }
     const client = yield* Client
     const value = { ...yield* parsed("payload", payload), ...yield* parsed("at", at) }
@@ -53,7 +60,12 @@ export const command = Command.make("signal", {
     yield* Output.data(json, answer, describe(answer))
     const status = "status" in answer ? answer.status : Option.isSome(wait) ? "pending" : "handled"
     if (status === "pending") {
-      return yield* new CliFailure({ exit: exits.pending, code: "signal/pending", message: `Signal ${answer.id} is accepted, and not handled yet. Its receipt comes when it is: send it again with the same --id, or ask at the receipt's link` })
+      return yield* new CliFailure({
+        exit: exits.pending,
+        code: "signal/pending",
+        message: `Signal ${answer.id} is accepted, and not handled yet. Its receipt comes when it is: send it again with the same --id, ` +
+          "or ask at the receipt's link"
+      })
     }
     if ("status" in answer && status !== "handled") {
       const message = answer.reason ?? `Signal ${answer.id} is ${status}; its receipt says how that came about`
@@ -61,14 +73,17 @@ export const command = Command.make("signal", {
     }
   })).pipe(
     Command.withDescription("Send a signal to a space"),
-    Command.withExamples([{ command: "systole signal shop --signal /signals/greet/ann --wait 5", description: "Greet Ann, and see what came of it" }]),
+    Command.withExamples([
+      { command: "systole signal shop --signal /signals/greet/ann --wait 5", description: "Greet Ann, and see what came of it" }
+    ]),
     Command.provide(Client.layer)
   )
 
 const parsed = (name: string, text: Option.Option<string>) =>
   Option.isSome(text) ? Effect.map(Json.parse(`--${name}`, text.value), (value) => ({ [name]: value })) : Effect.succeed({})
 
-const field = (name: string, value: Option.Option<string>): Readonly<Record<string, string>> => Option.isSome(value) ? { [name]: value.value } : {}
+const field = (name: string, value: Option.Option<string>): Readonly<Record<string, string>> =>
+  Option.isSome(value) ? { [name]: value.value } : {}
 
 const describe = (answer: Answer): ReadonlyArray<string> => {
   if (!("status" in answer)) return [`accepted ${answer.id}${answer.beat === undefined ? "" : ` in beat ${answer.beat}`}`]

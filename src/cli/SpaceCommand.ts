@@ -1,5 +1,5 @@
 /**
- * `systole space`: the spaces there are, and new ones.
+ * `systole space`: creates, lists, inspects, holds and locks spaces.
  *
  * @module
  */
@@ -21,7 +21,7 @@ import * as Output from "./Output.ts"
 export const name = Argument.String("space").pipe(Argument.withDescription("The name of a space: a-z, 0-9 and -"))
 
 /**
- * Where the ingress shows a space.
+ * The HTTP path of a space.
  *
  * @category getters
  * @since 0.1.0
@@ -52,27 +52,35 @@ const waiting = Command.make("waiting", {
   Effect.gen(function*() {
     const client = yield* Client
     const from = Option.match(after, { onNone: () => "", onSome: (cursor) => `&after=${encodeURIComponent(cursor)}` })
-    const page = yield* client.ask<{ readonly waiting: ReadonlyArray<WaitingRow>; readonly next: number | null }>(`${path(space)}/waiting?limit=${limit}${from}`)
+    const page = yield* client.ask<{ readonly waiting: ReadonlyArray<WaitingRow>; readonly next: number | null }>(
+      `${path(space)}/waiting?limit=${limit}${from}`
+    )
     yield* Output.data(json, page.waiting, Output.table(page.waiting.map(columns)))
     if (page.next !== null) yield* Output.note(`there are more: --after ${page.next}`)
-  })).pipe(Command.withDescription("List what waits in a space, and for what: parked, delayed, retrying, held, a lost conflict, its lane, another space"))
+  })).pipe(Command.withDescription(
+    "List what waits in a space, and for what: parked, delayed, retrying, held, a lost conflict, its lane, another space"
+  ))
 
 const columns = ({ attempt, due, enzymes = [], id, on, signal, target, why }: WaitingRow): ReadonlyArray<string> => [
   id,
   on === undefined ? why : `${why} (${on})`,
   `${enzymes.join(", ")}${attempt === undefined ? "" : ` attempt ${attempt}`}`,
-  [due?.beat === undefined ? "" : `from beat ${due.beat}`, due?.moment === undefined ? "" : `at ${new Date(due.moment).toISOString()}`].join(" ").trim(),
+  [
+    due?.beat === undefined ? "" : `from beat ${due.beat}`,
+    due?.moment === undefined ? "" : `at ${new Date(due.moment).toISOString()}`
+  ].join(" ").trim(),
   [signal, target === undefined ? undefined : `→ ${target}`].filter((part) => part !== undefined).join(" ")
 ]
 
-const holding = (verb: "hold" | "release", description: string) =>
+const holdCommand = (verb: "hold" | "release", description: string) =>
   Command.make(verb, { space: name, json: Output.json }, ({ json, space }) =>
     Client.use((client) => client.ask<SpaceState>(`${path(space)}/control/${verb}`, { method: "POST" })).pipe(
       Effect.flatMap((found) => Output.data(json, found, lines(found)))
     )).pipe(Command.withDescription(description))
 
-const hold = holding("hold", "Let no beat of a space run by itself until it is released or the server ends; what comes is taken, and waits")
-const release = holding("release", "Let the beats of a held space run again")
+const hold =
+  holdCommand("hold", "Let no beat of a space run by itself until it is released or the server ends; what comes is taken, and waits")
+const release = holdCommand("release", "Let the beats of a held space run again")
 
 const lines = ({ control, held, locks, parked, state, view_hzn }: SpaceState): ReadonlyArray<string> => [
   control === null ? state : `${state}, ${control.verb} under way (${control.oid})`,
@@ -84,14 +92,17 @@ const lines = ({ control, held, locks, parked, state, view_hzn }: SpaceState): R
 
 const cell = Argument.String("cell").pipe(Argument.withDescription("The cell below which nothing is written, such as /data/orders"))
 
-const locking = (verb: "lock" | "unlock", method: "PUT" | "DELETE", description: string) =>
+const lockCommand = (verb: "lock" | "unlock", method: "PUT" | "DELETE", description: string) =>
   Command.make(verb, { space: name, cell, json: Output.json }, ({ cell, json, space }) =>
-    Client.use((client) => client.ask<{ readonly beat: number }>(`${path(space)}/locks${cell.split("/").map(encodeURIComponent).join("/")}`, { method })).pipe(
+    Client.use((client) => client.ask<{ readonly beat: number }>(
+      `${path(space)}/locks${cell.split("/").map(encodeURIComponent).join("/")}`,
+      { method }
+    )).pipe(
       Effect.flatMap((answer) => Output.data(json, answer, `${verb}ed ${cell} in beat ${answer.beat}`))
     )).pipe(Command.withDescription(description))
 
-const lock = locking("lock", "PUT", "Lock a cell: runs that write there or below wait, and writes from outside are refused")
-const unlock = locking("unlock", "DELETE", "Unlock a cell")
+const lock = lockCommand("lock", "PUT", "Lock a cell: runs that write there or below wait, and writes from outside are refused")
+const unlock = lockCommand("unlock", "DELETE", "Unlock a cell")
 
 /**
  * The command `space`.

@@ -1,14 +1,14 @@
 /**
- * The files that a new project, enzyme or plugin begins with.
+ * Templates for a new project, enzyme or plugin.
  *
  * @module
  */
 
-/** Texts by file name. */
+/** The texts of files, by path. */
 export type Files = Readonly<Record<string, string>>
 
 /**
- * A project with one enzyme, which depends on the package that makes it.
+ * A project with one enzyme. `installation` is its dependency specifier of this package.
  *
  * @category constructors
  * @since 0.1.0
@@ -51,7 +51,7 @@ export default defineConfig({
 }
 
 /**
- * An enzyme that counts the signals it takes.
+ * An enzyme that counts the signals it handles.
  *
  * @category constructors
  * @since 0.1.0
@@ -73,7 +73,7 @@ export default Enzyme.make({
 })
 
 /**
- * A plugin that brings one enzyme.
+ * A plugin with one enzyme.
  *
  * @category constructors
  * @since 0.1.0

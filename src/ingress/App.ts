@@ -1,7 +1,7 @@
 /**
- * The HTTP face of the runtime: requests become signals, cells become answers.
+ * The HTTP interface of the runtime: the route table, authentication and error responses.
  *
- * A Hono application over the `fetch` interface, so each host serves the same.
+ * It is a Hono application behind the `fetch` interface, so every host serves the same routes.
  *
  * @module
  */
@@ -19,7 +19,6 @@ import type { Enzyme } from "../registry/Enzyme.ts"
 import * as Beats from "./Beats.ts"
 import * as Blobs from "./Blobs.ts"
 import * as Body from "./Body.ts"
-import * as Cleared from "./Cleared.ts"
 import * as Cells from "./Cells.ts"
 import * as Control from "./Control.ts"
 import * as Dead from "./Dead.ts"
@@ -31,78 +30,84 @@ import * as History from "./History.ts"
 import * as Json from "./Json.ts"
 import * as Ops from "./Ops.ts"
 import * as Pages from "./Pages.ts"
-import * as Posting from "./Posting.ts"
 import * as Problem from "./Problem.ts"
+import * as ReaderRoutes from "./ReaderRoutes.ts"
 import * as Rv from "./Rv.ts"
 import * as SignalRequest from "./SignalRequest.ts"
+import * as SignalResponse from "./SignalResponse.ts"
 import * as Sse from "./Sse.ts"
 import { Transfers } from "./Transfers.ts"
-import * as Waiting from "./Waiting.ts"
+import * as WaitingList from "./WaitingList.ts"
 import * as Wire from "./Wire.ts"
 
-/** What the application stands on. */
+/** The services that the routes use. */
 export interface Services {
   readonly kernel: Kernel["Service"]
   readonly hash: Hash["Service"]
 }
 
-/** How it is served. */
+/** The settings of the application. */
 export interface Options extends Guard.Rules {
-  /** Told of each failure of which those outside hear little: one that no one expects, and one of a store or a space. */
+  /** Receives each failure that is answered with status 500 or above. The response body omits its details. */
   readonly reporter: Reporter
-  /** Aborted when the server closes: no stream outlives it. */
+  /** Aborted when the server closes. It ends every open stream. */
   readonly closing: AbortSignal
-  /** Pages of HTML by their paths. */
+  /** HTML pages, by path. */
   readonly pages: Readonly<Record<string, Page>>
-  /** Whether spaces can be stepped through. */
+  /** Enables the routes that step through a space. */
   readonly debug?: boolean | undefined
 }
 
-/** The application: `fetch` answers whoever the guard lets through, by the routes. */
+/** The application: `fetch` authenticates a request and dispatches it to `routes`. */
 export interface App {
   readonly fetch: (request: Request) => Response | Promise<Response>
   readonly routes: Hono
 }
 
 /**
- * The application over the runtime's routes.
+ * Creates the application over a kernel.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const make = (services: Services, options: Options): App => {
-  const tell = teller(options)
-  const around = { stream: Sse.make(options.closing, { readers: options.readers?.length ?? 0, tell }), tell, transfers: new Transfers(), getPath: pathOf }
-  const routes = routesOf(services, options, around)
+  const report = failureReporter(options)
+  const context = {
+    stream: Sse.make(options.closing, { readers: options.readers?.length ?? 0, report }),
+    report,
+    transfers: new Transfers(),
+    getPath: pathOf
+  }
+  const routes = routesOf(services, options, context)
   const refusal = Guard.make(options, services.hash)
   const readerOf = Guard.readers(options, services.hash)
-  const cleared = Cleared.make(services.kernel, around)
-  // Before the routes and not among them: Hono runs a route that stands alone without any machinery.
+  const readerRoutes = ReaderRoutes.make(services.kernel, context)
+  // The guard runs before Hono, not as middleware: Hono dispatches a route without middleware on a faster path.
   const fetch: App["fetch"] = (request) => {
     const reader = readerOf(request)
-    if (reader !== undefined && !probes.has(pathOf(request))) return cleared(request, reader)
+    if (reader !== undefined && !probes.has(pathOf(request))) return readerRoutes(request, reader)
     const refused = refusal(request)
     return refused === undefined || isOpen(request, refused) ? routes.fetch(request) : Problem.response(refused)
   }
   return { fetch, routes }
 }
 
-/** What may be asked by anyone: whether the server lives, and whether it is ready. */
+/** The liveness and readiness probes, open to unauthenticated callers. */
 const probes: ReadonlySet<string> = new Set(["/livez", "/readyz"])
 
-/** Whether a request that the guard refuses is let through: a probe, and whoever shows a token of its own. */
+/** Whether a request passes although the guard refused it: a probe, or a worker's report with a rendezvous token. */
 const isOpen = (request: Request, { code }: Problem.RequestRefused): boolean => {
   const path = pathOf(request)
   return probes.has(path) || (code === "auth/missing" && Rv.isReport(request, path))
 }
 
-/** The path of a request, without the dot segments that clients and most hosts take away before anyone sees them, and Deno does not. */
+/** The path of a request, with dot segments resolved. Deno passes them through, unlike the other hosts. */
 const pathOf = ({ url }: Request): string => getPath({ url: /\/(?:\.|%2e)/i.test(url) ? new URL(url).href : url } as Request)
 
-const routesOf = (services: Services, options: Options, { getPath, stream, tell, transfers }: Cleared.Around): Hono => {
+const routesOf = (services: Services, options: Options, { getPath, stream, report, transfers }: ReaderRoutes.ResponseContext): Hono => {
   const app = new Hono({ getPath })
   app.onError((failure) => {
-    tell(failure)
+    report(failure)
     return Problem.response(failure)
   })
   app.notFound((c) => nothing(app, c.req))
@@ -117,7 +122,7 @@ const routesOf = (services: Services, options: Options, { getPath, stream, tell,
   const find = (name: string) => Effect.runPromise(services.kernel.space(name, { create: false }))
   stateRoutes(app, services, { stream, transfers })
   Dead.routes(app, find)
-  Waiting.routes(app, find)
+  WaitingList.routes(app, find)
   Flows.routes(app, { find, kernel: services.kernel, stream, wantsStream })
   app.get("/v1/spaces/:space/denials", async (c) => {
     const space = await find(c.req.param("space"))
@@ -133,17 +138,20 @@ const routesOf = (services: Services, options: Options, { getPath, stream, tell,
   return app
 }
 
-/** Most spaces that a probe names. */
+/** The maximum number of stopped spaces that the readiness probe lists. */
 const MAX_NAMED = 100
 
-/** Whether all that was asked for runs; which space stopped, where its store is and why is told to the operator alone. */
+/** The answer of the readiness probe. Only the operator sees which spaces stopped, where their stores are and why. */
 const readiness = (stops: ReadonlyArray<Stop>, isOperator: boolean): Response => {
   if (stops.length === 0) return Json.answer({ status: "ready" })
-  return Json.answer({ status: "stopped", count: stops.length, ...isOperator ? { stopped: stops.slice(0, MAX_NAMED) } : {} }, { status: 503, headers: { "cache-control": "no-store" } })
+  return Json.answer(
+    { status: "stopped", count: stops.length, ...isOperator ? { stopped: stops.slice(0, MAX_NAMED) } : {} },
+    { status: 503, headers: { "cache-control": "no-store" } }
+  )
 }
 
-/** Tells of failures to the inside. */
-const teller = ({ reporter }: Options) => (failure: unknown): void => {
+/** Reports failures with status 500 or above to the log and the metrics. */
+const failureReporter = ({ reporter }: Options) => (failure: unknown): void => {
   if (Problem.of(failure).status >= 500) reporter.report(Accident.of(failure))
 }
 
@@ -157,7 +165,7 @@ const runtimeRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
     const name = c.req.param("space")
     const known = (await Effect.runPromise(kernel.spaces)).includes(name)
     const space = await Effect.runPromise(kernel.space(name, { create: true }))
-    // A new space is answered when it has booted.
+    // The request to create a space completes after its boot.
     if (!known) await Effect.runPromise(space.idle)
     const location = base(space.name)
     return Json.answer({ space: space.name, created: !known }, { status: known ? 200 : 201, headers: { location } })
@@ -168,14 +176,17 @@ const signalRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
   app.post("/v1/spaces/:space/signals", async (c) => {
     const request = SignalRequest.decode(await Body.json(c.req.raw), c.req.raw.headers.get("idempotency-key"))
     const space = await writable(kernel, c, () => SignalRequest.check(request))
-    return Posting.answer(space, request, SignalRequest.waitSeconds(c.req.raw.headers.get("prefer")))
+    return SignalResponse.answer(space, request, SignalRequest.waitSeconds(c.req.raw.headers.get("prefer")))
   })
   app.get("/v1/spaces/:space/receipts/:id", async (c) => {
     const space = await readable(kernel, c)
     const id = c.req.param("id")
     const receipt = await Effect.runPromise(space.receipt(id))
     if (receipt === undefined) {
-      throw new Problem.RequestRefused({ code: "receipt/absent", reason: `Space "${space.name}" has no receipt of "${id.slice(0, 200)}". It is pruned, or no such signal came` })
+      throw new Problem.RequestRefused({
+        code: "receipt/absent",
+        reason: `Space "${space.name}" has no receipt of "${id.slice(0, 200)}". It is pruned, or no such signal came`
+      })
     }
     const seconds = SignalRequest.waitSeconds(c.req.raw.headers.get("prefer"))
     const waits = seconds !== undefined && receipt.status === "pending"
@@ -184,7 +195,11 @@ const signalRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
   })
 }
 
-const stateRoutes = (app: Hono, { hash, kernel }: Services, { stream, transfers }: Pick<Cleared.Around, "stream" | "transfers">): void => {
+const stateRoutes = (
+  app: Hono,
+  { hash, kernel }: Services,
+  { stream, transfers }: Pick<ReaderRoutes.ResponseContext, "stream" | "transfers">
+): void => {
   app.get("/v1/spaces/:space/cells/*", async (c) => {
     const place = Cells.place(c.req.url)
     const space = await readable(kernel, c)
@@ -205,19 +220,22 @@ const stateRoutes = (app: Hono, { hash, kernel }: Services, { stream, transfers 
     const space = await writable(kernel, c, () => Blobs.check(c.req.raw))
     return Blobs.receive(space, c.req.raw, { base: base(space.name), hash })
   })
-  app.get("/v1/spaces/:space/blobs/:hash", async (c) => Blobs.send(await readable(kernel, c), c.req.param("hash"), { request: c.req.raw, transfers }))
+  app.get(
+    "/v1/spaces/:space/blobs/:hash",
+    async (c) => Blobs.send(await readable(kernel, c), c.req.param("hash"), { request: c.req.raw, transfers })
+  )
 }
 
 const base = (space: string) => `/v1/spaces/${space}`
 
-/** The space that a request reads: it has to be there. */
+/** The space that a request reads. Rejects when the space does not exist. */
 const readable = (kernel: Kernel["Service"], c: Context): Promise<Space> =>
   Effect.runPromise(kernel.space(c.req.param("space") ?? "", { create: false }))
 
 /**
- * The space that a request brings something to: made on demand where the configuration says so.
+ * The space that a request writes to. It is created on demand if the configuration allows that.
  *
- * A request that `check` throws at makes no space; where there is one, the space itself looks.
+ * `check` runs before a space is created: if it throws, no space is created. An existing space validates by itself.
  */
 const writable = (kernel: Kernel["Service"], c: Context, check: () => void = () => {}): Space | Promise<Space> => {
   const name = c.req.param("space") ?? ""
@@ -226,28 +244,34 @@ const writable = (kernel: Kernel["Service"], c: Context, check: () => void = () 
   ))
 }
 
-/** The last event that a reader saw before it lost a stream. */
+/** The id of the last event that a client received before it lost its stream. */
 const lastOf = (request: Request): string | null => request.headers.get("last-event-id")
 
-/** Hono answers HEAD through GET and drops the body: a stream would never be read, and never end. */
+/** Whether a request asks for a stream. HEAD never does: Hono drops its body, so the stream would never end. */
 const wantsStream = (request: Request): boolean =>
   request.method === "GET" && request.headers.get("accept")?.includes("text/event-stream") === true
 
-/** Why nothing answers: there is no such path, or not for this method. */
+/** The answer for a request without a route: 404, or 405 with the allowed methods. */
 const nothing = (app: Hono, { method, path }: { readonly method: string; readonly path: string }): Response => {
   const shown = path.slice(0, 200)
   const allow = methods.filter((other) => app.router.match(other, path)[0].some(([[, route]]) => route.method === other))
-  if (allow.length === 0) return Problem.response(new Problem.RequestRefused({ code: "route/absent", reason: `There is nothing at ${method} ${shown}` }))
-  const response = Problem.response(new Problem.RequestRefused({ code: "route/method", reason: `${shown} does not take ${method.slice(0, 20)}. It takes ${allow.join(", ")}` }))
+  if (allow.length === 0) {
+    return Problem.response(new Problem.RequestRefused({ code: "route/absent", reason: `There is nothing at ${method} ${shown}` }))
+  }
+  const response = Problem.response(new Problem.RequestRefused({
+    code: "route/method",
+    reason: `${shown} does not take ${method.slice(0, 20)}. It takes ${allow.join(", ")}`
+  }))
   response.headers.set("allow", allow.join(", "))
   return response
 }
 
 const methods = ["GET", "PUT", "POST", "DELETE"] as const
 
-/** The receipt once all handlings are over; `undefined` when that takes longer. */
+/** The receipt after the last handling; `undefined` on a time-out. */
 const settled = (space: Space, id: string, seconds: number) =>
   Effect.runPromise(space.settled(id).pipe(Effect.timeoutOrElse({ duration: seconds * 1000, orElse: () => Effect.undefined })))
 
-/** An enzyme's descriptor as JSON, which leaves its functions out. */
-const describe = (enzyme: Enzyme): object => ({ ...enzyme, _tag: undefined, writes: enzyme.writes ?? null, payload: enzyme.payload !== undefined })
+/** The descriptor of an enzyme as JSON, without its functions. */
+const describe = (enzyme: Enzyme): object =>
+  ({ ...enzyme, _tag: undefined, writes: enzyme.writes ?? null, payload: enzyme.payload !== undefined })

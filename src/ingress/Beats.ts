@@ -1,5 +1,5 @@
 /**
- * Beats over HTTP: which there are, and the ledgers of one.
+ * HTTP routes for beats: the list, the ledgers of one beat, and the stream of new beats.
  *
  * @module
  */
@@ -13,21 +13,24 @@ import { RequestRefused } from "./Problem.ts"
 import type { Frame } from "./Sse.ts"
 import * as Wire from "./Wire.ts"
 
-/** Most beats that one answer lists. */
+/** The maximum number of beats on one page. */
 export const MAX_LISTED = 100
 
-/** How many numbers are looked at for one answer: numbers of empty beats are skipped and not stored. */
+/** The maximum number of beat numbers scanned for one page. Empty beats have no journal row. */
 const MAX_LOOKED_AT = 10_000
 
 const ledgers = ["inbox", "agenda", "stage", "meta"] as const
 
 /**
- * The newest beats before `before`, newest first, and where to go on.
+ * One page of beats before `before`, newest first, with the cursor of the next page.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const list = async (space: Space, query: { readonly before: string | undefined; readonly limit: string | undefined }): Promise<Response> => {
+export const list = async (
+  space: Space,
+  query: { readonly before: string | undefined; readonly limit: string | undefined }
+): Promise<Response> => {
   const head = await Effect.runPromise(space.head)
   const before = query.before === undefined ? head + 1 : Math.min(Body.count(query.before), head + 1)
   const limit = Math.min(query.limit === undefined ? 20 : Body.count(query.limit), MAX_LISTED)
@@ -42,31 +45,41 @@ export const list = async (space: Space, query: { readonly before: string | unde
 }
 
 /**
- * The ledgers of each beat as it becomes durable: from now on, from the beat `from`, or after `last`, the one that a reader saw before it lost the stream.
+ * A stream of the ledgers of each beat that becomes durable.
  *
- * The stream is a cursor on the journal. A beat is read when the reader took the one before, so a slow reader misses none and holds one.
+ * It starts with the next beat, with beat `from`, or after beat `last`, the last one that the client received.
+ * It is a cursor on the journal: a beat is read after the client took the previous one. A slow client misses none and buffers one.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const follow = (space: Space, since: { readonly from: string | undefined; readonly last: string | null }): Stream.Stream<Frame, unknown> => {
+export const follow = (
+  space: Space,
+  since: { readonly from: string | undefined; readonly last: string | null }
+): Stream.Stream<Frame, unknown> => {
   let next = since.last !== null ? Body.count(since.last) + 1 : since.from !== undefined ? Body.count(since.from) : undefined
-  // New beats are listened to before the head is looked at, so that none falls between.
-  return Stream.merge(Stream.map(space.beats, (beat) => ({ beat, isNew: true })), Stream.map(Stream.fromEffect(space.head), (beat) => ({ beat, isNew: false }))).pipe(
+  // Subscribe before the head is read, so that no beat is lost in between.
+  return Stream.merge(
+    Stream.map(space.beats, (beat) => ({ beat, isNew: true })),
+    Stream.map(Stream.fromEffect(space.head), (beat) => ({ beat, isNew: false }))
+  ).pipe(
     Stream.flatMap(({ beat, isNew }) => {
       const first = next ?? (isNew ? beat : beat + 1)
       next = Math.max(first, beat + 1)
-      return first > beat ? Stream.empty : Stream.flatMap(Stream.range(first, beat), (n) => Stream.unwrap(Effect.map(frame(space, n), (frame) => frame === undefined ? Stream.empty : Stream.succeed(frame))))
+      return first > beat ? Stream.empty : Stream.flatMap(
+        Stream.range(first, beat),
+        (n) => Stream.unwrap(Effect.map(frame(space, n), (frame) => frame === undefined ? Stream.empty : Stream.succeed(frame)))
+      )
     })
   )
 }
 
-/** Most frames of newest beats that are kept for further streams. */
+/** The maximum number of cached frames per space. */
 const MAX_KEPT = 64
 
 const kept = new WeakMap<Space, Map<number, Frame>>()
 
-/** The frame of a beat, made once for all streams that are at the newest beats; `undefined` where no beat has the number. */
+/** The frame of a beat, cached for all streams at the head; `undefined` if the beat has no journal row. */
 const frame = (space: Space, beat: number): Effect.Effect<Frame | undefined, ReadError> =>
   Effect.gen(function*() {
     const frames = kept.get(space) ?? new Map<number, Frame>()
@@ -82,7 +95,7 @@ const frame = (space: Space, beat: number): Effect.Effect<Frame | undefined, Rea
   })
 
 /**
- * The ledgers of one beat: what came in, what ran, what it left, and its line in the journal.
+ * The ledgers of one beat: its inbox, agenda, stage and journal metadata.
  *
  * @category combinators
  * @since 0.1.0
@@ -92,7 +105,10 @@ export const show = async (space: Space, text: string): Promise<Response> => {
   const found = await Effect.runPromise(shown(space, beat))
   if (ledgers.some((ledger) => found[ledger] !== undefined)) return Json.answer(found, { headers: { "cache-control": "no-store" } })
   const head = await Effect.runPromise(space.head)
-  throw new RequestRefused({ code: "beat/absent", reason: `Space "${space.name}" shows no beat ${beat}; its newest is ${head}. It was empty, is trimmed, or is still to come` })
+  throw new RequestRefused({
+    code: "beat/absent",
+    reason: `Space "${space.name}" shows no beat ${beat}; its newest is ${head}. It was empty, is trimmed, or is still to come`
+  })
 }
 
 const shown = (space: Space, beat: number): Effect.Effect<Readonly<Record<string, unknown>>, ReadError> =>

@@ -1,5 +1,5 @@
 /**
- * Content over HTTP: kept by its digest, durable before it is acknowledged.
+ * HTTP routes for content: upload and download by digest. An upload is durable before it is acknowledged.
  *
  * @module
  */
@@ -13,17 +13,17 @@ import * as Problem from "./Problem.ts"
 import * as Range from "./Range.ts"
 import type { Transfers } from "./Transfers.ts"
 
-/** Most bytes of one content. */
+/** The maximum size of a content, in bytes. */
 export const MAX_BLOB_BYTES = 33_554_432
 
-/** What a {@link BlobWriter} takes at once. */
+/** The size of a part that a {@link BlobWriter} accepts, in bytes. */
 const PART_BYTES = 1_048_576
 
-/** Where the space at `base` shows the content of a digest. */
+/** The path of a content below the path of its space. */
 const link = (base: string, hash: string) => `${base}/blobs/${hash}`
 
 /**
- * Refuses a request that declares more than content may have.
+ * Refuses a request whose declared length exceeds {@link MAX_BLOB_BYTES}.
  *
  * @throws RequestRefused
  * @category guards
@@ -32,12 +32,15 @@ const link = (base: string, hash: string) => `${base}/blobs/${hash}`
 export const check = (request: Request): void => void Body.checkedLength(request, MAX_BLOB_BYTES)
 
 /**
- * Receives content, part by part.
+ * Receives a content part by part and stores it.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const receive = async (space: Space, request: Request, at: { readonly base: string; readonly hash: Hash["Service"] }): Promise<Response> => {
+export const receive = async (space: Space, request: Request, at: {
+  readonly base: string
+  readonly hash: Hash["Service"]
+}): Promise<Response> => {
   const { store, writer } = await Effect.runPromise(space.content)
   const { digest, size } = await fill(writer, request, at.hash)
   await Effect.runPromise(store(digest))
@@ -45,22 +48,25 @@ export const receive = async (space: Space, request: Request, at: { readonly bas
   return Json.answer({ hash: digest, address: `/cas/${digest}`, size, link: location }, { status: 201, headers: { location } })
 }
 
-/** Who holds content. */
+/** A source of stored content: a space, or the view of a reader. */
 interface Holder {
   readonly name: string
   readonly blobPart: (hash: string, part: number) => Effect.Effect<BlobPart | undefined, unknown>
 }
 
-/** Most bytes that are answered in one piece. */
+/** The maximum size of a content that is answered without streaming, in bytes. */
 const MAX_WHOLE = 65_536
 
 /**
- * Sends content, or the range of it that is asked for. Its name is its digest, so it never changes.
+ * Sends a content or the requested range of it. Its name is its digest, so clients may cache it forever.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const send = async (space: Holder, digest: string, at: { readonly request: Request; readonly transfers: Transfers }): Promise<Response> => {
+export const send = async (space: Holder, digest: string, at: {
+  readonly request: Request
+  readonly transfers: Transfers
+}): Promise<Response> => {
   if (!/^[0-9a-f]{64}$/.test(digest)) throw absent(space, digest)
   const part = async (number: number): Promise<BlobPart> => {
     const found = await Effect.runPromise(space.blobPart(digest, number))
@@ -84,21 +90,25 @@ export const send = async (space: Holder, digest: string, at: { readonly request
   if (range !== undefined) headers["content-range"] = `bytes ${from}-${to}/${size}`
   const status = range === undefined ? 200 : 206
   if (size <= MAX_WHOLE) return new Response(first.slice(from, to + 1), { status, headers })
-  const source = (place: number) => Effect.promise(async () => (await part(Math.floor(place / PART_BYTES))).bytes.subarray(place % PART_BYTES))
+  const source = (place: number) =>
+    Effect.promise(async () => (await part(Math.floor(place / PART_BYTES))).bytes.subarray(place % PART_BYTES))
   return new Response(transfers.body(source, { from, to }), { status, headers })
 }
 
-/** Whether a list of entity tags names content. */
+/** Whether a list of entity tags matches a content. */
 const names = (tags: string | null, digest: string): boolean => tags !== null && (tags.trim() === "*" || tags.includes(`"${digest}"`))
 
 const unsatisfiable = (size: number): Response => {
-  const response = Problem.response(new Problem.RequestRefused({ code: "blob/range", reason: `The content has ${size} bytes, and the range lies beyond its end. Ask for one that begins before` }))
+  const response = Problem.response(new Problem.RequestRefused({
+    code: "blob/range",
+    reason: `The content has ${size} bytes, and the range lies beyond its end. Ask for one that begins before`
+  }))
   response.headers.set("content-range", `bytes */${size}`)
   return response
 }
 
 /**
- * The media type that content shows by its first bytes: a common image, or bytes of any kind.
+ * The media type of a content by its first bytes: a common image format, or `application/octet-stream`.
  *
  * @category getters
  * @since 0.1.0
@@ -117,9 +127,15 @@ export const sniff = (bytes: Uint8Array): string => {
 }
 
 const absent = (space: Pick<Space, "name">, digest: string) =>
-  new Problem.RequestRefused({ code: "blob/absent", reason: `Space "${space.name}" holds no content ${JSON.stringify(digest.slice(0, 100))}. Put it with PUT /v1/spaces/${space.name}/blobs` })
+  new Problem.RequestRefused({
+    code: "blob/absent",
+    reason: `Space "${space.name}" holds no content ${JSON.stringify(digest.slice(0, 100))}. Put it with PUT /v1/spaces/${space.name}/blobs`
+  })
 
-const fill = async (writer: BlobWriter, request: Request, hash: Hash["Service"]): Promise<{ readonly digest: string; readonly size: number }> => {
+const fill = async (writer: BlobWriter, request: Request, hash: Hash["Service"]): Promise<{
+  readonly digest: string
+  readonly size: number
+}> => {
   const hasher = hash.start()
   const part = new Uint8Array(PART_BYTES)
   let filled = 0

@@ -1,21 +1,21 @@
 /**
- * Request bodies, measured while they are read.
+ * Request bodies, with size and depth limits enforced while they are read.
  *
  * @module
  */
 import * as Bytes from "../cell/Bytes.ts"
 import { RequestRefused } from "./Problem.ts"
 
-/** Most bytes of a JSON body. */
+/** The maximum size of a JSON body, in bytes. */
 export const MAX_JSON_BYTES = 1_048_576
 
-/** How deep a JSON body may nest. */
+/** The maximum nesting depth of a JSON body. */
 export const MAX_JSON_DEPTH = 64
 
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 /**
- * The value of a JSON body. Rejects with {@link RequestRefused}.
+ * Parses a JSON body. Rejects with {@link RequestRefused}.
  *
  * @category constructors
  * @since 0.1.0
@@ -23,9 +23,12 @@ const utf8 = new TextDecoder("utf-8", { fatal: true })
 export const json = async (request: Request): Promise<unknown> => {
   const type = request.headers.get("content-type")
   if (type === null || !isJson(type)) {
-    throw new RequestRefused({ code: "body/media-type", reason: `The body's type is ${type ?? "not given"}. Send it with content-type: application/json` })
+    throw new RequestRefused({
+      code: "body/media-type",
+      reason: `The body's type is ${type ?? "not given"}. Send it with content-type: application/json`
+    })
   }
-  // A body whose length the host vouches for is read at once, any other piece by piece.
+  // A body with a declared length is read at once; a chunked body is read chunk by chunk against the limit.
   if (checkedLength(request, MAX_JSON_BYTES) === undefined) return parse(await joined(request))
   let whole: Uint8Array
   try {
@@ -37,11 +40,11 @@ export const json = async (request: Request): Promise<unknown> => {
   return parse(whole)
 }
 
-/** What an object may hold, and of what type each is; `any` for a value. */
+/** The allowed fields of a JSON object and their types; `any` for a value. */
 export type Fields = Readonly<Record<string, "string" | "number" | "any">>
 
 /**
- * The fields of a JSON body: those that are listed, each of its type, and no other. Rejects with {@link RequestRefused}.
+ * Parses a JSON object with the known fields, each of its type, and no others. Rejects with {@link RequestRefused}.
  *
  * @category constructors
  * @since 0.1.0
@@ -58,10 +61,11 @@ export const fields = async (request: Request, known: Fields): Promise<Readonly<
   return body as Readonly<Record<string, unknown>>
 }
 
-const unexpected = (detail: string) => new RequestRefused({ code: "body/malformed", reason: `The body does not say what to do: it ${detail}` })
+const unexpected = (detail: string) =>
+  new RequestRefused({ code: "body/malformed", reason: `The body does not say what to do: it ${detail}` })
 
 /**
- * The chunks of a body, of which there are at most `limit` bytes in all. Rejects with {@link RequestRefused}.
+ * The chunks of a body, up to `limit` bytes in total. Rejects with {@link RequestRefused}.
  *
  * @category constructors
  * @since 0.1.0
@@ -82,7 +86,7 @@ export async function* chunks(request: Request, limit: number): AsyncGenerator<U
 }
 
 /**
- * The length that the request declares; `undefined` where it declares none.
+ * The `content-length` of a request; `undefined` if it has none.
  *
  * @throws RequestRefused
  * @category getters
@@ -97,7 +101,7 @@ export const checkedLength = (request: Request, limit: number): number | undefin
 }
 
 /**
- * A count, or the number of a beat, as text in a URL.
+ * Parses a count or the number of a beat from a URL.
  *
  * @throws RequestRefused
  * @category constructors
@@ -105,7 +109,10 @@ export const checkedLength = (request: Request, limit: number): number | undefin
  */
 export const count = (text: string): number => {
   if (/^\d{1,15}$/.test(text)) return Number(text)
-  throw new RequestRefused({ code: "query/invalid", reason: `${JSON.stringify(text.slice(0, 100))} is no count and no number of a beat. Write it in digits` })
+  throw new RequestRefused({
+    code: "query/invalid",
+    reason: `${JSON.stringify(text.slice(0, 100))} is no count and no number of a beat. Write it in digits`
+  })
 }
 
 const isJson = (type: string): boolean => type === "application/json" || /^application\/(?:[a-z0-9.-]+\+)?json\s*(?:;|$)/i.test(type)
@@ -117,11 +124,15 @@ const joined = async (request: Request): Promise<Uint8Array> => {
 }
 
 const tooLarge = (limit: number) =>
-  new RequestRefused({ code: "body/too-large", reason: `The body has more than ${limit} bytes, which is the limit. Send less in one request` })
+  new RequestRefused({
+    code: "body/too-large",
+    reason: `The body has more than ${limit} bytes, which is the limit. Send less in one request`
+  })
 
 const brokenOff = () => new RequestRefused({ code: "body/malformed", reason: "The body broke off before its end. Send the request again" })
 
-const malformed = (reason: string) => new RequestRefused({ code: "body/malformed", reason: `The body is not JSON: ${reason}. Send one JSON value in UTF-8` })
+const malformed = (reason: string) =>
+  new RequestRefused({ code: "body/malformed", reason: `The body is not JSON: ${reason}. Send one JSON value in UTF-8` })
 
 const parse = (body: Uint8Array): unknown => {
   let text: string
@@ -131,7 +142,10 @@ const parse = (body: Uint8Array): unknown => {
     throw malformed("its bytes are not UTF-8")
   }
   if (isTooDeep(text)) {
-    throw new RequestRefused({ code: "body/too-deep", reason: `The body nests deeper than ${MAX_JSON_DEPTH} levels, which is the limit. Send it flatter` })
+    throw new RequestRefused({
+      code: "body/too-deep",
+      reason: `The body nests deeper than ${MAX_JSON_DEPTH} levels, which is the limit. Send it flatter`
+    })
   }
   try {
     return JSON.parse(text)
@@ -141,7 +155,7 @@ const parse = (body: Uint8Array): unknown => {
 }
 
 /**
- * Whether a JSON text nests deeper than the limit, told before it is parsed.
+ * Whether a JSON text nests deeper than {@link MAX_JSON_DEPTH}. The text is scanned, not parsed.
  *
  * @category predicates
  * @since 0.1.0
@@ -165,7 +179,7 @@ export const isTooDeep = (text: string): boolean => {
   return false
 }
 
-/** The index of the quote that ends the string beginning at `start`. */
+/** The index of the closing quote of the string at `start`. */
 const endOfString = (text: string, start: number): number => {
   for (let end = text.indexOf("\"", start + 1); end >= 0; end = text.indexOf("\"", end + 1)) {
     let escapes = 0

@@ -1,5 +1,5 @@
 /**
- * Cells over HTTP: read, listed, watched, set and deleted.
+ * HTTP routes for cells: read, list, watch, set and delete.
  *
  * @module
  */
@@ -20,7 +20,7 @@ import * as Sse from "./Sse.ts"
 import type { Frame } from "./Sse.ts"
 import * as Wire from "./Wire.ts"
 
-/** What follows `/cells` in a request's path, and its query. */
+/** A cell id from the path of a request after `/cells`, with the query. */
 export interface Place {
   readonly id: string
   readonly query: URLSearchParams
@@ -28,11 +28,11 @@ export interface Place {
 
 const queries = new Set(["scope", "path", "list", "below", "after", "limit", "pull"])
 
-/** Most addresses that one answer lists. */
+/** The maximum number of addresses on one page. */
 export const MAX_LISTED = 1000
 
 /**
- * The place that a URL names: its path is percent-decoded once.
+ * Parses the cell id and the query of a URL. The path is percent-decoded once.
  *
  * @throws RequestRefused
  * @category constructors
@@ -41,7 +41,10 @@ export const MAX_LISTED = 1000
 export const place = (url: string): Place => {
   const { pathname, searchParams } = new URL(url)
   for (const name of searchParams.keys()) {
-    if (!queries.has(name)) throw new RequestRefused({ code: "query/invalid", reason: `The query has "${name}". What may be there is scope, path, list, below, after, limit and pull` })
+    if (!queries.has(name)) throw new RequestRefused({
+      code: "query/invalid",
+      reason: `The query has "${name}". What may be there is scope, path, list, below, after, limit and pull`
+    })
   }
   const cells = /^\/v1\/spaces\/[^/]+\/(?:cells|locks)(\/.*)$/.exec(pathname)
   if (cells === null) throw new RequestRefused({ code: "route/absent", reason: `There is nothing at ${pathname.slice(0, 200)}` })
@@ -49,7 +52,7 @@ export const place = (url: string): Place => {
 }
 
 /**
- * The address of a place: `?scope=user:42` names a scope, `?path=/a/b` a place inside the document.
+ * The address of a cell: `?scope=user:42` selects a scope, `?path=/a/b` a path inside the document.
  *
  * @throws InvalidAddress
  * @category getters
@@ -59,14 +62,19 @@ export const address = ({ id, query }: Place): string => {
   const names = Name.split(id)
   if (typeof names === "string") throw new Address.InvalidAddress({ text: id, reason: names })
   const scope = query.get("scope")
-  if (scope !== null && /[#?]/.test(scope)) throw new Address.InvalidAddress({ text: `${id}?scope=${scope}`, reason: "its scope holds # or ?" })
+  if (scope !== null && /[#?]/.test(scope)) {
+    throw new Address.InvalidAddress({ text: `${id}?scope=${scope}`, reason: "its scope holds # or ?" })
+  }
   return Address.parse(`${id}${scope === null ? "" : `?scope=${scope}`}#${query.get("path") ?? ""}`).text
 }
 
 /**
- * A cell's value; the names directly below it where the query says `list`; the
- * addresses of all cells below it, a page at a time, where it says `below`. With
- * `pull`, it is answered when all that it is derived from is settled.
+ * Answers with the value of a cell, or with a list for these query parameters:
+ *
+ * - `list`: the names directly below the cell
+ * - `below`: one page of the addresses of all cells below it
+ *
+ * With `pull`, the answer is delayed until the derivation of the cell is settled.
  *
  * @category combinators
  * @since 0.1.0
@@ -80,21 +88,24 @@ export const read = async (space: Space, place: Place, request: Request): Promis
   }
   const text = address(place)
   const read = place.query.has("pull") ? space.pull(text, SignalRequest.waits(request)) : space.get(text)
-  // A caller that goes away ends its wait.
+  // The wait is cancelled when the client disconnects.
   const value = await Effect.runPromise(read, { signal: request.signal })
   if (value instanceof Uint8Array && value.byteLength > Value.MAX_INLINE_BYTES) {
     const link = `/v1/spaces/${space.name}/blobs/${Address.name(place.id)}`
-    throw new RequestRefused({ code: "cell/content", reason: `${text} is content of ${value.byteLength} bytes, which is more than a value holds. Get it with GET ${link}` })
+    throw new RequestRefused({
+      code: "cell/content",
+      reason: `${text} is content of ${value.byteLength} bytes, which is more than a value holds. Get it with GET ${link}`
+    })
   }
   if (value !== undefined) return Wire.response(value)
   throw new RequestRefused({ code: "cell/absent", reason: `${text} holds nothing in space "${space.name}"` })
 }
 
 /**
- * A cell's values from now on: each with its beat, `absent` where there is none.
+ * A stream of the values of a cell, each with its beat; `absent` for a cell without a value.
  *
- * Whoever lost the stream names the beat that it saw last, and is told each value since. Where that cannot be, it is told
- * so by a `reset`, and of what lies there now.
+ * A client that lost its stream resumes after the beat `last` and receives each value since. If they are no longer
+ * available, it receives a `reset` event and the current value.
  *
  * @throws InvalidAddress, RequestRefused
  * @category combinators
@@ -103,33 +114,35 @@ export const read = async (space: Space, place: Place, request: Request): Promis
 export const watch = (space: Space, place: Place, last: string | null): Stream.Stream<Frame, unknown> => follow(space, address(place), last)
 
 /**
- * The frames of an address, from now on or after the beat that a reader saw last.
+ * The frames of an address, starting with its current value or after the beat `last`.
  *
  * @throws RequestRefused
  * @category combinators
  * @since 0.1.0
  */
 export const follow = (space: Space, text: string, last: string | null): Stream.Stream<Frame, unknown> => {
-  // What a watcher saw before the first beat has its number, too.
+  // A value observed before the first beat has the id -1.
   const after = last === null ? undefined : last === "-1" ? -1 : Body.count(last)
   return Stream.flatMap(space.watch(text, { after }), (observation) => Stream.fromIterable(framesOf(observation)))
 }
 
 /**
- * Reads what a request's body writes to a cell, and answers how to write it: nothing is left to refuse that needs no space.
+ * Validates a write and returns a function that performs it in a space. All checks that need no space run before.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const write = async (place: Place, request: Request): Promise<(space: Space) => Promise<Response>> => {
   const text = address(place)
-  if (Envelope.isReserved(place.id)) throw new WriteRefused({ address: text, reason: "it belongs to the runtime. Use the verb that is made for it" })
+  if (Envelope.isReserved(place.id)) {
+    throw new WriteRefused({ address: text, reason: "it belongs to the runtime. Use the verb that is made for it" })
+  }
   const value = Wire.value(await Body.json(request), request.headers.get("content-type"))
   return async (space) => Json.answer({ beat: await Effect.runPromise(space.set(text, value)) })
 }
 
 /**
- * Deletes a cell, or the place inside it that the query names.
+ * Deletes a cell, or the path inside it that the query selects.
  *
  * @category combinators
  * @since 0.1.0
@@ -139,14 +152,14 @@ export const remove = async (space: Space, place: Place): Promise<Response> =>
 
 const fresh: Json.Init = { headers: { "cache-control": "no-store" } }
 
-/** The page that a query asks for. */
+/** The cursor and the size of the requested page. */
 export const page = ({ query }: Place): { readonly after?: string; readonly limit: number } => {
   const limit = Math.min(Body.count(query.get("limit") ?? String(MAX_LISTED)), MAX_LISTED)
   const after = query.get("after")
   return after === null ? { limit } : { after, limit }
 }
 
-/** The cell to look below; `/` is all of the tree. */
+/** The cell whose descendants are listed; `/` is the root. */
 export const folder = ({ id }: Place): string => {
   if (id === "/") return id
   const names = Name.split(id)
@@ -154,7 +167,7 @@ export const folder = ({ id }: Place): string => {
   return id
 }
 
-/** One of the values of a cell that is watched; before it, whether some were missed. */
+/** The frames of an observation: its value, preceded by a `reset` if values were missed. */
 const framesOf = Sse.frames((observation: Observation): ReadonlyArray<Frame> => {
   const { beat, missed, value } = observation
   const frame = { id: beat, event: value === undefined ? "absent" : "value", data: textOf(observation) }

@@ -1,6 +1,6 @@
 /**
- * Control over HTTP: how a space stands as a whole, and pausing it, taking it
- * back, shutting it down, starting it again, and locking its cells.
+ * HTTP routes for lifecycle control: the state of a space, pause, resume, rollback, shutdown, restart,
+ * hold and release, and locks of cells.
  *
  * @module
  */
@@ -18,8 +18,9 @@ type Find = (space: string) => Promise<Space>
 const CONTROL = "/v1/spaces/:space/control"
 const LOCKS = "/v1/spaces/:space/locks/*"
 
-/** What is asked without more to say. */
-const verbs: ReadonlyArray<Exclude<keyof SpaceControl, "state" | "rollback" | "lock" | "unlock" | "hold" | "release">> = ["pause", "resume", "shutdown", "restart"]
+/** The verbs without a request body. */
+const verbs: ReadonlyArray<Exclude<keyof SpaceControl, "state" | "rollback" | "lock" | "unlock" | "hold" | "release">> =
+  ["pause", "resume", "shutdown", "restart"]
 
 /**
  * Adds the routes to an application.
@@ -32,9 +33,13 @@ export const routes = (app: Hono, find: Find): void => {
     const space = await find(c.req.param("space"))
     return Json.answer({ ...await Effect.runPromise(space.control.state) }, { headers: { "cache-control": "no-store" } })
   })
-  for (const verb of verbs) app.post(`${CONTROL}/${verb}`, async (c) => begun(await find(c.req.param("space")), (control) => control[verb]()))
+  for (const verb of verbs) {
+    app.post(`${CONTROL}/${verb}`, async (c) => begun(await find(c.req.param("space")), (control) => control[verb]()))
+  }
   for (const verb of ["hold", "release"] as const) {
-    app.post(`${CONTROL}/${verb}`, async (c) => Json.answer({ ...await Effect.runPromise((await find(c.req.param("space"))).control[verb]) }))
+    app.post(`${CONTROL}/${verb}`, async (c) => Json.answer({
+      ...await Effect.runPromise((await find(c.req.param("space"))).control[verb])
+    }))
   }
   app.post(`${CONTROL}/rollback`, async (c) => {
     const to = beatOf(await Body.json(c.req.raw))
@@ -53,12 +58,15 @@ const begun = async (space: Space, ask: (control: SpaceControl) => Effect.Effect
 const locked = async (space: Space, cell: string, verb: "lock" | "unlock"): Promise<Response> =>
   Json.answer({ cell, beat: await Effect.runPromise(space.control[verb](cell)) })
 
-/** The cell that a URL names behind `/locks`. */
+/** The address of a cell in the path after `/locks`. */
 const cellOf = (url: string): string => Cells.address(Cells.place(url))
 
 /** @throws RequestRefused */
 const beatOf = (body: unknown): number => {
   const { to, ...rest } = typeof body === "object" && body !== null ? body as { readonly to?: unknown } : {}
   if (typeof to === "number" && Number.isSafeInteger(to) && to >= 0 && Object.keys(rest).length === 0) return to
-  throw new RequestRefused({ code: "body/malformed", reason: "The body does not say which beat to go back to. Send { to } with the number of a beat, a whole one from 0" })
+  throw new RequestRefused({
+    code: "body/malformed",
+    reason: "The body does not say which beat to go back to. Send { to } with the number of a beat, a whole one from 0"
+  })
 }

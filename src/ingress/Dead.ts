@@ -1,5 +1,5 @@
 /**
- * Dead letters over HTTP: which there are, what one says, and sending it again.
+ * HTTP routes for dead letters: the list, one letter, and its redelivery.
  *
  * @module
  */
@@ -12,10 +12,10 @@ import * as Json from "./Json.ts"
 import { RequestRefused } from "./Problem.ts"
 import * as Wire from "./Wire.ts"
 
-/** Most letters that one answer lists. */
+/** The maximum number of letters on one page. */
 export const MAX_LISTED = 100
 
-/** The space that a request's path names. */
+/** Finds the space that the path of a request names. */
 type Find = (space: string) => Promise<Space>
 
 const LETTER = "/v1/spaces/:space/dead/:id/:enzyme"
@@ -31,7 +31,10 @@ export const routes = (app: Hono, find: Find): void => {
     const limit = c.req.query("limit")
     const after = c.req.query("after")
     if (after !== undefined && !/^\d{1,15}\/[^/]+\/[^/]+$/.test(after)) {
-      throw new RequestRefused({ code: "query/invalid", reason: `after is ${JSON.stringify(after.slice(0, 200))}. Give it as the answer before gave next: <beat>/<id>/<enzyme>` })
+      throw new RequestRefused({
+        code: "query/invalid",
+        reason: `after is ${JSON.stringify(after.slice(0, 200))}. Give it as the answer before gave next: <beat>/<id>/<enzyme>`
+      })
     }
     const space = await find(c.req.param("space"))
     const page = await Effect.runPromise(space.dead({ after, limit: Math.min(limit === undefined ? 20 : Body.count(limit), MAX_LISTED) }))

@@ -1,5 +1,5 @@
 /**
- * Stepping through a space over HTTP, while it is developed.
+ * HTTP routes of the debugger: breakpoints and single beats. They exist in development only.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { RequestRefused } from "./Problem.ts"
 
 const fresh: Json.Init = { headers: { "cache-control": "no-store" } }
 
-/** Most nodes before which it stops. */
+/** The maximum number of breakpoints. */
 const MAX_BREAKPOINTS = 100
 
 /**
@@ -39,7 +39,12 @@ export const routes = (app: Hono, find: (space: string) => Promise<Space>): void
 
 const asked = (body: unknown): ReadonlyArray<string> => {
   const { breakpoints, ...rest } = (typeof body === "object" && body !== null ? body : {}) as { readonly breakpoints?: unknown }
-  const isList = Array.isArray(breakpoints) && breakpoints.length <= MAX_BREAKPOINTS && breakpoints.every((name) => typeof name === "string")
+  const isList =
+    Array.isArray(breakpoints) && breakpoints.length <= MAX_BREAKPOINTS && breakpoints.every((name) => typeof name === "string")
   if (isList && Object.keys(rest).length === 0) return breakpoints
-  throw new RequestRefused({ code: "body/malformed", reason: `The body does not say where to stop. Send { "breakpoints": [names of at most ${MAX_BREAKPOINTS} nodes] }; beats stop with POST …/control/hold` })
+  throw new RequestRefused({
+    code: "body/malformed",
+    reason: `The body does not say where to stop. Send { "breakpoints": [names of at most ${MAX_BREAKPOINTS} nodes] }; beats stop with ` +
+      "POST …/control/hold"
+  })
 }

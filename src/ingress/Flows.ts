@@ -1,6 +1,5 @@
 /**
- * Flows over HTTP: which are declared and under way, how an instance stands step
- * by step, and starting, pausing, resuming and cancelling one.
+ * HTTP routes for flows: the declared flows, the instances, and start, pause, resume, cancel and budget.
  *
  * @module
  */
@@ -14,10 +13,10 @@ import type { FlowBudget, FlowRequest } from "../stage/Launch.ts"
 import * as Body from "./Body.ts"
 import * as Cells from "./Cells.ts"
 import * as Json from "./Json.ts"
-import type { Around } from "./Ops.ts"
+import type { RouteContext } from "./Ops.ts"
 import * as Wire from "./Wire.ts"
 
-/** Most instances that one answer lists. */
+/** The maximum number of instances on one page. */
 export const MAX_LISTED = 100
 
 const INSTANCE = "/v1/spaces/:space/flows/:inst"
@@ -28,7 +27,7 @@ const INSTANCE = "/v1/spaces/:space/flows/:inst"
  * @category combinators
  * @since 0.1.0
  */
-export const routes = (app: Hono, { find, kernel, stream, wantsStream }: Around & { readonly kernel: Kernel["Service"] }): void => {
+export const routes = (app: Hono, { find, kernel, stream, wantsStream }: RouteContext & { readonly kernel: Kernel["Service"] }): void => {
   app.get("/v1/flows", async () => {
     const enzymes = await Effect.runPromise(kernel.enzymes)
     return Json.answer({ flows: enzymes.flatMap(({ enzyme }) => Flow.describe(enzyme) ?? []) })
@@ -36,7 +35,9 @@ export const routes = (app: Hono, { find, kernel, stream, wantsStream }: Around 
   app.get("/v1/spaces/:space/flows", async (c) => {
     const limit = c.req.query("limit")
     const space = await find(c.req.param("space"))
-    const page = await Effect.runPromise(space.flow.list({ after: c.req.query("after"), limit: Math.min(limit === undefined ? 20 : Body.count(limit), MAX_LISTED) }))
+    const page = await Effect.runPromise(
+      space.flow.list({ after: c.req.query("after"), limit: Math.min(limit === undefined ? 20 : Body.count(limit), MAX_LISTED) })
+    )
     return answer({ instances: page.instances.map(brief), next: page.next ?? null })
   })
   app.post("/v1/spaces/:space/flows", async (c) => {
@@ -51,7 +52,9 @@ export const routes = (app: Hono, { find, kernel, stream, wantsStream }: Around 
     const space = await find(name)
     const row = await Effect.runPromise(space.flow.get(inst))
     if (row === undefined) throw new InstanceAbsent({ inst })
-    return wantsStream(c.req.raw) ? stream(Cells.follow(space, `/data/flow/inst/${inst}`, c.req.raw.headers.get("last-event-id"))) : answer(Wire.inline(row as never))
+    return wantsStream(c.req.raw)
+      ? stream(Cells.follow(space, `/data/flow/inst/${inst}`, c.req.raw.headers.get("last-event-id")))
+      : answer(Wire.inline(row as never))
   })
   app.post(`${INSTANCE}/budget`, async (c) => {
     const budget = await Body.fields(c.req.raw, { steps: "number", beats: "number" })
@@ -66,7 +69,8 @@ export const routes = (app: Hono, { find, kernel, stream, wantsStream }: Around 
   }
 }
 
-/** What a list tells of an instance. */
-const brief = ({ flow, inst, note, pc, started, state, steps_used }: InstanceRow): object => ({ inst, flow, state, pc, started, steps_used, note })
+/** An instance as a list shows it. */
+const brief = ({ flow, inst, note, pc, started, state, steps_used }: InstanceRow): object =>
+  ({ inst, flow, state, pc, started, steps_used, note })
 
 const answer = (body: unknown): Response => Json.answer(body, { headers: { "cache-control": "no-store" } })

@@ -1,5 +1,5 @@
 /**
- * The reactive graph of a space over HTTP: shown, drawn and traced.
+ * HTTP routes for the reactive graph of a space: the report, drawings and the trace.
  *
  * @module
  */
@@ -17,7 +17,7 @@ const fresh = { "cache-control": "no-store" }
 const text = (type: string, draw: (report: GraphReport) => string) => (report: GraphReport): Response =>
   new Response(draw(report), { headers: { ...fresh, "content-type": `${type}; charset=utf-8` } })
 
-/** The forms in which a graph is answered. */
+/** The response formats of a graph. */
 const forms: ReadonlyMap<string, (report: GraphReport) => Response> = new Map([
   ["json", (report) => Json.answer(report, { headers: fresh })],
   ["dot", text("text/vnd.graphviz", Drawing.dot)],
@@ -34,7 +34,10 @@ export const routes = (app: Hono, find: (space: string) => Promise<Space>): void
   app.get("/v1/spaces/:space/graph", async (c) => {
     const format = c.req.query("format") ?? "json"
     const answer = forms.get(format)
-    if (answer === undefined) throw new RequestRefused({ code: "query/invalid", reason: `The graph has no format ${JSON.stringify(format.slice(0, 100))}. It has ${[...forms.keys()].join(", ")}` })
+    if (answer === undefined) throw new RequestRefused({
+      code: "query/invalid",
+      reason: `The graph has no format ${JSON.stringify(format.slice(0, 100))}. It has ${[...forms.keys()].join(", ")}`
+    })
     const space = await find(c.req.param("space"))
     return answer(await Effect.runPromise(space.graph.view))
   })
@@ -52,6 +55,11 @@ export const routes = (app: Hono, find: (space: string) => Promise<Space>): void
 
 const kindsOf = (body: unknown): ReadonlyArray<Trace.Kind> => {
   const { kinds } = (typeof body === "object" && body !== null ? body : {}) as { readonly kinds?: unknown }
-  if (Array.isArray(kinds) && kinds.every((kind) => (Trace.kinds as ReadonlyArray<unknown>).includes(kind))) return kinds as ReadonlyArray<Trace.Kind>
-  throw new RequestRefused({ code: "body/malformed", reason: `The body does not say what to trace. Send { "kinds": […] } with some of ${Trace.kinds.join(", ")}, or none` })
+  if (Array.isArray(kinds) && kinds.every((kind) => (Trace.kinds as ReadonlyArray<unknown>).includes(kind))) {
+    return kinds as ReadonlyArray<Trace.Kind>
+  }
+  throw new RequestRefused({
+    code: "body/malformed",
+    reason: `The body does not say what to trace. Send { "kinds": […] } with some of ${Trace.kinds.join(", ")}, or none`
+  })
 }

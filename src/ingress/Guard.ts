@@ -1,10 +1,8 @@
 /**
- * Who may speak to the runtime: whoever shows the token, or, without one, only
- * programs of this machine that mean to.
+ * Authentication of requests: by bearer token or, if no token is configured, by local origin.
  *
- * A server on a loopback address can still be reached by a web page: by one whose
- * name resolves to it, and then the request names that page's host; or by any
- * that sends a request across sites, and then the browser says so.
+ * A web page can reach a server on a loopback address in two ways. With DNS rebinding, the `host` header names the
+ * host of the page. With a cross-site request, the browser sets `origin` or `sec-fetch-site`. Both are refused.
  *
  * @module
  */
@@ -12,17 +10,17 @@ import type { Hash } from "../persistence/Hash.ts"
 import { RequestRefused } from "./Problem.ts"
 import type { Clearance } from "../kernel/view/Space.ts"
 
-/** What a guard goes by. */
+/** The authentication settings. */
 export interface Rules {
-  /** What callers have to show as a bearer token. */
+  /** The bearer token of the operator. */
   readonly token: string | undefined
-  /** Whether the server listens on a loopback address. */
+  /** True if the server listens on a loopback address. */
   readonly loopback: boolean
-  /** Who may speak to it without being told everything. */
+  /** The readers with a limited clearance, each with its own token. */
   readonly readers?: ReadonlyArray<Clearance & { readonly token: string }> | undefined
 }
 
-/** Finds the reader by whose token a request is made; `undefined` for any other. */
+/** Creates a function that returns the reader of a request by its token; `undefined` for other callers. */
 export const readers = ({ readers = [] }: Rules, hash: Hash["Service"]): (request: Request) => Clearance | undefined => {
   if (readers.length === 0) return () => undefined
   const known = readers.map((reader) => ({ reader, expected: hash.hex(`Bearer ${reader.token}`) }))
@@ -33,7 +31,7 @@ export const readers = ({ readers = [] }: Rules, hash: Hash["Service"]): (reques
 }
 
 /**
- * A check of a request's headers: why it is refused, or `undefined`.
+ * Creates a check of request headers. It returns the refusal, or `undefined` if the request is allowed.
  *
  * @category constructors
  * @since 0.1.0
@@ -47,15 +45,15 @@ export const make = (rules: Rules, hash: Hash["Service"]): (request: Request) =>
   return (request) => {
     if (loopback && !isLocal(hostOf(request))) return foreign(hostOf(request))
     if (loopback && isFromElsewhere(request)) return elsewhere
-    // A token that is shown is meant to be checked: a wrong one never passes for none.
+    // A request with a wrong token is refused, although no token is required.
     return credentials.test(request.headers.get("authorization") ?? "") ? unknown : undefined
   }
 }
 
 /**
- * Whether a page of another origin sends this, such as one at another port, other than by leading its reader here.
+ * Whether a page of another origin sent the request. Another port is another origin.
  *
- * A frame inside such a page is its own doing: its reader could be made to press what the frame shows.
+ * Top-level navigation by GET is allowed. An embedded frame is refused because of clickjacking.
  */
 const isFromElsewhere = (request: Request): boolean => {
   const { headers, method } = request
@@ -72,12 +70,13 @@ const elsewhere = new RequestRefused({
   reason: "The request comes from a page of another origin. Set a token in the configuration, and have that page's own server send it"
 })
 
-/** A header that shows one of our tokens. */
+/** An `authorization` header with a scheme of this server. */
 const credentials = /^\s*(?:bearer|rendezvous)\b/i
 
 const unknown = new RequestRefused({
   code: "auth/missing",
-  reason: "The request shows a token, and this server knows no such token. Send the request without the header Authorization, or with the token of a reader or a rendezvous"
+  reason: "The request shows a token, and this server knows no such token. Send the request without the header Authorization, or with " +
+    "the token of a reader or a rendezvous"
 })
 
 const unauthorized = new RequestRefused({
@@ -86,19 +85,23 @@ const unauthorized = new RequestRefused({
 })
 
 const foreign = (host: string) =>
-  new RequestRefused({ code: "host/refused", reason: `The request names the host ${JSON.stringify(host.slice(0, 100))}. Call this server as 127.0.0.1 or localhost` })
+  new RequestRefused({
+    code: "host/refused",
+    reason: `The request names the host ${JSON.stringify(host.slice(0, 100))}. Call this server as 127.0.0.1 or localhost`
+  })
 
-/** The scheme's name is the same in any case; the token is not. */
+/** Normalizes the scheme, which is case-insensitive. The token is case-sensitive. */
 const normalized = (header: string | null): string => (header ?? "").replace(/^bearer +/i, "Bearer ")
 
-/** Compares digests in a time that does not depend on where they differ. */
+/** Compares two digests in constant time. */
 const sameDigest = (a: string, b: string): boolean => {
   let difference = a.length ^ b.length
   for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i)
   return difference === 0
 }
 
-/** The host that a request names; an old client may name none. */
+/** The host of a request. A client with HTTP/1.0 may send no `host` header. */
 const hostOf = ({ headers, url }: Request): string => headers.get("host") ?? (URL.canParse(url) ? new URL(url).host : "")
 
-const isLocal = (host: string): boolean => URL.canParse(`http://${host}`) && /^(?:localhost|[a-z0-9-]+\.localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?$/i.test(host)
+const isLocal = (host: string): boolean =>
+  URL.canParse(`http://${host}`) && /^(?:localhost|[a-z0-9-]+\.localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?$/i.test(host)

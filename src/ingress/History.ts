@@ -1,5 +1,5 @@
 /**
- * The history of a space over HTTP: verified, replayed and explained.
+ * HTTP routes for the history of a space: verification, replay, `why` and `explain`.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import * as Json from "./Json.ts"
 import * as Problem from "./Problem.ts"
 import * as Wire from "./Wire.ts"
 
-/** The space that a request's path names. */
+/** Finds the space that the path of a request names. */
 type Find = (space: string) => Promise<Space>
 
 /**
@@ -44,7 +44,9 @@ export const routes = (app: Hono, find: Find): void => {
     return examine(space, c.req.raw, async (archive) => {
       const reason = await Why.why(archive, address)
       if (reason === undefined) return absent("cell/absent", `The journal of space "${space.name}" holds no write of ${address}`)
-      const writers = reason.writers.map((writer) => ({ ...writer, reads: writer.reads.map(({ address, value }) => ({ address, value: Wire.inline(value) })) }))
+      const writers = reason.writers.map(
+        (writer) => ({ ...writer, reads: writer.reads.map(({ address, value }) => ({ address, value: Wire.inline(value) })) })
+      )
       return answer({ ...reason, value: Wire.inline(reason.value), before: Wire.inline(reason.before), writers })
     })
   })
@@ -54,23 +56,26 @@ export const routes = (app: Hono, find: Find): void => {
     const enzyme = needed("enzyme", c.req.query("enzyme"))
     return examine(space, c.req.raw, async (archive) => {
       const explained = await Explain.explain(archive, beat, enzyme)
-      return explained === undefined ? absent("beat/absent", `The journal of space "${space.name}" holds no beat ${beat}`) : answer(explained)
+      return explained === undefined
+        ? absent("beat/absent", `The journal of space "${space.name}" holds no beat ${beat}`)
+        : answer(explained)
     })
   })
 }
 
 const { count } = Body
 
-/** Looks back for as long as the client waits. */
+/** Runs a query over the history. It is cancelled when the client disconnects. */
 const examine = async (space: Space, { signal }: Request, look: (archive: Archive) => Promise<Response>): Promise<Response> => {
   const exit = await Effect.runPromiseExit(space.examine(look), { signal })
   if (Exit.isSuccess(exit)) return exit.value
-  // Nobody is there any more to read an answer.
+  // The client disconnected.
   if (Cause.hasInterruptsOnly(exit.cause)) return new Response(null, { status: 499 })
   throw Cause.squash(exit.cause)
 }
 
-const absent = (code: "beat/absent" | "cell/absent", reason: string): Response => Problem.response(new Problem.RequestRefused({ code, reason }))
+const absent = (code: "beat/absent" | "cell/absent", reason: string): Response =>
+  Problem.response(new Problem.RequestRefused({ code, reason }))
 
 const needed = (name: string, value: string | undefined): string => {
   if (value !== undefined && value !== "") return value

@@ -1,20 +1,20 @@
 /**
- * Answers in JSON.
+ * JSON responses.
  *
  * @module
  */
 
-/** What an answer says beside its body. */
+/** The status and the headers of a response. */
 export interface Init {
   readonly status?: number
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /**
- * An answer with a JSON body.
+ * A response with a JSON body.
  *
- * Its headers are a plain record, which a host takes as it is; `Response.json`
- * makes a `Headers` of them first, at several microseconds an answer.
+ * Its headers stay a plain record, which the hosts accept directly. `Response.json` converts them to `Headers`, which
+ * costs several microseconds per response.
  *
  * @category constructors
  * @since 0.1.0

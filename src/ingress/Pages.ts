@@ -1,5 +1,5 @@
 /**
- * Pages of HTML that a project renders from its cells.
+ * HTML pages that a project renders from its cells.
  *
  * @module
  */
@@ -10,8 +10,9 @@ import type { Page } from "../loader/Config.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import { isView } from "../stage/View.ts"
 
-/** A page shows what is on it and images of the runtime; it loads nothing from elsewhere, and runs no script but the one that it is given. */
-const policy = "default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+/** The content security policy: inline styles and images of the runtime are allowed. Scripts are allowed by hash only. */
+const policy =
+  "default-src 'none'; img-src 'self' data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 const headers = {
   "content-type": "text/html; charset=utf-8",
@@ -20,7 +21,7 @@ const headers = {
   "cache-control": "no-store"
 }
 
-/** How long a page waits in all for what it reads to be settled, in milliseconds. */
+/** The maximum time that a page waits in total for its reads to settle, in milliseconds. */
 export const MAX_WAIT = 1000
 
 interface Services {
@@ -29,7 +30,7 @@ interface Services {
 }
 
 /**
- * The answer that holds a page.
+ * Renders a page and answers with it.
  *
  * @category constructors
  * @since 0.1.0
@@ -39,7 +40,7 @@ export const send = async (page: Page, { hash, kernel }: Services, signal: Abort
   const rendered = await page({ get: (space, address) => Effect.runPromise(read(kernel, { space, address, end }), { signal }) })
   if (typeof rendered === "string") return new Response(rendered, { headers: { ...headers, "content-security-policy": policy } })
   const { html, script } = rendered
-  // Only this text may run: whatever the HTML takes from cells, no script of its own gets to.
+  // Only this script may run, so values of cells in the HTML cannot inject another one.
   const allowed = `script-src 'sha256-${digest(script, hash)}'; connect-src 'self'`
   return new Response(`${html}<script>${script}</script>`, { headers: { ...headers, "content-security-policy": `${policy}; ${allowed}` } })
 }
@@ -50,11 +51,11 @@ const digest = (text: string, hash: Hash["Service"]): string =>
 interface Read {
   readonly space: string
   readonly address: string
-  /** Until when the page waits. */
+  /** The deadline of the page, in milliseconds since 1970. */
   readonly end: number
 }
 
-/** No page is stale: what is derived is settled before it is shown. Views of the journal are derived by no node. */
+/** Reads a cell after its derivation has settled, so that no page is stale. No node derives the views of the journal. */
 const read = (kernel: Kernel["Service"], { address, end, space }: Read) =>
   Effect.gen(function*() {
     const found = yield* kernel.space(space, { create: false })

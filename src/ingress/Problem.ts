@@ -1,10 +1,8 @@
 /**
- * Problems: the one place where a failure gets its HTTP status.
+ * Problem details (RFC 9457): the mapping from failures to HTTP statuses.
  *
- * Each expected failure carries a stable code; the table gives the status of
- * each code, and what is not in it is an accident, of which nothing is told but
- * that it happened. What a host says of its files and databases stays inside as
- * well: a store in trouble is told of in words of our own. (RFC 9457.)
+ * Each expected failure carries a stable code, and a table maps the code to a status. A failure without such a code
+ * becomes a 500 without details. Failures of a store get a fixed message, so that no path or database error leaks.
  *
  * @module
  */
@@ -12,7 +10,7 @@ import * as Schema from "effect/Schema"
 import { CellHeld } from "../kernel/model/SpaceError.ts"
 
 /**
- * A request is refused before it reaches a space.
+ * The ingress refuses a request before it reaches a space.
  *
  * @category errors
  * @since 0.1.0
@@ -46,15 +44,19 @@ export class RequestRefused extends Schema.TaggedError<RequestRefused>()("Reques
   }
 }
 
-/** What is told of trouble with a store, for which nobody outside can do anything but come again. */
+/** The messages for failures of a store, which a client can only retry. */
 const troubles: Readonly<Record<string, (space: string) => string>> = {
   "space/stopped": (space) => `Space ${space} stopped, and opens again from what is durable. Send the request again`,
   "store/conflict": (space) => `Space ${space} is at another beat than its writer knew, and opens anew. Send the request again`,
-  "store/version": (space) => `The store of space ${space} has a format of another version. The log of the runtime says which; with that version the space can be used`,
-  "store/damaged": (space) => `What is stored of space ${space} cannot be read. The log of the runtime says why; until that is mended the space cannot be used`,
-  "store/locked": (space) => `The store of space ${space} is held by another process. Go through the server that it belongs to, or send the request again when that has ended`,
+  "store/version": (space) => `The store of space ${space} has a format of another version. The log of the runtime says which; with ` +
+    "that version the space can be used",
+  "store/damaged": (space) =>
+    `What is stored of space ${space} cannot be read. The log of the runtime says why; until that is mended the space cannot be used`,
+  "store/locked": (space) => `The store of space ${space} is held by another process. Go through the server that it belongs to, or send ` +
+    "the request again when that has ended",
   "store/stale": (space) => `Space ${space} was opened somewhere else since, and opens anew. Send the request again`,
-  "store/unavailable": (space) => `The store of space ${space} failed, and the log of the runtime says how. What was acknowledged is safe; send the request again later`
+  "store/unavailable": (space) =>
+    `The store of space ${space} failed, and the log of the runtime says how. What was acknowledged is safe; send the request again later`
 }
 
 const statuses: Readonly<Record<string, number>> = {
@@ -133,7 +135,7 @@ const titles: Readonly<Record<number, string>> = {
 }
 
 /**
- * What is told of a failure.
+ * The problem details of a failure, as the response body shows them.
  *
  * @category models
  * @since 0.1.0
@@ -144,12 +146,12 @@ export interface Problem {
   readonly status: number
   readonly detail: string
   readonly code: string
-  /** When to ask again, in milliseconds since 1970, where that is known. */
+  /** The time of the next useful retry, in milliseconds since 1970, if known. */
   readonly retry_at?: number
 }
 
 /**
- * The problem that a failure is to those outside.
+ * The problem details of a failure.
  *
  * @category constructors
  * @since 0.1.0
@@ -158,21 +160,27 @@ export const of = (failure: unknown): Problem => {
   const code = codeOf(failure)
   const status = code === undefined ? undefined : statuses[code]
   if (code === undefined || status === undefined) {
-    return { type: "about:blank", title: titles[500]!, status: 500, detail: "The runtime failed at this request; its log says how", code: "internal" }
+    return {
+      type: "about:blank",
+      title: titles[500]!,
+      status: 500,
+      detail: "The runtime failed at this request; its log says how",
+      code: "internal"
+    }
   }
   const detail = troubles[code]?.(JSON.stringify(spaceOf(failure))) ?? (failure as Error).message
   const problem: Problem = { type: "about:blank", title: titles[status]!, status, detail, code }
   return failure instanceof CellHeld ? { ...problem, retry_at: failure.at } : problem
 }
 
-/** The space that a store or a space itself is in trouble with; empty where it is none in particular. */
+/** The name of the failed space; empty if the failure names none. */
 const spaceOf = (failure: unknown): string => {
   const { reason, space } = failure as { readonly space?: string; readonly reason?: { readonly space?: string } }
   return space ?? reason?.space ?? ""
 }
 
 /**
- * The answer to a request that failed.
+ * The response to a failed request.
  *
  * @category constructors
  * @since 0.1.0
@@ -180,7 +188,9 @@ const spaceOf = (failure: unknown): string => {
 export const response = (failure: unknown): Response => {
   const problem = of(failure)
   const headers: Record<string, string> = { "content-type": "application/problem+json", "cache-control": "no-store" }
-  if (problem.status === 429 || problem.status === 503) headers["retry-after"] = String(failure instanceof CellHeld ? Math.ceil(failure.after / 1000) : 1)
+  if (problem.status === 429 || problem.status === 503) {
+    headers["retry-after"] = String(failure instanceof CellHeld ? Math.ceil(failure.after / 1000) : 1)
+  }
   if (problem.status === 401) headers["www-authenticate"] = "Bearer"
   return new Response(JSON.stringify(problem), { status: problem.status, headers })
 }

@@ -5,18 +5,18 @@
  */
 import type { Span } from "./Transfers.ts"
 
-/** Content of which a request may ask a range. */
+/** The representation whose range a request asks for. */
 export interface Whole {
   /** Its strong entity tag. */
   readonly etag: string
-  /** Its bytes. */
+  /** Its size in bytes. */
   readonly size: number
 }
 
 /**
- * The range that a request asks for; `undefined` where the whole is to be answered.
+ * The range that a request asks for; `undefined` for the whole representation.
  *
- * Several ranges, another unit and a range of another version are answered with the whole, as the RFC allows.
+ * Multiple ranges, other units and a mismatching `if-range` select the whole, as the RFC allows.
  *
  * @category getters
  * @since 0.1.0

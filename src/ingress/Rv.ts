@@ -1,7 +1,7 @@
 /**
- * Rendezvous over HTTP: which there are, how one stands, spawning, moving and
- * ending one, and the report of a worker outside, who shows the token of that
- * one rendezvous and needs no other.
+ * HTTP routes for rendezvous: the list, one entry and its stream, and spawn, report, kill, release and resched.
+ *
+ * An external worker reports with the token of its rendezvous and needs no other token.
  *
  * @module
  */
@@ -14,19 +14,19 @@ import type { RendezvousSpec } from "../stage/Launch.ts"
 import * as Body from "./Body.ts"
 import * as Cells from "./Cells.ts"
 import * as Json from "./Json.ts"
-import type { Around } from "./Ops.ts"
+import type { RouteContext } from "./Ops.ts"
 import * as Wire from "./Wire.ts"
 
-/** Most rendezvous that one answer lists. */
+/** The maximum number of rendezvous on one page. */
 export const MAX_LISTED = 100
 
 const RENDEZVOUS = "/v1/spaces/:space/rv/:key"
 
-/** What a worker shows: the token of a rendezvous. */
+/** The `authorization` header of a worker: the token of a rendezvous. */
 const PROOF = /^rendezvous +([0-9a-f]{1,200})$/i
 
 /**
- * Whether a request is the report of a worker, whom the rendezvous itself lets in or not.
+ * Whether a request is the report of a worker. The rendezvous checks its token.
  *
  * @category predicates
  * @since 0.1.0
@@ -42,11 +42,13 @@ const tokenOf = (headers: Headers): string | undefined => PROOF.exec(headers.get
  * @category combinators
  * @since 0.1.0
  */
-export const routes = (app: Hono, { find, stream, wantsStream }: Around): void => {
+export const routes = (app: Hono, { find, stream, wantsStream }: RouteContext): void => {
   app.get("/v1/spaces/:space/rv", async (c) => {
     const limit = c.req.query("limit")
     const space = await find(c.req.param("space"))
-    const page = await Effect.runPromise(space.rv.list({ after: c.req.query("after"), limit: Math.min(limit === undefined ? 20 : Body.count(limit), MAX_LISTED) }))
+    const page = await Effect.runPromise(
+      space.rv.list({ after: c.req.query("after"), limit: Math.min(limit === undefined ? 20 : Body.count(limit), MAX_LISTED) })
+    )
     return answer({ rendezvous: page.rendezvous.map(shown), next: page.next ?? null })
   })
   app.post("/v1/spaces/:space/rv", async (c) => {
@@ -61,7 +63,9 @@ export const routes = (app: Hono, { find, stream, wantsStream }: Around): void =
     const space = await find(name)
     const row = await Effect.runPromise(space.rv.get(key))
     if (row === undefined) throw new RendezvousAbsent({ key })
-    return wantsStream(c.req.raw) ? stream(Cells.follow(space, `/data/rv/${key}`, c.req.raw.headers.get("last-event-id"))) : answer(shown(row))
+    return wantsStream(c.req.raw)
+      ? stream(Cells.follow(space, `/data/rv/${key}`, c.req.raw.headers.get("last-event-id")))
+      : answer(shown(row))
   })
   app.post(`${RENDEZVOUS}/token`, async (c) => {
     const { key, space: name } = c.req.param()
@@ -71,8 +75,9 @@ export const routes = (app: Hono, { find, stream, wantsStream }: Around): void =
     const { telemetry } = await Body.fields(c.req.raw, { telemetry: "any" })
     const { key, space: name } = c.req.param()
     const token = tokenOf(c.req.raw.headers)
-    // A worker's token opens one rendezvous, and says of nothing else whether it is there.
-    const space = await find(name).catch((error: unknown) => Promise.reject(token !== undefined && isAbsent(error) ? new TokenRefused({ key }) : error))
+    // An unknown space is answered like a wrong token, so that a worker cannot probe for spaces.
+    const space =
+      await find(name).catch((error: unknown) => Promise.reject(token !== undefined && isAbsent(error) ? new TokenRefused({ key }) : error))
     return answer({ key, beat: await Effect.runPromise(space.rv.report(key, telemetry, { token })) })
   })
   app.post(`${RENDEZVOUS}/kill`, async (c) => {
@@ -91,9 +96,10 @@ export const routes = (app: Hono, { find, stream, wantsStream }: Around): void =
   })
 }
 
-const isAbsent = (error: unknown): boolean => error instanceof PersistenceError && (error.code === "space/unknown" || error.code === "space/name")
+const isAbsent = (error: unknown): boolean =>
+  error instanceof PersistenceError && (error.code === "space/unknown" || error.code === "space/name")
 
-/** A row as it is answered. What could be tried against a token stays inside. */
+/** A row as JSON, without the token id, so that tokens cannot be guessed offline. */
 const shown = ({ telemetry, token_id: _, ...row }: RendezvousRow): object => ({ ...row, telemetry: Wire.inline(telemetry) })
 
 const answer = (body: unknown): Response => Json.answer(body, { headers: { "cache-control": "no-store" } })

@@ -1,5 +1,5 @@
 /**
- * Signals as callers write them.
+ * Validation of posted signals and of the headers `Idempotency-Key` and `Prefer`.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import * as Emission from "../stage/Emission.ts"
 import type { At } from "../stage/Launch.ts"
 import { RequestRefused } from "./Problem.ts"
 
-/** The longest that a caller may wait for a receipt, in seconds. */
+/** The maximum wait for a receipt, in seconds. */
 export const MAX_WAIT_SECONDS = 60
 
 const isAt = (value: unknown): value is At => {
@@ -23,7 +23,7 @@ interface Field {
 
 const isText = (value: unknown): boolean => typeof value === "string"
 
-/** What a body may hold; a table and no schema, because every signal passes here. */
+/** The fields of a signal. A table replaces a schema here, because every posted signal passes this check. */
 const fields: ReadonlyMap<string, Field> = new Map<string, Field>([
   ["signal", { is: isText, expected: "a string" }],
   ["target", { is: isText, expected: "a string" }],
@@ -49,10 +49,13 @@ const posted = (body: unknown): PostedSignal => {
 const shown = (value: unknown): string => JSON.stringify(value).slice(0, 100)
 
 const malformed = (detail: string) =>
-  new RequestRefused({ code: "body/malformed", reason: `The body is not a signal: ${detail}. Send { signal, target, payload, id, at, qos, label } with at least one of the first two` })
+  new RequestRefused({
+    code: "body/malformed",
+    reason: `The body is not a signal: ${detail}. Send { signal, target, payload, id, at, qos, label } with at least one of the first two`
+  })
 
 /**
- * The signal in a request's body; the header `Idempotency-Key` is another way to give its id.
+ * Decodes the signal in a request body. The header `Idempotency-Key` is an alternative to the field `id`.
  *
  * @throws RequestRefused
  * @category constructors
@@ -63,19 +66,26 @@ export const decode = (body: unknown, idempotencyKey: string | null): PostedSign
   if (idempotencyKey === null) return request
   const id = unquoted(idempotencyKey.trim())
   if (id === undefined) {
-    throw new RequestRefused({ code: "signal/id-malformed", reason: `The header Idempotency-Key says ${idempotencyKey.slice(0, 200)}. Send it once; put a key that holds a comma or a quote between quotes, with \\ before each quote in it` })
+    throw new RequestRefused({
+      code: "signal/id-malformed",
+      reason: `The header Idempotency-Key says ${idempotencyKey.slice(0, 200)}. Send it once; put a key that holds a comma or a quote ` +
+        "between quotes, with \\ before each quote in it"
+    })
   }
   if (request.id !== undefined && request.id !== id) {
-    throw new RequestRefused({ code: "signal/id-unequal", reason: `The body's id is "${request.id}" and the header Idempotency-Key says "${id}". Give one of them, or both alike` })
+    throw new RequestRefused({
+      code: "signal/id-unequal",
+      reason: `The body's id is "${request.id}" and the header Idempotency-Key says "${id}". Give one of them, or both alike`
+    })
   }
   return { ...request, id }
 }
 
-/** Most characters of a caller's id. */
+/** The maximum length of a caller's id, in characters. */
 const MAX_ID = 512
 
 /**
- * Refuses a signal that no space would take, whatever its beat.
+ * Refuses a signal that every space would refuse.
  *
  * @throws InvalidSignal, InvalidAddress, InvalidValue
  * @category guards
@@ -88,7 +98,7 @@ export const check = (request: PostedSignal): void => {
 }
 
 /**
- * For how many seconds a request wants to wait (RFC 7240); `undefined` where it does not.
+ * The preferred wait of a request in seconds (RFC 7240), at most {@link MAX_WAIT_SECONDS}; `undefined` if absent.
  *
  * @category getters
  * @since 0.1.0
@@ -99,7 +109,7 @@ export const waitSeconds = (prefer: string | null): number | undefined => {
 }
 
 /**
- * The wait that a request with a pull prefers, in milliseconds and at least a second. It ends with its caller.
+ * The preferred wait of a pull in milliseconds, at least one second. It is cancelled when the client disconnects.
  *
  * @category getters
  * @since 0.1.0
@@ -109,7 +119,7 @@ export const waits = ({ headers }: Request): Waits => {
   return seconds === undefined ? {} : { wait: Math.max(1, seconds) * 1000 }
 }
 
-/** A key without its quotes; `undefined` for what can only be several, which a host puts together with commas. */
+/** An idempotency key without its quotes; `undefined` for repeated headers, which the host joins with commas. */
 const unquoted = (key: string): string | undefined => {
   if (/^[^",]*$/.test(key)) return key
   return /^"(?:[^"\\]|\\.)*"$/.test(key) ? key.slice(1, -1).replaceAll(/\\(["\\])/g, "$1") : undefined

@@ -1,5 +1,5 @@
 /**
- * Streams as server-sent events.
+ * Server-sent events.
  *
  * @module
  */
@@ -9,30 +9,30 @@ import * as Problem from "./Problem.ts"
 
 /** One event of a stream. */
 export interface Frame {
-  /** Where a reader goes on that lost the stream after this event; the one before it where it has none. */
+  /** The cursor from which a client resumes after this event. Without one, the cursor of the previous event applies. */
   readonly id: number | string | undefined
   readonly event: string
   /** One line. */
   readonly data: string
 }
 
-/** Answers with a stream, in the name of a reader or of the operator. */
+/** Creates a response from a stream of frames, on the quota of a reader or of the operator. */
 export type Answer = <E>(frames: Stream.Stream<Frame, E>, reader?: string) => Response
 
-/** Most streams that one server holds open. */
+/** The maximum number of open streams of a server. */
 export const MAX_STREAMS = 1024
 
-/** How many of them are kept for the operator. */
+/** The number of streams reserved for the operator. */
 export const OPERATORS = 128
 
-/** How often an idle stream shows that it lives, so that nothing between gives it up. */
+/** The interval of keep-alive comments, so that proxies do not close an idle stream. */
 const ALIVE = "15 seconds"
 
 const utf8 = new TextEncoder()
 const alive = utf8.encode(": alive\n\n")
 
 /**
- * The frames of what is observed, made once for all streams that tell it.
+ * Caches the frames of an observation, so that all streams of it share them.
  *
  * @category constructors
  * @since 0.1.0
@@ -51,7 +51,7 @@ export const frames = <A extends object>(make: (observed: A) => ReadonlyArray<Fr
 
 const encoded = new WeakMap<Frame, Uint8Array>()
 
-/** The bytes of a frame, made once: a thousand streams of one cell send the same. */
+/** The bytes of a frame, encoded once for all streams that send it. */
 const encode = (frame: Frame): Uint8Array => {
   let bytes = encoded.get(frame)
   if (bytes === undefined) {
@@ -62,21 +62,25 @@ const encode = (frame: Frame): Uint8Array => {
   return bytes
 }
 
-/** The streams that are open: all, and those of each reader. */
+/** The number of open streams: in total, and of each reader. */
 class Open {
   private all = 0
   private readonly byReader = new Map<string, number>()
   private readonly share: number
 
-  /** Each reader has the same share of what is not kept for the operator. */
+  /** Each reader has an equal share of the streams that are not reserved for the operator. */
   constructor(readers: number) {
     this.share = Math.max(1, Math.floor((MAX_STREAMS - OPERATORS) / Math.max(1, readers)))
   }
 
-  /** Why no more can be opened; `undefined` where one can. */
+  /** The reason for which no stream can be opened; `undefined` if one can. */
   refusal(reader: string | undefined): string | undefined {
-    if (reader !== undefined && (this.byReader.get(reader) ?? 0) >= this.share) return `${this.share} streams of reader "${reader}" are open, which is its share`
-    return this.all >= (reader === undefined ? MAX_STREAMS : MAX_STREAMS - OPERATORS) ? `${this.all} streams are open, which is the limit` : undefined
+    if (reader !== undefined && (this.byReader.get(reader) ?? 0) >= this.share) {
+      return `${this.share} streams of reader "${reader}" are open, which is its share`
+    }
+    return this.all >= (reader === undefined ? MAX_STREAMS : MAX_STREAMS - OPERATORS)
+      ? `${this.all} streams are open, which is the limit`
+      : undefined
   }
 
   count(reader: string | undefined, by: 1 | -1): void {
@@ -89,12 +93,16 @@ class Open {
 }
 
 /**
- * Answers with streams, tells of those that fail, counts those that are open, and ends them all when the server closes.
+ * Creates the function that answers with streams. It enforces the quotas, reports failed streams, and ends every stream
+ * when the server closes.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = (closing: AbortSignal, { readers = 0, tell = () => {} }: { readonly readers?: number; readonly tell?: (failure: unknown) => void } = {}): Answer => {
+export const make = (
+  closing: AbortSignal,
+  { readers = 0, report = () => {} }: { readonly readers?: number; readonly report?: (failure: unknown) => void } = {}
+): Answer => {
   const open = new Open(readers)
   const ends = new Set<() => void>()
   closing.addEventListener("abort", () => ends.forEach((end) => end()), { once: true })
@@ -106,19 +114,21 @@ export const make = (closing: AbortSignal, { readers = 0, tell = () => {} }: { r
   })
   return (frames, reader) => {
     const refusal = open.refusal(reader)
-    if (refusal !== undefined) throw new Problem.RequestRefused({ code: "watch/full", reason: `${refusal}. Close one, or try again in a moment` })
+    if (refusal !== undefined) {
+      throw new Problem.RequestRefused({ code: "watch/full", reason: `${refusal}. Close one, or try again in a moment` })
+    }
     const counted = Effect.acquireRelease(Effect.sync(() => open.count(reader, 1)), () => Effect.sync(() => open.count(reader, -1)))
     const bytes = frames.pipe(
       Stream.map(encode),
       Stream.catch((failure) => {
-        tell(failure)
+        report(failure)
         return Stream.succeed(utf8.encode(`event: problem\ndata: ${JSON.stringify(Problem.of(failure))}\n\n`))
       }),
       Stream.merge(Stream.map(Stream.tick(ALIVE), () => alive), { haltStrategy: "left" }),
       Stream.interruptWhen(closed),
       (bytes) => Stream.scoped(Stream.flatMap(Stream.fromEffect(counted), () => bytes))
     )
-    // Nothing runs, and nothing is counted, before the body is read.
+    // The stream starts, and counts against the quota, when the body is first read.
     const body = Stream.toReadableStream(bytes, { strategy: { highWaterMark: 0 } })
     return new Response(body, { headers: { "content-type": "text/event-stream", "cache-control": "no-store" } })
   }

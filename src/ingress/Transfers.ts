@@ -1,10 +1,9 @@
 /**
- * Transfers: content on its way to clients, a part at a time.
+ * Downloads of content with bounded memory.
  *
- * A part is read when its client has taken the one before, so a slow client
- * holds one part and no more. All parts in memory are counted: beyond the limit
- * a transfer waits. Where others wait, a client that takes too long over a part
- * loses its transfer, and can go on from there by a range.
+ * A part is read after the client took the previous one, so each download has at most one part in memory.
+ * All parts count against one limit: beyond it, a download waits. While others wait, the download of a client that takes
+ * too long over a part is aborted. The client can resume it with a range request.
  *
  * @module
  */
@@ -12,28 +11,28 @@ import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 
-/** Most parts in memory, of 1 MiB at most. */
+/** The maximum number of parts in memory, of up to 1 MiB each. */
 export const MAX_PARTS = 64
 
-/** How long a client may take over one part while others wait. */
+/** The maximum time that a client may take over one part while others wait, in milliseconds. */
 export const PATIENCE = 10_000
 
-/** How often a transfer that waits looks for one that is too slow. */
+/** The interval at which a waiting transfer checks for slow clients, in milliseconds. */
 const LOOK = 1000
 
-/** The bytes of content from one place to another, both included. */
+/** A range of bytes, both ends included. */
 export interface Span {
   readonly from: number
   readonly to: number
 }
 
-/** Reads the part of content that begins at a place. */
+/** Reads the part of a content that begins at an offset. */
 export type Source = (at: number) => Effect.Effect<Uint8Array, unknown>
 
-/** A transfer while it has a part in memory. */
+/** A transfer with a part in memory. */
 interface Holder {
   since: number
-  /** Ends the transfer, which gives its part back. */
+  /** Aborts the transfer, which releases its part. */
   readonly breakOff: () => void
 }
 
@@ -44,7 +43,7 @@ interface Holder {
  * @since 0.1.0
  */
 export class Transfers {
-  /** In the order in which they took their parts. */
+  /** In the order in which they acquired their parts. */
   private readonly holders = new Set<Holder>()
   private readonly waiting = new Set<() => void>()
   private readonly clock: Clock.Clock
@@ -53,12 +52,12 @@ export class Transfers {
     this.clock = clock
   }
 
-  /** How many parts are in memory. */
+  /** The number of parts in memory. */
   get inFlight(): number {
     return this.holders.size
   }
 
-  /** The bytes of a span as a body. Nothing is read before the client takes it. */
+  /** A body with the bytes of a span. The first part is read when the client reads the body. */
   body(source: Source, { from, to }: Span): ReadableStream<Uint8Array> {
     const ended = new AbortController()
     let at = from
@@ -74,7 +73,7 @@ export class Transfers {
       ended.abort()
       this.give(holder)
     }
-    // A turn of the host lies between two parts: a server that reads ahead for as long as it need not wait reads one part only.
+    // Yield between two parts: a server that reads ahead until it has to wait then reads one part only.
     const next = Effect.andThen(this.take(holder), Effect.andThen(Effect.yieldNow, Effect.suspend(() => source(at))))
     return new ReadableStream<Uint8Array>({
       pull: async (controller) => {
@@ -106,7 +105,7 @@ export class Transfers {
       this.waiting.size === 0 && this.holders.size < MAX_PARTS ? Effect.sync(enter) : Effect.raceFirst(this.turn(enter), this.hurry))
   }
 
-  /** Waits for a part that another transfer gives back. */
+  /** Waits until another transfer releases its part. */
   private turn(enter: () => void): Effect.Effect<void> {
     return Effect.callback<void>((resume) => {
       const go = (): void => {
@@ -118,7 +117,7 @@ export class Transfers {
     })
   }
 
-  /** Breaks off the slowest transfers for as long as one waits. */
+  /** Aborts the slowest transfers while one waits. */
   private readonly hurry: Effect.Effect<never> = Effect.forever(Effect.suspend(() =>
     Effect.andThen(this.clock.sleep(Duration.millis(LOOK)), Effect.sync(() => {
       const [slowest] = this.holders
@@ -134,7 +133,7 @@ export class Transfers {
   }
 }
 
-/** Some servers print the stack of such an error; this one says all in its message. */
+/** The error of an aborted transfer, without a stack: some servers print it, and the message says it all. */
 const brokenOff = (): Error => {
   const error = new Error(`A download was broken off: its client took more than ${PATIENCE / 1000} s over one part while others waited`)
   error.stack = `${error.name}: ${error.message}`

@@ -1,9 +1,8 @@
 /**
- * Values on the wire: JSON where JSON can say them, superjson's form where not.
+ * The wire format of values: JSON, or the superjson form for values that JSON cannot represent.
  *
- * A plain value is itself, as `application/json`. One that holds a Date, a Map
- * or the like is `{ "$rich": { "json": …, "meta": … } }`, under a media type of
- * its own; inside other JSON it stands in the same form.
+ * A plain value is `application/json`. A value with a Date, a Map or the like is
+ * `{ "$rich": { "json": …, "meta": … } }` with the media type {@link RICH}. Nested values use the same form.
  *
  * @module
  */
@@ -13,11 +12,11 @@ import * as Value from "../cell/Value.ts"
 import { RequestRefused } from "./Problem.ts"
 import type { Receipt } from "../kernel/beat/Receipts.ts"
 
-/** The media type of a value that JSON alone cannot say. */
+/** The media type of a value that plain JSON cannot represent. */
 export const RICH = "application/vnd.systole.rich+json"
 
 /**
- * An answer that holds a value.
+ * A response with a value as its body.
  *
  * @category constructors
  * @since 0.1.0
@@ -29,7 +28,7 @@ export const response = (value: Value.Value): Response => {
 }
 
 /**
- * A value as part of other JSON.
+ * A value as a part of other JSON.
  *
  * @category constructors
  * @since 0.1.0
@@ -39,21 +38,21 @@ export const inline = (value: Value.Value): unknown => {
   return Document.plainOf(value) ?? JSON.parse(Document.encode(value).text)
 }
 
-/** A receipt as it is answered. */
+/** A receipt as JSON. */
 export interface ReceiptJson extends Omit<Receipt, "handlings"> {
   readonly handlings: ReadonlyArray<object>
-  /** Why no enzyme ran, and what to do about it. */
+  /** The reason for which no enzyme ran, with a remedy. */
   readonly reason: string | undefined
 }
 
-/** The signal that a receipt is of, where that is known. */
+/** The signal of a receipt, if known. */
 export interface Asked {
   readonly signal?: string | undefined
   readonly target?: string | undefined
 }
 
 /**
- * A receipt as JSON, with the reason where no enzyme ran.
+ * A receipt as JSON, with a reason if no enzyme ran.
  *
  * @category constructors
  * @since 0.1.0
@@ -69,18 +68,20 @@ const eventOf = ({ id }: Receipt, { signal, target }: Asked): string => {
   return said.length === 0 ? `event ${id}` : `signal ${said.join(" with ")}`
 }
 
-/** Why no enzyme ran, where none did. */
+/** The reasons for which no enzyme ran, by the status of the receipt. */
 const reasons: Partial<Record<Receipt["status"], (receipt: Receipt, asked: Asked) => string>> = {
   discarded: (receipt, asked) => `${eventOf(receipt, asked)} waited with qos discard while the space was rolled back, and was dropped`,
-  cycle: (receipt, asked) => `The enzymes that take ${eventOf(receipt, asked)} order each other in a circle, so none of them ran. See to their before and after`,
+  cycle: (receipt, asked) =>
+    `The enzymes that take ${eventOf(receipt, asked)} order each other in a circle, so none of them ran. See to their before and after`,
   "no-match": (receipt, asked) => {
     const where = asked.signal !== undefined && asked.target === undefined ? "its query" : "its query, and a bind at the target or above it"
-    return `No enzyme takes ${eventOf(receipt, asked)}. An enzyme takes it by ${where}; GET /v1/enzymes, or systole enzyme ls, shows those of each`
+    return `No enzyme takes ${eventOf(receipt, asked)}. An enzyme takes it by ${where}; GET /v1/enzymes, or systole enzyme ls, shows ` +
+      "those of each"
   }
 }
 
 /**
- * The value that a parsed body of the given type stands for.
+ * Decodes the value of a parsed body by its media type.
  *
  * @throws InvalidValue
  * @category constructors

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import { SpaceStopped } from "../../src/kernel/model/SpaceError.ts"
 import { MAX_BLOB_BYTES } from "../../src/ingress/Blobs.ts"
 import { MAX_STREAMS } from "../../src/ingress/Sse.ts"
-import { enzymes, problem, served, signal, signals, test } from "./Served.ts"
+import { enzymes, problem, served, signal, signals, test } from "./TestIngress.ts"
 
 /** Reads a stream of events until `until` says that it has seen enough; answers their ids and data. */
 const follow = async (response: Response, until: (seen: ReadonlyArray<readonly [number, string]>) => void | Promise<void>) => {

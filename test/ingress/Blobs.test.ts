@@ -3,7 +3,7 @@ import { Clock, Effect, Fiber } from "effect"
 import { createHash } from "node:crypto"
 import { MAX_BLOB_BYTES } from "../../src/ingress/Blobs.ts"
 import { MAX_PARTS, PATIENCE, Transfers } from "../../src/ingress/Transfers.ts"
-import { problem, signal, signals, test } from "./Served.ts"
+import { problem, signal, signals, test } from "./TestIngress.ts"
 
 const blobs = "/v1/spaces/shop/blobs"
 const bytes = new Uint8Array(2_500_000).map((_, i) => i % 251)

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { problem, served, type Setting } from "./Served.ts"
+import { problem, served, type Setting } from "./TestIngress.ts"
 
 const test = (name: string, run: (app: Effect.Success<ReturnType<typeof served>>) => Promise<void>, config?: Setting["config"]) =>
   it.live(name, () => Effect.flatMap(served(config === undefined ? {} : { config }), (app) => Effect.promise(() => run(app))))

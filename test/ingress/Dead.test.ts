@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Enzyme } from "systole"
-import { problem, served } from "./Served.ts"
+import { problem, served } from "./TestIngress.ts"
 
 const fix = Enzyme.make({
   name: "fix",

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Flow } from "systole"
 import rvInit from "../../enzymes/rv_init.ts"
-import { problem, served } from "./Served.ts"
+import { problem, served } from "./TestIngress.ts"
 
 const space = "/v1/spaces/shop"
 

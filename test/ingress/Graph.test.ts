@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import { Computation, Effect } from "systole"
-import { problem, served } from "./Served.ts"
+import { problem, served } from "./TestIngress.ts"
 
 const graph = "/v1/spaces/shop/graph"
 const double = Computation.make({ name: "double", output: "/data/double", run: (tx) => Number(tx.get("/data/one") ?? 0) * 2 })

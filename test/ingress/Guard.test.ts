@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import * as Guard from "../../src/ingress/Guard.ts"
-import { served } from "./Served.ts"
+import { served } from "./TestIngress.ts"
 
 const hash = {
   hex: (data: string | Uint8Array) => createHash("sha256").update(data).digest("hex"),

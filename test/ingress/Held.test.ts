@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Computation } from "systole"
 import * as Inside from "../support/Inside.ts"
-import { problem, served } from "./Served.ts"
+import { problem, served } from "./TestIngress.ts"
 
 const reader = "the-token-of-the-page"
 const operator = "the-operators-own-token"

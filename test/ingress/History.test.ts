@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Enzyme } from "systole"
 import { turns } from "../kernel/TestSpace.ts"
-import { served } from "./Served.ts"
+import { served } from "./TestIngress.ts"
 
 const count = Enzyme.make({ name: "count", query: "/signals/count", run: (tx, event) => tx.set("/data/count", { by: event.payload, before: tx.get("/data/count") ?? null }) })
 

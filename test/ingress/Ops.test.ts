@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { problem, served } from "./Served.ts"
+import { problem, served } from "./TestIngress.ts"
 
 const test = (name: string, run: (app: Effect.Success<ReturnType<typeof served>>) => Promise<void>) =>
   it.live(name, () => Effect.flatMap(served(), (app) => Effect.promise(() => run(app))))

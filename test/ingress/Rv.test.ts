@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import rvInit from "../../enzymes/rv_init.ts"
 import rvRoute from "../../enzymes/rv_route.ts"
-import { problem, served } from "./Served.ts"
+import { problem, served } from "./TestIngress.ts"
 
 type Definition = NonNullable<NonNullable<Parameters<typeof served>[0]>["config"]>
 type App = Effect.Success<ReturnType<typeof served>>

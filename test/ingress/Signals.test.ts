@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Enzyme } from "systole"
-import { problem, served, signal, signals, test } from "./Served.ts"
+import { problem, served, signal, signals, test } from "./TestIngress.ts"
 
 describe("Signals over HTTP", () => {
   describe("POST signals", () => {

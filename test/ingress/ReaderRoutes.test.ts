@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { Enzyme, Link } from "systole"
-import { type Answer, problem, served } from "./Served.ts"
+import { type Answer, problem, served } from "./TestIngress.ts"
 
 const operator = "the-operators-own-token"
 const web = "the-token-of-the-page"

@@ -1,10 +1,8 @@
 /**
- * The answer to a posted signal: 202 when it is durable, or the receipt when it
- * is handled in time.
+ * The response to a posted signal: its receipt if it is handled in time, else 202 after it is durable.
  *
- * This is the one hot path of the ingress, so it goes by callbacks: usually the
- * receipt is there with the flush that made the signal durable, and no timer is
- * needed.
+ * This is the hot path of the ingress, so it uses callbacks. The receipt usually arrives with the flush that makes the
+ * signal durable, and then no timer is started.
  *
  * @module
  */
@@ -15,7 +13,7 @@ import * as Json from "./Json.ts"
 import * as Wire from "./Wire.ts"
 
 /**
- * Posts a signal, and waits for its receipt as long as the caller prefers. Rejects with what the space refuses.
+ * Posts a signal and waits at most `seconds` for its receipt. Rejects with the refusal of the space.
  *
  * @category combinators
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * The waiting list of a space over HTTP, in pages.
+ * HTTP routes for the waiting list of a space, page by page.
  *
  * @module
  */
@@ -10,10 +10,10 @@ import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
 import { RequestRefused } from "./Problem.ts"
 
-/** Most signals that one answer lists. */
+/** The maximum number of signals on one page. */
 const MAX_LISTED = 1000
 
-/** Signals of an answer where none is asked for. */
+/** The default number of signals on one page. */
 const LISTED = 100
 
 export const PATH = "/v1/spaces/:space/waiting"
@@ -34,10 +34,16 @@ export const routes = (app: Hono, find: (space: string) => Promise<Space>): void
   })
 }
 
-/** The same for a reader. */
-export const shown = async (reader: Reader, { after, limit }: { readonly after: string | undefined; readonly limit: string | undefined }): Promise<Response> => {
+/** One page of the waiting list as a reader sees it. */
+export const shown = async (
+  reader: Reader,
+  { after, limit }: { readonly after: string | undefined; readonly limit: string | undefined }
+): Promise<Response> => {
   if (after !== undefined && !/^[0-9a-f]{16}$/.test(after)) {
-    throw new RequestRefused({ code: "query/invalid", reason: `after is ${JSON.stringify(after.slice(0, 200))}. Give it as the answer before gave next` })
+    throw new RequestRefused({
+      code: "query/invalid",
+      reason: `after is ${JSON.stringify(after.slice(0, 200))}. Give it as the answer before gave next`
+    })
   }
   const page = await Effect.runPromise(reader.waiting({ after, limit: limitOf(limit) }))
   return answer(page.waiting, page.next)

@@ -1,8 +1,8 @@
 /**
- * What readers are served who may not learn everything.
+ * The routes for readers with a limited clearance.
  *
- * They read cells and follow them, send signals and look at what became of
- * theirs. All else tells of the whole space, and is the operator's.
+ * A reader reads and follows cells, sends signals and reads the receipts of its own signals.
+ * All other routes expose the whole space and are reserved for the operator.
  *
  * @module
  */
@@ -20,34 +20,37 @@ import * as SignalRequest from "./SignalRequest.ts"
 import * as Sse from "./Sse.ts"
 import type { Frame } from "./Sse.ts"
 import type { Transfers } from "./Transfers.ts"
-import * as Waiting from "./Waiting.ts"
+import * as WaitingList from "./WaitingList.ts"
 import * as Wire from "./Wire.ts"
 
-/** What a request is answered on. */
+/** The Hono environment of a request: the clearance of its reader. */
 type Environment = { readonly Bindings: { readonly reader: Clearance } }
 
-/** What the answers go through. */
-export interface Around {
+/** The shared functions that produce responses. */
+export interface ResponseContext {
   readonly stream: Sse.Answer
   readonly transfers: Transfers
-  /** Tells of failures to the inside. */
-  readonly tell: (failure: unknown) => void
-  /** The path of a request, the same on each host. */
+  /** Reports a failure to the log and the metrics. */
+  readonly report: (failure: unknown) => void
+  /** The normalized path of a request. */
   readonly getPath: (request: Request) => string
 }
 
 const fresh: Json.Init = { headers: { "cache-control": "no-store" } }
 
 /**
- * Answers the requests of readers.
+ * Creates the request handler for readers.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = (kernel: Kernel["Service"], { getPath, stream, tell, transfers }: Around): (request: Request, reader: Clearance) => Response | Promise<Response> => {
+export const make = (
+  kernel: Kernel["Service"],
+  { getPath, stream, report, transfers }: ResponseContext
+): (request: Request, reader: Clearance) => Response | Promise<Response> => {
   const app = new Hono<Environment>({ getPath })
   app.onError((failure) => {
-    tell(failure)
+    report(failure)
     return Problem.response(failure)
   })
   app.notFound((c) => Problem.response(closed(c.req.path, c.env.reader)))
@@ -59,20 +62,29 @@ export const make = (kernel: Kernel["Service"], { getPath, stream, tell, transfe
     const wantsStream = c.req.method === "GET" && c.req.raw.headers.get("accept")?.includes("text/event-stream") === true
     if (!wantsStream) return read(reader, place, c.req.raw)
     const address = Cells.address(place)
-    // A refusal is a status: a browser asks for a stream again that ends, and not for one that is refused.
+    // Refuse before the stream starts: a browser reconnects to a stream that ends, but not after an error status.
     await Effect.runPromise(reader.admit(address))
     return stream(follow(reader, address, c.req.raw.headers.get("last-event-id")), c.env.reader.name)
   })
   app.get("/v1/spaces/:space/receipts/:id", async (c) => {
     const id = c.req.param("id")
     const receipt = await Effect.runPromise((await opened(c.req.param("space"), c.env.reader)).receipt(id))
-    if (receipt === undefined) throw new Problem.RequestRefused({ code: "receipt/absent", reason: `There is no receipt of "${id.slice(0, 200)}" for reader "${c.env.reader.name}"` })
+    if (receipt === undefined) throw new Problem.RequestRefused({
+      code: "receipt/absent",
+      reason: `There is no receipt of "${id.slice(0, 200)}" for reader "${c.env.reader.name}"`
+    })
     return Json.answer(wired(receipt), fresh)
   })
-  app.get(Waiting.PATH, async (c) => Waiting.shown(await opened(c.req.param("space"), c.env.reader), { after: c.req.query("after"), limit: c.req.query("limit") }))
+  app.get(WaitingList.PATH, async (c) => WaitingList.shown(
+    await opened(c.req.param("space"), c.env.reader),
+    { after: c.req.query("after"), limit: c.req.query("limit") }
+  ))
   app.get("/v1/spaces/:space/blobs/:hash", async (c) => {
     const reader = await opened(c.req.param("space"), c.env.reader)
-    return Blobs.send({ name: c.req.param("space"), blobPart: (hash, part) => reader.blobPart(hash, part) }, c.req.param("hash"), { request: c.req.raw, transfers })
+    return Blobs.send({ name: c.req.param("space"), blobPart: (hash, part) => reader.blobPart(hash, part) }, c.req.param("hash"), {
+      request: c.req.raw,
+      transfers
+    })
   })
   app.post("/v1/spaces/:space/signals", async (c) => {
     const request = SignalRequest.decode(await Body.json(c.req.raw), c.req.raw.headers.get("idempotency-key"))
@@ -100,13 +112,17 @@ const follow = (reader: Reader, text: string, last: string | null): Stream.Strea
 
 const framesOf = Sse.frames(({ cursor, isReset, text, value }: Seen): ReadonlyArray<Frame> => {
   const frame = { id: cursor, event: value === undefined ? "absent" : "value", data: text }
-  return isReset ? [{ id: undefined, event: "reset", data: JSON.stringify({ reason: "what happened since cannot be told" }) }, frame] : [frame]
+  return isReset
+    ? [{ id: undefined, event: "reset", data: JSON.stringify({ reason: "what happened since cannot be told" }) }, frame]
+    : [frame]
 })
 
-/** Posts a signal, and waits for its receipt as long as the reader prefers. */
+/** Posts a signal and waits at most `seconds` for its receipt. */
 const post = async (reader: Reader, request: Parameters<Reader["signal"]>[0], seconds: number | undefined): Promise<Response> => {
   const accepted = await Effect.runPromise(reader.signal(request))
-  const settled = seconds === undefined ? undefined : await Effect.runPromise(reader.settled(accepted.id).pipe(Effect.timeoutOrElse({ duration: seconds * 1000, orElse: () => Effect.undefined })))
+  const settled = seconds === undefined ? undefined : await Effect.runPromise(
+    reader.settled(accepted.id).pipe(Effect.timeoutOrElse({ duration: seconds * 1000, orElse: () => Effect.undefined }))
+  )
   return settled === undefined ? Json.answer(accepted, { status: 202 }) : Json.answer(wired(settled), fresh)
 }
 
@@ -115,11 +131,19 @@ const wired = (receipt: ShownReceipt): object => ({
   handlings: receipt.handlings.map((handling) => "value" in handling ? { ...handling, value: Wire.inline(handling.value) } : handling)
 })
 
-/** The signals of the runtime begin so: who hears one takes it for what became of a rendezvous, a flow or a cell. */
+/** The prefix of the runtime's own signals. Their handlers trust them, so readers must not send them. */
 const RUNTIME = "/CEP:"
 
 const reserved = (signal: string, { name }: Clearance) =>
-  new Problem.RequestRefused({ code: "label/withheld", reason: `${signal.slice(0, 200)} is a signal of the runtime, which reader "${name}" cannot send. Send one of another name, report on a rendezvous with its token, or ask with the operator's token` })
+  new Problem.RequestRefused({
+    code: "label/withheld",
+    reason: `${signal.slice(0, 200)} is a signal of the runtime, which reader "${name}" cannot send. Send one of another name, report ` +
+      "on a rendezvous with its token, or ask with the operator's token"
+  })
 
 const closed = (path: string, { name }: Clearance) =>
-  new Problem.RequestRefused({ code: "label/withheld", reason: `${path.slice(0, 200)} is not for reader "${name}", who reads cells, sends signals and looks at their receipts. Ask with the operator's token` })
+  new Problem.RequestRefused({
+    code: "label/withheld",
+    reason: `${path.slice(0, 200)} is not for reader "${name}", who reads cells, sends signals and looks at their receipts. Ask with ` +
+      "the operator's token"
+  })
