@@ -30,7 +30,10 @@ const description = `Run enzymes on a durable heartbeat.
 Commands act on the project in the current folder: through its server while that runs, else by opening its data themselves.
 Data goes to standard output, everything else to standard error.
 
-Exit codes: 0 done; 1 failed or refused; 2 the command line or the project is not right; 3 there is no such thing; 4 the server or the store cannot be reached, is locked or busy; 5 accepted, and not handled in the time that was waited; 6 a beat cannot be run again, because its code or its journal is gone; 7 the journal was changed, or a beat does not come out the same.`
+Exit codes: 0 done; 1 failed or refused; 2 the command line or the project is not right; 3 there is no such thing; \
+4 the server or the store cannot be reached, is locked or busy; 5 accepted, and not handled in the time that was waited; \
+6 a beat cannot be run again, because its code or its journal is gone; \
+7 the journal was changed, or a beat does not come out the same.`
 
 /**
  * The command `systole`.

@@ -35,6 +35,9 @@ export interface Event {
   readonly data: string
 }
 
+/** The services that a client needs to find the server or to open the project. */
+type Requirements = Host | FileSystem.FileSystem | Path.Path | GlobalFlag.Setting.Identifier<"data">
+
 /**
  * Sends requests to the ingress.
  *
@@ -48,7 +51,7 @@ export class Client extends Context.Service<Client, {
   readonly events: (path: string) => Stream.Stream<Event, CliFailure>
 }>()("systole/cli/Client") {
   /** A client of the running server, or of the project opened in this process. */
-  static readonly layer: Layer.Layer<Client, CliFailure, Host | FileSystem.FileSystem | Path.Path | GlobalFlag.Setting.Identifier<"data">> = Layer.effect(
+  static readonly layer: Layer.Layer<Client, CliFailure, Requirements> = Layer.effect(
     Client,
     Effect.gen(function*() {
       const host = yield* Host

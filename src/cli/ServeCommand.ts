@@ -86,10 +86,10 @@ const serve = Effect.fn("ServeCommand.serve")(function*(
   yield* ServerFile.leave(config, { url, pid: host.pid, token: config.token ?? null })
   if (isLive) yield* Effect.forkScoped(Stream.runForEach(reloads, (found) => printReload(found, json)), { startImmediately: true })
   yield* Output.data(json, { url, pid: host.pid, ...report(found) }, [
-    ...Output.table(found.enzymes.map(({
-      enzyme: { name, query },
-      file
-    }) => [name, query === "" ? "(every signal)" : query, config.without.includes(name) ? `${file} (left out)` : file])),
+    ...Output.table(found.enzymes.map(({ enzyme: { name, query }, file }) => {
+      const isLeftOut = config.without.includes(name)
+      return [name, query === "" ? "(every signal)" : query, isLeftOut ? `${file} (left out)` : file]
+    })),
     `${found.enzymes.length} enzymes, ${found.nodes.length === 0 ? "" : `${found.nodes.length} nodes, `}${found.broken.length} broken ` +
       "modules",
     `listening at ${url}`

@@ -32,7 +32,14 @@ export const project = (name: string, installation: string): Files => {
     "tsconfig.json": `${
       JSON.stringify(
         {
-          compilerOptions: { target: "es2024", module: "nodenext", strict: true, noEmit: true, skipLibCheck: true, allowImportingTsExtensions: true }
+          compilerOptions: {
+            target: "es2024",
+            module: "nodenext",
+            strict: true,
+            noEmit: true,
+            skipLibCheck: true,
+            allowImportingTsExtensions: true
+          }
         },
         null,
         2

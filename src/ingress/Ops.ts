@@ -60,10 +60,8 @@ export const routes = (app: Hono, { find, stream, wantsStream }: RouteContext): 
     if (dossier === undefined) throw new OperationAbsent({ oid })
     if (wantsStream(c.req.raw)) return stream(Cells.follow(space, `/rt/ops/${oid}`, c.req.raw.headers.get("last-event-id")))
     const { close, payload, ...rest } = dossier
-    return answer({ ...rest, payload: Wire.inline(payload), close: close === undefined ? null : {
-      ...close,
-      summary: Wire.inline(close.summary)
-    } })
+    const closed = close === undefined ? null : { ...close, summary: Wire.inline(close.summary) }
+    return answer({ ...rest, payload: Wire.inline(payload), close: closed })
   })
   app.post(`${OPERATION}/state`, async (c) => {
     const { code, note, state } = await Body.fields(

@@ -1,12 +1,9 @@
 /**
- * Bundles a module with all of the project's files that it imports.
+ * Bundles a module with the project files that it imports.
  *
- * Packages stay outside the bundle. Its text names them by marks in place of
- * locations, so that the hash is the same wherever the project lies; only the
- * text that is imported names the places. A mark says all that it takes to find
- * its package again, so that a text can be imported long after it was made.
- * `systole` and `effect` are the running runtime's own, so that modules share
- * one instance with it.
+ * Packages stay external. The hashed text refers to them by marks instead of paths, so the hash does not depend on the
+ * location of the project. The imported text contains the paths. A mark identifies its package, so a stored text can be
+ * imported later. `systole` and `effect` resolve to the running runtime, so that modules share its instances.
  *
  * @module
  */
@@ -17,25 +14,25 @@ import { fileURLToPath, pathToFileURL } from "node:url"
 import { ownFile } from "./Installation.ts"
 
 /**
- * A module's closure as one text.
+ * A module and its project imports as one text.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Bundle {
-  /** What is hashed: the same on every machine. */
+  /** The hashed text, equal on every machine. */
   readonly text: string
-  /** What is imported: the same text, with packages where they lie here. */
+  /** The imported text: the same, with each mark replaced by the path of its package. */
   readonly located: string
-  /** Where each place of the text stood: a source map, with files as the project's folder has them. */
+  /** The source map, with paths relative to the project's folder. */
   readonly map: string
-  /** The host's own modules that it imports. */
+  /** The built-in modules of the host that it imports. */
   readonly hostImports: ReadonlyArray<string>
-  /** The files that it was made from. */
+  /** The source files of the bundle. */
   readonly files: ReadonlyArray<string>
 }
 
-/** The part of a source map that is needed here. */
+/** The used fields of a source map. */
 interface SourceMap {
   readonly sources: ReadonlyArray<string>
   readonly mappings: string
@@ -48,7 +45,7 @@ const runtimeFolder = dirname(fileURLToPath(import.meta.url))
 const builtins = new Set(builtinModules.filter((name) => !name.includes(":")))
 
 /**
- * Bundles the module in a file of the project in a folder. Rejects with the place and the reason where it cannot.
+ * Bundles the module in `file` of the project at `root`. Rejects with the errors of esbuild.
  *
  * @category constructors
  * @since 0.1.0
@@ -72,20 +69,27 @@ export const make = async (file: string, root: string): Promise<Bundle> => {
     logLevel: "silent",
     plugins: [imports.plugin]
   })
-  const [map, code] = result.outputFiles.toSorted((a, b) => b.path.length - a.path.length)
-  const text = code!.text
+  const output = (name: string): string => {
+    const found = result.outputFiles.find(({ path }) => basename(path) === name)
+    if (found === undefined) throw new Error(`esbuild made no ${name} of ${file}`)
+    return found.text
+  }
+  const text = output("module.mjs")
   const files = Object.keys(result.metafile.inputs).map((input) => resolve(dirname(file), input))
-  return { text, located: placed(text, imports.places), map: rooted(map!.text, { from: dirname(file), root }), hostImports: [...imports.host].sort(), files }
+  const map = rooted(output("module.mjs.map"), { from: dirname(file), root })
+  return { text, located: placed(text, imports.places), map, hostImports: [...imports.host].sort(), files }
 }
 
-/** A source map whose files are named from the project's folder. */
+/** A source map with paths relative to the project's folder. */
 const rooted = (map: string, { from, root }: { readonly from: string; readonly root: string }): string => {
   const { mappings, sources } = JSON.parse(map) as SourceMap
-  return JSON.stringify({ version: 3, sources: sources.map((source) => relative(root, resolve(from, source)).split(sep).join("/")), names: [], mappings })
+  const fromRoot = sources.map((source) => relative(root, resolve(from, source)).split(sep).join("/"))
+  return JSON.stringify({ version: 3, sources: fromRoot, names: [], mappings })
 }
 
 /**
- * A bundle's text with packages where they lie for the project in a folder now. Rejects where one is not there.
+ * Replaces the marks of a bundle's text with the current paths of the packages of the project at `root`. Rejects if a
+ * package is missing.
  *
  * @category constructors
  * @since 0.1.0
@@ -99,7 +103,8 @@ export const locate = async (text: string, root: string): Promise<string> => {
       build.onStart(async () => {
         for (const mark of named) {
           const [, name = "", kind, from] = markParts.exec(mark)!
-          const found = await find(build, name, kind === undefined ? { ...usual, from: root } : { kind: kind as Esbuild.ImportKind, from: resolve(root, from!) })
+          const origin = kind === undefined ? { ...usual, from: root } : { kind: kind as Esbuild.ImportKind, from: resolve(root, from!) }
+          const found = await find(build, name, origin)
           if (found.file === undefined) return { errors: found.errors }
           places.set(MARK + mark, pathToFileURL(found.file).href)
         }
@@ -107,12 +112,13 @@ export const locate = async (text: string, root: string): Promise<string> => {
       })
     }
   }
-  if (named.size > 0) await Esbuild.build({ stdin: { contents: "" }, write: false, platform: "node", logLevel: "silent", absWorkingDir: root, plugins: [plugin] })
+  const options = { stdin: { contents: "" }, write: false, platform: "node", logLevel: "silent", absWorkingDir: root } as const
+  if (named.size > 0) await Esbuild.build({ ...options, plugins: [plugin] })
   return placed(text, places)
 }
 
 /**
- * What to tell an author of a build that failed.
+ * The message for a failed build, with the place of the first error.
  *
  * @category getters
  * @since 0.1.0
@@ -124,38 +130,41 @@ export const explain = (error: unknown): string => {
   return location === null ? first.text : `${location.file}:${location.line}:${location.column + 1}: ${first.text}`
 }
 
-/** From where a package is imported, and by what. */
-interface Whence {
+/** The origin of an import: the folder of the importer, and the kind of statement. */
+interface ImportOrigin {
   readonly kind: Esbuild.ImportKind
   readonly from: string
 }
 
-/** How a package is imported where its mark does not say otherwise: from the project's folder. */
-const usual: Pick<Whence, "kind"> = { kind: "import-statement" }
+/** The import of a package whose mark is its name alone: a statement in the project's folder. */
+const usual: Pick<ImportOrigin, "kind"> = { kind: "import-statement" }
 
-/** Keeps from asking oneself. */
-const asked = {}
+/** Marks the plugin's own calls of `resolve`, so that it does not recurse. */
+const ownRequest = {}
 
-/** The file that a name stands for. */
-const find = async (build: Esbuild.PluginBuild, name: string, { from, kind }: Whence): Promise<{ readonly file: string | undefined; readonly errors: Array<Esbuild.Message> }> => {
+/** Resolves the name of a package to a file. */
+const find = async (build: Esbuild.PluginBuild, name: string, { from, kind }: ImportOrigin): Promise<{
+  readonly file: string | undefined
+  readonly errors: Array<Esbuild.Message>
+}> => {
   const own = ownFile(name)
   if (own !== undefined) return { file: own, errors: [] }
   const resolveDir = /^effect(?:\/|$)/.test(name) ? runtimeFolder : from
-  const { errors, path } = await build.resolve(name, { kind, resolveDir, pluginData: asked })
+  const { errors, path } = await build.resolve(name, { kind, resolveDir, pluginData: ownRequest })
   return { file: errors.length > 0 ? undefined : path, errors }
 }
 
-/** A text with each mark replaced by the place it stands for. */
+/** A text with each mark replaced by its path. */
 const placed = (text: string, places: ReadonlyMap<string, string>): string => {
   let located = text
   for (const [mark, place] of places) located = located.replaceAll(`"${mark}"`, JSON.stringify(place))
   return located
 }
 
-/** The imports of one bundle that lead out of it. */
+/** The external imports of one bundle. */
 class Imports {
   readonly host = new Set<string>()
-  /** The place that each mark stands for. */
+  /** The path of each mark. */
   readonly places = new Map<string, string>()
   readonly #root: string
 
@@ -167,26 +176,30 @@ class Imports {
     name: "systole",
     setup: (build) => {
       build.onResolve({ filter: /^[^./]/ }, async (args) => {
-        if (args.kind === "entry-point" || args.pluginData === asked) return undefined
+        if (args.kind === "entry-point" || args.pluginData === ownRequest) return undefined
         const builtin = builtins.has(args.path) ? `node:${args.path}` : args.path
         if (/^(?:node|bun|deno):|^bun$/.test(builtin)) {
           this.host.add(builtin)
           return { path: builtin, external: true }
         }
-        const whence = { kind: args.kind, from: args.resolveDir }
-        const { errors, file } = await find(build, args.path, whence)
+        const origin = { kind: args.kind, from: args.resolveDir }
+        const { errors, file } = await find(build, args.path, origin)
         if (file === undefined) return { errors }
         const isOutside = ownFile(args.path) !== undefined || /[\\/]node_modules[\\/]/.test(file)
         if (!isOutside) return { path: file }
-        const mark = MARK + await this.#mark(build, args.path, { ...whence, file })
+        const mark = MARK + await this.#mark(build, args.path, { ...origin, file })
         this.places.set(mark, pathToFileURL(file).href)
         return { path: mark, external: true }
       })
     }
   }
 
-  /** The name alone, where that leads to the same file from the project's folder; two folders may hold two versions of a package. */
-  async #mark(build: Esbuild.PluginBuild, name: string, { file, from, kind }: Whence & { readonly file: string }): Promise<string> {
+  /**
+   * The mark of an import: its name, if that resolves to the same file from the project's folder.
+   *
+   * Else the mark names the importing folder as well, because two folders may contain two versions of a package.
+   */
+  async #mark(build: Esbuild.PluginBuild, name: string, { file, from, kind }: ImportOrigin & { readonly file: string }): Promise<string> {
     const plain = await find(build, name, { ...usual, from: this.#root })
     return plain.file === file ? name : `${name} by ${kind} from ${relative(this.#root, from).split(sep).join("/")}`
   }

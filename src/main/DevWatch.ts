@@ -1,12 +1,9 @@
 /**
- * The development check: finds out a run that reaches around the runtime for
- * time, chance, timers or the network, which no replay could repeat.
+ * The development check for nondeterministic calls in a run: host time, randomness, timers and network.
  *
- * It takes the place of those functions for as long as the process lives, and
- * refuses them while a run has the host to itself; at all other times they work
- * as ever. What a run does after its first wait is not seen, nor what it does
- * inside an Effect, which has the beat's own clock and chance. (Architecture,
- * sections 4 and 9.)
+ * It replaces these functions for the life of the process. They throw during the synchronous part of a run and work
+ * normally otherwise. Calls after the first `await` of a run are not detected. Calls inside an Effect are not detected
+ * either, because an Effect uses the clock and the random generator of the beat.
  *
  * @module
  */
@@ -15,12 +12,15 @@ import * as Schema from "effect/Schema"
 import { RunWatch, type Watch } from "../kernel/watchdog/RunWatch.ts"
 
 /**
- * A run used something that is not in the journal.
+ * A run called a function whose result is not in the journal.
  *
  * @category errors
  * @since 0.1.0
  */
-export class AroundTheRuntime extends Schema.TaggedError<AroundTheRuntime>()("AroundTheRuntime", { used: Schema.String, instead: Schema.String }) {
+export class AroundTheRuntime extends Schema.TaggedError<AroundTheRuntime>()(
+  "AroundTheRuntime",
+  { used: Schema.String, instead: Schema.String }
+) {
   readonly code = "run/nondeterministic"
   override get message() {
     return `A run called ${this.used}, which no replay can repeat. ${this.instead}`
@@ -33,7 +33,7 @@ const later = "Send a signal with at: { ms }, and go on when it comes"
 const outside = "Do it outside the beat, and send its result as a signal"
 const arithmetic = "Its last digits differ between engines; use + - * / and Math.sqrt, or do it outside the beat"
 
-/** What is refused inside a run: where it is, its names, and what to do instead. */
+/** The functions that a run must not call: their object, their names and the replacement. */
 const refused: ReadonlyArray<readonly [object: object, name: string, members: ReadonlyArray<string>, instead: string]> = [
   [globalThis.Date, "Date", ["now"], time],
   [globalThis.performance, "performance", ["now"], time],
@@ -44,7 +44,10 @@ const refused: ReadonlyArray<readonly [object: object, name: string, members: Re
   [
     globalThis.Math,
     "Math",
-    ["acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "exp", "expm1", "log", "log10", "log1p", "log2", "pow", "sin", "sinh", "tan", "tanh"],
+    [
+      "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cos", "cosh", "exp", "expm1", "log", "log10", "log1p", "log2",
+      "pow", "sin", "sinh", "tan", "tanh"
+    ],
     arithmetic
   ]
 ]
@@ -52,7 +55,7 @@ const refused: ReadonlyArray<readonly [object: object, name: string, members: Re
 let inside = false
 
 /**
- * Watches the runs of this process.
+ * Checks the runs of this process.
  *
  * @category layers
  * @since 0.1.0
@@ -71,7 +74,11 @@ export const layer: Layer.Layer<never> = Layer.sync(RunWatch, () => {
   }
 })
 
-/** Stops the process where a debugger is attached to it: `at` says which run comes next, and why. All else stands still as well, so nothing changes by it. */
+/**
+ * Stops the process in an attached debugger. `at` identifies the next run and the breakpoint.
+ *
+ * The whole process stops, so a breakpoint changes no run.
+ */
 const stop: Watch["stop"] = (at) => {
   void at
   // oxlint-disable-next-line no-debugger -- it is what a breakpoint is
@@ -84,7 +91,10 @@ const install = (): void => {
   if (installed) return
   installed = true
   for (const [object, name, members, instead] of refused) {
-    for (const member of members) guard(object as Record<string, unknown>, member, new AroundTheRuntime({ used: `${name === "" ? "" : `${name}.`}${member}()`, instead }))
+    for (const member of members) {
+      const used = `${name === "" ? "" : `${name}.`}${member}()`
+      guard(object as Record<string, unknown>, member, new AroundTheRuntime({ used, instead }))
+    }
   }
   const now = new AroundTheRuntime({ used: "new Date()", instead: time })
   globalThis.Date = new Proxy(globalThis.Date, {

@@ -1,18 +1,18 @@
 /**
- * The guard: looks at the board from another thread, names the runs that are over
- * their limits, and says when the process is to end.
+ * The guard: inspects the board from another thread, finds runs over their time limits, and decides when to end the
+ * process.
  *
- * It counts its own looks and not the host's clock, so neither a clock that is
- * set nor a machine that slept makes a run late.
+ * It accumulates the time between its inspections, with an upper bound for each interval. A clock adjustment or a
+ * suspended machine therefore makes no run late.
  *
  * @module
  */
 import { blamed, type Board, type Run } from "../kernel/watchdog/Board.ts"
 
-/** How often the guard looks, in milliseconds. */
+/** The interval between two inspections, in milliseconds. */
 export const LOOK_MILLIS = 100
 
-/** The rules of the guard. */
+/** The time limits of the guard. */
 export interface Limits {
   /** From the limit of a run to the end of the process, in milliseconds. */
   readonly stuckMillis: number
@@ -20,23 +20,29 @@ export interface Limits {
   readonly stopMillis: number
 }
 
-/** The result of a look. */
+/** The result of an inspection. */
 export interface Found {
-  /** Runs that are over their limits, each told once. */
+  /** Runs over their limits. Each is reported once. */
   readonly late: ReadonlyArray<Run>
-  /** The runs to be noted, where the process is to end now. */
+  /** The runs to record before the process ends; `undefined` if it continues. */
   readonly end: ReadonlyArray<Run> | undefined
 }
 
 interface Seen {
   readonly progress: number
-  /** How long it is under way as far as the guard has seen, in milliseconds. */
+  /** The observed run time, in milliseconds. */
   readonly millis: number
-  readonly isTold: boolean
+  readonly isReported: boolean
+}
+
+/** A run with its observed run time, in milliseconds. */
+interface Timed {
+  readonly run: Run
+  readonly millis: number
 }
 
 /**
- * Looks again and again.
+ * Tracks the run times across inspections.
  *
  * @category models
  * @since 0.1.0
@@ -53,34 +59,36 @@ export class Guard {
     this.limits = limits
   }
 
-  /** Looks, at a moment of a clock that never goes back, in milliseconds. */
+  /** Inspects the board. `now` is a monotonic time in milliseconds. */
   look(now: number): Found {
-    // After a longer pause the machine slept, or the process stood still as a whole.
+    // A longer interval means that the machine was suspended or the process was stopped.
     const passed = Math.min(now - (this.last ?? now), 2 * LOOK_MILLIS)
     this.last = now
     const runs = this.board.runs()
     const late: Array<Run> = []
     const isBusy = runs[0]?.place === 0
     const seen = new Map<number, Seen>()
+    const timed: Array<Timed> = []
     for (const run of runs) {
       const before = this.seen.get(run.place)
       const isSame = before?.progress === run.progress
-      // What waits is not late while another run has the thread.
+      // A waiting run does not age while another run occupies the thread.
       const millis = isSame ? before.millis + (isBusy && run.place > 0 ? 0 : passed) : 0
       const isLate = millis >= run.limitMs
-      const isTold = isSame && before.isTold
-      if (isLate && !isTold) late.push(run)
-      seen.set(run.place, { progress: run.progress, millis, isTold: isTold || isLate })
+      const isReported = isSame && before.isReported
+      if (isLate && !isReported) late.push(run)
+      seen.set(run.place, { progress: run.progress, millis, isReported: isReported || isLate })
+      timed.push({ run, millis })
     }
     this.seen = seen
-    return { late, end: this.end(runs, passed) }
+    return { late, end: this.end(timed, passed) }
   }
 
-  private end(runs: ReadonlyArray<Run>, passed: number): ReadonlyArray<Run> | undefined {
+  private end(timed: ReadonlyArray<Timed>, passed: number): ReadonlyArray<Run> | undefined {
     const { isDebugged, isStopping } = this.board
     if (isDebugged) return undefined
     const { stopMillis, stuckMillis } = this.limits
-    const over = (millis: number) => blamed(runs.filter((run) => this.seen.get(run.place)!.millis >= run.limitMs + millis))
+    const over = (grace: number) => blamed(timed.filter(({ millis, run }) => millis >= run.limitMs + grace).map(({ run }) => run))
     const stuck = over(stuckMillis)
     if (stuck.length > 0) return stuck
     if (isStopping) this.stopping += passed

@@ -1,8 +1,7 @@
 /**
- * Imports modules from files, on hosts that can import while running.
+ * The module host for hosts with dynamic import: Node, Deno and Bun.
  *
- * Each bundle is written once under the name of its hash and imported from
- * there, so a changed module is a new module on every host.
+ * Each bundle is written to a file named by its hash and imported from there. A changed module therefore has a new URL.
  *
  * @module
  */
@@ -20,50 +19,53 @@ import { Hash } from "../persistence/Hash.ts"
 import * as Installation from "./Installation.ts"
 import * as SourceMaps from "./SourceMaps.ts"
 
-/** The project's folder for imported bundles. */
+/** The folder of the imported bundles, relative to the project. */
 export const FOLDER = join(".systole", "modules")
 
-/** How many old modules a process brings back: hosts never let go of any. */
+/** The maximum number of modules that a process imports from history. Hosts never unload a module. */
 const MAX_RECALLED = 1000
 
 /**
- * The modules of the project in a folder.
+ * The module host of the project at `root`.
  *
  * @category layers
  * @since 0.1.0
  */
 export const layer = (root: string): Layer.Layer<ModuleHost, never, Hash> =>
   Layer.effect(ModuleHost, Effect.map(Hash, (hash) => {
-    const sight = new Sight()
+    const watched = new WatchedFolders()
     const recalled = new Set<string>()
     return ModuleHost.of({
-      files: (folder) => attempt(folder, () => list(join(root, folder), (watched) => sight.add(watched))),
+      files: (folder) => attempt(folder, () => list(join(root, folder), (path) => watched.add(path))),
       load: (file) => attempt(file, async () => {
-        const { hostImports, place, ...bundled } = await bundle({ root, hash, sight }, file)
+        const { hostImports, place, ...bundled } = await bundle({ root, hash, watched }, file)
         return { file, module: await bring(file, place), ...bundled, hostImports }
       }),
       recall: (digest, text) => attempt(`/cas/${digest}`, () => recall({ root, recalled }, digest, text)),
-      changes: sight.changes
+      changes: watched.changes
     })
   }))
 
-/** What loading goes by. */
-interface Site {
+/** The context of loading a module. */
+interface LoadContext {
   readonly root: string
   readonly hash: Hash["Service"]
-  readonly sight?: Sight
+  readonly watched?: WatchedFolders
 }
 
-/** A module's bundle, and the file from which it is imported. */
+/** The bundle of a module, and the file from which it is imported. */
 export interface Bundled extends Omit<LoadedModule, "file" | "module"> {
   readonly place: string
 }
 
-/** Runs a step of loading; its failure is the module's. */
+/** Runs a loading step. Its failure becomes {@link ModuleBroken}. */
 export const attempt = <A>(file: string, run: () => Promise<A>): Effect.Effect<A, ModuleBroken> =>
-  Effect.tryPromise({ try: run, catch: (error) => error instanceof ModuleBroken ? error : new ModuleBroken({ file, reason: describe(error) }) })
+  Effect.tryPromise({
+    try: run,
+    catch: (error) => error instanceof ModuleBroken ? error : new ModuleBroken({ file, reason: describe(error) })
+  })
 
-/** The names of the files in a folder; `undefined` where there is none. */
+/** The names of the files in a folder; `undefined` if the folder is absent. */
 export const list = async (folder: string, looksAt: (folder: string) => void = () => {}): Promise<ReadonlyArray<string> | undefined> => {
   looksAt(dirname(folder))
   looksAt(folder)
@@ -76,8 +78,8 @@ export const list = async (folder: string, looksAt: (folder: string) => void = (
   }
 }
 
-/** Bundles a module into a file, and imports nothing. */
-export const bundle = async ({ hash, root, sight }: Site, file: string): Promise<Bundled> => {
+/** Bundles a module into a file without importing it. */
+export const bundle = async ({ hash, root, watched }: LoadContext, file: string): Promise<Bundled> => {
   const Bundle = await import("./Bundle.ts")
   const path = Installation.pluginFile(file) ?? join(root, file)
   await stat(path).catch(() => {
@@ -86,14 +88,18 @@ export const bundle = async ({ hash, root, sight }: Site, file: string): Promise
   const { files, hostImports, located, map, text } = await Bundle.make(path, root).catch((error: unknown) => {
     throw new ModuleBroken({ file, reason: Bundle.explain(error) })
   })
-  for (const input of files) sight?.add(dirname(input))
+  for (const input of files) watched?.add(dirname(input))
   const digest = hash.hex(text)
   await keep(root, `${digest}.mjs.map`, map)
   return { place: await keep(root, `${digest}.mjs`, located), hash: digest, text, hostImports }
 }
 
-/** Imports a bundle's text once more, from the same place, with its packages where they lie now. */
-const recall = async ({ recalled, root }: { readonly root: string; readonly recalled: Set<string> }, digest: string, text: string): Promise<LoadedModule> => {
+/** Imports the text of a stored bundle, with the current paths of its packages. */
+const recall = async (
+  { recalled, root }: { readonly root: string; readonly recalled: Set<string> },
+  digest: string,
+  text: string
+): Promise<LoadedModule> => {
   const file = `/cas/${digest}`
   if (recalled.add(digest).size > MAX_RECALLED) {
     throw new ModuleBroken({ file, reason: `this process has brought back ${MAX_RECALLED} modules and lets go of none. Start another` })
@@ -109,12 +115,15 @@ const recall = async ({ recalled, root }: { readonly root: string; readonly reca
 export const bring = async (file: string, place: string): Promise<unknown> => {
   const imported = await import(/* @vite-ignore */ pathToFileURL(place).href).catch((error: unknown) => {
     const source = SourceMaps.place(error)
-    throw new ModuleBroken({ file, reason: `it fails while it is loaded: ${describe(error)}${source === undefined ? "" : ` at ${source}`}` })
+    throw new ModuleBroken({
+      file,
+      reason: `it fails while it is loaded: ${describe(error)}${source === undefined ? "" : ` at ${source}`}`
+    })
   }) as { readonly default?: unknown }
   return imported.default
 }
 
-/** Writes a file beside its place and moves it there, so that another process never reads half of one. */
+/** Writes a file atomically by a rename, so that another process never reads a partial file. */
 export const keep = async (root: string, name: string, text: string): Promise<string> => {
   const folder = join(root, FOLDER)
   const place = join(folder, name)
@@ -125,8 +134,8 @@ export const keep = async (root: string, name: string, text: string): Promise<st
   return place
 }
 
-/** The folders that modules came from, watched for as long as somebody wants to know of changes. */
-class Sight {
+/** The folders of all loaded modules. They are watched while {@link changes} is consumed. */
+class WatchedFolders {
   readonly #folders = new Set<string>()
   #watch: ((folder: string) => void) | undefined
 

@@ -1,16 +1,16 @@
 /**
- * Time and chance of the host.
+ * The pacemaker of the host: its clock, timers and random seeds.
  *
  * @module
  */
 import * as Layer from "effect/Layer"
 import { Pacemaker, type Turn } from "../kernel/model/Pacemaker.ts"
 
-/** The longest that a host's timer waits. */
+/** The maximum delay of a host timer, in milliseconds. */
 const MAX_DELAY = 2_147_483_647
 
 /**
- * The host's clock, and its turns.
+ * The pacemaker with the given scheduling of turns.
  *
  * @category layers
  * @since 0.1.0
@@ -20,7 +20,7 @@ export const layer = (turn: Turn): Layer.Layer<Pacemaker> =>
 
 const seed = (): string => crypto.randomUUID().replaceAll("-", "")
 
-/** Arms one timer, and again where the moment is further away than a timer reaches. */
+/** Arms a timer. A delay above {@link MAX_DELAY} is split into several. */
 const wake = (at: number, run: () => void): () => void => {
   let timer: ReturnType<typeof setTimeout>
   const arm = (): void => {

@@ -1,11 +1,11 @@
 /**
- * Which hosts the runtime runs on. Imports nothing, so that any host can ask.
+ * The supported hosts. This file has no imports, so that every host can run it.
  *
  * @module
  */
 
 /**
- * Why the runtime cannot run on a host of these versions; `undefined` when it can.
+ * The reason for which the runtime does not support a host; `undefined` if it does.
  *
  * @category guards
  * @since 0.1.0
@@ -14,5 +14,6 @@ export const refusal = (versions: Readonly<Record<string, string | undefined>>):
   if (versions.bun !== undefined || versions.deno !== undefined) return undefined
   const [major = 0, minor = 0] = (versions.node ?? "").split(".").map(Number)
   if (major > 22 || (major === 22 && minor >= 19)) return undefined
-  return "Systole needs Node 22.19 or newer, and this is Node " + versions.node + ". Install a newer one from https://nodejs.org, or use Deno or Bun"
+  return `Systole needs Node 22.19 or newer, and this is Node ${versions.node}. ` +
+    "Install a newer one from https://nodejs.org, or use Deno or Bun"
 }

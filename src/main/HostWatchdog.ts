@@ -1,8 +1,8 @@
 /**
- * The watchdog of hosts with threads: Node, Deno and Bun.
+ * The watchdog for hosts with threads: Node, Deno and Bun.
  *
- * Its thread starts with a server, or with the first beat of a process. Where
- * the host gives none, runs are noted on probation all the same.
+ * Its thread starts with the server, or with the first beat of the process. Without a thread, runs are still recorded
+ * while a space is on probation.
  *
  * @module
  */
@@ -17,31 +17,34 @@ import type { Reporter } from "../diagnostic/Reporter.ts"
 import * as Board from "../kernel/watchdog/Board.ts"
 import type { Watchdog } from "../kernel/watchdog/Watchdog.ts"
 import type { Limits } from "./Guard.ts"
-import * as Marks from "./Marks.ts"
+import * as WatchdogFiles from "./WatchdogFiles.ts"
 import type { Data } from "./WatchdogThread.ts"
 
-/** Where marks lie, and what the watchdog goes by. */
+/** The data folder, the time limits and the reporter of a watchdog. */
 export interface Site extends Limits {
-  /** The folder of all data. */
+  /** The data folder. */
   readonly data: string
   readonly reporter: Reporter
 }
 
-/** A watchdog that can be started before the first beat. */
+/** A watchdog whose thread can be started before the first beat. */
 export interface HostWatchdog extends Watchdog {
   readonly start: () => void
 }
 
 /**
- * The watchdog over a data folder, until the scope closes. That is a clean end.
+ * The watchdog of a data folder. Closing the scope is a clean end of the process.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const make = (site: Site): Effect.Effect<HostWatchdog, never, Scope.Scope> =>
-  Effect.map(Effect.acquireRelease(Effect.sync(() => new Kennel(site)), (kennel) => Effect.promise(() => kennel.close())), ({ watchdog }) => watchdog)
+  Effect.map(
+    Effect.acquireRelease(Effect.sync(() => new ThreadWatchdog(site)), (owner) => Effect.promise(() => owner.close())),
+    ({ watchdog }) => watchdog
+  )
 
-class Kennel {
+class ThreadWatchdog {
   readonly watchdog: HostWatchdog
   private readonly board = new Board.Board()
   private readonly folder: string
@@ -49,17 +52,18 @@ class Kennel {
   private worker: Worker | undefined
   private looking: NodeJS.Timeout | undefined
   private hasStarted = false
-  /** The open spaces that began to beat, each with its head then, and the lines of their log. */
+  /** The open spaces that have run a beat, each with its head before the first. */
   private readonly begun = new Map<string, number>()
+  /** The number of lines in the log. */
   private lines = 0
 
   constructor(site: Site) {
     this.site = site
-    this.folder = Marks.folderOf(site.data)
+    this.folder = WatchdogFiles.folderOf(site.data)
     const { board, folder } = this
     board.isDebugged = isDebugged()
-    const left = new Map(Marks.left(folder))
-    Marks.clear(folder)
+    const left = new Map(WatchdogFiles.left(folder))
+    WatchdogFiles.clear(folder)
     this.watchdog = {
       board,
       left: (space) => left.get(space) ?? nothing,
@@ -69,15 +73,15 @@ class Kennel {
       },
       closed: (space) => {
         const marks = left.get(space)?.marks ?? []
-        // A node that is refused is refused after the next opening, too.
+        // The marks of refused nodes stay valid for the next opening.
         if (marks.length === 0) left.delete(space)
         else left.set(space, { marks, began: undefined })
         this.begun.delete(space)
       },
       note: (space, marks) => {
-        // A space may be opened more than once in a process.
+        // A process may open a space several times.
         left.set(space, { ...left.get(space) ?? nothing, marks })
-        this.attempt(() => Marks.write(folder, space, marks))
+        this.attempt(() => WatchdogFiles.write(folder, space, marks))
       },
       start: () => this.start()
     }
@@ -88,17 +92,17 @@ class Kennel {
   async close(): Promise<void> {
     process.off("exit", this.ended)
     for (const signal of SIGNALS) process.off(signal, this.stop)
-    this.attempt(() => Marks.clear(this.folder))
+    this.attempt(() => WatchdogFiles.clear(this.folder))
     clearInterval(this.looking)
     await this.worker?.terminate()
   }
 
-  /** Notes it behind the others; where most of those are closed by now, in place of all. */
+  /** Appends a line to the log, or rewrites the log when most of its spaces are closed. */
   private begins(space: string, head: number): void {
     this.begun.set(space, head)
-    if (++this.lines < 2 * this.begun.size + LINES) return Marks.begins(this.folder, space, head)
+    if (++this.lines < 2 * this.begun.size + LINES) return WatchdogFiles.begins(this.folder, space, head)
     this.lines = this.begun.size
-    Marks.begun(this.folder, this.begun)
+    WatchdogFiles.begun(this.folder, this.begun)
   }
 
   private start(): void {
@@ -116,15 +120,17 @@ class Kennel {
     })
   }
 
-  /** A run that has the thread ends the process itself. */
+  /** Marks the run that occupies the thread: it ended the process by itself. */
   private readonly ended = (): void => {
     const [run] = this.board.runs()
-    if (run?.place === 0) this.attempt(() => Marks.write(this.folder, run.space, Board.marked(run, Marks.read(this.folder, run.space))))
+    if (run?.place === 0) {
+      this.attempt(() => WatchdogFiles.write(this.folder, run.space, Board.marked(run, WatchdogFiles.read(this.folder, run.space))))
+    }
   }
 
   private readonly stop = (): void => this.board.stop()
 
-  /** A note that fails delays no run. */
+  /** Performs a file operation. A failure is reported and stops no run. */
   private attempt(note: () => void): void {
     try {
       note()
@@ -136,17 +142,18 @@ class Kennel {
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const
 
-/** Lines of the log that are outdated, at least, before it is written anew. */
+/** The minimum number of outdated lines before the log is rewritten. */
 const LINES = 4096
 
-/** How often it is looked whether a debugger came, in milliseconds. */
+/** The interval of the check for an attached debugger, in milliseconds. */
 const DEBUGGER_MILLIS = 1000
 
-/** Node's permission model grants no thread to a server: a thread of a module would have all rights. */
+/** Whether the host permits threads. Under Node's permission model a thread would have all rights, so it is denied. */
 const mayThread = (): boolean => process.permission?.has("worker") !== false
 
 const nothing = { marks: [], began: undefined }
 
-/** Whether a debugger is attached to the process, or may be. */
+/** Whether a debugger is attached or can attach to the process. */
 const isDebugged = (): boolean =>
-  inspector.url() !== undefined || [...process.execArgv, ...(process.env["NODE_OPTIONS"] ?? "").split(" ")].some((option) => option.startsWith("--inspect"))
+  inspector.url() !== undefined
+    || [...process.execArgv, ...(process.env["NODE_OPTIONS"] ?? "").split(" ")].some((option) => option.startsWith("--inspect"))

@@ -1,5 +1,5 @@
 /**
- * The package as it is installed here.
+ * The installation of this package: its files, its version and its dependency specifier.
  *
  * @module
  */
@@ -7,20 +7,20 @@ import { existsSync, readFileSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
 import { fileURLToPath } from "node:url"
 
-/** The folder of this file: `src/main`, or `dist/command` where the command is bundled. */
+/** The folder of this file: `src/main`, or `dist/command` in the bundled command. */
 const here = dirname(fileURLToPath(import.meta.url))
 
-/** The package's folder. */
+/** The folder of the package. */
 const folder = resolve(here, "../..")
 
-/** Whether this is the bundled command, beside which `npm run build` puts the modules that projects share with it. */
+/** Whether this is the bundled command. `npm run build` puts the modules that it shares with projects beside it. */
 const isBundled = import.meta.url.endsWith(".js")
 
 const ownModule = /^systole(?:\/(plugins\/[a-z0-9_-]+))?$/
 const effectModule = /^effect(?:\/([A-Z][A-Za-z0-9]*))?$/
 
 /**
- * The source of a first-party plugin, to be loaded like a project's own; `undefined` for any other name.
+ * The source file of a first-party plugin, which is loaded like a project's plugin; `undefined` for other names.
  *
  * @category getters
  * @since 0.1.0
@@ -31,7 +31,7 @@ export const pluginFile = (name: string): string | undefined => {
 }
 
 /**
- * The file of a module that a project shares with the running command; `undefined` for any other name.
+ * The file of a module that projects share with the running command; `undefined` for other names.
  *
  * @category getters
  * @since 0.1.0
@@ -49,21 +49,21 @@ export const ownFile = (name: string): string | undefined => {
 const json = (file: string): unknown => JSON.parse(readFileSync(file, "utf8"))
 
 /**
- * The package's version.
+ * The version of the package.
  *
  * @category getters
  * @since 0.1.0
  */
 export const version = (): string => (json(join(folder, "package.json")) as { readonly version: string }).version
 
-/** The part of npm's notes on a `node_modules` that is read here. */
+/** The used fields of npm's `node_modules/.package-lock.json`. */
 interface Installed {
   readonly packages?: { readonly [place: string]: { readonly resolved?: string } }
 }
 
 /**
- * The dependency that installs this package once more: `file:` with an absolute path where it came from an archive or
- * a folder, else a range of versions.
+ * The dependency specifier of this package: `file:` with an absolute path if it was installed from an archive or a
+ * folder, else a version range.
  *
  * @category getters
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * The command line on a host that has files and processes.
+ * The command line on hosts with files and processes: Node, Deno and Bun.
  *
  * @module
  */
@@ -24,24 +24,24 @@ import * as Installation from "./Installation.ts"
 import * as Project from "./Project.ts"
 import * as SourceMaps from "./SourceMaps.ts"
 
-/** A server that listens. */
+/** A listening server. */
 export interface Server {
   readonly port: number
-  /** Takes no further request, and ends when those under way have their answers. */
+  /** Stops accepting requests, and resolves when the pending ones are answered. */
   readonly close: () => Promise<void>
-  /** Drops every connection. */
+  /** Closes every connection immediately. */
   readonly drop: () => void
 }
 
-/** What differs between hosts. */
+/** The functions that differ between hosts. */
 export interface Platform {
   readonly turn: Turn
   readonly serve: (fetch: Fetch, address: { readonly host: string; readonly port: number }) => Promise<Server>
-  /** Replaces this process by one whose modules reach no file outside the project, where the host can. */
+  /** Restarts this process without access to files outside the project. Absent on hosts without such a mode. */
   readonly confine?: (root: string, config: Config) => Effect.Effect<void, CliFailure>
 }
 
-/** How long requests under way may take once the server is told to stop. */
+/** The time limit for pending requests after the server is stopped. */
 const GRACE = "2 seconds"
 
 /**
@@ -51,30 +51,32 @@ const GRACE = "2 seconds"
  * @since 0.1.0
  */
 export const run = (platform: Platform): void => {
-  // What a module leaves behind, a rejection that nobody handles or a timer that throws, ends no run of another.
-  process.on("unhandledRejection", tell)
-  process.on("uncaughtException", tell)
+  // An unhandled rejection or a throwing timer of one module must not end the process.
+  process.on("unhandledRejection", report)
+  process.on("uncaughtException", report)
   Cli.run(Installation.version(), process.argv.slice(2)).pipe(
     Effect.provide(layer(platform).pipe(Layer.provideMerge(NodeServices.layer))),
     (effect) => NodeRuntime.runMain(effect, { disableErrorReporting: true, teardown })
   )
 }
 
-/** Prints what goes wrong in one line, with its place in the project's files, and under `SYSTOLE_DEBUG` with its stack. */
+/** Prints each failure on one line with its place in the project, and with its stack if `SYSTOLE_DEBUG` is set. */
 const reporter = new Reporter((told) => {
   const thrown = told.raised?.thrown ?? told.cause
   console.error(line(told, SourceMaps.place(thrown)))
-  if (thrown !== undefined && process.env["SYSTOLE_DEBUG"] !== undefined) console.error(Printable.lines(SourceMaps.stack(thrown) ?? inspect(thrown)))
+  if (thrown !== undefined && process.env["SYSTOLE_DEBUG"] !== undefined) {
+    console.error(Printable.lines(SourceMaps.stack(thrown) ?? inspect(thrown)))
+  }
 })
 
-/** Tells of a failure outside of all beats. */
-const tell = (failure: unknown): void => reporter.report(Accident.of(failure))
+/** Reports a failure outside of all beats. */
+const report = (failure: unknown): void => reporter.report(Accident.of(failure))
 
-/** The exit code is what the command line succeeds with; being told to stop is no failure. */
+/** Exits with the code that the command line returns. Interruption by a signal exits with 0. */
 const teardown = <E, A>(exit: Exit.Exit<E, A>, onExit: (code: number) => void): void => {
   if (Exit.isSuccess(exit)) return onExit(typeof exit.value === "number" ? exit.value : exits.ok)
   if (Cause.hasInterruptsOnly(exit.cause)) return onExit(exits.ok)
-  tell(Cause.squash(exit.cause))
+  report(Cause.squash(exit.cause))
   onExit(exits.failed)
 }
 
@@ -88,11 +90,15 @@ const layer = (platform: Platform): Layer.Layer<Host> => {
     isAlive,
     config: Effect.mapError(Project.config(root), from),
     open: (config) =>
-      Effect.map(Effect.mapError(Project.open(config, site), from), ({ app, ...project }) => ({ ...project, fetch: (request: Request) => app.fetch(request) })),
+      Effect.map(
+        Effect.mapError(Project.open(config, site), from),
+        ({ app, ...project }) => ({ ...project, fetch: (request: Request) => app.fetch(request) })
+      ),
     confine: (config) => platform.confine?.(root, config) ?? Effect.fail(new CliFailure({
       exit: exits.usage,
       code: "host/unconfined",
-      message: "--permission is there on Node alone. On Deno, leave out -A and name what the process may do, such as --allow-read=. and --allow-write=.data"
+      message: "--permission is there on Node alone. On Deno, leave out -A and name what the process may do, such as --allow-read=. and " +
+        "--allow-write=.data"
     })),
     listen: (fetch, config) => listen(platform, fetch, config)
   })

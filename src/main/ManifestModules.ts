@@ -1,5 +1,5 @@
 /**
- * Modules from a literal manifest, for hosts that import nothing while running.
+ * The module host for hosts without dynamic import. Modules come from a literal manifest.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import { ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 
 /**
- * What a build wrote down: by file, the default export of a module and the hash of its closure.
+ * A manifest made by a build: the default export of each module and the hash of its bundle, by file.
  *
  * @category models
  * @since 0.1.0
@@ -17,7 +17,7 @@ import { ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 export type Manifest = Readonly<Record<string, { readonly module: unknown; readonly hash: string }>>
 
 /**
- * The modules of a manifest.
+ * The module host of a manifest.
  *
  * @category layers
  * @since 0.1.0

@@ -1,9 +1,8 @@
 /**
- * Node's permission model: a server whose modules reach no file outside its project.
+ * Node's permission model: a server whose modules cannot access files outside its project.
  *
- * The bundler is a program of its own, which such a process must not start. So
- * the command bundles all modules first, and then replaces itself by the same
- * command under `--permission`, which imports the bundles.
+ * Such a process must not start the bundler, which is a separate program. The command therefore bundles all modules
+ * first. Then it replaces itself by the same command under `--permission`, which imports the bundles.
  *
  * @module
  */
@@ -21,11 +20,11 @@ import { ModuleBroken, ModuleHost } from "../loader/ModuleHost.ts"
 import { Hash } from "../persistence/Hash.ts"
 import * as HostModules from "./HostModules.ts"
 
-/** Lists the bundles beside them, by the files that they were made from. */
+/** The file that lists the bundles by their source files. */
 const MANIFEST = "bundled.json"
 
-/** A bundle, or why there is none. */
-type Line = HostModules.Bundled | { readonly reason: string }
+/** A bundle, or the reason for its absence. */
+type ManifestEntry = HostModules.Bundled | { readonly reason: string }
 
 /**
  * Whether this process runs under the permission model.
@@ -36,16 +35,16 @@ type Line = HostModules.Bundled | { readonly reason: string }
 export const isActive = (): boolean => process.permission !== undefined
 
 /**
- * The modules that were bundled before this process began.
+ * The module host of a process under the permission model. It imports the bundles made before.
  *
  * @category layers
  * @since 0.1.0
  */
 export const bundled = (root: string): Layer.Layer<ModuleHost> => {
   const place = (name: string) => join(root, HostModules.FOLDER, name)
-  let manifest: Promise<Readonly<Record<string, Line>>> | undefined
+  let manifest: Promise<Readonly<Record<string, ManifestEntry>>> | undefined
   const load = async (file: string) => {
-    manifest ??= readFile(place(MANIFEST), "utf8").then((text) => JSON.parse(text) as Readonly<Record<string, Line>>)
+    manifest ??= readFile(place(MANIFEST), "utf8").then((text) => JSON.parse(text) as Readonly<Record<string, ManifestEntry>>)
     const line = (await manifest)[file]
     if (line === undefined) throw new ModuleBroken({ file, reason: "it was not there when the modules were bundled. Start again" })
     if ("reason" in line) throw new ModuleBroken({ file, reason: line.reason })
@@ -55,7 +54,10 @@ export const bundled = (root: string): Layer.Layer<ModuleHost> => {
   const recall = async (hash: string, text: string) => {
     const file = `/cas/${hash}`
     const from = place(`${hash}.mjs`)
-    if (!existsSync(from)) throw new ModuleBroken({ file, reason: "its bundle is not in .systole/modules, and under --permission none is made. Look back without --permission" })
+    if (!existsSync(from)) throw new ModuleBroken({
+      file,
+      reason: "its bundle is not in .systole/modules, and under --permission none is made. Look back without --permission"
+    })
     return { file, module: await HostModules.bring(file, from), hash, text, hostImports: [] }
   }
   return Layer.succeed(ModuleHost, {
@@ -66,10 +68,10 @@ export const bundled = (root: string): Layer.Layer<ModuleHost> => {
   })
 }
 
-/** Bundles all modules of a project, and imports none. */
+/** Bundles all modules of a project without importing them. */
 const bundleAll = Effect.fn("Permission.bundleAll")(function*(root: string, sources: Loader.Sources) {
   const hash = yield* Hash
-  const lines: Record<string, Line> = {}
+  const lines: Record<string, ManifestEntry> = {}
   const host = ModuleHost.of({
     files: (folder) => HostModules.attempt(folder, () => HostModules.list(join(root, folder))),
     load: (file) =>
@@ -90,7 +92,8 @@ const bundleAll = Effect.fn("Permission.bundleAll")(function*(root: string, sour
 /**
  * Replaces this process by the same command under the permission model.
  *
- * It may read the project, the packages and the data, and write the data; it starts no program and no thread.
+ * The new process may read the project, the packages and the data folder, and write the data folder. It may start no
+ * program and no thread.
  *
  * @category combinators
  * @since 0.1.0
@@ -108,7 +111,7 @@ export const enter = Effect.fn("Permission.enter")(function*(root: string, confi
   process.execve!(process.execPath, [process.execPath, ...process.execArgv, ...args, ...process.argv.slice(1)], environment)
 })
 
-/** The packages that a folder's modules import: the folders called `node_modules` above it, and the package that it belongs to. */
+/** The folders that imports from `folder` may read: each `node_modules` above it, and its own package. */
 const packages = (folder: string): ReadonlyArray<string> => {
   const found: Array<string> = []
   let own: string | undefined

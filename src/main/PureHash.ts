@@ -1,5 +1,5 @@
 /**
- * SHA-256 in pure TypeScript, for hosts without a synchronous one of their own.
+ * SHA-256 in pure TypeScript, for hosts without a synchronous implementation.
  *
  * @module
  */

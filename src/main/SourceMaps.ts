@@ -1,21 +1,20 @@
 /**
- * Source maps: the places in a project's files that stacks stand for.
+ * Source maps: translates stack traces of bundles to places in the project's files.
  *
- * Hosts run the bundles under `.systole/modules`, so stacks name these. Each
- * bundle has its map beside it, and the places are looked up here, because hosts
- * differ in the maps that they take into account.
+ * Hosts run the bundles below `.systole/modules`, so stacks contain their paths. Each bundle has its map beside it.
+ * The maps are applied here, because hosts differ in their support of source maps.
  *
  * @module
  */
 import { readFileSync } from "node:fs"
 
-/** The end of a place in a bundle, as stacks of all hosts name it. It begins with fixed text, so a search takes time of the stack's length. */
+/** The end of a bundle's place in a stack. It begins with fixed text, so that a search is linear in the length of the stack. */
 const end = /[\\/]\.systole[\\/]modules[\\/][0-9a-f]+\.mjs:(\d+):(\d+)/g
 
-/** Most characters of the path before it. */
+/** The maximum length of the path before it, in characters. */
 const MAX_PATH = 4096
 
-/** A place in a bundle, and where a stack names it. */
+/** A place in a bundle, with its position in the text of a stack. */
 interface Frame {
   readonly from: number
   readonly to: number
@@ -24,22 +23,24 @@ interface Frame {
   readonly column: number
 }
 
-/** The places in bundles that a stack names. A message may be part of the stack, and hold any text. */
+/** The places in bundles that a stack contains. The stack may include a message with arbitrary text. */
 const frames = function*(stack: string): Generator<Frame> {
   let last = 0
   for (const { 0: found, 1: line, 2: column, index } of stack.matchAll(end)) {
     const to = index + found.length
     let from = index
     const first = Math.max(last, index - MAX_PATH)
-    while (from > first && !/[\s()]/.test(stack[from - 1]!)) from--
+    while (from > first && !/[\s()]/.test(stack.charAt(from - 1))) from--
     const file = stack.slice(from, to - `:${line}:${column}`.length).replace(/^file:\/\//, "")
     yield { from, to, file, line: Number(line), column: Number(column) }
     last = to
   }
 }
 
-/** Maps that are kept at hand, and the most that are. */
+/** The cached maps, by bundle. */
 const known = new Map<string, SourceMap | undefined>()
+
+/** The maximum number of cached maps. */
 const MAX_KNOWN = 100
 
 interface SourceMap {
@@ -48,7 +49,7 @@ interface SourceMap {
 }
 
 /**
- * The stack of an error, with files of the project in place of bundles; `undefined` for an error without a stack.
+ * The stack of an error, with places in the project instead of bundles; `undefined` for an error without a stack.
  *
  * @category getters
  * @since 0.1.0
@@ -66,7 +67,7 @@ export const stack = (thrown: unknown): string | undefined => {
 }
 
 /**
- * The first place in the project's files that the stack of an error names: `enzymes/greet.ts:12:7`.
+ * The first place in the project's files in the stack of an error, such as `enzymes/greet.ts:12:7`.
  *
  * @category getters
  * @since 0.1.0
@@ -79,7 +80,7 @@ export const place = (thrown: unknown): string | undefined => {
   return undefined
 }
 
-/** A thrown value may be of any kind, and a look at it may throw again. */
+/** The stack of a thrown value. The value may have any type, and its getters may throw. */
 const stackOf = (thrown: unknown): string | undefined => {
   try {
     const { stack } = thrown as { readonly stack?: unknown }
@@ -101,13 +102,13 @@ const mapOf = (file: string): SourceMap | undefined => {
   try {
     map = JSON.parse(readFileSync(`${decodeURI(file)}.map`, "utf8")) as SourceMap
   } catch {
-    // A module that was brought back from content has no map.
+    // A module imported from history has no map.
   }
   known.set(file, map)
   return map
 }
 
-/** The place of the last segment of a line that begins at a column or before it. Lines and columns of stacks count from 1. */
+/** The original place of the last segment at or before a column. Lines and columns of stacks count from 1. */
 const lookUp = ({ mappings, sources }: SourceMap, line: number, column: number): string | undefined => {
   const at = { source: 0, line: 0, column: 0 }
   let found: string | undefined
@@ -128,7 +129,7 @@ const lookUp = ({ mappings, sources }: SourceMap, line: number, column: number):
 
 const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
-/** The numbers of a segment: five bits a digit, the lowest first, of which the first is the sign. */
+/** Decodes a base64 VLQ segment: five bits per digit, lowest first. The lowest bit is the sign. */
 const numbers = (segment: string): ReadonlyArray<number> => {
   const found: Array<number> = []
   let value = 0

@@ -1,9 +1,8 @@
 /**
- * The watchdog's thread: it goes on looking while the thread of the runs never
- * comes back.
+ * The thread of the watchdog, which keeps running while a run blocks the main thread.
  *
- * Nothing here may wait for that thread: lines go to standard error by the file
- * descriptor, and marks are written synchronously.
+ * It must never wait for the main thread. It writes to standard error by file descriptor, and writes marks
+ * synchronously.
  *
  * @module
  */
@@ -12,7 +11,7 @@ import process from "node:process"
 import { workerData } from "node:worker_threads"
 import * as Board from "../kernel/watchdog/Board.ts"
 import { Guard, type Limits, LOOK_MILLIS } from "./Guard.ts"
-import * as Marks from "./Marks.ts"
+import * as WatchdogFiles from "./WatchdogFiles.ts"
 
 /** The input of the thread. */
 export interface Data extends Limits {
@@ -24,14 +23,14 @@ const { folder, memory, ...limits } = workerData as Data
 const board = new Board.Board(memory)
 const guard = new Guard(board, limits)
 
-/** Standard error may be a pipe that is closed or full; the process ends all the same. */
-const tell = (line: string): void => attempt(() => writeSync(2, `${line}\n`))
+/** Prints a line. Standard error may be a closed or full pipe, which must not stop the watchdog. */
+const print = (line: string): void => attempt(() => writeSync(2, `${line}\n`))
 
 const attempt = (act: () => void): void => {
   try {
     act()
   } catch {
-    // The thread that could report it never returns.
+    // The thread that could report the error is blocked.
   }
 }
 
@@ -43,21 +42,22 @@ const named = ({ beat, enzyme, event, node, space }: Board.Run): string => {
 const look = (): void => {
   const { end, late } = guard.look(performance.now())
   for (const run of late) {
-    const next = board.isDebugged ? "a debugger may hold it, so nothing is ended" : `the process ends in ${limits.stuckMillis} ms unless it returns`
-    tell(`${named(run)} is over its limit of ${run.limitMs} ms, and ${next}`)
+    const next =
+      board.isDebugged ? "a debugger may hold it, so nothing is ended" : `the process ends in ${limits.stuckMillis} ms unless it returns`
+    print(`${named(run)} is over its limit of ${run.limitMs} ms, and ${next}`)
   }
   if (end === undefined) return
   for (const run of end) {
-    tell(`${named(run)} is noted, and the process ends`)
-    // Without the mark, on a full disk, the next opening is on probation all the same.
-    attempt(() => Marks.write(folder, run.space, Board.marked(run, Marks.read(folder, run.space))))
+    print(`${named(run)} is noted, and the process ends`)
+    // If the mark cannot be written, the next opening is still on probation.
+    attempt(() => WatchdogFiles.write(folder, run.space, Board.marked(run, WatchdogFiles.read(folder, run.space))))
   }
-  if (end.length === 0) tell("sev:crit run/stuck: the process was told to stop and did not in time, so it ends")
+  if (end.length === 0) print("sev:crit run/stuck: the process was told to stop and did not in time, so it ends")
   process.kill(process.pid, "SIGKILL")
 }
 
 setInterval(look, LOOK_MILLIS)
 
-// Deno tells all threads of a signal; elsewhere the thread of the runs says that it came.
+// Deno delivers a signal to all threads. On other hosts the main thread sets the flag on the board.
 const { Deno } = globalThis as { readonly Deno?: { readonly addSignalListener: (signal: string, heard: () => void) => void } }
 Deno?.addSignalListener("SIGTERM", () => board.stop())

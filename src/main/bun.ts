@@ -6,9 +6,9 @@
 import { setImmediate } from "node:timers"
 import type { Fetch } from "../cli/Host.ts"
 import type * as Main from "./Main.ts"
-import * as Rest from "./Rest.ts"
+import * as IdleCollector from "./IdleCollector.ts"
 
-/** As much of Bun as is used here. */
+/** The used part of Bun's API. */
 declare const Bun: {
   readonly gc: (synchronous: boolean) => number
   readonly serve: (options: {
@@ -21,15 +21,19 @@ declare const Bun: {
 }
 
 /**
- * What Bun gives: its own server, and the turn of its loop.
+ * The platform of Bun: its HTTP server and its event loop.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const platform: Main.Platform = {
-  turn: Rest.resting({ turn: (run) => void setImmediate(run), later: Rest.later, collect: async () => void Bun.gc(true) }),
+  turn: IdleCollector.collectWhenIdle({
+    turn: (run) => void setImmediate(run),
+    later: IdleCollector.later,
+    collect: async () => void Bun.gc(true)
+  }),
   serve: async (fetch, { host, port }) => {
-    // Longer than any answer may take; the bodies are measured by the ingress.
+    // The time-out exceeds every answer, and the ingress limits the size of bodies.
     const server = Bun.serve({ fetch, hostname: host, port, idleTimeout: 120, maxRequestBodySize: Number.MAX_SAFE_INTEGER })
     return {
       port: server.port ?? port,

@@ -7,29 +7,37 @@ import { setImmediate } from "node:timers"
 import type { Fetch } from "../cli/Host.ts"
 import type { Turn } from "../kernel/model/Pacemaker.ts"
 import type * as Main from "./Main.ts"
-import * as Rest from "./Rest.ts"
+import * as IdleCollector from "./IdleCollector.ts"
 
-/** As much of Deno as is used here. */
+/** The used part of Deno's API. */
 declare const Deno: {
   readonly serve: (
     options: { readonly hostname: string; readonly port: number; readonly onListen: () => void },
     handler: Fetch
   ) => { readonly addr: { readonly port: number }; readonly shutdown: () => Promise<void> }
-  readonly permissions: { readonly querySync: (permission: { readonly name: "ffi" }) => { readonly state: "granted" | "prompt" | "denied" } }
+  readonly permissions: {
+    readonly querySync: (permission: { readonly name: "ffi" }) => { readonly state: "granted" | "prompt" | "denied" }
+  }
   readonly dlopen: (
     library: string,
     symbols: { readonly malloc_trim: { readonly parameters: readonly ["usize"]; readonly result: "i32" } }
   ) => { readonly symbols: { readonly malloc_trim: (kept: bigint) => number }; readonly close: () => void }
 }
 
-const nothing = new Uint8Array(0)
-
-/** Between immediates Deno's loop does not look at its sockets, but where it waits for another thread it does. A digest is the least that another thread does. */
-const turn: Turn = (run, again) => again === true ? void crypto.subtle.digest("SHA-256", nothing).then(run, run) : void setImmediate(run)
+const empty = new Uint8Array(0)
 
 /**
- * Has glibc give back what native code freed: its arenas keep that for each thread, tens of MiB after a load. Nobody is
- * asked for the permission, and where there is no glibc, nothing is to be done.
+ * A turn of Deno's event loop.
+ *
+ * Deno does not poll its sockets between immediates, but does so while it waits for another thread. A digest is the
+ * cheapest work for another thread.
+ */
+const turn: Turn = (run, again) => again === true ? void crypto.subtle.digest("SHA-256", empty).then(run, run) : void setImmediate(run)
+
+/**
+ * Returns the free memory of glibc's arenas to the system, which is tens of MiB after a load.
+ *
+ * It never prompts for the permission, and does nothing without glibc.
  */
 const trim = (): void => {
   if (Deno.permissions.querySync({ name: "ffi" }).state !== "granted") return
@@ -45,26 +53,26 @@ const trim = (): void => {
 
 const collect = async (): Promise<void> => {
   try {
-    await Rest.collectV8()
+    await IdleCollector.collectV8()
   } finally {
     trim()
   }
 }
 
 /**
- * What Deno gives: its own server, and the turn of its loop.
+ * The platform of Deno: its HTTP server and its event loop.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const platform: Main.Platform = {
-  turn: Rest.resting({ turn, later: Rest.later, collect }),
+  turn: IdleCollector.collectWhenIdle({ turn, later: IdleCollector.later, collect }),
   serve: async (fetch, { host, port }) => {
     const server = Deno.serve({ hostname: host, port, onListen: () => undefined }, (request) => fetch(request))
     return {
       port: server.addr.port,
       close: () => server.shutdown(),
-      // A server that is shutting down cannot be aborted as well: what it still holds ends with the process.
+      // Deno cannot abort a server during its shutdown. The open connections end with the process.
       drop: () => undefined
     }
   }

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The command `systole`: checks the host before anything is imported that needs a newer one.
+ * The entry point of the command `systole`. It checks the version of the host before it imports other modules.
  *
  * @module
  */

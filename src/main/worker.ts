@@ -1,9 +1,8 @@
 /**
- * The runtime on hosts that give nothing but `fetch`: Cloudflare Workers and their like.
+ * The runtime on hosts with a `fetch` handler only, such as Cloudflare Workers.
  *
- * Modules come from a literal manifest, and the spaces live in memory, for as
- * long as the isolate or the durable object that opened them. Nothing here
- * needs a module of any host.
+ * Modules come from a literal manifest. The spaces live in memory, as long as the isolate or the durable object that
+ * opened them. No module of a host is imported.
  *
  * @module
  */
@@ -25,17 +24,20 @@ import * as ManifestModules from "./ManifestModules.ts"
 import * as PureHash from "./PureHash.ts"
 import * as Runtime from "./Runtime.ts"
 
-/** What a worker is made of. */
+/** The modules and the configuration of a worker. */
 export interface Parts {
   readonly manifest: ManifestModules.Manifest
-  /** As in `systole.config.ts`; persistence is memory whatever it says. */
+  /** The configuration, as in `systole.config.ts`. The setting `persistence` is ignored: spaces live in memory. */
   readonly config?: Config.Definition
-  /** Says that whoever finds the worker may use it. Without it the configuration has to have a token. */
+  /** Allows unauthenticated access. Without it, the configuration must contain a token. */
   readonly public?: true
 }
 
 /**
- * A worker's handler. The runtime opens with the first request, because hosts allow no work before it; where it cannot, the next request tries again.
+ * Creates the handler of a worker.
+ *
+ * The runtime opens with the first request, because hosts allow no work before. If that fails, the next request tries
+ * again.
  *
  * @category constructors
  * @since 0.1.0
@@ -54,22 +56,26 @@ export const make = (parts: Parts): { readonly fetch: (request: Request) => Prom
   }
 }
 
-/** Tells what goes wrong in one line. */
+/** Prints each failure on one line. */
 const reporter = new Reporter((told) => console.error(line(told)))
 
 const open = Effect.fnUntraced(function*({ config: definition, manifest, public: isPublic }: Parts) {
   const config = yield* Config.decode(definition)
   if (config.token === undefined && isPublic !== true) {
-    return yield* new Config.InvalidConfig({ reason: "a worker can be reached by everybody, and there is no token. Set config.token, or say public: true" })
+    return yield* new Config.InvalidConfig({
+      reason: "a worker can be reached by everybody, and there is no token. Set config.token, or say public: true"
+    })
   }
-  const found = yield* Loader.load({ enzymes: config.enzymes, plugins: config.plugins, required: [], millis: config.kernel.limits.moduleMillis }).pipe(
+  const found = yield* Loader.load(
+    { enzymes: config.enzymes, plugins: config.plugins, required: [], millis: config.kernel.limits.moduleMillis }
+  ).pipe(
     Effect.provide(ManifestModules.layer(manifest))
   )
-  // A timer belongs to the request that armed it and ends with that, while a microtask runs whichever request is at work.
+  // A timer is cancelled with the request that armed it. A microtask runs in any request.
   const pacemaker = HostPacemaker.layer((run) => queueMicrotask(run))
   const context = yield* Runtime.layer(config, Layer.merge(MemoryStore.layer, pacemaker)).pipe(
     Layer.provideMerge([PureHash.layer, Layer.succeed(CurrentReporter, reporter)]),
-    // The host ends an isolate without a word, so this scope is never closed.
+    // The host ends an isolate without notice, so this scope is never closed.
     Layer.buildWithScope(yield* Scope.make())
   )
   yield* Loader.register(found).pipe(Effect.provideContext(context))

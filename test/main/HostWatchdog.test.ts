@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Reporter } from "../../src/diagnostic/Reporter.ts"
 import * as HostWatchdog from "../../src/main/HostWatchdog.ts"
-import * as Marks from "../../src/main/Marks.ts"
+import * as WatchdogFiles from "../../src/main/WatchdogFiles.ts"
 
 const mark = { beat: 3, enzyme: "loop", event: "2.0.0" }
 
@@ -16,21 +16,21 @@ describe("What is noted beside the stores", () => {
         Effect.sync(() => mkdtempSync(join(tmpdir(), "systole-watch-"))),
         (folder) => Effect.sync(() => rmSync(folder, { recursive: true }))
       )
-      const folder = Marks.folderOf(data)
-      Marks.begins(folder, "shop", 17)
-      Marks.write(folder, "shop", [mark])
+      const folder = WatchdogFiles.folderOf(data)
+      WatchdogFiles.begins(folder, "shop", 17)
+      WatchdogFiles.write(folder, "shop", [mark])
       yield* Effect.scoped(Effect.gen(function*() {
         const watchdog = yield* HostWatchdog.make({ data, reporter: new Reporter(() => {}), stuckMillis: 1000, stopMillis: 1000 })
         assert.deepStrictEqual(watchdog.left("shop"), { began: 17, marks: [mark] })
         assert.deepStrictEqual(watchdog.left("other"), { began: undefined, marks: [] })
         watchdog.note("shop", [])
         assert.deepStrictEqual(watchdog.left("shop"), { began: 17, marks: [] })
-        assert.deepStrictEqual(Marks.read(folder, "shop"), [])
+        assert.deepStrictEqual(WatchdogFiles.read(folder, "shop"), [])
         watchdog.note("shop", [mark])
         watchdog.closed("shop")
         assert.deepStrictEqual(watchdog.left("shop"), { began: undefined, marks: [mark] })
       }))
-      assert.deepStrictEqual(Marks.left(folder).get("shop"), { began: undefined, marks: [mark] }, "the end was clean")
+      assert.deepStrictEqual(WatchdogFiles.left(folder).get("shop"), { began: undefined, marks: [mark] }, "the end was clean")
       assert.isFalse(existsSync(join(folder, "begun.log")))
     }))
 })

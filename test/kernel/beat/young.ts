@@ -13,7 +13,7 @@ import { Computation, defaults, Enzyme, Kernel, KernelSettings, Registry } from 
 import sqlite from "../../../plugins/sqlite.ts"
 import * as HostPacemaker from "../../../src/main/HostPacemaker.ts"
 import { platform } from "../../../src/main/node.ts"
-import { collectV8 } from "../../../src/main/Rest.ts"
+import { collectV8 } from "../../../src/main/IdleCollector.ts"
 import * as HashLayer from "../../support/HashLayer.ts"
 
 /** Signals before anything is measured, signals that are measured, how many of them come at once, and for how many targets. */

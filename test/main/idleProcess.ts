@@ -1,12 +1,12 @@
 /**
- * `resting.ts KIND` loads its host with `objects` of the engine, or with `native` memory of which a little stays in use,
+ * `idleProcess.ts KIND` loads its host with `objects` of the engine, or with `native` memory of which a little stays in use,
  * lets it rest, and prints how much memory was resident before and after, in MiB.
  *
  * @module
  */
 import process from "node:process"
 import type { Platform } from "../../src/main/Main.ts"
-import { REST_MILLIS, REST_TURNS } from "../../src/main/Rest.ts"
+import { IDLE_MILLIS, MIN_TURNS } from "../../src/main/IdleCollector.ts"
 
 const platform = async (): Promise<Platform> =>
   "Bun" in globalThis
@@ -28,7 +28,7 @@ const { each, gap, make } = kinds[process.argv[2] as keyof typeof kinds]
 /** Works, and keeps what it made until it is over: how far an engine collects amid a load is its own affair. */
 const load = async (): Promise<{ readonly peak: number; readonly left: ReadonlyArray<unknown> }> => {
   const kept: Array<unknown> = []
-  for (let left = REST_TURNS; left > 0; left--) {
+  for (let left = MIN_TURNS; left > 0; left--) {
     await new Promise<void>((resolve) => turn(resolve))
     for (let i = 0; i < each; i++) kept.push(make(i))
   }
@@ -37,8 +37,8 @@ const load = async (): Promise<{ readonly peak: number; readonly left: ReadonlyA
 
 const { left, peak: before } = await load()
 let after = before
-for (const end = Date.now() + 5 * REST_MILLIS; after >= 0.75 * before && Date.now() < end;) {
-  await new Promise((resolve) => setTimeout(resolve, REST_MILLIS / 4))
+for (const end = Date.now() + 5 * IDLE_MILLIS; after >= 0.75 * before && Date.now() < end;) {
+  await new Promise((resolve) => setTimeout(resolve, IDLE_MILLIS / 4))
   after = resident()
 }
 console.log(JSON.stringify({ before, after, left: left.length }))

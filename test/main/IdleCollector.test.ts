@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { join } from "node:path"
 import process from "node:process"
-import { REST_MILLIS, REST_TURNS, resting } from "../../src/main/Rest.ts"
+import { IDLE_MILLIS, MIN_TURNS, collectWhenIdle } from "../../src/main/IdleCollector.ts"
 import { command, type Host } from "../scripts/Host.ts"
 import { run } from "../scripts/Process.ts"
 
@@ -13,7 +13,7 @@ const host = (collect: () => Promise<void> = () => Promise.resolve()) => {
   const timers: Array<{ readonly at: number; readonly run: () => void }> = []
   const seen = { collected: 0, turned: 0 }
   let now = 0
-  const turn = resting({
+  const turn = collectWhenIdle({
     turn: (run) => run(),
     later: (run, millis) => void timers.push({ at: now + millis, run }),
     collect: () => {
@@ -36,16 +36,16 @@ const host = (collect: () => Promise<void> = () => Promise.resolve()) => {
   return { seen, timers, work, pass }
 }
 
-describe("Rest", () => {
+describe("IdleCollector", () => {
   it("collects once when nothing turned for as long as it says, and soon after", () => {
     const { pass, seen, timers, work } = host()
-    work(REST_TURNS)
-    assert.strictEqual(seen.turned, REST_TURNS)
-    pass(REST_MILLIS - 1)
+    work(MIN_TURNS)
+    assert.strictEqual(seen.turned, MIN_TURNS)
+    pass(IDLE_MILLIS - 1)
     assert.strictEqual(seen.collected, 0)
-    pass(REST_MILLIS / 10)
+    pass(IDLE_MILLIS / 10)
     assert.strictEqual(seen.collected, 1)
-    pass(10 * REST_MILLIS)
+    pass(10 * IDLE_MILLIS)
     assert.strictEqual(seen.collected, 1)
     assert.deepStrictEqual(timers, [])
   })
@@ -53,8 +53,8 @@ describe("Rest", () => {
   it("waits as long as there is work, and has one timer at most", () => {
     const { pass, seen, timers, work } = host()
     for (let i = 0; i < 10; i++) {
-      work(REST_TURNS)
-      pass(REST_MILLIS * 0.9)
+      work(MIN_TURNS)
+      pass(IDLE_MILLIS * 0.9)
       assert.strictEqual(timers.length, 1)
     }
     assert.strictEqual(seen.collected, 0)
@@ -62,7 +62,7 @@ describe("Rest", () => {
 
   it("hands on whether a turn is another one", () => {
     const asked: Array<boolean | undefined> = []
-    const turn = resting({ turn: (_run, again) => void asked.push(again), later: () => {}, collect: () => Promise.resolve() })
+    const turn = collectWhenIdle({ turn: (_run, again) => void asked.push(again), later: () => {}, collect: () => Promise.resolve() })
     turn(() => {}, true)
     turn(() => {}, false)
     assert.deepStrictEqual(asked, [true, false])
@@ -70,29 +70,29 @@ describe("Rest", () => {
 
   it("leaves little work alone, and adds it up", () => {
     const { pass, seen, work } = host()
-    work(REST_TURNS - 1)
-    pass(2 * REST_MILLIS)
+    work(MIN_TURNS - 1)
+    pass(2 * IDLE_MILLIS)
     assert.strictEqual(seen.collected, 0)
     work(1)
-    pass(REST_MILLIS - 1)
+    pass(IDLE_MILLIS - 1)
     assert.strictEqual(seen.collected, 0)
-    pass(REST_MILLIS)
+    pass(IDLE_MILLIS)
     assert.strictEqual(seen.collected, 1)
     work(1)
-    pass(2 * REST_MILLIS)
+    pass(2 * IDLE_MILLIS)
     assert.strictEqual(seen.collected, 1)
   })
 
   it("does not ask a host again that cannot", async () => {
     const { pass, seen, timers, work } = host(() => Promise.reject(new Error("no inspector")))
-    work(REST_TURNS)
-    pass(2 * REST_MILLIS)
+    work(MIN_TURNS)
+    pass(2 * IDLE_MILLIS)
     await Promise.resolve()
-    work(REST_TURNS)
-    pass(2 * REST_MILLIS)
+    work(MIN_TURNS)
+    pass(2 * IDLE_MILLIS)
     assert.deepStrictEqual(timers, [])
     assert.strictEqual(seen.collected, 1)
-    assert.strictEqual(seen.turned, 2 * REST_TURNS)
+    assert.strictEqual(seen.turned, 2 * MIN_TURNS)
   })
 
   /** A host that is loaded with objects, or with native memory, and then rests. */
@@ -102,7 +102,7 @@ describe("Rest", () => {
     const { after, before } = JSON.parse(output) as { readonly before: number; readonly after: number }
     assert.isBelow(after, 0.75 * before, output)
   }
-  const loaded = (name: Host) => command(name, join(import.meta.dirname, "resting.ts"))
+  const loaded = (name: Host) => command(name, join(import.meta.dirname, "idleProcess.ts"))
 
   for (const name of ["node", "deno", "bun"] satisfies ReadonlyArray<Host>) {
     it(`gives back what a load made ${name} take`, { timeout: 60_000 }, () => givesBack(loaded(name), "objects"))

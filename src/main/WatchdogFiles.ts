@@ -1,15 +1,18 @@
 /**
- * Marks: what was under way when a process ended, in files beside the stores.
+ * The files of the watchdog, which record the runs in progress when a process ended.
  *
- *     <data>/watch/<space>.json   the marks of a space, where it has any
- *     <data>/watch/begun.log      a line for each space that was opened and began to beat in this process: its head, and its name
+ *     <data>/watch/<space>.json   the marks of a space, if it has any
+ *     <data>/watch/begun.log      a line for each space that ran a beat in this process: its head and its name
  *
- * The log is gone after a clean end. It is written once each time that a space is
- * opened, and is not synced: what the end of a process leaves behind outlives it anyway.
+ * A clean end removes the log. One line is appended per opening of a space, without `fsync`: the file outlives the
+ * process anyway, and only the end of the process matters here.
  *
  * @module
  */
-import { appendFileSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from "node:fs"
+import {
+  appendFileSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync,
+  writeSync
+} from "node:fs"
 import { dirname, join } from "node:path"
 import type { Mark } from "../kernel/watchdog/Board.ts"
 import type { Left } from "../kernel/watchdog/Watchdog.ts"
@@ -17,11 +20,11 @@ import type { Left } from "../kernel/watchdog/Watchdog.ts"
 const LOG = "begun.log"
 const EXTENSION = ".json"
 
-/** Where the marks of a data folder lie. */
+/** The watchdog's folder in a data folder. */
 export const folderOf = (data: string): string => join(data, "watch")
 
 /**
- * The marks that the process before left, space by space.
+ * The records of the previous process, by space.
  *
  * @category getters
  * @since 0.1.0
@@ -29,7 +32,9 @@ export const folderOf = (data: string): string => join(data, "watch")
 export const left = (folder: string): Map<string, Left> => {
   const found = new Map<string, Left>()
   for (const file of attempt(() => readdirSync(folder), [])) {
-    if (file.endsWith(EXTENSION)) found.set(file.slice(0, -EXTENSION.length), { marks: read(folder, file.slice(0, -EXTENSION.length)), began: undefined })
+    if (file.endsWith(EXTENSION)) {
+      found.set(file.slice(0, -EXTENSION.length), { marks: read(folder, file.slice(0, -EXTENSION.length)), began: undefined })
+    }
   }
   for (const line of attempt(() => readFileSync(join(folder, LOG), "utf8"), "").split("\n")) {
     const [head, space] = line.split(" ")
@@ -39,19 +44,19 @@ export const left = (folder: string): Map<string, Left> => {
 }
 
 /**
- * Begins the log of this process.
+ * Removes the log of the previous process.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const clear = (folder: string): void => rmSync(join(folder, LOG), { force: true })
 
-/** Notes that a space begins to beat. */
+/** Appends a space to the log, with its head before its first beat. */
 export const begins = (folder: string, space: string, head: number): void => {
   if (prepare(folder)) appendFileSync(join(folder, LOG), `${head} ${space}\n`)
 }
 
-/** Writes the log anew: of each space the head on which it began. */
+/** Rewrites the log from the head of each space before its first beat. */
 export const begun = (folder: string, heads: ReadonlyMap<string, number>): void => {
   const whole = join(folder, `${LOG}.new`)
   writeFileSync(whole, Array.from(heads, ([space, head]) => `${head} ${space}\n`).join(""))
@@ -68,7 +73,7 @@ export const read = (folder: string, space: string): ReadonlyArray<Mark> =>
   attempt(() => (JSON.parse(readFileSync(place(folder, space), "utf8")) as { readonly marks: ReadonlyArray<Mark> }).marks, [])
 
 /**
- * Puts marks in the place of those that a space has, durably; none takes them away.
+ * Replaces the marks of a space durably. An empty list removes the file.
  *
  * @category combinators
  * @since 0.1.0
@@ -88,7 +93,7 @@ export const write = (folder: string, space: string, marks: ReadonlyArray<Mark>)
   renameSync(draft, file)
 }
 
-/** Makes the folder beside the stores; without a folder of stores no space outlives the process. */
+/** Creates the folder. Without a data folder, no space outlives the process, and no record is needed. */
 const prepare = (folder: string): boolean => {
   const isKept = existsSync(dirname(folder))
   if (isKept) mkdirSync(folder, { recursive: true, mode: 0o700 })
@@ -97,7 +102,7 @@ const prepare = (folder: string): boolean => {
 
 const place = (folder: string, space: string): string => join(folder, space + EXTENSION)
 
-/** A file that is absent or damaged says nothing. */
+/** Reads a file; an absent or damaged file counts as empty. */
 const attempt = <A>(look: () => A, otherwise: A): A => {
   try {
     return look()

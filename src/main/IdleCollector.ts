@@ -1,0 +1,93 @@
+/**
+ * Collects garbage when the runtime becomes idle after a load.
+ *
+ * JavaScript engines grow their heap under load and shrink it under memory pressure only, which a process among others
+ * rarely sees. An idle runtime can afford the pause of one full collection (50 to 100 ms).
+ * The collection also discards optimized code, so the next load is slower for one or two seconds. A short pause in the
+ * load therefore does not count as idle.
+ *
+ * @module
+ */
+import { setTimeout } from "node:timers"
+import type { Turn } from "../kernel/model/Pacemaker.ts"
+
+/** The time without a turn after which the runtime counts as idle, in milliseconds. */
+export const IDLE_MILLIS = 4000
+
+/** The interval of the idle check, in milliseconds. The collection may be late by this much. */
+const LOOK_MILLIS = 250
+
+/** The minimum number of turns before a collection. Fewer turns leave little garbage. */
+export const MIN_TURNS = 100
+
+/** The functions of the host that the collector uses. */
+export interface HostCollector {
+  readonly turn: Turn
+  /** Calls `run` after a delay without keeping the process alive. */
+  readonly later: (run: () => void, millis: number) => void
+  /** Runs a full garbage collection and returns the memory to the system. */
+  readonly collect: () => Promise<void>
+}
+
+/**
+ * Wraps the `turn` of the host. It collects after at least {@link MIN_TURNS} turns, followed by {@link IDLE_MILLIS}
+ * without one. After a failed collection it does not collect again.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const collectWhenIdle = ({ collect, later, turn }: HostCollector): HostCollector["turn"] => {
+  let turns = 0
+  let seen = 0
+  let still = 0
+  let watched = false
+  let able = true
+  const look = (): void => {
+    still = turns === seen ? still + LOOK_MILLIS : 0
+    if (still < IDLE_MILLIS) return watch()
+    watched = false
+    if (turns < MIN_TURNS) return
+    turns = 0
+    collect().catch(() => {
+      able = false
+    })
+  }
+  const watch = (): void => {
+    seen = turns
+    later(look, LOOK_MILLIS)
+  }
+  return (run, again) => {
+    turns++
+    if (!watched && able) {
+      watched = true
+      still = 0
+      watch()
+    }
+    turn(run, again)
+  }
+}
+
+/**
+ * A timer that does not keep the process alive.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const later: HostCollector["later"] = (run, millis) => void setTimeout(run, millis).unref()
+
+/**
+ * Runs a full collection of V8 through the inspector, for hosts without a direct function.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const collectV8 = async (): Promise<void> => {
+  const { Session } = await import("node:inspector/promises")
+  const session = new Session()
+  session.connect()
+  try {
+    await session.post("HeapProfiler.collectGarbage")
+  } finally {
+    session.disconnect()
+  }
+}
