@@ -1,14 +1,14 @@
 /**
- * Takes in what the mailroom staged for flows: starts instances that are asked
- * for in `inst_start`, and does to instances and their rendezvous what is asked
- * for in `inst_ctrl`. The request then says what came of it: where a start is
- * refused, also by which `code`.
+ * The first-party enzyme that processes the flow requests of the mailroom.
+ *
+ * A request in `inst_start` starts an instance. A request in `inst_ctrl` controls an instance or a rendezvous.
+ * The enzyme writes the `outcome` into the request, and a `code` if the start is refused.
  *
  * @module
  */
 import { Enzyme, type FlowBudget, type Transaction } from "systole"
 
-/** What a request can say. */
+/** The fields of a request. */
 interface Request extends FlowBudget {
   readonly flow?: string
   readonly inst?: string
@@ -20,7 +20,7 @@ interface Request extends FlowBudget {
   readonly telemetry?: Readonly<Record<string, unknown>>
 }
 
-/** What each action does; whether it could. */
+/** The control actions. Each returns whether it was applied. */
 const actions: Readonly<Record<string, (tx: Transaction, request: Request) => boolean>> = {
   pause: (tx, { inst = "" }) => tx.flow.pause(inst),
   resume: (tx, { inst = "" }) => tx.flow.resume(inst),
@@ -31,7 +31,7 @@ const actions: Readonly<Record<string, (tx: Transaction, request: Request) => bo
   rv_report: (tx, { key = "", telemetry = {} }) => tx.rv.report(key, telemetry)
 }
 
-/** What came of a request. */
+/** The result of a request. */
 interface Answer {
   readonly outcome: string
   readonly code?: string
@@ -56,9 +56,10 @@ export default Enzyme.make({
   writes: ["/data/flow/inbox/*/*"],
   run: (tx, { target = "" }) => {
     const request = tx.get(target) as unknown as (Request & { readonly outcome?: string }) | undefined
-    // One that was taken in is not taken in again, however often it is told of.
+    // A processed request is not processed again by a repeated signal.
     if (request?.outcome !== "pending") return request?.outcome
-    const answer = answerTo(tx, target.split("/")[4]!, request)
+    const [, , , , bucket = ""] = target.split("/")
+    const answer = answerTo(tx, bucket, request)
     for (const [field, value] of Object.entries(answer)) tx.set(`${target}#/${field}`, value)
     return answer.outcome
   }

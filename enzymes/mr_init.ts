@@ -1,6 +1,6 @@
 /**
- * Begins the mailroom in a space: a lobby and an inbox for each bucket that the
- * catalogue under `/sys/err_cat` names.
+ * The first-party enzyme that creates the mailroom of a space: a lobby and an inbox for each bucket of the catalogue
+ * below `/sys/err_cat`.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Routes what was put into the lobby to the inbox of its layer, before anyone
- * takes it in there.
+ * The first-party enzyme that moves a request from the lobby to the inbox of its namespace. It runs before the enzymes
+ * that process the request.
  *
  * @module
  */

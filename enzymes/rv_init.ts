@@ -1,12 +1,12 @@
 /**
- * Begins the ledger of rendezvous in a space, and the cells that say what a
- * profile's entries begin with. A ledger that is there stays as it is.
+ * The first-party enzyme that creates the rendezvous ledger of a space and the default values of each profile.
+ * Existing cells are kept.
  *
  * @module
  */
 import { Enzyme } from "systole"
 
-/** What the profiles begin with, until somebody writes something else there. */
+/** The initial values of the cells `/defaults/<profile>`, which a project may overwrite. */
 const defaults: Readonly<Record<string, object>> = {
   "rv-fixed": { on_miss: "timeout", kill_mode: "none" },
   "rv-epoch": { on_miss: "timeout", kill_mode: "none", epoch_k: "1" },

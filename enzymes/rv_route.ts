@@ -1,7 +1,8 @@
 /**
- * Takes completions that come as signals, `/CEP:sig_rv/<key>` or the entry's
- * signal path with the telemetry as payload, into the ledger, which mirrors each
- * to the inbox of flows.
+ * The first-party enzyme that reports completions of rendezvous that arrive as signals.
+ *
+ * The signal is `/CEP:sig_rv/<key>` or the signal path of the entry, with the telemetry as payload. The ledger copies
+ * each completion to the inbox of flows.
  *
  * @module
  */
@@ -10,8 +11,8 @@ import { Enzyme } from "systole"
 export default Enzyme.make({
   name: "rv_route",
   query: "/CEP:sig_rv/:key",
-  run: (tx, event) => {
-    const key = tx.rv.keyOf(event.signal!)
-    return key !== undefined && tx.rv.report(key, (event.payload ?? {}) as Readonly<Record<string, unknown>>)
+  run: (tx, { payload, signal }) => {
+    const key = signal === undefined ? undefined : tx.rv.keyOf(signal)
+    return key !== undefined && tx.rv.report(key, (payload ?? {}) as Readonly<Record<string, unknown>>)
   }
 })

@@ -1,6 +1,5 @@
 /**
- * How the runtime serves this example: its own enzymes and those that come with
- * the runtime.
+ * The configuration of this example: its own enzymes and the first-party ones.
  *
  * @module
  */

@@ -1,28 +1,28 @@
 /**
- * What the shop keeps, and what it derives from that.
+ * The cells of the shop: stored documents, and documents derived from them.
  *
  * @module
  */
 import * as Schema from "effect/Schema"
 import type { Transaction } from "systole"
 
-/** Kept: `/data/products/<item>`, with all that was ever received of it. */
+/** The stored cell `/data/products/<item>`. `received` is the total count received so far. */
 export type Product = {
   readonly price: number
   readonly received: number
 }
 
-/** Kept: `/data/orders/<id>`. */
+/** The stored cell `/data/orders/<id>`. */
 export type Order = {
   readonly item: string
   readonly count: number
   readonly price: number
 }
 
-/** Derived: `/data/stock`, what is left of each item. */
+/** The derived cell `/data/stock`: the remaining count of each item. */
 export type Stock = { readonly [item: string]: number }
 
-/** Derived: `/data/dashboard`. */
+/** The derived cell `/data/dashboard`. */
 export type Dashboard = {
   readonly orders: number
   readonly takings: number
@@ -36,5 +36,5 @@ export const Wanted = Schema.Struct({ count: Schema.Natural.pipe(Schema.check(Sc
 export const below = <Kept>(tx: Transaction, id: string): ReadonlyArray<readonly [name: string, kept: Kept]> =>
   tx.list(id).map((name) => [name, tx.get(`${id}/${name}`) as Kept])
 
-/** The last segment of a target: the item that a signal is about. */
+/** The item of a signal: the last segment of its target. */
 export const itemOf = (target: string | undefined): string => target?.split("/").at(-1) ?? ""

@@ -1,8 +1,8 @@
 /**
- * The dashboard: a page that follows `/data/dashboard` for as long as it is open.
+ * The dashboard: a page that follows `/data/dashboard`.
  *
- * The stream says what is derived now, and again after each beat that changes it.
- * A browser that lost it asks again with the last event that it saw.
+ * The stream sends the current value, and each new value after the beat that changed it. A browser that loses the stream
+ * reconnects with the id of its last event.
  *
  * @module
  */

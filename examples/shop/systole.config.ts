@@ -1,5 +1,5 @@
 /**
- * How the runtime serves this example: SQLite as the store, and the dashboard at `/`.
+ * The configuration of this example: SQLite as the store, and the dashboard at `/`.
  *
  * @module
  */

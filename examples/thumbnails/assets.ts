@@ -1,10 +1,10 @@
 /**
- * Assets: the cells in which this example keeps what it knows of an image.
+ * Assets: the cells of this example.
  *
  * An image sent to `/env/fs/projects/p1/img123.jpg` is the asset `img123`:
  *
- *     /data/assets/img123/thumbnail    what `resize_image` made
- *     /data/assets/img123/metadata     what `image_metadata` read
+ *     /data/assets/img123/thumbnail    written by `resize_image`
+ *     /data/assets/img123/metadata     written by `image_metadata`
  *     /data/index/assets               every asset, for the gallery
  *
  * @module
@@ -26,7 +26,7 @@ const Size = Schema.Natural
 const Address = Schema.String.pipe(Schema.check(Schema.isPattern(/^\/cas\/[0-9a-f]{64}$/)))
 
 /**
- * What a signal about an image carries: the digest under which its bytes are kept.
+ * The payload of a signal about an image: the digest of its content.
  *
  * @category schemas
  * @since 0.1.0
@@ -36,7 +36,7 @@ export const ImagePayload = Schema.Struct({
 })
 
 /**
- * What a signal about an image carries.
+ * The payload of a signal about an image.
  *
  * @category models
  * @since 0.1.0
@@ -75,7 +75,7 @@ export const Metadata = Schema.Struct({
 })
 
 /**
- * One asset of the index. What only `/signals/image/thumbnail` was sent for has no metadata, and the reverse.
+ * An asset in the index. A part is absent if its signal was not sent.
  *
  * @category schemas
  * @since 0.1.0
@@ -86,7 +86,7 @@ export const Asset = Schema.Struct({
 })
 
 /**
- * One asset of the index.
+ * An asset in the index.
  *
  * @category models
  * @since 0.1.0
@@ -102,7 +102,7 @@ export type Asset = typeof Asset.Type
 export const Index = Schema.Record(Schema.String, Asset)
 
 /**
- * A signal about an image says neither by its target nor otherwise which image it means.
+ * A signal about an image has no target.
  *
  * @category errors
  * @since 0.1.0
@@ -110,12 +110,13 @@ export const Index = Schema.Record(Schema.String, Asset)
 export class NoTarget extends Schema.TaggedError<NoTarget>()("NoTarget", { signal: Schema.String }) {
   readonly code = "asset/no-target"
   override get message() {
-    return `The signal ${this.signal} has no target, so there is no asset to name. Send it with a target such as /env/fs/projects/p1/img123.jpg`
+    return `The signal ${this.signal} has no target, so there is no asset to name. Send it with a target such as ` +
+      "/env/fs/projects/p1/img123.jpg"
   }
 }
 
 /**
- * The bytes that a signal names are not in this space.
+ * The space does not contain the content of a signal.
  *
  * @category errors
  * @since 0.1.0
@@ -123,11 +124,12 @@ export class NoTarget extends Schema.TaggedError<NoTarget>()("NoTarget", { signa
 export class NoContent extends Schema.TaggedError<NoContent>()("NoContent", { target: Schema.String, address: Schema.String }) {
   readonly code = "asset/no-content"
   override get message() {
-    return `The image for ${this.target} is not there: ${this.address} holds nothing. Put its bytes into this space's blobs first, then send the signal again`
+    return `The image for ${this.target} is not there: ${this.address} holds nothing. Put its bytes into this space's blobs first, then ` +
+      "send the signal again"
   }
 }
 
-/** An image, and the asset that it becomes. */
+/** An image, and the cell of its asset. */
 export interface Image extends Source {
   readonly target: string
   readonly address: string
@@ -135,7 +137,7 @@ export interface Image extends Source {
 }
 
 /**
- * The image that a signal is about.
+ * Loads the image of a signal.
  *
  * @throws NoTarget
  * @throws NoContent
@@ -151,5 +153,5 @@ export const load = (tx: Transaction, event: Event<ImagePayload>): Image => {
   return { target, address, bytes, asset: `/data/assets/${nameOf(target)}`, name: `The image for ${target} (${address})` }
 }
 
-/** The last name of the target without its ending: `img123` of `/env/fs/projects/p1/img123.jpg`. */
+/** The last name of the target without its extension: `img123` of `/env/fs/projects/p1/img123.jpg`. */
 const nameOf = (target: string): string => target.slice(target.lastIndexOf("/") + 1).replace(/(?<=.)\.[^.]*$/, "")

@@ -1,22 +1,21 @@
 /**
- * EXIF: what a camera wrote down with the picture.
+ * EXIF: the metadata that a camera stores in an image.
  *
- * Only the fields that the gallery shows are read, each at most once and each of
- * bounded length, so a block that points at itself or claims a billion values
- * costs no more than an honest one.
+ * Only the fields of the gallery are read, each at most once and with bounded length. A block with cyclic references or
+ * false counts therefore costs no more than a valid one.
  *
  * @module
  */
 import * as Schema from "effect/Schema"
 
-/** Most fields of one directory that are looked at. */
+/** The maximum number of fields read of one directory. */
 const MAX_FIELDS = 512
 
-/** Most characters of one text. */
+/** The maximum length of a text, in characters. */
 const MAX_TEXT = 128
 
 /**
- * What is known of how a picture was taken. A field that the camera left out is absent.
+ * The EXIF fields of an image. Fields missing in the file are absent.
  *
  * @category schemas
  * @since 0.1.0
@@ -40,7 +39,7 @@ export const Exif = Schema.Struct({
 })
 
 /**
- * What is known of how a picture was taken.
+ * The EXIF fields of an image.
  *
  * @category models
  * @since 0.1.0
@@ -48,7 +47,7 @@ export const Exif = Schema.Struct({
 export type Exif = typeof Exif.Type
 
 /**
- * A block's fields, and how the picture has to be turned: 1 to 8, where 1 is upright.
+ * The fields of a block, and the EXIF orientation of the image: 1 to 8, where 1 is upright.
  *
  * @category models
  * @since 0.1.0
@@ -59,7 +58,7 @@ export interface Reading {
 }
 
 /**
- * The fields of an EXIF block; what is missing or makes no sense in it is left out.
+ * Reads an EXIF block. Missing and invalid fields are omitted.
  *
  * @category constructors
  * @since 0.1.0
@@ -93,10 +92,10 @@ export const read = (block: Uint8Array | undefined): Reading => {
   return { exif: Object.fromEntries(known), orientation: upright ? 1 : orientation }
 }
 
-/** A field's value: a text, or up to four numbers. */
+/** The value of a field: a text, or up to four numbers. */
 type Field = string | ReadonlyArray<number>
 
-/** A block in its byte order; what lies outside it reads as 0. */
+/** A block with its byte order. Reads outside the block return 0. */
 interface Tiff {
   readonly bytes: Uint8Array
   readonly u16: (offset: number) => number
@@ -127,7 +126,7 @@ const directory = (tiff: Tiff, offset: number | undefined): ReadonlyMap<number, 
   return fields
 }
 
-/** Bytes of one value, by the types that are read: text, short, long, rational. */
+/** The size of a value in bytes, by type: text, short, long, rational. */
 const sizes: Readonly<Record<number, number>> = { 2: 1, 3: 2, 4: 4, 5: 8 }
 
 const field = (tiff: Tiff, entry: number): Field | undefined => {
@@ -148,7 +147,7 @@ const field = (tiff: Tiff, entry: number): Field | undefined => {
 // eslint-disable-next-line no-control-regex
 const control = /[\u0000-\u001f\u007f-\u009f]+/g
 
-/** The text up to its first NUL, with control characters as spaces. */
+/** The text up to its first NUL, with control characters replaced by spaces. */
 const decodeText = (bytes: Uint8Array): string => {
   const end = bytes.indexOf(0)
   const decoded = new TextDecoder().decode(end === -1 ? bytes : bytes.subarray(0, end))
@@ -162,7 +161,7 @@ const number = (value: Field | undefined): number | undefined => {
   return Number.isFinite(first) ? first : undefined
 }
 
-/** A camera that does not know a quantity writes 0. */
+/** A positive quantity. Cameras write 0 for an unknown one. */
 const positive = (value: Field | undefined): number | undefined => {
   const found = number(value)
   return found !== undefined && found > 0 ? found : undefined
@@ -177,7 +176,7 @@ const moment = (stamp: string | undefined): string | undefined => {
 const degrees = (value: Field | undefined, side: string | undefined, limit: number): number | undefined => {
   if (typeof value !== "object" || value.length < 3 || side === undefined) return undefined
   const [whole, minutes, seconds] = value as readonly [number, number, number]
-  // To a hundred-thousandth, about a metre: more than that is noise.
+  // Rounded to 0.00001 degrees, about one metre. Further digits are noise.
   const angle = Math.round((whole + minutes / 60 + seconds / 3600) * 100_000) / 100_000
   if (!(angle <= limit)) return undefined
   return side === "S" || side === "W" ? 0 - angle : angle

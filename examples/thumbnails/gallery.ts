@@ -1,8 +1,8 @@
 /**
- * The gallery: the index as a page.
+ * The gallery: the index as an HTML page.
  *
- * The page stands alone: no script, no font, nothing from elsewhere. Whatever
- * comes from a photograph or a file name is escaped.
+ * The page is self-contained: it loads no script, no font and no external resource. All text from images and file names
+ * is escaped.
  *
  * @module
  */
@@ -13,9 +13,9 @@ import type { Exif } from "./exif.ts"
 const decodeIndex = Schema.decodeUnknownSync(Index)
 
 /**
- * The page of a space, from the value of its cell `/data/index/assets`.
+ * Renders the page of a space from the value of its cell `/data/index/assets`.
  *
- * @throws SchemaError where the cell holds something else
+ * @throws SchemaError if the value is invalid
  * @category constructors
  * @since 0.1.0
  */
@@ -28,7 +28,7 @@ export const gallery = (space: string, index: unknown): string => {
 
 const escapes: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;" }
 
-/** Text that can stand in an element or between the quotes of an attribute. */
+/** Escapes a text for an element or a quoted attribute. */
 const escape = (text: string): string => text.replace(/[&<>"']/g, (character) => escapes[character] ?? "")
 
 const figure = (space: string, name: string, { metadata, thumbnail }: Asset): string => {
@@ -53,7 +53,8 @@ const link = (space: string, address: string): string =>
   escape(`/v1/spaces/${encodeURIComponent(space)}/blobs/${encodeURIComponent(address.slice("/cas/".length))}`)
 
 const picture = (space: string, title: string, all: Sizes): string => {
-  const largest = all.reduce<Sizes[number] | undefined>((best, size) => best === undefined || size.width > best.width ? size : best, undefined)
+  const largest =
+    all.reduce<Sizes[number] | undefined>((best, size) => best === undefined || size.width > best.width ? size : best, undefined)
   if (largest === undefined) return ""
   const set = all.map((size) => `${link(space, size.address)} ${size.width}w`).join(", ")
   return `<img src="${link(space, largest.address)}" srcset="${set}" sizes="(min-width: 22rem) 20rem, 90vw"
@@ -87,7 +88,7 @@ const details = (exif: Exif): ReadonlyArray<Fact> => {
   return facts.flatMap(([term, fact]) => fact === undefined || fact === "" ? [] : [[term, fact] as const])
 }
 
-/** Make and model; many models start with their make already. */
+/** The make and the model. Many models start with the make. */
 const camera = ({ make = "", model = "" }: Exif): string => {
   const [brand = ""] = make.split(" ")
   return model.toLowerCase().startsWith(brand.toLowerCase()) ? model : `${make} ${model}`.trim()
@@ -125,7 +126,8 @@ body { background: var(--paper); color: var(--ink); font: 15px/1.5 system-ui, sa
 header { display: flex; align-items: baseline; gap: 1rem; max-width: 80rem; margin: 0 auto 2rem }
 h1 { font-size: clamp(1.5rem, 4vw, 2.25rem); font-weight: 650; letter-spacing: -.02em; overflow-wrap: anywhere }
 header p, .target, dt { color: var(--soft) }
-main { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); gap: 1.5rem; align-items: start; max-width: 80rem; margin: auto }
+main { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); \
+gap: 1.5rem; align-items: start; max-width: 80rem; margin: auto }
 figure { background: var(--card); border: 1px solid var(--line); border-radius: 14px; overflow: hidden; box-shadow: 0 1px 3px #0001 }
 img { display: block; width: 100%; height: auto; aspect-ratio: 4 / 3; object-fit: cover; background: var(--line) }
 figcaption { padding: 1rem 1.15rem 1.15rem }
@@ -134,7 +136,8 @@ h2 { font-size: 1.05rem; font-weight: 600; overflow-wrap: anywhere }
 dl div { display: flex; justify-content: space-between; gap: 1.5rem; border-top: 1px solid var(--line); padding: .3rem 0 }
 dd { text-align: right; overflow-wrap: anywhere; font-variant-numeric: tabular-nums }
 .sizes { display: flex; flex-wrap: wrap; gap: .5rem; margin-top: .75rem }
-.sizes a { color: var(--mark); text-decoration: none; font-size: 13px; border: 1px solid var(--line); border-radius: 99px; padding: .1rem .65rem }
+.sizes a { color: var(--mark); text-decoration: none; font-size: 13px; \
+border: 1px solid var(--line); border-radius: 99px; padding: .1rem .65rem }
 .sizes a:hover { border-color: currentColor }
 .empty { color: var(--soft); grid-column: 1 / -1; text-align: center; padding: 4rem 0 }
 `

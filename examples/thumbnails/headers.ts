@@ -1,30 +1,29 @@
 /**
- * Headers: what a JPEG or PNG file says of itself, read without decoding it.
+ * Headers: validates a JPEG or PNG file and reads its metadata without decoding it.
  *
- * A file may come from anyone and may claim anything. So its whole structure is
- * walked first, at a cost bounded by its size, and what a decoder could be made
- * to work on without end is refused here.
+ * A file is untrusted. Its whole structure is checked first, at a cost bounded by its size. A file that could make a
+ * decoder run without end is refused.
  *
  * @module
  */
 import * as Schema from "effect/Schema"
 
 /**
- * Most pixels of an image.
+ * The maximum number of pixels of an image.
  *
  * @category references
  * @since 0.1.0
  */
 export const MAX_PIXELS = 40_000_000
 
-/** Most passes over a progressive JPEG's pixels; cameras and editors write about ten. */
+/** The maximum number of scans of a progressive JPEG. Cameras and editors write about ten. */
 const MAX_SCANS = 64
 
-/** Most chunks of a PNG. */
+/** The maximum number of chunks of a PNG. */
 const MAX_CHUNKS = 65_536
 
 /**
- * A file, and the name by which errors call it.
+ * A file, and its name in error messages.
  *
  * @category models
  * @since 0.1.0
@@ -35,24 +34,27 @@ export interface Source {
 }
 
 /**
- * What a file says of its image.
+ * The header of an image file.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Header {
   readonly format: "jpeg" | "png"
-  /** Of the pixels as they are stored, before {@link Header.orientation} is applied. */
+  /** The width of the stored pixels, before the orientation is applied. */
   readonly width: number
   readonly height: number
-  /** The EXIF block, from its byte order mark on. */
+  /** The EXIF block, starting with its byte order mark. */
   readonly exif: Uint8Array | undefined
-  /** The parts of the file that a decoder needs, in order. */
-  readonly parts: ReadonlyArray<Uint8Array>
+  /** The parts of the file for the decoder, in order. */
+  readonly parts: Parts
 }
 
+/** The parts of a file: at least one. */
+export type Parts = readonly [Uint8Array, ...ReadonlyArray<Uint8Array>]
+
 /**
- * A file cannot be read as an image.
+ * A file is not a valid image.
  *
  * @category errors
  * @since 0.1.0
@@ -65,7 +67,7 @@ export class NotAnImage extends Schema.TaggedError<NotAnImage>()("NotAnImage", {
 }
 
 /**
- * An image has more pixels than are decoded.
+ * An image has more than {@link MAX_PIXELS} pixels.
  *
  * @category errors
  * @since 0.1.0
@@ -82,7 +84,7 @@ export class ImageTooLarge extends Schema.TaggedError<ImageTooLarge>()("ImageToo
 }
 
 /**
- * The header of a JPEG or PNG file.
+ * Reads the header of a JPEG or PNG file.
  *
  * @throws NotAnImage
  * @throws ImageTooLarge
@@ -116,7 +118,7 @@ const truncated = (source: Source, what: string) => damaged(source, `it breaks o
 
 const view = (bytes: Uint8Array): DataView => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** What the segments of a JPEG have told so far. */
+/** The fields of a JPEG read so far. */
 interface JpegFrame {
   width: number
   height: number
@@ -129,9 +131,9 @@ const readJpeg = (source: Source): Header => {
   let scans = 0
   let offset = 2
   for (;;) {
-    if (offset + 2 > bytes.length) throw truncated(source, "its headers")
+    const marker = bytes[offset + 1]
+    if (marker === undefined) throw truncated(source, "its headers")
     if (bytes[offset] !== 0xff) throw damaged(source, `it has no marker at byte ${offset}`)
-    const marker = bytes[offset + 1]!
     if (marker === 0xff) {
       offset += 1
       continue
@@ -173,7 +175,7 @@ const readSegment = (source: Source, { marker, content }: Segment, frame: JpegFr
   frame.width = view(content).getUint16(3)
 }
 
-/** Where the next marker is: inside a scan, ff is followed by 00 or by one of the restart markers. */
+/** The offset of the next marker. Inside a scan, ff is followed by 00 or by a restart marker. */
 const endOfScan = (source: Source, from: number): number => {
   const { bytes } = source
   for (let offset = bytes.indexOf(0xff, from); offset !== -1; offset = bytes.indexOf(0xff, offset + 1)) {
@@ -187,7 +189,7 @@ const endOfScan = (source: Source, from: number): number => {
 const readPng = (source: Source): Header => {
   const { bytes } = source
   const data = view(bytes)
-  const parts = [bytes.subarray(0, 8)]
+  const parts: [Uint8Array, ...Array<Uint8Array>] = [bytes.subarray(0, 8)]
   let exif: Uint8Array | undefined
   let offset = 8
   for (let chunks = 0; ; chunks++) {

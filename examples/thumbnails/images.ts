@@ -1,9 +1,8 @@
 /**
- * Images: all that the enzymes do with them, over plain JavaScript libraries.
+ * Images: metadata, decoding and thumbnails, with pure JavaScript libraries.
  *
- * `jpeg-js` and `fast-png` need nothing of their host: no native code, no
- * WebAssembly to load, no file. So the same thumbnail comes out, byte by byte,
- * on Node, Deno, Bun and Cloudflare Workers, which is what a replay compares.
+ * `jpeg-js` and `fast-png` use no native code, no WebAssembly and no files. A thumbnail is therefore the same to the byte
+ * on Node, Deno, Bun and Cloudflare Workers, as a replay requires.
  *
  * @module
  */
@@ -13,43 +12,43 @@ import * as Headers from "./headers.ts"
 import * as Png from "./png.ts"
 import { type Pixels, orient, resize } from "./resize.ts"
 
-/** How much of a thumbnail's detail is kept, from 1 to 100. */
+/** The JPEG quality of thumbnails, from 1 to 100. */
 const QUALITY = 82
 
-/** Mebibytes that decoding a JPEG may take: 40 megapixels without subsampling. */
+/** The memory limit of the JPEG decoder in MiB, enough for 40 megapixels without subsampling. */
 const MAX_MEMORY = 832
 
 /**
- * What an image is, learnt from its header alone.
+ * The metadata of an image, read from its header.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Metadata {
   readonly format: "jpeg" | "png"
-  /** As the image is seen, once it is turned upright. */
+  /** The width of the upright image. */
   readonly width: number
   readonly height: number
-  /** How it is stored, as EXIF numbers it: 1 is upright, 6 wants a quarter turn to the right. */
+  /** The EXIF orientation of the stored pixels: 1 is upright, 6 needs a quarter turn clockwise. */
   readonly orientation: number
   readonly exif: Exif.Exif
 }
 
 /**
- * An image's pixels as they are stored, and how they have to be turned.
+ * The stored pixels of an image, and their orientation.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Picture {
-  /** How wide it is, as it is seen. */
+  /** The width of the upright image. */
   readonly width: number
   readonly pixels: Pixels
   readonly orientation: number
 }
 
 /**
- * A small upright JPEG of a picture.
+ * A small upright JPEG of an image.
  *
  * @category models
  * @since 0.1.0
@@ -61,7 +60,7 @@ export interface Thumbnail {
 }
 
 /**
- * What an image is. Decodes no pixel.
+ * Reads the metadata of an image without decoding it.
  *
  * @throws NotAnImage
  * @throws ImageTooLarge
@@ -77,7 +76,7 @@ export const metadata = (source: Headers.Source): Metadata => {
 }
 
 /**
- * An image's pixels, for as many thumbnails as are wanted.
+ * Decodes an image, as the source of its thumbnails.
  *
  * @throws NotAnImage
  * @throws ImageTooLarge
@@ -95,8 +94,8 @@ export const decode = (source: Headers.Source): Picture => {
   }
 }
 
-const decodeJpeg = (parts: ReadonlyArray<Uint8Array>): Pixels => {
-  const { width, height, data } = jpeg.decode(parts[0]!, {
+const decodeJpeg = ([file]: Headers.Parts): Pixels => {
+  const { width, height, data } = jpeg.decode(file, {
     useTArray: true,
     formatAsRGBA: false,
     tolerantDecoding: false,
@@ -107,7 +106,7 @@ const decodeJpeg = (parts: ReadonlyArray<Uint8Array>): Pixels => {
 }
 
 /**
- * A picture's thumbnail, upright and at most `width` pixels wide; it is never enlarged.
+ * Makes an upright thumbnail with a width of at most `width` pixels. An image is never enlarged.
  *
  * @category constructors
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * PNG: its pixels, with whatever depth and colours, as plain red, green and blue.
+ * PNG: decodes pixels of any depth and colour type to red, green and blue.
  *
  * @module
  */
@@ -7,16 +7,16 @@ import { type DecodedPng, convertIndexedToRgb, decode as decodePng } from "fast-
 import { Unzlib } from "fflate"
 import type { Pixels } from "./resize.ts"
 
-/** Bytes that are inflated at a time, each of which can become about a thousand. */
+/** The number of bytes inflated at a time. Each can inflate to about a thousand. */
 const SLICE = 16_384
 
-/** Most bytes of a picture's samples: 40 megapixels of four bytes. */
+/** The maximum size of the samples in bytes: 40 megapixels of four bytes. */
 const MAX_SAMPLES = 160_000_000
 
 /**
- * The pixels of a PNG, laid over white where they are transparent.
+ * Decodes the pixels of a PNG, blended over white if they are transparent.
  *
- * @throws Error where the file is damaged, is of a kind that is not read, or inflates to more than its size asks for
+ * @throws Error if the file is damaged, of an unsupported type, or inflates to more than its declared size
  * @category constructors
  * @since 0.1.0
  */
@@ -39,9 +39,10 @@ const join = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   return bytes
 }
 
-/** Refuses what the decoder would inflate without end, or misread. */
+/** Refuses a file that the decoder would inflate without end or decode wrongly. */
 const checkInflated = (parts: ReadonlyArray<Uint8Array>): void => {
-  const header = parts[1]!
+  const [, header] = parts
+  if (header === undefined) throw new Error("it has no header")
   const data = new DataView(header.buffer, header.byteOffset + 8, 13)
   const depth = data.getUint8(8)
   const interlaced = data.getUint8(12) !== 0
@@ -50,7 +51,7 @@ const checkInflated = (parts: ReadonlyArray<Uint8Array>): void => {
   const row = Math.ceil(data.getUint32(0) * channels * depth / 8)
   const samples = row * data.getUint32(4)
   if (samples > MAX_SAMPLES) throw new Error(`it has ${samples} bytes of samples and the limit is ${MAX_SAMPLES}`)
-  // Each row is preceded by a byte; interlaced, there are at most two rows for one.
+  // Each row has one byte more. An interlaced image has at most twice as many rows.
   const limit = samples + 2 * data.getUint32(4) + 16
   let inflated = 0
   const inflator = new Unzlib((chunk) => {
@@ -67,21 +68,22 @@ const checkInflated = (parts: ReadonlyArray<Uint8Array>): void => {
   if (inflated < samples) throw new Error("it inflates to less than its size asks for")
 }
 
-/** The palette of an image whose samples are 1, 2 or 4 bits of grey. */
+/** The palette of a greyscale image with 1, 2 or 4 bits per sample. */
 const greys = (depth: number): Array<Array<number>> => {
   const steps = 2 ** depth - 1
   return Array.from({ length: steps + 1 }, (_, i) => [i * 255 / steps, i * 255 / steps, i * 255 / steps])
 }
 
-/** One to four channels (grey, grey and alpha, colour, colour and alpha) as three, over white. */
+/** Converts one to four channels (grey, grey and alpha, colour, colour and alpha) to three, blended over white. */
 const toRgb = (samples: DecodedPng["data"], channels: number, unit: number): Uint8Array => {
   const pixels = samples.length / channels
   const hasAlpha = channels === 2 || channels === 4
   const rgb = new Uint8Array(pixels * 3)
+  const sample = (at: number): number => samples[at]! / unit
   for (let i = 0; i < pixels; i++) {
-    const alpha = hasAlpha ? samples[(i + 1) * channels - 1]! / unit / 255 : 1
+    const alpha = hasAlpha ? sample((i + 1) * channels - 1) / 255 : 1
     for (let c = 0; c < 3; c++) {
-      const value = samples[i * channels + (channels >= 3 ? c : 0)]! / unit
+      const value = sample(i * channels + (channels >= 3 ? c : 0))
       rgb[i * 3 + c] = 255 + (value - 255) * alpha + 0.5
     }
   }

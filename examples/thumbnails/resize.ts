@@ -1,8 +1,8 @@
 /**
- * Resizing: a picture made smaller, every pixel of it counted.
+ * Scales an image down by area averaging, and applies its orientation.
  *
- * Each pixel of the result is the average of the area that it covers, and only
- * + − × ÷ are used, so every host computes the same bytes.
+ * Each pixel of the result is the average of the area that it covers. Only + − × ÷ are used, so every host computes the
+ * same bytes.
  *
  * @module
  */
@@ -20,19 +20,19 @@ export interface Pixels {
 }
 
 /**
- * The picture at a size that is not larger than its own.
+ * Scales an image down. The new size must not exceed the old one.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const resize = (picture: Pixels, width: number, height: number): Pixels => {
   const narrow = squeeze(picture.rgb, { lines: picture.height, from: picture.width, to: width, step: 3, stride: picture.width * 3 })
-  // The first pass leaves its result column by column, so the second turns it back.
+  // The first pass transposes the image, and the second transposes it back.
   const small = squeeze(narrow, { lines: width, from: picture.height, to: height, step: 3, stride: picture.height * 3 })
   return { width, height, rgb: Uint8Array.from(small, (value) => value + 0.5) }
 }
 
-/** Lines of pixels, each `from` pixels long and to become `to` pixels long. */
+/** Lines of pixels that are scaled from the length `from` to the length `to`. */
 interface Lines {
   readonly lines: number
   readonly from: number
@@ -41,10 +41,11 @@ interface Lines {
   readonly stride: number
 }
 
-/** Averages along each line, and returns the result turned: its lines are the columns. */
+/** Averages along each line, and returns the result transposed. */
 const squeeze = (source: Uint8Array | Float32Array, { lines, from, to, step, stride }: Lines): Float32Array => {
   const result = new Float32Array(lines * to * step)
   const scale = from / to
+  const sample = (at: number): number => source[at]!
   for (let i = 0; i < to; i++) {
     const start = i * scale
     const end = Math.min(start + scale, from)
@@ -55,9 +56,9 @@ const squeeze = (source: Uint8Array | Float32Array, { lines, from, to, step, str
       for (let j = Math.floor(start); j < end; j++) {
         const share = Math.min(j + 1, end) - Math.max(j, start)
         const at = line * stride + j * step
-        red += share * source[at]!
-        green += share * source[at + 1]!
-        blue += share * source[at + 2]!
+        red += share * sample(at)
+        green += share * sample(at + 1)
+        blue += share * sample(at + 2)
       }
       const at = (i * lines + line) * step
       result[at] = red / scale
@@ -69,7 +70,7 @@ const squeeze = (source: Uint8Array | Float32Array, { lines, from, to, step, str
 }
 
 /**
- * The picture as it is to be seen, for an EXIF orientation from 1 to 8.
+ * Turns an image upright, for an EXIF orientation from 1 to 8.
  *
  * @category combinators
  * @since 0.1.0

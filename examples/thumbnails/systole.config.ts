@@ -1,6 +1,5 @@
 /**
- * How the runtime serves this example: SQLite as the store, and the gallery of
- * the space `photos` as a page.
+ * The configuration of this example: SQLite as the store, and the gallery of the space `photos` as a page.
  *
  * @module
  */

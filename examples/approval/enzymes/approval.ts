@@ -1,24 +1,24 @@
 /**
- * An order that somebody outside gives a price for, and that a person has to
- * agree to if it is dear.
+ * A flow that requests a quote for an order from an external worker, and the approval of a person if the price is high.
  *
  * @module
  */
 import { Flow } from "systole"
 
-/** What an order is. */
+/** The input of the flow. */
 interface Order {
   readonly goods: string
-  /** Beats that the person has before the first grace; 600, a minute, unless given. */
+  /** The time for the approval before the first grace period, in beats; default 600, one minute. */
   readonly patience?: number
 }
 
-/** What does not cost more needs nobody's agreement. */
+/** The highest price that needs no approval. */
 export const CHEAP = 100
 
 const completion = (results: Readonly<Record<string, unknown>>, step: string): Flow.Completion => results[step] as Flow.Completion
 
-const priceOf = (results: Readonly<Record<string, unknown>>): number => (completion(results, "quoted").telemetry as { readonly price: number }).price
+const priceOf = (results: Readonly<Record<string, unknown>>): number =>
+  (completion(results, "quoted").telemetry as { readonly price: number }).price
 
 export default Flow.make({
   name: "approval",

@@ -1,5 +1,5 @@
 /**
- * Writes down what was decided, once for each order.
+ * Records the decision on each order exactly once.
  *
  * @module
  */

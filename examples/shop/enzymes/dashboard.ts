@@ -1,5 +1,5 @@
 /**
- * What the dashboard shows: the takings so far, and what is left of each item.
+ * Derives the dashboard: the takings, and the remaining count of each item.
  *
  * @module
  */

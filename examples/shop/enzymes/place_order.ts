@@ -1,9 +1,8 @@
 /**
- * Somebody orders: `/signals/order/place` for `/data/products/<item>`.
+ * Handles an order: the signal `/signals/order/place` with the target `/data/products/<item>`.
  *
- * It reads `/data/stock`, which is derived from all orders, and finds it up to
- * date, whatever happened a beat ago. Events of one signal and target share a lane,
- * so no two orders for an item are ever handled over the same stock.
+ * It reads `/data/stock`, which is derived from all orders and always up to date. Events with the same signal and target
+ * share a lane, so two orders for one item never see the same stock.
  *
  * @module
  */
@@ -16,9 +15,9 @@ export default Enzyme.make({
   bind: ["/data/products"],
   payload: Wanted,
   writes: ["/data/orders/*"],
-  run: (tx, { id, payload: { count }, target }) => {
+  run: (tx, { id, payload: { count }, target = "" }) => {
     const item = itemOf(target)
-    const product = tx.get(target!) as Product | undefined
+    const product = tx.get(target) as Product | undefined
     const left = (tx.get(`/data/stock#/${item}`) ?? 0) as number
     if (product === undefined || left < count) return { placed: false, left }
     const order: Order = { item, count, price: product.price }

@@ -1,5 +1,5 @@
 /**
- * Goods arrive: `/signals/goods/receive` for `/data/products/<item>`.
+ * Handles a delivery: the signal `/signals/goods/receive` with the target `/data/products/<item>`.
  *
  * @module
  */
@@ -12,10 +12,10 @@ export default Enzyme.make({
   bind: ["/data/products"],
   payload: Goods,
   writes: ["/data/products/*"],
-  run: (tx, { payload: { count, price }, target }) => {
-    const before = tx.get(target!) as Product | undefined
+  run: (tx, { payload: { count, price }, target = "" }) => {
+    const before = tx.get(target) as Product | undefined
     const product: Product = { price, received: (before?.received ?? 0) + count }
-    tx.set(target!, product)
+    tx.set(target, product)
     return product
   }
 })

@@ -1,8 +1,7 @@
 /**
- * What is left of each item: all that was received, less all that was ordered.
+ * Derives the remaining count of each item: received minus ordered.
  *
- * Nobody writes `/data/stock`. It follows from products and orders, and is
- * computed when somebody looks at it and one of them changed.
+ * No enzyme writes `/data/stock`. It is computed on demand after a change of a product or an order.
  *
  * @module
  */

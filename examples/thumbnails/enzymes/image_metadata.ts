@@ -1,5 +1,5 @@
 /**
- * Reads what an image says of itself: its size, its format, and what the camera wrote down.
+ * Reads the metadata of an image: its size, its format and its EXIF fields.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Lists an asset in the gallery's index, one beat after its cells were written.
+ * Adds an asset to the index of the gallery, one beat after its cells were written.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export default Enzyme.make({
     const [, , , name = ""] = event.target.split("/")
     const entries = ["thumbnail", "metadata"].map((part) => [part, tx.get(`/data/assets/${name}/${part}`)] as const)
     const asset = Object.fromEntries(entries.filter(([, value]) => value !== undefined))
-    // Each asset is a field of its own, so any number of them can be listed in one beat.
+    // Each asset is a separate field, so several can be added in one beat without a conflict.
     tx.merge(INDEX, { [name]: asset })
     return { name }
   }

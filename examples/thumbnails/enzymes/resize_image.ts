@@ -1,5 +1,5 @@
 /**
- * Makes the thumbnails of an image, and says so with the next signal.
+ * Makes the thumbnails of an image, and sends a signal to index them.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { Enzyme } from "systole"
 import * as Assets from "../assets.ts"
 import * as Images from "../images.ts"
 
-/** How wide the thumbnails are, in pixels. */
+/** The widths of the thumbnails, in pixels. */
 const WIDTHS = [64, 160, 320]
 
 export default Enzyme.make<Assets.ImagePayload>({

@@ -12,7 +12,7 @@ const signal = "/signals/image/thumbnail"
 const target = "/env/fs/projects/p1/img123.jpg"
 const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
 
-/** As much of a transaction as these enzymes use, over plain maps. */
+/** The part of a transaction that these enzymes use, over plain maps. */
 const makeSpace = () => {
   const cells = new Map<string, Value>()
   const signals: Array<SignalRequest> = []
@@ -32,7 +32,9 @@ const makeSpace = () => {
     }
   }
   const run = (enzyme: Enzyme.Enzyme, request: SignalRequest) =>
-    enzyme.run(tx as Transaction, { id: "x.0.0", signal: undefined, target: undefined, payload: undefined, params: {}, attempt: 1, ...request })
+    enzyme.run(tx as Transaction, {
+      id: "x.0.0", signal: undefined, target: undefined, payload: undefined, params: {}, attempt: 1, ...request
+    })
   return { cells, signals, keep, run }
 }
 
@@ -47,7 +49,9 @@ describe("resize_image", () => {
   it("keeps three thumbnails, writes their cell and sends the signal to index them", () => {
     const { cells, signals, run, payload } = send(photo("rocket.jpg").bytes)
     run(resizeImage, { signal, target, payload })
-    const cell = cells.get("/data/assets/img123/thumbnail") as { target: string; sizes: ReadonlyArray<{ width: number; height: number; bytes: number; address: string }> }
+    const cell = cells.get(
+      "/data/assets/img123/thumbnail"
+    ) as { target: string; sizes: ReadonlyArray<{ width: number; height: number; bytes: number; address: string }> }
     assert.strictEqual(cell.target, target)
     assert.deepStrictEqual(cell.sizes.map(({ width, height }) => [width, height]), [[64, 43], [160, 107], [320, 214]])
     for (const { address, bytes } of cell.sizes) assert.strictEqual((cells.get(address) as Uint8Array).length, bytes)
@@ -98,7 +102,10 @@ describe("image_metadata", () => {
 describe("index_asset", () => {
   it("lists assets side by side, as the gallery shows them", () => {
     const { cells, keep, run, signals } = makeSpace()
-    for (const [name, where] of [["rocket.jpg", "/env/fs/projects/p1/rocket.jpg"], ["chelsea.png", "/env/fs/projects/p2/chelsea.v2.png"]] as const) {
+    for (const [name, where] of [
+      ["rocket.jpg", "/env/fs/projects/p1/rocket.jpg"],
+      ["chelsea.png", "/env/fs/projects/p2/chelsea.v2.png"]
+    ] as const) {
       const { bytes } = photo(name)
       keep(bytes)
       run(resizeImage, { signal, target: where, payload: { hash: sha256(bytes) } })

@@ -3,13 +3,19 @@ import { gallery } from "../gallery.ts"
 
 const address = `/cas/${"a".repeat(64)}`
 const entry = (target: string, exif: Record<string, unknown>) => ({
-  thumbnail: { target, source: address, sizes: [{ width: 64, height: 43, bytes: 900, address }, { width: 320, height: 214, bytes: 9_000, address }] },
+  thumbnail: { target, source: address, sizes: [
+    { width: 64, height: 43, bytes: 900, address },
+    { width: 320, height: 214, bytes: 9_000, address }
+  ] },
   metadata: { target, source: address, bytes: 112_719, format: "jpeg", width: 640, height: 427, orientation: 1, exif }
 })
 
 describe("gallery", () => {
   it("shows each asset's thumbnails, size and EXIF", () => {
-    const exif = { make: "NIKON CORPORATION", model: "NIKON D700", taken: "2018-03-19T16:38:28", exposureSeconds: 1 / 640, aperture: 3.5, iso: 200, focalLengthMm: 125 }
+    const exif = {
+      make: "NIKON CORPORATION", model: "NIKON D700", taken: "2018-03-19T16:38:28", exposureSeconds: 1 / 640, aperture: 3.5, iso: 200,
+      focalLengthMm: 125
+    }
     const page = gallery("photos", { img123: entry("/env/fs/projects/p1/img123.jpg", exif) })
     const link = `/v1/spaces/photos/blobs/${"a".repeat(64)}`
     for (
@@ -30,7 +36,8 @@ describe("gallery", () => {
 
   it("lets nothing that it shows become a tag or an attribute", () => {
     const evil = `"><script>alert('1')</script>&`
-    const page = gallery(evil, { [evil]: entry(evil, { description: evil, make: evil, artist: evil, copyright: evil, lens: evil, model: evil }) })
+    const page =
+      gallery(evil, { [evil]: entry(evil, { description: evil, make: evil, artist: evil, copyright: evil, lens: evil, model: evil }) })
     assert.notInclude(page, "<script")
     assert.include(page, "&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&amp;")
     assert.include(page, "/v1/spaces/%22%3E%3Cscript%3E")

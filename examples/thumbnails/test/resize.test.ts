@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { orient, resize } from "../resize.ts"
 
-/** A picture from one letter for each pixel, and back. */
+/** Makes an image from one letter for each pixel, and back. */
 const picture = (...rows: ReadonlyArray<string>) => ({
   width: rows[0]!.length,
   height: rows.length,
   rgb: Uint8Array.from(rows.join("").split("").flatMap((letter) => [letter.charCodeAt(0), 0, 0]))
 })
 const rows = ({ width, rgb }: { readonly width: number; readonly rgb: Uint8Array }) => {
-  const letters = Array.from({ length: rgb.length / 3 }, (_, i) => String.fromCharCode(rgb[i * 3]!)).join("")
+  const letters = Array.from({ length: rgb.length / 3 }, (_, i) => String.fromCharCode(...rgb.subarray(i * 3, i * 3 + 1))).join("")
   return letters.match(new RegExp(`.{${width}}`, "g"))
 }
 
