@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { blamed, type Board, type Run } from "../kernel/watchdog/Board.ts"
+import { blamed, type RunBoard, type Run } from "../kernel/watchdog/RunBoard.ts"
 
 /** The interval between two inspections, in milliseconds. */
 export const LOOK_MILLIS = 100
@@ -48,13 +48,13 @@ interface Timed {
  * @since 0.1.0
  */
 export class Guard {
-  private readonly board: Board
+  private readonly board: RunBoard
   private readonly limits: Limits
   private seen: ReadonlyMap<number, Seen> = new Map()
   private last: number | undefined
   private stopping = 0
 
-  constructor(board: Board, limits: Limits) {
+  constructor(board: RunBoard, limits: Limits) {
     this.board = board
     this.limits = limits
   }

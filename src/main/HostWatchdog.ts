@@ -14,7 +14,7 @@ import { clearInterval, setInterval } from "node:timers"
 import { Worker } from "node:worker_threads"
 import * as Accident from "../diagnostic/Accident.ts"
 import type { Reporter } from "../diagnostic/Reporter.ts"
-import * as Board from "../kernel/watchdog/Board.ts"
+import * as RunBoard from "../kernel/watchdog/RunBoard.ts"
 import type { Watchdog } from "../kernel/watchdog/Watchdog.ts"
 import type { Limits } from "./Guard.ts"
 import * as WatchdogFiles from "./WatchdogFiles.ts"
@@ -46,7 +46,7 @@ export const make = (site: Site): Effect.Effect<HostWatchdog, never, Scope.Scope
 
 class ThreadWatchdog {
   readonly watchdog: HostWatchdog
-  private readonly board = new Board.Board()
+  private readonly board = new RunBoard.RunBoard()
   private readonly folder: string
   private readonly site: Site
   private worker: Worker | undefined
@@ -124,7 +124,7 @@ class ThreadWatchdog {
   private readonly ended = (): void => {
     const [run] = this.board.runs()
     if (run?.place === 0) {
-      this.attempt(() => WatchdogFiles.write(this.folder, run.space, Board.marked(run, WatchdogFiles.read(this.folder, run.space))))
+      this.attempt(() => WatchdogFiles.write(this.folder, run.space, RunBoard.marked(run, WatchdogFiles.read(this.folder, run.space))))
     }
   }
 

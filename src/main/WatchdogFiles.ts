@@ -14,7 +14,7 @@ import {
   writeSync
 } from "node:fs"
 import { dirname, join } from "node:path"
-import type { Mark } from "../kernel/watchdog/Board.ts"
+import type { Mark } from "../kernel/watchdog/RunBoard.ts"
 import type { Left } from "../kernel/watchdog/Watchdog.ts"
 
 const LOG = "begun.log"

@@ -9,7 +9,7 @@
 import { writeSync } from "node:fs"
 import process from "node:process"
 import { workerData } from "node:worker_threads"
-import * as Board from "../kernel/watchdog/Board.ts"
+import * as RunBoard from "../kernel/watchdog/RunBoard.ts"
 import { Guard, type Limits, LOOK_MILLIS } from "./Guard.ts"
 import * as WatchdogFiles from "./WatchdogFiles.ts"
 
@@ -20,7 +20,7 @@ export interface Data extends Limits {
 }
 
 const { folder, memory, ...limits } = workerData as Data
-const board = new Board.Board(memory)
+const board = new RunBoard.RunBoard(memory)
 const guard = new Guard(board, limits)
 
 /** Prints a line. Standard error may be a closed or full pipe, which must not stop the watchdog. */
@@ -34,7 +34,7 @@ const attempt = (act: () => void): void => {
   }
 }
 
-const named = ({ beat, enzyme, event, node, space }: Board.Run): string => {
+const named = ({ beat, enzyme, event, node, space }: RunBoard.Run): string => {
   const what = [...enzyme === "" ? [] : [`event ${event}`], ...node === "" ? [] : [`node ${node}`]].join(", ")
   return `sev:crit run/stuck ${space}@${beat} ${enzyme === "" ? node : enzyme}: ${what}`
 }
@@ -50,7 +50,7 @@ const look = (): void => {
   for (const run of end) {
     print(`${named(run)} is noted, and the process ends`)
     // If the mark cannot be written, the next opening is still on probation.
-    attempt(() => WatchdogFiles.write(folder, run.space, Board.marked(run, WatchdogFiles.read(folder, run.space))))
+    attempt(() => WatchdogFiles.write(folder, run.space, RunBoard.marked(run, WatchdogFiles.read(folder, run.space))))
   }
   if (end.length === 0) print("sev:crit run/stuck: the process was told to stop and did not in time, so it ends")
   process.kill(process.pid, "SIGKILL")

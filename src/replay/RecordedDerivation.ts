@@ -10,8 +10,8 @@ import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Value from "../cell/Value.ts"
 import type { BeatWork } from "../kernel/model/BeatWork.ts"
-import type { Delivery, Derivation } from "../kernel/derived/Derivation.ts"
-import * as Derivations from "../kernel/derived/Derivation.ts"
+import type { Delivery, DerivationPort } from "../kernel/derived/DerivationPort.ts"
+import * as Derivation from "../kernel/derived/DerivationPort.ts"
 import { failure } from "../kernel/model/Failure.ts"
 import type { Handling } from "../kernel/model/Flight.ts"
 import type { CellLine, Parsed, NamedNode } from "../kernel/model/Journal.ts"
@@ -57,7 +57,7 @@ interface Failed {
  * @category models
  * @since 0.1.0
  */
-export class RecordedDerivation implements Derivation {
+export class RecordedDerivation implements DerivationPort {
   private readonly code: Pick<Code, "node">
   private recorded: ReadonlyArray<NodeRunLine> = []
   private cells: ReadonlyArray<CellLine> = []
@@ -125,7 +125,7 @@ export class RecordedDerivation implements Derivation {
     this.made.clear()
     this.failed.length = 0
     work.stage.lineage = this.lineage
-    this.before({ run: Derivations.FIRST })
+    this.before({ run: Derivation.FIRST })
     // Failures of these runs are reported by others.
     this.failed.length = 0
   }
@@ -133,7 +133,7 @@ export class RecordedDerivation implements Derivation {
   before({ run }: Pick<Handling, "run">): void {
     const { stage } = this.work!
     this.runAll(run)
-    for (const [key, { document, line }] of this.take()) stage.gate(Address.ofKey(key), document, Derivations.writerOf(this.work!, line))
+    for (const [key, { document, line }] of this.take()) stage.gate(Address.ofKey(key), document, Derivation.writerOf(this.work!, line))
     stage.aside = this.seclude(this.secluded.filter(({ at }) => at === run))
   }
 
@@ -160,12 +160,12 @@ export class RecordedDerivation implements Derivation {
   }
 
   settle(work: BeatWork): void {
-    for (const refused of this.refused) work.diagnose(Derivations.refusal(refused))
-    for (let round = 0; round < Derivations.MAX_ROUNDS; round++) {
-      this.runAll(Derivations.PASS - round)
-      for (const [key, { document, line }] of this.take()) work.stage.put(Address.ofKey(key), document, Derivations.writerOf(work, line))
-      for (const { error, name, output } of this.failed.splice(0)) work.diagnose(Derivations.failure(name, output, error))
-      if (round === 0 && this.restless.length > 0) work.diagnose(Derivations.restlessness(this.restless))
+    for (const refused of this.refused) work.diagnose(Derivation.refusal(refused))
+    for (let round = 0; round < Derivation.MAX_ROUNDS; round++) {
+      this.runAll(Derivation.PASS - round)
+      for (const [key, { document, line }] of this.take()) work.stage.put(Address.ofKey(key), document, Derivation.writerOf(work, line))
+      for (const { error, name, output } of this.failed.splice(0)) work.diagnose(Derivation.failure(name, output, error))
+      if (round === 0 && this.restless.length > 0) work.diagnose(Derivation.restlessness(this.restless))
     }
   }
 
@@ -220,17 +220,17 @@ export class RecordedDerivation implements Derivation {
     // A refused start must not replace the definition of the node that has the name.
     this.started = isTaken ? new Map() : this.children
     const isRefused = Stuck.isRefused(next[3], next[4])
-    const error = definition === undefined ? this.adopt(line) : this.run(isRefused ? { ...definition, run: Stuck.refuse } : definition, { isLast: Derivations.wasLast(next[3]), isTaken })
+    const error = definition === undefined ? this.adopt(line) : this.run(isRefused ? { ...definition, run: Stuck.refuse } : definition, { isLast: Derivation.wasLast(next[3]), isTaken })
     this.started = started
     const ended = { ...line, recalled: this.recalled.get(this.lines.length), error }
     this.lines.push(ended)
-    if (Derivations.isTold(ended)) this.failed.push({ name: line.name, output: definition?.output, error: error! })
+    if (Derivation.isTold(ended)) this.failed.push({ name: line.name, output: definition?.output, error: error! })
   }
 
   /** Adopts a run that does not have to be repeated: its results are in the entry. */
   private adopt({ error, made, name }: NodeLine): NodeLine["error"] {
     if (made === undefined || made === UNENDED) throw new NotReplayable({ beat: this.work!.moment.beat, code: "replay/code", reason: `node "${name}" ran in it and is not registered. Bring back its code` })
-    const writer = Derivations.writerOf(this.work!, this.lines.length)
+    const writer = Derivation.writerOf(this.work!, this.lines.length)
     for (const [key, writers, , [after]] of this.cells) {
       if ([writers].flat().includes(writer)) this.put(key, after === undefined ? undefined : Codec.decode(JSON.stringify(after)))
     }
@@ -238,7 +238,7 @@ export class RecordedDerivation implements Derivation {
   }
 
   private run(definition: Definition, { isLast, isTaken }: { readonly isLast: boolean; readonly isTaken: boolean }): NodeLine["error"] {
-    const draft = this.draft(definition, Derivations.writerOf(this.work!, this.lines.length))
+    const draft = this.draft(definition, Derivation.writerOf(this.work!, this.lines.length))
     this.work!.nodeDrafts.push(draft)
     let error: unknown
     let isFrozen = false
@@ -262,7 +262,7 @@ export class RecordedDerivation implements Derivation {
       error = isFrozen ? frozen() : draft.refusal ?? raised(thrown)
     }
     if (error !== undefined && this.work!.labels !== undefined && definition.output !== undefined) this.put(definition.output, undefined)
-    return Derivations.errorOf(error === undefined ? undefined : failure(error), isLast)
+    return Derivation.errorOf(error === undefined ? undefined : failure(error), isLast)
   }
 
   private draft(definition: Definition, run: number): Draft {

@@ -10,7 +10,7 @@ import type { Archive } from "../kernel/beat/Archive.ts"
 import type { Body } from "../kernel/beat/Body.ts"
 import type { BeatWork } from "../kernel/model/BeatWork.ts"
 import type { Beat } from "../kernel/beat/Commit.ts"
-import { Departures } from "../kernel/inbox/Departures.ts"
+import { OutboxQueue } from "../kernel/inbox/OutboxQueue.ts"
 import { bindingsIn, Documents } from "../kernel/model/Documents.ts"
 import { Heartbeat } from "../kernel/beat/Heartbeat.ts"
 import { Inbox } from "../kernel/inbox/Inbox.ts"
@@ -214,7 +214,7 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     get parked() {
       return new Parked()
     },
-    departures: new Departures(archive.settings.limits),
+    departures: new OutboxQueue(archive.settings.limits),
     get enzymes() {
       return code.enzymes
     },

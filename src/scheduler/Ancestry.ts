@@ -44,7 +44,7 @@ export class Ancestry implements Lineage {
 const writersAt = (graph: Graph, address: Address.Address, depth: Depth): ReadonlyArray<Node> => {
   const roots = depth === "children" ? [...graph.locations.below(address.key)] : [graph.locations.known(address.key)]
   const writers = roots.flatMap((root) => root?.writer ?? [])
-  return [...writers, ...graph.coverage.at(address, depth)]
+  return [...writers, ...graph.writerIndex.at(address, depth)]
 }
 
 /** All that these nodes read, and what the nodes read that decide that. */
@@ -65,7 +65,7 @@ const originsOf = (graph: Graph, writers: ReadonlyArray<Node>): Origins => {
       else if (known === undefined) places.set(key, [extra?.path ?? []])
       else known.push(extra?.path ?? [])
       for (const writer of graph.writersOf(location)) nodes.add(writer)
-      for (const writer of graph.coverage.of(location)) nodes.add(writer)
+      for (const writer of graph.writerIndex.of(location)) nodes.add(writer)
     }
   }
   return { places, lists }

@@ -96,7 +96,7 @@ export class Demand {
 
   /** The nodes that decide what a place holds, or may. */
   private writersOf(location: Location): ReadonlyArray<Node> {
-    return [...this.graph.writersOf(location), ...this.graph.coverage.of(location)]
+    return [...this.graph.writersOf(location), ...this.graph.writerIndex.of(location)]
   }
 }
 

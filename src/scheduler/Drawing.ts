@@ -31,7 +31,7 @@ export const mermaid = ({ edges, nodes }: GraphView): string => {
   const ids = new Map(nodes.map(({ name }, i) => [name, `n${i}`]))
   return [
     "flowchart LR",
-    ...nodes.map((node) => `  ${ids.get(node.name)}${around[node.kind][0]}"${escaped(captionOf(node).join("\n"))}"${around[node.kind][1]}:::${classOf(node)}`),
+    ...nodes.map((node) => `  ${ids.get(node.name)}${brackets[node.kind][0]}"${escaped(captionOf(node).join("\n"))}"${brackets[node.kind][1]}:::${classOf(node)}`),
     ...merged(edges).map(({ addresses, back, from, to }) => `  ${ids.get(from)} ${back ? "-.->" : "-->"}|"${escaped(addresses.join("\n"))}"| ${ids.get(to)}`),
     "  classDef clean stroke:#2a7,stroke-width:2px",
     "  classDef unsettled stroke:#c80,stroke-width:2px",
@@ -42,7 +42,7 @@ export const mermaid = ({ edges, nodes }: GraphView): string => {
 }
 
 const shapes = { computation: "box", effect: "oval", materializer: "component" } as const
-const around = { computation: ["[", "]"], effect: ["([", "])"], materializer: ["[[", "]]"] } as const
+const brackets = { computation: ["[", "]"], effect: ["([", "])"], materializer: ["[[", "]]"] } as const
 const colours = { clean: "seagreen", unsettled: "orange", failed: "red", dormant: "gray" } as const
 
 /** How a node stands, as a colour tells it. */

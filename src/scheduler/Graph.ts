@@ -10,9 +10,9 @@
  */
 import type * as Address from "../cell/Address.ts"
 import type { Labels } from "../stage/Labels.ts"
-import { Coverage } from "./Coverage.ts"
+import { WriterIndex } from "./WriterIndex.ts"
 import * as Flag from "./Flag.ts"
-import type { Ground } from "./Locations.ts"
+import type { BaseState } from "./Locations.ts"
 import { Locations } from "./Locations.ts"
 import { type Depth, Edge, type Location, type Node, type NodeRun, rootOf, type Watcher } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
@@ -64,14 +64,14 @@ export class Graph {
   private readonly backs = new Set<Edge>()
   /** The highest level since they were counted anew. */
   height = 0
-  readonly coverage: Coverage
+  readonly writerIndex: WriterIndex
   /** Counts how often writers came or went. */
   private writers = 0
 
-  constructor(ground: Ground, queue: Queue) {
-    this.locations = new Locations(ground)
+  constructor(base: BaseState, queue: Queue) {
+    this.locations = new Locations(base)
     this.queue = queue
-    this.coverage = new Coverage(this.locations)
+    this.writerIndex = new WriterIndex(this.locations)
   }
 
   /** Whether an edge closes a cycle. */
@@ -335,12 +335,12 @@ export class Graph {
   /** Takes a materializer in. */
   cover(node: Node): void {
     this.shape = ++this.clock
-    this.coverage.add(node)
+    this.writerIndex.add(node)
   }
 
   uncover(node: Node): void {
     this.shape = ++this.clock
-    this.coverage.remove(node)
+    this.writerIndex.remove(node)
   }
 
   /** Whether a node may decide what is at an address. Nothing is kept of it. */
@@ -348,6 +348,6 @@ export class Graph {
     if (depth === "children") {
       for (const { writer } of this.locations.below(address.key)) if (writer !== undefined) return true
     } else if (this.locations.known(address.key)?.writer !== undefined) return true
-    return this.coverage.has(address, depth)
+    return this.writerIndex.has(address, depth)
   }
 }

@@ -14,7 +14,7 @@ import type { Pieces } from "../stage/Charter.ts"
 import { Draft } from "../stage/Draft.ts"
 import type { Moment, View } from "../stage/Moment.ts"
 import type { Definition } from "./Definition.ts"
-import type { Ground } from "./Locations.ts"
+import type { BaseState } from "./Locations.ts"
 import type { Node, NodeRun, Started } from "./Node.ts"
 import type { Scheduler } from "./Scheduler.ts"
 
@@ -34,9 +34,9 @@ export interface Ended {
  * @category constructors
  * @since 0.1.0
  */
-export const checker = (scheduler: Scheduler, ground: Ground, told: Unstable): (ended: Ended) => void => {
+export const checker = (scheduler: Scheduler, base: BaseState, told: Unstable): (ended: Ended) => void => {
   const known = new WeakSet<Node>()
-  const view = viewOf(scheduler, ground)
+  const view = viewOf(scheduler, base)
   return (ended) => {
     const { node } = ended.run
     if (node.definition._tag === "Effect" || known.has(node)) return
@@ -50,13 +50,13 @@ export const checker = (scheduler: Scheduler, ground: Ground, told: Unstable): (
 }
 
 /** What the first run left, without a location for what nobody looked at yet. */
-const viewOf = ({ graph: { locations } }: Scheduler, ground: Ground): View => {
+const viewOf = ({ graph: { locations } }: Scheduler, base: BaseState): View => {
   const read = (key: string): Document | undefined => {
     const root = locations.known(key)
-    return root === undefined ? ground.read(key) : locations.document(root)
+    return root === undefined ? base.read(key) : locations.document(root)
   }
   const children = locations.children.bind(locations)
-  return { committed: { read, children, blob: ground.content }, visible: read, children }
+  return { committed: { read, children, blob: base.content }, visible: read, children }
 }
 
 /** What a second run makes; `undefined` where it fails. */

@@ -124,7 +124,7 @@ export const graphOf = (registry: Registry, graph: Graph): GraphView => {
   for (const reader of registry.values()) {
     for (let edge = reader.reads; edge !== undefined; edge = edge.nextRead) {
       const address = textOf(edge.location)
-      for (const writer of [...graph.writersOf(edge.location), ...graph.coverage.of(edge.location)]) {
+      for (const writer of [...graph.writersOf(edge.location), ...graph.writerIndex.of(edge.location)]) {
         if (writer !== reader) edges.push({ from: writer.definition.name, to: reader.definition.name, address, back: edge.back })
       }
     }

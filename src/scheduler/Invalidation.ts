@@ -42,11 +42,11 @@ export class Invalidation {
   /** Takes down the nodes that became invalid, have one reason more to be, or wait longer, where somebody keeps them. */
   marked: Array<Node> | undefined
 
-  constructor(around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue }) {
-    this.graph = around.graph
-    this.locations = around.graph.locations
-    this.gates = around.gates
-    this.queue = around.queue
+  constructor(deps: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue }) {
+    this.graph = deps.graph
+    this.locations = deps.graph.locations
+    this.gates = deps.gates
+    this.queue = deps.queue
   }
 
   /**

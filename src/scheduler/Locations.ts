@@ -20,7 +20,7 @@ import { type Depth, extraOf, Location } from "./Node.ts"
 const { COVERED, DROPPED, IDLE, LOADED, READY, RICH } = Flag
 
 /** State below the graph: what is committed, with what the beat has made of it so far. */
-export interface Ground {
+export interface BaseState {
   readonly read: (key: string) => Document | undefined
   readonly children: (scope: string, id: string) => ReadonlyArray<string>
   /** Content, by its digest. */
@@ -53,7 +53,7 @@ const SHORT = 4096
  */
 export class Locations {
   private readonly roots = new Map<string, Location>()
-  private readonly ground: Ground
+  private readonly base: BaseState
   /** Documents that changed since {@link settled}, in the order of their first change, and what plain ones held before it. */
   readonly changed: Array<Location> = []
   readonly before: Array<Value.Value> = []
@@ -73,8 +73,8 @@ export class Locations {
   /** Places that nobody may read or write any more. */
   private idle: Array<Location> = []
 
-  constructor(ground: Ground) {
-    this.ground = ground
+  constructor(base: BaseState) {
+    this.base = base
   }
 
   /** The location of a document, where somebody read or wrote it. */
@@ -154,7 +154,7 @@ export class Locations {
 
   /** Notes a place that may be of no use any more: it is let go of when all is settled, unless somebody reads or writes it then. */
   leave(location: Location): void {
-    if ((location.flags & IDLE) !== 0 || (!this.ground.holds && location.extra?.root === undefined)) return
+    if ((location.flags & IDLE) !== 0 || (!this.base.holds && location.extra?.root === undefined)) return
     location.flags |= IDLE
     this.idle.push(location)
   }
@@ -168,7 +168,7 @@ export class Locations {
       if (location.firstReader !== undefined || (location.flags & DROPPED) !== 0) continue
       const { root = location } = location.extra ?? {}
       if (root !== location) this.drop(location)
-      if (this.ground.holds) this.forget(root)
+      if (this.base.holds) this.forget(root)
     }
   }
 
@@ -205,7 +205,7 @@ export class Locations {
   /** The value of a document. A document without readers and writers is not kept. */
   shown(key: string): Value.Value {
     const root = this.roots.get(key)
-    return root === undefined ? Codec.read(this.ground.read(key), []) : this.whole(root)
+    return root === undefined ? Codec.read(this.base.read(key), []) : this.whole(root)
   }
 
   /** What tells a document from all others that stand in its place: each change puts another one there. */
@@ -234,14 +234,14 @@ export class Locations {
 
   /** Content, afresh for each reader: it is no document, and nothing of it is kept in memory. It has no keys. */
   content(hash: string, depth: Depth = "deep"): Uint8Array | undefined {
-    const bytes = depth === "deep" ? this.ground.content(hash) : undefined
+    const bytes = depth === "deep" ? this.base.content(hash) : undefined
     return bytes === undefined ? undefined : new Uint8Array(bytes)
   }
 
   /** Names directly below a cell. */
   children(scope: string, id: string): ReadonlyArray<string> {
-    if (!this.ground.holds) return this.own(Address.make(id, { scope }).key)
-    const names = this.ground.children(scope, id)
+    if (!this.base.holds) return this.own(Address.make(id, { scope }).key)
+    const names = this.base.children(scope, id)
     if (this.changes === 0) return names
     let own: Set<string> | undefined
     for (let i = 0; i < this.changes; i++) {
@@ -265,14 +265,14 @@ export class Locations {
   }
 
   private load(root: Location): void {
-    const document = this.ground.read(root.key)
+    const document = this.base.read(root.key)
     adopt(root, document)
     this.count(root, document)
   }
 
   /** A document is in memory that the ground has, or does not have either; or it is another one now. */
   private count(root: Location, document: Document | undefined): void {
-    if (!this.ground.holds) return
+    if (!this.base.holds) return
     const size = OVERHEAD + (document?.size ?? 0)
     this.resident += size - (this.loaded.get(root) ?? 0)
     this.loaded.set(root, size)
@@ -311,7 +311,7 @@ export class Locations {
   /** All that changed is committed: what comes next is a change of its own. */
   settled(limit = Number.POSITIVE_INFINITY): void {
     this.age++
-    if (this.ground.holds) for (let i = 0; i < this.changes; i++) this.count(this.changed[i]!, this.changed[i]!.extra?.document)
+    if (this.base.holds) for (let i = 0; i < this.changes; i++) this.count(this.changed[i]!, this.changed[i]!.extra?.document)
     clear(this.changed, this.changes)
     clear(this.before, this.changes)
     this.changes = 0

@@ -145,11 +145,11 @@ export const seen = (definition: Definition, address: Address.Address): Observat
  * Gives a node that was just registered what was observed of it; answers whether it fits. Nothing is read and nothing runs. One whose
  * runs start others is given its gate, and is to run.
  */
-export const resume = (node: Node, kept: Observation, around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment; readonly hash: string | undefined }): boolean => {
-  const { gates, graph, hash, queue } = around
+export const resume = (node: Node, kept: Observation, deps: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment; readonly hash: string | undefined }): boolean => {
+  const { gates, graph, hash, queue } = deps
   if (kept.v !== 2 || (node.flags & NEVER_RAN) === 0) return false
   const isCreator = kept.children.length > 0
-  if (isCreator) node.run = new Runner(node, around.environment, kept.children)
+  if (isCreator) node.run = new Runner(node, deps.environment, kept.children)
   if (kept.fingerprint !== fingerprint(node.definition, hash)) return false
   if (graph.labels !== undefined && looks(kept).some(([text, depth]) => graph.labels!.above(node.definition, graph.labels!.at(placeOf(text, depth), depth)) !== undefined)) return false
   const isGated = kept.throttledUntil + kept.debouncedUntil + kept.backoffUntil + kept.measured > 0
@@ -158,7 +158,7 @@ export const resume = (node: Node, kept: Observation, around: { readonly graph: 
     if (kept.status === "clean") node.run!.recalled = kept.standpoint ?? undefined
     return true
   }
-  const run = new Runner(node, around.environment)
+  const run = new Runner(node, deps.environment)
   node.run = run
   run.restore({ children: undefined, error: kept.failed === undefined ? undefined : errorOf(kept.failed), since: graph.clock, standpoint: undefined })
   const isInvalid = kept.status === "invalid"

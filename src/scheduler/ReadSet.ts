@@ -385,7 +385,7 @@ export abstract class ReadSet extends NodeTransaction {
   /** Runs the materializers that may write what is about to be read and have to run. */
   private promote(location: Location): void {
     const { ensure, graph } = this.environment
-    for (const writer of graph.coverage.of(location)) {
+    for (const writer of graph.writerIndex.of(location)) {
       if (writer !== this.node && (writer.flags & RUNNING) === 0 && current.depth < MAX_NESTING) ensure(writer)
     }
   }

@@ -42,11 +42,11 @@ export class Registry {
   private readonly invalidation: Invalidation
   private readonly queue: Queue
 
-  constructor(around: { readonly graph: Graph; readonly gates: Gates; readonly invalidation: Invalidation; readonly queue: Queue }) {
-    this.graph = around.graph
-    this.gates = around.gates
-    this.invalidation = around.invalidation
-    this.queue = around.queue
+  constructor(deps: { readonly graph: Graph; readonly gates: Gates; readonly invalidation: Invalidation; readonly queue: Queue }) {
+    this.graph = deps.graph
+    this.gates = deps.gates
+    this.invalidation = deps.invalidation
+    this.queue = deps.queue
   }
 
   get size(): number {

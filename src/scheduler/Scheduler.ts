@@ -25,15 +25,15 @@ import { Gates } from "./Gates.ts"
 import { Graph } from "./Graph.ts"
 import * as Introspection from "./Introspection.ts"
 import { Invalidation } from "./Invalidation.ts"
-import { adopt, clear, type Ground } from "./Locations.ts"
+import { adopt, clear, type BaseState } from "./Locations.ts"
 import type { Node, NodeRun, Started } from "./Node.ts"
 import * as Persistence from "./Persistence.ts"
 import * as Piece from "./Piece.ts"
 import type { Observation } from "./Persistence.ts"
 import { Queue } from "./Queue.ts"
 import { Registry } from "./Registry.ts"
-import { Reversal } from "./Reversal.ts"
-import { Revival } from "./Revival.ts"
+import { UndoLog } from "./UndoLog.ts"
+import { Resumption } from "./Resumption.ts"
 import { Settle, type Settled } from "./Settle.ts"
 
 const { LOADED, NEVER_RAN, UNSETTLED } = Flag
@@ -45,7 +45,7 @@ export interface Finished {
 }
 
 /** State that is nowhere but in the graph itself. */
-const memory: Ground = { read: () => undefined, children: () => [], content: () => undefined, holds: false }
+const memory: BaseState = { read: () => undefined, children: () => [], content: () => undefined, holds: false }
 
 /** What a document became, and under which group, where somebody outside wrote it under one. */
 export interface Changed {
@@ -81,8 +81,8 @@ export class Scheduler {
   readonly invalidation: Invalidation
   readonly settling: Settle
   readonly demands: Demand
-  readonly revival: Revival
-  readonly reversal: Reversal
+  readonly resumption: Resumption
+  readonly undo: UndoLog
   private readonly environment: Environment
   /** Asked for what is kept of a node that a run starts. */
   kept: ((node: Node) => { readonly observation: Observation | undefined; readonly hash: string | undefined }) | undefined
@@ -94,9 +94,9 @@ export class Scheduler {
   private told = 0
   private failures: Array<Finished> = []
 
-  constructor(ground: Ground = memory) {
+  constructor(base: BaseState = memory) {
     const queue = new Queue()
-    this.graph = new Graph(ground, queue)
+    this.graph = new Graph(base, queue)
     const { graph } = this
     this.gates = new Gates(graph, queue)
     const { gates } = this
@@ -116,8 +116,8 @@ export class Scheduler {
     this.settling = new Settle({ graph, gates, queue, environment: this.environment })
     const { invalidation, registry, settling } = this
     this.demands = new Demand(graph, settling)
-    this.revival = new Revival({ graph, gates, queue, environment: this.environment, invalidation, settling })
-    this.reversal = new Reversal({ graph, gates, queue, invalidation, registry, revival: this.revival })
+    this.resumption = new Resumption({ graph, gates, queue, environment: this.environment, invalidation, settling })
+    this.undo = new UndoLog({ graph, gates, queue, invalidation, registry, resumption: this.resumption })
   }
 
   /**
@@ -136,7 +136,7 @@ export class Scheduler {
    */
   resume(definition: Definition, kept: Observation | undefined, hash?: string): Node {
     const node = this.registry.register(definition)
-    if (kept !== undefined) this.revival.resume(node, kept, hash)
+    if (kept !== undefined) this.resumption.resume(node, kept, hash)
     return node
   }
 
@@ -194,7 +194,7 @@ export class Scheduler {
     const { graph: { locations }, invalidation } = this
     const writer = locations.known(address.key)?.writer
     if (writer !== undefined) invalidation.lost(writer)
-    if (this.graph.coverage.has(address)) for (const node of this.graph.coverage.of(locations.at(address))) invalidation.lost(node)
+    if (this.graph.writerIndex.has(address)) for (const node of this.graph.writerIndex.of(locations.at(address))) invalidation.lost(node)
   }
 
   /** Has each run told, with the documents that it wrote beside its output, as it ends. */
@@ -209,7 +209,7 @@ export class Scheduler {
   /** Runs all that has to run at this moment, in milliseconds since 1970, and tells effects what they saw. */
   settle(now = this.gates.now): Settled {
     this.open(now)
-    this.revival.revive()
+    this.resumption.revive()
     const settled = this.settling.settle()
     this.graph.locations.settled()
     if (this.seers > 0) this.deliver()
@@ -301,9 +301,9 @@ export class Scheduler {
     if (above !== undefined) throw above
     const node = this.registry.register(definition, parent)
     if ((node.flags & UNSETTLED) !== 0) this.settling.started++
-    if (known === undefined && this.revival.isAfresh(parent)) this.registry.unclaimed?.(definition.name)
+    if (known === undefined && this.resumption.isAfresh(parent)) this.registry.unclaimed?.(definition.name)
     const kept = known === undefined ? this.kept?.(node) : undefined
-    if (kept?.observation !== undefined) this.revival.resume(node, kept.observation, kept.hash)
+    if (kept?.observation !== undefined) this.resumption.resume(node, kept.observation, kept.hash)
     if ((node.flags & NEVER_RAN) === 0 || known === node || node.isLive || !parent.isLive) return definition
     this.settling.provide(node)
     if (node.gate !== undefined) this.gates.disturb(node)
@@ -327,7 +327,7 @@ export class Scheduler {
 
   /** What an effect saw is to be told. */
   private saw(run: NodeRun): void {
-    if (run.deliver === undefined || this.revival.isSilent) return
+    if (run.deliver === undefined || this.resumption.isSilent) return
     run.isSeen = true
     this.seen[this.seers++] = run
   }
@@ -344,7 +344,7 @@ export class Scheduler {
     if (children !== undefined) this.abandon(node, children, before)
     run.children = before === undefined ? undefined : new Map([...before].map(([name, beat]) => [name, children?.get(name) ?? beat]))
     const isRetried = this.gates.retry(node, isTagged(error, "Retry"))
-    if (!isRetried && !this.revival.takes(node)) this.failures.push({ node, error })
+    if (!isRetried && !this.resumption.takes(node)) this.failures.push({ node, error })
     return isRetried
   }
 

@@ -71,12 +71,12 @@ export class Settle {
   /** Live because their creator was, until they have run and the pass is over. */
   private provisional: Array<Node> = []
 
-  constructor(around: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment }) {
-    this.graph = around.graph
-    this.levels = new Levels(around.graph)
-    this.gates = around.gates
-    this.queue = around.queue
-    this.environment = around.environment
+  constructor(deps: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment }) {
+    this.graph = deps.graph
+    this.levels = new Levels(deps.graph)
+    this.gates = deps.gates
+    this.queue = deps.queue
+    this.environment = deps.environment
   }
 
   /** Runs all that is invalid, demanded and not held back. */
@@ -98,7 +98,7 @@ export class Settle {
     const { started } = this
     // What stands too deep is reached from what was met, some levels further each time.
     while (this.ensure(node)) continue
-    if (this.graph.isCyclic || started !== this.started || (!this.graph.coverage.isEmpty && !isKnown)) this.calm(node)
+    if (this.graph.isCyclic || started !== this.started || (!this.graph.writerIndex.isEmpty && !isKnown)) this.calm(node)
     return this.heldUntil(node)
   }
 
@@ -137,7 +137,7 @@ export class Settle {
   private isFresh(node: Node): boolean {
     if ((node.flags & (UNSETTLED | RUNNING)) !== 0 || !node.isLive) return false
     const { gates, graph, queue } = this
-    const isPlain = !graph.isCyclic && graph.coverage.isEmpty
+    const isPlain = !graph.isCyclic && graph.writerIndex.isEmpty
     if (!(isPlain ? queue.isPast(node.level) : queue.isEmpty)) return false
     return (node.checked >= graph.shape && !graph.isCyclic) || gates.nextDue === undefined
   }
@@ -339,7 +339,7 @@ export class Settle {
 
   private addWriters(location: Parameters<Graph["writersOf"]>[0], found: Array<Node>): void {
     for (const writer of this.graph.writersOf(location)) found.push(writer)
-    for (const writer of this.graph.coverage.of(location)) found.push(writer)
+    for (const writer of this.graph.writerIndex.of(location)) found.push(writer)
   }
 
   /** When the latest gate opens that keeps a node or one above it from being up to date; `undefined` where all of that is settled. */

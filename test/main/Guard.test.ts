@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Board } from "../../src/kernel/watchdog/Board.ts"
+import { RunBoard } from "../../src/kernel/watchdog/RunBoard.ts"
 import { Guard, LOOK_MILLIS } from "../../src/main/Guard.ts"
 
 const limits = { stuckMillis: 1000, stopMillis: 3000 }
@@ -19,7 +19,7 @@ const looking = (guard: Guard, from: number, millis: number) => {
 
 describe("The guard", () => {
   it("names a run at its limit, once, and ends the process after the limit for that", () => {
-    const board = new Board()
+    const board = new RunBoard()
     board.enter("shop", run("7.0.0"))
     const [shown] = board.runs()
     assert.deepInclude(shown, { space: "shop", beat: 5_000_000_000, enzyme: "loop", event: "7.0.0", limitMs: 500 })
@@ -27,7 +27,7 @@ describe("The guard", () => {
   })
 
   it("takes no run for another: each begins with its own time", () => {
-    const board = new Board()
+    const board = new RunBoard()
     const guard = new Guard(board, limits)
     for (let i = 0; i < 100; i++) {
       board.enter("shop", run("same"))
@@ -37,7 +37,7 @@ describe("The guard", () => {
   })
 
   it("counts no time that the machine slept, nor that its clock jumped", () => {
-    const board = new Board()
+    const board = new RunBoard()
     const guard = new Guard(board, limits)
     board.enter("shop", run("7.0.0", 1000))
     guard.look(0)
@@ -45,14 +45,14 @@ describe("The guard", () => {
   })
 
   it("ends nothing while a debugger may hold the thread", () => {
-    const board = new Board()
+    const board = new RunBoard()
     board.isDebugged = true
     board.enter("shop", run("7.0.0"))
     assert.deepStrictEqual(looking(new Guard(board, limits), 0, 60_000), { late: [[500, "7.0.0"]], end: undefined })
   })
 
   it("blames the run that has the thread, and those that wait only where none has it", () => {
-    const board = new Board()
+    const board = new RunBoard()
     const guard = new Guard(board, limits)
     board.enter("other", run("1.0.0"))
     const place = board.wait()!
@@ -65,7 +65,7 @@ describe("The guard", () => {
   })
 
   it("gives each node its own time, names the innermost, and goes back to what it interrupts", () => {
-    const board = new Board()
+    const board = new RunBoard()
     const guard = new Guard(board, limits)
     board.enter("shop", run("7.0.0"))
     const outer = board.enterNode("shop", 1, "sum")
@@ -86,7 +86,7 @@ describe("The guard", () => {
   })
 
   it("ends a process that is told to stop within the limit for that, and blames no run within its own", () => {
-    const board = new Board()
+    const board = new RunBoard()
     board.enter("shop", run("7.0.0", 3_600_000))
     board.stop()
     assert.deepStrictEqual(looking(new Guard(board, limits), 0, 60_000), { late: [], end: [3000] })

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto"
 import { Enzyme, Fatal, replay, Retry, type Space, type Transaction, why } from "systole"
 import * as Vocabulary from "../../src/operation/Vocabulary.ts"
 import * as Dossier from "../../src/operation/Dossier.ts"
-import { Waits } from "../../src/kernel/inbox/Waits.ts"
+import { TimerQueue } from "../../src/kernel/inbox/TimerQueue.ts"
 import { controlled, enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
 import * as TestKernel from "../support/TestKernel.ts"
@@ -284,7 +284,7 @@ describe("time-outs", () => {
     }))
 
   it("of watchers that are gone hold nobody up, and are cleared away", () => {
-    const waits = new Waits()
+    const waits = new TimerQueue()
     const watches = Array.from({ length: 4000 }, (_, number) => ({ oid: OID, number, want: "ist:x", enzyme: "e", deadline: number + 1, since: { beat: 0, clock: 0 }, gone: false }))
     watches.forEach((watch, seq) => waits.add({ seq, again: undefined, due: { beat: seq + 1, moment: seq }, watch }))
     for (const watch of watches.slice(0, 3999)) {

@@ -5,7 +5,7 @@
  */
 import { Effect, Fiber } from "effect"
 import type { Event, Space, Transaction } from "systole"
-import * as Board from "../../src/kernel/watchdog/Board.ts"
+import * as RunBoard from "../../src/kernel/watchdog/RunBoard.ts"
 import { CurrentWatchdog, type Watchdog } from "../../src/kernel/watchdog/Watchdog.ts"
 import { enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
@@ -21,21 +21,21 @@ export interface Ends {
   /** The process is closed. */
   readonly close: () => void
   /** What is noted of a space. */
-  readonly marks: (space: string) => ReadonlyArray<Board.Mark>
+  readonly marks: (space: string) => ReadonlyArray<RunBoard.Mark>
   /** How often something was noted durably. */
   readonly notes: () => number
 }
 
 export const make = (): Ends => {
-  const marks = new Map<string, ReadonlyArray<Board.Mark>>()
+  const marks = new Map<string, ReadonlyArray<RunBoard.Mark>>()
   let begun = new Map<string, number>()
-  let board = new Board.Board()
+  let board = new RunBoard.RunBoard()
   let notes = 0
   return {
     start: () => {
       const began = begun
       begun = new Map()
-      board = new Board.Board()
+      board = new RunBoard.RunBoard()
       return {
         board,
         left: (space) => ({ marks: marks.get(space) ?? [], began: began.get(space) }),
@@ -51,9 +51,9 @@ export const make = (): Ends => {
       }
     },
     bark: () => {
-      for (const run of Board.blamed(board.runs())) marks.set(run.space, Board.marked(run, marks.get(run.space) ?? []))
+      for (const run of RunBoard.blamed(board.runs())) marks.set(run.space, RunBoard.marked(run, marks.get(run.space) ?? []))
     },
-    mark: (space, beat, node) => void marks.set(space, Board.marked({ place: 0, progress: 0, limitMs: 0, space, beat, enzyme: "", event: "", node }, marks.get(space) ?? [])),
+    mark: (space, beat, node) => void marks.set(space, RunBoard.marked({ place: 0, progress: 0, limitMs: 0, space, beat, enzyme: "", event: "", node }, marks.get(space) ?? [])),
     close: () => {
       begun = new Map()
     },

@@ -12,9 +12,9 @@ import type { Watches } from "../../operation/Watches.ts"
 import type { Open } from "../../rendezvous/Open.ts"
 import type { Calendar } from "../../stage/Calendar.ts"
 import type { Labels } from "../../stage/Labels.ts"
-import type { Departures } from "../inbox/Departures.ts"
-import type { Derivation } from "../derived/Derivation.ts"
-import type { Derived } from "../derived/Derived.ts"
+import type { OutboxQueue } from "../inbox/OutboxQueue.ts"
+import type { DerivationPort } from "../derived/DerivationPort.ts"
+import type { BeatScheduler } from "../derived/BeatScheduler.ts"
 import type { Documents } from "../model/Documents.ts"
 import type { Inbox } from "../inbox/Inbox.ts"
 import type { Settings } from "../model/Limits.ts"
@@ -22,7 +22,7 @@ import type { Parked } from "../model/Parked.ts"
 import type { Recall } from "../model/Recall.ts"
 import type { Regime } from "../model/Regime.ts"
 import type { Watch } from "../watchdog/RunWatch.ts"
-import type { Sentry } from "../watchdog/Sentry.ts"
+import type { RunSupervisor } from "../watchdog/RunSupervisor.ts"
 
 /** What a run needs of the host: a limit on its time. */
 export interface RunHost {
@@ -44,10 +44,10 @@ export interface Body {
   readonly documents: Documents
   readonly inbox: Inbox
   /** Signals to other spaces. */
-  readonly departures: Departures
+  readonly departures: OutboxQueue
   readonly enzymes: Enzymes
   /** What is derived from its cells. */
-  readonly derivation: Derivation
+  readonly derivation: DerivationPort
   /** The bindings put at run time, by cell. */
   readonly bindings: Lists
   /** What the space lets happen, as the newest beat left it. */
@@ -68,7 +68,7 @@ export interface Body {
   readonly seed: () => string
   readonly host: RunHost
   /** Knows which runs are under way, where the host has a watchdog. */
-  readonly sentry?: Sentry | undefined
+  readonly sentry?: RunSupervisor | undefined
   /** Brings back code that ran once, for those who look back. */
   readonly recall: Recall
   /** The number of the next thing that waits. */
@@ -82,7 +82,7 @@ export interface Body {
  * @since 0.1.0
  */
 export interface LiveBody extends Body {
-  readonly derivation: Derived
+  readonly derivation: BeatScheduler
   /** The node modules of the runtime. */
   readonly nodes: Modules
   /** The spaces of the kernel in which beats run by hand alone. */

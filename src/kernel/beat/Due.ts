@@ -8,7 +8,7 @@
  */
 import type { LiveBody } from "./Body.ts"
 import * as Operating from "./Operating.ts"
-import type { NextDue } from "../inbox/Waits.ts"
+import type { NextDue } from "../inbox/TimerQueue.ts"
 
 /**
  * The wait that is due first; before the first beat, waits in beats count from when the space was opened.

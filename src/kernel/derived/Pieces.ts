@@ -21,7 +21,7 @@ import * as Piece from "../../scheduler/Piece.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import type { Pieces as Face } from "../../stage/Charter.ts"
 import * as Control from "../model/Control.ts"
-import type { Derivation } from "./Derivation.ts"
+import type { DerivationPort } from "./DerivationPort.ts"
 import { below, type Documents } from "../model/Documents.ts"
 
 /** Where the cells lie. */
@@ -52,7 +52,7 @@ export const put = (all: All, name: string, started: Started | undefined): void 
 export const keyOf = (name: string): string => `${BELOW}${name}`
 
 /** What a run starts and stops, as cells of its draft. */
-export const face = (derivation: Pick<Derivation, "module">, hash: (bytes: Uint8Array) => string): Face<Draft> => ({
+export const face = (derivation: Pick<DerivationPort, "module">, hash: (bytes: Uint8Array) => string): Face<Draft> => ({
   start: (draft, node, inputs) => {
     if (typeof node !== "string") {
       throw new InvalidNode({ name: node.name, reason: "what a handler starts outlives the process, so it is a module that is registered. Declare inputs in one, and start it by its name" })

@@ -27,9 +27,9 @@ import { Queue } from "./Queue.ts"
 import * as Regime from "../model/Regime.ts"
 import type { Pending, Signal } from "../model/Signal.ts"
 import { pairAgain, size } from "../model/Signal.ts"
-import { type Head, single, takeFrom, Track } from "./Track.ts"
-import { type Rows, Waiting } from "./Waiting.ts"
-import { Waits } from "./Waits.ts"
+import { type Head, single, takeFrom, PriorityClass } from "./PriorityClass.ts"
+import { type Rows, SignalBuffer } from "./SignalBuffer.ts"
+import { TimerQueue } from "./TimerQueue.ts"
 
 /**
  * What waits in one space.
@@ -40,8 +40,8 @@ import { Waits } from "./Waits.ts"
 export class Inbox {
   /** Control input from outside, in the order of its arrival; what a beat did leaves with its commit. */
   controls: Array<Control> = []
-  readonly waits = new Waits()
-  readonly waiting: Waiting
+  readonly waits = new TimerQueue()
+  readonly waiting: SignalBuffer
   /** Signals that were captured and are not over, by their id: as many as a beat can take, and the others by their rows. */
   readonly flights = new ChurnMap<string, Flight>()
   /** Signals that came from outside and wait for their capture or another attempt; characters of these and of control input. */
@@ -53,8 +53,8 @@ export class Inbox {
   /** What the space lets happen, as the newest beat left it. */
   private regime = Regime.open
   /** What has to do with control, and all else. */
-  private readonly urgent = new Track()
-  readonly normal = new Track()
+  private readonly urgent = new PriorityClass()
+  readonly normal = new PriorityClass()
   /** What a rollback discards, by number; and what it has discarded and is still in a queue. */
   private readonly discardable = new Set<number>()
   private readonly discarded = new Set<number>()
@@ -74,7 +74,7 @@ export class Inbox {
   /** Without rows, all that waits stays in memory. */
   constructor(limits: Limits = defaults, rows?: Rows) {
     this.limits = limits
-    this.waiting = new Waiting(limits, rows)
+    this.waiting = new SignalBuffer(limits, rows)
   }
 
   /** Whether a beat with this start would have something to do. */
@@ -118,12 +118,12 @@ export class Inbox {
     }
   }
 
-  private trackOf({ urgent }: Pick<Pending, "urgent">): Track {
+  private trackOf({ urgent }: Pick<Pending, "urgent">): PriorityClass {
     return urgent ? this.urgent : this.normal
   }
 
   /** The tracks that go on. */
-  private open({ gated }: Regime.Regime): ReadonlyArray<Track> {
+  private open({ gated }: Regime.Regime): ReadonlyArray<PriorityClass> {
     return gated ? [this.urgent] : [this.urgent, this.normal]
   }
 
@@ -258,7 +258,7 @@ export class Inbox {
   }
 
   /** One loser for each document; the document then goes behind the others, so that each has its turn where not all of them fit. */
-  private takeLosers(losers: Track["losers"], capture: Capture): void {
+  private takeLosers(losers: PriorityClass["losers"], capture: Capture): void {
     for (let left = losers.size; left > 0 && !isFull(capture); left--) {
       const [document, queue] = losers.entries().next().value!
       losers.delete(document)

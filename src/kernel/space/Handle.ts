@@ -13,7 +13,7 @@ import * as Cause from "effect/Cause"
 import * as Stream from "effect/Stream"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { LiveSpace } from "./LiveSpace.ts"
-import type { Readership } from "../view/Readership.ts"
+import type { ReaderState } from "../view/ReaderState.ts"
 import type { Clearance, PostedSignal, PostHears, Reader, Space, SpaceControl, SpaceDebug, SpaceFlows, SpaceGraph, SpaceOperations, SpaceRendezvous } from "../view/Space.ts"
 import { asStopped, type SpaceStopped } from "../model/SpaceError.ts"
 
@@ -41,9 +41,9 @@ const reader: Members<Exclude<keyof Reader, "watch">> = {
 }
 
 /** The dependencies of a handle. */
-interface Around {
+interface Dependencies {
   readonly space: LiveSpace
-  readonly readership: Readership
+  readonly readerState: ReaderState
   /** Opens the space again. */
   readonly reopen: Effect.Effect<LiveSpace, PersistenceError | SpaceStopped>
 }
@@ -201,7 +201,7 @@ export class Handle extends Plainly implements Space {
   readonly denials: Space["denials"]
   private readonly way: Door
 
-  constructor({ readership, reopen, space }: Around) {
+  constructor({ readerState, reopen, space }: Dependencies) {
     const { name } = space
     const door = new Door(space, Effect.mapError(reopen, (error) => asStopped(name, error)))
     super(door, (space) => space)
@@ -215,7 +215,7 @@ export class Handle extends Plainly implements Space {
     this.debug = new Debug(door, (space) => space.debug)
     this.beats = Stream.orDie(door.stream((space) => space.beats))
     this.head = Effect.orDie(door.use((space) => space.head))
-    this.denials = Effect.sync(() => [...readership.denials])
+    this.denials = Effect.sync(() => [...readerState.denials])
   }
 
   post(posted: PostedSignal, hears: PostHears): () => void {

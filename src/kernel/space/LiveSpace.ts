@@ -12,21 +12,21 @@ import type { LiveBody } from "../beat/Body.ts"
 import type { Beat } from "../beat/Commit.ts"
 import { Controls } from "./Controls.ts"
 import * as DeadLetter from "../beat/DeadLetter.ts"
-import { Deliveries } from "./Deliveries.ts"
+import { EffectDelivery } from "./EffectDelivery.ts"
 import { asRefusal } from "../view/Expected.ts"
-import { Examination } from "../view/Examination.ts"
-import { Entrance, type Entered } from "./Entrance.ts"
-import type { ControlError, Looker, ReadError, SignalError } from "../view/Expected.ts"
-import * as Feed from "../view/Feed.ts"
+import { HistorySession } from "../view/HistorySession.ts"
+import { Admission, type Entered } from "./Admission.ts"
+import type { ControlError, ReadCallbacks, ReadError, SignalError } from "../view/Expected.ts"
+import * as Subscription from "../view/Subscription.ts"
 import type { Foreign } from "../model/Foreign.ts"
 import { Group } from "../beat/Group.ts"
-import { type Neighbour, Outbox, type Reach } from "./Outbox.ts"
-import { Observing } from "../view/Observing.ts"
-import { Landings } from "./Landings.ts"
-import { LiveReader } from "../view/Reader.ts"
+import { type Peer, OutboxRelay, type ResolvePeer } from "./OutboxRelay.ts"
+import { LiveQueries } from "../view/LiveQueries.ts"
+import { EventReceipts } from "./EventReceipts.ts"
+import { ClearedView } from "../view/ClearedView.ts"
 import type { Turn } from "../model/Pacemaker.ts"
-import type { Readership } from "../view/Readership.ts"
-import * as Reading from "../view/Reading.ts"
+import type { ReaderState } from "../view/ReaderState.ts"
+import * as Queries from "../view/Queries.ts"
 import type { Receipt } from "../beat/Receipts.ts"
 import * as Reporting from "../beat/Reporting.ts"
 import type { Accepted, Clearance, DeadPage, OpenLetter, PostedSignal, PostHears, Reader, Space, Waits } from "../view/Space.ts"
@@ -43,15 +43,15 @@ import { Uploads } from "./Uploads.ts"
 const nothing = (): void => {}
 
 /** The surroundings of an open space. */
-interface Around {
+interface Dependencies {
   readonly turn: Turn
-  readonly reach: Reach
+  readonly resolvePeer: ResolvePeer
   /** Told when it has nothing to do for now, and when it stopped for good, with the error where it was not closed. */
   readonly rested: () => void
   readonly stopped: (space: LiveSpace, error: SpaceStopped | undefined) => void
   /** Told of each use from outside. */
   readonly used: () => void
-  readonly readership: Readership
+  readonly readerState: ReaderState
 }
 
 /**
@@ -60,7 +60,7 @@ interface Around {
  * @category models
  * @since 0.1.0
  */
-export class LiveSpace implements Space, Neighbour {
+export class LiveSpace implements Space, Peer {
   readonly name: string
   readonly ops: LiveOperations
   readonly rv: LiveRendezvous
@@ -70,58 +70,58 @@ export class LiveSpace implements Space, Neighbour {
   readonly graph: LiveGraph
   private readonly body: LiveBody
   private readonly group: Group
-  private readonly entrance: Entrance
-  private readonly outbox: Outbox
-  private readonly examination: Examination
-  private readonly landings: Landings
-  private readonly observing: Observing
+  private readonly admission: Admission
+  private readonly outbox: OutboxRelay
+  private readonly history: HistorySession
+  private readonly receipts: EventReceipts
+  private readonly queries: LiveQueries
   readonly watch: Space["watch"]
   readonly content: Space["content"]
   private readonly uploads: Uploads
-  private readonly readership: Readership
+  private readonly readerState: ReaderState
   private readonly used: () => void
   private readonly listeners = new Set<(beat: number) => void>()
   private readonly ends = new Set<(error: SpaceStopped) => void>()
-  private readonly deliveries: Deliveries
+  private readonly deliveries: EffectDelivery
   private closing = false
   private retired = false
   /** Requests under way that came through handles. */
   private uses = 0
 
-  constructor(body: LiveBody, around: Around) {
+  constructor(body: LiveBody, deps: Dependencies) {
     this.name = body.space
     this.body = body
-    this.group = new Group(body, around.turn, {
+    this.group = new Group(body, deps.turn, {
       appended: (beat) => this.tell(beat, true),
       published: (beat) => this.published(beat),
-      rested: around.rested,
+      rested: deps.rested,
       stopped: (error) => {
-        around.stopped(this, this.closing ? undefined : error)
+        deps.stopped(this, this.closing ? undefined : error)
         if (!this.closing) body.reporter.report(Accident.of(error))
         this.outbox.stop()
-        this.landings.fail(error)
+        this.receipts.fail(error)
         for (const end of this.ends) end(error)
       }
     })
-    this.deliveries = new Deliveries(body.sentry, (effect, error) =>
+    this.deliveries = new EffectDelivery(body.sentry, (effect, error) =>
       body.reporter.report(Accident.after("node/undelivered", error, { space: body.space, origin: { kind: "node", name: effect }, what: "what it was told failed it" })))
-    this.landings = new Landings(body, this.group)
-    this.entrance = new Entrance(body)
+    this.receipts = new EventReceipts(body, this.group)
+    this.admission = new Admission(body)
     this.control = new Controls(body, this.group)
-    this.examination = new Examination(body, around.turn)
+    this.history = new HistorySession(body, deps.turn)
     const ledgers = { store: body.store, hash: body.hash, control: (make: Parameters<Controls["submit"]>[0]) => this.control.submit(make), durably: <A>(see: () => A) => this.durably(see) }
     this.ops = new LiveOperations(ledgers)
     this.rv = new LiveRendezvous(ledgers)
     this.flow = new LiveFlows(ledgers)
     this.debug = new LiveDebug({ derivation: body.derivation, group: this.group, durably: (see) => this.durably(see) })
     this.graph = new LiveGraph({ derivation: body.derivation, durably: (see) => this.durably(see) })
-    this.observing = new Observing({ body, group: this.group, look: (see, looker) => this.look(see, looker), whenEnded: (tell) => this.whenEnded(tell), receipt: (id) => this.landings.find(id) })
-    this.watch = this.observing.watch
+    this.queries = new LiveQueries({ body, group: this.group, look: (see, looker) => this.look(see, looker), whenEnded: (tell) => this.whenEnded(tell), receipt: (id) => this.receipts.find(id) })
+    this.watch = this.queries.watch
     this.uploads = new Uploads(body, this.group)
     this.content = this.uploads.begin
-    this.readership = around.readership
-    this.used = around.used
-    this.outbox = new Outbox(body, { reach: around.reach, group: this.group })
+    this.readerState = deps.readerState
+    this.used = deps.used
+    this.outbox = new OutboxRelay(body, { resolvePeer: deps.resolvePeer, group: this.group })
     // A store that is damaged may stop the space at once, which tells all its parts.
     this.outbox.begin()
   }
@@ -159,9 +159,9 @@ export class LiveSpace implements Space, Neighbour {
 
   /** Whether nothing of it is in use and nothing under way, so that closing it changes nothing. */
   get isResting(): boolean {
-    const { body, deliveries, ends, examination, group, landings, listeners, outbox, uploads, uses } = this
-    const isWaitedFor = uses + landings.size + listeners.size + ends.size + uploads.open > 0
-    const isBusy = !group.isResting || body.sentry?.isQuiet(group.durable + 1) === false || !outbox.isEmpty || !deliveries.isQuiet || examination.isBusy || body.derivation.attention.isPaid
+    const { body, deliveries, ends, history, group, receipts, listeners, outbox, uploads, uses } = this
+    const isWaitedFor = uses + receipts.size + listeners.size + ends.size + uploads.open > 0
+    const isBusy = !group.isResting || body.sentry?.isQuiet(group.durable + 1) === false || !outbox.isEmpty || !deliveries.isQuiet || history.isBusy || body.derivation.inspector.isPaid
     return !isWaitedFor && !isBusy && (group.due ?? Infinity) > body.host.now()
   }
 
@@ -190,11 +190,11 @@ export class LiveSpace implements Space, Neighbour {
 
   post(posted: PostedSignal, hears: PostHears): () => void {
     this.used()
-    return this.take(() => this.entrance.enter(posted), hears)
+    return this.take(() => this.admission.enter(posted), hears)
   }
 
   arrive(from: string, { signal }: Pending, hears: PostHears): void {
-    this.take(() => this.entrance.arrive(from, signal), hears)
+    this.take(() => this.admission.arrive(from, signal), hears)
   }
 
   private take(enter: () => Entered, { accepted, fail, settled }: PostHears): () => void {
@@ -210,15 +210,15 @@ export class LiveSpace implements Space, Neighbour {
       const { id } = entered
       let cancel = nothing
       this.group.whenDurable(() => {
-        accepted?.({ id, beat: this.landings.captured(id), duplicate: true })
-        if (settled !== undefined) cancel = this.landings.land(id, { settled, fail })
+        accepted?.({ id, beat: this.receipts.captured(id), duplicate: true })
+        if (settled !== undefined) cancel = this.receipts.land(id, { settled, fail })
       }, fail)
       return () => cancel()
     }
     const { pending } = entered
     const { id } = pending.signal
     // Whoever waits for the receipt is there before the beat can be, and so gets it from memory; a stop is told there too.
-    const cancel = settled === undefined ? nothing : this.landings.add(id, settled, fail)
+    const cancel = settled === undefined ? nothing : this.receipts.add(id, settled, fail)
     this.group.accept(pending, {
       open: () => accepted?.({ id, beat: pending.beat, duplicate: false }),
       fail: settled === undefined ? fail : nothing
@@ -227,11 +227,11 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   receipt(id: string): Effect.Effect<Receipt | undefined, ReadError> {
-    return this.durably(() => this.landings.find(id))
+    return this.durably(() => this.receipts.find(id))
   }
 
   settled(id: string): Effect.Effect<Receipt | undefined, ReadError> {
-    return Effect.flatMap(this.receipt(id), (receipt) => receipt?.status === "pending" ? this.landings.landing(id) : Effect.succeed(receipt))
+    return Effect.flatMap(this.receipt(id), (receipt) => receipt?.status === "pending" ? this.receipts.landing(id) : Effect.succeed(receipt))
   }
 
   set(address: string, value: unknown, options: { readonly group?: string } = {}): Effect.Effect<number, ControlError> {
@@ -261,7 +261,7 @@ export class LiveSpace implements Space, Neighbour {
   letter(id: string, enzyme: string): Effect.Effect<OpenLetter | undefined, ReadError> {
     return this.durably(() => {
       const letter = DeadLetter.find(this.body.store, id, enzyme)
-      return letter === undefined ? undefined : { ...letter, message: this.landings.find(id)?.handlings.find((handling) => handling.enzyme === enzyme)?.error?.message }
+      return letter === undefined ? undefined : { ...letter, message: this.receipts.find(id)?.handlings.find((handling) => handling.enzyme === enzyme)?.error?.message }
     })
   }
 
@@ -290,11 +290,11 @@ export class LiveSpace implements Space, Neighbour {
   })
 
   get(address: string): Effect.Effect<Value.Value, ReadError> {
-    return this.durably(() => Reading.read(this.body, address, (id) => this.landings.find(id)))
+    return this.durably(() => Queries.read(this.body, address, (id) => this.receipts.find(id)))
   }
 
   list(id: string): Effect.Effect<ReadonlyArray<string>, ReadError> {
-    return this.durably(() => Reading.list(this.body, id))
+    return this.durably(() => Queries.list(this.body, id))
   }
 
   below(id: string, page: { readonly after?: string; readonly limit: number }): Effect.Effect<ReadonlyArray<string>, ReadError> {
@@ -302,14 +302,14 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   pull(text: string, { wait = this.body.settings.limits.pullMillis }: Waits = {}): Effect.Effect<Value.Value, ReadError | CellHeld> {
-    return this.observing.pull(text, { see: () => Reading.read(this.body, text, (id) => this.landings.find(id)), wait })
+    return this.queries.pull(text, { see: () => Queries.read(this.body, text, (id) => this.receipts.find(id)), wait })
   }
 
   reader(clearance: Clearance): Reader {
-    return new LiveReader({ body: this.body, space: this, ...this.readership, observing: this.observing, queued: (page) => this.durably(() => WaitingList.find(this.body, page)) }, clearance)
+    return new ClearedView({ body: this.body, space: this, ...this.readerState, queries: this.queries, queued: (page) => this.durably(() => WaitingList.find(this.body, page)) }, clearance)
   }
 
-  readonly denials: Space["denials"] = Effect.sync(() => [...this.readership.denials])
+  readonly denials: Space["denials"] = Effect.sync(() => [...this.readerState.denials])
 
   readonly head: Space["head"] = Effect.sync(() => this.group.durable)
 
@@ -325,7 +325,7 @@ export class LiveSpace implements Space, Neighbour {
     return () => void this.ends.delete(tell)
   }
 
-  readonly beats: Space["beats"] = Feed.stream<number>(Feed.newest, (feed) => {
+  readonly beats: Space["beats"] = Subscription.stream<number>(Subscription.newest, (feed) => {
     const known = this.group.durable
     // Whoever begins to listen while a beat is told, as one of those who hear of it, is not told it again.
     const tell = (beat: number): void => {
@@ -348,19 +348,19 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   examine<A>(look: (archive: Archive) => A | Promise<A>): Effect.Effect<A, ReadError | HistoryBusy> {
-    return Effect.andThen(this.durably(nothing), this.examination.run(look, Reading.asReadError))
+    return Effect.andThen(this.durably(nothing), this.history.run(look, Queries.asReadError))
   }
 
   /** Tells who waits for it that a beat is durable. */
   private published(beat: Beat): void {
-    this.landings.publish(beat)
+    this.receipts.publish(beat)
     this.body.sentry?.passed(beat.number)
-    this.observing.watchers.publish(beat)
+    this.queries.watchers.publish(beat)
     this.tell(beat, false)
     for (const tell of this.listeners) tell(beat.number)
     this.outbox.add(beat.outgoing)
     if (beat.facts.length > 0) Reporting.publish(this.body.reporter, this.name, beat)
-    this.observing.views.publish(beat)
+    this.queries.views.publish(beat)
   }
 
   /** Tells effects what they saw: those that said so before it is durable, and the others then. */
@@ -375,7 +375,7 @@ export class LiveSpace implements Space, Neighbour {
   }
 
   /** Looks when all that can be seen is durable: at once, or after the flush that is to come; answers how not to be told. */
-  private look<A>(see: () => A, { fail, seen }: Looker<A>): () => void {
+  private look<A>(see: () => A, { fail, seen }: ReadCallbacks<A>): () => void {
     let isHeard = true
     const look = (): void => {
       if (!isHeard) return
@@ -383,7 +383,7 @@ export class LiveSpace implements Space, Neighbour {
       try {
         found = see()
       } catch (error) {
-        return fail(Reading.refused(error))
+        return fail(Queries.refused(error))
       }
       seen(found)
     }

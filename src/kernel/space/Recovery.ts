@@ -11,8 +11,8 @@ import type { Registry, Resolution } from "../../registry/Registry.ts"
 import type { Modules as NodeModules } from "../../scheduler/Modules.ts"
 import { Calendar } from "../../stage/Calendar.ts"
 import type { LiveBody, RunHost } from "../beat/Body.ts"
-import { Departures } from "../inbox/Departures.ts"
-import { Derived } from "../derived/Derived.ts"
+import { OutboxQueue } from "../inbox/OutboxQueue.ts"
+import { BeatScheduler } from "../derived/BeatScheduler.ts"
 import { bindingsIn, Documents } from "../model/Documents.ts"
 import * as Flowing from "../beat/Flowing.ts"
 import { Inbox } from "../inbox/Inbox.ts"
@@ -26,7 +26,7 @@ import { Parked } from "../model/Parked.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import type { Recall } from "../model/Recall.ts"
 import * as Regime from "../model/Regime.ts"
-import { Sentry } from "../watchdog/Sentry.ts"
+import { RunSupervisor } from "../watchdog/RunSupervisor.ts"
 import { Pending, type Signal } from "../model/Signal.ts"
 import type { Watchdog } from "../watchdog/Watchdog.ts"
 
@@ -64,7 +64,7 @@ export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker,
   const regime = isNew && registry.all().some(({ enzyme }) => enzyme.query === INIT) ? { ...Regime.open, gated: true } : Regime.recall(store, documents)
   inbox.rule(regime)
   let number = 0
-  const departures = new Departures(settings.limits, store, inbox.backlog)
+  const departures = new OutboxQueue(settings.limits, store, inbox.backlog)
   for (const row of store.queue()) {
     const pending = Pending.fromRow(row)
     if (pending.leaves) departures.add(pending)
@@ -78,7 +78,7 @@ export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker,
   Flowing.recall(store, { calendar, documents })
   const next = (): number => ++number
   const isOpen = (event: string): boolean => inbox.waiting.has(event) || inbox.flights.has(event)
-  const sentry = watchdog && new Sentry({ space: store.space, head: store.head().beat, isOpen }, watchdog)
+  const sentry = watchdog && new RunSupervisor({ space: store.space, head: store.head().beat, isOpen }, watchdog)
   Operating.resume(watches, { inbox, number: next, tempo: settings.tempo })
   inbox.waits.rebook({ gone: [], next: calendar.appointments() }, next)
   return {
@@ -89,7 +89,7 @@ export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker,
     departures,
     enzymes: registry,
     nodes,
-    derivation: new Derived(nodes, {
+    derivation: new BeatScheduler(nodes, {
       committed: documents,
       limit: settings.limits.residentBytes,
       kept: store.observations(),

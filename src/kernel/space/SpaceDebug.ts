@@ -9,14 +9,14 @@
  * @module
  */
 import type * as Effect from "effect/Effect"
-import type { Derived } from "../derived/Derived.ts"
+import type { BeatScheduler } from "../derived/BeatScheduler.ts"
 import type { ReadError } from "../view/Expected.ts"
 import type { Group } from "../beat/Group.ts"
 import type { DebugReport, SpaceDebug } from "../view/Space.ts"
 
 /** What it stands on. */
-interface Around {
-  readonly derivation: Derived
+interface Dependencies {
+  readonly derivation: BeatScheduler
   readonly group: Group
   /** Looks when all that can be seen is durable. */
   readonly durably: <A>(see: () => A) => Effect.Effect<A, ReadError>
@@ -29,16 +29,16 @@ interface Around {
  * @since 0.1.0
  */
 export class LiveDebug implements SpaceDebug {
-  private readonly around: Around
+  private readonly deps: Dependencies
   readonly view: Effect.Effect<DebugReport, ReadError>
 
-  constructor(around: Around) {
-    this.around = around
-    const { derivation, durably, group } = around
-    this.view = durably(() => ({ beat: group.durable, breakpoints: [...derivation.attention.breakpoints], held: group.held }))
+  constructor(deps: Dependencies) {
+    this.deps = deps
+    const { derivation, durably, group } = deps
+    this.view = durably(() => ({ beat: group.durable, breakpoints: [...derivation.inspector.breakpoints], held: group.held }))
   }
 
   breakAt(nodes: ReadonlyArray<string>): Effect.Effect<void, ReadError> {
-    return this.around.durably(() => this.around.derivation.breakAt(nodes))
+    return this.deps.durably(() => this.deps.derivation.breakAt(nodes))
   }
 }

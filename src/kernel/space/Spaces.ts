@@ -22,18 +22,18 @@ import { Handle } from "./Handle.ts"
 import type { LiveBody } from "../beat/Body.ts"
 import { LiveSpace } from "./LiveSpace.ts"
 import { Queue } from "../inbox/Queue.ts"
-import type { Readership } from "../view/Readership.ts"
+import type { ReaderState } from "../view/ReaderState.ts"
 import * as Recovery from "./Recovery.ts"
-import { type Resident, Residents } from "./Residents.ts"
+import { type OpenSpace, OpenSpaces } from "./OpenSpaces.ts"
 import { SpaceStopped } from "../model/SpaceError.ts"
 import type { Stops } from "../model/Stops.ts"
-import { Wakes } from "./Wakes.ts"
+import { WakeQueue } from "./WakeQueue.ts"
 
 /** How many spaces are looked at in one go for one that can be closed. */
 const LOOKS = 64
 
 /** The dependencies of the spaces. */
-interface Around {
+interface Dependencies {
   readonly persistence: Persistence["Service"]
   readonly parts: Recovery.Parts
   readonly stops: Stops
@@ -48,12 +48,12 @@ interface Around {
  * @since 0.1.0
  */
 export class Spaces {
-  private readonly around: Around
-  private readonly residents = new Residents()
-  private readonly wakes: Wakes
+  private readonly deps: Dependencies
+  private readonly spaces = new OpenSpaces()
+  private readonly wakeQueue: WakeQueue
   private readonly opening = Semaphore.makeUnsafe(1)
   /** The readers of closed spaces. */
-  private readonly readerships = new Map<string, Readership>()
+  private readonly readerStates = new Map<string, ReaderState>()
   /** Spaces whose moment has come, in the order in which they are opened. */
   private readonly due = new Queue<string>()
   /** How many callers wait for a space to open. */
@@ -62,31 +62,31 @@ export class Spaces {
   private isSweeping = false
   private isClosed = false
 
-  constructor(around: Around) {
-    this.around = around
-    this.wakes = new Wakes(around.parts.host, (name) => {
+  constructor(deps: Dependencies) {
+    this.deps = deps
+    this.wakeQueue = new WakeQueue(deps.parts.host, (name) => {
       this.due.push(name)
       this.openNext()
     })
   }
 
   /** The space of this name where it is open. */
-  opened(name: string): Resident | undefined {
-    const resident = this.residents.get(name)
+  opened(name: string): OpenSpace | undefined {
+    const resident = this.spaces.get(name)
     if (resident?.space.error !== undefined) return undefined
-    this.residents.touch(name)
+    this.spaces.touch(name)
     return resident
   }
 
   /** The space of this name, opened where it is closed, and made where `create` says so. */
-  find(name: string, create: boolean): Effect.Effect<Resident, PersistenceError> {
+  find(name: string, create: boolean): Effect.Effect<OpenSpace, PersistenceError> {
     const known = this.opened(name)
     return known === undefined ? this.ask(name, create) : Effect.succeed(known)
   }
 
   /** Tells all open spaces that there may be something to do. */
   wake(): void {
-    for (const { space } of this.residents.all()) space.wake()
+    for (const { space } of this.spaces.all()) space.wake()
   }
 
   /** Reads when each space next has something to do, and opens those that are due, one after another. */
@@ -94,12 +94,12 @@ export class Spaces {
 
   close(): void {
     this.isClosed = true
-    this.wakes.stop()
-    for (const { space } of this.residents.all()) space.close("the runtime is closing")
+    this.wakeQueue.stop()
+    for (const { space } of this.spaces.all()) space.close("the runtime is closing")
   }
 
   private readMoments = Effect.fnUntraced(function*(this: Spaces): Effect.fn.Return<void, PersistenceError> {
-    const { parts: { host, pacemaker, reporter, settings: { limits } }, persistence, stops } = this.around
+    const { parts: { host, pacemaker, reporter, settings: { limits } }, persistence, stops } = this.deps
     const turn = Effect.callback<void>((resume) => pacemaker.turn(() => resume(Effect.void)))
     let since = host.now()
     for (const name of yield* persistence.spaces) {
@@ -109,12 +109,12 @@ export class Spaces {
       }
       const due = yield* Effect.exit(Effect.tapError(persistence.due(name), (error) => Effect.sync(() => stops.refused(name, error))))
       if (Exit.isFailure(due)) reporter.report(Accident.of(Cause.squash(due.cause)))
-      else if (!this.isClosed && this.residents.get(name) === undefined) this.wakes.set(name, due.value)
+      else if (!this.isClosed && this.spaces.get(name) === undefined) this.wakeQueue.set(name, due.value)
     }
   })
 
   /** A space that is being opened is opened, whoever asked for it: a copy that is known to none would go on beside the next one. */
-  private ask(name: string, create: boolean): Effect.Effect<Resident, PersistenceError> {
+  private ask(name: string, create: boolean): Effect.Effect<OpenSpace, PersistenceError> {
     return Effect.suspend(() => {
       this.asked++
       return Effect.ensuring(Semaphore.withPermits(this.opening, 1)(Effect.uninterruptible(this.open(name, create))), Effect.sync(() => {
@@ -124,38 +124,38 @@ export class Spaces {
     })
   }
 
-  private open = Effect.fnUntraced(function*(this: Spaces, name: string, create: boolean): Effect.fn.Return<Resident, PersistenceError> {
+  private open = Effect.fnUntraced(function*(this: Spaces, name: string, create: boolean): Effect.fn.Return<OpenSpace, PersistenceError> {
     const known = this.opened(name)
     if (known !== undefined) return known
-    const { parts, persistence, scope, stops } = this.around
+    const { parts, persistence, scope, stops } = this.deps
     const own = yield* Scope.fork(scope)
     const close = (exit: Exit.Exit<unknown, unknown>) => Scope.close(own, exit)
-    const readership = this.readershipOf(name)
+    const readerState = this.readerStateOf(name)
     const { hash, settings: { retention } } = parts
     const space = yield* persistence.open(name, { create, retention, digest: (text) => hash.hex(Journal.hashed(text)) }).pipe(
       Scope.provide(own),
       Effect.flatMap((store) => Effect.try({
         try: () => begun(Recovery.recover(store, parts), {
           turn: parts.pacemaker.turn,
-          reach: (name) => Effect.map(this.find(name, parts.settings.create === "on-demand"), ({ space }) => space),
-          used: () => this.residents.touch(name),
+          resolvePeer: (name) => Effect.map(this.find(name, parts.settings.create === "on-demand"), ({ space }) => space),
+          used: () => this.spaces.touch(name),
           rested: () => this.sweepLater(),
           stopped: (space, error) => {
-            this.left(space, readership)
+            this.left(space, readerState)
             if (error !== undefined) stops.stopped(error, store.place)
             Effect.runFork(close(Exit.void))
           },
-          readership
+          readerState
         }),
         catch: expected(PersistenceError)
       })),
       Effect.tapError((error) => Effect.sync(() => stops.refused(name, error))),
       Effect.onError((cause) => close(Exit.failCause(cause)))
     )
-    const resident = { space, handle: new Handle({ space, readership, reopen: this.reopen(name) }) }
-    this.wakes.forget(name)
-    this.readerships.delete(name)
-    this.residents.add(resident)
+    const resident = { space, handle: new Handle({ space, readerState, reopen: this.reopen(name) }) }
+    this.wakeQueue.forget(name)
+    this.readerStates.delete(name)
+    this.spaces.add(resident)
     if (space.error === undefined) stops.opened(name)
     this.sweepLater()
     return resident
@@ -169,27 +169,27 @@ export class Spaces {
     )
   }
 
-  private readershipOf(name: string): Readership {
-    const { parts: { hash, pacemaker } } = this.around
-    return this.readerships.get(name) ?? { denials: [], cursor: new Cursor(hash.hex, pacemaker.seed) }
+  private readerStateOf(name: string): ReaderState {
+    const { parts: { hash, pacemaker } } = this.deps
+    return this.readerStates.get(name) ?? { denials: [], cursor: new Cursor(hash.hex, pacemaker.seed) }
   }
 
   /** A space stopped or was closed. */
-  private left(space: LiveSpace, readership: Readership): void {
-    this.residents.remove(space)
-    if (readership.denials.length > 0 || !readership.cursor.isBlank) this.readerships.set(space.name, readership)
+  private left(space: LiveSpace, readerState: ReaderState): void {
+    this.spaces.remove(space)
+    if (readerState.denials.length > 0 || !readerState.cursor.isBlank) this.readerStates.set(space.name, readerState)
   }
 
   /** Opens the next space that is due, when no caller waits and the host had its turn. */
   private openNext(): void {
     if (this.isOpening || this.asked > 0 || this.due.size === 0 || this.isClosed) return
     this.isOpening = true
-    this.around.parts.pacemaker.turn(() => {
+    this.deps.parts.pacemaker.turn(() => {
       this.isOpening = false
       if (this.asked > 0 || this.isClosed) return
       const name = this.due.shift()!
       Effect.runFork(this.find(name, false)).addObserver((exit) => {
-        if (Exit.isFailure(exit)) this.around.parts.reporter.report(Accident.of(Cause.squash(exit.cause)))
+        if (Exit.isFailure(exit)) this.deps.parts.reporter.report(Accident.of(Cause.squash(exit.cause)))
         this.openNext()
       })
     })
@@ -197,23 +197,23 @@ export class Spaces {
 
   /** Closes spaces at the host's next turn, where too many are open. */
   private sweepLater(): void {
-    if (this.isSweeping || this.isClosed || this.residents.size <= this.around.parts.settings.open) return
+    if (this.isSweeping || this.isClosed || this.spaces.size <= this.deps.parts.settings.open) return
     this.isSweeping = true
-    this.around.parts.pacemaker.turn(() => {
+    this.deps.parts.pacemaker.turn(() => {
       this.isSweeping = false
       this.sweep()
     })
   }
 
   private sweep(): void {
-    const { open } = this.around.parts.settings
-    for (let looks = Math.min(LOOKS, this.residents.size); looks > 0 && this.residents.size > open && !this.isClosed; looks--) {
-      const { space } = this.residents.first()!
+    const { open } = this.deps.parts.settings
+    for (let looks = Math.min(LOOKS, this.spaces.size); looks > 0 && this.spaces.size > open && !this.isClosed; looks--) {
+      const { space } = this.spaces.first()!
       // One that is in use is used now.
-      if (!space.isResting) this.residents.touch(space.name)
+      if (!space.isResting) this.spaces.touch(space.name)
       else {
-        this.wakes.set(space.name, space.due)
-        this.around.parts.watchdog?.closed(space.name)
+        this.wakeQueue.set(space.name, space.due)
+        this.deps.parts.watchdog?.closed(space.name)
         space.retire()
       }
     }
@@ -221,8 +221,8 @@ export class Spaces {
 }
 
 /** A space; a new one is sent the signal that begins its ledgers, once, where enzymes take that. */
-const begun = (body: LiveBody, around: ConstructorParameters<typeof LiveSpace>[1]): LiveSpace => {
-  const space = new LiveSpace(body, around)
+const begun = (body: LiveBody, deps: ConstructorParameters<typeof LiveSpace>[1]): LiveSpace => {
+  const space = new LiveSpace(body, deps)
   // The id keeps a space that ends before its first beat from taking the signal twice.
   if (Recovery.isBeginning(body)) space.post({ signal: Recovery.INIT, qos: "control", id: "init" }, { fail: () => {} })
   return space

@@ -9,7 +9,7 @@
  */
 
 import type { Observation, Seen } from "./Space.ts"
-import { textOf } from "./Watchers.ts"
+import { textOf } from "./Subscriptions.ts"
 
 const ROUNDS = 6
 const HALF = 0xffff_ffffn

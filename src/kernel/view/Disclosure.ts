@@ -15,7 +15,7 @@ import type { LiveBody } from "../beat/Body.ts"
 import * as Modules from "../model/Modules.ts"
 
 /** The parts of a space that it reads. */
-type Around = Pick<LiveBody, "enzymes" | "labels" | "nodes" | "store">
+type Dependencies = Pick<LiveBody, "enzymes" | "labels" | "nodes" | "store">
 
 /** An atom that no rule and no clearance can hold, since it has a space. */
 const OPERATOR = Label.make(["the operator"])
@@ -29,21 +29,21 @@ const CONTENT = "/cas/"
  * @since 0.1.0
  */
 export class Disclosure implements Pick<Labels, "of" | "at" | "above"> {
-  private readonly around: Around
+  private readonly deps: Dependencies
 
-  constructor(around: Around) {
-    this.around = around
+  constructor(deps: Dependencies) {
+    this.deps = deps
   }
 
   /** The label of a document or of content. */
   of(address: Address.Address): Label.Label {
-    const { labels } = this.around
+    const { labels } = this.deps
     return this.closed(address, labels === undefined ? Label.none : labels.of(address))
   }
 
   /** The label of what a look at an address tells. */
   at(address: Address.Address, depth: "deep" | "shallow" | "children"): Label.Label {
-    const { labels } = this.around
+    const { labels } = this.deps
     return this.closed(address, labels === undefined ? Label.none : labels.at(address, depth))
   }
 
@@ -60,16 +60,16 @@ export class Disclosure implements Pick<Labels, "of" | "at" | "above"> {
     const module = this.moduleOf(hash)
     if (module !== undefined) return Label.join(label, this.of(Modules.address(module)))
     // The text of a version that runs no more: no rule names it.
-    return this.around.store.isCode(hash) ? Label.join(label, OPERATOR) : label
+    return this.deps.store.isCode(hash) ? Label.join(label, OPERATOR) : label
   }
 
   private isGranted(address: Address.Address): boolean {
-    return this.around.labels?.names(address) === true
+    return this.deps.labels?.names(address) === true
   }
 
   /** The name behind which the module with this text runs now. */
   private moduleOf(hash: string): string | undefined {
-    const { enzymes, nodes } = this.around
+    const { enzymes, nodes } = this.deps
     const enzyme = enzymes.active().find(({ code }) => code?.hash === hash)
     if (enzyme !== undefined) return enzyme.enzyme.name
     const node = nodes.all().find(({ code }) => code?.hash === hash)

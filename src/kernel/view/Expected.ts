@@ -41,7 +41,7 @@ export const asControlError = expected<ControlError>(
 )
 
 /** A look at a space: told of what was found, or of why nothing can be. */
-export interface Looker<A> {
+export interface ReadCallbacks<A> {
   readonly seen: (found: A) => void
   readonly fail: (failure: Effect.Effect<never, ReadError>) => void
 }

@@ -12,7 +12,7 @@ import type { Value } from "../../cell/Value.ts"
 import * as Values from "../../cell/Value.ts"
 import { ChurnMap } from "../inbox/ChurnMap.ts"
 import type { Beat } from "../beat/Commit.ts"
-import type { Looker } from "./Expected.ts"
+import type { ReadCallbacks } from "./Expected.ts"
 import type { Observation } from "./Space.ts"
 
 /** The counts of facts. */
@@ -26,13 +26,13 @@ export interface Watched {
   /** Renders the view as of the newest beat. */
   readonly see: () => Observation
   /** Looks when all that can be seen is durable; answers how to call it off. */
-  readonly look: (see: () => Observation, looker: Looker<Observation>) => () => void
+  readonly look: (see: () => Observation, looker: ReadCallbacks<Observation>) => () => void
 }
 
 /** Where the observations of a watcher go. */
 export interface Sink {
   readonly tell: (observation: Observation) => void
-  readonly fail: Looker<Observation>["fail"]
+  readonly fail: ReadCallbacks<Observation>["fail"]
 }
 
 /**

@@ -8,7 +8,7 @@
  * @module
  */
 import * as Context from "effect/Context"
-import type { Board, Mark } from "./Board.ts"
+import type { RunBoard, Mark } from "./RunBoard.ts"
 
 /** The marks of a space that the process before left. */
 export interface Left {
@@ -24,7 +24,7 @@ export interface Left {
  * @since 0.1.0
  */
 export interface Watchdog {
-  readonly board: Board
+  readonly board: RunBoard
   /** The note of a space at its opening, of which a process may have several. */
   readonly left: (space: string) => Left
   /** Notes that the space runs its first beat in this process, on this head. */

@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { Document, Kernel, Retry, type Space } from "systole"
-import { Departures } from "../../../src/kernel/inbox/Departures.ts"
+import { OutboxQueue } from "../../../src/kernel/inbox/OutboxQueue.ts"
 import { Inbox } from "../../../src/kernel/inbox/Inbox.ts"
 import * as Regime from "../../../src/kernel/model/Regime.ts"
 import * as Signal from "../../../src/kernel/model/Signal.ts"
-import type { Rows } from "../../../src/kernel/inbox/Waiting.ts"
+import type { Rows } from "../../../src/kernel/inbox/SignalBuffer.ts"
 import type { Resolution } from "../../../src/registry/Registry.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { ended, enzyme, steps } from "../TestSpace.ts"
@@ -174,7 +174,7 @@ describe("what waits to leave for other spaces", () => {
 
   it("is as much in memory as a beat can take, leaves space by space in order, and the rest is read from its rows", () => {
     const { reads, rows, texts } = shelf()
-    const departures = new Departures(limits, rows)
+    const departures = new OutboxQueue(limits, rows)
     for (const seq of numbers(1000)) {
       const each = leaving(seq, seq % 3 === 0 ? "b" : "c")
       texts.set(seq, each.text)
@@ -199,7 +199,7 @@ describe("what waits to leave for other spaces", () => {
   })
 
   it("leaves in parts of no more characters than a beat can take, and one at a time where it is larger", () => {
-    const departures = new Departures({ captureSignals: 100, captureBytes: 3000 })
+    const departures = new OutboxQueue({ captureSignals: 100, captureBytes: 3000 })
     for (const [seq, length] of [1000, 1000, 1000, 9000, 10].entries()) departures.add(leaving(seq, "b", "x".repeat(length)))
     const sizes: Array<number> = []
     for (let batch = departures.next("b"); batch.length > 0; batch = departures.next("b")) {

@@ -1,0 +1,216 @@
+/**
+ * The roster of a space: which nodes it has, of modules and of pieces.
+ *
+ * A module that declares no inputs has one node in each space; of any other, each
+ * piece is a node. Where another node writes what one derives, that one waits until
+ * the other is gone. What is kept of a node from an earlier process goes with it.
+ * (Seed 002, section 4.4; architecture, sections 2 and 4.)
+ *
+ * @module
+ */
+import type { ObservationRow } from "../../persistence/Persistence.ts"
+import { type Definition, NodeTaken } from "../../scheduler/Definition.ts"
+import type { ModuleChange, Modules, NodeModule } from "../../scheduler/Modules.ts"
+import { fingerprint, isKept, keep, type Observation } from "../../scheduler/Persistence.ts"
+import type { Node } from "../../scheduler/Node.ts"
+import * as Piece from "../../scheduler/Piece.ts"
+import type { Scheduler } from "../../scheduler/Scheduler.ts"
+import type { Staged } from "../../stage/Stage.ts"
+import { isChange } from "../model/Journal.ts"
+import type { NamedNode } from "../model/Journal.ts"
+import { StoredObservations } from "./StoredObservations.ts"
+import * as Pieces from "./Pieces.ts"
+
+/** A node that is to be there, and the digest of its module. */
+interface Candidate {
+  readonly definition: Definition
+  readonly hash: string | undefined
+}
+
+/**
+ * The nodes that one space is to have.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class ActiveNodes {
+  readonly kept: StoredObservations
+  /** The nodes that were not taken in since the newest beat that was committed. */
+  refused: Array<NamedNode> = []
+  private readonly modules: Modules
+  /** How far the space has come in the changes of modules, and what is active since. */
+  private known = 0
+  private readonly active = new Map<string, NodeModule>()
+  /** What was started, by module. */
+  private readonly pieces: Pieces.All
+  private readonly hash: (bytes: Uint8Array) => string
+  /** Nodes whose place another one has. */
+  private readonly blocked = new Map<string, Candidate>()
+  /** Nodes that are gone since the newest beat that was committed. */
+  private readonly gone = new Set<string>()
+  /** Those of which the beat keeps something. */
+  private readonly observed: Array<Node> = []
+  /** Whether a place may have become free. */
+  private isFreed = false
+
+  constructor(modules: Modules, deps: { readonly kept: ReadonlyArray<ObservationRow>; readonly pieces: Pieces.All; readonly hash: (bytes: Uint8Array) => string }) {
+    this.modules = modules
+    this.kept = new StoredObservations(deps.kept)
+    this.pieces = deps.pieces
+    this.hash = deps.hash
+  }
+
+  /** Whether modules came or went since the space looked. */
+  get isBehind(): boolean {
+    return this.known < this.modules.changes.length
+  }
+
+  /** Whether a node is to be taken in that runs, though nothing calls for it. */
+  get isRunnable(): boolean {
+    const { changes } = this.modules
+    for (let i = this.known; i < changes.length; i++) {
+      const { module } = changes[i]!
+      if (module === undefined || module.definition._tag === "Computation") continue
+      if (this.candidates(module).some((candidate) => !this.isAtRest(candidate))) return true
+    }
+    return false
+  }
+
+  /** Whether the next beat lets go of a node, because its module was withdrawn. */
+  isLeaving(name: string): boolean {
+    const { changes } = this.modules
+    for (let i = this.known; i < changes.length; i++) if (changes[i]!.name === Piece.moduleOf(name)) return true
+    return false
+  }
+
+  /** The module of this name, as the newest beat has it. */
+  module(name: string): Definition | undefined {
+    return this.active.get(name)?.definition
+  }
+
+  /** The digest of the module that a node's code is in: of one that a run defined, the module of that run. */
+  hashOf({ definition: { name }, parent }: Node): string | undefined {
+    if (parent !== undefined && !Piece.isPiece(name)) return this.hashOf(parent)
+    return this.active.get(Piece.moduleOf(name))?.code?.hash
+  }
+
+  /** Takes in, aside, what the next beat is going to find: nothing here changes. */
+  rehearse(aside: Scheduler): void {
+    for (const module of this.modules.all()) {
+      for (const { definition, hash } of this.candidates(module)) taken(aside, definition, { kept: this.kept.get(definition.name), hash })
+    }
+  }
+
+  /** Told of a node that went. */
+  left(name: string): void {
+    this.gone.add(name)
+    this.isFreed = true
+  }
+
+  /** Takes in what was registered and withdrawn since the last beat. */
+  activate(scheduler: Scheduler): void {
+    const { changes } = this.modules
+    for (; this.known < changes.length; this.known++) this.change(changes[this.known]!, scheduler)
+  }
+
+  /** Takes in the pieces that a beat started, lets go of those that it stopped, and gives free places to who waits for them. */
+  take(changes: Iterable<Staged>, scheduler: Scheduler | undefined): void {
+    for (const staged of changes) this.takeCell(staged, scheduler)
+    if (!this.isFreed || scheduler === undefined) return
+    this.isFreed = false
+    for (const candidate of this.blocked.values()) this.admit(candidate, scheduler)
+  }
+
+  /** What is to be kept of these nodes, where it is not kept already, and of those that are gone. */
+  rows(scheduler: Scheduler, nodes: ReadonlyArray<Node>): ReadonlyArray<ObservationRow> {
+    const rows: Array<ObservationRow> = [...this.kept.rows()]
+    for (const node of this.gone) if (scheduler.registry.get(node) === undefined) rows.push({ node, text: undefined })
+    for (const node of nodes) {
+      const { name } = node.definition
+      if (scheduler.registry.get(name) !== node || isKept(node)) continue
+      const observation = scheduler.observation(name, this.hashOf(node))
+      rows.push({ node: name, text: observation === undefined ? undefined : JSON.stringify(observation) })
+      keep(node, true)
+      this.observed.push(node)
+    }
+    return rows
+  }
+
+  /** The beat is in the store. */
+  committed(): void {
+    if (this.gone.size > 0) this.gone.clear()
+    if (this.refused.length > 0) this.refused = []
+    this.kept.committed()
+    this.observed.length = 0
+  }
+
+  /** The beat leaves no trace: what is kept of nodes that are gone with it is kept on. */
+  abort(scheduler: Scheduler): void {
+    for (const node of this.observed.splice(0)) keep(node, false)
+    this.kept.abort((name) => scheduler.registry.get(name) !== undefined)
+  }
+
+  private change({ module, name }: ModuleChange, scheduler: Scheduler): void {
+    const before = this.active.get(name)
+    if (before !== undefined) {
+      this.active.delete(name)
+      for (const { definition } of this.candidates(before)) this.release(definition.name, scheduler)
+    }
+    if (module === undefined) return
+    this.active.set(name, module)
+    for (const candidate of this.candidates(module)) this.admit(candidate, scheduler)
+  }
+
+  /** What stops while its module is away does not come back with it. */
+  private takeCell({ address, after, before }: Staged, scheduler: Scheduler | undefined): void {
+    const found = Pieces.fromCell(address.key, after)
+    if (found === undefined || !isChange(before, after)) return
+    const { name, started } = found
+    const module = this.active.get(Piece.moduleOf(name))
+    if (scheduler !== undefined) this.release(name, scheduler)
+    Pieces.put(this.pieces, name, started)
+    if (started === undefined || module === undefined || scheduler === undefined) return
+    const definition = Pieces.nodeOf(name, started, { module: module.definition, hash: this.hash })
+    if (definition !== undefined) this.admit({ definition, hash: module.code?.hash }, scheduler)
+  }
+
+  /** The nodes that a module has here. */
+  private candidates({ code, definition }: NodeModule): ReadonlyArray<Candidate> {
+    const hash = code?.hash
+    if (definition.piece === undefined) return [{ definition, hash }]
+    return [...this.pieces.get(definition.name) ?? []].flatMap(([name, started]) => {
+      const node = Pieces.nodeOf(name, started, { module: definition, hash: this.hash })
+      return node === undefined ? [] : [{ definition: node, hash }]
+    })
+  }
+
+  private admit(candidate: Candidate, scheduler: Scheduler): void {
+    const { definition, hash } = candidate
+    const { name, output } = definition
+    if (taken(scheduler, definition, { kept: this.kept.take(name), hash })) return void this.blocked.delete(name)
+    if (!this.blocked.has(name)) this.refused.push(output === undefined ? [name] : [name, output])
+    this.blocked.set(name, candidate)
+  }
+
+  private release(name: string, scheduler: Scheduler): void {
+    this.blocked.delete(name)
+    scheduler.remove(name)
+  }
+
+  /** Whether a node comes back as it was, with nothing to do. */
+  private isAtRest({ definition, hash }: Candidate): boolean {
+    const kept = this.kept.get(definition.name)
+    return kept !== undefined && kept.status === "clean" && kept.children.length === 0 && kept.fingerprint === fingerprint(definition, hash)
+  }
+}
+
+/** Has a scheduler take a node in; answers whether its place is free. */
+const taken = (scheduler: Scheduler, definition: Definition, { hash, kept }: { readonly kept: Observation | undefined; readonly hash: string | undefined }): boolean => {
+  try {
+    scheduler.resume(definition, kept, hash)
+    return true
+  } catch (error) {
+    if (error instanceof NodeTaken) return false
+    throw error
+  }
+}

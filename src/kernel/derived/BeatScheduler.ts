@@ -1,0 +1,397 @@
+/**
+ * Derived cells of a live space: its scheduler within the beat.
+ *
+ * Before a handling reads what a node derives, that is brought up to date over
+ * the state that the handling sees; after the merge the pass makes all that is
+ * demanded consistent with it, in the same batch. A space without nodes has no
+ * scheduler, and asks nothing. (Architecture, sections 1.1 and 6.)
+ *
+ * @module
+ */
+import * as Address from "../../cell/Address.ts"
+import type { Document } from "../../cell/Document.ts"
+import type { Diagnostic } from "../../diagnostic/Diagnostic.ts"
+import type { ObservationRow } from "../../persistence/Persistence.ts"
+import type { Definition } from "../../scheduler/Definition.ts"
+import * as Idempotency from "../../scheduler/Idempotency.ts"
+import type { BaseState } from "../../scheduler/Locations.ts"
+import type { Modules } from "../../scheduler/Modules.ts"
+import type { Node, NodeRun } from "../../scheduler/Node.ts"
+import type { GraphView } from "../../scheduler/Introspection.ts"
+import { Scheduler } from "../../scheduler/Scheduler.ts"
+import type { Kind } from "../../scheduler/Trace.ts"
+import type { Committed } from "../../stage/Moment.ts"
+import type { Labels } from "../../stage/Labels.ts"
+import type { Stage } from "../../stage/Stage.ts"
+import type { BeatWork } from "../model/BeatWork.ts"
+import { failure } from "../model/Failure.ts"
+import type { Handling, Outcome } from "../model/Flight.ts"
+import type { Step } from "../model/Foreign.ts"
+import type { Delivery, DerivationPort } from "./DerivationPort.ts"
+import { NodeInspector } from "./NodeInspector.ts"
+import * as Derivation from "./DerivationPort.ts"
+import { FIRST, isInPass, MAX_ROUNDS, PASS, writerOf } from "./DerivationPort.ts"
+import type { NamedNode, Spent } from "../model/Journal.ts"
+import type { NodeLine } from "../model/NodeLine.ts"
+import { beatChanges } from "./StoredObservations.ts"
+import { isWatchNode, WatchNodes } from "./WatchNodes.ts"
+import type * as Pieces from "./Pieces.ts"
+import { ActiveNodes } from "./ActiveNodes.ts"
+import type { Watch } from "../watchdog/RunWatch.ts"
+import { IsolatedReads } from "./IsolatedReads.ts"
+import type { RunSupervisor } from "../watchdog/RunSupervisor.ts"
+import { RunTimes } from "./RunTimes.ts"
+import { type PendingPull, type PullRequest, PendingPulls } from "./PendingPulls.ts"
+
+const noLines: ReadonlyArray<NodeLine> = []
+const nothing: ReadonlyArray<Delivery> = []
+const none: ReadonlyArray<Node> = []
+const noRows: ReadonlyArray<ObservationRow> = []
+
+const isWatch = ({ definition: { name } }: Node): boolean => isWatchNode(name)
+
+/** What a space gives to what is derived in it. */
+export interface Dependencies {
+  readonly committed: Committed
+  /** Characters of documents that are kept in memory. */
+  readonly limit: number
+  readonly kept: ReadonlyArray<ObservationRow>
+  readonly pieces: Pieces.All
+  readonly hash: (bytes: Uint8Array) => string
+  /** Milliseconds of the host, by which runs are measured. */
+  readonly timer: () => number
+  /** Told of what is no part of a beat. */
+  readonly tell: (fact: Diagnostic) => void
+  /** Whether each node runs twice, so that those are told of which make something else then. */
+  readonly rechecks: boolean
+  /** Told before the runs of nodes with a breakpoint. */
+  readonly stop: Watch["stop"] | undefined
+  readonly sentry: RunSupervisor | undefined
+}
+
+/**
+ * The derived cells of one space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class BeatScheduler implements DerivationPort {
+  private readonly active: ActiveNodes
+  private readonly deps: Dependencies
+  private readonly committedState: Committed
+  private scheduler: Scheduler | undefined
+  private readonly watchNodes = new WatchNodes()
+  private readonly isolated = new IsolatedReads()
+  /** The handling under way. */
+  private handling: Handling | undefined
+  private stage: Stage | undefined
+  private work: BeatWork | undefined
+  private at = PASS
+  /** When the gate opens that holds back what the handling under way read. */
+  private heldUntil: number | undefined
+  /** What runs changed since that joined the stage, and by which line. */
+  private written = new Map<string, number>()
+  lines: Array<NodeLine> = noLines as Array<NodeLine>
+  readonly inspector: NodeInspector
+  private labels: Labels | undefined
+  restless: ReadonlyArray<NamedNode> = []
+  private readonly runTimes: RunTimes
+  /** The nodes that are not at rest, as this beat leaves them, and as the newest one that was committed left them, each with its episode. */
+  private tiring: ReadonlyArray<Node> = none
+  private check: ReturnType<typeof Idempotency.checker> | undefined
+  private told: ReadonlyMap<Node, number> = new Map()
+  private readonly pulls = new PendingPulls()
+
+  constructor(modules: Modules, deps: Dependencies) {
+    this.active = new ActiveNodes(modules, deps)
+    this.deps = deps
+    this.runTimes = new RunTimes(deps)
+    this.inspector = new NodeInspector(deps.stop)
+    this.committedState = deps.committed
+  }
+
+  /** Whether a beat has something to derive that nothing else calls for. */
+  isRunnable(now: number): boolean {
+    if (this.pulls.isRunnable(now) || this.active.isRunnable) return true
+    if (this.scheduler === undefined) return false
+    const due = this.scheduler.nextDue
+    return this.scheduler.isRunnable || (due !== undefined && due <= now)
+  }
+
+  /** Whether a gate holds back what somebody who waits for quiet waits for. */
+  get isAwaited(): boolean {
+    return this.scheduler?.gates.isAwaiting(({ definition: { name } }) => !this.active.isLeaving(name)) === true
+  }
+
+  /** When the earliest gate opens that holds back a demanded run or a pull, in milliseconds since 1970. */
+  get nextDue(): number | undefined {
+    const [demanded, pulled] = [this.scheduler?.nextDue, this.pulls.nextDue]
+    return demanded === undefined || pulled === undefined ? demanded ?? pulled : Math.min(demanded, pulled)
+  }
+
+  /** Demand for a place from outside; answers how to end it. */
+  watch(address: Address.Address): () => void {
+    const name = this.watchNodes.add(address, this.scheduler)
+    return () => this.watchNodes.remove(name, this.scheduler)
+  }
+
+  /** Has beats bring a place up to date until it is settled; `undefined` where it is, and no beat is under way that may change that. */
+  want(wanted: PullRequest): PendingPull | undefined {
+    const { isBehind } = this.active
+    if (!isBehind && (this.scheduler === undefined || (this.work === undefined && this.scheduler.demands.heldUntil(wanted.address, wanted.admits) === undefined))) return undefined
+    return this.pulls.add(wanted)
+  }
+
+  begin(work: BeatWork): void {
+    this.labels = work.labels
+    if (this.scheduler === undefined && !this.active.isBehind) return this.appear(work.begun.content)
+    const scheduler = this.engine
+    scheduler.graph.labels = work.labels
+    this.work = work
+    this.stage = work.stage
+    this.lines = []
+    this.inspector.beat = work.moment.beat
+    scheduler.open(work.moment.now, work.moment)
+    this.runTimes.count(work.begun.spent, scheduler)
+    if (work.takenBack.length > 0) this.active.kept.clear()
+    if (this.active.isBehind) this.active.activate(scheduler)
+    for (const [key, steps] of work.steps) this.changeBy(key, steps)
+    for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
+    for (const key of work.takenBack) scheduler.lose(Address.ofKey(key))
+    this.appear(work.begun.content)
+    this.at = FIRST
+    scheduler.resumption.revive()
+    for (const { definition } of scheduler.resumption.takeAfresh()) this.deps.tell(Derivation.freshness(definition.name))
+    if (this.written.size > 0) this.stageChanges()
+    if (this.labels !== undefined) this.isolated.begin({ shared: scheduler, base: this.base, work })
+    work.stage.join(this.gate, this.labels === undefined ? scheduler.ancestry() : this.isolated)
+  }
+
+  /** What was written under groups is told step by step, so that each group hears of the others' alone. */
+  private changeBy(key: string, steps: ReadonlyArray<Step>): void {
+    let held = this.committedState.read(key)
+    for (const step of steps) {
+      this.scheduler!.change(key, { before: held, after: step.before })
+      this.scheduler!.change(key, step)
+      held = step.after
+    }
+  }
+
+  /** How long runs of effects took in the newest beat that was committed. */
+  get spent(): ReadonlyArray<Spent> {
+    return this.runTimes.spent
+  }
+
+  before(handling: Handling): void {
+    this.at = handling.run
+    this.handling = handling
+    this.heldUntil = undefined
+    if (this.labels !== undefined && this.stage !== undefined) this.stage.aside = undefined
+  }
+
+  get secluded(): ReadonlyArray<NodeLine> {
+    return this.isolated.lines
+  }
+
+  parked(): Outcome | undefined {
+    const { heldUntil } = this
+    if (heldUntil === undefined) return undefined
+    return { kind: "retry", tag: "Gated", code: Derivation.GATED, message: "What the run reads is derived by a node whose gate is closed. It runs when the gate opens", until: heldUntil }
+  }
+
+  settle(work: BeatWork): void {
+    const { scheduler } = this
+    const { kept } = this.active
+    this.active.take(work.stage.documents.values(), scheduler)
+    this.appear([...work.stage.content.keys()].filter((hash) => this.committedState.blob(hash) === undefined))
+    if (scheduler !== undefined) {
+      work.stage.derive = undefined
+      for (const refused of this.refused) work.diagnose(Derivation.refusal(refused))
+      this.runTimes.pass(() => this.pass(scheduler, work))
+    }
+    if (work.takenBack.length > 0) kept.clear()
+    else if (kept.size > 0) kept.mark(work.stage.documents.values(), work.steps)
+  }
+
+  /** Content came to be there. */
+  private appear(hashes: ReadonlyArray<string>): void {
+    for (const hash of hashes) for (const each of [this.active.kept, this.scheduler]) each?.appear(hash)
+  }
+
+  private pass(scheduler: Scheduler, work: BeatWork): void {
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      this.at = PASS - round
+      for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
+      const { restless } = scheduler.settling.settle()
+      this.pulls.demand(scheduler.demands)
+      this.stageChanges()
+      const failed = this.report(work)
+      const tired = round === 0 && this.tire(work, restless)
+      if (!failed && !tired) break
+    }
+  }
+
+  /** All nodes and who reads whom; before the first beat, as that is going to find them. To look changes nothing. */
+  view(): GraphView {
+    if (this.scheduler !== undefined) return this.scheduler.view()
+    const aside = new Scheduler(this.base)
+    this.active.rehearse(aside)
+    return aside.view()
+  }
+
+  /** Takes down from now on what the scheduler does, by these kinds. */
+  follow(kinds: ReadonlyArray<Kind>): void {
+    this.inspector.trace.set(kinds)
+    if (this.scheduler !== undefined) this.inspector.pay(this.scheduler.graph)
+  }
+
+  /** Has whoever watches runs told before those of these nodes, and of no others. */
+  breakAt(nodes: ReadonlyArray<string>): void {
+    this.inspector.breakpoints = new Set(nodes)
+    if (this.scheduler !== undefined) this.inspector.pay(this.scheduler.graph)
+  }
+
+  observations(): ReadonlyArray<ObservationRow> {
+    const { scheduler } = this
+    if (scheduler === undefined) return this.active.kept.isChanged ? [...this.active.kept.rows()] : noRows
+    const nodes = new Set([...scheduler.undo.ran, ...scheduler.invalidation.marked ?? [], ...this.runTimes.nodes])
+    return this.active.rows(scheduler, [...nodes].filter(({ definition: { name } }) => !isWatchNode(name)))
+  }
+
+  committed(): ReadonlyArray<Delivery> {
+    const { scheduler, stage } = this
+    if (scheduler === undefined || stage === undefined) return nothing
+    const { beat } = this.work!.moment
+    const seen = scheduler.takeSeen()
+    this.runTimes.committed(scheduler)
+    if (this.tiring.length > 0 || this.told.size > 0) this.told = new Map(this.tiring.map((node) => [node, node.gate!.episodes]))
+    this.inspector.takeDown({ beat, lines: this.lines, invalid: scheduler.invalidation.marked ?? [], restless: this.restless })
+    this.end()
+    this.active.committed()
+    scheduler.undo.committed()
+    scheduler.graph.locations.settled(this.deps.limit)
+    if (this.pulls.size > 0) this.pulls.committed(scheduler.demands)
+    if (seen.length === 0) return nothing
+    return seen.flatMap(({ definition, run }) => isWatchNode(definition.name) ? [] : [{ definition, value: run!.seen, beat }])
+  }
+
+  abort(): void {
+    const { scheduler } = this
+    if (scheduler === undefined) return
+    this.end()
+    scheduler.takeSeen()
+    scheduler.takeFailures()
+    this.runTimes.abort(scheduler)
+    scheduler.undo.revert((key) => this.committedState.read(key))
+    this.active.abort(scheduler)
+  }
+
+  private end(): void {
+    this.isolated.end()
+    this.handling = undefined
+    this.work = undefined
+    this.stage = undefined
+    this.lines = noLines as Array<NodeLine>
+    this.restless = []
+    this.inspector.end()
+    this.scheduler!.invalidation.marked = []
+    if (this.written.size > 0) this.written = new Map()
+  }
+
+  /** The nodes that were not taken in. */
+  get refused(): ReadonlyArray<NamedNode> {
+    return this.active.refused
+  }
+
+  module(name: string): Definition | undefined {
+    return this.active.module(name)
+  }
+
+  private readonly base: BaseState = {
+    read: (key) => this.read(key),
+    content: (hash) => this.stage === undefined ? this.committedState.blob(hash) : this.stage.blob(hash),
+    children: (scope, id) => this.stage === undefined ? this.committedState.children(scope, id) : this.stage.merged(scope, id),
+    holds: true
+  }
+
+  private get engine(): Scheduler {
+    if (this.scheduler !== undefined) return this.scheduler
+    const scheduler = new Scheduler(this.base)
+    scheduler.graph.labels = this.labels
+    scheduler.graph.watched = this.deps.sentry?.watcher((node) => this.active.hashOf(node))
+    scheduler.invalidation.marked = []
+    scheduler.graph.noted = scheduler.undo
+    scheduler.kept = (node) => ({ observation: this.active.kept.take(node.definition.name), hash: this.active.hashOf(node) })
+    scheduler.module = (name) => this.active.module(name)
+    scheduler.registry.removed = ({ definition: { name } }) => {
+      if (!isWatchNode(name)) this.active.left(name)
+    }
+    this.active.kept.world = beatChanges(this.committedState, scheduler.graph.locations, () => this.work)
+    scheduler.registry.unclaimed = (name) => this.active.kept.drop(name)
+    scheduler.settling.timer = this.deps.timer
+    if (this.deps.rechecks) this.check = Idempotency.checker(scheduler, this.base, (name, address) => this.deps.tell(Derivation.instability(name, address)))
+    this.inspector.pay(scheduler.graph)
+    scheduler.observe((run, keys) => this.note(run, keys))
+    this.watchNodes.join(scheduler)
+    return this.scheduler = scheduler
+  }
+
+  /** What is committed, with what the beat has made of it so far. */
+  private read(key: string): Document | undefined {
+    const staged = this.stage?.documents.get(key)
+    return staged === undefined ? this.committedState.read(key) : staged.after
+  }
+
+  /** A handling reads here: what is derived is brought up to date over what it sees. One function for all beats: an engine holds one that becomes a property for long-lived, and all that it refers to with it. */
+  private readonly gate: Stage["derive"] = (address, depth) => {
+    const { at, handling, labels } = this
+    const told = labels === undefined ? undefined : (handling?.draft ?? handling)?.label
+    const until = told !== undefined && told.length > 0 ? this.isolated.read(at, { address, depth }) : this.scheduler!.demands.read(address, depth)
+    if (until !== undefined) this.heldUntil = Math.min(this.heldUntil ?? until, until)
+    if (this.written.size > 0) this.stageChanges()
+  }
+
+  private note(run: NodeRun, keys: ReadonlyArray<string>): void {
+    const { error, node } = run
+    const { name } = node.definition
+    if (isWatch(node)) return
+    for (const key of run.changed) this.written.set(key, this.lines.length)
+    this.inspector.note(run)
+    if (error === undefined && run.recalled === undefined) this.check?.({ run, keys, moment: this.work!.moment })
+    this.lines.push({ name, at: this.at, parent: Derivation.lineage(node), made: Derivation.madeIn(node), recalled: run.recalled, error: Derivation.errorOf(error === undefined ? undefined : failure(error), this.scheduler!.gates.isLastAttempt(node)) })
+  }
+
+  /** What nodes made of documents joins the beat: of handlings that read after it, and of the batch. */
+  private stageChanges(): void {
+    const { scheduler, work } = this
+    const { locations } = scheduler!.graph
+    for (const [key, line] of this.written) {
+      const document = locations.document(locations.root(key))
+      if (document?.text === this.read(key)?.text) continue
+      const address = Address.ofKey(key)
+      if (isInPass(this.at)) work!.stage.put(address, document, writerOf(work!, line))
+      else work!.stage.gate(address, document, writerOf(work!, line))
+    }
+    if (this.written.size > 0) this.written = new Map()
+  }
+
+  /** Failures and nodes that do not come to rest become diagnostics; answers whether there were any. */
+  private report(work: BeatWork): boolean {
+    const failures = this.scheduler!.takeFailures().filter(({ node }) => !isWatch(node))
+    for (const { error, node } of failures) {
+      const { code, message } = Derivation.errorOf(failure(error), true)!
+      work.diagnose(Derivation.failure(node.definition.name, node.output?.key, { code, message, thrown: error }))
+    }
+    return failures.length > 0
+  }
+
+  /** Nodes that do not come to rest, when that begins. */
+  private tire(work: BeatWork, restless: ReadonlyArray<Node>): boolean {
+    const fresh = restless.filter((node) => !isWatch(node) && node.gate!.streak === 1 && this.told.get(node) !== node.gate!.episodes).sort((a, b) => a.ordinal - b.ordinal)
+    this.tiring = restless
+    if (fresh.length === 0) return false
+    this.restless = fresh.map(({ definition: { name }, output }) => output === undefined ? [name] : [name, output.key])
+    work.diagnose(Derivation.restlessness(this.restless))
+    return true
+  }
+}

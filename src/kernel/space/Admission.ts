@@ -1,0 +1,125 @@
+/**
+ * The entrance: how a signal from outside becomes an event.
+ *
+ * It is checked, gets its id, and is found out where it came before. A caller's
+ * id becomes a digest of who sends it, where and for what, so that two callers, or
+ * two signals, cannot meet under one id; and so does the id of a signal that
+ * another space sent. (Architecture, section 5, "Ids".)
+ *
+ * @module
+ */
+import * as Label from "../../cell/Label.ts"
+import * as Emission from "../../stage/Emission.ts"
+import type * as Launch from "../../stage/Launch.ts"
+import type { Body } from "../beat/Body.ts"
+import * as Receipts from "../beat/Receipts.ts"
+import * as Signal from "../model/Signal.ts"
+import type { PostedSignal } from "../view/Space.ts"
+import { IdReused, InboxFull } from "../model/SpaceError.ts"
+
+/** What a posted signal turned out to be: new, or known under its id. */
+export type Entered =
+  | { readonly kind: "new"; readonly pending: Signal.Pending }
+  | { readonly kind: "known"; readonly id: string }
+
+/** What is known of a signal beside what it asks for. */
+interface Sender {
+  /** Under which it is known here, and as its sender gave it; without the first, one is minted. */
+  readonly id: string | undefined
+  readonly given: string
+  readonly depth: number
+  /** The clock from which its wait counts; that of its arrival unless given. */
+  readonly since?: number | undefined
+  readonly label?: Label.Label | undefined
+}
+
+/** Most characters of a caller's id. */
+const MAX_ID = 512
+
+/**
+ * Makes events of what is posted to one space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Admission {
+  private readonly body: Body
+  /** The beat that the newest ids were minted for, and the next number under it. */
+  private minted: { beat: number; next: number }
+
+  constructor(body: Body) {
+    this.body = body
+    this.minted = { beat: body.store.head().beat + 1, next: 0 }
+    for (const id of body.inbox.waiting.keys()) {
+      const [mark, beat, number] = id.split(".")
+      if (mark === "x" && Number(beat) === this.minted.beat) this.minted.next = Math.max(this.minted.next, Number(number) + 1)
+    }
+  }
+
+  /**
+   * @throws InvalidSignal, InvalidAddress, InvalidValue, IdReused, InboxFull
+   */
+  enter(posted: PostedSignal): Entered {
+    const { body } = this
+    const sent = Emission.make("", posted, body.store.head().beat)
+    const label = this.labelOf(posted)
+    const callers = posted.id === undefined ? undefined : this.callersId({ ...posted, label }, posted.id, sent)
+    return this.take(sent, { id: callers, given: posted.id ?? "", depth: 0, label })
+  }
+
+  /**
+   * Takes a signal of another space, as an event whose id follows from that space and the signal's own.
+   *
+   * @throws IdReused, InboxFull
+   */
+  arrive(from: string, { depth, id, payload, signal, target, to }: Signal.Signal): Entered {
+    const own = this.body.hash(JSON.stringify([from, "space", id, this.body.space])).slice(0, 32)
+    return this.take({ id, signal, target, payload, at: to?.wait?.at }, { id: own, given: id, depth, since: to?.wait?.since })
+  }
+
+  private take(sent: Launch.Emission, { depth, given, id: known, label, since }: Sender): Entered {
+    const { body } = this
+    const { inbox, settings: { limits, tempo } } = body
+    const head = body.store.head()
+    if (known !== undefined && this.isKnown(known, sent.payload?.text ?? "", given)) return { kind: "known", id: known }
+    const limit = inbox.limitFor(Signal.size(sent), limits)
+    if (limit !== undefined) throw new InboxFull({ space: body.space, limit })
+    const from = known === undefined ? { origin: "ingress", expected: head.beat + 1 } as const : { origin: "caller", expected: undefined } as const
+    const signal = Signal.make({ ...sent, id: known ?? this.mint(head.beat + 1) }, { ...from, depth, label })
+    const due = sent.at === undefined ? undefined : Signal.due(sent.at, { beat: head.beat, clock: since ?? body.host.now(), tempo })
+    return { kind: "new", pending: new Signal.Pending(body.number(), signal, { due }) }
+  }
+
+  /** The label that a caller gives, of atoms that the space knows: a mistyped one would be nobody's. */
+  private labelOf({ label }: PostedSignal): Label.Label | undefined {
+    if (label === undefined) return undefined
+    const { top = Label.none } = this.body.labels ?? {}
+    if (!Array.isArray(label) || !Label.isWithin(label, top)) {
+      throw Emission.labelled(label)
+    }
+    return Signal.carried(Label.make(label))
+  }
+
+  private mint(beat: number): string {
+    if (this.minted.beat !== beat) this.minted = { beat, next: 0 }
+    return `x.${beat}.${this.minted.next++}`
+  }
+
+  /** Whether an event with this id came before, with the same payload. */
+  private isKnown(id: string, text: string, given: string): boolean {
+    const { hash, inbox, store } = this.body
+    const waiting = inbox.waiting.get(id)
+    const before = waiting === undefined ? Receipts.digestOf(store, id) : waiting.payload?.text ?? ""
+    if (before === undefined) return false
+    if (before !== (waiting === undefined ? Receipts.digest(text, hash) : text)) throw new IdReused({ id: given })
+    return true
+  }
+
+  /** Of the signal and target as they were understood, so that every way to write them is one. */
+  private callersId({ label, principal = "local" }: PostedSignal, id: string, { signal = "", target = "" }: Launch.Emission): string {
+    if (typeof id !== "string" || id === "" || id.length > MAX_ID) {
+      throw new Emission.InvalidSignal({ reason: `its id has ${String(id).length} characters; give 1 to ${MAX_ID}` })
+    }
+    return this.body.hash(JSON.stringify([principal, "signal", id, signal, target, this.body.space, ...label === undefined ? [] : [label]])).slice(0, 32)
+  }
+}

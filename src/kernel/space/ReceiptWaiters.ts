@@ -1,0 +1,60 @@
+/**
+ * Settlers: who waits for the receipts of which events.
+ *
+ * @module
+ */
+import { ChurnMap } from "../inbox/ChurnMap.ts"
+import type { Receipt } from "../beat/Receipts.ts"
+import type { SpaceStopped } from "../model/SpaceError.ts"
+
+interface ReceiptWaiter {
+  readonly settled: (receipt: Receipt) => void
+  readonly fail: ((error: SpaceStopped) => void) | undefined
+}
+
+/**
+ * Callers by the event that they wait for.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class ReceiptWaiters {
+  /** Most events have one who waits, and then no list. */
+  private byId = new ChurnMap<string, ReceiptWaiter | ReadonlyArray<ReceiptWaiter>>()
+
+  get size(): number {
+    return this.byId.size
+  }
+
+  has(id: string): boolean {
+    return this.byId.has(id)
+  }
+
+  /** Answers how to wait no longer. */
+  add(id: string, settled: ReceiptWaiter["settled"], fail?: ReceiptWaiter["fail"]): () => void {
+    const settler: ReceiptWaiter = { settled, fail }
+    const others = this.byId.get(id)
+    this.byId.set(id, others === undefined ? settler : [...listOf(others), settler])
+    return () => {
+      const rest = listOf(this.byId.get(id)).filter((other) => other !== settler)
+      if (rest.length === 0) this.byId.delete(id)
+      else this.byId.set(id, rest)
+    }
+  }
+
+  tell(id: string, receipt: Receipt): void {
+    const settlers = this.byId.get(id)
+    this.byId.delete(id)
+    for (const { settled } of listOf(settlers)) settled(receipt)
+  }
+
+  /** The space stopped: nobody will be told any more. */
+  fail(error: SpaceStopped): void {
+    const all = [...this.byId.values()].flatMap(listOf)
+    this.byId = new ChurnMap()
+    for (const { fail } of all) fail?.(error)
+  }
+}
+
+const listOf = (settlers: ReceiptWaiter | ReadonlyArray<ReceiptWaiter> | undefined): ReadonlyArray<ReceiptWaiter> =>
+  settlers === undefined ? [] : "settled" in settlers ? [settlers] : settlers

@@ -1,0 +1,90 @@
+/**
+ * Wakes: the moments at which closed spaces have something to do.
+ *
+ * @module
+ */
+import { Heap } from "../../cell/Heap.ts"
+import type { RunHost } from "../beat/Body.ts"
+
+interface Wake {
+  readonly name: string
+  readonly moment: number
+}
+
+/** How many that are outdated are kept at least before they are cleared away. */
+const OUTDATED = 1024
+
+/**
+ * One timer of the host for all closed spaces.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class WakeQueue {
+  private readonly host: Pick<RunHost, "now" | "wake">
+  private readonly due: (name: string) => void
+  private readonly byMoment = new Heap<Wake>((a, b) => a.moment - b.moment)
+  private readonly current = new Map<string, Wake>()
+  private armed: { readonly moment: number; readonly disarm: () => void } | undefined
+
+  /** `due` is told each space whose moment has come, once. */
+  constructor(host: Pick<RunHost, "now" | "wake">, due: (name: string) => void) {
+    this.host = host
+    this.due = due
+  }
+
+  /** Sets the moment of a closed space, in place of the one that it had; `undefined` for none. */
+  set(name: string, moment: number | undefined): void {
+    this.forget(name)
+    if (moment === undefined) return
+    if (moment <= this.host.now()) return this.due(name)
+    const wake = { name, moment }
+    this.current.set(name, wake)
+    this.byMoment.push(wake)
+    this.arm()
+  }
+
+  /** The space has no moment here any more, because it is open or has none. */
+  forget(name: string): void {
+    if (!this.current.delete(name) || this.byMoment.size < 2 * this.current.size + OUTDATED) return
+    this.byMoment.retain((wake) => this.isCurrent(wake))
+  }
+
+  /** Tells of no moment any more. */
+  stop(): void {
+    this.armed?.disarm()
+    this.armed = undefined
+    this.current.clear()
+    this.byMoment.retain(() => false)
+  }
+
+  private isCurrent(wake: Wake): boolean {
+    return this.current.get(wake.name) === wake
+  }
+
+  private arm(): void {
+    for (let wake = this.byMoment.peek(); wake !== undefined; wake = this.byMoment.peek()) {
+      if (!this.isCurrent(wake)) {
+        this.byMoment.pop()
+        continue
+      }
+      const { moment } = wake
+      if (this.armed !== undefined && this.armed.moment <= moment) return
+      this.armed?.disarm()
+      this.armed = { moment, disarm: this.host.wake(moment, () => this.ring()) }
+      return
+    }
+  }
+
+  private ring(): void {
+    this.armed = undefined
+    const now = this.host.now()
+    for (let wake = this.byMoment.peek(); wake !== undefined && wake.moment <= now; wake = this.byMoment.peek()) {
+      this.byMoment.pop()
+      if (!this.isCurrent(wake)) continue
+      this.current.delete(wake.name)
+      this.due(wake.name)
+    }
+    this.arm()
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * Ledgers: `/rt/beat/<N>/{inbox,agenda,stage,meta}`, `/rt/receipts/<id>` and `/rt/analytics/diag`.
+ *
+ * They are views, rendered in the text forms of the seed when somebody outside
+ * reads them, from the journal and from what is counted; runs cannot. (Seed 000, "Filesystem Layout";
+ * semantics, section 3; architecture, section 7.)
+ *
+ * @module
+ */
+import type { Value } from "../../cell/Value.ts"
+import { at } from "../../cell/Value.ts"
+import type { Count } from "../../diagnostic/Reporter.ts"
+import type { SpaceStore } from "../../persistence/Persistence.ts"
+import type { Parsed, RunLine } from "../model/Journal.ts"
+import * as Journal from "../model/Journal.ts"
+import * as Parked from "../model/Parked.ts"
+import type { Receipt } from "../beat/Receipts.ts"
+
+/** What rendering needs beside the journal. */
+export interface Source {
+  readonly store: SpaceStore
+  readonly shown: boolean
+  /** The label of an enzyme at a beat, as its ledger shows it. */
+  readonly label: (enzyme: string, beat: number) => string
+  readonly receipt: (id: string) => Receipt | undefined
+  /** How often what went wrong in the space since the runtime started. */
+  readonly counts: () => ReadonlyArray<Count>
+}
+
+/**
+ * The value of a view; `undefined` where there is none.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const read = (source: Source, id: string): Value => {
+  const [, , kind, name = "", part = "", field] = id.split("/")
+  if (kind === "receipts") {
+    const receipt = source.receipt(name)
+    const handling = receipt?.handlings.find(({ enzyme }) => enzyme === part)
+    return (part === "" ? receipt : handling) as Value
+  }
+  if (kind === "analytics") return part === "" && name === "diag" ? source.counts().map(({ count, severity, topic }) => ({ count, sev: severity, topic })) : undefined
+  const render = Object.hasOwn(renderers, part) ? renderers[part] : undefined
+  if (kind !== "beat" || !source.shown || render === undefined || !/^\d{1,15}$/.test(name)) return undefined
+  const row = source.store.entry(Number(name))
+  if (row === undefined) return undefined
+  const value = render(new EntryView(source, Journal.parse(row.text)), row.hash)
+  return field === undefined ? value : at(value, [field])
+}
+
+const renderers: Readonly<Record<string, (view: EntryView, hash: string) => Value>> = {
+  inbox: (view) => view.inputs,
+  agenda: (view) => view.agenda(),
+  stage: ({ entry }) => {
+    const promoted = entry.runs.reduce((sum, line) => sum + emissionsOf(line).filter((emitted) => emitted.length < 5).length, entry.sent?.length ?? 0)
+    return [...entry.parked === undefined ? [] : Parked.render(entry.parked), `commit: promoted ${promoted} ${promoted === 1 ? "impulse" : "impulses"} -> beat ${entry.beat + 1}`]
+  },
+  meta: ({ entry }, hash) => ({
+    activated: entry.activated ?? 0,
+    hash,
+    prev: entry.prev,
+    unix_ts_ns: String(BigInt(entry.clock) * 1_000_000n)
+  })
+}
+
+/** One entry with its signals' paths, which may stand in the entries that sent them. */
+class EntryView {
+  readonly entry: Parsed
+  /** `signal=… target=…` of each captured signal. */
+  readonly inputs: ReadonlyArray<string>
+  private readonly source: Source
+  private readonly senders = new Map<number, Parsed | undefined>()
+
+  constructor(source: Source, entry: Parsed) {
+    this.source = source
+    this.entry = entry
+    this.inputs = entry.in.map((input) => {
+      const [signal, target] = typeof input === "string" ? this.sent(input) : "id" in input ? [input.signal, input.target] : [input[1], input[2]]
+      return `signal=${signal === 0 ? "-" : signal} target=${target === 0 ? "-" : target}`
+    })
+  }
+
+  agenda(): ReadonlyArray<string> {
+    const codes: Array<string> = []
+    const lines = new Map<number, Array<string>>()
+    for (const line of this.entry.runs) {
+      const [input, enzyme] = line
+      const place = this.inputs[input]!
+      const list = lines.get(input) ?? []
+      lines.set(input, list)
+      if (line[2] === "discarded") {
+        list.push(`discarded ${place}`)
+        continue
+      }
+      if (line[2] === "cycle") {
+        list.push(`cycle ${place} enzymes=${line[3].join(",")}`)
+        continue
+      }
+      const code = line[2] === "same" ? codes[line[3] as number]! : codeOf(line)
+      if (line[2] !== "same") codes.push(code)
+      list.push(`enzyme=${this.source.label(enzyme, this.entry.beat)} rc=${code} ${place}`)
+    }
+    return this.inputs.flatMap((place, input) => lines.get(input) ?? [`no-match ${place}`])
+  }
+
+  /** The paths of a signal that a run sent. */
+  private sent(id: string): readonly [string | 0, string | 0] {
+    const beat = Number(id.split(".")[0])
+    if (!this.senders.has(beat)) {
+      const row = this.source.store.entry(beat)
+      this.senders.set(beat, row === undefined ? undefined : Journal.parse(row.text))
+    }
+    for (const line of this.senders.get(beat)?.runs ?? []) {
+      const emitted = emissionsOf(line).find((emitted) => emitted[0] === id)
+      if (emitted !== undefined) return [emitted[1], emitted[2]]
+    }
+    const awaited = this.senders.get(beat)?.sent?.find((awaited) => awaited[0] === id)
+    if (awaited !== undefined) return [awaited[1], awaited[2]]
+    return [0, 0]
+  }
+}
+
+/** The signals that a run sent, where it was well. */
+const emissionsOf = (line: RunLine): ReadonlyArray<Journal.Emitted> =>
+  typeof line[2] === "object" ? (line[3] as ReadonlyArray<Journal.Emitted> | undefined) ?? [] : []
+
+/** 0 for success, -1 for another attempt, -2 for fatal; what else went wrong shows its code. */
+const codeOf = (line: RunLine): string => {
+  if (typeof line[2] === "object") return "0"
+  if (line[2] === "retry") return "-1"
+  if (line[2] === "fatal") return "-2"
+  return line[2] === "dead" ? line[4] as string : line[2]
+}

@@ -1,0 +1,183 @@
+/**
+ * Readers: those outside who may not learn everything.
+ *
+ * A reader is shown what its clearance admits, and told that the rest is
+ * withheld: by the address and not by what lies there, so that the answer is the
+ * same whatever it is. What tells of the whole space, such as numbers of beats,
+ * does not reach it. (Architecture, section 10.)
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Address from "../../cell/Address.ts"
+import * as Label from "../../cell/Label.ts"
+import type { Value } from "../../cell/Value.ts"
+import * as Emission from "../../stage/Emission.ts"
+import type { LiveBody } from "../beat/Body.ts"
+import type { Cursor } from "./Cursor.ts"
+import { Disclosure } from "./Disclosure.ts"
+import type { ReadError, SignalError } from "./Expected.ts"
+import type { LiveQueries } from "./LiveQueries.ts"
+import * as Queries from "./Queries.ts"
+import * as Receipts from "../beat/Receipts.ts"
+import type { Receipt } from "../beat/Receipts.ts"
+import * as Signal from "../model/Signal.ts"
+import type { Clearance, Denial, PostedSignal, Reader, Seen, ShownPage, ShownReceipt, ShownWaiting, Space, Waits } from "./Space.ts"
+import { type CellHeld, Withheld } from "../model/SpaceError.ts"
+import * as WaitingList from "./WaitingList.ts"
+
+/** Most denials that a space remembers. */
+export const MAX_DENIALS = 1000
+
+/** What a space does for its readers beside what it does for everyone. */
+export interface Dependencies {
+  readonly body: LiveBody
+  readonly space: Space
+  readonly denials: Array<Denial>
+  readonly cursor: Cursor
+  readonly queries: Pick<LiveQueries, "pull">
+  /** The waiting list, a page at a time. */
+  readonly queued: (page: { readonly after?: number | undefined; readonly limit: number }) => Effect.Effect<ReadonlyArray<WaitingList.Found>, ReadError>
+}
+
+type Denied = ReadError | Withheld
+
+/**
+ * One reader's view of a space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class ClearedView implements Reader {
+  private readonly deps: Dependencies
+  private readonly clearance: Clearance
+  private readonly disclosure: Disclosure
+
+  constructor(deps: Dependencies, clearance: Clearance) {
+    this.deps = deps
+    this.clearance = clearance
+    this.disclosure = new Disclosure(deps.body)
+  }
+
+  /** The value at an address, with what it is derived from settled: what else is demanded would show in it otherwise. */
+  get(text: string, { wait }: Waits = {}): Effect.Effect<Value, Denied | CellHeld> {
+    const { body, queries } = this.deps
+    return Effect.gen({ self: this }, function*() {
+      yield* this.admit(text)
+      const { label, value } = yield* queries.pull(text, {
+        admits: (address) => this.mayKnow(address.key),
+        see: () => Queries.labelled(body, text, this.disclosure),
+        wait: wait ?? body.settings.limits.pullMillis
+      })
+      // A link may lead to what is withheld.
+      return Label.isWithin(label, this.clearance.atoms) ? value : yield* this.denied(text)
+    })
+  }
+
+  /** The names below a cell, but those that are withheld. */
+  list(id: string): Effect.Effect<ReadonlyArray<string>, ReadError> {
+    const folder = id === "/" ? "" : id
+    return Effect.map(this.deps.space.list(id), (names) => names.filter((name) => this.mayKnow(`${folder}/${name}`)))
+  }
+
+  below(id: string, { after, limit }: { readonly after?: string | undefined; readonly limit: number }): Effect.Effect<ReadonlyArray<string>, ReadError> {
+    return Effect.gen({ self: this }, function*() {
+      const found: Array<string> = []
+      for (let from = after; ;) {
+        const page = yield* this.deps.space.below(id, from === undefined ? { limit } : { limit, after: from })
+        found.push(...page.filter((key) => this.mayKnow(key)))
+        if (page.length < limit || found.length >= limit) return found.slice(0, limit)
+        from = page.at(-1)
+      }
+    })
+  }
+
+  /** Fails where the reader may not know what lies at an address. */
+  admit(text: string): Effect.Effect<void, Denied> {
+    return Effect.flatMap(this.looked(() => Queries.watchable(text)), ({ key }) => this.mayKnow(key) ? Effect.void : this.denied(text))
+  }
+
+  /** What lies at an address, from now on or after a cursor. */
+  watch(text: string, last?: string): Stream.Stream<Seen, Denied> {
+    const { cursor, space } = this.deps
+    const after = last === undefined ? undefined : cursor.beat(last)
+    return Stream.unwrap(Effect.map(this.admit(text), () =>
+      Stream.map(space.watch(text, { after }), (observation) => cursor.seen(observation))))
+  }
+
+  /** What became of an event, as far as the reader may learn it; `undefined` for one that it may not know. */
+  receipt(id: string): Effect.Effect<ShownReceipt | undefined, ReadError> {
+    return Effect.map(this.deps.space.receipt(id), (receipt) => receipt && this.shown(receipt))
+  }
+
+  /** Takes a signal in the reader's name. Where it brings no id it is given one, since those that the space mints tell its beat. */
+  signal(request: PostedSignal): Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError> {
+    const { body, space } = this.deps
+    // Atoms out of its reach are refused as unknown ones are, so that it learns of none.
+    if (request.label !== undefined && !Label.isWithin(request.label, this.clearance.atoms)) return Effect.fail(Emission.labelled(request.label))
+    return Effect.suspend(() => Effect.map(space.signal({ ...request, id: request.id ?? body.seed(), principal: this.principal }), ({ duplicate, id }) => ({ id, duplicate })))
+  }
+
+  /** The same when all handlings of the event are over. */
+  settled(id: string): Effect.Effect<ShownReceipt | undefined, ReadError> {
+    return Effect.map(this.deps.space.settled(id), (receipt) => receipt && this.shown(receipt))
+  }
+
+  blobPart(hash: string, part: number): ReturnType<Reader["blobPart"]> {
+    const address = `/cas/${hash}`
+    return this.mayKnow(address) ? this.deps.space.blobPart(hash, part) : this.denied(address)
+  }
+
+  /** The waiting list after a cursor: signals and attempts whose labels the reader is cleared for. */
+  waiting({ after, limit }: { readonly after?: string | undefined; readonly limit: number }): Effect.Effect<ShownPage, ReadError> {
+    const { cursor, queued } = this.deps
+    const { atoms } = this.clearance
+    return Effect.gen({ self: this }, function*() {
+      const found: Array<WaitingList.Found> = []
+      for (let from = after === undefined ? undefined : cursor.beat(after); ;) {
+        const page = yield* queued({ after: from, limit: WaitingList.MAX_PAGE })
+        found.push(...page.filter(({ pending, row: { target } }) => Label.isWithin(Signal.toldBy(pending), atoms) && (target === undefined || this.mayKnow(target))))
+        if (page.length < WaitingList.MAX_PAGE || found.length > limit) break
+        from = page.at(-1)!.pending.seq
+      }
+      const waiting = found.slice(0, limit).map(({ pending: { signal: { origin } }, row: { attempt, code, enzymes, id, signal, target, why } }): ShownWaiting =>
+        ({ ...origin === "caller" ? { id } : {}, ...signal && { signal }, ...target && { target }, why, ...code && { code }, ...enzymes && { enzymes }, ...attempt && { attempt } }))
+      return { waiting, next: found.length > limit ? cursor.of(found[limit - 1]!.pending.seq) : undefined }
+    })
+  }
+
+  private get principal(): string {
+    return `reader ${this.clearance.name}`
+  }
+
+  private shown({ handlings, id, label, status }: Receipt): ShownReceipt | undefined {
+    const { atoms } = this.clearance
+    if (!Label.isWithin(label ?? Label.none, atoms)) return undefined
+    const open = handlings.filter((handling) => Label.isWithin(handling.label ?? Label.none, atoms))
+    // When a handling that is withheld ended is not to be seen from its place.
+    const names = handlings.filter((handling) => !open.includes(handling)).map(({ enzyme }) => enzyme).sort()
+    const withheld = names.map((enzyme) => ({ enzyme, outcome: "withheld" as const }))
+    const shown = open.map(({ enzyme, error, outcome, value }) => ({ enzyme, outcome, value, ...(error === undefined ? {} : { error }) }))
+    const over = withheld.length === 0 ? status : open.length === 0 ? "withheld" : Receipts.statusOf(open)
+    return { id, status: status === "pending" ? status : over, handlings: [...shown, ...withheld] }
+  }
+
+  private mayKnow(key: string): boolean {
+    return Label.isWithin(this.disclosure.of(Address.ofKey(key)), this.clearance.atoms)
+  }
+
+  private denied(address: string): Effect.Effect<never, Withheld> {
+    const { body, denials } = this.deps
+    return Effect.suspend(() => {
+      const { name } = this.clearance
+      denials.push({ at: body.host.now(), reader: name, address })
+      if (denials.length > MAX_DENIALS) denials.shift()
+      return Effect.fail(new Withheld({ address, reader: name }))
+    })
+  }
+
+  private looked<A>(look: () => A): Effect.Effect<A, ReadError> {
+    return Effect.try({ try: look, catch: Queries.asReadError })
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * Live queries: what lies at an address, for as long as somebody looks.
+ *
+ * Whoever looks is demand: what is derived there is kept up to date. Only what
+ * is durable is told. (Architecture, section 6.)
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Address from "../../cell/Address.ts"
+import { isView } from "../../stage/View.ts"
+import type { LiveBody } from "../beat/Body.ts"
+import { expected } from "./Expected.ts"
+import type { ReadCallbacks, ReadError } from "./Expected.ts"
+import * as Subscription from "./Subscription.ts"
+import type { Group } from "../beat/Group.ts"
+import { MAX_WAITING } from "./CatchUp.ts"
+import * as Queries from "./Queries.ts"
+import type { Receipt } from "../beat/Receipts.ts"
+import type { Observation, Space } from "./Space.ts"
+import { CellHeld, type SpaceStopped } from "../model/SpaceError.ts"
+import type { PendingPull, PullRequest } from "../derived/PendingPulls.ts"
+import { Views } from "./Views.ts"
+import { newest, textOf, Subscriptions } from "./Subscriptions.ts"
+
+/** A pull of a place. */
+export interface Pull<A> extends Pick<PullRequest, "admits"> {
+  readonly see: () => A
+  /** How long whoever asks waits, in milliseconds. */
+  readonly wait: number
+}
+
+/** What it stands on. */
+interface Dependencies {
+  readonly body: LiveBody
+  readonly group: Pick<Group, "wake">
+  /** Looks when all that can be seen is durable; answers how not to be told. */
+  readonly look: <A>(see: () => A, looker: ReadCallbacks<A>) => () => void
+  /** Tells why the space stopped, once it did; answers how not to be told. */
+  readonly whenEnded: (tell: (error: SpaceStopped) => void) => () => void
+  readonly receipt: (id: string) => Receipt | undefined
+}
+
+/**
+ * The live queries of one space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class LiveQueries {
+  readonly watchers = new Subscriptions()
+  readonly views = new Views()
+  private readonly deps: Dependencies
+
+  constructor(deps: Dependencies) {
+    this.deps = deps
+  }
+
+  readonly watch: Space["watch"] = (text, { after, changeGroup } = {}) =>
+    Subscription.stream<Observation, ReadError>(lag, (feed) => {
+      const { body, group, look, receipt, whenEnded } = this.deps
+      const ends: Array<() => void> = []
+      const fail = (failure: Effect.Effect<never, ReadError>): void => feed.end(failure)
+      try {
+        const address = Address.parse(text)
+        if (isView(address.id)) {
+          const see = (): Observation => ({ beat: body.store.head().beat, value: Queries.read(body, text, receipt) })
+          ends.push(this.views.watch({ address, after, look, see }, { fail, tell: feed.tell }), whenEnded((error) => fail(Effect.fail(error))))
+          return () => ends.forEach((end) => end())
+        }
+        ends.push(body.derivation.watch(address), whenEnded((error) => fail(Effect.fail(error))))
+        group.wake()
+        ends.push(look(() => Subscriptions.start(body, address, after), {
+          fail,
+          seen: (seen) => {
+            ends.push(this.watchers.add({ address, changeGroup }, feed.tell))
+            feed.begin(seen)
+          }
+        }))
+      } catch (error) {
+        fail(Queries.refused(error))
+      }
+      return () => ends.forEach((end) => end())
+    })
+
+  /** Looks at an address when its sources are settled, as of the beat that settled them, once that is durable. */
+  pull<A>(text: string, { admits, see, wait }: Pull<A>): Effect.Effect<A, ReadError | CellHeld> {
+    return Effect.flatMap(watchable(text), (address) =>
+      Effect.suspend(() => {
+        const { body, look } = this.deps
+        let want: PendingPull | undefined
+        const settled = Effect.callback<() => A, SpaceStopped>((resume) => {
+          const ends: Array<() => void> = []
+          const end = (): void => ends.forEach((end) => end())
+          const over = (how: Effect.Effect<() => A, SpaceStopped>): void => {
+            end()
+            resume(how)
+          }
+          want = body.derivation.want({ address, admits, reached: () => over(Effect.succeed(seen(see))) })
+          if (want === undefined) return resume(Effect.succeed(see))
+          ends.push(want.callOff, this.deps.whenEnded((error) => over(Effect.fail(error))))
+          this.deps.group.wake()
+          return Effect.sync(end)
+        })
+        return settled.pipe(
+          Effect.timeoutOrElse({ duration: wait, orElse: () => Effect.fail(held(text, want?.until, body.host.now())) }),
+          Effect.flatMap((see) =>
+            Effect.callback<A, ReadError>((resume) => Effect.sync(look(see, { seen: (found) => resume(Effect.succeed(found)), fail: resume }))))
+        )
+      }))
+  }
+}
+
+/** Sees at once; what that comes to is told later. */
+const seen = <A>(see: () => A): () => A => {
+  try {
+    const found = see()
+    return () => found
+  } catch (error) {
+    return () => {
+      throw error
+    }
+  }
+}
+
+/** How long after a pull no beat looked at to ask again, in milliseconds. */
+const SOON = 1000
+
+const held = (address: string, until: number | undefined, now: number): CellHeld => {
+  const at = Math.max(until ?? now + SOON, now + 1)
+  return new CellHeld({ address, at, after: at - now })
+}
+
+const watchable = (text: string) => Effect.try({ try: () => Queries.watchable(text), catch: expected<ReadError>(Address.InvalidAddress) })
+
+/** A watcher that lags too far behind hears of the newest value alone, and that others were before it. */
+const lag: Subscription.Lag<Observation> = {
+  most: MAX_WAITING,
+  weigh: (observation) => textOf(observation).length,
+  left: (_waiting, next) => [newest(next)]
+}

@@ -1,0 +1,100 @@
+/**
+ * Reading: what those outside see of a space's committed state.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Address from "../../cell/Address.ts"
+import type { Label } from "../../cell/Label.ts"
+import * as Link from "../../cell/Link.ts"
+import * as Value from "../../cell/Value.ts"
+import { PersistenceError } from "../../persistence/PersistenceError.ts"
+import { Draft } from "../../stage/Draft.ts"
+import * as Envelope from "../../stage/Envelope.ts"
+import { Stage } from "../../stage/Stage.ts"
+import { isView } from "../../stage/View.ts"
+import type { Body, LiveBody } from "../beat/Body.ts"
+import type { Disclosure } from "./Disclosure.ts"
+import { expected } from "./Expected.ts"
+import type { ReadError } from "./Expected.ts"
+import * as BeatView from "./BeatView.ts"
+import type { Receipt } from "../beat/Receipts.ts"
+import * as Titles from "../model/Titles.ts"
+
+const CONTENT = "/cas/"
+
+const reader = Envelope.make([], false)
+
+/**
+ * The value at an address: of a document, of content, or of a view that is rendered now.
+ *
+ * @throws InvalidAddress, LinkLoop
+ * @category getters
+ * @since 0.1.0
+ */
+export const read = (body: LiveBody, text: string, receipt: (id: string) => Receipt | undefined): Value.Value => {
+  const address = Address.parse(text)
+  // Content is there for the outside as soon as it is durable; runs see it from the next capture on.
+  if (address.id.startsWith(CONTENT)) return body.store.blob(address.id.slice(CONTENT.length))
+  if (!isView(address.id)) return draft(body).get(text)
+  const label = (enzyme: string, beat: number): string => Titles.shown(body.documents, enzyme, beat)
+  return Value.at(BeatView.read({ store: body.store, shown: body.settings.ledgers, label, receipt, counts: () => body.reporter.counts(body.space) }, address.id), address.path)
+}
+
+/**
+ * The names directly below a cell.
+ *
+ * @throws InvalidAddress
+ * @category getters
+ * @since 0.1.0
+ */
+export const list = (body: Body, id: string): ReadonlyArray<string> => {
+  if (id === "/") return draft(body).list(id)
+  const address = Address.parse(id)
+  if (address.path.length > 0) throw new Address.InvalidAddress({ text: id, reason: "it is a place inside a cell, and only cells have others below them" })
+  return isView(address.id) ? [] : draft(body).list(id)
+}
+
+/**
+ * The address of a document: what is derived there can be brought up to date, and a reader may know of it.
+ *
+ * @throws InvalidAddress
+ * @category constructors
+ * @since 0.1.0
+ */
+export const watchable = (text: string): Address.Address => {
+  const address = Address.parse(text)
+  if (!isView(address.id)) return address
+  throw new Address.InvalidAddress({ text, reason: "it is a view, which nothing derives and which is the operator's; read or watch it as such" })
+}
+
+/** What reading may fail with. */
+export const asReadError = expected<ReadError>(Address.InvalidAddress, PersistenceError, Link.LinkLoop)
+
+/**
+ * The failure of a look that met an error; what nobody expects fails the look, and not the space.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const refused = (error: unknown): Effect.Effect<never, ReadError> => Effect.suspend(() => Effect.fail(asReadError(error)))
+
+/**
+ * The value at an address, with the label of all that was read for it.
+ *
+ * @throws InvalidAddress, LinkLoop
+ * @category getters
+ * @since 0.1.0
+ */
+export const labelled = (body: Body, text: string, labels: Disclosure): { readonly label: Label; readonly value: Value.Value } => {
+  const reading = draft(body, labels)
+  const value = reading.get(text)
+  return { label: reading.label, value }
+}
+
+/** A draft that reads committed state and writes nothing. */
+const draft = (body: Body, labels?: Disclosure): Draft => {
+  const { beat, clock } = body.store.head()
+  const moment = { beat, now: clock, tempo: body.settings.tempo, seed: "", hash: body.hash }
+  return new Draft(new Stage(body.documents), moment, { run: 0, envelope: reader, serializable: false, labels })
+}

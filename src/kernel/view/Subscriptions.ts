@@ -1,0 +1,168 @@
+/**
+ * Watchers: who hears of a document's durable changes.
+ *
+ * @module
+ */
+import type { Address, Path } from "../../cell/Address.ts"
+import * as Change from "../../cell/Change.ts"
+import * as Codec from "../../cell/Document.ts"
+import type { Staged } from "../../stage/Stage.ts"
+import type { LiveBody } from "../beat/Body.ts"
+import { ChurnMap } from "../inbox/ChurnMap.ts"
+import type { Beat } from "../beat/Commit.ts"
+import { others } from "../model/Foreign.ts"
+import * as CatchUp from "./CatchUp.ts"
+import { MAX_MISSED, MAX_WAITING } from "./CatchUp.ts"
+import type { Observation } from "./Space.ts"
+
+/** One that is told what lies at an address. */
+interface Watcher {
+  readonly watched: Watched
+  readonly tell: (observation: Observation) => void
+}
+
+/** What is watched, and under which group. */
+export interface Watched {
+  readonly address: Address
+  /** Changes that were made under the same group are not told. */
+  readonly changeGroup?: string | undefined
+}
+
+/** Where a watcher finds what it is told at first. */
+type Source = Pick<LiveBody, "documents" | "store">
+
+/**
+ * The watchers of one space, by the document that they watch.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class Subscriptions {
+  private readonly byKey = new ChurnMap<string, Set<Watcher>>()
+
+  /** Adds one that is told each change of what lies at an address, from the next beat that is durable on; answers how to end it. */
+  add(watched: Watched, tell: (observation: Observation) => void): () => void {
+    const { key } = watched.address
+    const watcher: Watcher = { watched, tell }
+    const watchers = this.byKey.get(key) ?? new Set()
+    this.byKey.set(key, watchers)
+    watchers.add(watcher)
+    return () => {
+      watchers.delete(watcher)
+      if (watchers.size === 0 && this.byKey.get(key) === watchers) this.byKey.delete(key)
+    }
+  }
+
+  /** What a watcher of an address is told at first: what lies there, or what changed after the beat that it knows. */
+  static start({ documents, store }: Source, address: Address, after: number | undefined): ReadonlyArray<Observation> {
+    const { beat } = store.head()
+    const seen = after === undefined ? undefined : CatchUp.since(store, address, after)
+    if (typeof seen === "object") return seen
+    const now = observe(beat, documents.read(address.key), address.path)
+    return [seen === undefined ? now : missing(now, seen)]
+  }
+
+  /** Tells of a beat that is durable. Those that watch one address get one observation. */
+  publish(beat: Beat): void {
+    if (this.byKey.size === 0) return
+    for (const change of beat.changes) {
+      const { key } = change.address
+      const watchers = this.byKey.get(key)
+      if (watchers === undefined) continue
+      const steps = beat.steps.get(key)
+      const seen = new Map<string, Observation | undefined>()
+      for (const { tell, watched: { address, changeGroup } } of watchers) {
+        const { path, text } = address
+        if (!seen.has(text)) seen.set(text, differs(path, change) ? observe(beat.number, change.after, path) : undefined)
+        const observation = seen.get(text)
+        const isOwn = changeGroup !== undefined && steps !== undefined && !others(steps, changeGroup, change).some((part) => differs(path, part))
+        if (observation !== undefined && !isOwn) tell(observation)
+      }
+    }
+  }
+}
+
+const differs = (path: Path, { after, before }: Pick<Staged, "before" | "after">): boolean =>
+  Change.triggers({ path, shallow: false }, { path: [], before: Codec.read(before, []), after: Codec.read(after, []) })
+
+/** The texts of what was observed, each made once for all that are told. */
+const texts = new WeakMap<Observation, string>()
+
+/** The newest observation of each whole document. */
+const whole = new WeakMap<Codec.Document, Observation>()
+
+const observe = (beat: number, document: Codec.Document | undefined, path: Path): Observation => {
+  if (document === undefined) return { beat, value: undefined }
+  if (path.length > 0) return observation(beat, document, path)
+  const known = whole.get(document)
+  if (known?.beat === beat) return known
+  const made = observation(beat, document, path)
+  texts.set(made, document.text)
+  whole.set(document, made)
+  return made
+}
+
+/**
+ * An observation of a document whose value can be changed: watchers share the observation, and each read decodes the value anew.
+ * It is a class, as a literal with a getter costs the engine a shape for each beat.
+ */
+class Decoded implements Observation {
+  readonly beat: number
+  readonly #document: Codec.Document
+  readonly #path: Path
+
+  constructor(beat: number, document: Codec.Document, path: Path) {
+    this.beat = beat
+    this.#document = document
+    this.#path = path
+  }
+
+  get value(): Observation["value"] {
+    return Codec.read(this.#document, this.#path)
+  }
+
+  toJSON(): Observation {
+    return { beat: this.beat, value: this.value }
+  }
+}
+
+const observation = (beat: number, document: Codec.Document, path: Path): Observation =>
+  document.plain === undefined ? new Decoded(beat, document, path) : { beat, value: Codec.read(document, path) }
+
+const missing = (observation: Observation, missed: string): Observation => {
+  const told: Observation = { beat: observation.beat, missed, get value() { return observation.value } }
+  texts.set(told, textOf(observation))
+  return told
+}
+
+/**
+ * The text of what was observed; that of an absent value is `null`.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const textOf = (observation: Observation): string => {
+  let text = texts.get(observation)
+  if (text === undefined) {
+    text = observation.value === undefined ? "null" : Codec.encode(observation.value).text
+    texts.set(observation, text)
+  }
+  return text
+}
+
+const lagging = new WeakMap<Observation, Observation>()
+
+/**
+ * The same observation for those that did not take the ones before it.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const newest = (observation: Observation): Observation => {
+  let told = lagging.get(observation)
+  if (told === undefined) {
+    told = missing(observation, `more than ${MAX_MISSED} values or ${MAX_WAITING} characters were waiting to be taken`)
+    lagging.set(observation, told)
+  }
+  return told
+}

@@ -1,0 +1,121 @@
+/**
+ * Coverage: which materializers may write where.
+ *
+ * They are found by the literal beginnings of their envelopes, so that a place
+ * asks only those that may concern it, however many there are. What a location is
+ * covered by is kept until materializers come or go. (Seed 002, section 4.3.)
+ *
+ * @module
+ */
+import * as Address from "../cell/Address.ts"
+import * as Envelope from "../stage/Envelope.ts"
+import * as Flag from "./Flag.ts"
+import type { Locations } from "./Locations.ts"
+import { type Depth, extraOf, type Location, type Node } from "./Node.ts"
+
+const { COVERED, READY } = Flag
+
+const nobody: ReadonlyArray<Node> = []
+
+/**
+ * The materializers of one graph.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class WriterIndex {
+  private readonly locations: Locations
+  private readonly nodes = new Set<Node>()
+  /** The same by what their envelopes begin with. */
+  private readonly beginnings = new Map<string, Set<Node>>()
+  /** Counts how often they came or went. */
+  private age = 0
+
+  constructor(locations: Locations) {
+    this.locations = locations
+    locations.created = (location) => this.mark(location)
+  }
+
+  get isEmpty(): boolean {
+    return this.nodes.size === 0
+  }
+
+  /** Takes a materializer in: what its envelope holds is looked at before it is read. */
+  add(node: Node): void {
+    this.age++
+    this.nodes.add(node)
+    const { envelope } = node.definition
+    for (const prefix of prefixesOf(envelope)) {
+      const known = this.beginnings.get(prefix)
+      if (known === undefined) this.beginnings.set(prefix, new Set([node]))
+      else known.add(node)
+    }
+    this.each((location) => {
+      if (concerns(envelope, addressOf(location), location.extra?.depth)) location.flags = (location.flags | COVERED) & ~READY
+    })
+  }
+
+  remove(node: Node): void {
+    this.age++
+    this.nodes.delete(node)
+    for (const prefix of prefixesOf(node.definition.envelope)) {
+      const known = this.beginnings.get(prefix)!
+      known.delete(node)
+      if (known.size === 0) this.beginnings.delete(prefix)
+    }
+    this.each((location) => {
+      if ((location.flags & COVERED) !== 0) this.mark(location)
+    })
+  }
+
+  private each(look: (location: Location) => void): void {
+    for (const root of this.locations.values()) {
+      look(root)
+      for (const part of root.extra?.parts ?? []) look(part)
+    }
+  }
+
+  private mark(location: Location): void {
+    if (!this.isEmpty && this.at(addressOf(location), location.extra?.depth).length > 0) location.flags = (location.flags | COVERED) & ~READY
+    else if ((location.flags & COVERED) !== 0) location.flags &= ~(COVERED | READY)
+  }
+
+  /** The materializers that may write what a location holds. */
+  of(location: Location): ReadonlyArray<Node> {
+    if ((location.flags & COVERED) === 0) return nobody
+    const extra = extraOf(location)
+    if (extra.coveredAt !== this.age) {
+      extra.coveredAt = this.age
+      extra.covering = this.at(addressOf(location), extra.depth)
+    }
+    return extra.covering!
+  }
+
+  /** Whether one may write at an address. */
+  has(address: Address.Address, depth: Depth = "deep"): boolean {
+    return !this.isEmpty && this.at(address, depth).length > 0
+  }
+
+  /** The materializers that may write at an address, by the turns of their names. */
+  at(address: Address.Address, depth: Depth = "deep"): ReadonlyArray<Node> {
+    const found = [...this.candidates(address.id, depth)].filter(({ definition: { envelope } }) => concerns(envelope, address, depth))
+    return found.length < 2 ? found : found.sort((a, b) => a.ordinal - b.ordinal)
+  }
+
+  /** Those whose envelopes begin at a cell or above it. Names in a list may be those of deeper ones. */
+  private candidates(id: string, depth: Depth): ReadonlySet<Node> {
+    if (depth === "children") return this.nodes
+    const found = new Set<Node>()
+    for (let prefix = id; ; prefix = prefix.slice(0, prefix.lastIndexOf("/"))) {
+      for (const node of this.beginnings.get(prefix) ?? nobody) found.add(node)
+      if (prefix === "") return found
+    }
+  }
+}
+
+const concerns = (envelope: Envelope.Envelope, address: Address.Address, depth: Depth = "deep"): boolean =>
+  depth === "children" ? Envelope.touchesBelow(envelope, address) : Envelope.touches(envelope, address)
+
+const prefixesOf = ({ parts }: Envelope.Envelope): ReadonlySet<string> => new Set(parts === undefined ? [""] : parts.map(({ prefix }) => prefix))
+
+const addressOf = ({ extra, key }: Location): Address.Address => Address.into(Address.ofKey(key), extra?.path ?? [])
