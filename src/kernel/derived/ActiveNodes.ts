@@ -1,10 +1,10 @@
 /**
- * The roster of a space: which nodes it has, of modules and of pieces.
+ * Active nodes: the nodes of a space, from modules and from pieces.
  *
- * A module that declares no inputs has one node in each space; of any other, each
- * piece is a node. Where another node writes what one derives, that one waits until
- * the other is gone. What is kept of a node from an earlier process goes with it.
- * (Seed 002, section 4.4; architecture, sections 2 and 4.)
+ * A module without inputs has one node in each space; of a module with inputs, each
+ * piece is a node. A cell has one writer: a second node that declares it is blocked
+ * until the first is removed. A stored observation from an earlier process goes with its
+ * node. [S2 §4.4]
  *
  * @module
  */
@@ -21,36 +21,36 @@ import type { NamedNode } from "../model/Journal.ts"
 import { StoredObservations } from "./StoredObservations.ts"
 import * as Pieces from "./Pieces.ts"
 
-/** A node that is to be there, and the digest of its module. */
+/** A node to add, with the digest of its module. */
 interface Candidate {
   readonly definition: Definition
   readonly hash: string | undefined
 }
 
 /**
- * The nodes that one space is to have.
+ * The nodes of one space.
  *
  * @category models
  * @since 0.1.0
  */
 export class ActiveNodes {
   readonly kept: StoredObservations
-  /** The nodes that were not taken in since the newest beat that was committed. */
+  /** The nodes refused since the newest committed beat. */
   refused: Array<NamedNode> = []
   private readonly modules: Modules
-  /** How far the space has come in the changes of modules, and what is active since. */
+  /** Position in the list of module changes, and the modules active at that position. */
   private known = 0
   private readonly active = new Map<string, NodeModule>()
-  /** What was started, by module. */
+  /** Started pieces, by module. */
   private readonly pieces: Pieces.All
   private readonly hash: (bytes: Uint8Array) => string
-  /** Nodes whose place another one has. */
+  /** Nodes whose name or output another node has. */
   private readonly blocked = new Map<string, Candidate>()
-  /** Nodes that are gone since the newest beat that was committed. */
+  /** Nodes removed since the newest committed beat. */
   private readonly gone = new Set<string>()
-  /** Those of which the beat keeps something. */
+  /** Nodes whose observations this beat stores. */
   private readonly observed: Array<Node> = []
-  /** Whether a place may have become free. */
+  /** Whether a blocked node may now be added. */
   private isFreed = false
 
   constructor(modules: Modules, deps: { readonly kept: ReadonlyArray<ObservationRow>; readonly pieces: Pieces.All; readonly hash: (bytes: Uint8Array) => string }) {
@@ -60,12 +60,12 @@ export class ActiveNodes {
     this.hash = deps.hash
   }
 
-  /** Whether modules came or went since the space looked. */
+  /** Whether there are module changes that the space has not applied. */
   get isBehind(): boolean {
     return this.known < this.modules.changes.length
   }
 
-  /** Whether a node is to be taken in that runs, though nothing calls for it. */
+  /** Whether a pending module change adds a node that runs without further input. */
   get isRunnable(): boolean {
     const { changes } = this.modules
     for (let i = this.known; i < changes.length; i++) {
@@ -76,44 +76,44 @@ export class ActiveNodes {
     return false
   }
 
-  /** Whether the next beat lets go of a node, because its module was withdrawn. */
+  /** Whether the next beat removes a node because its module was withdrawn. */
   isLeaving(name: string): boolean {
     const { changes } = this.modules
     for (let i = this.known; i < changes.length; i++) if (changes[i]!.name === Piece.moduleOf(name)) return true
     return false
   }
 
-  /** The module of this name, as the newest beat has it. */
+  /** The module of this name, as of the newest beat. */
   module(name: string): Definition | undefined {
     return this.active.get(name)?.definition
   }
 
-  /** The digest of the module that a node's code is in: of one that a run defined, the module of that run. */
+  /** The digest of the module with a node's code. A node defined by a run has the module of that run. */
   hashOf({ definition: { name }, parent }: Node): string | undefined {
     if (parent !== undefined && !Piece.isPiece(name)) return this.hashOf(parent)
     return this.active.get(Piece.moduleOf(name))?.code?.hash
   }
 
-  /** Takes in, aside, what the next beat is going to find: nothing here changes. */
+  /** Adds the nodes of the next beat to a separate scheduler. Nothing changes here. */
   rehearse(aside: Scheduler): void {
     for (const module of this.modules.all()) {
       for (const { definition, hash } of this.candidates(module)) taken(aside, definition, { kept: this.kept.get(definition.name), hash })
     }
   }
 
-  /** Told of a node that went. */
+  /** Called when a node is removed. */
   left(name: string): void {
     this.gone.add(name)
     this.isFreed = true
   }
 
-  /** Takes in what was registered and withdrawn since the last beat. */
+  /** Applies the module changes since the last beat. */
   activate(scheduler: Scheduler): void {
     const { changes } = this.modules
     for (; this.known < changes.length; this.known++) this.change(changes[this.known]!, scheduler)
   }
 
-  /** Takes in the pieces that a beat started, lets go of those that it stopped, and gives free places to who waits for them. */
+  /** Adds the pieces that a beat started, removes the stopped ones, and adds blocked nodes whose place is free. */
   take(changes: Iterable<Staged>, scheduler: Scheduler | undefined): void {
     for (const staged of changes) this.takeCell(staged, scheduler)
     if (!this.isFreed || scheduler === undefined) return
@@ -121,7 +121,7 @@ export class ActiveNodes {
     for (const candidate of this.blocked.values()) this.admit(candidate, scheduler)
   }
 
-  /** What is to be kept of these nodes, where it is not kept already, and of those that are gone. */
+  /** The changed observations of these nodes, and of removed ones. */
   rows(scheduler: Scheduler, nodes: ReadonlyArray<Node>): ReadonlyArray<ObservationRow> {
     const rows: Array<ObservationRow> = [...this.kept.rows()]
     for (const node of this.gone) if (scheduler.registry.get(node) === undefined) rows.push({ node, text: undefined })
@@ -144,7 +144,7 @@ export class ActiveNodes {
     this.observed.length = 0
   }
 
-  /** The beat leaves no trace: what is kept of nodes that are gone with it is kept on. */
+  /** The beat is aborted: the observations of nodes removed with it are stored again. */
   abort(scheduler: Scheduler): void {
     for (const node of this.observed.splice(0)) keep(node, false)
     this.kept.abort((name) => scheduler.registry.get(name) !== undefined)
@@ -161,7 +161,7 @@ export class ActiveNodes {
     for (const candidate of this.candidates(module)) this.admit(candidate, scheduler)
   }
 
-  /** What stops while its module is away does not come back with it. */
+  /** A piece that stops while its module is absent does not return with the module. */
   private takeCell({ address, after, before }: Staged, scheduler: Scheduler | undefined): void {
     const found = Pieces.fromCell(address.key, after)
     if (found === undefined || !isChange(before, after)) return
@@ -174,7 +174,7 @@ export class ActiveNodes {
     if (definition !== undefined) this.admit({ definition, hash: module.code?.hash }, scheduler)
   }
 
-  /** The nodes that a module has here. */
+  /** The nodes of a module in this space. */
   private candidates({ code, definition }: NodeModule): ReadonlyArray<Candidate> {
     const hash = code?.hash
     if (definition.piece === undefined) return [{ definition, hash }]
@@ -197,14 +197,14 @@ export class ActiveNodes {
     scheduler.remove(name)
   }
 
-  /** Whether a node comes back as it was, with nothing to do. */
+  /** Whether a node resumes with its stored state and has no work. */
   private isAtRest({ definition, hash }: Candidate): boolean {
     const kept = this.kept.get(definition.name)
     return kept !== undefined && kept.status === "clean" && kept.children.length === 0 && kept.fingerprint === fingerprint(definition, hash)
   }
 }
 
-/** Has a scheduler take a node in; answers whether its place is free. */
+/** Adds a node to a scheduler. Returns whether its name and output are free. */
 const taken = (scheduler: Scheduler, definition: Definition, { hash, kept }: { readonly kept: Observation | undefined; readonly hash: string | undefined }): boolean => {
   try {
     scheduler.resume(definition, kept, hash)

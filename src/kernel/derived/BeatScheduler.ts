@@ -1,10 +1,10 @@
 /**
- * Derived cells of a live space: its scheduler within the beat.
+ * The scheduler within the beat: derived cells of a live space.
  *
- * Before a handling reads what a node derives, that is brought up to date over
- * the state that the handling sees; after the merge the pass makes all that is
- * demanded consistent with it, in the same batch. A space without nodes has no
- * scheduler, and asks nothing. (Architecture, sections 1.1 and 6.)
+ * Before a handling reads a derived cell, the scheduler brings it up to date over the
+ * state that the handling sees. After the merge, the pass makes all demanded cells
+ * consistent, in the same batch. A space without nodes has no scheduler and no such
+ * cost.
  *
  * @module
  */
@@ -50,21 +50,21 @@ const noRows: ReadonlyArray<ObservationRow> = []
 
 const isWatch = ({ definition: { name } }: Node): boolean => isWatchNode(name)
 
-/** What a space gives to what is derived in it. */
+/** The dependencies of the derived cells of one space. */
 export interface Dependencies {
   readonly committed: Committed
-  /** Characters of documents that are kept in memory. */
+  /** Most characters of documents in memory. */
   readonly limit: number
   readonly kept: ReadonlyArray<ObservationRow>
   readonly pieces: Pieces.All
   readonly hash: (bytes: Uint8Array) => string
-  /** Milliseconds of the host, by which runs are measured. */
+  /** The host's timer in milliseconds, for run times. */
   readonly timer: () => number
-  /** Told of what is no part of a beat. */
+  /** Reports facts outside of beats. */
   readonly tell: (fact: Diagnostic) => void
-  /** Whether each node runs twice, so that those are told of which make something else then. */
+  /** Whether each node runs twice, to find the ones that are not idempotent. */
   readonly rechecks: boolean
-  /** Told before the runs of nodes with a breakpoint. */
+  /** Called before the runs of nodes with a breakpoint. */
   readonly stop: Watch["stop"] | undefined
   readonly sentry: RunSupervisor | undefined
 }
@@ -82,21 +82,21 @@ export class BeatScheduler implements DerivationPort {
   private scheduler: Scheduler | undefined
   private readonly watchNodes = new WatchNodes()
   private readonly isolated = new IsolatedReads()
-  /** The handling under way. */
+  /** The handling in progress. */
   private handling: Handling | undefined
   private stage: Stage | undefined
   private work: BeatWork | undefined
   private at = PASS
-  /** When the gate opens that holds back what the handling under way read. */
+  /** The opening of the latest time gate among the reads of the current handling. */
   private heldUntil: number | undefined
-  /** What runs changed since that joined the stage, and by which line. */
+  /** Keys that runs changed since the last call of `stageChanges`, each with its line. */
   private written = new Map<string, number>()
   lines: Array<NodeLine> = noLines as Array<NodeLine>
   readonly inspector: NodeInspector
   private labels: Labels | undefined
   restless: ReadonlyArray<NamedNode> = []
   private readonly runTimes: RunTimes
-  /** The nodes that are not at rest, as this beat leaves them, and as the newest one that was committed left them, each with its episode. */
+  /** The restless nodes of this beat, and those of the newest committed beat with their episodes. */
   private tiring: ReadonlyArray<Node> = none
   private check: ReturnType<typeof Idempotency.checker> | undefined
   private told: ReadonlyMap<Node, number> = new Map()
@@ -110,7 +110,7 @@ export class BeatScheduler implements DerivationPort {
     this.committedState = deps.committed
   }
 
-  /** Whether a beat has something to derive that nothing else calls for. */
+  /** Whether a beat would have derivations without further input. */
   isRunnable(now: number): boolean {
     if (this.pulls.isRunnable(now) || this.active.isRunnable) return true
     if (this.scheduler === undefined) return false
@@ -118,24 +118,24 @@ export class BeatScheduler implements DerivationPort {
     return this.scheduler.isRunnable || (due !== undefined && due <= now)
   }
 
-  /** Whether a gate holds back what somebody who waits for quiet waits for. */
+  /** Whether a closed gate delays a node that `idle` waits for. */
   get isAwaited(): boolean {
     return this.scheduler?.gates.isAwaiting(({ definition: { name } }) => !this.active.isLeaving(name)) === true
   }
 
-  /** When the earliest gate opens that holds back a demanded run or a pull, in milliseconds since 1970. */
+  /** The earliest opening of a gate that delays a demanded run or a pull, in milliseconds since 1970. */
   get nextDue(): number | undefined {
     const [demanded, pulled] = [this.scheduler?.nextDue, this.pulls.nextDue]
     return demanded === undefined || pulled === undefined ? demanded ?? pulled : Math.min(demanded, pulled)
   }
 
-  /** Demand for a place from outside; answers how to end it. */
+  /** Adds demand for a place from outside. Returns the call that ends it. */
   watch(address: Address.Address): () => void {
     const name = this.watchNodes.add(address, this.scheduler)
     return () => this.watchNodes.remove(name, this.scheduler)
   }
 
-  /** Has beats bring a place up to date until it is settled; `undefined` where it is, and no beat is under way that may change that. */
+  /** Has beats bring a place up to date until it is settled. Returns `undefined` if it is settled and no beat is in progress. */
   want(wanted: PullRequest): PendingPull | undefined {
     const { isBehind } = this.active
     if (!isBehind && (this.scheduler === undefined || (this.work === undefined && this.scheduler.demands.heldUntil(wanted.address, wanted.admits) === undefined))) return undefined
@@ -167,7 +167,7 @@ export class BeatScheduler implements DerivationPort {
     work.stage.join(this.gate, this.labels === undefined ? scheduler.ancestry() : this.isolated)
   }
 
-  /** What was written under groups is told step by step, so that each group hears of the others' alone. */
+  /** Applies changes made under groups step by step, so that each group sees only the steps of others. */
   private changeBy(key: string, steps: ReadonlyArray<Step>): void {
     let held = this.committedState.read(key)
     for (const step of steps) {
@@ -177,7 +177,7 @@ export class BeatScheduler implements DerivationPort {
     }
   }
 
-  /** How long runs of effects took in the newest beat that was committed. */
+  /** The run times of effects in the newest committed beat. */
   get spent(): ReadonlyArray<Spent> {
     return this.runTimes.spent
   }
@@ -213,7 +213,7 @@ export class BeatScheduler implements DerivationPort {
     else if (kept.size > 0) kept.mark(work.stage.documents.values(), work.steps)
   }
 
-  /** Content came to be there. */
+  /** Reports new content to the nodes that looked for it. */
   private appear(hashes: ReadonlyArray<string>): void {
     for (const hash of hashes) for (const each of [this.active.kept, this.scheduler]) each?.appear(hash)
   }
@@ -231,7 +231,7 @@ export class BeatScheduler implements DerivationPort {
     }
   }
 
-  /** All nodes and who reads whom; before the first beat, as that is going to find them. To look changes nothing. */
+  /** All nodes and their reads; before the first beat, as it would find them. Changes no state. */
   view(): GraphView {
     if (this.scheduler !== undefined) return this.scheduler.view()
     const aside = new Scheduler(this.base)
@@ -239,13 +239,13 @@ export class BeatScheduler implements DerivationPort {
     return aside.view()
   }
 
-  /** Takes down from now on what the scheduler does, by these kinds. */
+  /** Traces these kinds from now on. */
   follow(kinds: ReadonlyArray<Kind>): void {
     this.inspector.trace.set(kinds)
     if (this.scheduler !== undefined) this.inspector.pay(this.scheduler.graph)
   }
 
-  /** Has whoever watches runs told before those of these nodes, and of no others. */
+  /** Sets the breakpoints of nodes, in place of the previous ones. */
   breakAt(nodes: ReadonlyArray<string>): void {
     this.inspector.breakpoints = new Set(nodes)
     if (this.scheduler !== undefined) this.inspector.pay(this.scheduler.graph)
@@ -298,7 +298,7 @@ export class BeatScheduler implements DerivationPort {
     if (this.written.size > 0) this.written = new Map()
   }
 
-  /** The nodes that were not taken in. */
+  /** The nodes refused in this beat. */
   get refused(): ReadonlyArray<NamedNode> {
     return this.active.refused
   }
@@ -336,13 +336,16 @@ export class BeatScheduler implements DerivationPort {
     return this.scheduler = scheduler
   }
 
-  /** What is committed, with what the beat has made of it so far. */
+  /** A committed document, with the changes of the beat so far. */
   private read(key: string): Document | undefined {
     const staged = this.stage?.documents.get(key)
     return staged === undefined ? this.committedState.read(key) : staged.after
   }
 
-  /** A handling reads here: what is derived is brought up to date over what it sees. One function for all beats: an engine holds one that becomes a property for long-lived, and all that it refers to with it. */
+  /**
+   * Brings a place up to date before a handling reads it. There is one function for all beats: engines
+   * allocate a function stored in a property as long-lived, with all objects that it references.
+   */
   private readonly gate: Stage["derive"] = (address, depth) => {
     const { at, handling, labels } = this
     const told = labels === undefined ? undefined : (handling?.draft ?? handling)?.label
@@ -361,7 +364,7 @@ export class BeatScheduler implements DerivationPort {
     this.lines.push({ name, at: this.at, parent: Derivation.lineage(node), made: Derivation.madeIn(node), recalled: run.recalled, error: Derivation.errorOf(error === undefined ? undefined : failure(error), this.scheduler!.gates.isLastAttempt(node)) })
   }
 
-  /** What nodes made of documents joins the beat: of handlings that read after it, and of the batch. */
+  /** Stages the documents that nodes changed: for later reads of handlings, and for the batch. */
   private stageChanges(): void {
     const { scheduler, work } = this
     const { locations } = scheduler!.graph
@@ -375,7 +378,7 @@ export class BeatScheduler implements DerivationPort {
     if (this.written.size > 0) this.written = new Map()
   }
 
-  /** Failures and nodes that do not come to rest become diagnostics; answers whether there were any. */
+  /** Reports failed runs as diagnostics. Returns whether there were any. */
   private report(work: BeatWork): boolean {
     const failures = this.scheduler!.takeFailures().filter(({ node }) => !isWatch(node))
     for (const { error, node } of failures) {
@@ -385,7 +388,7 @@ export class BeatScheduler implements DerivationPort {
     return failures.length > 0
   }
 
-  /** Nodes that do not come to rest, when that begins. */
+  /** Reports nodes that have become restless. */
   private tire(work: BeatWork, restless: ReadonlyArray<Node>): boolean {
     const fresh = restless.filter((node) => !isWatch(node) && node.gate!.streak === 1 && this.told.get(node) !== node.gate!.episodes).sort((a, b) => a.ordinal - b.ordinal)
     this.tiring = restless

@@ -1,11 +1,11 @@
 /**
- * Secluded: what a handling reads that knows more than others may.
+ * Isolated reads: derived cells for handlings with a confidential label.
  *
- * When somebody asked for a derived cell shows in its gate: in when it runs next,
- * and in when others may have it. So a handling that was told something
- * confidential has what is not settled computed aside, in a graph of its own
- * without debounce and throttle, and sees it alone. The graph of the space stays
- * as it stands. (Architecture, section 10.)
+ * Demand for a derived cell is observable through its gate: in the time of its next run,
+ * and in its delay for other readers. A handling with a confidential label therefore
+ * gets unsettled cells from a graph of its own. That graph has no debounce and no
+ * throttle, and only the handling sees its results. The graph of the space stays
+ * unchanged.
  *
  * @module
  */
@@ -30,13 +30,13 @@ interface Dependencies {
 }
 
 /**
- * The secluded handlings of one space, each by its place in the agenda.
+ * The isolated handlings of one space, by their number in the agenda.
  *
  * @category models
  * @since 0.1.0
  */
 export class IsolatedReads implements Lineage {
-  /** The runs of nodes for them, in the order in which they ended. */
+  /** The isolated runs, in the order of completion. */
   lines: ReadonlyArray<NodeLine> = none
   private readonly graphs = new Map<number, IsolatedGraph>()
   private readonly attempts = new Map<string, number>()
@@ -49,13 +49,13 @@ export class IsolatedReads implements Lineage {
     this.end()
   }
 
-  /** The beat is over, however it ended. */
+  /** The beat is over, committed or aborted. */
   end(): void {
     this.lines = none
     this.graphs.clear()
   }
 
-  /** Brings a place up to date for one handling. Answers when to try again where that failed in a way that may pass. */
+  /** Brings a place up to date for one handling. Returns the time of the next attempt after a transient failure. */
   read(run: number, { address, depth }: { readonly address: Address.Address; readonly depth: Depth }): number | undefined {
     const { shared, work } = this.deps!
     if (shared.demands.isSettled(address, depth)) return undefined
@@ -72,20 +72,20 @@ export class IsolatedReads implements Lineage {
     return until
   }
 
-  /** What places derive from, as the handling read them that asks. */
+  /** The origins of a place, as the asking handling read it. */
   origins(read: Address.Address, depth: Depth, run: number): Origins | undefined {
     return this.graphs.get(run)?.origins(read, depth) ?? this.ancestry?.origins(read, depth)
   }
 }
 
-/** The graph of one handling: of the graph of the space, what it comes upon. */
+/** The graph of one handling. It copies nodes of the shared graph on demand. */
 class IsolatedGraph {
-  /** What nodes made of documents. */
+  /** Documents that nodes of this graph made. */
   readonly made = new Own()
   readonly ran: Array<Node> = []
   private readonly shared: Scheduler
   private readonly scheduler: Scheduler
-  /** Attempts in a row that failed in a way that may pass, by node: one that keeps failing fails in the end. */
+  /** Successive attempts that ended in a transient failure, by node, so that the last of them is final. */
   private readonly attempts: Map<string, number>
   private readonly taking = new Set<Node>()
 
@@ -123,7 +123,7 @@ class IsolatedGraph {
     return this.scheduler.ancestry().origins(read, depth)
   }
 
-  /** A place is about to be read: whoever derives it is here from now on. */
+  /** Adds the writers of a place that is about to be read. */
   private meet(location: Location): void {
     const { locations } = this.shared.graph
     if (location.extra?.depth === "children") {

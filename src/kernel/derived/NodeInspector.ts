@@ -1,8 +1,8 @@
 /**
- * Attention: what somebody looks at while nodes run.
+ * The node inspector: traces and breakpoints of nodes.
  *
- * Runs are traced by kind, and whoever watches them is told before those of
- * chosen nodes. No run and no order depends on it. (Seed 002, P10.)
+ * It traces runs by kind, and calls the debugger before runs of nodes with a breakpoint.
+ * No run and no order depends on it. [S2 §2 P10]
  *
  * @module
  */
@@ -14,7 +14,7 @@ import type { NamedNode } from "../model/Journal.ts"
 import type { NodeLine } from "../model/NodeLine.ts"
 import type { Watch } from "../watchdog/RunWatch.ts"
 
-/** What a beat made of nodes. */
+/** The derivations of one beat. */
 interface Ended {
   readonly beat: number
   readonly lines: ReadonlyArray<NodeLine>
@@ -23,31 +23,31 @@ interface Ended {
 }
 
 /**
- * What is looked at in one space.
+ * The traces and breakpoints of one space.
  *
  * @category models
  * @since 0.1.0
  */
 export class NodeInspector {
   readonly trace = new Trace()
-  /** Nodes before whose runs somebody asked to stop. */
+  /** Names of nodes with a breakpoint. */
   breakpoints: ReadonlySet<string> = new Set()
-  /** The beat that runs. */
+  /** The beat in progress. */
   beat = -1
   private readonly stop: Watch["stop"] | undefined
-  /** Why each of the beat's runs happened, where that is taken down. */
+  /** The causes of each run of the beat, if runs are traced. */
   private causes: Array<ReadonlyArray<string>> = []
 
   constructor(stop: Watch["stop"] | undefined) {
     this.stop = stop
   }
 
-  /** Whether somebody asked to be told of runs. */
+  /** Whether there are breakpoints or active traces. */
   get isPaid(): boolean {
     return this.breakpoints.size > 0 || this.trace.active.length > 0
   }
 
-  /** Has runs explained where somebody asks for that; otherwise nothing is added to them. */
+  /** Enables explanations of runs if a trace or breakpoint needs them. Otherwise runs have no extra cost. */
   pay(graph: Graph): void {
     const isStopping = this.stop !== undefined && this.breakpoints.size > 0
     graph.explains = isStopping || this.trace.has("run")
@@ -58,12 +58,12 @@ export class NodeInspector {
     if (this.breakpoints.has(name)) this.stop?.({ beat: this.beat, node: name, causes })
   }
 
-  /** A run is over that has its line. */
+  /** A run with a line has ended. */
   note({ causes }: NodeRun): void {
     if (this.trace.has("run")) this.causes.push(causes)
   }
 
-  /** Takes down what a beat derived, now that it is in the store. */
+  /** Traces the derivations of a beat, once it is in the store. */
   takeDown({ beat, invalid, lines, restless }: Ended): void {
     const { trace } = this
     if (trace.active.length === 0) return

@@ -1,39 +1,38 @@
 /**
- * Wants: the places that pulls from outside wait for.
+ * Pending pulls: places that callers outside wait for.
  *
- * Each beat brings them up to date in its pass. A place that a gate or a backoff
- * still holds back then stays wanted, and costs no beat until that opens.
- * (Architecture, section 6.)
+ * Each beat brings these places up to date in its pass. A place behind a gate or a
+ * backoff stays pending, and costs no beat until the gate opens.
  *
  * @module
  */
 import type * as Address from "../../cell/Address.ts"
 import type { Admits, Demand } from "../../scheduler/Demand.ts"
 
-/** A place that has to be settled as of the beat that takes the want, or a later one. */
+/** A place to settle, as of the beat that takes the request or a later one. */
 export interface PullRequest {
   readonly address: Address.Address
-  /** Whether a link may be followed to a place. */
+  /** Whether a link to a place may be followed. */
   readonly admits?: Admits | undefined
-  /** Told within the commit that settles it: what is committed then is the value. */
+  /** Called within the commit that settles the place. The committed value is the result. */
   readonly reached: () => void
 }
 
-/** A pull that waits. */
+/** A pull in progress. */
 export interface PendingPull {
-  /** When the gate opens that held the place back in the newest beat; `undefined` before the first. */
+  /** The opening of the gate that delayed the place in the newest beat; `undefined` before the first. */
   readonly until: number | undefined
   readonly callOff: () => void
 }
 
-/** A want as it stands. */
+/** A pull with its request. */
 interface Standing extends PendingPull {
   readonly wanted: PullRequest
   until: number | undefined
 }
 
 /**
- * The wants of one space.
+ * The pending pulls of one space.
  *
  * @category models
  * @since 0.1.0
@@ -51,25 +50,25 @@ export class PendingPulls {
     return this.waiting.size
   }
 
-  /** Whether a beat is to look at one of them at this moment. */
+  /** Whether a beat at this moment would serve a pull. */
   isRunnable(now: number): boolean {
     for (const { until } of this.waiting) if (until === undefined || until <= now) return true
     return false
   }
 
-  /** When the earliest gate opens that one of them waits for. */
+  /** The earliest opening of a gate that delays a pull. */
   get nextDue(): number | undefined {
     let due: number | undefined
     for (const { until } of this.waiting) if (until !== undefined) due = Math.min(due ?? until, until)
     return due
   }
 
-  /** Within the pass: brings all of them up to date, as far as gates let it. */
+  /** Within the pass: brings all places up to date, as far as gates permit. */
   demand(demands: Demand): void {
     for (const { wanted: { address, admits } } of this.waiting) demands.bring(address, admits)
   }
 
-  /** The beat is in the store: tells those that are settled, and notes until when the others are held back. */
+  /** The beat is in the store: answers the settled pulls, and records the gates of the others. */
   committed(demands: Demand): void {
     for (const want of this.waiting) {
       const { address, admits, reached } = want.wanted

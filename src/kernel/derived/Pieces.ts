@@ -1,12 +1,11 @@
 /**
- * The pieces of a space: what was started of node modules, as cells.
+ * The pieces of a space: started node modules, as cells.
  *
- * `/sys/pieces/<piece>` holds the module and the inputs of one that runs. A
- * handler that starts a piece writes that cell in its transaction, and so the
- * piece lives and dies with it: a run that loses or fails has started nothing, and
- * the same start twice is one cell. The pass of the beat whose commit writes the
- * cell takes the node in; the end of the cell is the end of the piece.
- * (Seed 002, section 7.6; architecture, section 5, "Lineage".)
+ * `/sys/pieces/<piece>` holds the module and the inputs of a running piece. A handler
+ * that starts a piece writes that cell in its transaction, so the piece shares the fate
+ * of the transaction. A run that loses or fails starts no piece, and two equal starts
+ * write one cell. The pass of the beat that commits the cell adds the node. Deleting the
+ * cell stops the piece. [S2 §7.6]
  *
  * @module
  */
@@ -24,22 +23,22 @@ import * as Control from "../model/Control.ts"
 import type { DerivationPort } from "./DerivationPort.ts"
 import { below, type Documents } from "../model/Documents.ts"
 
-/** Where the cells lie. */
+/** The folder of the cells. */
 export const FOLDER = "/sys/pieces"
 
-/** How their keys begin. */
+/** The prefix of their keys. */
 const BELOW = `${FOLDER}/`
 
-/** A piece that was started. */
+/** A started piece. */
 export interface Started {
   readonly module: string
   readonly inputs: Value
 }
 
-/** Pieces by their names, by their modules. */
+/** Started pieces by name, by module. */
 export type All = Map<string, Map<string, Started>>
 
-/** Keeps what was started under a name; or forgets it. */
+/** Stores a started piece; `undefined` removes it. */
 export const put = (all: All, name: string, started: Started | undefined): void => {
   const module = Piece.moduleOf(name)
   if (started === undefined) return void all.get(module)?.delete(name)
@@ -51,7 +50,7 @@ export const put = (all: All, name: string, started: Started | undefined): void 
 /** The key of a piece's cell. */
 export const keyOf = (name: string): string => `${BELOW}${name}`
 
-/** What a run starts and stops, as cells of its draft. */
+/** The `start` and `stop` of a run, as writes to its draft. */
 export const face = (derivation: Pick<DerivationPort, "module">, hash: (bytes: Uint8Array) => string): Face<Draft> => ({
   start: (draft, node, inputs) => {
     if (typeof node !== "string") {
@@ -65,12 +64,12 @@ export const face = (derivation: Pick<DerivationPort, "module">, hash: (bytes: U
   },
   stop: (draft, name) => {
     if (!Piece.isPiece(name)) throw new InvalidNode({ name, reason: "this names no piece; name one as its start returned it" })
-    // What names no cell is refused like any other address.
+    // An invalid name is refused like any other address.
     draft.place(new Map([[Address.parse(keyOf(name)).key, undefined]]))
   }
 })
 
-/** Has the next beat start a piece; answers its name, when that is durable. */
+/** Has the next beat start a piece. Returns its name once that is durable. */
 export const start = <E>(control: (make: () => (answer: Control.Answer) => Control.Control) => Effect.Effect<number, E>, module: string, inputs: unknown): Effect.Effect<string, E> =>
   Effect.suspend(() => {
     let asked: Control.PieceControl | undefined
@@ -81,7 +80,7 @@ export const start = <E>(control: (make: () => (answer: Control.Answer) => Contr
     return Effect.map(done, () => asked!.name!)
   })
 
-/** Does what the outside asks; answers why not, where it cannot. */
+/** Executes a command from outside. Returns the refusal, if any. */
 export const perform = (draft: Draft, control: Control.PieceControl, pieces: Face<Draft>): Address.InvalidAddress | InvalidNode | InvalidValue | undefined => {
   const { ask } = control
   try {
@@ -97,14 +96,14 @@ export const perform = (draft: Draft, control: Control.PieceControl, pieces: Fac
 /** Whether a document is the cell of a piece. */
 export const isCell = (key: string): boolean => key.startsWith(BELOW)
 
-/** The piece of a cell; `undefined` for any other cell, and for one that holds none. */
+/** The piece of a cell; `undefined` for any other cell, and for an empty one. */
 export const fromCell = (key: string, document: Document | undefined): { readonly name: string; readonly started: Started | undefined } | undefined => {
   if (!isCell(key)) return undefined
   const value = Codec.read(document, [])
   return { name: key.slice(BELOW.length), started: isContainer(value) ? value as unknown as Started : undefined }
 }
 
-/** The pieces that the store has cells of. */
+/** The pieces with cells in the store. */
 export const recall = (store: Pick<SpaceStore, "below">, documents: Documents): All => {
   const all: All = new Map()
   for (const key of below(store, FOLDER)) {
@@ -114,7 +113,7 @@ export const recall = (store: Pick<SpaceStore, "below">, documents: Documents): 
   return all
 }
 
-/** The node of a piece, where its module still makes one of it under this name. */
+/** The node of a piece, if its module still makes one of this name. */
 export const nodeOf = (name: string, { inputs }: Started, { hash, module }: { readonly module: Definition; readonly hash: (bytes: Uint8Array) => string }): Definition | undefined => {
   try {
     const made = Piece.make(module, inputs, hash)

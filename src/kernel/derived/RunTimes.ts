@@ -1,7 +1,9 @@
 /**
- * How long runs of effects take: measured by the host, captured as input of the
- * next beat, and only then of consequence. How long whole passes take is told
- * where it is too much, and is of no other consequence. (Architecture, section 6.)
+ * Run times of effects, and the load of passes.
+ *
+ * The host measures runs of effects. The next beat captures these times as input, and
+ * only then do they have consequences. Long passes are reported, and have no other
+ * consequence.
  *
  * @module
  */
@@ -15,21 +17,21 @@ import type { Spent } from "../model/Journal.ts"
 
 const noTime: ReadonlyArray<Spent> = []
 
-/** The host's clock in milliseconds, and who is told of facts outside of beats. */
+/** The host's timer in milliseconds, and the reporter of facts outside of beats. */
 interface Dependencies {
   readonly timer: () => number
   readonly tell: (fact: Diagnostic) => void
 }
 
 /**
- * What the newest beat that was committed took.
+ * The run times of the newest committed beat.
  *
  * @category models
  * @since 0.1.0
  */
 export class RunTimes {
   private measured: ReadonlyMap<Node, Measured> = new Map()
-  /** Whether a beat took it in that is not committed yet. */
+  /** Whether an uncommitted beat has counted the times. */
   private isCounted = false
   private readonly load = new Load()
   private readonly deps: Dependencies
@@ -48,18 +50,18 @@ export class RunTimes {
     if (busy !== undefined) tell(Derivation.busyness(busy))
   }
 
-  /** What the next beat captures: all that took a millisecond or more. */
+  /** The times for the next capture: those of a millisecond or more. */
   get spent(): ReadonlyArray<Spent> {
     if (this.measured.size === 0) return noTime
     return [...this.measured].flatMap(([{ definition: { name } }, { spent }]) => spent < 1 ? [] : [[name, Math.floor(spent)] as const])
   }
 
-  /** The nodes whose gates this beat's capture may have moved. */
+  /** The nodes whose gates this beat's capture may have changed. */
   get nodes(): Iterable<Node> {
     return this.measured.keys()
   }
 
-  /** A beat captured what was measured: it counts once, though beats be aborted. */
+  /** A beat captured the times. They count once, even if beats are aborted. */
   count(captured: ReadonlyArray<Spent>, { gates }: Scheduler): void {
     if (this.isCounted) return
     this.isCounted = true
@@ -72,7 +74,7 @@ export class RunTimes {
     this.isCounted = false
   }
 
-  /** What a beat took that leaves no trace is no matter. */
+  /** Drops the times of an aborted beat. */
   abort({ settling }: Scheduler): void {
     settling.takeMeasured()
   }

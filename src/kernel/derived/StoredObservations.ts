@@ -1,9 +1,9 @@
 /**
- * What is kept of nodes that are not registered yet.
+ * Stored observations: the state of nodes that are not registered yet.
  *
- * A space opens with the observations of its nodes, and each node takes its own
- * when its module is registered. What changes until then marks those that read
- * it, so that none is taken for clean that is not. (Seed 002, section 9.2.)
+ * A space opens with the observations of its nodes, and each node takes its own when its
+ * module is registered. Changes until then mark the observations that read the changed
+ * place, so that no stale node counts as clean. [S2 §9.2]
  *
  * @module
  */
@@ -19,27 +19,27 @@ import type { Staged } from "../../stage/Stage.ts"
 import type { BeatWork } from "../model/BeatWork.ts"
 import { others, type Step, type Steps } from "../model/Foreign.ts"
 
-/** A place that an observation read, by its place in the list. */
+/** A read of an observation, by its index in the list. */
 interface Read {
   readonly name: string
   readonly place: number
 }
 
-/** A document before a beat, and as the beat has made it so far. */
+/** A document before a beat, and with the changes of the beat so far. */
 export interface Change {
   readonly before: Document.Document | undefined
   readonly after: Document.Document | undefined
 }
 
-/** What a beat has changed so far. */
+/** The changes of a beat so far. */
 export interface BeatChanges {
   readonly changed: (key: string) => Change | undefined
   readonly steps: Steps | undefined
-  /** Whether there are other documents directly below a cell. */
+  /** Whether the names of the documents directly below a cell differ. */
   readonly isListChanged: (scope: string, id: string) => boolean
 }
 
-/** What the beat under way has changed of what is committed, on its stage and in a graph. */
+/** The changes of the beat in progress, from its stage and from a graph. */
 export const beatChanges = (committed: Committed, locations: Locations, work: () => Pick<BeatWork, "stage" | "steps"> | undefined): BeatChanges => ({
   get steps() {
     return work()?.steps
@@ -54,23 +54,23 @@ export const beatChanges = (committed: Committed, locations: Locations, work: ()
 })
 
 /**
- * Observations that no node has taken.
+ * The observations without a node.
  *
  * @category models
  * @since 0.1.0
  */
 export class StoredObservations {
-  /** Where observations are handed over within beats. */
+  /** The changes of the beat in progress, if there is one. */
   world: BeatChanges | undefined
   private readonly byName = new Map<string, Observation>()
-  /** Who read a document or the names below it. */
+  /** Reads of documents, and of lists of names, by key. */
   private readonly byKey = new Map<string, Array<Read>>()
   private readonly byFolder = new Map<string, Array<Read>>()
-  /** What was handed over since the newest beat that was committed. */
+  /** Observations taken since the newest committed beat. */
   private readonly taken = new Map<string, Observation>()
-  /** Names whose observations changed since they were asked for. */
+  /** Names whose observations changed since the last call of `rows`. */
   private readonly marked = new Set<string>()
-  /** Names whose observations were let go since then. */
+  /** Names whose observations were dropped since then. */
   private readonly gone = new Set<string>()
 
   constructor(rows: Iterable<ObservationRow>) {
@@ -96,7 +96,7 @@ export class StoredObservations {
     return this.byName.get(name)
   }
 
-  /** Hands an observation over: from now on its node keeps itself. What the beat under way has changed by now counts. */
+  /** Hands an observation to its node, marked with the changes of the beat so far. */
   take(name: string): Observation | undefined {
     if (this.world !== undefined) this.look(name, this.world)
     const kept = this.byName.get(name)
@@ -105,18 +105,18 @@ export class StoredObservations {
     return kept
   }
 
-  /** The beat is in the store: who took something keeps it. */
+  /** The beat is in the store: taken observations belong to their nodes. */
   committed(): void {
     if (this.taken.size > 0) this.taken.clear()
   }
 
-  /** The beat leaves no trace: what nodes took that are gone with it is here again. */
+  /** The beat is aborted: observations of nodes that are gone with it return. */
   abort(isThere: (name: string) => boolean): void {
     for (const [name, kept] of this.taken) if (!isThere(name)) this.byName.set(name, kept)
     this.taken.clear()
   }
 
-  /** Marks an observation, where what was read is something else by now. */
+  /** Marks an observation if a place that it read has changed. */
   private look(name: string, world: BeatChanges): void {
     const kept = this.byName.get(name)
     kept?.reads.forEach(([text, depth], place) => {
@@ -130,7 +130,7 @@ export class StoredObservations {
     })
   }
 
-  /** Lets go of the observation of a node that does not come back, and of those that it started. */
+  /** Drops the observation of a node that does not return, and those of its children. */
   drop(name: string): void {
     const kept = this.take(name)
     if (kept === undefined) return
@@ -138,7 +138,7 @@ export class StoredObservations {
     for (const child of kept.children) this.drop(child)
   }
 
-  /** Marks who read what a beat changed; some of that by steps. */
+  /** Marks the readers of a beat's changes; changes under groups by their steps. */
   mark(changes: Iterable<Staged>, steps: Steps): void {
     for (const { address, after, before } of changes) {
       for (const { name, place } of this.byKey.get(address.key) ?? []) {
@@ -151,12 +151,12 @@ export class StoredObservations {
     }
   }
 
-  /** Marks who looked for content that is there now. */
+  /** Marks the nodes that looked for content which is now present. */
   appear(hash: string): void {
     for (const { name, place } of this.byKey.get(FOLDER + hash) ?? none) this.invalidate(name, place)
   }
 
-  /** Lets go of all: what those nodes made may not be there any more, so each begins anew. */
+  /** Drops all observations. The documents of those nodes may be gone, so each starts without state. */
   clear(): void {
     for (const name of this.byName.keys()) this.gone.add(name)
     this.byName.clear()
@@ -166,7 +166,7 @@ export class StoredObservations {
     return this.marked.size > 0 || this.gone.size > 0
   }
 
-  /** The rows that changed since this was asked last. */
+  /** The rows changed since the last call. */
   *rows(): Generator<ObservationRow> {
     for (const node of this.marked) {
       const kept = this.byName.get(node)
@@ -188,7 +188,7 @@ export class StoredObservations {
 
 const none: ReadonlyArray<Read> = []
 
-/** A row that cannot be read is as good as none: its node begins anew. */
+/** An unreadable row counts as absent: its node starts without state. */
 const parse = (text: string | undefined): Observation | undefined => {
   if (text === undefined) return undefined
   try {
@@ -201,11 +201,11 @@ const parse = (text: string | undefined): Observation | undefined => {
   }
 }
 
-/** What of a change a group hears of. */
+/** The parts of a change that a group sees. */
 const partsOf = (change: Change, group: string | undefined, steps: ReadonlyArray<Step> | undefined): ReadonlyArray<Change> =>
   group === undefined || steps === undefined ? [change] : others(steps, group, change)
 
-/** Whether a read of what a node read hears of what the document became. */
+/** Whether the change is visible at the path that the node read. */
 const isNews = ({ reads }: Observation, place: number, parts: ReadonlyArray<Change>): boolean => {
   const [text, depth] = reads[place]!
   const read = { path: Address.parse(text).path, shallow: depth === "shallow" }

@@ -1,5 +1,5 @@
 /**
- * Onlookers: the nodes that watch a place for somebody outside.
+ * Watch nodes: the nodes behind subscriptions from outside.
  *
  * @module
  */
@@ -8,24 +8,24 @@ import * as EffectNode from "../../scheduler/Effect.ts"
 import { seen } from "../../scheduler/Persistence.ts"
 import type { Scheduler } from "../../scheduler/Scheduler.ts"
 
-/** The prefix of their names, which no module's name can have. */
+/** The prefix of their names. No module's name can have it. */
 const WATCH = "watch/"
 
-/** Whether a name is that of a node which watches for somebody outside. */
+/** Whether a name is that of a watch node. */
 export const isWatchNode = (name: string): boolean => name.startsWith(WATCH)
 
 /**
- * The onlookers of one space.
+ * The watch nodes of one space.
  *
  * @category models
  * @since 0.1.0
  */
 export class WatchNodes {
   private readonly places = new Map<string, Address.Address>()
-  /** Names that are free again, so that there are no more of them than were ever watched at once. */
+  /** Free names. Reuse bounds their number by the most simultaneous subscriptions. */
   private readonly ended: Array<string> = []
 
-  /** One more, in the graph that is there by now; answers its name. */
+  /** Adds a watch node, also to the graph if there is one. Returns its name. */
   add(address: Address.Address, scheduler: Scheduler | undefined): string {
     const name = this.ended.pop() ?? `${WATCH}${this.places.size}`
     this.places.set(name, address)
@@ -33,20 +33,20 @@ export class WatchNodes {
     return name
   }
 
-  /** Lets one go. */
+  /** Removes a watch node. */
   remove(name: string, scheduler: Scheduler | undefined): void {
     if (!this.places.delete(name)) return
     scheduler?.remove(name)
     this.ended.push(name)
   }
 
-  /** Has all take part in a graph. */
+  /** Adds all watch nodes to a graph. */
   join(scheduler: Scheduler): void {
     for (const [name, address] of this.places) demand(scheduler, name, address)
   }
 }
 
-/** An effect that has seen the place already: it demands what is derived there, and costs no beat where nothing is. */
+/** An effect that has seen the place already. It demands the derived value, and costs no beat without one. */
 const demand = (scheduler: Scheduler, name: string, address: Address.Address): void => {
   const watch = { ...EffectNode.make({ name: "watch", read: (tx) => tx.get(address.text), deliver: () => {}, noDebounce: true }), name }
   scheduler.resume(watch, seen(watch, address))

@@ -1,5 +1,5 @@
 /**
- * What a beat takes from the inbox, while it takes it.
+ * The capture: the input that a beat takes from the inbox, and its limits.
  *
  * @module
  */
@@ -9,37 +9,37 @@ import type { Limits } from "../model/Limits.ts"
 import type { Queue } from "./Queue.ts"
 import type { Signal } from "../model/Signal.ts"
 
-/** The signals of one beat so far. */
+/** The signals that the beat has taken so far. */
 export interface Capture {
   readonly taken: Array<Taken>
-  /** Characters of what it took. */
+  /** Characters of the taken signals. */
   bytes: number
-  /** The pairs of the beat: those of impulses may be shared by more impulses, all others are taken. */
+  /** The pairs of the beat. Equal impulses may share a pair; a `taken` pair admits no further signal. */
   readonly pairs: Map<string, "impulse" | "taken">
-  /** The enzymes that are tried again, each with its pair. */
+  /** The pairs and enzymes whose further attempts the beat took. */
   readonly attempts: Set<string>
   readonly beat: number
   readonly limits: Limits
   readonly resolve: (signal: Signal) => Resolution
 }
 
-/** Whether the beat takes no more. */
+/** Whether the beat has reached its limit of signals or characters. */
 export const isFull = ({ bytes, limits, taken }: Capture): boolean => taken.length >= limits.captureSignals || bytes >= limits.captureBytes
 
-/** Each look moves one signal on; the limit keeps a beat from looking at a whole backlog. */
+/** Most items that a beat inspects in a queue. The limit keeps a beat from scanning a whole backlog. */
 export const looks = ({ captureSignals }: Limits): number => 4 * captureSignals
 
-/** Whether a beat has to take one of a queue; those that are gone leave its front. */
+/** Whether a queue has a live item. Removes cancelled items from its front. */
 export const isAwaited = (queue: Queue<{ readonly gone: boolean }>): boolean => {
   while (queue.peek()?.gone === true) queue.shift()
   return queue.size > 0
 }
 
-/** As many of a queue as one beat takes; they stay there. */
+/** The live items of a queue that one beat can take. They stay in the queue. */
 export const firstOf = <A extends { readonly gone: boolean }>(queue: Queue<A>, limits: Limits): ReadonlyArray<A> =>
   isAwaited(queue) ? queue.first(limits.captureSignals).filter(({ gone }) => !gone) : []
 
-/** The lane of an event, by the width that its enzymes ask for; apart for each label. */
+/** The lane of an event, by the width that its enzymes declare. Each label has lanes of its own. */
 export const laneOf = ({ label, pair, target = "" }: Signal, lane: Lane): string => {
   if (lane === "pair") return pair
   const wide = lane === "target" ? `target ${target}` : "space"

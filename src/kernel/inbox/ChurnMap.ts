@@ -1,20 +1,19 @@
 /**
- * A map whose entries come and go all the time.
+ * A map for entries with short lives.
  *
- * A `Map` that grows or shrinks moves to another table, and the table it leaves
- * points to the new one for iterations under way. Where such a table has come of
- * age, it keeps alive all those after it, each with what was in it, until the
- * whole heap is collected: all events would pass into the old generation. A copy
- * from time to time ends such a chain.
+ * When a `Map` grows or shrinks, it moves to a new table, and the old table points to
+ * the new one. Once such a table reaches the old generation, it keeps all its successors
+ * and their entries alive until a full collection. All events would thus be promoted. A
+ * periodic copy breaks that chain.
  *
  * @module
  */
 
-/** Removals after which it is copied; as many as it has entries, where these are more. */
+/** Least number of removals before a copy. A larger map is copied after as many removals as it has entries. */
 const LEAST = 256
 
 /**
- * What of a `Map` is needed for what passes through.
+ * The part of the interface of `Map` that queues of short-lived entries need.
  *
  * @category models
  * @since 0.1.0

@@ -1,12 +1,10 @@
 /**
- * The inbox: all that is to be captured, in the order in which it will be.
+ * The inbox: all pending input of a space, in the order of its capture.
  *
- * Conflict losers come first, one for each document; then retries that are due,
- * what was held up before, delayed signals that are due, and new signals, each
- * first in first out. Events of one lane never share a beat, and an enzyme takes
- * a pair of signal and target at most once in it. All of them are queues of
- * numbers; what these stand for is mostly in the store. (Architecture, sections
- * 1.1 and 5.)
+ * Conflict losers come first, one for each document. Then follow due retries, held-up
+ * signals, due delayed signals and new signals, each first in, first out. Events of one
+ * lane never share a beat. An enzyme takes a pair of signal and target at most once in a
+ * beat. All queues hold sequence numbers; most of the signals are in the store.
  *
  * @module
  */
@@ -32,72 +30,72 @@ import { type Rows, SignalBuffer } from "./SignalBuffer.ts"
 import { TimerQueue } from "./TimerQueue.ts"
 
 /**
- * What waits in one space.
+ * The pending input of one space.
  *
  * @category models
  * @since 0.1.0
  */
 export class Inbox {
-  /** Control input from outside, in the order of its arrival; what a beat did leaves with its commit. */
+  /** Control input in the order of its arrival. It leaves the inbox when the beat that executed it commits. */
   controls: Array<Control> = []
   readonly waits = new TimerQueue()
   readonly waiting: SignalBuffer
-  /** Signals that were captured and are not over, by their id: as many as a beat can take, and the others by their rows. */
+  /** Captured events with open handlings, by id. As many as one beat can take are in memory; the others have rows. */
   readonly flights = new ChurnMap<string, Flight>()
-  /** Signals that came from outside and wait for their capture or another attempt; characters of these and of control input. */
+  /** Signals from outside that wait for a capture or another attempt, and the characters of these and of control input. */
   signals = 0
   bytes = 0
-  /** What runs sent and is not over. */
+  /** Signals that runs sent and that are still open. */
   readonly backlog = new Backlog()
   private readonly limits: Limits
-  /** What the space lets happen, as the newest beat left it. */
+  /** The mode of the space, as the newest beat left it. */
   private regime = Regime.open
-  /** What has to do with control, and all else. */
+  /** The queues of control signals, and of all other signals. */
   private readonly urgent = new PriorityClass()
   readonly normal = new PriorityClass()
-  /** What a rollback discards, by number; and what it has discarded and is still in a queue. */
+  /** Sequence numbers that a rollback discards, and discarded ones that are still in a queue. */
   private readonly discardable = new Set<number>()
   private readonly discarded = new Set<number>()
-  /** Watchers of operations whose time is over. */
+  /** Watchers of operations whose deadline has passed. */
   private readonly overdue = new Queue<Watch>()
-  /** Cells of rendezvous and flows whose time has come. */
+  /** Cells of rendezvous and flows whose timer has fired. */
   private readonly met = new Queue<Appointment>()
-  /** Signals that only absent enzymes take. */
+  /** Signals whose enzymes are all absent. */
   readonly held = new HeldSignals()
-  /** How many handlings wait for a gate that holds back what they read. */
+  /** Number of handlings that wait for a node's time gate. */
   parked = 0
-  /** Lanes that are held, with the events that wait behind their holder. */
+  /** Held lanes, each with the events that wait behind its holder. */
   private readonly lanes = new ChurnMap<string, Queue<number> | undefined>()
-  /** What an aborted beat had taken, for the next one to take again. */
+  /** The input of an aborted beat, which the next beat takes again. */
   private again: ReadonlyArray<Taken> | undefined
 
-  /** Without rows, all that waits stays in memory. */
+  /** Without rows, all pending signals stay in memory. */
   constructor(limits: Limits = defaults, rows?: Rows) {
     this.limits = limits
     this.waiting = new SignalBuffer(limits, rows)
   }
 
-  /** Whether a beat with this start would have something to do. */
+  /** Whether a beat with this start would have work. */
   isRunnable(start: Start): boolean {
     if (this.controls.length > 0 || !this.urgent.isEmpty || isAwaited(this.overdue) || this.again !== undefined) return true
     if (!this.regime.gated) return !this.normal.isEmpty || isAwaited(this.met) || this.waits.isDue(start.beat, start.clock)
-    // What is due and parked calls for no beat.
+    // Due signals of a paused class call for no beat.
     this.ripen(start, this.limits)
     return !this.urgent.isEmpty || isAwaited(this.overdue)
   }
 
-  /** Whether something waits that a rollback discards. */
+  /** Whether a rollback would discard a pending signal. */
   get hasDiscardable(): boolean {
     return this.discardable.size > 0
   }
 
-  /** Takes in what the space lets happen from now on; what waited for a lock that is gone is tried again. */
+  /** Adopts a mode of the space, and retries the handlings whose lock is gone. */
   rule(regime: Regime.Regime): void {
     this.regime = regime
     for (const track of this.open(regime)) track.unlock(regime)
   }
 
-  /** Takes what is held from the front of new signals, so that no beat runs for it alone. */
+  /** Moves held signals from the front of the new ones into a separate list, so that they cause no beat. */
   setAside(resolve: (signal: Signal) => Resolution, revision: number): void {
     if (this.controls.length > 0) return
     this.held.begin(revision)
@@ -107,7 +105,7 @@ export class Inbox {
     }
   }
 
-  /** Has what was held tried again where the enzymes changed, before all that came later. */
+  /** Releases held signals when the enzymes changed. They precede all later signals. */
   reconsider(revision: number): void {
     const released = this.held.release(revision)
     if (released === undefined) return
@@ -122,18 +120,18 @@ export class Inbox {
     return urgent ? this.urgent : this.normal
   }
 
-  /** The tracks that go on. */
+  /** The classes that are captured in this mode. */
   private open({ gated }: Regime.Regime): ReadonlyArray<PriorityClass> {
     return gated ? [this.urgent] : [this.urgent, this.normal]
   }
 
-  /** The limit that one more signal or control input of this size would break. */
+  /** The limit that one more signal or control input of this size would exceed. */
   limitFor(size: number, limits: Limits): string | undefined {
     if (this.signals + this.controls.length >= limits.inboxSignals) return `${limits.inboxSignals} signals`
     return this.bytes + size > limits.inboxBytes ? `${limits.inboxBytes} characters` : undefined
   }
 
-  /** Takes in control input; or answers the limit that it would break. */
+  /** Adds control input, or returns the limit that it would exceed. */
   offer(control: Control, limits: Limits): string | undefined {
     const limit = this.limitFor(sizeOf(control), limits)
     if (limit !== undefined) return limit
@@ -142,26 +140,26 @@ export class Inbox {
     return undefined
   }
 
-  /** The control input of the next beat: the first of what waits, which stays until that beat is committed. */
+  /** The control input of the next beat: the oldest pending part. It stays until that beat is committed. */
   nextControls(limits: Limits): ReadonlyArray<Control> {
     let bytes = 0
     const end = this.controls.findIndex((control, i) => i >= limits.captureSignals || (bytes += sizeOf(control)) > limits.captureBytes && i > 0)
     return end < 0 ? this.controls.slice() : this.controls.slice(0, end)
   }
 
-  /** Lets go of the control input that a beat did. */
+  /** Removes the control input that a beat has executed. */
   dropControls(count: number): void {
     for (const control of this.controls.splice(0, count)) this.bytes -= sizeOf(control)
   }
 
-  /** Takes in what arrived, or what a beat sent. */
+  /** Adds a signal from outside, or one that a beat sent. */
   push(pending: Pending): void {
     this.keep(pending)
     if (pending.due === undefined) this.trackOf(pending).fresh.push(pending.seq)
     else this.waits.add(pending)
   }
 
-  /** Takes in a handling that has to run again. */
+  /** Adds a handling for another attempt. */
   repeat(pending: Pending): void {
     const { again, seq } = pending
     this.keep(pending)
@@ -170,10 +168,10 @@ export class Inbox {
     const document = again.document!
     const track = this.trackOf(pending)
     const isLock = Regime.isLock(document)
-    // What is parked waits on though its lock is gone: the lock may be back before the gate is open.
+    // In a paused class a handling stays parked although its lock is gone. The lock may return before the class resumes.
     if (isLock && this.open(this.regime).includes(track) && !Regime.holds(this.regime, document)) return track.retries.push(seq)
     const queues = isLock ? track.locked : track.losers
-    // Who read an open document and knows more does not stand in the way of those who wrote it.
+    // An attempt with a higher label must not delay the ones that wrote the open document.
     const place = isLock || again.label === undefined ? document : `${document} ${again.label.join()}`
     const queue = queues.get(place)
     if (queue === undefined) queues.set(place, single(seq))
@@ -187,7 +185,7 @@ export class Inbox {
     if (pending.signal.qos === "discard") this.discardable.add(pending.seq)
   }
 
-  /** Takes in what a store kept: each where it was. */
+  /** Restores a stored signal or attempt to its queue. */
   restore(pending: Pending): void {
     const { again, signal } = pending
     if (again === undefined) {
@@ -198,7 +196,7 @@ export class Inbox {
     this.repeat(pending)
   }
 
-  /** Takes the input of a beat out of the inbox. */
+  /** Takes the input of one beat. */
   take(start: Start, limits: Limits, { regime, resolve }: { readonly regime: Regime.Regime; readonly resolve: (signal: Signal) => Resolution }): ReadonlyArray<Taken> {
     this.backlog.begin(limits)
     if (this.again !== undefined) {
@@ -224,7 +222,7 @@ export class Inbox {
     return capture.taken
   }
 
-  /** Puts what is due where it is taken from. */
+  /** Moves due timers into the queues from which beats take them. */
   private ripen(start: Start, limits: Limits): void {
     for (const { again, appointment, seq, urgent, watch } of this.waits.take(start.beat, start.clock, looks(limits))) {
       const track = this.trackOf({ urgent })
@@ -235,7 +233,7 @@ export class Inbox {
     }
   }
 
-  /** Takes what a rollback discards, wherever it waits: nobody is asked, and its receipt says so. */
+  /** Takes discarded signals from all queues. No enzyme runs, and the receipt records the discard. */
   private discard(capture: Capture): void {
     for (const seq of this.discardable) {
       if (isFull(capture)) return
@@ -247,17 +245,17 @@ export class Inbox {
     }
   }
 
-  /** The watchers whose time is over, as many as one beat takes; they stay until it is committed. */
+  /** The watchers whose deadline has passed, at most as many as one beat takes. They stay until its commit. */
   nextDue(limits: Limits): ReadonlyArray<Watch> {
     return firstOf(this.overdue, limits)
   }
 
-  /** The cells whose time has come, likewise; none while the gate is closed. */
+  /** The cells whose timer has fired, with the same limit. Empty while the space is paused or halted. */
   nextMet(limits: Limits, { gated }: Regime.Regime): ReadonlyArray<Appointment> {
     return gated ? [] : firstOf(this.met, limits)
   }
 
-  /** One loser for each document; the document then goes behind the others, so that each has its turn where not all of them fit. */
+  /** Takes one loser of each document. That document then moves behind the others, so that all get their turn. */
   private takeLosers(losers: PriorityClass["losers"], capture: Capture): void {
     for (let left = losers.size; left > 0 && !isFull(capture); left--) {
       const [document, queue] = losers.entries().next().value!
@@ -267,7 +265,7 @@ export class Inbox {
     }
   }
 
-  /** Takes another attempt into the beat, unless its enzyme takes the pair there already. */
+  /** Takes another attempt into the beat, unless its enzyme has taken the pair there. */
   private resume(seq: number, capture: Capture): boolean {
     if (this.discarded.delete(seq)) return true
     const pending = this.waiting.at(seq)
@@ -286,7 +284,7 @@ export class Inbox {
     return true
   }
 
-  /** The flight of what runs again: from memory, or from all the rows of its signal. */
+  /** The in-flight event of another attempt: from memory, or from the rows of its signal. */
   private flightOf({ again, signal }: Pending): Flight {
     const known = this.flights.get(signal.id)
     if (known !== undefined) return known
@@ -300,7 +298,7 @@ export class Inbox {
     return flight
   }
 
-  /** Takes a signal into the beat, behind its lane's holder, or in front of the next beat where its pair is taken. */
+  /** Takes a signal into the beat. It queues behind the holder of its lane, or for the next beat if its pair is taken. */
   private admit(seq: number, capture: Capture): boolean {
     if (this.discarded.delete(seq)) return true
     const pending = this.waiting.at(seq)
@@ -315,7 +313,7 @@ export class Inbox {
     return true
   }
 
-  /** Takes what holds a place; one that was discarded, or is held, lets its lane go on. */
+  /** Takes the head of a lane. A discarded or held head releases its lane. */
   private advance(head: Head, capture: Capture): boolean {
     const isDiscarded = this.discarded.delete(head.seq)
     const pending = isDiscarded ? undefined : this.waiting.at(head.seq)
@@ -325,7 +323,7 @@ export class Inbox {
     return true
   }
 
-  /** Takes a signal into the beat, unless its pair is taken there; equal impulses share their runs. */
+  /** Takes a signal into the beat, unless its pair is taken. Equal impulses share their runs. */
   private depart({ lane }: Head, pending: Pending, capture: Capture): boolean {
     const { signal } = pending
     const holder = capture.pairs.get(signal.pair)
@@ -350,12 +348,12 @@ export class Inbox {
     return flight
   }
 
-  /** Puts back what an aborted beat had taken, in the same order. */
+  /** Returns the input of an aborted beat, in the same order. */
   putBack(taken: ReadonlyArray<Taken>): void {
     this.again = taken
   }
 
-  /** Keeps a flight that has handlings to repeat; its lane goes on when all of those let it. */
+  /** Keeps an event with further attempts. Its lane advances when none of them holds it. */
   stay(flight: Flight): void {
     const { signal } = flight
     this.waiting.done(signal)
@@ -366,7 +364,7 @@ export class Inbox {
     flight.lane = undefined
   }
 
-  /** Ends a flight: its lane goes on with the next event. */
+  /** Completes an event. Its lane advances to the next event. */
   land(flight: Flight): void {
     this.flights.delete(flight.signal.id)
     this.waiting.done(flight.signal)

@@ -1,9 +1,9 @@
 /**
- * Departures: signals that wait to be handed over to other spaces.
+ * The outbox queue: signals that wait for delivery to other spaces.
  *
- * For each space there is a queue of numbers, in the order in which they were
- * sent. Of what these stand for, as much as one beat can take is in memory; the
- * rest is read from its row when its turn comes. (Architecture, section 5.)
+ * Each space has a queue of sequence numbers, in the order of sending. Memory holds at
+ * most one beat's worth of the signals; the others are read from their rows when their
+ * turn comes.
  *
  * @module
  */
@@ -13,11 +13,11 @@ import { Queue } from "./Queue.ts"
 import { type Pending, size } from "../model/Signal.ts"
 import { type Rows, SignalBuffer } from "./SignalBuffer.ts"
 
-/** Most signals that are handed over to one space at a time. */
+/** Most signals of one delivery. */
 const BATCH = 256
 
 /**
- * What waits in one space for others, most of it in the store.
+ * The undelivered signals of one space, most of them in the store.
  *
  * @category models
  * @since 0.1.0
@@ -28,14 +28,14 @@ export class OutboxQueue {
   private readonly backlog: Backlog
   private readonly queues = new Map<string, Queue<number>>()
 
-  /** What waits here counts to the backlog, like all that runs sent and is not over. Without rows, all stays in memory. */
+  /** Queued signals count towards the backlog, like all open signals that runs sent. Without rows, all stay in memory. */
   constructor(limits: Pick<Limits, "captureSignals" | "captureBytes">, rows?: Rows, backlog: Backlog = new Backlog()) {
     this.limits = limits
     this.waiting = new SignalBuffer(limits, rows)
     this.backlog = backlog
   }
 
-  /** The spaces that something waits for. */
+  /** The spaces with undelivered signals. */
   get spaces(): ReadonlyArray<string> {
     return [...this.queues.keys()]
   }
@@ -44,7 +44,7 @@ export class OutboxQueue {
     return this.queues.size === 0
   }
 
-  /** Takes in a signal behind all others for its space. */
+  /** Adds a signal at the end of the queue of its space. */
   add(pending: Pending): void {
     const { space } = pending.signal.to!
     const queue = this.queues.get(space) ?? new Queue<number>()
@@ -55,7 +55,8 @@ export class OutboxQueue {
   }
 
   /**
-   * The next signals for a space, in order; they stay until they are over. One is always among them, and no more than fit into one beat.
+   * The next signals for a space, in order: at least one, and at most one beat's worth. They stay until
+   * `over`.
    *
    * @throws PersistenceError
    */
@@ -71,7 +72,7 @@ export class OutboxQueue {
     return batch
   }
 
-  /** Lets go of the first signals for a space. */
+  /** Removes the first signals of the queue of a space. */
   over(space: string, pendings: ReadonlyArray<Pending>): void {
     const queue = this.queues.get(space)!
     for (const pending of pendings) {
@@ -83,7 +84,7 @@ export class OutboxQueue {
     if (queue.size === 0) this.queues.delete(space)
   }
 
-  /** Whether anything waits for a space. */
+  /** Whether a signal waits for a space. */
   has(space: string): boolean {
     return this.queues.has(space)
   }

@@ -1,23 +1,23 @@
 /**
- * Tracks: what waits in a space, queue by queue.
+ * Priority classes: the queues of pending signals.
  *
- * There are two: one for what has to do with control, which goes on while the
- * gate is closed, and one for all else, which is parked then as it stands. While
- * the gate is open they are taken as one, in the order in which things came.
+ * There are two classes. Control signals are captured even while the space is paused or
+ * halted; all others are parked meanwhile. While the space is running, both are taken as
+ * one queue, in the order of sequence numbers.
  *
  * @module
  */
 import { Queue } from "./Queue.ts"
 import * as Regime from "../model/Regime.ts"
 
-/** What holds a place in front of the next beat, by its number, and the lane that it holds. */
+/** A signal at the head of its lane or pair, by its sequence number, with the lane that it holds. */
 export interface Head {
   readonly seq: number
   readonly lane: string | undefined
 }
 
 /**
- * The queues of one track.
+ * The queues of one class.
  *
  * @category models
  * @since 0.1.0
@@ -25,22 +25,22 @@ export interface Head {
 export class PriorityClass {
   /** New signals. */
   readonly fresh = new Queue<number>()
-  /** Attempts that are due. */
+  /** Due attempts. */
   readonly retries = new Queue<number>()
-  /** Delayed signals that are due. */
+  /** Due delayed signals. */
   readonly due = new Queue<number>()
-  /** What is next in its lane, or waits for its pair to be free. */
+  /** Signals that are next in their lane, or wait for their pair. */
   readonly heads = new Queue<Head>()
-  /** Runs that lost a conflict, by the document they lost on. */
+  /** Runs that lost a conflict, by the document of the conflict. */
   readonly losers = new Map<string, Queue<number>>()
-  /** Runs that wrote below a lock, by its document. */
+  /** Runs that wrote below a lock, by the document of the lock. */
   readonly locked = new Map<string, Queue<number>>()
 
   get isEmpty(): boolean {
     return this.fresh.size === 0 && this.heads.size === 0 && this.losers.size === 0 && this.retries.size === 0 && this.due.size === 0
   }
 
-  /** Has what waited for a lock that is gone tried again. */
+  /** Retries the runs whose lock is gone. */
   unlock(regime: Regime.Regime): void {
     for (const [document, queue] of this.locked) {
       if (Regime.holds(regime, document)) continue
@@ -58,7 +58,8 @@ export const single = (seq: number): Queue<number> => {
 }
 
 /**
- * Takes from queues of which each is in order, as if they were one, until enough was looked at or `isFull`; what has to wait for the next beat keeps its place.
+ * Merges ordered queues, until `looks` items were inspected or `isFull` holds. Items that `take` leaves
+ * for the next beat keep their place.
  *
  * @category combinators
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * A first-in first-out queue whose ends cost the same whatever its length.
+ * A first-in, first-out queue with constant cost at both ends.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export class Queue<A> {
     this.items.push(item)
   }
 
-  /** Puts items before all others. */
+  /** Inserts items before all others. */
   prepend(items: ReadonlyArray<A>): void {
     if (items.length <= this.front) {
       this.front -= items.length
@@ -37,7 +37,7 @@ export class Queue<A> {
     return this.items[this.front]
   }
 
-  /** The next items, at most so many; they stay. */
+  /** At most `count` items from the front; they stay in the queue. */
   first(count: number): ReadonlyArray<A> {
     return this.items.slice(this.front, this.front + count) as ReadonlyArray<A>
   }
@@ -46,7 +46,7 @@ export class Queue<A> {
     if (this.front === this.items.length) return undefined
     const item = this.items[this.front]
     this.items[this.front++] = undefined
-    // What was taken is given back once it outweighs what is left.
+    // The array shrinks once its taken part outweighs the rest.
     if (this.front === this.items.length) this.clear()
     else if (this.front > 1024 && this.front * 2 > this.items.length) {
       this.items = this.items.slice(this.front)

@@ -1,10 +1,9 @@
 /**
- * Waiting: the signals that wait in a space, by number and by id.
+ * The signal buffer: pending signals by sequence number and by id.
  *
- * Queues and heaps hold numbers. Of what these stand for, as much as one beat
- * can take is in memory, with what has no row yet; the rest is read from its row
- * when its turn comes. So what waits costs the heap its number, however much it
- * is. (Architecture, section 5.)
+ * Queues and heaps hold sequence numbers. Memory holds at most one beat's worth of the
+ * signals, and those without a row. The others are read from their rows when their turn
+ * comes, so a backlog costs one number each.
  *
  * @module
  */
@@ -15,15 +14,15 @@ import type { Limits } from "../model/Limits.ts"
 import type { Signal } from "../model/Signal.ts"
 import { Pending, size } from "../model/Signal.ts"
 
-/** Rows that are read at once where numbers are asked for in order, which they are where one is so near to the one before. */
+/** Rows of one read-ahead, and the largest step between numbers that counts as sequential. */
 const AHEAD = 32
 const NEAR = 4
 
-/** Where the rows of what waits are. */
+/** The store of the rows of pending signals. */
 export type Rows = Pick<SpaceStore, "space" | "place" | "queued" | "waiting">
 
 /**
- * What waits in one space, most of it in the store.
+ * The pending signals of one space, most of them in the store.
  *
  * @category models
  * @since 0.1.0
@@ -31,27 +30,27 @@ export type Rows = Pick<SpaceStore, "space" | "place" | "queued" | "waiting">
 export class SignalBuffer {
   private readonly rows: Rows | undefined
   private readonly limits: Pick<Limits, "captureSignals" | "captureBytes">
-  /** What is in memory, by its number, and its characters. */
+  /** The signals in memory by number, and their characters. */
   private readonly resident = new ChurnMap<number, Pending>()
   private bytes = 0
-  /** Texts that were read ahead, by number, and the newest number that was read. */
+  /** Texts of the last read-ahead by number, and the highest number read. */
   private ahead: ReadonlyMap<number, string> = new Map()
   private read = -Infinity
-  /** Signals from outside that have no row to be found by, from their arrival until a beat is done with them. */
+  /** Signals from outside without a row, from their arrival until a beat has finished with them. */
   private readonly unsaved = new ChurnMap<string, Signal>()
-  /** How many rows there are at most, and how many of them the beat under way took. */
+  /** Upper bound of the number of rows, and the number of rows that the beat in progress took. */
   private stored = 0
   private leaving = 0
-  /** The newest of the stored ids that were minted. */
+  /** The newest minted id among the stored ones. */
   private minted: string | undefined
 
-  /** Without rows, all stays in memory. */
+  /** Without rows, all signals stay in memory. */
   constructor(limits: Pick<Limits, "captureSignals" | "captureBytes">, rows?: Rows) {
     this.limits = limits
     this.rows = rows
   }
 
-  /** Takes in what is to wait. */
+  /** Adds a pending signal. */
   add(pending: Pending): void {
     const { signal, stored } = pending
     if (stored) this.stored++
@@ -59,12 +58,12 @@ export class SignalBuffer {
     if (!stored || this.hasRoom) this.keep(pending)
   }
 
-  /** Takes note of a signal that a store kept and no beat captured, in the order of their numbers. */
+  /** Records a stored signal that no beat captured. Calls follow the order of sequence numbers. */
   recall({ id, origin }: Signal): void {
     if (origin === "ingress") this.minted = id
   }
 
-  /** What waits under a number. */
+  /** The signal of a sequence number. */
   at(seq: number): Pending {
     const known = this.resident.get(seq)
     if (known !== undefined) return known
@@ -73,23 +72,23 @@ export class SignalBuffer {
     return pending
   }
 
-  /** A beat takes it; its row stays until that beat is committed. */
+  /** A beat takes the signal. Its row stays until that beat is committed. */
   take(pending: Pending): void {
     if (pending.stored) this.leaving++
     this.drop(pending)
   }
 
-  /** The beat that took the last ones is done. */
+  /** The beat of the last `take` calls is committed. */
   settle(): void {
     this.stored -= this.leaving
     this.leaving = 0
   }
 
-  /** What arrived and was not captured has its rows now. */
+  /** Arrived, uncaptured signals have their rows now. */
   saved(pendings: ReadonlyArray<Pending>): void {
     for (let i = pendings.length - 1; i >= 0; i--) {
       const pending = pendings[i]!
-      // What a beat under way has taken is found here until that is done with it.
+      // A signal that the beat in progress took stays findable here until `done`.
       if (!this.resident.has(pending.seq)) continue
       this.stored++
       this.unsaved.delete(pending.signal.id)
@@ -97,12 +96,12 @@ export class SignalBuffer {
     }
   }
 
-  /** A beat is done with a signal: what is left of it has rows. */
+  /** A beat has finished with a signal; its remaining attempts have rows. */
   done({ id, origin }: Signal): void {
     if (origin !== "run") this.unsaved.delete(id)
   }
 
-  /** The signal from outside, or the one that is tried again, that waits under an id. */
+  /** The pending signal of an id: from outside, or for another attempt. */
   get(id: string): Signal | undefined {
     return this.unsaved.get(id) ?? this.named(id)[0]?.signal
   }
@@ -111,18 +110,18 @@ export class SignalBuffer {
     return this.unsaved.has(id) || this.named(id).length > 0
   }
 
-  /** The ids of what has no row, and the newest minted one of what had when the space was opened. */
+  /** The ids without a row, and the newest minted id at the opening of the space. */
   *keys(): Iterable<string> {
     if (this.minted !== undefined) yield this.minted
     yield* this.unsaved.keys()
   }
 
-  /** All that has a row and this id. */
+  /** All rows of an id. */
   named(id: string): ReadonlyArray<Pending> {
     return this.stored === 0 ? [] : this.rows?.waiting(id).map(Pending.fromRow) ?? []
   }
 
-  /** The text of a row. Who asks for numbers in order is likely to go on so. */
+  /** The text of a row. Sequential access reads ahead. */
   private fetch(seq: number): string {
     const limit = seq > this.read && seq <= this.read + NEAR ? AHEAD : 1
     const rows = this.rows?.queued(seq, limit) ?? []

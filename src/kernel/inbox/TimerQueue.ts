@@ -1,11 +1,9 @@
 /**
- * Waits: everything that is due later, in three heaps.
+ * The timer queue: three heaps of timers.
  *
- * A wait for a moment lies in the first until the clock reaches it; one for a
- * beat's number in the second until the number does; one for both moves from the
- * first to the third when only the number is left, which an idle space may skip
- * to at once. Nothing is scanned, so what waits costs nothing.
- * (Architecture, section 1.2.)
+ * The first heap holds timers with a clock time, the second those with a beat number
+ * alone. A timer with both moves to the third heap when its clock time is reached. There
+ * only the beat number is left, and an idle space may skip to it. Nothing is scanned.
  *
  * @module
  */
@@ -14,35 +12,35 @@ import type { Watch } from "../../operation/Watches.ts"
 import type { Appointment, Rebooked } from "../../stage/Calendar.ts"
 import type { Pending } from "../model/Signal.ts"
 
-/** When the next beat has to run for the sake of a wait, and the number it has to reach. */
+/** The clock time at which a timer needs the next beat, and the beat number that it has to reach. */
 export interface NextDue {
   readonly moment: number
   readonly beat: number | undefined
 }
 
-/** What waits, by its number, and what it waits for. */
+/** A timer with the sequence number of its subject. */
 export interface Timer {
   readonly seq: number
   readonly beat: number | undefined
   readonly moment: number | undefined
-  /** Whether it is another attempt. */
+  /** Whether the subject is a further attempt. */
   readonly again: boolean
-  /** Whether it has to do with control. */
+  /** Whether the subject is in the control class. */
   readonly urgent: boolean
-  /** The watcher of an operation whose time it is, where it is no signal. */
+  /** The operation's watcher with this deadline; `undefined` for signals and cells. */
   readonly watch: Watch | undefined
-  /** The cell whose time it is, where it is neither. */
+  /** The cell with this timer; `undefined` for signals and watchers. */
   readonly appointment: Appointment | undefined
 }
 
-/** What is to wait. */
+/** The arguments of `add`. */
 export type NewTimer = Pick<Pending, "seq" | "due" | "again"> & { readonly watch?: Watch; readonly appointment?: Appointment; readonly urgent?: boolean }
 
-/** How many that wait for nothing any more are kept at least before they are cleared away. */
+/** Least number of cancelled timers before they are removed. */
 const DROPPED = 1024
 
 /**
- * The waits of one space.
+ * The timers of one space.
  *
  * @category models
  * @since 0.1.0
@@ -51,7 +49,7 @@ export class TimerQueue {
   private readonly byMoment = new Heap<Timer>((a, b) => a.moment! - b.moment! || a.seq - b.seq)
   private readonly byBeat = new Heap<Timer>(beatOrder)
   private readonly ripe = new Heap<Timer>(beatOrder)
-  /** How many of those that wait were dropped and are still there. */
+  /** Number of cancelled timers that are still in a heap. */
   private dropped = 0
 
   get size(): number {
@@ -64,20 +62,20 @@ export class TimerQueue {
     else this.byMoment.push(wait)
   }
 
-  /** The times of a cell are other ones. */
+  /** Replaces the timers of a cell. */
   rebook({ gone, next }: Rebooked, number: () => number): void {
     for (let i = 0; i < gone.length; i++) this.drop()
     for (const appointment of next) this.add({ seq: number(), again: undefined, due: appointment.due, appointment })
   }
 
-  /** One of those that wait was a watcher or an appointment that is gone. What nobody waits for is cleared away once it outweighs the rest, so each costs the same. */
+  /** Counts a cancelled timer. Cancelled timers are removed once they outweigh the others, so each costs the same. */
   drop(): void {
     if (++this.dropped < Math.max(DROPPED, this.size / 2)) return
     for (const heap of [this.byMoment, this.byBeat, this.ripe]) heap.retain(isAwaited)
     this.dropped = 0
   }
 
-  /** Takes out what is due in beat `beat` at `clock`, at most `limit` from each heap, in the order in which it came to wait. */
+  /** Removes the timers due in `beat` at `clock`, at most `limit` from each heap, by sequence number. */
   take(beat: number, clock: number, limit: number): ReadonlyArray<Timer> {
     const due: Array<Timer> = []
     for (let left = limit; left > 0 && (first(this.byMoment)?.moment ?? Infinity) <= clock; left--) {
@@ -89,14 +87,14 @@ export class TimerQueue {
     return due.sort((a, b) => a.seq - b.seq)
   }
 
-  /** Whether something is due in beat `beat` at `clock`. */
+  /** Whether a timer is due in `beat` at `clock`. */
   isDue(beat: number, clock: number): boolean {
     const next = first(this.byMoment)
     if (next !== undefined && next.moment! <= clock && (next.beat === undefined || next.beat <= beat)) return true
     return reaches(this.byBeat, beat) || reaches(this.ripe, beat)
   }
 
-  /** The earliest moment at which something is due, for a space that is idle since `last`. */
+  /** The earliest clock time of a timer, for a space that is idle since `last`. */
   next(last: { readonly beat: number; readonly clock: number; readonly tempo: number }): NextDue | undefined {
     const soonest = first(this.ripe) ?? first(this.byMoment)
     const beat = first(this.byBeat)?.beat
@@ -107,12 +105,12 @@ export class TimerQueue {
   }
 }
 
-/** Whether a beat's number is enough for the first of those that wait for a number only. */
+/** Whether a beat number reaches the first timer of a heap ordered by beats. */
 const reaches = (heap: Heap<Timer>, beat: number): boolean => (first(heap)?.beat ?? Infinity) <= beat
 
 const isAwaited = ({ appointment, watch }: Timer): boolean => watch?.gone !== true && appointment?.gone !== true
 
-/** The first that somebody still waits for. */
+/** The first live timer. Removes cancelled ones from the top. */
 const first = (heap: Heap<Timer>): Timer | undefined => {
   for (let wait = heap.peek(); wait !== undefined; wait = heap.peek()) {
     if (isAwaited(wait)) return wait

@@ -1,9 +1,9 @@
 /**
- * Ledgers: `/rt/beat/<N>/{inbox,agenda,stage,meta}`, `/rt/receipts/<id>` and `/rt/analytics/diag`.
+ * The beat view: `/rt/beat/<N>/{inbox,agenda,stage,meta}`, `/rt/receipts/<id>` and
+ * `/rt/analytics/diag`.
  *
- * They are views, rendered in the text forms of the seed when somebody outside
- * reads them, from the journal and from what is counted; runs cannot. (Seed 000, "Filesystem Layout";
- * semantics, section 3; architecture, section 7.)
+ * These views are rendered on reads from outside, from the journal and from counters, in
+ * the text forms of [S0 Filesystem Layout]. Runs cannot read them.
  *
  * @module
  */
@@ -16,19 +16,19 @@ import * as Journal from "../model/Journal.ts"
 import * as Parked from "../model/Parked.ts"
 import type { Receipt } from "../beat/Receipts.ts"
 
-/** What rendering needs beside the journal. */
+/** The data for rendering, beside the journal. */
 export interface Source {
   readonly store: SpaceStore
   readonly shown: boolean
-  /** The label of an enzyme at a beat, as its ledger shows it. */
+  /** The label of an enzyme at a beat, as the agenda shows it. */
   readonly label: (enzyme: string, beat: number) => string
   readonly receipt: (id: string) => Receipt | undefined
-  /** How often what went wrong in the space since the runtime started. */
+  /** Counts of diagnostics in the space since the runtime started. */
   readonly counts: () => ReadonlyArray<Count>
 }
 
 /**
- * The value of a view; `undefined` where there is none.
+ * The value of a view; `undefined` for an unknown one.
  *
  * @category getters
  * @since 0.1.0
@@ -64,7 +64,7 @@ const renderers: Readonly<Record<string, (view: EntryView, hash: string) => Valu
   })
 }
 
-/** One entry with its signals' paths, which may stand in the entries that sent them. */
+/** One entry with the paths of its signals. The paths may stand in the entries that sent the signals. */
 class EntryView {
   readonly entry: Parsed
   /** `signal=… target=…` of each captured signal. */
@@ -121,11 +121,11 @@ class EntryView {
   }
 }
 
-/** The signals that a run sent, where it was well. */
+/** The signals of a successful run. */
 const emissionsOf = (line: RunLine): ReadonlyArray<Journal.Emitted> =>
   typeof line[2] === "object" ? (line[3] as ReadonlyArray<Journal.Emitted> | undefined) ?? [] : []
 
-/** 0 for success, -1 for another attempt, -2 for fatal; what else went wrong shows its code. */
+/** 0 for success, -1 for a further attempt, -2 for fatal; otherwise the code of the error. */
 const codeOf = (line: RunLine): string => {
   if (typeof line[2] === "object") return "0"
   if (line[2] === "retry") return "-1"

@@ -1,5 +1,5 @@
 /**
- * What a watcher missed: the changes of one place, read back from the journal.
+ * Catch-up: missed changes of one place, read from the journal.
  *
  * @module
  */
@@ -10,17 +10,18 @@ import type { SpaceStore } from "../../persistence/Persistence.ts"
 import * as Journal from "../model/Journal.ts"
 import type { Observation } from "./Space.ts"
 
-/** Most values that a watcher may lag behind, or have missed, and still be told each of them. */
+/** Most values that a subscriber may lag behind, or have missed, and still receive individually. */
 export const MAX_MISSED = 1024
 
-/** Most characters of values that wait for one watcher. */
+/** Most characters of values that wait for one subscriber. */
 export const MAX_WAITING = 262_144
 
-/** Most characters of journal text that are read for one watcher that comes back. */
+/** Most characters of journal text read for one returning subscriber. */
 export const MAX_READ = 4 * 1_048_576
 
 /**
- * What lay at an address after each beat behind `after` that changed it; or why that cannot be told.
+ * The values at an address after each beat later than `after` that changed it; or the reason why they are
+ * unknown.
  *
  * @throws PersistenceError
  * @category getters
@@ -32,7 +33,7 @@ export const since = (store: SpaceStore, address: Address, after: number): Reado
   if (after > head) return `beat ${after} is not in this space, whose newest is ${head}`
   if (anchor > after) return `the journal is pruned up to beat ${anchor}`
   const read = { path: address.path, shallow: false }
-  // An entry's text has the key of each document that it changes as it is, so most entries need no parsing.
+  // An entry contains the keys of its changed documents verbatim, so most entries need no parsing.
   const mark = `["${address.key}",`
   const found: Array<Observation> = []
   let size = 0

@@ -1,10 +1,9 @@
 /**
- * Readers: those outside who may not learn everything.
+ * The cleared view: a space as a reader with a clearance sees it.
  *
- * A reader is shown what its clearance admits, and told that the rest is
- * withheld: by the address and not by what lies there, so that the answer is the
- * same whatever it is. What tells of the whole space, such as numbers of beats,
- * does not reach it. (Architecture, section 10.)
+ * A reader sees all addresses that its clearance admits. For any other address the
+ * answer is "withheld". That answer depends on the address alone, so it reveals no
+ * content. Properties of the whole space, such as beat numbers, do not reach readers.
  *
  * @module
  */
@@ -30,7 +29,7 @@ import * as WaitingList from "./WaitingList.ts"
 /** Most denials that a space remembers. */
 export const MAX_DENIALS = 1000
 
-/** What a space does for its readers beside what it does for everyone. */
+/** The dependencies of a cleared view, beside the API of the space. */
 export interface Dependencies {
   readonly body: LiveBody
   readonly space: Space
@@ -60,7 +59,7 @@ export class ClearedView implements Reader {
     this.disclosure = new Disclosure(deps.body)
   }
 
-  /** The value at an address, with what it is derived from settled: what else is demanded would show in it otherwise. */
+  /** The value at an address with settled sources. An unsettled value would reveal demand by others. */
   get(text: string, { wait }: Waits = {}): Effect.Effect<Value, Denied | CellHeld> {
     const { body, queries } = this.deps
     return Effect.gen({ self: this }, function*() {
@@ -70,12 +69,12 @@ export class ClearedView implements Reader {
         see: () => Queries.labelled(body, text, this.disclosure),
         wait: wait ?? body.settings.limits.pullMillis
       })
-      // A link may lead to what is withheld.
+      // A link may lead to a withheld place.
       return Label.isWithin(label, this.clearance.atoms) ? value : yield* this.denied(text)
     })
   }
 
-  /** The names below a cell, but those that are withheld. */
+  /** The names below a cell, except withheld ones. */
   list(id: string): Effect.Effect<ReadonlyArray<string>, ReadError> {
     const folder = id === "/" ? "" : id
     return Effect.map(this.deps.space.list(id), (names) => names.filter((name) => this.mayKnow(`${folder}/${name}`)))
@@ -93,12 +92,12 @@ export class ClearedView implements Reader {
     })
   }
 
-  /** Fails where the reader may not know what lies at an address. */
+  /** Fails with `Withheld` unless the clearance admits the address. */
   admit(text: string): Effect.Effect<void, Denied> {
     return Effect.flatMap(this.looked(() => Queries.watchable(text)), ({ key }) => this.mayKnow(key) ? Effect.void : this.denied(text))
   }
 
-  /** What lies at an address, from now on or after a cursor. */
+  /** The values at an address, from now on or after a cursor. */
   watch(text: string, last?: string): Stream.Stream<Seen, Denied> {
     const { cursor, space } = this.deps
     const after = last === undefined ? undefined : cursor.beat(last)
@@ -106,20 +105,20 @@ export class ClearedView implements Reader {
       Stream.map(space.watch(text, { after }), (observation) => cursor.seen(observation))))
   }
 
-  /** What became of an event, as far as the reader may learn it; `undefined` for one that it may not know. */
+  /** The receipt of an event, as far as the clearance admits it; `undefined` otherwise. */
   receipt(id: string): Effect.Effect<ShownReceipt | undefined, ReadError> {
     return Effect.map(this.deps.space.receipt(id), (receipt) => receipt && this.shown(receipt))
   }
 
-  /** Takes a signal in the reader's name. Where it brings no id it is given one, since those that the space mints tell its beat. */
+  /** Sends a signal in the reader's name. A signal without an id gets a random one, since minted ids reveal the beat. */
   signal(request: PostedSignal): Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError> {
     const { body, space } = this.deps
-    // Atoms out of its reach are refused as unknown ones are, so that it learns of none.
+    // Atoms beyond the clearance are refused like unknown ones, so their existence is not revealed.
     if (request.label !== undefined && !Label.isWithin(request.label, this.clearance.atoms)) return Effect.fail(Emission.labelled(request.label))
     return Effect.suspend(() => Effect.map(space.signal({ ...request, id: request.id ?? body.seed(), principal: this.principal }), ({ duplicate, id }) => ({ id, duplicate })))
   }
 
-  /** The same when all handlings of the event are over. */
+  /** The same, once all handlings of the event are over. */
   settled(id: string): Effect.Effect<ShownReceipt | undefined, ReadError> {
     return Effect.map(this.deps.space.settled(id), (receipt) => receipt && this.shown(receipt))
   }
@@ -129,7 +128,7 @@ export class ClearedView implements Reader {
     return this.mayKnow(address) ? this.deps.space.blobPart(hash, part) : this.denied(address)
   }
 
-  /** The waiting list after a cursor: signals and attempts whose labels the reader is cleared for. */
+  /** The waiting list after a cursor: the signals and attempts whose labels the clearance admits. */
   waiting({ after, limit }: { readonly after?: string | undefined; readonly limit: number }): Effect.Effect<ShownPage, ReadError> {
     const { cursor, queued } = this.deps
     const { atoms } = this.clearance
@@ -155,7 +154,7 @@ export class ClearedView implements Reader {
     const { atoms } = this.clearance
     if (!Label.isWithin(label ?? Label.none, atoms)) return undefined
     const open = handlings.filter((handling) => Label.isWithin(handling.label ?? Label.none, atoms))
-    // When a handling that is withheld ended is not to be seen from its place.
+    // Sorted, so that their positions do not reveal when withheld handlings ended.
     const names = handlings.filter((handling) => !open.includes(handling)).map(({ enzyme }) => enzyme).sort()
     const withheld = names.map((enzyme) => ({ enzyme, outcome: "withheld" as const }))
     const shown = open.map(({ enzyme, error, outcome, value }) => ({ enzyme, outcome, value, ...(error === undefined ? {} : { error }) }))

@@ -1,9 +1,9 @@
 /**
- * Cursors: numbers of beats for those who may not know them.
+ * Cursors: encrypted beat numbers for readers.
  *
- * How many beats there were tells of what happened out of sight. A cursor is a
- * number under a key that is drawn when the space opens: it leads back there, and
- * says neither how far nor how long ago. (Architecture, section 10.)
+ * The number of beats reveals activity that a reader must not see. A cursor is a beat
+ * number encrypted with a key of the space's opening. It leads back to that beat, and
+ * reveals neither its number nor its age.
  *
  * @module
  */
@@ -15,7 +15,7 @@ const ROUNDS = 6
 const HALF = 0xffff_ffffn
 
 /**
- * Makes cursors, and reads those that it made.
+ * Encrypts beat numbers, and decrypts its own cursors.
  *
  * @category models
  * @since 0.1.0
@@ -31,7 +31,7 @@ export class Cursor {
     this.draw = draw
   }
 
-  /** Whether it was never used, so that another one does as well. */
+  /** Whether it has never been used, so that a new one is equivalent. */
   get isBlank(): boolean {
     return this.key === undefined
   }
@@ -42,7 +42,7 @@ export class Cursor {
     return ((left << 32n) | right).toString(16).padStart(16, "0")
   }
 
-  /** An observation as readers are shown it: one object for all of them. */
+  /** An observation as readers see it: one object for all of them. */
   seen(observation: Observation): Seen {
     let seen = this.shown.get(observation)
     if (seen === undefined) {
@@ -53,7 +53,7 @@ export class Cursor {
     return seen
   }
 
-  /** The beat of a cursor; one that no space ever reaches for what is no cursor of this one. */
+  /** The beat of a cursor. A foreign text gives a beat that no space reaches. */
   beat(text: string): number {
     if (!/^[0-9a-f]{16}$/.test(text)) return Number.MAX_SAFE_INTEGER
     const number = BigInt(`0x${text}`)

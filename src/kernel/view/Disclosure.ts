@@ -1,10 +1,10 @@
 /**
- * Disclosure: which addresses a space shows to readers.
+ * Disclosure: the labels of addresses for readers.
  *
- * Labels say which atoms an address has. The runtime's own cells and the texts
- * of modules have one more, which no clearance holds: the operator's. A rule
- * that names such a place by its first name grants it to readers, by the atoms
- * of the rule. Runs are bound by labels alone. (Architecture, section 10.)
+ * Labels give each address its atoms. The runtime's own cells and the texts of modules
+ * have one more, the operator's, which no clearance holds. A rule that names such a
+ * place by its first name grants it to readers, by the atoms of the rule. Runs are bound
+ * by labels alone.
  *
  * @module
  */
@@ -17,13 +17,13 @@ import * as Modules from "../model/Modules.ts"
 /** The parts of a space that it reads. */
 type Dependencies = Pick<LiveBody, "enzymes" | "labels" | "nodes" | "store">
 
-/** An atom that no rule and no clearance can hold, since it has a space. */
+/** An atom that no rule and no clearance can hold, because of its space character. */
 const OPERATOR = Label.make(["the operator"])
 
 const CONTENT = "/cas/"
 
 /**
- * The labels by which the addresses of one space are shown to readers.
+ * The labels of the addresses of one space, for readers.
  *
  * @category models
  * @since 0.1.0
@@ -41,13 +41,13 @@ export class Disclosure implements Pick<Labels, "of" | "at" | "above"> {
     return this.closed(address, labels === undefined ? Label.none : labels.of(address))
   }
 
-  /** The label of what a look at an address tells. */
+  /** The label of a read at an address. */
   at(address: Address.Address, depth: "deep" | "shallow" | "children"): Label.Label {
     const { labels } = this.deps
     return this.closed(address, labels === undefined ? Label.none : labels.at(address, depth))
   }
 
-  /** A reader derives nothing. */
+  /** A reader derives no cells. */
   above(): undefined {
     return undefined
   }
@@ -59,7 +59,7 @@ export class Disclosure implements Pick<Labels, "of" | "at" | "above"> {
     const hash = id.slice(CONTENT.length)
     const module = this.moduleOf(hash)
     if (module !== undefined) return Label.join(label, this.of(Modules.address(module)))
-    // The text of a version that runs no more: no rule names it.
+    // The text of a superseded version: no rule names it.
     return this.deps.store.isCode(hash) ? Label.join(label, OPERATOR) : label
   }
 
@@ -67,7 +67,7 @@ export class Disclosure implements Pick<Labels, "of" | "at" | "above"> {
     return this.deps.labels?.names(address) === true
   }
 
-  /** The name behind which the module with this text runs now. */
+  /** The module name whose active version has this text. */
   private moduleOf(hash: string): string | undefined {
     const { enzymes, nodes } = this.deps
     const enzyme = enzymes.active().find(({ code }) => code?.hash === hash)

@@ -1,5 +1,5 @@
 /**
- * Expected failures, told from defects.
+ * Expected errors, as opposed to defects.
  *
  * @module
  */
@@ -15,13 +15,13 @@ import { InvalidNode } from "../../scheduler/Definition.ts"
 import { InvalidSignal } from "../../stage/Emission.ts"
 import { CellLocked, ControlRefused, DeadAbsent, IdReused, InboxFull, SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
 
-/** What a signal from outside may meet, what control input may meet, and what a look at a space may meet. */
+/** The errors of a signal from outside, of control input, and of a read. */
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
 export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | Meetings.RendezvousError | Flows.FlowError | InvalidNode | SpaceStopped
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
 
 /**
- * Passes errors of these classes on, and throws any other again: that one is a defect.
+ * Passes errors of these classes on, and throws any other error as a defect.
  *
  * @category constructors
  * @since 0.1.0
@@ -31,16 +31,16 @@ export const expected = <E>(...types: ReadonlyArray<abstract new(...args: never)
   throw error
 }
 
-/** What a signal from outside may meet. */
+/** The errors of a signal from outside. */
 export const asRefusal = expected<SignalError>(InvalidSignal, InvalidAddress, InvalidValue, IdReused, InboxFull, SpaceStopped, PersistenceError)
 
-/** What control input may meet. */
+/** The errors of control input. */
 export const asControlError = expected<ControlError>(
   InvalidAddress, InvalidValue, WriteRefused, CellLocked, ControlRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull,
   InvalidNode, ...Meetings.refusals, ...Flows.refusals
 )
 
-/** A look at a space: told of what was found, or of why nothing can be. */
+/** The callbacks of a read: its result, or its failure. */
 export interface ReadCallbacks<A> {
   readonly seen: (found: A) => void
   readonly fail: (failure: Effect.Effect<never, ReadError>) => void

@@ -1,10 +1,9 @@
 /**
- * Examinations: looks back at a space, one at a time and in turns with its beats.
+ * History sessions: exclusive, cooperative access to the history of a space.
  *
- * To verify or replay a long journal takes longer than a space may stand still.
- * So whoever looks back rests after as much work as one group of beats may do,
- * and the host's other work has its turn; and where nobody waits for the answer
- * any more, the next rest ends it. (Architecture, sections 1.3 and 9.)
+ * Verifying or replaying a long journal takes longer than a space may pause. A session
+ * therefore yields to the host after as much work as one group of beats may do. It ends
+ * at the next yield once its caller is interrupted.
  *
  * @module
  */
@@ -14,11 +13,11 @@ import type { LiveBody } from "../beat/Body.ts"
 import type { Turn } from "../model/Pacemaker.ts"
 import { HistoryBusy } from "../model/SpaceError.ts"
 
-/** Nobody waits for the answer any more. */
+/** The caller was interrupted. */
 class CalledOff extends Error {}
 
 /**
- * Looks back at one space.
+ * The history sessions of one space, one at a time.
  *
  * @category models
  * @since 0.1.0
@@ -33,12 +32,12 @@ export class HistorySession {
     this.turn = turn
   }
 
-  /** Whether somebody looks back. */
+  /** Whether a session is in progress. */
   get isBusy(): boolean {
     return this.busy
   }
 
-  /** Has somebody look; refused while somebody else does. What `look` throws is a failure as `expected` says. */
+  /** Runs a session; fails with `HistoryBusy` during another one. `expected` maps the errors of `look`. */
   run<A, E>(look: (archive: Archive) => A | Promise<A>, expected: (error: unknown) => E): Effect.Effect<A, E | HistoryBusy> {
     return Effect.suspend((): Effect.Effect<A, E | HistoryBusy> => {
       if (this.busy) return Effect.fail(new HistoryBusy({ space: this.body.space }))
@@ -47,7 +46,7 @@ export class HistorySession {
         try {
           return Effect.succeed(await look(this.archive(signal)))
         } catch (error) {
-          // Whoever called it off has gone.
+          // The caller that interrupted it is gone.
           if (error instanceof CalledOff) return Effect.interrupt
           return Effect.fail(expected(error))
         } finally {
@@ -62,7 +61,7 @@ export class HistorySession {
     return { store, enzymes, nodes, settings, hash, host, recall, rest: this.rests(signal) }
   }
 
-  /** Counts the work between two turns. */
+  /** Counts the work between two yields. */
   private rests(signal: AbortSignal): () => Promise<void> | undefined {
     const { host, settings: { limits: { groupBeats, groupMillis } } } = this.body
     let since = host.now()

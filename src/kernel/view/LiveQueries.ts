@@ -1,8 +1,8 @@
 /**
- * Live queries: what lies at an address, for as long as somebody looks.
+ * Live queries: the value at an address, for the duration of a subscription.
  *
- * Whoever looks is demand: what is derived there is kept up to date. Only what
- * is durable is told. (Architecture, section 6.)
+ * A subscription is demand: derived values at its address stay up to date. Subscribers
+ * see durable values only.
  *
  * @module
  */
@@ -26,17 +26,17 @@ import { newest, textOf, Subscriptions } from "./Subscriptions.ts"
 /** A pull of a place. */
 export interface Pull<A> extends Pick<PullRequest, "admits"> {
   readonly see: () => A
-  /** How long whoever asks waits, in milliseconds. */
+  /** Timeout in milliseconds. */
   readonly wait: number
 }
 
-/** What it stands on. */
+/** The dependencies of live queries. */
 interface Dependencies {
   readonly body: LiveBody
   readonly group: Pick<Group, "wake">
-  /** Looks when all that can be seen is durable; answers how not to be told. */
+  /** Reads once all visible state is durable. Returns the call that cancels it. */
   readonly look: <A>(see: () => A, looker: ReadCallbacks<A>) => () => void
-  /** Tells why the space stopped, once it did; answers how not to be told. */
+  /** Reports why the space stopped, once it has. Returns the call that cancels it. */
   readonly whenEnded: (tell: (error: SpaceStopped) => void) => () => void
   readonly receipt: (id: string) => Receipt | undefined
 }
@@ -83,7 +83,7 @@ export class LiveQueries {
       return () => ends.forEach((end) => end())
     })
 
-  /** Looks at an address when its sources are settled, as of the beat that settled them, once that is durable. */
+  /** Reads an address whose sources are settled, as of the beat that settled them, once that is durable. */
   pull<A>(text: string, { admits, see, wait }: Pull<A>): Effect.Effect<A, ReadError | CellHeld> {
     return Effect.flatMap(watchable(text), (address) =>
       Effect.suspend(() => {
@@ -111,7 +111,7 @@ export class LiveQueries {
   }
 }
 
-/** Sees at once; what that comes to is told later. */
+/** Reads at once, and returns the result or throws the error later. */
 const seen = <A>(see: () => A): () => A => {
   try {
     const found = see()
@@ -123,7 +123,7 @@ const seen = <A>(see: () => A): () => A => {
   }
 }
 
-/** How long after a pull no beat looked at to ask again, in milliseconds. */
+/** Retry delay of a pull that no beat has served, in milliseconds. */
 const SOON = 1000
 
 const held = (address: string, until: number | undefined, now: number): CellHeld => {
@@ -133,7 +133,7 @@ const held = (address: string, until: number | undefined, now: number): CellHeld
 
 const watchable = (text: string) => Effect.try({ try: () => Queries.watchable(text), catch: expected<ReadError>(Address.InvalidAddress) })
 
-/** A watcher that lags too far behind hears of the newest value alone, and that others were before it. */
+/** A subscriber that lags too far behind receives the newest value alone, marked as such. */
 const lag: Subscription.Lag<Observation> = {
   most: MAX_WAITING,
   weigh: (observation) => textOf(observation).length,

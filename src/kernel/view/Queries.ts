@@ -1,5 +1,5 @@
 /**
- * Reading: what those outside see of a space's committed state.
+ * Queries: reads of the committed state from outside.
  *
  * @module
  */
@@ -26,7 +26,7 @@ const CONTENT = "/cas/"
 const reader = Envelope.make([], false)
 
 /**
- * The value at an address: of a document, of content, or of a view that is rendered now.
+ * The value at an address: of a document, of content, or of a view rendered now.
  *
  * @throws InvalidAddress, LinkLoop
  * @category getters
@@ -34,7 +34,7 @@ const reader = Envelope.make([], false)
  */
 export const read = (body: LiveBody, text: string, receipt: (id: string) => Receipt | undefined): Value.Value => {
   const address = Address.parse(text)
-  // Content is there for the outside as soon as it is durable; runs see it from the next capture on.
+  // Content is readable from outside once it is durable; runs see it from the next capture on.
   if (address.id.startsWith(CONTENT)) return body.store.blob(address.id.slice(CONTENT.length))
   if (!isView(address.id)) return draft(body).get(text)
   const label = (enzyme: string, beat: number): string => Titles.shown(body.documents, enzyme, beat)
@@ -56,7 +56,7 @@ export const list = (body: Body, id: string): ReadonlyArray<string> => {
 }
 
 /**
- * The address of a document: what is derived there can be brought up to date, and a reader may know of it.
+ * The address of a document. Its derived value can be pulled, and a clearance may admit it.
  *
  * @throws InvalidAddress
  * @category constructors
@@ -68,11 +68,11 @@ export const watchable = (text: string): Address.Address => {
   throw new Address.InvalidAddress({ text, reason: "it is a view, which nothing derives and which is the operator's; read or watch it as such" })
 }
 
-/** What reading may fail with. */
+/** The expected errors of a read. */
 export const asReadError = expected<ReadError>(Address.InvalidAddress, PersistenceError, Link.LinkLoop)
 
 /**
- * The failure of a look that met an error; what nobody expects fails the look, and not the space.
+ * The failure of a read. An unexpected error fails the read and not the space.
  *
  * @category constructors
  * @since 0.1.0
@@ -80,7 +80,7 @@ export const asReadError = expected<ReadError>(Address.InvalidAddress, Persisten
 export const refused = (error: unknown): Effect.Effect<never, ReadError> => Effect.suspend(() => Effect.fail(asReadError(error)))
 
 /**
- * The value at an address, with the label of all that was read for it.
+ * The value at an address, with the label of all reads that it took.
  *
  * @throws InvalidAddress, LinkLoop
  * @category getters
@@ -92,7 +92,7 @@ export const labelled = (body: Body, text: string, labels: Disclosure): { readon
   return { label: reading.label, value }
 }
 
-/** A draft that reads committed state and writes nothing. */
+/** A draft that reads committed state and never writes. */
 const draft = (body: Body, labels?: Disclosure): Draft => {
   const { beat, clock } = body.store.head()
   const moment = { beat, now: clock, tempo: body.settings.tempo, seed: "", hash: body.hash }

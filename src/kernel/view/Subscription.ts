@@ -1,9 +1,9 @@
 /**
- * Feeds: what the space tells to one listener, as a stream.
+ * Subscriptions: a bounded buffer between a space and one subscriber.
  *
- * Whoever tells never waits for a listener: what it has not taken yet waits in
- * order, up to a limit; beyond it, the feed says what is left of it. A listener
- * that waits goes on in the very call that tells it, until it waits again.
+ * The publisher never waits. Undelivered values wait in order, up to a limit; beyond it,
+ * `Lag.left` decides which values remain. A waiting subscriber resumes within the call
+ * that publishes, until it waits again.
  *
  * @module
  */
@@ -16,20 +16,20 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { MAX_MISSED } from "./CatchUp.ts"
 
-/** How far a listener may lag behind, beside a number of values. */
+/** How far a subscriber may lag behind, beside the number of values. */
 export interface Lag<A> {
-  /** The weight of a value, where weights count, and the most that may wait. */
+  /** The weight of a value, if weights count, and the highest total. */
   readonly weigh?: (value: A) => number
   readonly most?: number
-  /** What is left for one that lags too far: of what waits, oldest first, with one more. */
+  /** The remaining values after an overflow: of the waiting ones, oldest first, and the next one. */
   readonly left: (waiting: Array<A>, next: A) => Array<A>
 }
 
-/** What a listener takes: all that waits, its failure or its end. */
+/** The result of a pull: all waiting values, the failure, or the end. */
 type Taken<A, E> = Effect.Effect<Arr.NonEmptyReadonlyArray<A>, E | Cause.Done>
 
 /**
- * A listener's side of what it is told.
+ * The buffer of one subscriber.
  *
  * @category models
  * @since 0.1.0
@@ -39,7 +39,7 @@ export class Subscription<A, E = never> {
   private take: ((taken: Taken<A, E>) => void) | undefined
   private over: Effect.Effect<never, E | Cause.Done> | undefined
   private readonly lag: Lag<A>
-  /** Of all that waits. */
+  /** Total weight of the waiting values. */
   private weight = 0
 
   constructor(lag: Lag<A>) {
@@ -56,7 +56,7 @@ export class Subscription<A, E = never> {
     else this.lagged(value)
   }
 
-  /** Tells several at once, before all others: they wait in order, however many they are. */
+  /** Publishes several values before all others. They wait in order, without a limit. */
   begin(values: ReadonlyArray<A>): void {
     const { over, take } = this
     const [first, ...rest] = values
@@ -72,7 +72,7 @@ export class Subscription<A, E = never> {
     if (weigh !== undefined) this.weight = this.waiting.reduce((sum, kept) => sum + weigh(kept), 0)
   }
 
-  /** Whether a value may wait beside the others; one alone always may. */
+  /** Whether a value may wait beside the others; a single value always may. */
   private carries(value: A): boolean {
     const { most = Infinity, weigh } = this.lag
     if (weigh === undefined) return true
@@ -81,14 +81,14 @@ export class Subscription<A, E = never> {
     return weight === 0 || this.weight <= most
   }
 
-  /** What comes after all that waits: its failure, or its end. */
+  /** Ends the subscription after all waiting values, with a failure or normally. */
   end(how: Effect.Effect<never, E | Cause.Done>): void {
     if (this.over !== undefined) return
     this.over = how
     this.take?.(how)
   }
 
-  /** All that waits, or the next that comes; one at a time asks. */
+  /** All waiting values, or else the next one. Only one pull may wait. */
   readonly pull: Pull.Pull<Arr.NonEmptyReadonlyArray<A>, E> = Effect.callback((resume) => {
     const { over, waiting } = this
     if (waiting.length > 0) {
@@ -104,7 +104,7 @@ export class Subscription<A, E = never> {
 }
 
 /**
- * What a feed is told from when somebody listens until nobody does; `begin` says how to end it.
+ * A stream over a subscription that exists while the stream runs. `begin` returns the call that ends it.
  *
  * @category constructors
  * @since 0.1.0
@@ -118,7 +118,7 @@ export const stream = <A, E = never>(lag: Lag<A>, begin: (feed: Subscription<A, 
   ))
 
 /**
- * Numbers for a listener that lags: the newest is left.
+ * Lag of a subscription to numbers: the newest number remains.
  *
  * @category combinators
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * Watchers: who hears of a document's durable changes.
+ * Subscriptions to durable changes of documents.
  *
  * @module
  */
@@ -15,24 +15,24 @@ import * as CatchUp from "./CatchUp.ts"
 import { MAX_MISSED, MAX_WAITING } from "./CatchUp.ts"
 import type { Observation } from "./Space.ts"
 
-/** One that is told what lies at an address. */
+/** A subscription with its callback. */
 interface Watcher {
   readonly watched: Watched
   readonly tell: (observation: Observation) => void
 }
 
-/** What is watched, and under which group. */
+/** The address and the group of a subscription. */
 export interface Watched {
   readonly address: Address
-  /** Changes that were made under the same group are not told. */
+  /** Changes made under the same group are not published to it. */
   readonly changeGroup?: string | undefined
 }
 
-/** Where a watcher finds what it is told at first. */
+/** The state behind the first values of a subscription. */
 type Source = Pick<LiveBody, "documents" | "store">
 
 /**
- * The watchers of one space, by the document that they watch.
+ * The subscriptions of one space, by document.
  *
  * @category models
  * @since 0.1.0
@@ -40,7 +40,7 @@ type Source = Pick<LiveBody, "documents" | "store">
 export class Subscriptions {
   private readonly byKey = new ChurnMap<string, Set<Watcher>>()
 
-  /** Adds one that is told each change of what lies at an address, from the next beat that is durable on; answers how to end it. */
+  /** Adds a subscription to an address, from the next durable beat on. Returns the call that ends it. */
   add(watched: Watched, tell: (observation: Observation) => void): () => void {
     const { key } = watched.address
     const watcher: Watcher = { watched, tell }
@@ -53,7 +53,7 @@ export class Subscriptions {
     }
   }
 
-  /** What a watcher of an address is told at first: what lies there, or what changed after the beat that it knows. */
+  /** The first values of a subscription: the current one, or the changes after the beat that it knows. */
   static start({ documents, store }: Source, address: Address, after: number | undefined): ReadonlyArray<Observation> {
     const { beat } = store.head()
     const seen = after === undefined ? undefined : CatchUp.since(store, address, after)
@@ -62,7 +62,7 @@ export class Subscriptions {
     return [seen === undefined ? now : missing(now, seen)]
   }
 
-  /** Tells of a beat that is durable. Those that watch one address get one observation. */
+  /** Publishes a durable beat. All subscriptions to one address share one observation. */
   publish(beat: Beat): void {
     if (this.byKey.size === 0) return
     for (const change of beat.changes) {
@@ -85,7 +85,7 @@ export class Subscriptions {
 const differs = (path: Path, { after, before }: Pick<Staged, "before" | "after">): boolean =>
   Change.triggers({ path, shallow: false }, { path: [], before: Codec.read(before, []), after: Codec.read(after, []) })
 
-/** The texts of what was observed, each made once for all that are told. */
+/** The text of each observation, made once for all subscribers. */
 const texts = new WeakMap<Observation, string>()
 
 /** The newest observation of each whole document. */
@@ -103,8 +103,8 @@ const observe = (beat: number, document: Codec.Document | undefined, path: Path)
 }
 
 /**
- * An observation of a document whose value can be changed: watchers share the observation, and each read decodes the value anew.
- * It is a class, as a literal with a getter costs the engine a shape for each beat.
+ * An observation of a document with a mutable value. Subscribers share the observation, and each read decodes the value anew.
+ * It is a class, because a literal with a getter costs the engine a shape for each beat.
  */
 class Decoded implements Observation {
   readonly beat: number
@@ -136,7 +136,7 @@ const missing = (observation: Observation, missed: string): Observation => {
 }
 
 /**
- * The text of what was observed; that of an absent value is `null`.
+ * The text of an observation; `null` for an absent value.
  *
  * @category getters
  * @since 0.1.0
@@ -153,7 +153,7 @@ export const textOf = (observation: Observation): string => {
 const lagging = new WeakMap<Observation, Observation>()
 
 /**
- * The same observation for those that did not take the ones before it.
+ * The same observation, marked for subscribers that missed earlier ones.
  *
  * @category combinators
  * @since 0.1.0

@@ -1,9 +1,9 @@
 /**
- * Views under watch: the ledgers of beats, receipts and the counts of facts.
+ * Subscriptions to views: beat views, receipts and counts of diagnostics.
  *
- * No document holds a view, so a change of one is not among the changes of a
- * beat. Each durable beat says which views it may have changed, and those that
- * are watched are rendered again. (Architecture, section 7.)
+ * No document holds a view, so the changes of a beat do not include it. Each durable
+ * beat names the views that it may have changed, and the subscribed ones are rendered
+ * again.
  *
  * @module
  */
@@ -15,28 +15,28 @@ import type { Beat } from "../beat/Commit.ts"
 import type { ReadCallbacks } from "./Expected.ts"
 import type { Observation } from "./Space.ts"
 
-/** The counts of facts. */
+/** The view of the counts of diagnostics. */
 const COUNTS = "analytics/diag"
 
-/** A view that is watched. */
+/** A subscribed view. */
 export interface Watched {
   readonly address: Address.Address
-  /** The beat of the last observation that the watcher has. */
+  /** The beat of the last observation that the subscriber has. */
   readonly after: number | undefined
   /** Renders the view as of the newest beat. */
   readonly see: () => Observation
-  /** Looks when all that can be seen is durable; answers how to call it off. */
+  /** Reads once all visible state is durable. Returns the call that cancels it. */
   readonly look: (see: () => Observation, looker: ReadCallbacks<Observation>) => () => void
 }
 
-/** Where the observations of a watcher go. */
+/** The destination of the observations. */
 export interface Sink {
   readonly tell: (observation: Observation) => void
   readonly fail: ReadCallbacks<Observation>["fail"]
 }
 
 /**
- * The views of one space that are watched.
+ * The subscribed views of one space.
  *
  * @category models
  * @since 0.1.0
@@ -45,7 +45,7 @@ export class Views {
   private readonly byName = new ChurnMap<string, Set<() => void>>()
 
   /**
-   * Tells a view as it stands, and again after each beat that changes it; answers how to end that.
+   * Publishes a view now, and after each beat that changes it. Returns the call that ends the subscription.
    *
    * @throws InvalidAddress
    */
@@ -73,7 +73,7 @@ export class Views {
     }
   }
 
-  /** Has the views rendered again that a durable beat may have changed. */
+  /** Renders the views again that a durable beat may have changed. */
   publish({ facts, flights, number }: Pick<Beat, "facts" | "flights" | "number">): void {
     if (this.byName.size === 0) return
     this.change(`beat/${number}`)
@@ -105,7 +105,7 @@ const nameOf = ({ id, text }: Address.Address): string => {
   throw new Address.InvalidAddress({ text, reason: "it is no view that can be watched. Watch /rt/beat/<N>/inbox, agenda, stage or meta, /rt/receipts/<id>, or /rt/analytics/diag" })
 }
 
-/** Whether a watcher that comes back has a first observation already: the view did not change since. */
+/** Whether a returning subscriber already has the current observation. */
 const isKnown = ({ beat, value }: Observation, { address, after }: Pick<Watched, "address" | "after">): boolean => {
   if (after === undefined || after > beat) return false
   if (value === undefined) return true
@@ -113,7 +113,7 @@ const isKnown = ({ beat, value }: Observation, { address, after }: Pick<Watched,
   return last !== undefined && last <= after
 }
 
-/** The beat that changed a view last, where that can be told. */
+/** The last beat that changed a view, if known. */
 const lastChange = ({ id }: Address.Address, value: Value): number | undefined => {
   const [, , kind, name] = id.split("/")
   if (kind === "beat") return Number(name)

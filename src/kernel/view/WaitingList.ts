@@ -1,8 +1,8 @@
 /**
- * The list of what waits in a space: from the rows of the store, a page at a time.
+ * The waiting list of a space: from the rows of the store, a page at a time.
  *
- * Each signal and each attempt that waits has one row, so the list is a view of
- * them, with the reason as the inbox stands. (Semantics, section 3.1, "Gate".)
+ * Each pending signal and attempt has one row. The list is a view of these rows, with
+ * the reasons from the current inbox.
  *
  * @module
  */
@@ -18,7 +18,7 @@ export const MAX_PAGE = 1000
 export type Reason = "next" | "parked" | "delayed" | "retrying" | "held" | "conflict" | "lane" | "leaving"
 
 /**
- * A signal that waits, or an attempt to handle one.
+ * A pending signal, or a pending attempt.
  *
  * @category models
  * @since 0.1.0
@@ -28,31 +28,31 @@ export interface WaitingRow {
   readonly signal?: string
   readonly target?: string
   readonly why: Reason
-  /** `enzyme/held` where only an enzyme takes it that is not there. */
+  /** `enzyme/held` if all its enzymes are absent. */
   readonly code?: string
-  /** `pause` or `gate` for what is parked, else the address that was lost or is locked, the lane, or the space that it goes to. */
+  /** `pause` or `gate` if parked; otherwise the contended or locked address, the lane, or the destination space. */
   readonly on?: string
-  /** The enzymes that are to run. */
+  /** The enzymes that will run. */
   readonly enzymes?: ReadonlyArray<string>
   readonly attempt?: number
-  /** When it is due at the earliest: a beat, or a moment in milliseconds since 1970, or both. */
+  /** The earliest time: a beat, or a moment in milliseconds since 1970, or both. */
   readonly due?: { readonly beat?: number | undefined; readonly moment?: number | undefined }
 }
 
-/** A page in the order of arrival, and the number to go on after; `undefined` at the end. */
+/** A page in the order of arrival, and the sequence number to continue after; `undefined` at the end. */
 export interface WaitingPage {
   readonly waiting: ReadonlyArray<WaitingRow>
   readonly next: number | undefined
 }
 
-/** A row with its number and what it was made of. */
+/** A row with its pending signal. */
 export interface Found {
   readonly pending: Pending
   readonly row: WaitingRow
 }
 
 /**
- * The rows after a number, at most so many.
+ * At most `limit` rows after a sequence number.
  *
  * @category getters
  * @since 0.1.0

@@ -1,25 +1,24 @@
 /**
- * The board: which runs are under way, in memory that another thread can read.
+ * The run board: the runs in progress, in memory shared with the watchdog thread.
  *
- * The thread of the runs writes it without waiting; the watchdog reads it while
- * that thread never comes back. One place is of the run that has the thread, the
- * others are of runs that wait for the outside. A place has a version, which is
- * odd while the run is under way. The writes are plain ones, since what is read
- * counts only where it stood still for long.
+ * The run thread writes without waiting. Slot 0 is for the run that has the thread; the
+ * others are for runs that wait for the outside. A slot has a version, which is odd
+ * while its run is in progress. Plain writes suffice, because the watchdog acts only on
+ * values that have not changed for long.
  *
  * @module
  */
 
-/** Runs that wait for the outside and are on the board at once; those beyond are not watched. */
+/** Most waiting runs on the board. Further ones are not watched. */
 const WAITING = 63
 
-/** Places, the first of which is of the run that has the thread. */
+/** Number of slots. Slot 0 is for the run that has the thread. */
 const PLACES = WAITING + 1
 
 /** Most characters of a name or an id. */
 const MAX_TEXT = 256
 
-/** The words of a place: its version, what was begun in it, the limit in milliseconds, the lengths of its texts, and the beat in two parts. */
+/** Word offsets in a slot: version, progress counter, limit in milliseconds, text lengths, and the beat in two words. */
 const VERSION = 0
 const PROGRESS = 1
 const LIMIT = 2
@@ -27,25 +26,25 @@ const LENGTHS = 3
 const BEAT = 7
 const HEAD = 9
 
-/** The texts of a place. */
+/** Indexes of the texts of a slot. */
 const SPACE = 0
 const ENZYME = 1
 const EVENT = 2
 const NODE = 3
 const TEXTS = 4
 
-/** Words of a place, and of the board before its places. */
+/** Words of a slot, and of the header before the slots. */
 const PLACE = HEAD + TEXTS * MAX_TEXT / 2
 const FRONT = 2
 
-/** The words before the places: the end was asked for; a debugger may hold the thread. */
+/** Words of the header: whether the process is stopping, and whether a debugger may hold the thread. */
 const STOPPING = 0
 const DEBUGGED = 1
 
-/** Milliseconds that a node, or what an effect is told, may take. */
+/** Limit in milliseconds of a node's run and of an effect's delivery. */
 const NODE_MILLIS = 1000
 
-/** The part of a handling that a beat writes. */
+/** The part of a handling that the board shows. */
 export interface Shown {
   readonly key: string
   readonly beat: number
@@ -54,28 +53,28 @@ export interface Shown {
 }
 
 /**
- * A run that is under way, as the board shows it.
+ * A run in progress, as read from the board.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Run {
-  /** The place on the board; 0 is of the run that has the thread. */
+  /** The slot; 0 for the run that has the thread. */
   readonly place: number
-  /** Differs as soon as another run, or another node in it, is under way. */
+  /** Changes as soon as another run, or another node within it, is in progress. */
   readonly progress: number
   readonly limitMs: number
   readonly space: string
   readonly beat: number
-  /** Empty where no handling runs. */
+  /** Empty unless a handling runs. */
   readonly enzyme: string
   readonly event: string
-  /** Empty where no node runs. */
+  /** Empty unless a node runs. */
   readonly node: string
 }
 
 /**
- * A run that was under way when a process ended: of an enzyme at an event, or of a node.
+ * A run that was in progress when a process ended: of an enzyme at an event, or of a node.
  *
  * @category models
  * @since 0.1.0
@@ -85,11 +84,11 @@ export type Mark =
   | {
     readonly beat: number
     readonly node: string
-    /** How many processes in a row ended in it. */
+    /** Number of successive processes that ended in the node. */
     readonly ends: number
-    /** The digest of its module, where that is known: another one runs. */
+    /** The digest of the node's module, if known. A different digest permits a run. */
     readonly code?: string | undefined
-    /** Whether it failed for that already, and is tried once more. */
+    /** Whether the node has failed for this mark, and gets one more try. */
     readonly isSettled?: true
   }
 
@@ -103,7 +102,7 @@ export class RunBoard {
   readonly memory: SharedArrayBuffer
   private readonly words: Int32Array
   private readonly texts: Uint16Array
-  /** The content of the first place, so that it is not written again. */
+  /** The texts of slot 0, so that equal ones are not written again. */
   private readonly written = ["", "", "", ""]
 
   constructor(memory = new SharedArrayBuffer(4 * (FRONT + PLACES * PLACE))) {
@@ -112,7 +111,7 @@ export class RunBoard {
     this.texts = new Uint16Array(memory)
   }
 
-  /** A handling has the thread from now on. */
+  /** A handling takes the thread. */
   enter(space: string, { beat, entry, flight, key }: Shown): void {
     const { words } = this
     this.put(SPACE, space)
@@ -123,7 +122,7 @@ export class RunBoard {
     this.begin(beat)
   }
 
-  /** A node has the thread from now on; answers the one that it interrupts, or none. */
+  /** A node takes the thread. Returns the name of the interrupted node, or "". */
   enterNode(space: string, beat: number, node: string): string {
     const { words } = this
     const outer = this.written[NODE]!
@@ -141,7 +140,7 @@ export class RunBoard {
     return outer
   }
 
-  /** The node is over: the one that it interrupted goes on, or the handling, or neither. */
+  /** The node returned. The interrupted node or handling continues, if any. */
   leaveNode(outer: string): void {
     const { words } = this
     this.put(NODE, outer)
@@ -149,14 +148,14 @@ export class RunBoard {
     if (outer === "" && this.written[ENZYME] === "") this.leave()
   }
 
-  /** No run has the thread any more. */
+  /** The thread is idle. */
   leave(): void {
     const { words } = this
     const version = words[FRONT + VERSION]!
     if ((version & 1) === 1) words[FRONT + VERSION] = version + 1
   }
 
-  /** The run that has the thread waits for the outside from now on; answers its place, where there is room for it. */
+  /** The run in slot 0 waits for the outside. Returns its new slot, or `undefined` if all are taken. */
   wait(): number | undefined {
     const { words } = this
     for (let place = 1; place < PLACES; place++) {
@@ -172,13 +171,13 @@ export class RunBoard {
     return undefined
   }
 
-  /** The run that waited is over. */
+  /** The waiting run of a slot is over. */
   done(place: number): void {
     const at = FRONT + place * PLACE + VERSION
     this.words[at] = this.words[at]! + 1
   }
 
-  /** The process is to end, within the limit for that. */
+  /** The process is to end within the limit for shutdown. */
   stop(): void {
     Atomics.store(this.words, STOPPING, 1)
   }
@@ -187,7 +186,7 @@ export class RunBoard {
     return Atomics.load(this.words, STOPPING) === 1
   }
 
-  /** Whether a debugger may hold the thread: then nothing is ended. */
+  /** Whether a debugger may hold the thread. The watchdog then ends no process. */
   set isDebugged(isDebugged: boolean) {
     this.words[DEBUGGED] = isDebugged ? 1 : 0
   }
@@ -196,7 +195,7 @@ export class RunBoard {
     return Atomics.load(this.words, DEBUGGED) === 1
   }
 
-  /** The runs that are under way, that which has the thread first. */
+  /** The runs in progress, slot 0 first. */
   runs(): ReadonlyArray<Run> {
     const runs: Array<Run> = []
     for (let place = 0; place < PLACES; place++) {
@@ -206,7 +205,7 @@ export class RunBoard {
     return runs
   }
 
-  /** The content of a place; `undefined` where it changes meanwhile. */
+  /** The run of a slot; `undefined` if it is free or changes during the read. */
   private read(place: number): Run | undefined {
     const { words } = this
     const at = FRONT + place * PLACE
@@ -231,11 +230,11 @@ export class RunBoard {
     words[FRONT + BEAT] = Math.floor(beat / 2 ** 31)
     words[FRONT + BEAT + 1] = beat % 2 ** 31
     words[FRONT + PROGRESS] = 0
-    // Another one than before, though that was never left.
+    // The version changes even if the previous run never left.
     words[FRONT + VERSION] = (words[FRONT + VERSION]! + 2) | 1
   }
 
-  /** Writes a text of the first place, unless it stands there. */
+  /** Writes a text of slot 0, unless it is unchanged. */
   private put(which: number, text: string): void {
     if (this.written[which] === text) return
     this.written[which] = text
@@ -253,7 +252,7 @@ export class RunBoard {
 }
 
 /**
- * The runs that hold the thread: the one that has it, or, where none has, all that wait and are over their limits.
+ * The runs to blame: the run in slot 0, or else all waiting runs over their limits.
  *
  * @category getters
  * @since 0.1.0
@@ -264,13 +263,13 @@ export const blamed = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> => {
 }
 
 /**
- * What was noted of a space, and a run that is under way in it.
+ * The marks of a space, with one more for a run in progress there.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const marked = ({ beat, enzyme, event, node }: Run, marks: ReadonlyArray<Mark>): ReadonlyArray<Mark> => {
-  // What was noted before the run began is of this beat.
+  // A mark made before the run began is of the same beat.
   if (node === "") return [...marks.filter((mark) => !("event" in mark) || mark.event !== event || mark.enzyme !== enzyme), { beat, enzyme, event }]
   const before = marks.find((mark) => "node" in mark && mark.node === node) as Extract<Mark, { readonly node: string }> | undefined
   return [...marks.filter((mark) => mark !== before), { beat, node, ends: (before?.ends ?? 0) + (before?.beat === beat ? 0 : 1), code: before?.code }]

@@ -1,11 +1,10 @@
 /**
- * The sentry of a space: what was under way in it when a process ended, and what
- * is under way now.
+ * The run supervisor of a space: the runs in progress now, and at the end of an earlier
+ * process.
  *
- * A space whose process ended without being closed, and without a beat that came
- * to be durable, is on probation: each run is noted durably before it begins,
- * until the beat that was under way is past. All other runs are on the board
- * alone. (Architecture, section 4.)
+ * A space is on probation if its process ended without closing it and without a further
+ * durable beat. It then marks each run durably before the run begins, until the
+ * interrupted beat is past. All other runs are only on the run board.
  *
  * @module
  */
@@ -16,10 +15,10 @@ import type { Again } from "../model/Signal.ts"
 import * as Stuck from "./Stuck.ts"
 import type { Watchdog } from "./Watchdog.ts"
 
-/** Most marks that are kept of one space. */
+/** Most marks of one space. */
 const MAX_MARKS = 100
 
-/** The space that is watched. */
+/** The supervised space. */
 export interface Watched {
   readonly space: string
   /** The newest durable beat. */
@@ -30,7 +29,7 @@ export interface Watched {
 type HandlingMark = Extract<Mark, { readonly event: string }>
 type NodeMark = Extract<Mark, { readonly node: string }>
 
-/** A mark that a beat settled, and what it becomes when that is durable. */
+/** A mark with its outcome, and its successor once that outcome is durable. */
 interface Settled {
   readonly mark: Mark
   readonly next: NodeMark | undefined
@@ -38,7 +37,7 @@ interface Settled {
 }
 
 /**
- * Watches over the runs of one space.
+ * Supervises the runs of one space.
  *
  * @category models
  * @since 0.1.0
@@ -46,11 +45,11 @@ interface Settled {
 export class RunSupervisor {
   private readonly watched: Watched
   private readonly watchdog: Watchdog
-  /** Handlings that were under way, and nodes; what a beat settled stays until that is durable. */
+  /** Marks of interrupted handlings and nodes. A mark with an outcome stays until that is durable. */
   private handlings: ReadonlyArray<HandlingMark>
   private nodes: ReadonlyArray<NodeMark>
   private settledIn: ReadonlyArray<Settled> = []
-  /** The runs under way that are noted, one in another. */
+  /** The marked runs in progress, outermost first. */
   private under: ReadonlyArray<Mark> = []
   /** The last beat on probation. */
   private until: number
@@ -69,12 +68,12 @@ export class RunSupervisor {
     this.until = fresh.reduce((until, { beat }) => Math.max(until, beat), next)
   }
 
-  /** Whether this beat runs alone, over input that is durable, and notes each run before it begins. */
+  /** Whether this beat runs alone, over durable input, and marks each run before it begins. */
   isOnProbation(beat: number): boolean {
     return beat <= this.until
   }
 
-  /** Whether nothing is noted of the space and its next beat is on no probation, so that it can be closed and forgotten. */
+  /** Whether the space has no marks and its next beat is not on probation, so that it can be closed. */
   isQuiet(next: number): boolean {
     return this.handlings.length + this.nodes.length + this.settledIn.length + this.under.length === 0 && !this.isOnProbation(next)
   }
@@ -87,12 +86,12 @@ export class RunSupervisor {
     this.watchdog.begins(this.watched.space, head)
   }
 
-  /** The outcome of a handling that was under way when a process ended. */
+  /** The outcome of a handling that was in progress when a process ended. */
   settled(event: string, enzyme: string, again: Again | undefined): Outcome | undefined {
     const mark = this.handlings.find((mark) => mark.event === event && mark.enzyme === enzyme)
     if (mark === undefined) return undefined
     this.settle(mark, undefined)
-    // The next attempt is noted, too, before it begins.
+    // The next attempt is marked as well before it begins.
     this.until = Math.max(this.until, this.beat + 1)
     return Stuck.ended(again)
   }
@@ -104,13 +103,13 @@ export class RunSupervisor {
     if (why === "stuck" || this.isOnProbation(beat)) this.begin({ beat, enzyme: key, event: signal.id })
   }
 
-  /** The handling that began has returned. */
+  /** The current handling has returned. */
   leave(): void {
     this.watchdog.board.leave()
     this.end()
   }
 
-  /** The handling that began waits for the outside; answers how to say that it is over. */
+  /** The current handling waits for the outside. Returns the call for its end. */
   wait(): () => void {
     const { board } = this.watchdog
     const place = board.wait()
@@ -120,7 +119,7 @@ export class RunSupervisor {
     }
   }
 
-  /** Watches the runs of nodes; `codeOf` is the digest of the module that a node is of. */
+  /** The observer of node runs. `codeOf` is the digest of a node's module. */
   watcher(codeOf: (node: Node) => string | undefined): Watcher {
     const { board } = this.watchdog
     return {
@@ -139,22 +138,22 @@ export class RunSupervisor {
     }
   }
 
-  /** An effect is told what it saw in a beat. */
+  /** The delivery of an effect begins. */
   tells(effect: string, beat: number): void {
     this.watchdog.board.enterNode(this.watched.space, beat, effect)
   }
 
-  /** The effect was told. */
+  /** The delivery of an effect has returned. */
   told(): void {
     this.watchdog.board.leaveNode("")
   }
 
-  /** A beat is durable: what it settled is over, and what can come no more is forgotten. */
+  /** A beat is durable. Removes marks with an outcome, and marks of events that can no longer recur. */
   passed(beat: number): void {
     if (this.handlings.length === 0 && this.settledIn.length === 0) return
     const over = new Map(this.settledIn.filter((settled) => settled.beat <= beat).map(({ mark, next }) => [mark, next]))
     this.settledIn = this.settledIn.filter((settled) => settled.beat > beat)
-    // The id of a caller means the same event for ever.
+    // A caller's id means the same event for ever.
     const isLeft = (mark: HandlingMark) => mark.beat > beat || !mark.event.includes(".") || this.watched.isOpen(mark.event)
     const { handlings, nodes } = this
     this.handlings = handlings.filter((mark) => !over.has(mark) && isLeft(mark))
@@ -162,7 +161,7 @@ export class RunSupervisor {
     if (over.size > 0 || this.handlings.length < handlings.length) this.write()
   }
 
-  /** A node in which a process ended fails once without being run; after two such ends, until its module is another one. */
+  /** Refuses a node in which a process ended: once after one end, and after two until its module changes. */
   private refuse(run: NodeRun, code: string | undefined): void {
     const { name } = run.node.definition
     const mark = this.nodes.find(({ node }) => node === name)
@@ -172,13 +171,13 @@ export class RunSupervisor {
     if (mark.ends === 1) this.settle(mark, { ...mark, code, isSettled: true })
   }
 
-  /** A node in which a process ended was run again, to its end. */
+  /** Removes the mark of a refused node that has completed a run. */
   private forgive(name: string): void {
     const mark = this.nodes.find(({ isSettled, node }) => node === name && isSettled === true)
     if (mark !== undefined) this.settle(mark, undefined)
   }
 
-  /** How many processes ended in a node. */
+  /** Number of processes that ended in a node. */
   private endsOf(name: string): number {
     return this.nodes.find(({ node }) => node === name)?.ends ?? 0
   }
@@ -198,7 +197,7 @@ export class RunSupervisor {
     this.write()
   }
 
-  /** Notes what was under way, and the innermost run that is. */
+  /** Stores the marks, and the innermost run in progress. */
   private write(): void {
     const marks: Array<Mark> = [...this.handlings, ...this.nodes].slice(-MAX_MARKS)
     const under = this.under.at(-1)

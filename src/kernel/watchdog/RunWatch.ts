@@ -1,33 +1,32 @@
 /**
- * The run watch: told when a run has the host to itself.
+ * The run watch: called when a run takes and leaves the thread.
  *
- * In development something may watch what a run reaches for around its
- * transaction; a space works the same with and without it. (Architecture,
- * section 9.)
+ * In development it detects access to globals beside the transaction. A space works the
+ * same with and without it.
  *
  * @module
  */
 import * as Context from "effect/Context"
 
-/** A run that is about to begin, and what changed before it. */
+/** A run that is about to begin, with the changes that caused it. */
 export interface Stop {
   readonly beat: number
   readonly node: string
   readonly causes: ReadonlyArray<string>
 }
 
-/** Told of the synchronous part of each run. */
+/** Callbacks of the synchronous part of each run. */
 export interface Watch {
   readonly enter: () => void
   readonly leave: () => void
-  /** Runs each computation and materializer a second time, aside, to find out whether it makes the same of the same. */
+  /** Whether each computation and materializer runs twice, to check that both runs make the same. */
   readonly rechecks: boolean
-  /** A node is about to run before which somebody asked to stop. */
+  /** A node with a breakpoint is about to run. */
   readonly stop: (at: Stop) => void
 }
 
 /**
- * Who watches runs; nobody, unless it is given.
+ * The current run watch; `undefined` by default.
  *
  * @category references
  * @since 0.1.0

@@ -1,9 +1,9 @@
 /**
- * Stuck: the outcome of a run that never came to an end.
+ * Stuck runs: the outcome of a run that never returned.
  *
- * The process ended while the run was under way, or the beat broke off in it.
- * The first time is a failed attempt. The second time in a row is the last, so
- * that no event ends the process again and again. (Architecture, section 4.)
+ * The process ended during the run, or the beat broke off in it. The first time is a
+ * failed attempt. The second time in a row is the last, so that no event ends the
+ * process repeatedly.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { ReadSet } from "../../scheduler/ReadSet.ts"
 import type { Transaction } from "../../stage/Transaction.ts"
 import type { Again } from "../model/Signal.ts"
 
-/** The code of the outcome. The host decides it, so a replay takes it as it was. */
+/** The code of the outcome. The host decides it, so a replay takes the recorded one. */
 export const STUCK = "run/stuck"
 
 type Failure = Extract<Outcome, { readonly code: string }>
@@ -42,7 +42,7 @@ export const ended = (again: Again | undefined): Failure =>
 export const broken = ({ why }: Pick<Handling, "why">, error: unknown): Failure => outcome({ why }, `The beat broke off in the run: ${said(error)}`)
 
 /**
- * A node does not run, since a process ended in its run.
+ * A node is refused, because a process ended in its run.
  *
  * @category errors
  * @since 0.1.0
@@ -54,7 +54,7 @@ export class Stuck extends Schema.TaggedError<Stuck>()("Stuck", {}) {
   }
 }
 
-/** Runs in place of a node that is not run. It reads what the last run read, so that a change there has the node run again. */
+/** Runs in place of a refused node. It repeats the reads of the last run, so that a change there runs the node again. */
 export const refuse = (tx: Transaction): never => {
   for (let edge = tx instanceof ReadSet ? tx.node.reads : undefined; edge !== undefined; edge = edge.nextRead) readAgain(tx, edge.location)
   throw new Stuck()
@@ -68,10 +68,10 @@ const readAgain = (tx: Transaction, location: Location): void => {
   else tx.get(place)
 }
 
-/** Whether a recorded failure is of a node that was not run. */
+/** Whether a recorded failure is that of a refused node. */
 export const isRefused = (tag: string | undefined, code: string | undefined): boolean => tag === "Stuck" && code === STUCK
 
-/** An error may throw when it is read. */
+/** Reading an error's message may itself throw. */
 const said = (error: unknown): string => {
   try {
     return messageOf(error)

@@ -1,42 +1,42 @@
 /**
- * The watchdog: beside the event loop, where the host has threads.
+ * The watchdog: it runs beside the event loop, on hosts with threads.
  *
- * A run that never returns cannot be stopped in its process. The watchdog names
- * it and ends the process; what was under way then is known when the space
- * opens again. (Architecture, section 4.)
+ * A run that never returns cannot be stopped within its process. The watchdog records
+ * the run and ends the process. The mark tells the space at its next opening which run
+ * was in progress.
  *
  * @module
  */
 import * as Context from "effect/Context"
 import type { RunBoard, Mark } from "./RunBoard.ts"
 
-/** The marks of a space that the process before left. */
+/** The marks that the previous process left for a space. */
 export interface Left {
   readonly marks: ReadonlyArray<Mark>
-  /** The beat at which it began, where it did not end by being closed; -1 before the first. */
+  /** The head at the first beat of the previous process, unless it closed the space; -1 before the first beat. */
   readonly began: number | undefined
 }
 
 /**
- * What a host gives to it. All of it is synchronous, since a process may end in the next statement.
+ * The watchdog of a host. All calls are synchronous, since a process may end in the next statement.
  *
  * @category services
  * @since 0.1.0
  */
 export interface Watchdog {
   readonly board: RunBoard
-  /** The note of a space at its opening, of which a process may have several. */
+  /** The marks of a space at its opening. A process may open a space several times. */
   readonly left: (space: string) => Left
-  /** Notes that the space runs its first beat in this process, on this head. */
+  /** Records that the space runs its first beat in this process, on this head. */
   readonly begins: (space: string, head: number) => void
-  /** The space is closed, and opens again on demand: how the process before ended counts no more, and its marks do as they stand. */
+  /** The space is closed and will reopen on demand. Forgets how the previous process ended, and keeps the marks. */
   readonly closed: (space: string) => void
-  /** Notes what is under way in the space, in place of what was noted before: durably where there is something. */
+  /** Replaces the marks of the space; durably, unless there are none. */
   readonly note: (space: string, marks: ReadonlyArray<Mark>) => void
 }
 
 /**
- * The watchdog of the host; none, unless it is given.
+ * The watchdog of the host; `undefined` by default.
  *
  * @category references
  * @since 0.1.0
