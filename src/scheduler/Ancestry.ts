@@ -1,10 +1,9 @@
 /**
- * Ancestry: what derived places derive from, transitively.
+ * Ancestry: the transitive sources of derived places.
  *
- * The merge of a beat asks it, after all runs and before the pass, so the graph
- * stands still while it is asked and each answer is kept for that long. The
- * edges of a node are what its newest run read; what the creators of a node read
- * is part of what the node is. (Architecture, section 3, "Isolation".)
+ * The merge of a beat asks for it, after all runs and before the pass. The graph does
+ * not change meanwhile, so each answer is cached. The edges of a node are the reads of
+ * its newest run. The reads of a node's creators count as its sources.
  *
  * @module
  */
@@ -40,14 +39,14 @@ export class Ancestry implements Lineage {
   }
 }
 
-/** The nodes that may decide what is at an address. */
+/** The nodes that may write at an address. */
 const writersAt = (graph: Graph, address: Address.Address, depth: Depth): ReadonlyArray<Node> => {
   const roots = depth === "children" ? [...graph.locations.below(address.key)] : [graph.locations.known(address.key)]
   const writers = roots.flatMap((root) => root?.writer ?? [])
   return [...writers, ...graph.writerIndex.at(address, depth)]
 }
 
-/** All that these nodes read, and what the nodes read that decide that. */
+/** All reads of these nodes, and of the nodes upstream of those reads. */
 const originsOf = (graph: Graph, writers: ReadonlyArray<Node>): Origins => {
   const places = new Map<string, Array<Address.Path>>()
   const lists = new Set<string>()

@@ -9,18 +9,18 @@ import type { Common, Definition, Inputs } from "./Definition.ts"
 import { callable, common, document, envelope, InvalidNode, withInputs } from "./Definition.ts"
 import * as Piece from "./Piece.ts"
 
-/** What an author gives to define a computation. */
+/** The definition of a computation by its author. */
 export interface ComputationDefinition extends Common {
-  /** The cell that it derives: whatever `run` returns. No other node may have it as its output. */
+  /** The derived cell, which holds the result of `run`. No other node may have it as its output. */
   readonly output: string
-  /** Further cells that it writes, all known in advance. */
+  /** Further cells that it writes, all declared here. */
   readonly writes?: ReadonlyArray<string> | undefined
-  /** Running it again on the same reads has to produce the same values. `undefined` deletes the cell. */
+  /** Has to be idempotent: equal reads give equal values. `undefined` deletes the cell. */
   readonly run: (tx: Transaction, inputs: Inputs) => Value
 }
 
 /**
- * A computation: it runs when somebody looks at what it derives, and something that it read changed.
+ * A computation: it runs when its output is in demand and a value that it read has changed.
  *
  * @throws InvalidNode
  * @example A total that is never stale

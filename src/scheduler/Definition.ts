@@ -1,6 +1,6 @@
 /**
- * Definitions: what computations, effects and materializers have in common, and
- * how each is checked before it is taken.
+ * Definitions: the common part of computations, effects and materializers, and its
+ * validation.
  *
  * @module
  */
@@ -13,35 +13,36 @@ import * as Envelope from "../stage/Envelope.ts"
 import type { Transaction } from "../stage/Transaction.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 
-/** What the definitions of all nodes share. */
+/** The common part of all definitions. */
 export interface Common {
-  /** Names it in its space: letters, digits, `_`, `.`, `:` and `-`. */
+  /** Its name in the space: letters, digits, `_`, `.`, `:` and `-`. */
   readonly name: string
-  /** Addresses that it is going to read: they order its first run, and are brought up to date before it. */
+  /** Addresses that it will read. They order its first run, and are brought up to date before it. */
   readonly reads?: ReadonlyArray<string> | undefined
   /** Milliseconds of quiet before a run. */
   readonly debounce?: number | undefined
   /** Milliseconds from one run to the next. */
   readonly throttle?: number | undefined
   /**
-   * The names of what each start of the module gives. A module that declares inputs, if only an empty list, runs when it is
-   * started, once for each result cell; `:name` stands for an input in its addresses.
+   * The names of its inputs. A module that declares inputs, even an empty list, runs only as a piece: each
+   * start gives values, and there is one piece for each result cell. In its addresses `:name` stands for an
+   * input.
    */
   readonly inputs?: ReadonlyArray<string> | undefined
-  /** Changes that were made under the same group do not invalidate it. */
+  /** Changes made under the same group do not invalidate it. */
   readonly changeGroup?: string | undefined
 }
 
-/** What a piece was started with. */
+/** The inputs of a piece. */
 export type Inputs = Readonly<Record<string, Value>>
 
-/** Of what an effect is told: the beat in which it saw that, and the effect's name. Together they tell one delivery from all others. */
+/** Identifies a delivery: the beat of the value, and the effect's name. No two deliveries have the same. */
 export interface Delivery {
   readonly beat: number
   readonly key: string
 }
 
-/** A node as the scheduler takes it: checked, and with every field there. */
+/** A validated node, with all its fields. */
 export interface Definition {
   readonly _tag: "Computation" | "Effect" | "Materializer"
   readonly name: string
@@ -54,16 +55,16 @@ export interface Definition {
   /** The further documents that it writes, or the envelope of a materializer. */
   readonly writes: ReadonlyArray<string>
   readonly envelope: Envelope.Envelope
-  /** Called by itself: it has no `this`. */
+  /** Called without a `this`. */
   readonly run: (this: void, tx: Transaction) => Value | void
   readonly deliver: ((value: Value, at: Delivery) => void | Promise<void>) | undefined
   readonly speculative: boolean
-  /** Whether the scheduler may give it a debounce of its own accord. */
+  /** Whether the scheduler may give it a debounce by itself. */
   readonly autoDebounce: boolean
-  /** Of a module that runs when it is started: the names of its inputs, and how a start makes a node of it. */
+  /** Of a module with inputs: their names, and the constructor of its pieces. */
   readonly inputs?: ReadonlyArray<string> | undefined
   readonly piece?: ((inputs: Inputs) => Definition) | undefined
-  /** Of a piece: the text of what it was started with. */
+  /** Of a piece: the text of its inputs. */
   readonly given?: string | undefined
 }
 
@@ -80,7 +81,7 @@ export const is = (value: unknown): value is Definition => {
 }
 
 /**
- * A node cannot be taken.
+ * A node is invalid.
  *
  * @category errors
  * @since 0.1.0
@@ -98,7 +99,7 @@ export const TAKEN = "node/taken"
 /**
  * A node cannot join a graph: another node has its name or derives its output.
  *
- * Only the graph of the moment knows, so a replay takes this outcome as recorded.
+ * Only the current graph determines this, so a replay takes the recorded outcome.
  *
  * @category errors
  * @since 0.1.0
@@ -115,10 +116,10 @@ const MAX_WAIT = 86_400_000
 
 const namePattern = /^[A-Za-z0-9_.:-]{1,128}$/
 
-/** The envelope of what writes nothing by itself. */
+/** An empty envelope. */
 const nothing = Envelope.make([], false)
 
-/** The fields that every definition has, checked. */
+/** The validated common fields. */
 export const common = (given: Common): Pick<Definition, "name" | "reads" | "debounce" | "throttle" | "changeGroup"> => {
   const { changeGroup, debounce = 0, name, reads = [], throttle = 0 } = given
   if (typeof name !== "string" || !namePattern.test(name) || Name.refusal(name) !== undefined) {
@@ -133,7 +134,7 @@ export const common = (given: Common): Pick<Definition, "name" | "reads" | "debo
   return { name, reads, debounce, throttle, changeGroup }
 }
 
-/** The key of a document that a node writes, and that has to be a whole one. */
+/** The key of a document that a node writes. It has to be a whole document. */
 export const document = (name: string, field: string, text: string): string =>
   checked(name, field, () => {
     const address = Address.parse(text)
@@ -142,11 +143,11 @@ export const document = (name: string, field: string, text: string): string =>
     return address.key
   })
 
-/** The envelope that a node declares; undeclared, it writes nothing. */
+/** The declared envelope of a node; empty by default. */
 export const envelope = (name: string, writes: ReadonlyArray<string>): Envelope.Envelope =>
   writes.length === 0 ? nothing : checked(name, "writes", () => Envelope.make(writes, false))
 
-/** The function of this name, or an error that says that it is wanting. */
+/** The function of this name. */
 export const callable = <F>(name: string, field: string, given: F): F => {
   if (typeof given !== "function") throw new InvalidNode({ name, reason: `its ${field} is not a function` })
   return given
@@ -161,14 +162,14 @@ const checked = <A>(name: string, field: string, check: () => A): A => {
   }
 }
 
-/** A node threw something that is no error. */
+/** A node threw a value that is not an error. */
 export class NodeThrew extends Error {
   constructor(thrown: unknown) {
     super(`A node threw ${typeof thrown === "string" ? JSON.stringify(thrown) : attempt(() => String(thrown), `a value of type ${typeof thrown}`)}, which is no Error`)
   }
 }
 
-/** What an author's value shows of itself, which may itself throw. */
+/** Inspects an author's value. The inspection may itself throw. */
 const attempt = <A>(look: () => A, otherwise: A): A => {
   try {
     return look()
@@ -177,15 +178,15 @@ const attempt = <A>(look: () => A, otherwise: A): A => {
   }
 }
 
-/** A run with the inputs of its piece; one that does not look at them is left as it is. */
+/** A run with the inputs of its piece. A function without that parameter is returned unchanged. */
 export const withInputs = <R>(run: (tx: Transaction, inputs: Inputs) => R, inputs: Inputs): (tx: Transaction) => R =>
   run.length < 2 ? run as (tx: Transaction) => R : (tx) => run(tx, inputs)
 
-/** What a run threw, as an error. */
+/** The thrown value as an error. */
 export const raised = (thrown: unknown): Error => attempt(() => thrown instanceof Error, false) ? thrown as Error : new NodeThrew(thrown)
 
 /**
- * What a run returned, where that is a value; what stands for a failure is thrown.
+ * The returned value of a run. A returned `Retry` or `Fatal` is thrown.
  *
  * @throws TransactionRefused, Retry, Fatal
  */
@@ -196,11 +197,11 @@ export const answered = ({ name }: Pick<Definition, "name">, returned: Value): V
   throw new TransactionRefused({ reason: `node "${name}" returned a promise; a node reads and derives at once, and waits for nothing` })
 }
 
-/** Whether a run returned what it would have to wait for. */
+/** Whether a run returned a promise. */
 export const isPromise = (value: unknown): boolean =>
   typeof value === "object" && value !== null && attempt(() => typeof (value as { readonly then?: unknown }).then === "function", false)
 
-/** Has it concern nobody how that ends which a run would have to wait for. */
+/** Ignores the outcome of a returned promise. */
 export const ignore = (value: unknown): void => {
   if (isPromise(value)) void Promise.resolve(value).catch(() => {})
 }

@@ -1,7 +1,7 @@
 /**
- * Demand: a place is brought up to date because it is about to be read.
+ * Demand: brings a place up to date before it is read.
  *
- * Links are followed to what lies behind them, since a read goes there, too.
+ * Links are followed, since a read follows them as well.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { Graph } from "./Graph.ts"
 import type { Depth, Location, Node } from "./Node.ts"
 import type { Settle } from "./Settle.ts"
 
-/** Whether a link may be followed to a place. */
+/** Whether a link to a place may be followed. */
 export type Admits = (address: Address.Address) => boolean
 
 /**
@@ -31,7 +31,7 @@ export class Demand {
   }
 
   /**
-   * What lies at an address when all that it is derived from is up to date; what a gate holds back stays as it was.
+   * The value at an address with up-to-date sources. A value behind a closed gate stays as it was.
    *
    * @throws LinkLoop
    */
@@ -44,21 +44,24 @@ export class Demand {
     return path.length === 0 ? whole : Value.at(whole, path)
   }
 
-  /** Brings all that writes a place up to date, through no link. Answers when the latest gate opens that keeps it from being so. */
+  /** Brings all writers of a place up to date; follows no link. Returns the opening of the latest gate that prevents it. */
   read(address: Address.Address, depth: Depth): number | undefined {
-    // Most of what handlings read is derived by nobody.
+    // Most reads of handlings are of places without a writer.
     if (!this.graph.isDerived(address, depth)) return undefined
     this.settling.begin()
     return this.bringLocation(this.graph.locations.at(address, depth))
   }
 
-  /** Brings a place up to date, and those that it leads to. */
+  /** Brings a place up to date, and the targets of its links. */
   bring(address: Address.Address, admits?: Admits): void {
     this.settling.begin()
     this.along(address, (location) => void this.bringLocation(location), admits)
   }
 
-  /** When the latest gate opens that keeps a place from being up to date, or one that it leads to; `undefined` where all is settled. To look changes nothing. */
+  /**
+   * The opening of the latest gate that keeps a place, or a target of its links, from being up to date;
+   * `undefined` if all are settled. Changes no state.
+   */
   heldUntil(address: Address.Address, admits?: Admits): number | undefined {
     let until: number | undefined
     this.along(address, (location) => {
@@ -67,13 +70,13 @@ export class Demand {
     return until
   }
 
-  /** Whether all that writes a place is settled. To look changes nothing. */
+  /** Whether all writers of a place are settled. Changes no state. */
   isSettled(address: Address.Address, depth: Depth): boolean {
     if (!this.graph.isDerived(address, depth)) return true
     return this.writersOf(this.graph.locations.at(address, depth)).every((writer) => this.settling.heldUntil(writer) === undefined)
   }
 
-  /** Goes along links, and tells of each place that nodes derive; answers where that ends, which is nowhere for links in a loop. */
+  /** Follows links, and calls `met` with each derived place. Returns the final address; `undefined` for a loop of links. */
   private along(start: Address.Address, met: (location: Location) => void, admits?: Admits): Address.Address | undefined {
     const { locations } = this.graph
     let address = start
@@ -94,7 +97,7 @@ export class Demand {
     return until
   }
 
-  /** The nodes that decide what a place holds, or may. */
+  /** The nodes that write a place, or may write it. */
   private writersOf(location: Location): ReadonlyArray<Node> {
     return [...this.graph.writersOf(location), ...this.graph.writerIndex.of(location)]
   }

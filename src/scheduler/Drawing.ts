@@ -1,5 +1,5 @@
 /**
- * Drawings of the graph, for tools that lay them out: DOT and Mermaid.
+ * Drawings of the graph for layout tools: DOT and Mermaid.
  *
  * @module
  */
@@ -45,7 +45,7 @@ const shapes = { computation: "box", effect: "oval", materializer: "component" }
 const brackets = { computation: ["[", "]"], effect: ["([", "])"], materializer: ["[[", "]]"] } as const
 const colours = { clean: "seagreen", unsettled: "orange", failed: "red", dormant: "gray" } as const
 
-/** How a node stands, as a colour tells it. */
+/** The state of a node, as the name of a colour. */
 const classOf = ({ error, live, status, streak }: NodeView): keyof typeof colours => {
   if (error !== undefined || streak > 0) return "failed"
   if (!live) return "dormant"
@@ -62,7 +62,7 @@ const captionOf = ({ episodes, eligibleAt, heldBy, name, outputs, runs, status }
   ...(episodes === 0 ? [] : [`restless ${episodes} ${episodes === 1 ? "time" : "times"}`])
 ]
 
-/** One arrow between two nodes, whatever is read along it. */
+/** One arrow between two nodes, for all reads between them. */
 const merged = (edges: ReadonlyArray<EdgeView>) => {
   const arrows = new Map<string, { readonly from: string; readonly to: string; back: boolean; readonly addresses: Array<string> }>()
   for (const { address, back, from, to } of edges) {

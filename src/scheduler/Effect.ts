@@ -1,5 +1,5 @@
 /**
- * Effects: nodes that watch, and deliver what they saw.
+ * Effects: nodes that observe values and deliver them.
  *
  * @module
  */
@@ -9,20 +9,20 @@ import type { Common, Definition, Delivery, Inputs } from "./Definition.ts"
 import { callable, common, envelope, withInputs } from "./Definition.ts"
 import * as Piece from "./Piece.ts"
 
-/** What an author gives to define an effect. */
+/** The definition of an effect by its author. */
 export interface EffectDefinition<Seen extends Value> extends Common {
-  /** What it watches; it writes nothing. All that it reads is kept up to date for it. */
+  /** Reads the observed values; it writes none. All its sources are kept up to date. */
   readonly read: (tx: Transaction, inputs: Inputs) => Seen
-  /** Told what was seen once that is durable, in order, at most once, and never in a replay. */
+  /** Receives the value once that is durable: in order, at most once, and never in a replay. */
   readonly deliver: (value: Seen, at: Delivery) => void | Promise<void>
-  /** Deliver right after the pass, before the beat is durable. */
+  /** Delivers right after the pass, before the beat is durable. */
   readonly speculative?: boolean | undefined
-  /** Never give it a debounce because its runs take long. */
+  /** Never gives it a debounce because of slow runs. */
   readonly noDebounce?: boolean | undefined
 }
 
 /**
- * An effect. What has to reach the outside at least once is a request to the reactor instead.
+ * An effect. For delivery at least once, send a request to the reactor instead.
  *
  * @throws InvalidNode
  * @example Telling of each new total

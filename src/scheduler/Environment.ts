@@ -1,5 +1,5 @@
 /**
- * What a run asks of the rest of the scheduler.
+ * The environment of runs: the part of the scheduler that a run calls.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { Node, NodeRun, Started } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
 /**
- * One for all the runs of a graph.
+ * The environment of all runs of a graph.
  *
  * @category models
  * @since 0.1.0
@@ -21,14 +21,17 @@ export interface Environment {
   readonly queue: Queue
   readonly invalidation: Invalidation
   moment: Moment
-  /** Brings a node and all above it up to date; answers whether the reader has to begin again. */
+  /** Brings a node and all its sources up to date. Returns whether the reader has to start over. */
   readonly ensure: (writer: Node) => boolean
-  /** Has a node's run start another one: a definition, or a piece of a module. */
+  /** Starts a node for a run of another: a definition, or a piece of a module. */
   readonly start: (parent: Node, definition: Definition | string, inputs: unknown) => Definition
-  /** An effect saw something, or a materializer ran. */
+  /** An effect has a value, or a materializer ran. */
   readonly saw: (run: NodeRun) => void
-  /** A run is over that failed, wrote no output, or follows one that created `children`. Answers whether it is tried again for the same reasons. */
+  /**
+   * Called after a run that failed, has no output, or follows one that started `children`. Returns whether
+   * there is another attempt for the same causes.
+   */
   readonly finished: (run: NodeRun, children: Started | undefined) => boolean
-  /** A run is over whose node went while it was under way. */
+  /** Called after a run whose node was removed meanwhile. */
   readonly left: (node: Node) => void
 }

@@ -1,10 +1,9 @@
 /**
- * Gates: when a node may run next.
+ * Time gates: when a node may run next.
  *
- * Debounce, throttle and backoff are three moments of one gate, and the latest of
- * them counts. The clock is handed in by the beat; there is one wake, for the
- * earliest gate that holds back a run that is demanded. (Seed 002, section 8;
- * semantics, sections 7.1 and 7.9.)
+ * Debounce, throttle and backoff are three times of one gate, and the latest of them
+ * counts. The beat supplies the clock. One wake serves the earliest gate that delays a
+ * demanded run. [S2 §8]
  *
  * @module
  */
@@ -16,32 +15,32 @@ import type { Queue } from "./Queue.ts"
 
 const { BOUND, EFFECT, GATED, INVALID, MATERIALIZER, NEVER_RAN, PROVISIONAL, REMOVED, UNSETTLED } = Flag
 
-/** First and longest wait of a node that does not come to rest, in milliseconds; each in a row doubles it. */
+/** First and longest backoff of a restless node, in milliseconds. Each in a row doubles it. */
 export const BACKOFF_BASE = 250
 export const BACKOFF_MAX = 2000
 
-/** Runs of a node in one pass before it is put off. */
+/** Most runs of a node in one pass. */
 export const PASS_RUN_BUDGET = 10
 
 /** Attempts of a run that fails with `Retry`. */
 export const RUN_ATTEMPTS = 10
 
-/** Passes of a node that does not come to rest for which somebody who waits for quiet waits. */
+/** Passes of a restless node that `idle` waits for. */
 export const IDLE_HOLD = 3
 
-/** An effect whose runs take this long on average, after so many of them, is given this debounce. All but the count in milliseconds. */
+/** An effect with this many runs of at least this mean duration gets this debounce. Durations are in milliseconds. */
 const AUTO_RUNS = 3
 const AUTO_MEAN = 50
 const AUTO_DEBOUNCE = 100
 
-/** A node that waits, and the moment it was put down for. */
+/** A waiting node, and the time at which it was queued to run. */
 interface Wait {
   readonly at: number
   readonly node: Node
 }
 
 /**
- * The gates of one graph.
+ * The time gates of one graph.
  *
  * @category models
  * @since 0.1.0
@@ -59,7 +58,7 @@ export class Gates {
     this.queue = queue
   }
 
-  /** Sets a node's debounce and throttle, in milliseconds; 0 clears. What waits already may be let go earlier, never later. */
+  /** Sets a node's debounce and throttle, in milliseconds; 0 clears. A pending wait may end earlier, and never later. */
   set(node: Node, { debounce, throttle }: { readonly debounce?: number | undefined; readonly throttle?: number | undefined }): void {
     if (node.gate === undefined && !debounce && !throttle) return
     const gate = gateOf(node)
@@ -74,7 +73,7 @@ export class Gates {
     if ((node.flags & GATED) !== 0) this.waits.push({ at: eligibleAt(node), node })
   }
 
-  /** Gives a node the gate that it had in another process. */
+  /** Restores the gate of a node from an earlier process. */
   restore(node: Node, kept: Pick<Gate, "throttledUntil" | "debouncedUntil" | "backoffUntil" | "streak" | "attempts" | "measured" | "spent">): void {
     const { attempts, backoffUntil, debouncedUntil, measured, spent, streak, throttledUntil } = kept
     Object.assign(gateOf(node), { attempts, backoffUntil, debouncedUntil, streak, throttledUntil })
@@ -82,7 +81,7 @@ export class Gates {
     if (measured > 0) this.measure(node, { runs: measured, spent })
   }
 
-  /** Gives a node the gate that it had before a run that is taken back. */
+  /** Restores the gate of a node from before an aborted run. */
   rewind(node: Node, before: Gate | undefined): void {
     if (node.gate === undefined) return
     node.gate = before
@@ -90,11 +89,11 @@ export class Gates {
     if ((before?.streak ?? 0) === 0) this.restless.delete(node)
   }
 
-  /** A value that the node read changed, or it is to run for the first time: quiet begins anew. */
+  /** A read value changed, or the first run is due: the debounce restarts. */
   disturb(node: Node): void {
     const gate = node.gate!
     if (gate.debounce === 0) return
-    // A computation that never ran has nothing to show yet, so its first run does not wait, unless its creator's demand carries it.
+    // A computation's first run is not debounced, since it has no value yet; unless its demand is that of its creator.
     if ((node.flags & NEVER_RAN) !== 0 && (node.flags & (EFFECT | PROVISIONAL)) === 0) return
     gate.debouncedUntil = this.now + gate.debounce
   }
@@ -103,7 +102,7 @@ export class Gates {
     return node.gate === undefined || eligibleAt(node) <= this.now
   }
 
-  /** Puts a node down until its gate opens. */
+  /** Queues a node until its gate opens. */
   hold(node: Node): void {
     if ((node.flags & GATED) !== 0) return
     this.graph.shape = this.graph.clock
@@ -111,7 +110,7 @@ export class Gates {
     this.waits.push({ at: eligibleAt(node), node })
   }
 
-  /** Lets go of all whose gates are open now. */
+  /** Releases all nodes whose gates are open now. */
   open(now: number): void {
     this.now = now
     for (let wait = this.waits.peek(); wait !== undefined && wait.at <= now; wait = this.waits.peek()) {
@@ -128,7 +127,7 @@ export class Gates {
     }
   }
 
-  /** When the earliest gate opens that holds back a demanded run; `undefined` where none does. */
+  /** The earliest opening of a gate that delays a demanded run; `undefined` if there is none. */
   get nextDue(): number | undefined {
     for (let wait = this.waits.peek(); wait !== undefined; wait = this.waits.peek()) {
       const { at, node } = wait
@@ -136,22 +135,22 @@ export class Gates {
       this.waits.pop()
       if ((node.flags & GATED) === 0) continue
       if (isWaiting(node)) this.waits.push({ at: eligibleAt(node), node })
-      // Whoever demands it later puts it down again.
+      // A later demand queues it again.
       else node.flags &= ~GATED
     }
     return undefined
   }
 
   /**
-   * Whether a run is held back, of a node that stays, that has to come before all is quiet: of an effect or a materializer, or a first one that is demanded. What does not come
-   * to rest is waited for in its first passes.
+   * Whether a gate delays a run that `idle` waits for: of an effect or a materializer, or a demanded first
+   * run. `idle` waits for the first passes of a restless node. `stays` excludes nodes that are leaving.
    */
   isAwaiting(stays: (node: Node) => boolean): boolean {
     return this.waits.some(({ node }) => (node.flags & GATED) !== 0 && isWaiting(node) && stays(node) &&
       (heldBy(node) === "backoff" ? Math.max(node.gate!.streak, node.gate!.attempts) < IDLE_HOLD : (node.flags & (EFFECT | MATERIALIZER | NEVER_RAN)) !== 0))
   }
 
-  /** A run is over: the next one waits for its throttle. */
+  /** A run has ended: the next one is throttled. */
   ran(node: Node): void {
     const gate = node.gate!
     if (node.run!.error === undefined) gate.attempts = 0
@@ -159,10 +158,10 @@ export class Gates {
     if (gate.throttle > 0) gate.throttledUntil = this.now + gate.throttle
   }
 
-  /** A node used up its runs of this pass and is not at rest: it waits, longer each time in a row. */
+  /** A node has used up its runs of this pass and is still invalid: backs off, longer each time in a row. */
   backOff(node: Node): void {
     const gate = gateOf(node)
-    // Nobody asked for it for longer than it would have waited at most: this is another row.
+    // A node without demand for longer than the longest backoff starts a new row.
     if (gate.backoffUntil > 0 && this.now > gate.backoffUntil + BACKOFF_MAX) gate.streak = 0
     gate.backoffUntil = this.now + Math.min(BACKOFF_BASE * 2 ** gate.streak, BACKOFF_MAX)
     if (gate.streak++ === 0) gate.episodes++
@@ -170,12 +169,12 @@ export class Gates {
     this.hold(node)
   }
 
-  /** Whether the attempt that is under way is the last one. */
+  /** Whether the current attempt is the last. */
   isLastAttempt({ gate }: Node): boolean {
     return (gate?.attempts ?? 0) + 1 >= RUN_ATTEMPTS
   }
 
-  /** A run failed. In a way that may pass, it is to be tried again, later each time; answers whether it is. */
+  /** A run failed. After a transient failure it is retried, with a growing delay. Returns whether it is. */
   retry(node: Node, mayPass: boolean): boolean {
     if (!mayPass || this.isLastAttempt(node)) {
       if (node.gate !== undefined) node.gate.attempts = 0
@@ -188,7 +187,7 @@ export class Gates {
     return true
   }
 
-  /** The pass is over: whoever came to rest is no longer counted. Answers who did not. */
+  /** The pass is over: clears the backoff of settled nodes, and returns the restless ones. */
   rest(): ReadonlyArray<Node> {
     if (this.restless.size === 0) return none
     const left: Array<Node> = []
@@ -205,7 +204,7 @@ export class Gates {
     return left
   }
 
-  /** How long runs of an effect took, in milliseconds of the host. One that is slow time after time is debounced. */
+  /** Records the run times of an effect, in milliseconds of the host. A slow effect gets a debounce. */
   measure(node: Node, { runs, spent }: { readonly runs: number; readonly spent: number }): void {
     if (!node.definition.autoDebounce || (node.gate?.debounce ?? 0) > 0) return
     const gate = gateOf(node)
@@ -220,11 +219,11 @@ const none: ReadonlyArray<Node> = []
 /** Whether a node would run if its gate were open. */
 const isWaiting = (node: Node): boolean => (node.flags & REMOVED) === 0 && (node.flags & UNSETTLED) !== 0 && node.isLive
 
-/** When a node's gate opens. */
+/** The time at which a node's gate opens. */
 export const eligibleAt = ({ gate }: Node): number =>
   gate === undefined ? 0 : Math.max(gate.debouncedUntil, gate.throttledUntil, gate.backoffUntil)
 
-/** Which of its gates holds a node back longest; `undefined` for one that none holds back. */
+/** The kind of gate that delays a node longest; `undefined` without a gate. */
 export const heldBy = (node: Node): "debounce" | "throttle" | "backoff" | undefined => {
   const at = eligibleAt(node)
   if (node.gate === undefined || at === 0) return undefined

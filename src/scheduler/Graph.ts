@@ -1,10 +1,9 @@
 /**
- * The graph: who reads what, who writes it, and whom demand reaches.
+ * The graph: the readers and the writer of each place, and the demand for them.
  *
- * Levels rise along edges, except where an edge closes a cycle; such an edge is
- * marked, and only while there is one does a withdrawal recount a region. Counts are kept
- * as edges come and go, and equal what counting all of them anew would give.
- * (Seed 002, sections 5 and 6; semantics, section 7.5.)
+ * Levels rise along edges, except along an edge that closes a cycle. Such an edge is
+ * marked, and a lost demand recounts a region only while there is one. Counts are
+ * maintained incrementally, and equal those of a full count. [S2 §5, §6]
  *
  * @module
  */
@@ -21,17 +20,17 @@ const { KEPT, ROOT, UNSETTLED } = Flag
 
 const nobody: ReadonlyArray<Node> = []
 
-/** Told of what a beat does to nodes, where it may have to be taken back. */
+/** Records changes of nodes within a beat, so that an abort can revert them. */
 export interface Noted {
   /** A node is about to run. */
   readonly runs: (run: NodeRun) => void
-  /** A run started it; whether there was one of its name before. */
+  /** A run started the node. `isKnown` is whether there was one of its name before. */
   readonly starts: (node: Node, isKnown: boolean) => void
-  /** It is about to go on under another definition. */
+  /** The node is about to get another definition. */
   readonly renews: (node: Node) => void
   /** A computation is about to become an effect. */
   readonly promotes: (node: Node) => void
-  /** It is about to go. */
+  /** The node is about to be removed. */
   readonly leaves: (node: Node) => void
 }
 
@@ -44,28 +43,28 @@ export interface Noted {
 export class Graph {
   readonly locations: Locations
   private readonly queue: Queue
-  /** Counts changes, so that what was found up to date stays so until the next. */
+  /** Counts changes. A node found up to date stays so until the next change. */
   clock = 0
-  /** The change up to which edges or writers last differed, or a node was put down: what lies above a node may be another lot since. */
+  /** The clock of the last change of edges, writers or gates. Later, the upstream closure of a node may differ. */
   shape = 0
-  /** Told of each run that ends, with the documents that it wrote beside its output, where somebody listens. */
+  /** Called after each run, with the documents that it wrote beside its output. */
   told: ((run: NodeRun, keys: ReadonlyArray<string>) => void) | undefined
-  /** Whether each run is to know what changed before it. */
+  /** Whether runs record their causes. */
   explains = false
-  /** Told before each run, where runs are explained. */
+  /** Called before each run, if runs are explained. */
   before: ((run: NodeRun) => void) | undefined
-  /** Told while runs have the thread. */
+  /** Called when runs take and leave the thread. */
   watched: Watcher | undefined
-  /** Takes down what is to be taken back where a beat is aborted. */
+  /** Records changes for an abort of the beat. */
   noted: Noted | undefined
-  /** The labels of the space, where it has any. */
+  /** The labels of the space, if it has any. */
   labels: Labels | undefined
   /** Edges that close a cycle. */
   private readonly backs = new Set<Edge>()
-  /** The highest level since they were counted anew. */
+  /** The highest level since the last renumbering. */
   height = 0
   readonly writerIndex: WriterIndex
-  /** Counts how often writers came or went. */
+  /** Counts additions and removals of writers. */
   private writers = 0
 
   constructor(base: BaseState, queue: Queue) {
@@ -79,7 +78,7 @@ export class Graph {
     return this.backs.size > 0
   }
 
-  /** Makes a node the writer of a document; readers that are there already give it their demand. */
+  /** Makes a node the writer of a document. Live readers of it give the node their demand. */
   addWriter(node: Node, location: Location): void {
     location.writer = node
     this.shape = ++this.clock
@@ -91,7 +90,7 @@ export class Graph {
     }
   }
 
-  /** Takes from a node all that it writes. */
+  /** Removes a node from all documents that it writes. */
   removeWriter(node: Node): void {
     this.shape = ++this.clock
     this.writers++
@@ -134,7 +133,7 @@ export class Graph {
     if (edge.reader.isLive) this.grant(writer)
   }
 
-  /** Takes an edge out of its location's readers; the reader's own list is the caller's business. */
+  /** Removes an edge from its location's readers. The caller removes it from the reader's list. */
   unlink(edge: Edge): void {
     const { location, nextReader, previousReader, reader } = edge
     this.shape = this.clock
@@ -154,18 +153,18 @@ export class Graph {
       }
     }
     if (this.isCyclic && !edge.back) this.straighten()
-    // A run that waits may be about to read it, so it is let go of when all is settled.
+    // A waiting run may be about to read it, so it is swept only after the settle.
     if (location.firstReader === undefined) this.locations.leave(location)
   }
 
-  /** The nodes whose outputs decide what a location holds. */
+  /** The nodes whose outputs determine the value of a location. */
   writersOf(location: Location): ReadonlyArray<Node> {
     if (location.extra?.depth === "children") return this.writersBelow(location)
     const { writer } = rootOf(location)
     return writer === undefined ? nobody : [writer]
   }
 
-  /** The writers of the documents directly below a cell; looked for again when writers came or went. */
+  /** The writers of the documents directly below a cell. Cached until writers change. */
   private writersBelow(location: Location): ReadonlyArray<Node> {
     const extra = location.extra!
     if (extra.belowAt === this.writers) return extra.below
@@ -176,13 +175,13 @@ export class Graph {
     return found
   }
 
-  /** Lifts the reader of an edge above the writer, and all that stand on it; an edge that closes a cycle lifts nobody. */
+  /** Raises the reader of an edge above the writer, with all nodes downstream. An edge that closes a cycle raises none. */
   private raise(writer: Node, edge: Edge): void {
     const { reader } = edge
     if (reader.level <= writer.level) this.lift(reader, writer.level + 1, edge)
   }
 
-  /** Puts a node higher, and above it all that stand on it. Where that comes back to the edge for which it is done, that closes a cycle. */
+  /** Raises the level of a node, and of all nodes downstream. Reaching `edge` again means that it closes a cycle. */
   lift(start: Node, level: number, edge?: Edge): void {
     const lifted: Array<Node> = [start]
     start.level = level
@@ -190,7 +189,7 @@ export class Graph {
       for (const next of this.readersOf(node)) {
         if (next.back || next.reader === node || next.reader.level > node.level) continue
         if (next === edge) {
-          // Whatever it reads there, its own value is behind it.
+          // The reader's own value determines this read.
           next.back = true
           this.backs.add(next)
           continue
@@ -202,7 +201,7 @@ export class Graph {
     }
   }
 
-  /** Edges that close no cycle any more lift their readers again. Paths are only added by that, so one look at each edge is enough. */
+  /** Edges that no longer close a cycle raise their readers again. This only adds paths, so one check of each edge suffices. */
   private straighten(): void {
     const closing = [...this.backs]
     for (const edge of closing) {
@@ -214,7 +213,7 @@ export class Graph {
     }
   }
 
-  /** Whether one node stands on another, edges that close cycles aside. */
+  /** Whether `upper` is downstream of `lower`, ignoring edges that close a cycle. */
   private isBelow(lower: Node, upper: Node): boolean {
     const seen = new Set<Node>([lower])
     for (const node of seen) {
@@ -227,12 +226,12 @@ export class Graph {
     return false
   }
 
-  /** The edges from a node's outputs to their readers. A node that was removed writes nothing, though a run of it may still be under way. */
+  /** The edges from a node's outputs to their readers. A removed node has no outputs, even while a run of it is in progress. */
   *readersOf(node: Node): Generator<Edge> {
     for (const location of this.outputsOf(node)) if (location.writer === node) yield* this.edgesTo(location)
   }
 
-  /** The edges of all who read a document, a part of it, or the list of names in which it stands. */
+  /** The edges of all readers of a document, of a part of it, or of the list of names that contains it. */
   *edgesTo(root: Location): Generator<Edge> {
     for (let edge = root.firstReader; edge !== undefined; edge = edge.nextReader) yield edge
     for (const part of root.extra?.parts ?? []) {
@@ -244,14 +243,14 @@ export class Graph {
     for (let edge = listing?.firstReader; edge !== undefined; edge = edge.nextReader) yield edge
   }
 
-  /** The documents that a node alone writes. */
+  /** The documents of which a node is the writer. */
   outputsOf(node: Node): ReadonlyArray<Location> {
     if (node.output === undefined) return []
     const { writes } = node.definition
     return writes.length === 0 ? [node.output] : [node.output, ...writes.map((key) => this.locations.root(key))]
   }
 
-  /** One more live reader. A node that becomes live demands what it read, and runs if it has to. */
+  /** Adds a live reader. A node that becomes live demands its sources, and is queued if invalid. */
   grant(writer: Node): void {
     if (writer.isLive) writer.liveRefs++
     else {
@@ -260,7 +259,7 @@ export class Graph {
     }
   }
 
-  /** A node became live: it runs if it has to, and its writers gain a reader each. */
+  /** A node became live: queues it if invalid, and adds a live reader to its writers. */
   activate(start: Node): void {
     const active: Array<Node> = [start]
     const above: Array<Node> = []
@@ -274,14 +273,14 @@ export class Graph {
     }
   }
 
-  /** One live reader less. */
+  /** Removes a live reader. */
   private withdraw(writer: Node, isCyclic: boolean): void {
     writer.liveRefs--
     if (isCyclic) this.recount(writer)
     else if (!writer.isLive) this.deactivate(writer)
   }
 
-  /** A root gave up its own demand: it lives on only by what reads it. */
+  /** A root gave up its own demand. It stays live only through its readers. */
   release(node: Node): void {
     if (node.isLive && !this.isCyclic) return
     if (this.isCyclic) this.recount(node)
@@ -306,7 +305,7 @@ export class Graph {
     }
   }
 
-  /** Counts a node and all above it anew, from what is live without them: a cycle must not keep itself alive. */
+  /** Recounts the demand of a node and its upstream closure, from live nodes outside. A cycle must not keep itself live. */
   private recount(start: Node): void {
     const region = new Set<Node>([start])
     for (const node of region) {
@@ -322,7 +321,7 @@ export class Graph {
       }
       if (node.isLive) live.push(node)
     }
-    // Whoever is live by itself demands in turn.
+    // Nodes that are live by themselves demand in turn.
     for (let node = live.pop(); node !== undefined; node = live.pop()) {
       const above: Array<Node> = []
       this.upstream(node, above)
@@ -332,7 +331,7 @@ export class Graph {
     }
   }
 
-  /** Takes a materializer in. */
+  /** Adds a materializer. */
   cover(node: Node): void {
     this.shape = ++this.clock
     this.writerIndex.add(node)
@@ -343,7 +342,7 @@ export class Graph {
     this.writerIndex.remove(node)
   }
 
-  /** Whether a node may decide what is at an address. Nothing is kept of it. */
+  /** Whether a node may write at an address. Caches no result. */
   isDerived(address: Address.Address, depth: Depth): boolean {
     if (depth === "children") {
       for (const { writer } of this.locations.below(address.key)) if (writer !== undefined) return true

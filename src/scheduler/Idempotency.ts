@@ -1,9 +1,8 @@
 /**
- * The idempotency check: a node that runs twice on the same values has to make
- * the same of them.
+ * The idempotency check: two runs of a node on the same values have to make the same.
  *
- * The second run is a transaction of its own over what the first one left, and is
- * dropped: nothing hears of it, and nothing runs for it. (Seed 002, section 4.2.)
+ * The second run has a transaction of its own over the results of the first one, and is
+ * discarded. It has no observers and causes no run. [S2 §4.2]
  *
  * @module
  */
@@ -18,10 +17,10 @@ import type { BaseState } from "./Locations.ts"
 import type { Node, NodeRun, Started } from "./Node.ts"
 import type { Scheduler } from "./Scheduler.ts"
 
-/** Told of a node that does not keep to it, and of the first place where that shows; `undefined` where it starts other nodes instead. */
+/** Reports a node that fails the check, with the first differing address; `undefined` if it starts other nodes. */
 export type Unstable = (name: string, address: string | undefined) => void
 
-/** A run that ended well: which, what it wrote beside its output, and when. */
+/** A successful run, with the documents that it wrote beside its output, and its moment. */
 export interface Ended {
   readonly run: NodeRun
   readonly keys: ReadonlyArray<string>
@@ -29,7 +28,7 @@ export interface Ended {
 }
 
 /**
- * Checks runs of one graph as they end. A node that was told of is not looked at again.
+ * Checks the runs of one graph as they end. A reported node is not checked again.
  *
  * @category constructors
  * @since 0.1.0
@@ -49,7 +48,7 @@ export const checker = (scheduler: Scheduler, base: BaseState, told: Unstable): 
   }
 }
 
-/** What the first run left, without a location for what nobody looked at yet. */
+/** The results of the first run. Reading adds no locations. */
 const viewOf = ({ graph: { locations } }: Scheduler, base: BaseState): View => {
   const read = (key: string): Document | undefined => {
     const root = locations.known(key)
@@ -59,10 +58,10 @@ const viewOf = ({ graph: { locations } }: Scheduler, base: BaseState): View => {
   return { committed: { read, children, blob: base.content }, visible: read, children }
 }
 
-/** What a second run makes; `undefined` where it fails. */
+/** The results of a second run; `undefined` if it fails. */
 const repeat = ({ moment, run: { node: { definition, output } } }: Ended, view: View, scheduler: Scheduler) => {
   const started = new Set<string>()
-  // What it starts is there already.
+  // The nodes that it starts exist already.
   const start: Pieces<Draft>["start"] = (_, node, inputs) => {
     const { name } = scheduler.startable(node as Definition | string, inputs)
     started.add(name)
@@ -82,7 +81,7 @@ const repeat = ({ moment, run: { node: { definition, output } } }: Ended, view: 
   return { made, started }
 }
 
-/** The first document of which the second run made something else, or nothing. */
+/** The first document that the second run made differently, or not at all. */
 const differs = (made: ReadonlyMap<string, Document | undefined>, read: View["visible"], keys: ReadonlyArray<string>): string | undefined => {
   for (const [key, document] of made) if (document?.text !== read(key)?.text) return key
   return keys.find((key) => !made.has(key))

@@ -1,8 +1,8 @@
 /**
- * Introspection: what the graph looks like from outside.
+ * Introspection: read-only views of the graph.
  *
- * It reads the records and changes nothing, so that looking never changes what
- * runs. (Seed 002, P10 and section 12.)
+ * Views read the records and change no state, so they never affect runs. [S2 §2 P10,
+ * §12]
  *
  * @module
  */
@@ -17,11 +17,11 @@ import type { Registry } from "./Registry.ts"
 
 const { NEVER_RAN, UNSETTLED } = Flag
 
-/** One node, as it stands. */
+/** The state of one node. */
 export interface NodeView {
   readonly name: string
   readonly kind: "computation" | "effect" | "materializer"
-  /** One that failed is at rest until something that it read changes. */
+  /** A failed node stays at rest until a value that it read changes. */
   readonly status: "never-ran" | "clean" | "invalid" | "failed"
   readonly live: boolean
   readonly liveRefs: number
@@ -29,40 +29,40 @@ export interface NodeView {
   readonly ordinal: number
   readonly parent: string | undefined
   readonly outputs: ReadonlyArray<string>
-  /** What it read in its newest run, by address, without what lies in another place of the list. */
+  /** The reads of its newest run by address, without those covered by another one. */
   readonly reads: ReadonlyArray<string>
-  /** What made it invalid. */
+  /** The reads that made it invalid. */
   readonly causes: ReadonlyArray<string>
   readonly runs: number
-  /** When its gate opens, in milliseconds since 1970; 0 for one that holds nothing back. */
+  /** The opening of its gate, in milliseconds since 1970; 0 without a gate. */
   readonly eligibleAt: number
-  /** What kind of gate that is. */
+  /** The kind of that gate. */
   readonly heldBy: "debounce" | "throttle" | "backoff" | undefined
-  /** Passes in a row in which it did not come to rest, and how often such a row began. */
+  /** Successive passes in which it was restless, and the number of such episodes. */
   readonly streak: number
   readonly episodes: number
-  /** Why its newest run failed, and the code of that. */
+  /** The error of its newest run, with its code. */
   readonly error: string | undefined
   readonly code: string | undefined
 }
 
-/** One way from a writer to a reader. */
+/** An edge from a writer to a reader. */
 export interface EdgeView {
   readonly from: string
   readonly to: string
-  /** What is read. */
+  /** The address read. */
   readonly address: string
-  /** Whether it closes a cycle, and so does not order the two. */
+  /** Whether it closes a cycle, and so does not order the two nodes. */
   readonly back: boolean
 }
 
-/** The whole graph, as it stands. */
+/** The state of the whole graph. */
 export interface GraphView {
   readonly nodes: ReadonlyArray<NodeView>
   readonly edges: ReadonlyArray<EdgeView>
 }
 
-/** How many there are of what. */
+/** Counts of nodes by state. */
 export interface Stats {
   readonly nodes: number
   readonly edges: number
@@ -75,7 +75,7 @@ export interface Stats {
   readonly runs: number
 }
 
-/** Something about a node that its author may not expect. */
+/** A notable property of a node. */
 export interface Finding {
   readonly node: string
   readonly code: "node/failed" | "node/restless" | "node/cycle" | "node/held" | "node/dormant"
@@ -118,7 +118,7 @@ const statusOf = ({ flags, run }: Node): NodeView["status"] => {
   return run?.error === undefined ? "clean" : "failed"
 }
 
-/** All nodes, and who reads whom. */
+/** All nodes and edges. */
 export const graphOf = (registry: Registry, graph: Graph): GraphView => {
   const edges: Array<EdgeView> = []
   for (const reader of registry.values()) {
@@ -132,7 +132,7 @@ export const graphOf = (registry: Registry, graph: Graph): GraphView => {
   return { nodes: snapshot(registry, graph), edges }
 }
 
-/** Counts a graph. */
+/** The statistics of a graph. */
 export const stats = ({ edges, nodes }: GraphView): Stats => {
   const count = (holds: (node: NodeView) => boolean): number => nodes.reduce((sum, node) => sum + (holds(node) ? 1 : 0), 0)
   return {
@@ -148,7 +148,7 @@ export const stats = ({ edges, nodes }: GraphView): Stats => {
   }
 }
 
-/** What stands out in a graph, by the order of its nodes. */
+/** The findings of a graph, in the order of its nodes. */
 export const diagnose = ({ edges, nodes }: GraphView): ReadonlyArray<Finding> => {
   const cyclic = new Map(edges.flatMap((edge) => edge.back ? [[edge.to, edge] as const] : []))
   return nodes.flatMap((node) => symptoms.flatMap(({ code, reason }): ReadonlyArray<Finding> => {
@@ -157,7 +157,7 @@ export const diagnose = ({ edges, nodes }: GraphView): ReadonlyArray<Finding> =>
   }))
 }
 
-/** What may be found of a node, and how it is said. */
+/** The possible findings, with their texts. */
 const symptoms: ReadonlyArray<{ readonly code: Finding["code"]; readonly reason: (node: NodeView, cycle: EdgeView | undefined) => string | undefined }> = [
   { code: "node/failed", reason: ({ error }) => error && `its newest run failed, and it derives nothing new: ${error}` },
   { code: "node/restless", reason: ({ causes, streak }) => streak === 0 ? undefined : `it did not come to rest in ${streak} passes in a row and is put off; what changes again and again is ${causes.join(", ")}` },
@@ -166,7 +166,7 @@ const symptoms: ReadonlyArray<{ readonly code: Finding["code"]; readonly reason:
   { code: "node/dormant", reason: ({ live }) => live ? undefined : "nobody reads what it derives, so it does not run" }
 ]
 
-/** The addresses whose changes are the reasons for a node's next run, or for the one that is under way. */
+/** The addresses that caused a node's next run, or the run in progress. */
 export const causesOf = (node: Node): ReadonlyArray<string> => {
   const found = new Set<string>()
   for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) {

@@ -1,10 +1,8 @@
 /**
- * Invalidation: from a change to the nodes that have to hear of it.
+ * Invalidation: from a change to the affected nodes.
  *
- * There is one channel. Whatever changes a document, a run of a node, a handler,
- * a foreign space or a revert, comes through here, and only a node that read a
- * value which differs now becomes invalid. (Seed 002, P1, P2 and section 6.1;
- * semantics, sections 7.3 and 7.4.)
+ * There is one channel for all changes: of runs, handlers, other writers and reverts. A
+ * node becomes invalid only if a value that it read differs. [S2 §2 P1 P2, §6.1]
  *
  * @module
  */
@@ -21,7 +19,7 @@ import type { Queue } from "./Queue.ts"
 
 const { BOUND, COVERED, GATED, INVALID, LOADED, NEVER_RAN, QUEUED, READY, RICH, RUNNING } = Flag
 
-/** Who made a change, so that it does not hear of it itself. */
+/** The origin of a change, which does not see the change itself. */
 export interface Source {
   readonly node?: Node | undefined
   readonly group?: string | undefined
@@ -39,7 +37,7 @@ export class Invalidation {
   private readonly gates: Gates
   private readonly queue: Queue
   private group: string | undefined
-  /** Takes down the nodes that became invalid, have one reason more to be, or wait longer, where somebody keeps them. */
+  /** Collects nodes that became invalid, have a further cause, or wait longer; `undefined` unless a caller stores them. */
   marked: Array<Node> | undefined
 
   constructor(deps: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue }) {
@@ -50,7 +48,7 @@ export class Invalidation {
   }
 
   /**
-   * A node derived its output. Equal values change nothing, and what is there stays as it is.
+   * Stores a derived output. An equal value changes no state.
    *
    * @throws InvalidValue
    */
@@ -64,7 +62,7 @@ export class Invalidation {
     return true
   }
 
-  /** A short way for numbers after numbers, which most derived values are, in documents that are read as a whole. Answers whether it was open. */
+  /** Fast path for a number replaced by a number, in a document without readers of its parts. Returns whether it applied. */
   counted(root: Location, value: unknown, source: Node | undefined): boolean {
     const before = root.value
     if (typeof before !== "number" || typeof value !== "number" || !Number.isFinite(value)) return false
@@ -93,7 +91,7 @@ export class Invalidation {
     return this.replaced(root, value === undefined ? undefined : Codec.derive(value), { node: source })
   }
 
-  /** A document became another one, whoever wrote it. */
+  /** Stores another document, from any origin. */
   replaced(root: Location, document: Document | undefined, source: Source): boolean {
     const { locations } = this
     const before = locations.whole(root)
@@ -107,7 +105,7 @@ export class Invalidation {
     return true
   }
 
-  /** Tells whoever read what differs now. */
+  /** Invalidates the readers whose values differ. */
   private tell(root: Location, before: Value.Value, source: Node | undefined): void {
     this.graph.clock++
     for (let edge = root.firstReader; edge !== undefined; edge = edge.nextReader) {
@@ -132,7 +130,7 @@ export class Invalidation {
     }
   }
 
-  /** A document came to be or went away. */
+  /** A document was created or deleted. */
   private tellListing(root: Location, source: Node | undefined): void {
     const listing = this.locations.listing(root)
     if (listing === undefined) return
@@ -142,13 +140,13 @@ export class Invalidation {
     }
   }
 
-  /** Content came to be there, which is never another one: whoever looked for it hears of that. */
+  /** Content became available. It never changes, so only nodes that looked for it are invalidated. */
   appeared(root: Location): void {
     this.graph.clock++
     for (let edge = root.firstReader; edge !== undefined; edge = edge.nextReader) this.reach(edge)
   }
 
-  /** What a node made was taken back: it has to make it again, though nothing that it read may differ. */
+  /** A node's result was reverted. The node has to run again, even if its reads are unchanged. */
   lost(node: Node): void {
     if ((node.flags & NEVER_RAN) !== 0) return
     this.graph.clock++
@@ -174,6 +172,6 @@ export class Invalidation {
   }
 }
 
-/** Whether a change of what an edge shows leaves more to be kept of its reader: the same place again is the same reason. */
+/** Whether a change adds to the reader's stored observation. A repeated change of the same place does not. */
 const isMore = ({ cause, reader: { flags, gate, run } }: Edge): boolean =>
   (flags & INVALID) === 0 || run === undefined || cause <= run.since || (gate !== undefined && gate.debounce > 0)

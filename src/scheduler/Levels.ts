@@ -1,17 +1,17 @@
 /**
- * Levels, counted anew.
+ * Renumbering of levels.
  *
- * While nodes run, levels only rise: that is cheap, and keeps the queue in order.
- * Nodes that take turns in reading each other lift each other without end, so between
- * passes levels that rose far above what stands on what are set to that again. The
- * work is shared by all the runs that lifted them. (Seed 002, section 5.)
+ * Levels only rise while nodes run, which is cheap and keeps the queue ordered. Nodes
+ * that alternately read each other raise each other without end. Between passes, levels
+ * far above the depth of the graph are therefore reset to that depth. All runs that
+ * raised them share the cost. [S2 §5]
  *
  * @module
  */
 import type { Graph } from "./Graph.ts"
 import type { Node } from "./Node.ts"
 
-/** How far levels may rise, beyond twice what stands on what, before they are counted anew. */
+/** Most that levels may exceed twice the depth of the graph before they are renumbered. */
 const SLACK = 1000
 
 /**
@@ -28,7 +28,7 @@ export class Levels {
     this.graph = graph
   }
 
-  /** The pass is over: sets levels anew where they rose too far. */
+  /** The pass is over: renumbers levels that rose too far. */
   settled(): void {
     const { graph } = this
     if (graph.height <= this.roof) return
@@ -37,7 +37,7 @@ export class Levels {
   }
 }
 
-/** Sets each node one above the highest writer that it reads, edges that close a cycle aside; answers the highest level. */
+/** Sets each node one above its highest writer, ignoring edges that close a cycle. Returns the highest level. */
 const renumber = (graph: Graph): number => {
   const missing = new Map<Node, number>()
   const ready: Array<Node> = []
@@ -61,7 +61,7 @@ const renumber = (graph: Graph): number => {
   return height
 }
 
-/** How many times others stand below a node. */
+/** Number of edges from writers to a node. */
 const writersAbove = (graph: Graph, node: Node): number => {
   let above = 0
   for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) {
@@ -70,7 +70,7 @@ const writersAbove = (graph: Graph, node: Node): number => {
   return above
 }
 
-/** All nodes that write or read something. */
+/** All nodes that write or read a place. */
 const nodesOf = ({ locations }: Graph): ReadonlySet<Node> => {
   const found = new Set<Node>()
   for (const root of locations.values()) {

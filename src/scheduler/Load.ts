@@ -1,23 +1,22 @@
 /**
- * How much of the host's time passes take: a graph that never comes to rest, or
- * that is too much for its host, shows in it.
+ * Load: the share of the host's time that passes take.
  *
- * What is noticed here is told and changes nothing. (Seed 002, section 13;
- * semantics, section 7.1, "non-settling".)
+ * A graph that never settles, or overloads its host, has a high share. A finding is
+ * reported and has no other effect. [S2 §13]
  *
  * @module
  */
 
-/** What counts as busy: this much, and this part, of a window of at least this length. All in milliseconds but the part. */
+/** Busy means at least this time, and more than this share, of a window of at least this length. Times are in milliseconds. */
 const BUSY = 1000
 const PART = 0.3
 const WINDOW = 5000
 
-/** A window that is longer is cut in half, with what it holds. */
+/** A longer window is halved, with its content. */
 const LONGEST = 10_000
 
 /**
- * The passes of one graph, as time goes by.
+ * The load of one graph over time.
  *
  * @category models
  * @since 0.1.0
@@ -27,7 +26,10 @@ export class Load {
   private spent = 0
   private isBusy = false
 
-  /** A pass ended at this moment and took so long, in milliseconds of the host. Answers the window and what passes took of it when that begins to be too much. */
+  /**
+   * Records a pass by its end and duration, in milliseconds of the host. Returns the window and the time
+   * spent in it when the graph becomes busy.
+   */
   add(now: number, spent: number): { readonly window: number; readonly spent: number } | undefined {
     this.since ??= now - spent
     this.spent += spent

@@ -1,10 +1,9 @@
 /**
- * Locations: every place that nodes read or write, each made once.
+ * Locations: one record for each place that nodes read or write.
  *
- * A location holds the value that runs see: what is committed, with what the
- * beat makes of it. What was changed is listed with what it was before, once per
- * beat, for the journal and for taking it back. (Seed 002, P1; architecture,
- * section 3.)
+ * A location holds the value that runs see: committed state with the changes of the
+ * beat. Changed documents are listed once per beat with their previous value, for the
+ * journal and for aborts. [S2 §2 P1]
  *
  * @module
  */
@@ -19,30 +18,30 @@ import { type Depth, extraOf, Location } from "./Node.ts"
 
 const { COVERED, DROPPED, IDLE, LOADED, READY, RICH } = Flag
 
-/** State below the graph: what is committed, with what the beat has made of it so far. */
+/** The state below the graph: committed state with the changes of the beat so far. */
 export interface BaseState {
   readonly read: (key: string) => Document | undefined
   readonly children: (scope: string, id: string) => ReadonlyArray<string>
   /** Content, by its digest. */
   readonly content: (hash: string) => Uint8Array | undefined
-  /** Whether it holds all that locations hold once that is settled, so that they can be let go of. */
+  /** Whether it stores all values after a settle, so that unused locations can be dropped. */
   readonly holds: boolean
 }
 
-/** Longest list that is written over as it is, and longest whose room is kept: to grow anew costs more than to clear. */
+/** Longest list that is cleared in place, and longest list whose capacity is kept. Growing a new list costs more than clearing. */
 const KEPT = 256
 const LONGEST = 65_536
 
-/** Empties a list of which so much was in use, so that it keeps nothing to speak of. */
+/** Clears the first `count` items of a list, and releases most of its memory. */
 export const clear = (list: Array<unknown>, count: number): void => {
   if (count > LONGEST) list.length = 0
   else if (count > KEPT) list.fill(undefined, 0, count)
 }
 
-/** What a document takes beside its text, in characters. */
+/** Memory of a document beside its text, in characters. */
 const OVERHEAD = 100
 
-/** Strings up to this length need no look at the limit of a document. */
+/** Shorter strings cannot exceed the limit of a document. */
 const SHORT = 4096
 
 /**
@@ -54,30 +53,30 @@ const SHORT = 4096
 export class Locations {
   private readonly roots = new Map<string, Location>()
   private readonly base: BaseState
-  /** Documents that changed since {@link settled}, in the order of their first change, and what plain ones held before it. */
+  /** Documents changed since {@link settled}, in the order of their first change, and the previous values of plain ones. */
   readonly changed: Array<Location> = []
   readonly before: Array<Value.Value> = []
-  /** How many there are; what lies behind is left over. */
+  /** Number of used entries; later ones are left over. */
   changes = 0
-  /** Counts what was settled: a location that changed since then bears this number. */
+  /** Counts calls of `settled`. A location changed since then has this number. */
   private age = 0
-  /** How many locations are lists of children, which the creation of documents can change. */
+  /** Number of lists of names, which creating a document can change. */
   listings = 0
-  /** Told of each location that is made. */
+  /** Called for each new location. */
   created: ((location: Location) => void) | undefined
-  /** Characters of the documents that are in memory and that the ground has as well, and what it takes to know them; of each, and of all. */
+  /** Characters of each loaded document that the base state has as well, with its overhead, and their total. */
   private readonly loaded = new Map<Location, number>()
   private resident = 0
-  /** Documents by the cell that they stand below: made when somebody lists one, and kept from then on. */
+  /** Documents by parent cell. Made for the first list, and maintained from then on. */
   private folders: Map<string, Set<Location>> | undefined
-  /** Places that nobody may read or write any more. */
+  /** Possibly unused locations. */
   private idle: Array<Location> = []
 
   constructor(base: BaseState) {
     this.base = base
   }
 
-  /** The location of a document, where somebody read or wrote it. */
+  /** The location of a document, if there is one. */
   known(key: string): Location | undefined {
     return this.roots.get(key)
   }
@@ -102,12 +101,12 @@ export class Locations {
     return location
   }
 
-  /** The location that a text names. Texts of whole documents of the space are their keys. */
+  /** The location of an address. The text of a whole document is its key. */
   named(text: string): Location {
     return this.roots.get(text) ?? this.at(Address.parse(text))
   }
 
-  /** The location that a cell stands for, which it remembers. */
+  /** The location of a cell, which the cell caches. */
   of(cell: Cell): Location {
     const location = this.at(cell.address)
     cell.home = this
@@ -126,7 +125,7 @@ export class Locations {
     return address.path.length === 0 && depth === "deep" ? root : this.part(root, address.path, depth)
   }
 
-  /** A part of a document that is read by itself. */
+  /** The location of a part of a document. */
   part(root: Location, path: Address.Path, depth: Depth): Location {
     if (path.length === 0 && depth === "deep") return root
     const extra = extraOf(root)
@@ -146,20 +145,20 @@ export class Locations {
     return part
   }
 
-  /** The list of names in which a document stands, where somebody reads it. */
+  /** The list of names that contains a document, if a node reads it. */
   listing(root: Location): Location | undefined {
     const above = this.roots.get(folderOf(root.key))
     return above?.extra?.parts?.find((part) => part.extra!.depth === "children")
   }
 
-  /** Notes a place that may be of no use any more: it is let go of when all is settled, unless somebody reads or writes it then. */
+  /** Queues a possibly unused location for the next sweep. */
   leave(location: Location): void {
     if ((location.flags & IDLE) !== 0 || (!this.base.holds && location.extra?.root === undefined)) return
     location.flags |= IDLE
     this.idle.push(location)
   }
 
-  /** Lets go of what nobody reads or writes any more. */
+  /** Drops queued locations without readers and writers. */
   private sweep(): void {
     const { idle } = this
     this.idle = []
@@ -183,7 +182,7 @@ export class Locations {
     root.extra = undefined
   }
 
-  /** Lets go of a part that nobody reads any more. */
+  /** Drops a part without readers. */
   drop(part: Location): void {
     const { depth, root } = part.extra!
     if (part.firstReader !== undefined || root === undefined) return
@@ -196,19 +195,19 @@ export class Locations {
     this.leave(root)
   }
 
-  /** What a document holds; rich ones are decoded afresh. */
+  /** The value of a document. A rich one is decoded anew. */
   whole(root: Location): Value.Value {
     if ((root.flags & LOADED) === 0) this.load(root)
     return (root.flags & RICH) === 0 ? root.value : Codec.read(root.extra!.document, [])
   }
 
-  /** The value of a document. A document without readers and writers is not kept. */
+  /** The value of a document. Makes no location. */
   shown(key: string): Value.Value {
     const root = this.roots.get(key)
     return root === undefined ? Codec.read(this.base.read(key), []) : this.whole(root)
   }
 
-  /** What tells a document from all others that stand in its place: each change puts another one there. */
+  /** The identity of a document's content. Each change replaces it. */
   held(root: Location): unknown {
     if ((root.flags & LOADED) === 0) this.load(root)
     return (root.flags & RICH) === 0 ? root.value : root.extra!.document
@@ -223,7 +222,7 @@ export class Locations {
     return Value.isContainer(root.value) ? extraOf(root).document = encoded : encoded
   }
 
-  /** The documents directly below a cell, as far as they were read or written. */
+  /** The documents directly below a cell that have locations. */
   below(key: string): Iterable<Location> {
     if (this.folders === undefined) {
       this.folders = new Map()
@@ -232,7 +231,7 @@ export class Locations {
     return this.folders.get(key) ?? none
   }
 
-  /** Content, afresh for each reader: it is no document, and nothing of it is kept in memory. It has no keys. */
+  /** Content, copied for each reader. It is no document: it has no keys, and memory keeps none of it. */
   content(hash: string, depth: Depth = "deep"): Uint8Array | undefined {
     const bytes = depth === "deep" ? this.base.content(hash) : undefined
     return bytes === undefined ? undefined : new Uint8Array(bytes)
@@ -255,7 +254,7 @@ export class Locations {
     return own === undefined ? names : [...own].sort()
   }
 
-  /** The same where no document is anywhere else. */
+  /** The same for a graph without base state. */
   private own(key: string): ReadonlyArray<string> {
     return [...this.below(key)].filter((root) => this.exists(root)).map(({ key }) => Address.name(Address.ofKey(key).id)).sort()
   }
@@ -270,7 +269,7 @@ export class Locations {
     this.count(root, document)
   }
 
-  /** A document is in memory that the ground has, or does not have either; or it is another one now. */
+  /** Counts the memory of a loaded or changed document. */
   private count(root: Location, document: Document | undefined): void {
     if (!this.base.holds) return
     const size = OVERHEAD + (document?.size ?? 0)
@@ -278,7 +277,7 @@ export class Locations {
     this.loaded.set(root, size)
   }
 
-  /** Takes in the value of a part, so that reads find it. */
+  /** Caches the value of a part for reads. */
   refresh(part: Location): void {
     const { depth, path, root } = part.extra!
     if (depth === "children") {
@@ -293,7 +292,7 @@ export class Locations {
     part.flags = isPlain ? part.flags | READY : part.flags & ~READY
   }
 
-  /** Notes what a document was, once until {@link settled}. */
+  /** Records the previous value of a document, once until {@link settled}. */
   touch(root: Location): void {
     if (root.touched === this.age) return
     root.touched = this.age
@@ -308,7 +307,7 @@ export class Locations {
     return root.touched === this.age
   }
 
-  /** All that changed is committed: what comes next is a change of its own. */
+  /** All changes are committed. Unloads documents beyond `limit` characters. */
   settled(limit = Number.POSITIVE_INFINITY): void {
     this.age++
     if (this.base.holds) for (let i = 0; i < this.changes; i++) this.count(this.changed[i]!, this.changed[i]!.extra?.document)
@@ -319,7 +318,7 @@ export class Locations {
     if (this.resident > limit) this.unload()
   }
 
-  /** Lets go of the documents that were loaded: the ground has them. */
+  /** Unloads all loaded documents; the base state has them. */
   private unload(): void {
     for (const root of this.loaded.keys()) {
       root.value = undefined
@@ -339,7 +338,7 @@ export class Locations {
 
 const none: ReadonlyArray<Location> = []
 
-/** The key of the cell that a document stands below. */
+/** The key of a document's parent cell. */
 const folderOf = (key: string): string => {
   const { id, scope } = Address.ofKey(key)
   return Address.make(Address.parent(id), { scope }).key
@@ -358,7 +357,7 @@ const samePath = (a: Address.Path, b: Address.Path): boolean => {
   return true
 }
 
-/** What a shallow read shows: the keys of an object, the indexes of an array, nothing of what holds no others. */
+/** The result of a shallow read: the keys of an object, the indexes of an array, `undefined` for any other value. */
 export const keysOf = (value: Value.Value): ReadonlyArray<string> | undefined =>
   Value.isContainer(value) && !Link.is(value) ? Object.freeze(Object.keys(value)) : undefined
 
@@ -368,17 +367,17 @@ export const partOf = (whole: Value.Value, path: Address.Path, depth: Depth): Va
   return depth === "shallow" ? keysOf(inside) : inside
 }
 
-/** Gives a document's location its value. */
+/** Stores a document in its location. */
 export const adopt = (root: Location, document: Document | undefined): void => {
   const isRich = document !== undefined && document.plain === undefined
   root.value = document?.plain
   const ready = isRich || (root.flags & COVERED) !== 0 || Link.is(root.value) ? 0 : READY
   root.flags = (root.flags & COVERED) | LOADED | (isRich ? RICH : 0) | ready
-  // What is no container is as quickly put into its stored form again.
+  // A primitive value is as quickly encoded again.
   if (root.extra !== undefined || isRich || Value.isContainer(root.value)) extraOf(root).document = document
 }
 
-/** Gives a document's location a value that was derived, in canonical form; primitive ones need no stored form until somebody asks. */
+/** Stores a derived value in canonical form. Primitive values are encoded on demand. */
 export const derive = (root: Location, value: unknown): void => {
   if (typeof value === "number" ? Number.isFinite(value) : typeof value === "boolean" || value === null || (typeof value === "string" && value.length < SHORT)) {
     root.value = (value === 0 ? 0 : value) as Value.Value
@@ -387,7 +386,7 @@ export const derive = (root: Location, value: unknown): void => {
   } else adopt(root, value === undefined ? undefined : Codec.encode(value))
 }
 
-/** A place as a text. */
+/** The address of a location as text. */
 export const textOf = (location: Location): string => {
   const { depth, path } = location.extra ?? {}
   const text = Address.into(Address.ofKey(location.key), path ?? []).text

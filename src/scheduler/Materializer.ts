@@ -1,5 +1,5 @@
 /**
- * Materializers: nodes that write cells which they choose themselves.
+ * Materializers: nodes that choose the cells which they write.
  *
  * @module
  */
@@ -8,19 +8,21 @@ import type { Common, Definition, Inputs } from "./Definition.ts"
 import { callable, common, envelope, InvalidNode, withInputs } from "./Definition.ts"
 import * as Piece from "./Piece.ts"
 
-/** What an author gives to define a materializer. */
+/** The definition of a materializer by its author. */
 export interface MaterializerDefinition extends Common {
   /** The envelope: patterns of the cells that it may write. */
   readonly writes: ReadonlyArray<string>
-  /** Running it again on the same reads has to make the same writes. */
+  /** Has to be idempotent: equal reads make equal writes. */
   readonly run: (tx: Transaction, inputs: Inputs) => void
 }
 
 /**
- * A materializer: it runs whenever something that it read changed, after all else is done, or before whatever reads inside its envelope itself.
+ * A materializer: it runs after all other nodes when a value that it read has changed, and before a direct
+ * read inside its envelope.
  *
- * A node that reads there through another one does not wait for it: where something else has it run in the same pass, it runs once more when
- * the materializer has written something new. A handler that reads there, through others or not, finds all of it up to date. (Seed 002, section 4.3.)
+ * A node that reads there through another node does not wait for it. If such a node runs earlier in the
+ * pass, it runs again once the materializer has written a different value. A handler finds all places
+ * inside the envelope up to date, whether it reads them directly or not. [S2 §4.3]
  *
  * @throws InvalidNode
  * @example An index beside the documents

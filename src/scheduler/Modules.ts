@@ -1,6 +1,6 @@
 /**
- * Node modules: what is registered with a runtime, for each of its spaces to take
- * in at its next capture.
+ * Node modules: the nodes registered with a runtime. Each space applies them at its next
+ * capture.
  *
  * @module
  */
@@ -8,13 +8,13 @@ import type { Code } from "../registry/Registry.ts"
 import type { Definition } from "./Definition.ts"
 import { InvalidNode } from "./Definition.ts"
 
-/** A node with the module it came from, where it came from one. */
+/** A node with its module, if it has one. */
 export interface NodeModule {
   readonly definition: Definition
   readonly code: Code | undefined
 }
 
-/** A name that was given a definition, or lost it. */
+/** A name that got a definition, or lost it. */
 export interface ModuleChange {
   readonly name: string
   readonly module: NodeModule | undefined
@@ -29,7 +29,7 @@ export interface ModuleChange {
 export class Modules {
   private readonly active = new Map<string, NodeModule>()
   private readonly outputs = new Map<string, string>()
-  /** All that ever came and went, in order: each space knows how far it has come. */
+  /** All registrations and withdrawals, in order. Each space knows its position in the list. */
   readonly changes: Array<ModuleChange> = []
 
   get(name: string): NodeModule | undefined {
@@ -41,7 +41,7 @@ export class Modules {
   }
 
   /**
-   * Takes a node in, from the next capture of each space on.
+   * Registers a node, from the next capture of each space on.
    *
    * @throws InvalidNode
    */
@@ -59,7 +59,7 @@ export class Modules {
     this.changes.push({ name, module })
   }
 
-  /** Takes a node out, from the next capture of each space on; answers whether it was there. */
+  /** Withdraws a node, from the next capture of each space on. Returns whether it was registered. */
   unregister({ name }: Definition): boolean {
     const module = this.active.get(name)
     if (module === undefined) return false
@@ -70,6 +70,6 @@ export class Modules {
   }
 }
 
-/** The cells that a module's node writes; one that is started has none before. */
+/** The cells that a module's node writes. A module with inputs has none before a start. */
 const outputsOf = ({ _tag, inputs, output, writes }: Definition): ReadonlyArray<string> =>
   _tag === "Computation" && inputs === undefined ? [output!, ...writes] : []

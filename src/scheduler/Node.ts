@@ -1,11 +1,10 @@
 /**
- * The records of the graph: nodes, the locations that they read and write, and
- * the edges between them.
+ * The records of the graph: nodes, locations and edges.
  *
- * All that the scheduler knows of a node stands in its record. A location is
- * made once for each place that is read or written, so that two reads of the
- * same place compare one pointer; the edges of a node, in the order of its reads,
- * are its read set and the log of its last run at once. (Seed 002, section 4.1.)
+ * All scheduler state of a node is in its record. There is one location for each place
+ * that is read or written, so comparing places compares pointers. The edges of a node,
+ * in the order of its reads, are both its read set and the log of its last run. [S2
+ * §4.1]
  *
  * @module
  */
@@ -19,7 +18,7 @@ import type { Standpoint } from "./Standpoint.ts"
 const { ROOT } = Flag
 
 /**
- * The gate of one node. Moments are in milliseconds since 1970; 0 holds nothing back.
+ * The time gate of one node. Times are in milliseconds since 1970; 0 means open.
  *
  * @category models
  * @since 0.1.0
@@ -30,100 +29,100 @@ export interface Gate {
   debouncedUntil: number
   throttledUntil: number
   backoffUntil: number
-  /** Passes in a row in which the node did not come to rest, and how often such a row began. */
+  /** Successive passes in which the node was restless, and the number of such episodes. */
   streak: number
   episodes: number
-  /** Attempts in a row that failed in a way that may pass. */
+  /** Successive attempts that ended in a transient failure. */
   attempts: number
-  /** Runs that were measured, and how long they took together. */
+  /** Number of measured runs, and their total time. */
   measured: number
   spent: number
 }
 
-/** Names of nodes that a run started, each with the beat of the run that says what it is, or `UNENDED`. */
+/** Names of started nodes, each with the beat of the run that defined it, or `UNENDED`. */
 export type Started = ReadonlyMap<string, number>
 
-/** In place of a beat: that run has not ended, or ended in another process. */
+/** In place of a beat: that run is in progress, or ended in another process. */
 export const UNENDED = -1
 
-/** Told while a run has the thread. */
+/** Called when runs take and leave the thread. */
 export interface Watcher {
-  /** A run begins; answers what `leave` is to be given for the run that it interrupts. */
+  /** A run begins. Returns the argument of `leave` that identifies the interrupted run. */
   readonly enter: (run: NodeRun) => string
   readonly leave: (run: NodeRun, outer: string) => void
 }
 
 /**
- * What the runs of one node keep from one to the next.
+ * The state of one node between its runs.
  *
  * @category models
  * @since 0.1.0
  */
 export interface NodeRun {
   readonly node: Node
-  /** What its definition runs, at hand. */
+  /** The function of its definition. */
   body: Definition["run"]
-  /** The change before which the newest completed run began: newer ones are reasons to run again. */
+  /** The clock at the begin of the newest completed run. Later changes are causes of the next one. */
   since: number
-  /** The pass in which it ran last, how often in it, and how often in all. */
+  /** The pass of its last run, the number of runs in that pass, and the total. */
   pass: number
   passRuns: number
   readonly runs: number
-  /** What an effect saw last, and whether that is still to be told. */
+  /** The last value of an effect, and whether its delivery is pending. */
   readonly seen: Value
   isSeen: boolean
-  /** Who is told of it, at hand; and how that was done last, in which beat: one object serves all that is told in one. */
+  /** The effect's `deliver`, and the argument of its last call with the beat. One object serves all deliveries of a beat. */
   deliver: Definition["deliver"]
   delivery: Delivery | undefined
   deliveredIn: number
-  /** Why the newest run failed, where it did; and what changed before it, where that is asked for. */
+  /** The error of the newest run, and its causes if runs are explained. */
   readonly error: unknown
   causes: ReadonlyArray<string>
-  /** The documents of which the newest run made something else, by key; kept where runs are told. */
+  /** Keys of the documents that the newest run changed, if runs are observed. */
   readonly changed: ReadonlyArray<string>
   /** The nodes that the newest run started. */
   children: Started | undefined
-  /** Where it started nodes and looked at what no change tells of: from where it did. */
+  /** The standpoint of a run that started nodes and looked at untracked values. */
   standpoint: Standpoint | undefined
-  /** Whose standpoint the run under way takes, where it only brings back what that one started. */
+  /** The standpoint that the current run adopts, if it only restores the children of an earlier run. */
   recalled: Standpoint | undefined
-  /** The nodes of the run before, while the newest one is under way. */
+  /** The children of the previous run, while a run is in progress. */
   readonly abandoned: Started | undefined
-  /** Whether the newest run is torn: what it read first was not there any more when it ended, so it left nothing. */
+  /** Whether the newest run is torn: an early read had changed by its end, so the run was discarded. */
   isTorn: boolean
-  /** Runs the node once. Answers false where it has to begin again, because what it reads stands too deep or the run is torn. */
+  /** Runs the node once. Returns false if it has to start over, because its sources are too deep or the run is torn. */
   readonly perform: () => boolean
-  /** Whether the run that is under way has read along an edge: only then does a change there concern it. */
+  /** Whether the current run has read along an edge. Only then does a change there affect it. */
   readonly hasRead: (edge: Edge) => boolean
-  /** The run that is under way comes to nothing: its node went, or what it read is to be made by somebody else. */
+  /** Discards the current run: its node was removed, or another node will write a value that it read. */
   readonly leave: () => void
-  /** Stands as it did before runs that are taken back. */
+  /** Restores the state before aborted runs. */
   readonly restore: (before: Pick<NodeRun, "children" | "error" | "since" | "standpoint">) => void
 }
 
 /**
- * One unit of scheduling.
+ * A unit of scheduling.
  *
  * @category models
  * @since 0.1.0
  */
 export class Node {
-  // What every run touches stands together, and first: it takes fewer of the processor's cache lines.
+  // The fields that every run touches come first, so that they share cache lines.
   flags: number
-  /** What its runs keep; made for the first one. */
+  /** The state of its runs; made for the first one. */
   run: NodeRun | undefined = undefined
   /** Its read set, in the order of its reads. */
   reads: Edge | undefined = undefined
   /** The document that a computation derives. */
   output: Location | undefined = undefined
-  /** How many edges lead from its outputs to live readers. */
+  /** Number of edges from its outputs to live readers. */
   liveRefs = 0
-  /** One above the highest writer that it reads, edges that close a cycle aside. */
+  /** One above its highest writer, ignoring edges that close a cycle. */
   level = 0
-  /** When its name was registered first: smaller runs earlier. */
+  /** The order of the first registration of its name. Lower ordinals run earlier. */
   readonly ordinal: number
   nextQueued: Node | undefined = undefined
-  /** The change up to which it and all above it were found up to date. */
+  /** The clock at which it and its upstream closure were up to date. */
   checked = -1
   definition: Definition
   parent: Node | undefined = undefined
@@ -135,7 +134,7 @@ export class Node {
     this.flags = flags
   }
 
-  /** Goes on under another definition. */
+  /** Adopts another definition. */
   define(definition: Definition): void {
     this.definition = definition
     if (this.run === undefined) return
@@ -143,17 +142,17 @@ export class Node {
     this.run.deliver = definition.deliver
   }
 
-  /** Whether demand reaches it. */
+  /** Whether there is demand for it. */
   get isLive(): boolean {
     return this.liveRefs > 0 || (this.flags & ROOT) !== 0
   }
 }
 
-/** What of a document is read. */
+/** The extent of a read: a whole value, its keys, or the names below a cell. */
 export type Depth = "deep" | "shallow" | "children"
 
 /**
- * One place: a document, or a part of one that is read by itself.
+ * One place: a document, or a part of one.
  *
  * @category models
  * @since 0.1.0
@@ -161,15 +160,15 @@ export type Depth = "deep" | "shallow" | "children"
 export class Location {
   value: Value = undefined
   flags = 0
-  /** The run that read it last, by number: a second read in a run costs no edge. */
+  /** The number of the last run that read it. A second read within a run adds no edge. */
   mark = 0
   firstReader: Edge | undefined = undefined
-  /** When it was changed last, as the locations count. */
+  /** The age of its last change, as `Locations` counts. */
   touched = -1
   extra: Extra | undefined = undefined
   readonly key: string
   lastReader: Edge | undefined = undefined
-  /** The one node whose output this document is. */
+  /** The single node whose output this document is. */
   writer: Node | undefined = undefined
 
   constructor(key: string) {
@@ -177,31 +176,31 @@ export class Location {
   }
 }
 
-/** What few locations need. */
+/** Fields that few locations need. */
 export class Extra {
-  /** The document as it is stored, where it was given or made. */
+  /** The document in its stored form, if it exists. */
   document: Document | undefined = undefined
-  /** Parts of this document that are read by themselves. */
+  /** The locations of parts of this document. */
   parts: Array<Location> | undefined = undefined
-  /** Of a part: the document that it belongs to, and where. */
+  /** Of a part: its document, and its path. */
   root: Location | undefined = undefined
   path: Path | undefined = undefined
   depth: Depth = "deep"
-  /** Materializers that may write here, while `coveredAt` is the graph's count of them. */
+  /** Materializers that may write here. Valid while `coveredAt` is the age of the index. */
   covering: ReadonlyArray<Node> | undefined = undefined
   coveredAt = -1
-  /** Of a list of names: the writers of documents in it, while `belowAt` is the graph's count of writers. */
+  /** Of a list of names: the writers of its documents. Valid while `belowAt` is the graph's count of writers. */
   below: ReadonlyArray<Node> = []
   belowAt = -1
 }
 
 export const extraOf = (location: Location): Extra => location.extra ??= new Extra()
 
-/** The document that a location is, or is a part of. */
+/** The document of a location. */
 export const rootOf = (location: Location): Location => location.extra?.root ?? location
 
 /**
- * One place that a node reads.
+ * A read of one place by one node.
  *
  * @category models
  * @since 0.1.0
@@ -211,7 +210,7 @@ export class Edge {
   readonly location: Location
   nextRead: Edge | undefined
   nextReader: Edge | undefined = undefined
-  /** The change that was the newest reason to run again, by number. */
+  /** The clock of its newest change that caused a run. */
   cause = -1
   previousReader: Edge | undefined = undefined
   /** Whether it closes a cycle, and so does not raise its reader above the writer. */

@@ -1,6 +1,6 @@
 /**
- * What the transaction of a node lets it do beside reading: it writes within its
- * surface, and launches nothing.
+ * Node transactions: the operations beside reads. A node writes within its surface, and
+ * launches no work.
  *
  * @module
  */
@@ -10,15 +10,15 @@ import type { Draft } from "../stage/Draft.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import type { Startable, Transaction } from "../stage/Transaction.ts"
 
-/** The transaction of a run that is over, or of one that waits. */
+/** The transaction of a run that is over or suspended was used. */
 export const over = (): TransactionRefused => new TransactionRefused({ reason: "the run is over" })
 
-/** Why a run fails that froze its transaction, whatever else it did. */
+/** The run froze its transaction, which has to stay mutable. */
 export const frozen = (): TransactionRefused =>
   new TransactionRefused({ reason: "the run froze its transaction, which has to keep what the run reads; freeze what the run returns instead" })
 
 /**
- * The verbs of a node's transaction that are the same in every run.
+ * The operations of a node's transaction that are the same in every run.
  *
  * @category models
  * @since 0.1.0
@@ -31,9 +31,9 @@ export abstract class NodeTransaction implements Transaction {
   abstract keys(place: string | Cell): ReadonlyArray<string> | undefined
   abstract list(id: string): ReadonlyArray<string>
   abstract start(definition: Startable | string, inputs?: { readonly [name: string]: unknown }): string
-  /** The draft that holds what the run writes. */
+  /** The draft of the run's writes. */
   protected abstract writing(): Draft
-  /** Notes a refusal, so that no catch swallows it. */
+  /** Records a refusal, so that no `catch` hides it. */
   protected abstract refuse(error: unknown): unknown
 
   set(place: string | Cell, value: unknown): void {
@@ -104,7 +104,7 @@ export abstract class NodeTransaction implements Transaction {
     throw this.forbidden("sends no requests")
   }
 
-  /** What may not happen as often as a node may run. */
+  /** Refuses an operation that must not repeat with each run. */
   private forbidden(what: string): unknown {
     return this.refuse(new TransactionRefused({ reason: `a node ${what}, because it may run any number of times; have a handler do it` }))
   }

@@ -1,10 +1,9 @@
 /**
- * Observations: what outlives the process of a node.
+ * Observations: the persistent state of nodes.
  *
- * An observation holds what a node read in its newest run, whether that still
- * holds, and its gate. A node that is registered with one runs no sooner than one
- * that stayed alive would have; one whose definition is another, or that has none, begins
- * anew. (Seed 002, section 9; semantics, section 7.13.)
+ * An observation holds the reads of a node's newest run, their status and the gate. A
+ * node registered with its observation runs no sooner than one that stayed alive. A node
+ * with another definition, or without an observation, starts without state. [S2 §9]
  *
  * @module
  */
@@ -25,22 +24,22 @@ import type { Queue } from "./Queue.ts"
 
 const { INVALID, KEPT, NEVER_RAN, UNSETTLED } = Flag
 
-/** One place that was read. */
+/** A read of one place. */
 export type ObservedRead = readonly [address: string, depth: Depth]
 
-/** How a run failed. */
+/** The failure of a run. */
 export interface Failed {
   readonly tag: string
   readonly code: string
   readonly message: string
 }
 
-/** Characters that are kept at most of what a run looked at without hearing of it again, and of what a failed run says. */
+/** Most characters of a stored standpoint, and of a stored error message. */
 export const STANDPOINT = 4096
 const MESSAGE = 2000
 
 /**
- * What is kept of one node.
+ * The stored state of one node.
  *
  * @category models
  * @since 0.1.0
@@ -48,47 +47,47 @@ const MESSAGE = 2000
 export interface Observation {
   readonly v: 2
   readonly name: string
-  /** What the node is: kind, output, writes, the digest of its module and a piece's inputs. Another one begins anew. */
+  /** The node's version: kind, output, writes, the digest of its module and a piece's inputs. A different one starts without state. */
   readonly fingerprint: string
   readonly status: "clean" | "invalid"
-  /** How its newest run failed, where it did. */
+  /** The failure of its newest run, if it failed. */
   readonly failed?: Failed
-  /** Of a node that started others: from where it saw what no change tells of; `null` where that is too much to be kept. */
+  /** The standpoint of a node that started others; `null` if it is too large. */
   readonly standpoint?: Standpoint | null
-  /** The group whose changes it does not hear of. */
+  /** The group whose changes it ignores. */
   readonly group?: string
-  /** The nodes that its newest run started: one that started some always runs when it comes back, so that those do, too. */
+  /** The nodes that its newest run started. A node with children always runs when it resumes, to start them again. */
   readonly children: ReadonlyArray<string>
   readonly reads: ReadonlyArray<ObservedRead>
-  /** The reads that made it invalid, by their places in the list. */
+  /** The reads that made it invalid, as indexes into the list. */
   readonly causes: ReadonlyArray<number>
   readonly throttledUntil: number
   readonly debouncedUntil: number
   readonly backoffUntil: number
   readonly streak: number
   readonly attempts: number
-  /** Runs that were measured, and how long they took together, in milliseconds. */
+  /** Number of measured runs, and their total time in milliseconds. */
   readonly measured: number
   readonly spent: number
 }
 
-/** What tells one version of a node from another; `hash` is the digest of its module. */
+/** The version of a node. `hash` is the digest of its module. */
 export const fingerprint = ({ _tag, given = "", output, writes }: Definition, hash: string | undefined): string =>
   [_tag, output ?? "", ...writes, hash ?? "", given].join(" ")
 
-/** Whether nothing is to be kept of a node but what it read, so that its runs change that only where they read something else. */
+/** Whether only the reads of a node need storing, so that later runs change its observation only with them. */
 const isPlain = ({ flags, gate, run }: Node): boolean =>
   (flags & UNSETTLED) === 0 && gate === undefined && run !== undefined && run.children === undefined && run.error === undefined
 
-/** Whether what is kept of a node holds still. */
+/** Whether the stored observation of a node is current. */
 export const isKept = (node: Node): boolean => (node.flags & KEPT) !== 0 && isPlain(node)
 
-/** What is to be kept of a node is, from now on; or it is not after all. */
+/** Marks the observation of a node as stored, or as not stored. */
 export const keep = (node: Node, isDone: boolean): void => {
   node.flags = isDone && isPlain(node) ? node.flags | KEPT : node.flags & ~KEPT
 }
 
-/** What is to be kept of a node; `undefined` for one that has no completed run. */
+/** The observation of a node; `undefined` without a completed run. */
 export const observe = (node: Node, hash: string | undefined): Observation | undefined => {
   const { definition: { changeGroup }, flags, gate, run } = node
   if (run === undefined || (flags & NEVER_RAN) !== 0) return undefined
@@ -99,7 +98,7 @@ export const observe = (node: Node, hash: string | undefined): Observation | und
     v: 2,
     name: node.definition.name,
     fingerprint: fingerprint(node.definition, hash),
-    // Other rules may let it know what these did not.
+    // Other rules may permit a read that these refused.
     status: (flags & INVALID) === 0 && !(run.error instanceof LabelBelow) ? "clean" : "invalid",
     ...(run.error !== undefined && { failed: failedBy(run.error) }),
     ...(run.standpoint !== undefined && { standpoint: Standpoints.isLarge(run.standpoint, STANDPOINT) ? null : run.standpoint }),
@@ -120,10 +119,10 @@ export const observe = (node: Node, hash: string | undefined): Observation | und
 const failedBy = (error: unknown): Failed =>
   ({ tag: tagOf(error), code: codeOf(error), message: (error instanceof Error ? error.message : String(error)).slice(0, MESSAGE) })
 
-/** The error of a run of an earlier process, as far as it is kept. */
+/** The restored error of a run of an earlier process. */
 const errorOf = ({ code, message, tag }: Failed): Error => Object.assign(new Error(message), { _tag: tag, code })
 
-/** What would be kept of a node that read one place and found it well. */
+/** The observation of a node that has read one place. */
 export const seen = (definition: Definition, address: Address.Address): Observation => ({
   v: 2,
   name: definition.name,
@@ -142,8 +141,8 @@ export const seen = (definition: Definition, address: Address.Address): Observat
 })
 
 /**
- * Gives a node that was just registered what was observed of it; answers whether it fits. Nothing is read and nothing runs. One whose
- * runs start others is given its gate, and is to run.
+ * Gives a new node its observation, without reading or running. Returns whether it fits. A node with
+ * children gets its gate, and is to run.
  */
 export const resume = (node: Node, kept: Observation, deps: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment; readonly hash: string | undefined }): boolean => {
   const { gates, graph, hash, queue } = deps
@@ -173,7 +172,7 @@ export const resume = (node: Node, kept: Observation, deps: { readonly graph: Gr
   return true
 }
 
-/** The places at which a node looked. */
+/** The places that a node read or peeked at. */
 const looks = ({ reads, standpoint }: Observation): ReadonlyArray<ObservedRead> => [...reads, ...standpoint?.peeks.map(([place]) => [place, "deep"] as const) ?? []]
 
 const placeOf = (text: string, depth: Depth): Address.Address => depth === "children" ? Address.ofKey(text) : Address.parse(text)

@@ -1,10 +1,9 @@
 /**
  * Pieces: running instances of a node module.
  *
- * A module that declares inputs does nothing by itself. Each start gives it
- * values for them, which take the places of `:name` in its addresses, and makes
- * one node of it. A piece is known by its module and its result cell, so the same
- * start twice is one piece. (Seed 002, sections 4.4 and 7.6; architecture, section 2.)
+ * A module with inputs does not run by itself. Each start supplies values, which replace
+ * `:name` in its addresses, and makes one node. A piece is identified by its module and
+ * its result cell, so two equal starts are one piece. [S2 §7.6]
  *
  * @module
  */
@@ -14,7 +13,7 @@ import { isContainer, type Value } from "../cell/Value.ts"
 import type { Common, Definition, Inputs } from "./Definition.ts"
 import { InvalidNode } from "./Definition.ts"
 
-/** What parts a module's name from the digest in a piece's. */
+/** Separates a module's name from the digest in a piece's name. */
 const MARK = "~"
 
 /** Digits of the digest. */
@@ -25,7 +24,7 @@ const MAX_INPUTS = 64
 
 const inputPattern = /^[A-Za-z_]\w{0,63}$/
 
-/** Addresses that a definition may declare with places for inputs. */
+/** Addresses of a definition that may contain inputs. */
 interface Places extends Common {
   readonly output?: string | undefined
   readonly writes?: ReadonlyArray<string> | undefined
@@ -34,7 +33,7 @@ interface Places extends Common {
 const nothing: Inputs = Object.freeze({})
 
 /**
- * The definition of a node; or, where inputs are declared, of a module whose pieces are made by `build` when they are started.
+ * The definition of a node; or, with inputs, of a module whose pieces `build` makes when they are started.
  *
  * @throws InvalidNode
  * @category constructors
@@ -47,13 +46,13 @@ export const templated = <D extends Places>(definition: D, build: (definition: D
     throw new InvalidNode({ name: String(name), reason: `its inputs are not at most ${MAX_INPUTS} names of letters, digits and _; give them such names` })
   }
   const piece = (inputs: Inputs) => build(filled(definition, inputs), inputs)
-  // What a piece would be refused for is told when the module is made.
+  // A sample piece validates the definition when the module is made.
   const sample = piece(Object.fromEntries(names.map((input, i) => [input, `x${i}`])))
   return { ...sample, output, writes: writes ?? [], inputs: [...names], piece }
 }
 
 /**
- * The node that a start makes of a module, by the name under which it is known.
+ * The node of a start, by its piece's name.
  *
  * @throws InvalidNode, InvalidValue
  * @category constructors
@@ -76,16 +75,16 @@ export const make = (module: Definition, given: unknown, hash: (bytes: Uint8Arra
   return { ...made, name: `${name}${MARK}${digest.slice(0, DIGITS)}`, given: document.text }
 }
 
-/** The module that a node's name belongs to: a piece's, or the name itself. */
+/** The module of a node's name: that of a piece, or the name itself. */
 export const moduleOf = (name: string): string => {
   const mark = name.indexOf(MARK)
   return mark < 0 ? name : name.slice(0, mark)
 }
 
-/** Whether a name is a piece's: no module's holds the mark. */
+/** Whether a name is a piece's. No module's name contains the mark. */
 export const isPiece = (name: string): boolean => name.includes(MARK)
 
-/** A definition with values in the places of its inputs. */
+/** A definition with values for its inputs. */
 const filled = <D extends Places>(definition: D, inputs: Inputs): D => {
   const fill = (text: string) => filledText(text, inputs, definition.name)
   const { inputs: _, output, reads, writes, ...rest } = definition
@@ -97,7 +96,7 @@ const filled = <D extends Places>(definition: D, inputs: Inputs): D => {
   return { ...rest, ...places } as unknown as D
 }
 
-/** An address with values in the places of inputs, up to the place inside a cell. */
+/** An address with values for its inputs, up to the place inside a cell. */
 const filledText = (text: string, inputs: Inputs, name: string): string => {
   const hash = text.indexOf("#")
   const cell = hash < 0 ? text : text.slice(0, hash)

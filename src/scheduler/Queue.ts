@@ -1,10 +1,9 @@
 /**
- * The queue of a pass: nodes that may run, by level and then by ordinal.
+ * The queue of a pass: invalid nodes by level, then by ordinal.
  *
- * A level is a list through the nodes themselves. Whoever writes stands on a
- * lower level than whoever reads it, so taking the lowest first runs writers
- * before their readers; a clean reader is in no list at all, and enters its level when a
- * value that it read changes. (Architecture, section 6, "Order".)
+ * A level is a list linked through its nodes. Each writer has a lower level than its
+ * readers, so the lowest level first runs writers before readers. A clean reader is in
+ * no list. It is queued when a value that it read changes.
  *
  * @module
  */
@@ -17,27 +16,27 @@ const { MATERIALIZER, QUEUED } = Flag
 class Level {
   first: Node | undefined = undefined
   last: Node | undefined = undefined
-  /** Whether the list is not in the order of ordinals. */
+  /** Whether the list is out of order. */
   mixed = false
 }
 
 /**
- * Nodes by level; materializers stand behind all levels.
+ * Nodes by level; materializers follow all levels.
  *
  * @category models
  * @since 0.1.0
  */
 export class Queue {
   private readonly levels: Array<Level> = []
-  /** The only node, where there is one: most changes make their way along one path. */
+  /** The only node of the queue, if there is just one: most changes follow a single path. */
   private alone: Node | undefined = undefined
-  /** No level below this one has a node. */
+  /** All levels below this one are empty. */
   private lowest = 0
-  /** How many nodes the levels hold. */
+  /** Number of nodes in the levels. */
   private count = 0
   private readonly idle: Array<Node> = []
 
-  /** Puts a node into its level. */
+  /** Adds a node to its level. */
   push(node: Node): void {
     const { flags } = node
     if ((flags & QUEUED) !== 0) return
@@ -47,7 +46,7 @@ export class Queue {
     else this.enter(node)
   }
 
-  /** Takes the first node out; materializers only when nothing else is left. */
+  /** Removes the first node; materializers only when all levels are empty. */
   pop(): Node | undefined {
     const { alone } = this
     if (alone !== undefined) {
@@ -72,13 +71,13 @@ export class Queue {
         node.flags &= ~QUEUED
         return node
       }
-      // It was lifted while it stood here.
+      // It was raised while it was queued.
       this.insert(node)
     }
     return this.idle.length === 0 ? undefined : this.popIdle()
   }
 
-  /** Whether no node is left at a level or below it. */
+  /** Whether a level and all below it are empty. */
   isPast(level: number): boolean {
     return this.alone === undefined ? this.count === 0 || this.lowest > level : this.alone.level > level
   }
@@ -110,7 +109,7 @@ export class Queue {
     if (this.count++ === 0 || at < this.lowest) this.lowest = at
   }
 
-  /** Puts a level in order, and answers its first node. */
+  /** Sorts a level, and returns its first node. */
   private sorted(level: Level): Node {
     level.mixed = false
     const first = inOrder(level.first!)
@@ -130,10 +129,10 @@ export class Queue {
   }
 }
 
-/** Lists of 1, 2, 4 and more runs, each in order, while {@link inOrder} is at work. */
+/** Sorted lists of 1, 2, 4 and more runs, during {@link inOrder}. */
 const bins: Array<Node | undefined> = []
 
-/** A list by ordinal. It consists of few runs mostly, which are merged two by two, without any memory. */
+/** Sorts a list by ordinal. It merges sorted runs pairwise, and allocates no memory. */
 const inOrder = (list: Node): Node => {
   let rest: Node | undefined = list
   let size = 0
@@ -160,7 +159,7 @@ const inOrder = (list: Node): Node => {
   return whole!
 }
 
-/** Two lists by ordinal as one. */
+/** Merges two sorted lists. */
 const merged = (left: Node, right: Node): Node => {
   let a: Node | undefined = left
   let b: Node | undefined = right

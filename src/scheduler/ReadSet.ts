@@ -1,10 +1,9 @@
 /**
- * The read set of a node, and what the node reads through it.
+ * The read set of a node, and its reads.
  *
- * The read set that is registered is walked along while the node runs: a read
- * that follows the last run's costs one comparison, and an unchanged read set
- * costs nothing to keep. What differs is linked where it is read, and what was not read
- * again is let go of when the run is over. (Seed 002, sections 7.3 and P6.)
+ * A run follows the registered read set. A read that repeats the last run's order costs
+ * one comparison, and an unchanged read set costs no update. A new read is linked at
+ * once, and unrepeated ones are unlinked at the end of the run. [S2 §7.3, §2 P6]
  *
  * @module
  */
@@ -28,45 +27,45 @@ import { type Depth, type Edge, type Location, type Node, rootOf } from "./Node.
 
 const { COVERED, INVALID, READY, RUNNING, UNSETTLED } = Flag
 
-/** Most runs that stand one in another; beyond, the outer ones are begun again when the inner ones are done. */
+/** Most nested runs. Beyond that, outer runs start over after the inner ones. */
 export const MAX_NESTING = 200
 
-/** The run that is under way. There is one at a time in the process, whichever graph it belongs to: those it stands in wait. */
+/** The run in progress. The process has one at a time, over all graphs; outer runs are suspended. */
 const current: {
   simple: ReadSet | undefined
-  /** The same instead, once it wrote beside its output: from then on no read is a simple one. */
+  /** The run in `writing` instead of `simple` after a write beside its output: its reads need the draft. */
   writing: ReadSet | undefined
-  /** The edge that the run is expected to read next: those before it in its read set were read. */
+  /** The expected next edge. All edges before it were read. */
   cursor: Edge | undefined
-  /** Some edge that it read, from which the last one is looked for. */
+  /** An edge that was read, as a start for finding the last one. */
   behind: Edge | undefined
-  /** The run's own number. */
+  /** The number of the run. */
   number: number
   depth: number
 } = { simple: undefined, writing: undefined, cursor: undefined, behind: undefined, number: 0, depth: 0 }
 
 let numbers = 0
 
-/** A run that broke what is around it is under way no more, so that other graphs go on. */
+/** Ends a run that threw through the scheduler, so that other graphs can continue. */
 export const breakOff = (run: unknown): void => {
   if (current.simple === run || current.writing === run) current.simple = current.writing = undefined
 }
 
-/** Thrown through a run that has to begin again, when what it reads stands too deep. */
+/** Thrown through a run that has to start over, because its sources are too deep. */
 const AGAIN = Symbol("again")
 
 /**
- * What a node reads, from one run to the next, and the run that walks along it.
+ * The reads of a node over its runs, and the run in progress.
  *
  * @category models
  * @since 0.1.0
  */
 export abstract class ReadSet extends NodeTransaction {
-  // What every run touches stands together, and first: it takes fewer of the processor's cache lines.
+  // The fields that every run touches come first, so that they share cache lines.
   readonly node: Node
   body: Definition["run"]
   protected readonly environment: Environment
-  /** Whether the newest run failed, was refused something, wrote beside its output or started nodes, or the one before it started some. */
+  /** Whether the newest run failed, was refused, wrote beside its output or started nodes, or the previous one started some. */
   protected isSpecial = false
   since = -1
   pass = -1
@@ -77,27 +76,27 @@ export abstract class ReadSet extends NodeTransaction {
   deliver: Definition["deliver"]
   delivery: Delivery | undefined = undefined
   deliveredIn = -1
-  /** What the run wrote beside its output. */
+  /** The writes of the run beside its output. */
   protected draft: Draft | undefined = undefined
-  /** While it waits for a run within: the edge that it is expected to read next. */
+  /** The expected next edge, while the run is suspended. */
   waiting: Edge | undefined = undefined
   protected refusal: unknown = undefined
-  /** Whether what is read now is not to be a reason to run again. */
+  /** Whether the current read is untracked. */
   private isPeeking = false
 
-  /** Forgets what was special about the last run. */
+  /** Clears the special state of the last run. */
   protected abstract begin(): void
   protected abstract fail(thrown: unknown): void
-  /** As if it had not run. Answers false. */
+  /** Discards the run. Returns false. */
   protected abstract rewind(flags: number, value: Value.Value): boolean
-  /** As if it had not run, because what it read first is not what is there when it ends. Answers false. */
+  /** Discards the run, because an early read has changed. Returns false. */
   protected abstract tear(flags: number, value: Value.Value): boolean
-  /** Notes a place at which the run peeked; and whether one of them holds something else now. */
+  /** Records a peeked place; and whether the value of one has changed. */
   protected abstract peeked(root: Location): void
   protected abstract get hasShifted(): boolean
-  /** What the run made is published, when its read set is in place. Answers true. */
+  /** Publishes the result, after the read set is updated. Returns true. */
   protected abstract conclude(value: Value.Value, clock: number): boolean
-  /** The run froze its transaction, and fails. Another object takes the place of this one. */
+  /** Fails the run because it froze its transaction. A new object replaces this one. */
   protected abstract thaw(flags: number, clock: number): boolean
 
   constructor(node: Node, environment: Environment) {
@@ -120,7 +119,8 @@ export abstract class ReadSet extends NodeTransaction {
     if (current.simple === this) {
       const location = typeof place === "string" ? this.locations.named(place) : place.found as Location | undefined
       const edge = current.cursor
-      // Edges lead to places of this graph, and no other run has this number: wherever the cell was looked up, it is this place.
+      // Edges lead to places of this graph, and run numbers are unique. The place is right wherever the cell was looked
+      // up.
       if (edge !== undefined && edge.location === location) {
         if ((location.flags & READY) !== 0) {
           current.cursor = edge.nextRead
@@ -152,9 +152,11 @@ export abstract class ReadSet extends NodeTransaction {
   }
 
   /**
-   * Runs the node once. Answers false where it has to begin again, because what it reads stands too deep or the run is torn.
+   * Runs the node once. Returns false if it has to start over, because its sources are too deep or the run
+   * is torn.
    *
-   * It is one function, however long: hosts that are to put its parts together have done so with what is rare by then.
+   * It is one function, however long: engines that inline its parts have spent their budget on the rare ones
+   * by then.
    */
   perform(): boolean {
     const { environment: { graph: { clock } }, node } = this
@@ -170,7 +172,7 @@ export abstract class ReadSet extends NodeTransaction {
     try {
       const { body } = this
       value = body(this) as Value.Value
-      // The write fails where the run froze its transaction.
+      // The write throws if the run froze its transaction.
       this.isPeeking = false
     } catch (error) {
       if (Object.isFrozen(this)) return this.thaw(flags, clock)
@@ -186,7 +188,7 @@ export abstract class ReadSet extends NodeTransaction {
     return isTorn ? this.tear(flags, value) : this.conclude(value, clock)
   }
 
-  /** Runs the node while another run waits. */
+  /** Runs the node while another run is suspended. */
   private within(outer: ReadSet): boolean {
     const { behind, cursor, number, simple, writing } = current
     outer.waiting = cursor
@@ -205,7 +207,7 @@ export abstract class ReadSet extends NodeTransaction {
     }
   }
 
-  /** What was refused is the run's error, caught or not; answers whether the run has to begin again. */
+  /** Makes a refusal the run's error, even if it was caught. Returns whether the run has to start over. */
   protected refused(): boolean {
     const refusal = this.refusal ?? this.draft?.refusal
     this.refusal = undefined
@@ -214,13 +216,13 @@ export abstract class ReadSet extends NodeTransaction {
     return false
   }
 
-  /** Whatever the run goes on to do is refused, and it begins again. */
+  /** Discards the run: its further operations are refused, and it starts over. */
   leave(): void {
     this.isSpecial = true
     this.refusal = AGAIN
   }
 
-  /** From now on reads look first at what the run wrote. */
+  /** From now on reads consult the run's writes first. */
   protected drafted(draft: Draft): void {
     this.draft = draft
     this.isSpecial = true
@@ -228,7 +230,7 @@ export abstract class ReadSet extends NodeTransaction {
     current.writing = this
   }
 
-  /** Whether the run that is under way has read along an edge: only then does a change there concern it. */
+  /** Whether the current run has read along an edge. Only then does a change there affect it. */
   hasRead(edge: Edge): boolean {
     const next = this.isCurrent ? current.cursor : this.waiting
     for (let read = this.node.reads; read !== undefined && read !== next; read = read.nextRead) {
@@ -237,7 +239,7 @@ export abstract class ReadSet extends NodeTransaction {
     return false
   }
 
-  /** Lets go of what the last run read and this one did not: one edge after the other, since demand is counted anew between them. */
+  /** Unlinks unrepeated reads, one by one, since each changes the demand. */
   protected forget(): void {
     for (let edge = current.cursor, last = this.lastRead(); edge !== undefined; edge = edge.nextRead) {
       if (last === undefined) this.node.reads = edge.nextRead
@@ -246,7 +248,7 @@ export abstract class ReadSet extends NodeTransaction {
     }
   }
 
-  /** The edge that the run read last. */
+  /** The edge of the last read. */
   private lastRead(): Edge | undefined {
     let last = current.behind
     for (let next = last === undefined ? this.node.reads : last.nextRead; next !== current.cursor; next = next!.nextRead) last = next
@@ -257,15 +259,16 @@ export abstract class ReadSet extends NodeTransaction {
     return current.simple === this || current.writing === this
   }
 
-  /** The transaction is the node's for as long as its run. */
+  /** Throws unless the run is in progress. */
   protected alive(): void {
     if (!this.isCurrent) throw over()
   }
 
   /**
-   * A read that is not the next of the last run, or not of a value that can be handed out as it stands. It goes on where links lead.
+   * A read out of order, or of a value that cannot be returned as it is. It follows links.
    *
-   * It is one function, however long: hosts would put its parts into `get`, and `get`, too large by then, into no node's run.
+   * It is one function, however long: engines would inline its parts into `get`, and then `get` would be too
+   * large for inlining.
    */
   private read(place: string | Cell, depth: Depth): Value.Value {
     this.alive()
@@ -280,7 +283,7 @@ export abstract class ReadSet extends NodeTransaction {
       const path = location.extra?.path
       const isOwn = depth !== "children" && draft?.own?.has(root.key) === true
       if (!isOwn) {
-        // Neither views nor content have scopes.
+        // Views and content have no scopes.
         const id = Address.idOf(root.key)
         if (hops === 0 && isView(id)) throw this.refuse(new TransactionRefused({ reason: `${id} is a view for the outside that runs cannot read` }))
         const hash = depth === "children" ? undefined : hashOf(id)
@@ -293,7 +296,7 @@ export abstract class ReadSet extends NodeTransaction {
         if (depth === "children") return this.names(location)
         if ((location.flags & READY) !== 0) return location.value
       }
-      // What the run itself wrote depends on nothing.
+      // The run's own writes are no dependencies.
       const whole = isOwn ? Codec.read(draft!.own!.get(root.key), []) : locations.whole(root)
       const linked = Link.along(whole, path ?? [])
       if (linked === undefined) {
@@ -303,13 +306,13 @@ export abstract class ReadSet extends NodeTransaction {
         return location.value
       }
       if (hops >= Link.MAX_HOPS) throw this.refuse(new Link.LinkLoop({ address: textOf(location) }))
-      // Where the path goes on behind the link, what was read here is the link.
+      // If the path continues behind the link, the read is of the link.
       if (!isOwn && path !== undefined && linked.depth < path.length) this.register(locations.part(root, path.slice(0, linked.depth), "deep"))
       location = locations.at(Address.into(Link.target(linked.link), (path ?? []).slice(linked.depth)), depth)
     }
   }
 
-  /** The names below a cell, with what the run itself made of them. */
+  /** The names below a cell, with those that the run itself wrote. */
   private names(location: Location): ReadonlyArray<string> {
     if ((location.flags & READY) === 0) this.locations.refresh(location)
     const names = location.value as ReadonlyArray<string>
@@ -319,7 +322,7 @@ export abstract class ReadSet extends NodeTransaction {
     return Object.freeze(adjusted(names, { scope, id, own }))
   }
 
-  /** Puts a location at this place of the read set, where it does not stand there already. */
+  /** Adds a location at this position of the read set, unless it is there already. */
   private register(location: Location): void {
     if (location.mark === current.number) return
     if (this.isPeeking) {
@@ -341,7 +344,7 @@ export abstract class ReadSet extends NodeTransaction {
     location.mark = current.number
   }
 
-  /** A read of something new: whoever writes it is brought up to date first, and then the edge is there. */
+  /** A new read: brings the writer up to date, then links the edge. */
   private reach(location: Location): void {
     const isAgain = this.isStale(location)
     if (rootOf(location).writer !== this.node) {
@@ -350,14 +353,14 @@ export abstract class ReadSet extends NodeTransaction {
     if (isAgain) throw this.again()
   }
 
-  /** Whether a place cannot be brought up to date within this run, because what it stands on is too deep. */
+  /** Whether a place cannot be brought up to date within this run, because its sources are too deep. */
   private isStale(location: Location): boolean {
     const { ensure, graph, queue } = this.environment
     if (graph.labels !== undefined) this.confine(location)
     let isAgain = false
     for (const writer of graph.writersOf(location)) {
       if (writer === this.node) continue
-      // What is live and at rest is up to date when nothing below it is left to run.
+      // A live, settled writer is up to date once no lower level is queued.
       if ((writer.flags & (UNSETTLED | RUNNING)) === 0 && writer.liveRefs > 0 && queue.isPast(writer.level)) continue
       isAgain = current.depth >= MAX_NESTING || ensure(writer) || isAgain
     }
@@ -369,20 +372,20 @@ export abstract class ReadSet extends NodeTransaction {
     return AGAIN
   }
 
-  /** A run that is to begin again does nothing more, though it caught that; nor does one that froze its transaction, which the write tells. */
+  /** Throws in a run that has to start over, even if it caught the signal. The write throws if the run froze its transaction. */
   protected goesOn(): void {
     if (this.refusal === AGAIN) throw AGAIN
     this.waiting = undefined
   }
 
-  /** Stops before what may not be known by those who see what the node writes. */
+  /** Refuses a read whose label exceeds that of the node's writes. */
   private confine(location: Location): void {
     const labels = this.graph.labels!
     const above = labels.above(this.node.definition, labels.at(Address.ofKey(rootOf(location).key), location.extra?.depth ?? "deep"))
     if (above !== undefined) throw this.refuse(above)
   }
 
-  /** Runs the materializers that may write what is about to be read and have to run. */
+  /** Runs the invalid materializers that may write the place. */
   private promote(location: Location): void {
     const { ensure, graph } = this.environment
     for (const writer of graph.writerIndex.of(location)) {
@@ -390,7 +393,7 @@ export abstract class ReadSet extends NodeTransaction {
     }
   }
 
-  /** A refusal outlives a catch. */
+  /** A refusal survives a `catch`. */
   protected override refuse(error: unknown): unknown {
     if (!this.isCurrent) return over()
     this.isSpecial = true

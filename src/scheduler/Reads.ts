@@ -1,25 +1,24 @@
 /**
- * Reads: what a node read, as a list for others.
+ * The reads of a node, as an ordered list.
  *
- * The list is in the order of its addresses, and leaves out what lies in
- * another place of it: who hears of all changes of a value hears of those of its
- * parts. (Semantics, section 7.3, "compacted".)
+ * The list is sorted by address, and omits reads covered by another one. A deep read
+ * covers the parts of its value.
  *
  * @module
  */
 import * as Address from "../cell/Address.ts"
 import type { Depth, Edge, Node } from "./Node.ts"
 
-/** One place that was read. */
+/** A read of one place. */
 export interface Read {
   readonly key: string
   readonly path: Address.Path
   readonly depth: Depth
-  /** The newest change of it that was a reason to run, by number. */
+  /** The clock of its newest change that caused a run. */
   readonly cause: number
 }
 
-/** What a node read in its newest run. */
+/** The reads of a node's newest run. */
 export const of = (node: Node): ReadonlyArray<Read> => {
   const reads: Array<Read> = []
   for (let edge: Edge | undefined = node.reads; edge !== undefined; edge = edge.nextRead) {
@@ -29,7 +28,7 @@ export const of = (node: Node): ReadonlyArray<Read> => {
   return compacted(reads)
 }
 
-/** The same reads in order, without those that lie in another one. */
+/** Sorted reads, without covered ones. */
 export const compacted = (reads: ReadonlyArray<Read>): ReadonlyArray<Read> => {
   const kept: Array<Read> = []
   let above: number | undefined
@@ -45,13 +44,13 @@ export const compacted = (reads: ReadonlyArray<Read>): ReadonlyArray<Read> => {
   return kept
 }
 
-/** How a read is written down. */
+/** The text of a read. */
 export const textOf = ({ depth, key, path }: Read): string => {
   const { text } = Address.into(Address.ofKey(key), path)
   return depth === "children" ? `${text}/*` : text
 }
 
-/** By document, then by place, what is above first; at one place, the deep read first. */
+/** By document, then by path, parents first. At one path, the deep read comes first. */
 const compare = (a: Read, b: Read): number => order(a.key, b.key) || comparePaths(a.path, b.path) || depths[a.depth] - depths[b.depth]
 
 const depths = { deep: 0, shallow: 1, children: 2 } as const
@@ -67,6 +66,6 @@ const comparePaths = (a: Address.Path, b: Address.Path): number => {
   return a.length - b.length
 }
 
-/** Whether a value that was read holds all of another place. The names below a cell are in no value. */
+/** Whether a deep read covers another one. Values contain no names of cells below. */
 const lies = (read: Read, whole: Read): boolean =>
   read.depth !== "children" && read.key === whole.key && whole.path.every((key, i) => key === read.path[i])

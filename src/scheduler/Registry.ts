@@ -1,9 +1,9 @@
 /**
- * The registry of nodes: their records, by name.
+ * The registry of nodes, by name.
  *
- * To register a node reads nothing and runs nothing; a node that nobody demands
- * costs its record. A name keeps its ordinal when it is registered again, so
- * that a new version of a module takes its predecessor's turn. (Seed 002, sections 4.4 and 12.)
+ * Registering a node reads no place and runs no code. A node without demand costs only
+ * its record. A name keeps its ordinal when it is registered again, so a new version of
+ * a module takes its predecessor's turn. [S2 §4.4, §12]
  *
  * @module
  */
@@ -18,7 +18,7 @@ import type { Queue } from "./Queue.ts"
 
 const { BOUND, EFFECT, MATERIALIZER, NEVER_RAN, REMOVED, RUNNING, UNSETTLED } = Flag
 
-/** Most names whose ordinals are kept beyond their nodes. */
+/** Most names whose ordinals outlive their nodes. */
 const RETIRED = 1000
 
 const kinds = { Computation: 0, Effect: EFFECT, Materializer: MATERIALIZER } as const
@@ -31,10 +31,10 @@ const kinds = { Computation: 0, Effect: EFFECT, Materializer: MATERIALIZER } as 
  */
 export class Registry {
   private readonly nodes = new Map<string, Node>()
-  /** The ordinals of names whose nodes were removed, the newest ones. */
+  /** The ordinals of the names of removed nodes, newest last. */
   private readonly retired = new Map<string, number>()
   private ordinals = 0
-  /** Told of each node that goes, and of each that an earlier process knew and that does not come back. */
+  /** Called for each removed node, and for each node of an earlier process that does not return. */
   removed: ((node: Node) => void) | undefined
   unclaimed: ((name: string) => void) | undefined
   private readonly graph: Graph
@@ -62,8 +62,9 @@ export class Registry {
   }
 
   /**
-   * Takes a node in. One of this name that is there already goes on under the definition that is given: it runs again where that is another,
-   * and begins anew where it writes elsewhere. A computation becomes an effect; all else is refused, and so is a name that somebody else has.
+   * Adds a node. An existing node of this name adopts the definition: it runs again if that differs, and
+   * starts over if its outputs differ. A computation may become an effect. Any other change of kind is
+   * refused, and so is a name or an output of another node.
    *
    * @throws NodeTaken
    */
@@ -96,7 +97,10 @@ export class Registry {
     return node
   }
 
-  /** Has runs begin again that are under way and have read what this node is to make. Those of its creators do not: each of them would say anew what it is. */
+  /**
+   * Restarts the runs that have read a place which this node will write. Runs of its creators continue,
+   * since each restart would define the node again.
+   */
   private interrupt(node: Node): void {
     for (const edge of this.graph.readersOf(node)) {
       const { reader } = edge
@@ -104,7 +108,7 @@ export class Registry {
     }
   }
 
-  /** Lets a node go, and those that its runs created. Its output stays as it is. */
+  /** Removes a node, and the nodes that its runs started. Its output remains. */
   remove(node: Node): void {
     if ((node.flags & REMOVED) !== 0) return
     this.graph.noted?.leaves(node)
@@ -118,7 +122,7 @@ export class Registry {
     this.removed?.(node)
   }
 
-  /** Lets a node go as if it had never been there: of all that were registered since, the newest first. Its name keeps its turn only where it had one `before`. */
+  /** Reverts a registration. Calls go from the newest one back. The name keeps its ordinal only if it had one `before`. */
   withdraw(node: Node, before: boolean): void {
     this.remove(node)
     if (before || node.ordinal !== this.ordinals - 1) return
@@ -133,7 +137,7 @@ export class Registry {
     for (const oldest of retired.keys()) return void retired.delete(oldest)
   }
 
-  /** Lets go of what a node that is gone read and started; of one that runs, when its run is over. */
+  /** Removes the reads and children of a removed node; after its run, if one is in progress. */
   dissolve(node: Node): void {
     for (const name of node.run?.children?.keys() ?? []) this.disown(node, name)
     for (let edge: Edge | undefined = node.reads; edge !== undefined; edge = edge.nextRead) {
@@ -143,12 +147,12 @@ export class Registry {
     node.liveRefs = 0
   }
 
-  /** What a node makes follows from its definition as well as from what it reads. */
+  /** Adopts a definition. A different function makes the node invalid. */
   private renew(node: Node, definition: Definition): Node {
     const before = node.definition
     this.graph.noted?.renews(node)
     node.define(definition)
-    // A piece is what it was started with, though each start makes a function of it.
+    // A piece is defined by its inputs, though each start makes a new function.
     const isSame = before.run === definition.run || (before.given !== undefined && before.given === definition.given)
     if (isSame) return node
     this.invalidation.lost(node)
@@ -156,14 +160,14 @@ export class Registry {
     return node
   }
 
-  /** Lets go of a node that a parent started and does not start any more. */
+  /** Removes a node that its parent no longer starts. */
   disown(parent: Node, name: string): void {
     const child = this.nodes.get(name)
     if (child === undefined) this.unclaimed?.(name)
     else if (child.parent === parent) this.remove(child)
   }
 
-  /** Somebody watches what a computation did: from now on it is an effect. */
+  /** Turns a computation into an effect. */
   private promote(node: Node, definition: Definition): Node {
     const { _tag, name } = node.definition
     if (_tag !== "Computation" || definition._tag !== "Effect") {
@@ -181,7 +185,7 @@ export class Registry {
     return node
   }
 
-  /** A node is the computation again that it was before somebody watched what it did. */
+  /** Turns an effect back into the computation that it was. */
   demote(node: Node, definition: Definition): void {
     node.define(definition)
     const outputs = this.outputsOf(definition)
@@ -203,7 +207,7 @@ export class Registry {
   }
 }
 
-/** What a node writes, as one text. */
+/** The outputs of a node, as one text. */
 const surfaceOf = ({ output = "", writes }: Definition): string => [output, ...writes].join(" ")
 
 const isCreator = (node: Node, { parent }: Node): boolean => parent !== undefined && (parent === node || isCreator(node, parent))

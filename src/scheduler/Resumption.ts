@@ -1,10 +1,9 @@
 /**
- * Revival: how nodes come back from an earlier process.
+ * Resumption: nodes return from an earlier process.
  *
- * Most of them are given what is kept of them, and run no sooner than if they had
- * stayed. What runs started is nowhere but in those runs, so the nodes that start
- * others run once more, and nobody is told of what they see by that. (Seed 002,
- * section 9; architecture, section 6.)
+ * Most nodes get their observation, and run no sooner than if they had stayed alive.
+ * Started nodes exist only through runs of their creators. So each creator runs once
+ * more, and deliveries of that run are suppressed. [S2 §9]
  *
  * @module
  */
@@ -21,7 +20,7 @@ import type { Settle } from "./Settle.ts"
 
 const { NEVER_RAN, REMOVED } = Flag
 
-/** The parts of the scheduler that it stands on. */
+/** The parts of the scheduler that it needs. */
 interface Dependencies {
   readonly graph: Graph
   readonly gates: Gates
@@ -32,34 +31,34 @@ interface Dependencies {
 }
 
 /**
- * Brings nodes of one graph back.
+ * The returning nodes of one graph.
  *
  * @category models
  * @since 0.1.0
  */
 export class Resumption {
-  /** Whether what effects see is told to nobody. */
+  /** Whether deliveries of effects are suppressed. */
   isSilent = false
-  /** The nodes that failed while some come back; `undefined` while none do. */
+  /** Nodes that failed during the resumption; `undefined` outside of it. */
   private failed: Array<Node> | undefined
-  /** The node that comes back now. */
+  /** The node that resumes now. */
   private node: Node | undefined
   private readonly deps: Dependencies
-  /** Nodes that run from where they stand today, because from where they stood is too much to be kept. */
+  /** Nodes that ran from a new standpoint, because their former one was too large to store. */
   private afresh: Array<Node> = []
-  /** Nodes whose runs start others, with what is kept of them. */
+  /** Creators with their observations. */
   private readonly creators = new Map<Node, Observation>()
 
   constructor(deps: Dependencies) {
     this.deps = deps
   }
 
-  /** Gives a node that was just registered what is kept of it, where that still fits. Nothing runs. */
+  /** Gives a new node its observation, if that fits. Runs no code. */
   resume(node: Node, kept: Observation, hash: string | undefined): void {
     if (Persistence.resume(node, kept, { ...this.deps, hash }) && kept.children.length > 0) this.creators.set(node, kept)
   }
 
-  /** Runs the nodes that start others, demanded or not and whatever their gates say. */
+  /** Runs all creators, regardless of demand and gates. */
   revive(): void {
     if (this.creators.size === 0) return
     this.deps.settling.begin()
@@ -73,23 +72,26 @@ export class Resumption {
     for (const node of failed) this.deps.invalidation.lost(node)
   }
 
-  /** Whether a failure is not told, because nodes come back: where it is news, that is told by a run that is still to come. */
+  /** Whether a failure is suppressed during the resumption. A later run reports it if it is new. */
   takes(node: Node): boolean {
     if (this.failed !== undefined && this.node !== node) this.failed.push(node)
     return this.failed !== undefined
   }
 
-  /** Whether what a node starts follows from another standpoint than before, so that it begins anew. */
+  /** Whether a creator runs from a new standpoint, so that its children start without state. */
   isAfresh(node: Node): boolean {
     return this.creators.get(node)?.standpoint === null
   }
 
-  /** The nodes that ran from where they stand today since this was asked last. */
+  /** The nodes that ran from a new standpoint since the last call. */
   takeAfresh(): ReadonlyArray<Node> {
     return this.afresh.splice(0)
   }
 
-  /** What one sees that had to run anyway, and may, is told like any other; of one that fails, and of one that has to wait, that run is still to come. */
+  /**
+   * Runs one creator. If it had to run anyway and its gate is open, the run counts. Otherwise, or if it
+   * fails, the regular run is still to come.
+   */
   private run(node: Node, kept: Observation): void {
     const { gates, invalidation, settling } = this.deps
     const isDue = kept.status === "invalid" && gates.isOpen(node)

@@ -1,9 +1,8 @@
 /**
  * The runner: one run of a node, in one transaction.
  *
- * A run that only reads and answers a number goes the short way; one that fails,
- * writes beside its output or starts others is special, and goes the long one.
- * (Seed 002, sections 7.3 and P6.)
+ * A run that only reads and returns a number takes the fast path. A run that fails,
+ * writes beside its output or starts nodes takes the general one. [S2 §7.3, §2 P6]
  *
  * @module
  */
@@ -23,7 +22,7 @@ import type { Standpoint } from "./Standpoint.ts"
 const { INVALID, REMOVED, RUNNING, UNSETTLED } = Flag
 
 /**
- * Runs one node: what its runs keep from one to the next, and the transaction that they are given.
+ * Runs one node: its state between runs, and its transaction.
  *
  * @category models
  * @since 0.1.0
@@ -35,15 +34,15 @@ export class Runner extends ReadSet implements NodeRun {
   changed: ReadonlyArray<string> = nothing
   abandoned: Map<string, number> | undefined = undefined
   isTorn = false
-  /** Documents at which the run peeked, each with what it held. */
+  /** Peeked documents, each with the identity of its content. */
   private peeks: Array<readonly [root: Location, held: unknown]> | undefined = undefined
-  /** What it saw there, by place; and whether it asked for its moment. */
+  /** Peeked values by place, and whether the run read its moment. */
   private sights: Array<readonly [place: string, value: Value.Value]> | undefined = undefined
   private isDated = false
   standpoint: Standpoint | undefined = undefined
   recalled: Standpoint | undefined = undefined
 
-  /** `children`: what a run of an earlier process started. */
+  /** `children` are those of a run in an earlier process. */
   constructor(node: Node, environment: Environment, children?: ReadonlyArray<string>) {
     super(node, environment)
     if (children === undefined) return
@@ -85,12 +84,12 @@ export class Runner extends ReadSet implements NodeRun {
     }
   }
 
-  /** As if it had not run. */
+  /** Discards the run. */
   protected override rewind(flags: number, value: unknown): boolean {
     ignore(value)
     const { abandoned, children, node } = this
     this.draft = undefined
-    // What it does not start when it begins again goes.
+    // Children that are not started again are removed.
     this.children = children === undefined ? abandoned : new Map([...abandoned ?? noStarts, ...[...children.keys()].map((name) => [name, UNENDED] as const)])
     node.flags |= flags & UNSETTLED
     if ((node.flags & REMOVED) !== 0) this.environment.left(node)
@@ -98,8 +97,8 @@ export class Runner extends ReadSet implements NodeRun {
   }
 
   /**
-   * A run within this one made something else of what it had read. What follows from both is right at no moment, and a replay,
-   * which runs each node when its run ended, would not make it again.
+   * A nested run changed a value that this run had read. A result of both values is right at no moment. A
+   * replay, which runs each node at the end of its run, could not repeat it.
    */
   protected override tear(flags: number, value: unknown): boolean {
     this.isTorn = true
@@ -133,11 +132,11 @@ export class Runner extends ReadSet implements NodeRun {
 
   restore({ children, error, since, standpoint }: Pick<NodeRun, "children" | "error" | "since" | "standpoint">): void {
     Object.assign(this, { children, error, since, standpoint })
-    // The next run is to forget both.
+    // The next run clears both.
     this.isSpecial = true
   }
 
-  /** Forgets what was special about the last run. */
+  /** Clears the special state of the last run. */
   protected override begin(): void {
     this.abandoned = this.children
     this.children = undefined
@@ -152,10 +151,10 @@ export class Runner extends ReadSet implements NodeRun {
     this.isSpecial = true
   }
 
-  /** What the run made is published, when its read set is in place. */
+  /** Publishes the result, after the read set is updated. */
   protected override conclude(value: Value.Value, clock: number): boolean {
     this.runs++
-    // What is to be waited for is an object.
+    // A promise is an object.
     if (this.isSpecial || this.graph.told !== undefined || typeof value === "object") return this.close(value, clock)
     const { output } = this.node
     if (output === undefined) {
@@ -166,7 +165,7 @@ export class Runner extends ReadSet implements NodeRun {
     return true
   }
 
-  /** The same for any run and any value. */
+  /** The general path, for any run and any value. */
   private close(value: Value.Value, clock: number): boolean {
     const { graph, since } = this
     this.since = clock
@@ -174,7 +173,7 @@ export class Runner extends ReadSet implements NodeRun {
     const { node: { output } } = this
     ignore(value)
     this.changed = this.error === undefined ? this.commit(value) : nothing
-    // When it last went well depends on who asked for it, which may be confidential.
+    // The time of the last success depends on demand, which may be confidential.
     if (this.error !== undefined && graph.labels !== undefined && output !== undefined && this.environment.invalidation.derived(output, undefined, this.node)) this.changed = [output.key]
     if (graph.told !== undefined) graph.told(this, this.error === undefined ? this.draft?.own?.keys ?? nothing : nothing)
     this.draft = undefined
@@ -186,7 +185,7 @@ export class Runner extends ReadSet implements NodeRun {
     return true
   }
 
-  /** From where the run looked, where what it started may follow from that. */
+  /** The standpoint of a run that started nodes, if they may depend on it. */
   private taken(): Standpoint | undefined {
     const { isDated, sights = unseen } = this
     this.isDated = false
@@ -195,7 +194,7 @@ export class Runner extends ReadSet implements NodeRun {
     return { beat, now, peeks: sights.map(([place, value]) => Standpoints.peeked(place, value)) }
   }
 
-  /** Publishes what the run made, when its read set is in place; answers what differs by that. */
+  /** Publishes the result, after the read set is updated. Returns the changed keys. */
   private commit(value: Value.Value): ReadonlyArray<string> {
     const { draft, environment: { invalidation }, locations, node } = this
     const changed: Array<string> = []
@@ -216,7 +215,7 @@ export class Runner extends ReadSet implements NodeRun {
     return changed
   }
 
-  /** The draft of what the node writes beside its output; from now on reads look there first. */
+  /** The draft of the writes beside the output. From now on reads consult it first. */
   protected override writing(): Draft {
     this.alive()
     if (this.draft !== undefined) return this.draft

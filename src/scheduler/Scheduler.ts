@@ -1,10 +1,9 @@
 /**
- * The scheduler: derived cells that are consistent with their inputs whenever
- * somebody looks.
+ * The scheduler: derived cells that are consistent with their inputs at every read.
  *
- * It composes its parts and holds no state of its own. Whoever drives it hands
- * in the clock and the changes; a beat does, and so does a program that wants
- * the same graph in memory alone. (Seed 002, sections 12 and 13.)
+ * It composes its parts and has no state of its own. The caller supplies clock and
+ * changes. A beat is one caller; a program with a graph in memory is another. [S2 §12,
+ * §13]
  *
  * @module
  */
@@ -38,16 +37,16 @@ import { Settle, type Settled } from "./Settle.ts"
 
 const { LOADED, NEVER_RAN, UNSETTLED } = Flag
 
-/** What a node's run came to. */
+/** The outcome of a node's run. */
 export interface Finished {
   readonly node: Node
   readonly error: unknown
 }
 
-/** State that is nowhere but in the graph itself. */
+/** The empty base state of a graph in memory. */
 const memory: BaseState = { read: () => undefined, children: () => [], content: () => undefined, holds: false }
 
-/** What a document became, and under which group, where somebody outside wrote it under one. */
+/** A change of a document, with the group of its writer. */
 export interface Changed {
   readonly before: Document | undefined
   readonly after: Document | undefined
@@ -84,11 +83,11 @@ export class Scheduler {
   readonly resumption: Resumption
   readonly undo: UndoLog
   private readonly environment: Environment
-  /** Asked for what is kept of a node that a run starts. */
+  /** Looks up the observation of a node that a run starts. */
   kept: ((node: Node) => { readonly observation: Observation | undefined; readonly hash: string | undefined }) | undefined
   /** Finds the modules that runs start by name. */
   module: ((name: string) => Definition | undefined) | undefined
-  /** Effects that saw something since the last delivery, in the order in which they ran; how many there are, and how many of them were told. */
+  /** Effects with pending deliveries, in the order of their runs; their number, and the number of delivered ones. */
   private readonly seen: Array<NodeRun> = []
   private seers = 0
   private told = 0
@@ -121,7 +120,7 @@ export class Scheduler {
   }
 
   /**
-   * Takes a node in. Nothing is read and nothing runs.
+   * Registers a node. Reads no place and runs no code.
    *
    * @throws InvalidNode
    */
@@ -130,7 +129,8 @@ export class Scheduler {
   }
 
   /**
-   * Takes a node in as it was observed in an earlier process, where that still fits; else anew. Nothing is read and nothing runs.
+   * Registers a node with its observation from an earlier process, if that fits. Reads no place and runs no
+   * code.
    *
    * @throws InvalidNode
    */
@@ -140,20 +140,20 @@ export class Scheduler {
     return node
   }
 
-  /** What is to be kept of a node, so that it can be resumed; `undefined` where it never ran. */
+  /** The observation of a node, for `resume`; `undefined` if it never ran. */
   observation(name: string, hash?: string): Observation | undefined {
     const node = this.registry.get(name)
     return node === undefined ? undefined : Persistence.observe(node, hash)
   }
 
-  /** Lets the node of this name go; answers whether there was one. */
+  /** Removes the node of this name. Returns whether there was one. */
   remove(name: string): boolean {
     const node = this.registry.get(name)
     if (node !== undefined) this.registry.remove(node)
     return node !== undefined
   }
 
-  /** Writes a cell from outside; whoever read what differs now becomes invalid. */
+  /** Writes a cell from outside. Readers whose values differ become invalid. */
   set(place: string | Cell, value: unknown, options?: { readonly group?: string }): void {
     const { locations } = this.graph
     const root = typeof place !== "string" && place.home === locations && place.address.path.length === 0
@@ -170,7 +170,7 @@ export class Scheduler {
     this.invalidation.replaced(root, document, { group: options?.group })
   }
 
-  /** A document changed below: what beat, handlings and other writers make of it comes in here. Nobody who reads nothing of it is looked for. */
+  /** Applies a change of the base state, by a beat, a handling or another writer. A document without readers costs one lookup. */
   change(key: string, { after, before, group }: Changed): void {
     const { locations } = this.graph
     let root = locations.known(key)
@@ -179,17 +179,17 @@ export class Scheduler {
       root = locations.root(key)
     }
     if ((root.flags & LOADED) === 0) adopt(root, before)
-    // What a node derives is not for others to say: it derives it again.
+    // A derived document belongs to its node, which derives it again.
     if (this.invalidation.replaced(root, after, { group }) && root.writer !== undefined) this.invalidation.lost(root.writer)
   }
 
-  /** Content came to be there. */
+  /** Content became available. */
   appear(hash: string): void {
     const root = this.graph.locations.known(FOLDER + hash)
     if (root !== undefined) this.invalidation.appeared(root)
   }
 
-  /** A document was taken back to what it was: whoever makes it has to do so again. */
+  /** A document was reverted. Its writers have to run again. */
   lose(address: Address.Address): void {
     const { graph: { locations }, invalidation } = this
     const writer = locations.known(address.key)?.writer
@@ -197,7 +197,7 @@ export class Scheduler {
     if (this.graph.writerIndex.has(address)) for (const node of this.graph.writerIndex.of(locations.at(address))) invalidation.lost(node)
   }
 
-  /** Has each run told, with the documents that it wrote beside its output, as it ends. */
+  /** Observes each run as it ends, with the documents that it wrote beside its output. */
   observe(told: (run: NodeRun, keys: ReadonlyArray<string>) => void): void {
     this.graph.told = told
   }
@@ -206,7 +206,7 @@ export class Scheduler {
     return this.settling.isRunnable
   }
 
-  /** Runs all that has to run at this moment, in milliseconds since 1970, and tells effects what they saw. */
+  /** Runs all due nodes, and delivers to effects. `now` is in milliseconds since 1970. */
   settle(now = this.gates.now): Settled {
     this.open(now)
     this.resumption.revive()
@@ -216,7 +216,7 @@ export class Scheduler {
     return settled
   }
 
-  /** Goes on to another moment: gates whose time has come open. */
+  /** Advances the clock, and opens the gates that are due. */
   open(now: number, moment?: Moment): void {
     if (now !== this.gates.now) {
       this.graph.clock++
@@ -226,7 +226,7 @@ export class Scheduler {
   }
 
   /**
-   * What a cell holds when all that it is derived from is up to date; what a gate holds back stays as it was.
+   * The value of a cell with up-to-date sources. A value behind a closed gate stays as it was.
    *
    * @throws InvalidAddress, LinkLoop
    */
@@ -234,17 +234,17 @@ export class Scheduler {
     return this.demands.pull(addressOf(place))
   }
 
-  /** The sources of places, as the graph stands until the next node runs. */
+  /** The sources of places, valid until the next run. */
   ancestry(): Ancestry {
     return new Ancestry(this.graph)
   }
 
-  /** When the earliest gate opens that holds back a run that is demanded. */
+  /** The earliest opening of a gate that delays a demanded run. */
   get nextDue(): number | undefined {
     return this.gates.nextDue
   }
 
-  /** The effects that saw something since this was asked last, in order; each once, with what it saw last. */
+  /** The effects with new values since the last call, in order, each once with its last value. */
   takeSeen(): ReadonlyArray<Node> {
     if (this.seers === 0) return nobody
     const seen = this.seen.slice(this.told, this.seers)
@@ -255,7 +255,7 @@ export class Scheduler {
     })
   }
 
-  /** The runs that failed since this was asked last. */
+  /** The runs that failed since the last call. */
   takeFailures(): ReadonlyArray<Finished> {
     const { failures } = this
     if (failures.length > 0) this.failures = []
@@ -266,12 +266,12 @@ export class Scheduler {
     return Introspection.snapshot(this.registry, this.graph)
   }
 
-  /** All nodes and who reads whom. To look changes nothing. */
+  /** All nodes and their reads. Changes no state. */
   view(): Introspection.GraphView {
     return Introspection.graphOf(this.registry, this.graph)
   }
 
-  /** Tells effects what they saw. Who settles again within goes on where this is. */
+  /** Delivers values to effects. A nested settle continues at the current position. */
   private deliver(): void {
     const { beat } = this.environment.moment
     const { seen } = this
@@ -288,13 +288,13 @@ export class Scheduler {
     this.forget()
   }
 
-  /** All was told. */
+  /** All deliveries are made. */
   private forget(): void {
     clear(this.seen, this.seers)
     this.seers = this.told = 0
   }
 
-  /** A node's run created another one, or found it there from an earlier run. */
+  /** A node's run starts a node, or finds it from an earlier run. */
   private create(parent: Node, definition: Definition): Definition {
     const known = this.registry.get(definition.name)
     const above = this.graph.labels?.starting(parent.definition, definition)
@@ -312,7 +312,7 @@ export class Scheduler {
   }
 
   /**
-   * The node that a run starts: as it is defined, or a piece of the module of this name.
+   * The node of a start: the given definition, or a piece of the named module.
    *
    * @throws InvalidNode
    */
@@ -325,14 +325,14 @@ export class Scheduler {
     return Piece.make(module, inputs, this.environment.moment.hash)
   }
 
-  /** What an effect saw is to be told. */
+  /** Queues the delivery of an effect's value. */
   private saw(run: NodeRun): void {
     if (run.deliver === undefined || this.resumption.isSilent) return
     run.isSeen = true
     this.seen[this.seers++] = run
   }
 
-  /** A run is over: what it saw is to be told, and what it created no more goes. Answers whether it is tried again. */
+  /** A run has ended: queues its delivery, and removes children that it did not start again. Returns whether there is another attempt. */
   private finish(run: NodeRun, before: Started | undefined): boolean {
     const { children, error, node } = run
     if (error === undefined) {
@@ -340,7 +340,7 @@ export class Scheduler {
       if (before !== undefined) this.abandon(node, before, children)
       return false
     }
-    // What it started goes with all else that it made.
+    // The children of a failed run are discarded with its other results.
     if (children !== undefined) this.abandon(node, children, before)
     run.children = before === undefined ? undefined : new Map([...before].map(([name, beat]) => [name, children?.get(name) ?? beat]))
     const isRetried = this.gates.retry(node, isTagged(error, "Retry"))
@@ -348,7 +348,7 @@ export class Scheduler {
     return isRetried
   }
 
-  /** Lets go of the nodes that a parent started, but for those that it keeps. */
+  /** Removes the children of a node, except those in `kept`. */
   private abandon(parent: Node, started: Started, kept: Started | undefined): void {
     for (const name of started.keys()) {
       if (kept?.has(name) !== true) this.registry.disown(parent, name)

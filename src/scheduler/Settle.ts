@@ -1,10 +1,9 @@
 /**
- * Settle: the pass that runs what is invalid and demanded, until nothing is.
+ * The settle: a pass runs invalid, demanded nodes until none is left.
  *
- * Whatever a run reads is up to date when it reads it: writers stand on lower
- * levels and ran before, and what does not stand below is brought up to date first,
- * as a run within the run. A node that does not come to rest is put off, never forced.
- * (Seed 002, section 7; architecture, section 6.)
+ * All sources of a run are up to date when it reads them. Writers have lower levels and
+ * ran before; any other source is brought up to date first, as a nested run. A restless
+ * node backs off, and is never forced. [S2 §7]
  *
  * @module
  */
@@ -23,24 +22,24 @@ import { Runner } from "./Runner.ts"
 const { BOUND, GATED, MATERIALIZER, NEVER_RAN, PROVISIONAL, QUEUED, REMOVED, ROOT, RUNNING, UNSETTLED, WALKED } = Flag
 const BUDGET = PASS_RUN_BUDGET
 
-/** A node on the way of a walk, and how far its writers were walked. */
+/** A node on the path of a walk, with the progress through its writers. */
 interface Step {
   readonly node: Node
   writers: ReadonlyArray<Node>
   next: number
 }
 
-/** How often an effect ran, and how long that took, in milliseconds of the host. */
+/** Number of runs of an effect, and their total time in milliseconds of the host. */
 export interface Measured {
   runs: number
   spent: number
 }
 
-/** What a pass left undone. */
+/** The outcome of a pass. */
 export interface Settled {
-  /** Nodes that did not come to rest, by ordinal. */
+  /** Restless nodes, by ordinal. */
   readonly restless: ReadonlyArray<Node>
-  /** How many runs it took. */
+  /** Number of runs. */
   readonly runs: number
 }
 
@@ -59,16 +58,16 @@ export class Settle {
   /** Counts passes. */
   private pass = 0
   private runs = 0
-  /** Counts what walks could not bring up to date: what stands below is not either, though nothing else is to be done for it. */
+  /** Counts nodes that walks could not bring up to date. Their readers stay out of date as well. */
   private held = 0
-  /** Counts the nodes that walks went through, which is what reads cost beside the runs. */
+  /** Counts nodes visited by walks: the cost of reads beside the runs. */
   walked = 0
-  /** Counts nodes that runs started and that have to run. */
+  /** Counts invalid nodes that runs started. */
   started = 0
-  /** Milliseconds of the host, where runs of effects are to be measured. */
+  /** The host's timer in milliseconds, if runs of effects are measured. */
   timer: (() => number) | undefined
   private measured = new Map<Node, Measured>()
-  /** Live because their creator was, until they have run and the pass is over. */
+  /** Nodes that are live through their creator, until they have run and the pass is over. */
   private provisional: Array<Node> = []
 
   constructor(deps: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment }) {
@@ -79,7 +78,7 @@ export class Settle {
     this.environment = deps.environment
   }
 
-  /** Runs all that is invalid, demanded and not held back. */
+  /** Runs all invalid, demanded nodes with an open gate. */
   settle(): Settled {
     this.pass++
     this.runs = 0
@@ -89,20 +88,21 @@ export class Settle {
     return { restless: this.gates.rest(), runs: this.runs }
   }
 
-  /**
-   * Brings a node and all above it up to date, demanded or not. Answers when its gate opens, where one holds it back.
-   */
+  /** Brings a node and its upstream closure up to date, demanded or not. Returns the opening of the gate that prevents it. */
   pull(node: Node): number | undefined {
     if (this.isFresh(node)) return undefined
     const isKnown = node.checked === this.graph.clock && (node.flags & UNSETTLED) === 0
     const { started } = this
-    // What stands too deep is reached from what was met, some levels further each time.
+    // A closure that is too deep is reached in several walks, each from the levels met before.
     while (this.ensure(node)) continue
     if (this.graph.isCyclic || started !== this.started || (!this.graph.writerIndex.isEmpty && !isKnown)) this.calm(node)
     return this.heldUntil(node)
   }
 
-  /** A walk goes around a ring once, and past what is only started meanwhile, and may leave what is above stale: it is run until it is at rest, or put off like in a pass. */
+  /**
+   * Settles a closure after its walk. A walk visits a cycle once, and misses nodes started meanwhile. The
+   * stale rest runs until it settles or backs off.
+   */
   private calm(node: Node): void {
     for (let ran = true; ran;) {
       ran = false
@@ -117,7 +117,7 @@ export class Settle {
     }
   }
 
-  /** A node and all above it. */
+  /** A node and its upstream closure. */
   private closure(start: Node): ReadonlySet<Node> {
     const seen = new Set<Node>([start])
     for (const node of seen) for (const writer of this.writersAbove(node)) seen.add(writer)
@@ -125,14 +125,15 @@ export class Settle {
     return seen
   }
 
-  /** Whether a node and all above it are up to date, as far as a look at the node itself tells. */
+  /** Whether a node and its upstream closure are known to be up to date, without a walk. */
   private isKnown(node: Node): boolean {
     return (node.checked === this.graph.clock && (node.flags & UNSETTLED) === 0) || this.isFresh(node)
   }
 
   /**
-   * Whether a node is live, and nothing above it is left to run or held back. Of what is demanded, all that has to run stands in the queue
-   * or waits for its gate, so this takes no walk; where gates wait, one since who reads whom changed.
+   * Whether a node is live, and its upstream closure has no run left or delayed. Demanded invalid nodes are
+   * in the queue or behind a gate, so this needs no walk. With delayed nodes it needs one walk since the
+   * last change of edges.
    */
   private isFresh(node: Node): boolean {
     if ((node.flags & (UNSETTLED | RUNNING)) !== 0 || !node.isLive) return false
@@ -142,29 +143,29 @@ export class Settle {
     return (node.checked >= graph.shape && !graph.isCyclic) || gates.nextDue === undefined
   }
 
-  /** Begins a beat's work: whatever ran before counts no more against the budget. */
+  /** Begins the work of a beat. Earlier runs no longer count towards the budget. */
   begin(): void {
     this.pass++
   }
 
-  /** A node that a live one created is demanded until it has run. */
+  /** Demands a node that a live one created, until it has run. */
   provide(node: Node): void {
     node.flags |= PROVISIONAL
     this.provisional.push(node)
   }
 
-  /** A node's turn: it may have been removed, run or put off since it was queued. */
+  /** The turn of a node. Since it was queued, it may have been removed, run or delayed. */
   private turn(node: Node): void {
     const { flags } = node
     if ((flags & UNSETTLED) === 0 || (node.liveRefs === 0 && (flags & ROOT) === 0)) return
     if ((flags & (BOUND | NEVER_RAN | REMOVED)) !== 0 && !this.mayRun(node)) return
     const { run } = node
     if (run !== undefined && run.pass === this.pass && run.passRuns >= BUDGET) this.gates.backOff(node)
-    // Where it has to begin again, what it waits for was queued, below its new level.
+    // If it has to start over, its sources were queued below its new level.
     else if (!this.run(node)) this.queue.push(node)
   }
 
-  /** Whether a node that needs a closer look is to run now. */
+  /** Whether a node with further conditions is to run now. */
   private mayRun(node: Node): boolean {
     const { flags } = node
     if ((flags & REMOVED) !== 0) return false
@@ -176,7 +177,7 @@ export class Settle {
     return this.isSpent(node) || (flags & NEVER_RAN) === 0 || node.definition.reads.length === 0 || this.prepared(node)
   }
 
-  /** What a node that never ran is going to read is up to date before. */
+  /** Brings the declared reads of a node up to date before its first run. */
   private prepared(node: Node): boolean {
     for (const text of node.definition.reads) {
       for (const writer of this.graph.writersOf(this.graph.locations.named(text))) {
@@ -194,13 +195,13 @@ export class Settle {
   private run(node: Node): boolean {
     let run = node.run ??= new Runner(node, this.environment)
     while (!this.once(run)) {
-      // Another one is in its place where an author froze it.
+      // A frozen run was replaced by another object.
       run = node.run
       if (!run.isTorn) return false
       run.isTorn = false
       this.count(run)
       if (!this.isSpent(node)) continue
-      // It is put off when its turn comes again.
+      // It backs off at its next turn.
       if (node.isLive) this.queue.push(node)
       return true
     }
@@ -225,12 +226,12 @@ export class Settle {
     run.pass = this.pass
   }
 
-  /** Runs a node now, whatever its gate says. */
+  /** Runs a node now, regardless of its gate. */
   force(node: Node): void {
     while (!this.run(node)) continue
   }
 
-  /** A run of which somebody takes something down. */
+  /** Runs a node with explanations or observers. */
   private attended(run: NodeRun): boolean {
     const { graph, timer } = this
     graph.noted?.runs(run)
@@ -245,7 +246,7 @@ export class Settle {
     return isDone
   }
 
-  /** Runs an effect by the clock of the host. What that shows counts when somebody hands it in. */
+  /** Runs an effect with the host's timer. The caller decides when the time takes effect. */
   private timed(run: NodeRun, timer: () => number): boolean {
     const began = timer()
     if (!run.perform()) return false
@@ -259,14 +260,14 @@ export class Settle {
     return true
   }
 
-  /** What was measured since this was asked last. */
+  /** The run times since the last call. */
   takeMeasured(): ReadonlyMap<Node, Measured> {
     const { measured } = this
     if (measured.size > 0) this.measured = new Map()
     return measured
   }
 
-  /** Lets a parent that has to run go before its child, which it may remove; unless it reads what the child derives. */
+  /** Lets an invalid parent run before its child, which it may remove; unless the parent reads the child's output. */
   private isParentFirst(node: Node): boolean {
     const { parent } = node
     if (parent === undefined || (parent.flags & QUEUED) === 0 || parent.level < node.level) return false
@@ -276,12 +277,12 @@ export class Settle {
     return true
   }
 
-  /** Whether a node reads what another one derives, directly or through others and their creators. */
+  /** Whether a node reads the output of another one, directly or through further nodes and their creators. */
   private dependsOn(reader: Node, writer: Node): boolean {
     const seen = new Set<Node>([reader])
     for (const node of seen) {
       if (node === writer) return true
-      // Where creators wait for one another's children, none of those is lifted above its own.
+      // If creators wait for each other's children, none of these is moved before its own creator.
       if (node.parent !== undefined) seen.add(node.parent)
       if (node.level < writer.level) continue
       for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) {
@@ -292,9 +293,10 @@ export class Settle {
   }
 
   /**
-   * Brings a node and all above it up to date. Answers true where the nesting got too deep: whoever reads has to begin again.
+   * Brings a node and its upstream closure up to date. Returns true if the nesting is too deep: the reader
+   * has to start over.
    *
-   * The walk keeps its own stack, so that long chains take no room on the host's.
+   * The walk has a stack of its own, so long chains do not use the engine's.
    */
   readonly ensure = (start: Node): boolean => {
     if (this.isKnown(start)) return false
@@ -311,7 +313,7 @@ export class Settle {
       steps.pop()
       const { node } = step
       node.flags &= ~WALKED
-      // What ran above may have let go of it.
+      // An upstream run may have removed it.
       if (isAgain || (node.flags & REMOVED) !== 0) continue
       if ((node.flags & UNSETTLED) !== 0 && this.gates.isOpen(node) && !this.isSpent(node)) isAgain = !this.run(node)
       if ((node.flags & UNSETTLED) !== 0) this.held++
@@ -329,7 +331,7 @@ export class Settle {
     steps.push({ node, writers: this.writersAbove(node), next: 0 })
   }
 
-  /** The writers of what a node read, or of what it says that it is going to read. */
+  /** The writers of a node's reads, or of its declared reads before the first run. */
   private writersAbove(node: Node): ReadonlyArray<Node> {
     const found: Array<Node> = []
     for (let edge: Edge | undefined = node.reads; edge !== undefined; edge = edge.nextRead) this.addWriters(edge.location, found)
@@ -342,7 +344,7 @@ export class Settle {
     for (const writer of this.graph.writerIndex.of(location)) found.push(writer)
   }
 
-  /** When the latest gate opens that keeps a node or one above it from being up to date; `undefined` where all of that is settled. */
+  /** The opening of the latest gate that keeps a node or its upstream closure from being up to date; `undefined` if all are settled. */
   heldUntil(start: Node): number | undefined {
     if (this.isFresh(start)) return undefined
     if (!this.graph.isCyclic && start.checked === this.graph.clock && (start.flags & UNSETTLED) === 0) return undefined
@@ -353,7 +355,7 @@ export class Settle {
     return until
   }
 
-  /** The pass is over: who was created in it and has run lives on only by its readers. */
+  /** The pass is over: created nodes that have run stay live only through their readers. */
   private expire(): void {
     if (this.provisional.length === 0) return
     const kept: Array<Node> = []
@@ -369,7 +371,7 @@ export class Settle {
     this.provisional = kept
   }
 
-  /** Whether anything is to be done now. */
+  /** Whether there is a queued node. */
   get isRunnable(): boolean {
     return !this.queue.isEmpty
   }

@@ -1,20 +1,20 @@
 /**
- * Standpoints: from where a run saw what no change tells it of.
+ * Standpoints: the untracked inputs of a run.
  *
- * The moment of a run, and what it peeked at, are no reads: the node does not run
- * again for them. What it starts may follow from both. So a run that only brings
- * back what a node started takes the standpoint of the run before.
+ * The moment of a run and its peeked values are no reads, and do not cause runs. The
+ * children of the run may depend on both. A run that only restores a node's children
+ * therefore adopts the standpoint of the earlier run.
  *
  * @module
  */
 import type { Value } from "../cell/Value.ts"
 import * as Codec from "../cell/Document.ts"
 
-/** One place at which a run peeked, and what it saw there; nothing where nothing was. */
+/** A peeked place with its value; an empty list for an absent value. */
 export type Peeked = readonly [place: string, held: readonly [unknown?]]
 
 /**
- * When a run was, and what it peeked at.
+ * The moment and the peeked values of a run.
  *
  * @category models
  * @since 0.1.0
@@ -26,7 +26,7 @@ export interface Standpoint {
 }
 
 /**
- * A value that was seen at a place, in its stored form.
+ * A peeked value in its stored form.
  *
  * @category constructors
  * @since 0.1.0
@@ -34,7 +34,7 @@ export interface Standpoint {
 export const peeked = (place: string, value: Value): Peeked => [place, value === undefined ? [] : [JSON.parse(Codec.encode(value).text)]]
 
 /**
- * What a run saw at a place from there, where it peeked at it.
+ * The peeked value of a place, if it was peeked at.
  *
  * @category getters
  * @since 0.1.0
@@ -47,7 +47,7 @@ export const at = ({ peeks }: Standpoint, place: string): { readonly value: Valu
 }
 
 /**
- * Whether a standpoint takes more characters than that.
+ * Whether a standpoint exceeds a number of characters.
  *
  * @category getters
  * @since 0.1.0
@@ -55,7 +55,7 @@ export const at = ({ peeks }: Standpoint, place: string): { readonly value: Valu
 export const isLarge = (standpoint: Standpoint, limit: number): boolean => JSON.stringify(standpoint).length > limit
 
 /**
- * The standpoints that runs took over from earlier ones, by the places of their lines.
+ * The adopted standpoints, by the indexes of their lines.
  *
  * @category getters
  * @since 0.1.0

@@ -1,32 +1,31 @@
 /**
- * Traces: what the scheduler did last, by kind, for who wants to know.
+ * Traces: recent activity of the scheduler, by kind.
  *
- * What is taken down decides nothing, and nothing is taken down that nobody
- * asked for. (Seed 002, P10 and section 13.)
+ * No decision depends on traces, and an inactive kind records no lines. [S2 §2 P10, §13]
  *
  * @module
  */
 
-/** Most lines that are kept of one kind; older ones go. */
+/** Most lines of one kind; older ones are dropped. */
 export const MAX_LINES = 1000
 
-/** One run: who, in which beat, for what changes, and how it failed. */
+/** One run: its node, beat, causes and error. */
 export interface RunLine {
   readonly beat: number
   readonly node: string
-  /** Whether a handling asked for it, or it ran in the pass. */
+  /** Whether a handling demanded the run, or it was part of the pass. */
   readonly in: "gate" | "pass"
   readonly causes: ReadonlyArray<string>
   readonly error: string | undefined
 }
 
-/** A node that a change reached. */
+/** A node that became invalid. */
 export interface InvalidLine {
   readonly beat: number
   readonly node: string
 }
 
-/** What one beat's derivation took. */
+/** The derivations of one beat. */
 export interface PassLine {
   readonly beat: number
   readonly runs: number
@@ -41,7 +40,7 @@ export interface Lines {
   readonly pass: PassLine
 }
 
-/** What can be traced. */
+/** The kinds of traces. */
 export type Kind = keyof Lines
 
 export const kinds: ReadonlyArray<Kind> = ["run", "invalid", "pass"]
@@ -55,7 +54,7 @@ export const kinds: ReadonlyArray<Kind> = ["run", "invalid", "pass"]
 export class Trace {
   private readonly lines: { [K in Kind]?: Array<Lines[K]> } = {}
 
-  /** Takes down these kinds from now on, and no others; what was taken down of one that stays is kept. */
+  /** Activates these kinds and no others. A kind that stays active keeps its lines. */
   set(wanted: ReadonlyArray<Kind>): void {
     for (const kind of kinds) {
       if (!wanted.includes(kind)) delete this.lines[kind]
@@ -67,7 +66,7 @@ export class Trace {
     return this.lines[kind] !== undefined
   }
 
-  /** The kinds that are taken down. */
+  /** The active kinds. */
   get active(): ReadonlyArray<Kind> {
     return kinds.filter((kind) => this.has(kind))
   }

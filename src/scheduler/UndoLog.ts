@@ -1,10 +1,9 @@
 /**
- * Reversal: what one beat did to the graph, so that a beat that is aborted leaves
- * no trace in it.
+ * The undo log: the changes of one beat to the graph, for its abort.
  *
- * Documents are what is committed again. Who ran stands as before the first of its
- * runs, and has to run again; what runs started is gone, and what they let go of is
- * back. (Architecture, section 1.1.)
+ * After an abort, documents have their committed values again. Nodes that ran return to
+ * their state before the first of these runs, and are invalid. Started nodes are
+ * removed, and removed nodes return.
  *
  * @module
  */
@@ -22,13 +21,13 @@ import type { Resumption } from "./Resumption.ts"
 
 const { GATED, INVALID, NEVER_RAN, REMOVED, UNSETTLED } = Flag
 
-/** How a node stood before the first of its runs. */
+/** The state of a node before its first run in the beat. */
 interface Before extends Pick<NodeRun, "children" | "error" | "since" | "standpoint"> {
   readonly flags: number
   readonly gate: Gate | undefined
 }
 
-/** A node that went with what its creator started. */
+/** A node that was removed with other children of its creator. */
 interface Left {
   readonly node: Node
   readonly definition: Definition
@@ -36,7 +35,7 @@ interface Left {
   readonly observation: Persistence.Observation | undefined
 }
 
-/** The parts of the scheduler that it stands on. */
+/** The parts of the scheduler that it needs. */
 interface Dependencies {
   readonly graph: Graph
   readonly gates: Gates
@@ -46,11 +45,11 @@ interface Dependencies {
   readonly resumption: Resumption
 }
 
-/** The bits of a node that its runs change. */
+/** The flags of a node that its runs change. */
 const STANDING = UNSETTLED | GATED
 
 /**
- * Notes what a beat does to nodes.
+ * Records the changes of a beat to nodes.
  *
  * @category models
  * @since 0.1.0
@@ -59,9 +58,9 @@ export class UndoLog implements Noted {
   private readonly deps: Dependencies
   private befores = new Map<Node, Before>()
   private definitions = new Map<Node, Definition>()
-  /** Nodes that were computations until a run had them be effects, with what they were. */
+  /** Computations that became effects, with their previous definitions. */
   private promoted = new Map<Node, Definition>()
-  /** What runs started, and whether there was one of its name before. */
+  /** Started nodes, and whether there was one of their name before. */
   private created = new Map<Node, boolean>()
   private readonly left: Array<Left> = []
 
@@ -69,7 +68,7 @@ export class UndoLog implements Noted {
     this.deps = deps
   }
 
-  /** Who ran since the newest beat that was committed. */
+  /** The nodes that ran since the newest committed beat. */
   get ran(): Iterable<Node> {
     return this.befores.keys()
   }
@@ -95,7 +94,7 @@ export class UndoLog implements Noted {
     if (node.parent !== undefined) this.left.push({ node, definition: this.before(node), parent: node.parent, observation: Persistence.observe(node, undefined) })
   }
 
-  /** The state of a node when the beat began. */
+  /** The definition of a node at the begin of the beat. */
   private before(node: Node): Definition {
     return this.promoted.get(node) ?? this.definitions.get(node) ?? node.definition
   }
@@ -109,7 +108,7 @@ export class UndoLog implements Noted {
     this.left.length = 0
   }
 
-  /** The beat is aborted: documents are what `committed` says. */
+  /** The beat is aborted. `committed` reads the restored documents. */
   revert(committed: (key: string) => Document | undefined): void {
     const { graph, invalidation, registry } = this.deps
     const { locations } = graph
@@ -129,7 +128,7 @@ export class UndoLog implements Noted {
     this.committed()
   }
 
-  /** Has a node stand as it did, but for what changed since; its runs were for nothing. */
+  /** Restores the state of a node, apart from later changes; its runs are void. */
   private restore(node: Node, before: Before): void {
     if ((node.flags & REMOVED) !== 0) return
     const { flags, gate } = before
@@ -139,7 +138,7 @@ export class UndoLog implements Noted {
     if ((node.flags & GATED) === 0 && node.isLive) this.deps.queue.push(node)
   }
 
-  /** Takes in again what was let go of: creators before what they had started. */
+  /** Adds removed nodes again, creators before their children. */
   private bringBack(): void {
     const { registry, resumption } = this.deps
     const again = new Map<Node, Node>()

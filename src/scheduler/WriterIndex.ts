@@ -1,9 +1,8 @@
 /**
- * Coverage: which materializers may write where.
+ * The writer index: the materializers that may write at an address.
  *
- * They are found by the literal beginnings of their envelopes, so that a place
- * asks only those that may concern it, however many there are. What a location is
- * covered by is kept until materializers come or go. (Seed 002, section 4.3.)
+ * It indexes them by the literal prefixes of their envelopes, so a lookup checks few of
+ * them. Each location caches its materializers until any is added or removed. [S2 §4.3]
  *
  * @module
  */
@@ -18,7 +17,7 @@ const { COVERED, READY } = Flag
 const nobody: ReadonlyArray<Node> = []
 
 /**
- * The materializers of one graph.
+ * The index of one graph.
  *
  * @category models
  * @since 0.1.0
@@ -26,9 +25,9 @@ const nobody: ReadonlyArray<Node> = []
 export class WriterIndex {
   private readonly locations: Locations
   private readonly nodes = new Set<Node>()
-  /** The same by what their envelopes begin with. */
+  /** Materializers by the prefixes of their envelopes. */
   private readonly beginnings = new Map<string, Set<Node>>()
-  /** Counts how often they came or went. */
+  /** Counts additions and removals. */
   private age = 0
 
   constructor(locations: Locations) {
@@ -40,7 +39,7 @@ export class WriterIndex {
     return this.nodes.size === 0
   }
 
-  /** Takes a materializer in: what its envelope holds is looked at before it is read. */
+  /** Adds a materializer. Covered locations are checked before each read. */
   add(node: Node): void {
     this.age++
     this.nodes.add(node)
@@ -80,7 +79,7 @@ export class WriterIndex {
     else if ((location.flags & COVERED) !== 0) location.flags &= ~(COVERED | READY)
   }
 
-  /** The materializers that may write what a location holds. */
+  /** The materializers that may write the value of a location. */
   of(location: Location): ReadonlyArray<Node> {
     if ((location.flags & COVERED) === 0) return nobody
     const extra = extraOf(location)
@@ -91,18 +90,18 @@ export class WriterIndex {
     return extra.covering!
   }
 
-  /** Whether one may write at an address. */
+  /** Whether a materializer may write at an address. */
   has(address: Address.Address, depth: Depth = "deep"): boolean {
     return !this.isEmpty && this.at(address, depth).length > 0
   }
 
-  /** The materializers that may write at an address, by the turns of their names. */
+  /** The materializers that may write at an address, by ordinal. */
   at(address: Address.Address, depth: Depth = "deep"): ReadonlyArray<Node> {
     const found = [...this.candidates(address.id, depth)].filter(({ definition: { envelope } }) => concerns(envelope, address, depth))
     return found.length < 2 ? found : found.sort((a, b) => a.ordinal - b.ordinal)
   }
 
-  /** Those whose envelopes begin at a cell or above it. Names in a list may be those of deeper ones. */
+  /** The materializers whose prefixes are at or above a cell. A list of names may depend on deeper ones. */
   private candidates(id: string, depth: Depth): ReadonlySet<Node> {
     if (depth === "children") return this.nodes
     const found = new Set<Node>()

@@ -1,10 +1,9 @@
 /**
- * The entrance: how a signal from outside becomes an event.
+ * Admission: a signal from outside becomes an event.
  *
- * It is checked, gets its id, and is found out where it came before. A caller's
- * id becomes a digest of who sends it, where and for what, so that two callers, or
- * two signals, cannot meet under one id; and so does the id of a signal that
- * another space sent. (Architecture, section 5, "Ids".)
+ * Admission validates the signal, gives it an id and detects duplicates. A caller's id
+ * becomes a digest of its sender, target and signal, so equal ids of different callers
+ * or signals cannot collide. The id of a signal from another space is derived likewise.
  *
  * @module
  */
@@ -17,18 +16,18 @@ import * as Signal from "../model/Signal.ts"
 import type { PostedSignal } from "../view/Space.ts"
 import { IdReused, InboxFull } from "../model/SpaceError.ts"
 
-/** What a posted signal turned out to be: new, or known under its id. */
+/** The result of an admission: a new event, or a known id. */
 export type Entered =
   | { readonly kind: "new"; readonly pending: Signal.Pending }
   | { readonly kind: "known"; readonly id: string }
 
-/** What is known of a signal beside what it asks for. */
+/** The identity of a signal, beside its content. */
 interface Sender {
-  /** Under which it is known here, and as its sender gave it; without the first, one is minted. */
+  /** The id in this space, and the id as given by the sender. Without the first, one is minted. */
   readonly id: string | undefined
   readonly given: string
   readonly depth: number
-  /** The clock from which its wait counts; that of its arrival unless given. */
+  /** The clock time from which its delay counts; by default that of its arrival. */
   readonly since?: number | undefined
   readonly label?: Label.Label | undefined
 }
@@ -37,14 +36,14 @@ interface Sender {
 const MAX_ID = 512
 
 /**
- * Makes events of what is posted to one space.
+ * Makes events of the signals posted to one space.
  *
  * @category models
  * @since 0.1.0
  */
 export class Admission {
   private readonly body: Body
-  /** The beat that the newest ids were minted for, and the next number under it. */
+  /** The expected beat of the newest minted ids, and the next number for it. */
   private minted: { beat: number; next: number }
 
   constructor(body: Body) {
@@ -68,7 +67,7 @@ export class Admission {
   }
 
   /**
-   * Takes a signal of another space, as an event whose id follows from that space and the signal's own.
+   * Admits a signal of another space. The event's id is derived from that space and the signal's id.
    *
    * @throws IdReused, InboxFull
    */
@@ -90,7 +89,7 @@ export class Admission {
     return { kind: "new", pending: new Signal.Pending(body.number(), signal, { due }) }
   }
 
-  /** The label that a caller gives, of atoms that the space knows: a mistyped one would be nobody's. */
+  /** The label given by a caller. Its atoms have to be known in the space, since no clearance admits a mistyped one. */
   private labelOf({ label }: PostedSignal): Label.Label | undefined {
     if (label === undefined) return undefined
     const { top = Label.none } = this.body.labels ?? {}
@@ -105,7 +104,7 @@ export class Admission {
     return `x.${beat}.${this.minted.next++}`
   }
 
-  /** Whether an event with this id came before, with the same payload. */
+  /** Whether an event with this id and payload was admitted before. */
   private isKnown(id: string, text: string, given: string): boolean {
     const { hash, inbox, store } = this.body
     const waiting = inbox.waiting.get(id)
@@ -115,7 +114,7 @@ export class Admission {
     return true
   }
 
-  /** Of the signal and target as they were understood, so that every way to write them is one. */
+  /** Derived from the parsed signal and target, so that all spellings of them give one id. */
   private callersId({ label, principal = "local" }: PostedSignal, id: string, { signal = "", target = "" }: Launch.Emission): string {
     if (typeof id !== "string" || id === "" || id.length > MAX_ID) {
       throw new Emission.InvalidSignal({ reason: `its id has ${String(id).length} characters; give 1 to ${MAX_ID}` })

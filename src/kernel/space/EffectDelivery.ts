@@ -1,9 +1,8 @@
 /**
- * Deliveries: effects are told what they saw, in order, when it is durable.
+ * Effect delivery: durable values are delivered to effects, in order.
  *
- * What an effect does with it is its own business: it was handed over, and a
- * failure there fails nobody else, and is reported. Work that goes on is waited for where somebody
- * waits for quiet. (Architecture, section 6, "An effect is two functions".)
+ * An effect is responsible for its own work. A failed delivery is reported and affects
+ * no other one. `idle` waits for asynchronous deliveries.
  *
  * @module
  */
@@ -11,7 +10,7 @@ import type { Delivery } from "../derived/DerivationPort.ts"
 import type { RunSupervisor } from "../watchdog/RunSupervisor.ts"
 
 /**
- * What effects of one space are being told.
+ * The deliveries of one space.
  *
  * @category models
  * @since 0.1.0
@@ -32,7 +31,7 @@ export class EffectDelivery {
     return this.open === 0
   }
 
-  /** Told once, when nothing is being delivered any more. */
+  /** Calls back once, when no delivery is in progress. */
   whenQuiet(told: () => void): void {
     this.waiters.push(told)
   }

@@ -1,5 +1,5 @@
 /**
- * Landings: events that are over, and callers that wait for that.
+ * Receipts of completed events, for their callers.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import type { SpaceStopped } from "../model/SpaceError.ts"
 const nothing = (): void => {}
 
 /**
- * The events of one space, as those outside hear that they are over.
+ * The receipts of one space, and the callers that wait for them.
  *
  * @category models
  * @since 0.1.0
@@ -30,17 +30,17 @@ export class EventReceipts {
     this.group = group
   }
 
-  /** How many events have a caller that waits. */
+  /** Number of events with a waiting caller. */
   get size(): number {
     return this.waiters.size
   }
 
-  /** Has the receipt of an event told when it is over; answers how not to be told. */
+  /** Waits for the receipt of an event. Returns the call that cancels it. */
   add(id: string, settled: (receipt: Receipt) => void, fail: (error: SpaceStopped) => void): () => void {
     return this.waiters.add(id, settled, fail)
   }
 
-  /** Tells of the events that a durable beat ended. */
+  /** Publishes the receipts of the events that a durable beat completed. */
   publish(beat: Beat): void {
     if (this.waiters.size === 0) return
     for (const flight of beat.landed) {
@@ -54,14 +54,14 @@ export class EventReceipts {
     this.waiters.fail(error)
   }
 
-  /** Waits for the receipt of an event that was accepted. */
+  /** Waits for the receipt of an admitted event. */
   landing(id: string): Effect.Effect<Receipt, SpaceStopped> {
     return Effect.callback<Receipt, SpaceStopped>((resume) =>
       Effect.sync(this.land(id, { settled: (receipt) => resume(Effect.succeed(receipt)), fail: (error) => resume(Effect.fail(error)) }))
     )
   }
 
-  /** Hands over the receipt of an event that is over, at once or at the gate, where all that landed was told; else waits with the others. */
+  /** Returns the receipt of a completed event, at once or after the flush that publishes it. Otherwise waits like `add`. */
   land(id: string, { fail, settled }: { readonly settled: (receipt: Receipt) => void; readonly fail: (error: SpaceStopped) => void }): () => void {
     let cancel = nothing
     const look = (): void => {

@@ -1,9 +1,9 @@
 /**
  * Handles: spaces as their users hold them, open or closed.
  *
- * A space that nothing uses may be closed. Its handle stays good: what is asked
- * through it opens the space first, and keeps it open until it is answered. Only
- * a space that stopped, because its store failed, stays stopped for its handle.
+ * An unused space may be closed. Its handle remains valid: a request opens the space
+ * first and keeps it open until the answer. Only a space that stopped because its store
+ * failed stays stopped for its handle.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import type { ReaderState } from "../view/ReaderState.ts"
 import type { Clearance, PostedSignal, PostHears, Reader, Space, SpaceControl, SpaceDebug, SpaceFlows, SpaceGraph, SpaceOperations, SpaceRendezvous } from "../view/Space.ts"
 import { asStopped, type SpaceStopped } from "../model/SpaceError.ts"
 
-/** Members that answer with an effect: a method, or the effect itself. */
+/** Members that return an effect: a method, or the effect itself. */
 type Members<Names extends PropertyKey> = Readonly<Record<Names, "method" | "effect">>
 
 type Plain = Exclude<keyof Space, "name" | "post" | "watch" | "beats" | "reader" | "denials" | "head" | "ops" | "rv" | "flow" | "control" | "graph" | "debug">
@@ -48,7 +48,7 @@ interface Dependencies {
   readonly reopen: Effect.Effect<LiveSpace, PersistenceError | SpaceStopped>
 }
 
-/** One use of an open space, from its entry until it is over. */
+/** One request to an open space, from its begin to its end. */
 class Visit {
   private space: LiveSpace | undefined
 
@@ -63,7 +63,7 @@ class Visit {
   }
 }
 
-/** Opens a space where it is closed, and counts the uses under way. */
+/** Access to a space: opens it if it is closed, and counts requests in progress. */
 class Door {
   private space: LiveSpace
   private readonly reopen: Effect.Effect<LiveSpace, SpaceStopped>
@@ -132,7 +132,7 @@ class Face {
   }
 }
 
-/** The class of a part with these members. They are of the class, since there is a handle for each open space. */
+/** The class of a part with these members. They are on the prototype, since each open space has a handle. */
 const faceOf = <Part extends object>(members: Members<keyof Part>): new(door: Door, partOf: (space: LiveSpace) => Part) => Part => {
   class Own extends Face {}
   for (const [name, kind] of Object.entries<"method" | "effect">(members)) {
@@ -183,7 +183,7 @@ class ReaderHandle extends Reading implements Reader {
 }
 
 /**
- * The handle of a space that is open.
+ * The handle of an open space.
  *
  * @category models
  * @since 0.1.0

@@ -26,7 +26,7 @@ import { Spaces } from "./Spaces.ts"
 import { type Stop, Stops } from "../model/Stops.ts"
 import { CurrentWatchdog } from "../watchdog/Watchdog.ts"
 
-/** An enzyme, with the digest of the module it came from. */
+/** An enzyme, with the digest of its module. */
 export interface Registration {
   readonly enzyme: Enzyme
   readonly hash: string | undefined
@@ -35,33 +35,32 @@ export interface Registration {
 /**
  * Opens spaces, and registers the enzymes that react in them.
  *
- * A space is opened when it is asked for, and when its moment has come. Where too
- * many are open, those close that are not in use; a `Space` opens again by itself
- * when it is used. One that stopped because its store failed is opened again from
- * what is durable when the kernel is next asked for it.
+ * A space is opened on request, and when its next work is due. Beyond the limit of open spaces, unused
+ * ones are closed; a `Space` reopens by itself when it is used. A space that stopped because its store
+ * failed is reopened from durable state at the next request.
  *
  * @category services
  * @since 0.1.0
  */
 export class Kernel extends Context.Service<Kernel, {
-  /** The space of this name; `create` makes it where there is none. */
+  /** The space of this name. `create` makes it if it is missing. */
   readonly space: (name: string, options?: { readonly create?: boolean }) => Effect.Effect<Space, PersistenceError>
-  /** The space of this name where it is open, which costs nothing to ask. */
+  /** The space of this name if it is open. The call is cheap. */
   readonly opened: (name: string) => Space | undefined
-  /** The names of all spaces; none of them is opened. */
+  /** The names of all spaces. None of them is opened. */
   readonly spaces: Effect.Effect<ReadonlyArray<string>, PersistenceError>
   /** The spaces that stopped by themselves or could not be opened, until they open again. */
   readonly stops: Effect.Effect<ReadonlyArray<Stop>>
-  /** Reads when each space next has something to do, and has it opened then: at once, in the background, where it is due. */
+  /** Reads when each space has its next work. Due spaces are opened at once, in the background. */
   readonly resume: Effect.Effect<void, PersistenceError>
-  /** Takes an enzyme or a node in, from the next capture of each space on; `code` is the module it came from. */
+  /** Adds an enzyme or a node, from the next capture of each space on. `code` is its module. */
   readonly register: (module: Enzyme | NodeDefinition, code?: Code) => Effect.Effect<void, InvalidEnzyme | InvalidNode>
   readonly unregister: (module: Enzyme | NodeDefinition) => Effect.Effect<void, NotRegistered>
-  /** Has an enzyme known and take nothing: what it alone would take is held until it is registered. */
+  /** Registers an enzyme as absent: signals that it alone matches are held until it is registered. */
   readonly leaveOut: (enzyme: Enzyme, code?: Code) => Effect.Effect<void, InvalidEnzyme>
-  /** The modules of a file failed to load: the enzymes that it brought when a space last ran are left out there. */
+  /** The modules of a file failed to load. The enzymes that it had when a space last ran count as absent there. */
   readonly breaks: (file: string) => Effect.Effect<void>
-  /** A file that failed before is gone or loads: nothing is left out for it any more. */
+  /** A failed file is gone or loads again. Its enzymes no longer count as absent. */
   readonly mends: (file: string) => Effect.Effect<void>
   readonly enzymes: Effect.Effect<ReadonlyArray<Registration>>
 }>()("systole/kernel/Kernel") {
@@ -96,7 +95,7 @@ export class Kernel extends Context.Service<Kernel, {
   )
 }
 
-/** Takes modules in and out; a node may have something to do in a space that is still. */
+/** Registers and withdraws modules. A node may give an idle space work. */
 const registrar = ({ nodes, registry, wake }: {
   readonly registry: Registry["Service"]
   readonly nodes: Modules
@@ -106,7 +105,7 @@ const registrar = ({ nodes, registry, wake }: {
     try: () => {
       if (module._tag === "Enzyme") registry.register(module, code)
       else nodes.register(module, code)
-      // An enzyme alone gives a space that is still nothing to do, unless something is held.
+      // An enzyme gives an idle space no work, unless signals are held.
       if (module._tag !== "Enzyme" || registry.leavesOut) wake()
     },
     catch: expected<InvalidEnzyme | InvalidNode>(InvalidEnzyme, InvalidNode)

@@ -1,5 +1,5 @@
 /**
- * A space that is open: its face over its body.
+ * An open space: its API over its state.
  *
  * @module
  */
@@ -42,20 +42,20 @@ import { Uploads } from "./Uploads.ts"
 
 const nothing = (): void => {}
 
-/** The surroundings of an open space. */
+/** The dependencies of an open space. */
 interface Dependencies {
   readonly turn: Turn
   readonly resolvePeer: ResolvePeer
-  /** Told when it has nothing to do for now, and when it stopped for good, with the error where it was not closed. */
+  /** Called when it is idle, and when it stopped for good; with the error unless it was closed. */
   readonly rested: () => void
   readonly stopped: (space: LiveSpace, error: SpaceStopped | undefined) => void
-  /** Told of each use from outside. */
+  /** Called on each use from outside. */
   readonly used: () => void
   readonly readerState: ReaderState
 }
 
 /**
- * The space over a body, and how to close it.
+ * The space over its state, with its lifetime.
  *
  * @category models
  * @since 0.1.0
@@ -85,7 +85,7 @@ export class LiveSpace implements Space, Peer {
   private readonly deliveries: EffectDelivery
   private closing = false
   private retired = false
-  /** Requests under way that came through handles. */
+  /** Requests in progress through handles. */
   private uses = 0
 
   constructor(body: LiveBody, deps: Dependencies) {
@@ -122,16 +122,16 @@ export class LiveSpace implements Space, Peer {
     this.readerState = deps.readerState
     this.used = deps.used
     this.outbox = new OutboxRelay(body, { resolvePeer: deps.resolvePeer, group: this.group })
-    // A store that is damaged may stop the space at once, which tells all its parts.
+    // A damaged store may stop the space at once, which calls all its parts.
     this.outbox.begin()
   }
 
-  /** Why it stopped, where it did. */
+  /** The reason of its stop, if it stopped. */
   get error(): SpaceStopped | undefined {
     return this.group.error
   }
 
-  /** Says that there may be something to do. */
+  /** Signals possible work. */
   wake(): void {
     this.group.wake()
   }
@@ -141,23 +141,23 @@ export class LiveSpace implements Space, Peer {
     this.group.stop(new SpaceStopped({ space: this.name, reason }))
   }
 
-  /** Closes it to be opened again on demand. */
+  /** Closes it until the next request. */
   retire(): void {
     this.retired = true
     this.close("it is closed, since nothing uses it")
   }
 
-  /** Whether it was closed to be opened again on demand. */
+  /** Whether it was closed until the next request. */
   get isRetired(): boolean {
     return this.retired
   }
 
-  /** The moment at which it next has something to do, as {@link Group.due} says it. */
+  /** The time of its next work, as {@link Group.due} defines it. */
   get due(): number | undefined {
     return this.group.due
   }
 
-  /** Whether nothing of it is in use and nothing under way, so that closing it changes nothing. */
+  /** Whether it has no users and no work in progress, so that closing it is unnoticed. */
   get isResting(): boolean {
     const { body, deliveries, ends, history, group, receipts, listeners, outbox, uploads, uses } = this
     const isWaitedFor = uses + receipts.size + listeners.size + ends.size + uploads.open > 0
@@ -165,7 +165,7 @@ export class LiveSpace implements Space, Peer {
     return !isWaitedFor && !isBusy && (group.due ?? Infinity) > body.host.now()
   }
 
-  /** Counts a request that is under way until `leave`. */
+  /** Counts a request in progress until `leave`. */
   enter(): void {
     this.used()
     this.uses++
@@ -217,7 +217,7 @@ export class LiveSpace implements Space, Peer {
     }
     const { pending } = entered
     const { id } = pending.signal
-    // Whoever waits for the receipt is there before the beat can be, and so gets it from memory; a stop is told there too.
+    // A waiter registered before the beat gets the receipt from memory, and is told of a stop.
     const cancel = settled === undefined ? nothing : this.receipts.add(id, settled, fail)
     this.group.accept(pending, {
       open: () => accepted?.({ id, beat: pending.beat, duplicate: false }),
@@ -317,7 +317,7 @@ export class LiveSpace implements Space, Peer {
     return this.durably(() => this.body.store.entry(beat))
   }
 
-  /** Tells why the space stopped, once it did; answers how not to be told. */
+  /** Reports the reason of a stop. Returns the call that cancels it. */
   private whenEnded(tell: (error: SpaceStopped) => void): () => void {
     const { error } = this.group
     if (error === undefined) this.ends.add(tell)
@@ -327,7 +327,7 @@ export class LiveSpace implements Space, Peer {
 
   readonly beats: Space["beats"] = Subscription.stream<number>(Subscription.newest, (feed) => {
     const known = this.group.durable
-    // Whoever begins to listen while a beat is told, as one of those who hear of it, is not told it again.
+    // A listener added while a beat is published, by another listener, does not receive that beat twice.
     const tell = (beat: number): void => {
       if (beat > known) feed.tell(beat)
     }
@@ -351,7 +351,7 @@ export class LiveSpace implements Space, Peer {
     return Effect.andThen(this.durably(nothing), this.history.run(look, Queries.asReadError))
   }
 
-  /** Tells who waits for it that a beat is durable. */
+  /** Publishes a durable beat. */
   private published(beat: Beat): void {
     this.receipts.publish(beat)
     this.body.sentry?.passed(beat.number)
@@ -363,7 +363,7 @@ export class LiveSpace implements Space, Peer {
     this.queries.views.publish(beat)
   }
 
-  /** Tells effects what they saw: those that said so before it is durable, and the others then. */
+  /** Delivers values to effects: to speculative ones before the flush, to all others after it. */
   private tell({ deliveries }: Beat, speculative: boolean): void {
     for (const delivery of deliveries) if (delivery.definition.speculative === speculative) this.deliveries.tell(delivery)
   }
@@ -374,7 +374,7 @@ export class LiveSpace implements Space, Peer {
     )
   }
 
-  /** Looks when all that can be seen is durable: at once, or after the flush that is to come; answers how not to be told. */
+  /** Reads once all visible state is durable: at once, or after the next flush. Returns the call that cancels it. */
   private look<A>(see: () => A, { fail, seen }: ReadCallbacks<A>): () => void {
     let isHeard = true
     const look = (): void => {

@@ -1,25 +1,25 @@
 /**
- * Residents: the open spaces of a kernel, in the order of their last use.
+ * The open spaces of a kernel, in the order of their last use.
  *
  * @module
  */
 import type { LiveSpace } from "./LiveSpace.ts"
 import type { Space } from "../view/Space.ts"
 
-/** An open space, and the face that those outside have of it. */
+/** An open space with its handle. */
 export interface OpenSpace {
   readonly space: LiveSpace
   readonly handle: Space
 }
 
-/** A resident between the one that was used before it and the one after it. */
+/** An open space, linked to its neighbours in the order of use. */
 interface Place extends OpenSpace {
   older: Place | undefined
   newer: Place | undefined
 }
 
 /**
- * A list of the open spaces. Each use costs a few links, however many there are.
+ * A linked list of the open spaces. A use has constant cost.
  *
  * @category models
  * @since 0.1.0
@@ -41,7 +41,7 @@ export class OpenSpaces {
     return this.places.values()
   }
 
-  /** Takes a space in; one of its name that stopped goes. */
+  /** Adds a space, in place of a stopped one of its name. */
   add(resident: OpenSpace): void {
     const stopped = this.places.get(resident.space.name)
     if (stopped !== undefined) this.unlink(stopped)
@@ -50,7 +50,7 @@ export class OpenSpaces {
     this.append(place)
   }
 
-  /** Takes a space out, unless another one has its name by now. */
+  /** Removes a space, unless another one has its name by now. */
   remove(space: LiveSpace): void {
     const place = this.places.get(space.name)
     if (place?.space !== space) return
@@ -58,7 +58,7 @@ export class OpenSpaces {
     this.unlink(place)
   }
 
-  /** Puts a space behind all that were used before. */
+  /** Moves a space to the end, as the most recently used one. */
   touch(name: string): void {
     const place = this.places.get(name)
     if (place === undefined || place === this.newest) return
@@ -66,7 +66,7 @@ export class OpenSpaces {
     this.append(place)
   }
 
-  /** The space whose last use is the longest ago. */
+  /** The least recently used space. */
   first(): OpenSpace | undefined {
     return this.oldest
   }

@@ -1,12 +1,12 @@
 /**
- * The outbox: signals on their way to other spaces.
+ * The outbox relay: transactional delivery of signals to other spaces.
  *
- * A signal for another space is a row of its beat's batch, and leaves when that
- * is durable. The row goes when the receiver has made the signal durable as an
- * event of its own, whose id is a digest of the sender and the signal's id, so
- * that a second delivery after a crash is found out there. Those for one space
- * arrive in the order in which they were sent; where it cannot take them, they
- * are sent again after a wait. What waits is mostly in the store. (Architecture, section 5, "Lineage".)
+ * A signal for another space is a row of its beat's batch, and is sent once that is
+ * durable. The row is removed when the receiver has made the signal durable as an event
+ * of its own. The event's id is a digest of the sender and the signal's id, so the
+ * receiver detects a second delivery after a crash. Signals for one space arrive in the
+ * order of sending. If the receiver cannot take them, they are sent again after a delay.
+ * Most queued signals are in the store.
  *
  * @module
  */
@@ -21,29 +21,29 @@ import type { Group } from "../beat/Group.ts"
 import { Pending, type Undelivered } from "../model/Signal.ts"
 import { SpaceStopped } from "../model/SpaceError.ts"
 
-/** A space that takes what another one sends. */
+/** A space that receives signals from another one. */
 export interface Peer {
-  /** Takes a signal of the space `from`; `accepted` is called when it is durable. */
+  /** Receives a signal of the space `from`. `accepted` is called when it is durable. */
   readonly arrive: (from: string, pending: Pending, hears: { readonly accepted: () => void; readonly fail: (error: unknown) => void }) => void
 }
 
-/** The space of a name: opened, or made where the configuration says so. */
+/** Resolves a space by name: opened, or created if the configuration permits. */
 export type ResolvePeer = (space: string) => Effect.Effect<Peer, PersistenceError>
 
-/** What the outbox stands on. */
+/** The dependencies of the relay. */
 interface Dependencies {
   readonly resolvePeer: ResolvePeer
   readonly group: Pick<Group, "await" | "stop">
 }
 
-/** What no later attempt can mend. */
+/** Codes of permanent failures. */
 const hopeless: ReadonlySet<unknown> = new Set(["space/unknown", "space/name", "signal/id-reused", "signal/invalid"])
 
-/** The way to one space. */
+/** The delivery to one space. */
 interface Route {
   readonly space: string
   state: "sending" | "waiting"
-  /** Attempts that failed in a row. */
+  /** Successive failed attempts. */
   failures: number
   disarm: () => void
 }
@@ -51,7 +51,7 @@ interface Route {
 const nothing = (): void => {}
 
 /**
- * The outbox of one space.
+ * The outbox relay of one space.
  *
  * @category models
  * @since 0.1.0
@@ -68,36 +68,36 @@ export class OutboxRelay {
     this.deps = deps
   }
 
-  /** Takes in what is durable here and is to be handed over. */
+  /** Adds durable signals for delivery. */
   add(outgoing: ReadonlyArray<Pending>): void {
     for (const pending of outgoing) this.body.departures.add(pending)
     if (outgoing.length > 0) this.begin()
   }
 
-  /** Calls back when nothing is being handed over: at once, or later. What waits for another attempt does not count. */
+  /** Calls back when no delivery is in progress: at once, or later. Signals that wait for another attempt do not count. */
   whenQuiet(run: () => void): void {
     if (this.isQuiet) run()
     else this.quiet.push(run)
   }
 
-  /** Whether nothing is being handed over. */
+  /** Whether no delivery is in progress. */
   get isQuiet(): boolean {
     return this.stopped || [...this.routes.values()].every(({ state }) => state !== "sending")
   }
 
-  /** Whether nothing waits to be handed over. */
+  /** Whether no signal waits for delivery. */
   get isEmpty(): boolean {
     return this.routes.size === 0 && this.body.departures.isEmpty
   }
 
-  /** Hands over nothing any more; what is left is in the store. */
+  /** Stops all deliveries. Undelivered signals remain in the store. */
   stop(): void {
     this.stopped = true
     for (const { disarm } of this.routes.values()) disarm()
     this.tellQuiet()
   }
 
-  /** Sets out to each space that something waits for, and that nothing is on its way to. */
+  /** Begins delivery to each space with queued signals, unless one is in progress. */
   begin(): void {
     if (this.stopped) return
     for (const space of this.body.departures.spaces) {
@@ -120,7 +120,7 @@ export class OutboxRelay {
     })
   }
 
-  /** What the store refuses stops the space. */
+  /** A failure of the store stops the space. */
   private safely(run: () => void): void {
     try {
       run()
@@ -129,7 +129,7 @@ export class OutboxRelay {
     }
   }
 
-  /** Hands signals over, in order, up to the first that is not taken; answers what became of those: `undefined` where it was accepted. */
+  /** Sends signals in order, up to the first refusal. Returns the error of each sent signal; `undefined` if accepted. */
   private hand(batch: ReadonlyArray<Pending>, peer: Peer): Promise<ReadonlyArray<unknown>> {
     const answers: Array<Promise<unknown>> = []
     let refused = false
@@ -150,7 +150,7 @@ export class OutboxRelay {
     return Promise.all(answers)
   }
 
-  /** Lets go of what was accepted, gives up what never will be, and goes on with the rest: at once, or after a wait. */
+  /** Removes accepted signals, gives up permanently failed ones, and continues with the rest: at once, or after a delay. */
   private settle(route: Route, batch: ReadonlyArray<Pending>, answers: ReadonlyArray<unknown>): void {
     if (this.stopped) return
     const over: Array<Pending> = []
@@ -180,7 +180,10 @@ export class OutboxRelay {
     if (this.isQuiet) this.tellQuiet()
   }
 
-  /** Removes the rows of what is over here; those that will never be delivered come back, for the next beat to put them with the dead letters. */
+  /**
+   * Removes the rows of completed deliveries. Permanently failed signals return to the inbox, and the next
+   * beat makes them dead letters.
+   */
   private leave(space: string, over: ReadonlyArray<Pending>, undelivered: ReadonlyArray<Pending>): void {
     const { departures, inbox, store } = this.body
     store.append({ entry: undefined, cells: [], receipts: [], queued: undelivered, dequeued: over.map(({ seq }) => seq), blobs: [], observations: [] })
@@ -189,14 +192,15 @@ export class OutboxRelay {
       pending.stored = true
       inbox.push(pending)
     }
-    // Nobody waits for that, but a row that stayed for long could be delivered when the receiver has forgotten the first time.
+    // No caller waits for this flush. A row that stayed for long could be delivered again after the receiver forgot the
+    // id.
     this.deps.group.await({ open: nothing, fail: nothing })
   }
 
-  /** Waits 1, 2, 4 … beats, up to the limit on backing off. */
+  /** Waits 1, 2, 4 … beats, up to the limit of the backoff. */
   private wait(route: Route, failure: unknown): void {
     const { host, reporter, settings: { limits, tempo }, space } = this.body
-    // A space that is full or being opened again takes the next attempt.
+    // A receiver that is full or being reopened accepts the next attempt, so the first failure is not reported.
     if (route.failures === 1) reporter.report(Accident.after("outbox/waiting", failure, { space, origin: { kind: "runtime", name: "outbox" }, what: `space "${road.space}" takes nothing` }))
     const beats = Math.min(2 ** route.failures++, limits.backoffBeats)
     route.state = "waiting"

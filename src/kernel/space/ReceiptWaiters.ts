@@ -1,5 +1,5 @@
 /**
- * Settlers: who waits for the receipts of which events.
+ * Receipt waiters: the callers that wait for receipts.
  *
  * @module
  */
@@ -19,7 +19,7 @@ interface ReceiptWaiter {
  * @since 0.1.0
  */
 export class ReceiptWaiters {
-  /** Most events have one who waits, and then no list. */
+  /** Most events have a single waiter, and then no list. */
   private byId = new ChurnMap<string, ReceiptWaiter | ReadonlyArray<ReceiptWaiter>>()
 
   get size(): number {
@@ -30,7 +30,7 @@ export class ReceiptWaiters {
     return this.byId.has(id)
   }
 
-  /** Answers how to wait no longer. */
+  /** Adds a waiter. Returns the call that removes it. */
   add(id: string, settled: ReceiptWaiter["settled"], fail?: ReceiptWaiter["fail"]): () => void {
     const settler: ReceiptWaiter = { settled, fail }
     const others = this.byId.get(id)
@@ -48,7 +48,7 @@ export class ReceiptWaiters {
     for (const { settled } of listOf(settlers)) settled(receipt)
   }
 
-  /** The space stopped: nobody will be told any more. */
+  /** The space stopped: fails all waiters. */
   fail(error: SpaceStopped): void {
     const all = [...this.byId.values()].flatMap(listOf)
     this.byId = new ChurnMap()

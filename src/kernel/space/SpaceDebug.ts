@@ -1,10 +1,9 @@
 /**
- * Stepping through a space while it is developed.
+ * Debugging of a space in development.
  *
- * Before the runs of chosen nodes the debugger of the process is told. Nothing of
- * it is in the journal: the beats are the same, whenever they run. A space that is
- * held (`Controls`) runs its beats by hand, one at a time. (Seed 002, section 13
- * and P10.)
+ * The debugger of the process is called before runs of nodes with a breakpoint. The
+ * journal does not record it, and the beats are the same with and without it. A held
+ * space (`Controls`) runs its beats one at a time, by hand. [S2 §13]
  *
  * @module
  */
@@ -14,16 +13,16 @@ import type { ReadError } from "../view/Expected.ts"
 import type { Group } from "../beat/Group.ts"
 import type { DebugReport, SpaceDebug } from "../view/Space.ts"
 
-/** What it stands on. */
+/** The dependencies of debugging. */
 interface Dependencies {
   readonly derivation: BeatScheduler
   readonly group: Group
-  /** Looks when all that can be seen is durable. */
+  /** Reads once all visible state is durable. */
   readonly durably: <A>(see: () => A) => Effect.Effect<A, ReadError>
 }
 
 /**
- * How one live space is stepped through.
+ * The debugging of one live space.
  *
  * @category models
  * @since 0.1.0

@@ -1,5 +1,5 @@
 /**
- * The reactive graph of a space as those outside see it.
+ * The reactive graph of a space, as seen from outside.
  *
  * @module
  */
@@ -10,10 +10,10 @@ import type { BeatScheduler } from "../derived/BeatScheduler.ts"
 import type { ReadError } from "../view/Expected.ts"
 import type { GraphReport, SpaceGraph, TraceReport } from "../view/Space.ts"
 
-/** What it stands on. */
+/** The dependencies of the graph view. */
 interface Dependencies {
   readonly derivation: BeatScheduler
-  /** Looks when all that can be seen is durable. */
+  /** Reads once all visible state is durable. */
   readonly durably: <A>(see: () => A) => Effect.Effect<A, ReadError>
 }
 

@@ -1,9 +1,9 @@
 /**
- * The spaces of a kernel: which are open, and when the closed ones are opened.
+ * The spaces of a kernel: open ones, and the schedule of closed ones.
  *
- * A space is opened when it is asked for or when its moment has come. Beyond a
- * number of open ones, those whose last use is the longest ago are closed, unless
- * something of them is in use. What is asked for is opened before what is due.
+ * A space is opened on request, or when its next work is due. Beyond a number of open
+ * spaces, the least recently used ones are closed, unless they are in use. Requested
+ * spaces are opened before due ones.
  *
  * @module
  */
@@ -29,7 +29,7 @@ import { SpaceStopped } from "../model/SpaceError.ts"
 import type { Stops } from "../model/Stops.ts"
 import { WakeQueue } from "./WakeQueue.ts"
 
-/** How many spaces are looked at in one go for one that can be closed. */
+/** Most spaces inspected in one sweep. */
 const LOOKS = 64
 
 /** The dependencies of the spaces. */
@@ -37,7 +37,7 @@ interface Dependencies {
   readonly persistence: Persistence["Service"]
   readonly parts: Recovery.Parts
   readonly stops: Stops
-  /** Closes all stores. */
+  /** Its end closes all stores. */
   readonly scope: Scope.Scope
 }
 
@@ -52,11 +52,11 @@ export class Spaces {
   private readonly spaces = new OpenSpaces()
   private readonly wakeQueue: WakeQueue
   private readonly opening = Semaphore.makeUnsafe(1)
-  /** The readers of closed spaces. */
+  /** The reader states of closed spaces. */
   private readonly readerStates = new Map<string, ReaderState>()
-  /** Spaces whose moment has come, in the order in which they are opened. */
+  /** Due spaces, in the order in which they are opened. */
   private readonly due = new Queue<string>()
-  /** How many callers wait for a space to open. */
+  /** Number of callers that wait for a space to open. */
   private asked = 0
   private isOpening = false
   private isSweeping = false
@@ -70,7 +70,7 @@ export class Spaces {
     })
   }
 
-  /** The space of this name where it is open. */
+  /** The space of this name, if it is open. */
   opened(name: string): OpenSpace | undefined {
     const resident = this.spaces.get(name)
     if (resident?.space.error !== undefined) return undefined
@@ -78,18 +78,18 @@ export class Spaces {
     return resident
   }
 
-  /** The space of this name, opened where it is closed, and made where `create` says so. */
+  /** The space of this name, opened if it is closed, and created if `create` is set. */
   find(name: string, create: boolean): Effect.Effect<OpenSpace, PersistenceError> {
     const known = this.opened(name)
     return known === undefined ? this.ask(name, create) : Effect.succeed(known)
   }
 
-  /** Tells all open spaces that there may be something to do. */
+  /** Signals possible work to all open spaces. */
   wake(): void {
     for (const { space } of this.spaces.all()) space.wake()
   }
 
-  /** Reads when each space next has something to do, and opens those that are due, one after another. */
+  /** Reads when each space has its next work, and opens due spaces one after another. */
   readonly resume: Effect.Effect<void, PersistenceError> = Effect.suspend(() => this.readMoments())
 
   close(): void {
@@ -113,7 +113,7 @@ export class Spaces {
     }
   })
 
-  /** A space that is being opened is opened, whoever asked for it: a copy that is known to none would go on beside the next one. */
+  /** An opening completes even if its caller is interrupted. An unregistered copy would otherwise run beside the next one. */
   private ask(name: string, create: boolean): Effect.Effect<OpenSpace, PersistenceError> {
     return Effect.suspend(() => {
       this.asked++
@@ -180,7 +180,7 @@ export class Spaces {
     if (readerState.denials.length > 0 || !readerState.cursor.isBlank) this.readerStates.set(space.name, readerState)
   }
 
-  /** Opens the next space that is due, when no caller waits and the host had its turn. */
+  /** Opens the next due space, if no caller waits, after the host's turn. */
   private openNext(): void {
     if (this.isOpening || this.asked > 0 || this.due.size === 0 || this.isClosed) return
     this.isOpening = true
@@ -195,7 +195,7 @@ export class Spaces {
     })
   }
 
-  /** Closes spaces at the host's next turn, where too many are open. */
+  /** Closes spaces in the host's next turn, if too many are open. */
   private sweepLater(): void {
     if (this.isSweeping || this.isClosed || this.spaces.size <= this.deps.parts.settings.open) return
     this.isSweeping = true
@@ -209,7 +209,7 @@ export class Spaces {
     const { open } = this.deps.parts.settings
     for (let looks = Math.min(LOOKS, this.spaces.size); looks > 0 && this.spaces.size > open && !this.isClosed; looks--) {
       const { space } = this.spaces.first()!
-      // One that is in use is used now.
+      // A space in use counts as just used.
       if (!space.isResting) this.spaces.touch(space.name)
       else {
         this.wakeQueue.set(space.name, space.due)
@@ -220,10 +220,10 @@ export class Spaces {
   }
 }
 
-/** A space; a new one is sent the signal that begins its ledgers, once, where enzymes take that. */
+/** A live space. A new one receives its initial signal once, if enzymes match that. */
 const begun = (body: LiveBody, deps: ConstructorParameters<typeof LiveSpace>[1]): LiveSpace => {
   const space = new LiveSpace(body, deps)
-  // The id keeps a space that ends before its first beat from taking the signal twice.
+  // The fixed id keeps a space that ends before its first beat from receiving the signal twice.
   if (Recovery.isBeginning(body)) space.post({ signal: Recovery.INIT, qos: "control", id: "init" }, { fail: () => {} })
   return space
 }

@@ -1,5 +1,5 @@
 /**
- * Uploads: content that comes into a space.
+ * Uploads: content that a space receives.
  *
  * @module
  */
@@ -12,13 +12,13 @@ import type { Space } from "../view/Space.ts"
 import type { SpaceStopped } from "../model/SpaceError.ts"
 
 /**
- * The content that one space receives.
+ * The uploads of one space.
  *
  * @category models
  * @since 0.1.0
  */
 export class Uploads {
-  /** How many are under way: begun, and neither finished nor aborted. */
+  /** Number of uploads that are neither finished nor aborted. */
   open = 0
   private readonly body: LiveBody
   private readonly group: Pick<Group, "await">
@@ -34,7 +34,7 @@ export class Uploads {
       writer,
       store: (hash) => Effect.callback<void, SpaceStopped | PersistenceError>((resume) => {
         try {
-          // Content that was there already stays in sight of the runs.
+          // Content that was already present stays visible to runs.
           if (!this.body.store.holds(hash)) this.body.documents.arrive(hash)
           writer.finish(hash)
         } catch (error) {

@@ -1,5 +1,5 @@
 /**
- * Wakes: the moments at which closed spaces have something to do.
+ * The wake queue: the times at which closed spaces have their next work.
  *
  * @module
  */
@@ -11,11 +11,11 @@ interface Wake {
   readonly moment: number
 }
 
-/** How many that are outdated are kept at least before they are cleared away. */
+/** Least number of outdated entries before they are removed. */
 const OUTDATED = 1024
 
 /**
- * One timer of the host for all closed spaces.
+ * One host timer for all closed spaces.
  *
  * @category models
  * @since 0.1.0
@@ -27,13 +27,13 @@ export class WakeQueue {
   private readonly current = new Map<string, Wake>()
   private armed: { readonly moment: number; readonly disarm: () => void } | undefined
 
-  /** `due` is told each space whose moment has come, once. */
+  /** `due` is called once for each due space. */
   constructor(host: Pick<RunHost, "now" | "wake">, due: (name: string) => void) {
     this.host = host
     this.due = due
   }
 
-  /** Sets the moment of a closed space, in place of the one that it had; `undefined` for none. */
+  /** Sets the wake time of a closed space, in place of its previous one; `undefined` for none. */
   set(name: string, moment: number | undefined): void {
     this.forget(name)
     if (moment === undefined) return
@@ -44,13 +44,13 @@ export class WakeQueue {
     this.arm()
   }
 
-  /** The space has no moment here any more, because it is open or has none. */
+  /** Removes the wake time of a space, because it is open or has no work. */
   forget(name: string): void {
     if (!this.current.delete(name) || this.byMoment.size < 2 * this.current.size + OUTDATED) return
     this.byMoment.retain((wake) => this.isCurrent(wake))
   }
 
-  /** Tells of no moment any more. */
+  /** Cancels all wake times. */
   stop(): void {
     this.armed?.disarm()
     this.armed = undefined
