@@ -24,9 +24,8 @@ export interface Common {
   /** Milliseconds from one run to the next. */
   readonly throttle?: number | undefined
   /**
-   * The names of its inputs. A module that declares inputs, even an empty list, runs only as a piece: each
-   * start gives values, and there is one piece for each result cell. In its addresses `:name` stands for an
-   * input.
+   * The names of its inputs. A module that declares inputs, even an empty list, runs only as a piece: each start gives values, and
+   * there is one piece for each result cell. In its addresses `:name` stands for an input.
    */
   readonly inputs?: ReadonlyArray<string> | undefined
   /** Changes made under the same group do not invalidate it. */

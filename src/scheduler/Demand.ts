@@ -59,8 +59,8 @@ export class Demand {
   }
 
   /**
-   * The opening of the latest gate that keeps a place, or a target of its links, from being up to date;
-   * `undefined` if all are settled. Changes no state.
+   * The opening of the latest gate that keeps a place, or a target of its links, from being up to date; `undefined` if all are
+   * settled. Changes no state.
    */
   heldUntil(address: Address.Address, admits?: Admits): number | undefined {
     let until: number | undefined

@@ -28,8 +28,8 @@ export interface Environment {
   /** An effect has a value, or a materializer ran. */
   readonly saw: (run: NodeRun) => void
   /**
-   * Called after a run that failed, has no output, or follows one that started `children`. Returns whether
-   * there is another attempt for the same causes.
+   * Called after a run that failed, has no output, or follows one that started `children`. Returns whether there is another
+   * attempt for the same causes.
    */
   readonly finished: (run: NodeRun, children: Started | undefined) => boolean
   /** Called after a run whose node was removed meanwhile. */

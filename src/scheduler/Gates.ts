@@ -142,8 +142,8 @@ export class Gates {
   }
 
   /**
-   * Whether a gate delays a run that `idle` waits for: of an effect or a materializer, or a demanded first
-   * run. `idle` waits for the first passes of a restless node. `stays` excludes nodes that are leaving.
+   * Whether a gate delays a run that `idle` waits for: of an effect or a materializer, or a demanded first run. `idle` waits for
+   * the first passes of a restless node. `stays` excludes nodes that are leaving.
    */
   isAwaiting(stays: (node: Node) => boolean): boolean {
     return this.waits.some(({ node }) => (node.flags & GATED) !== 0 && isWaiting(node) && stays(node) &&

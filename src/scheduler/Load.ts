@@ -27,8 +27,8 @@ export class Load {
   private isBusy = false
 
   /**
-   * Records a pass by its end and duration, in milliseconds of the host. Returns the window and the time
-   * spent in it when the graph becomes busy.
+   * Records a pass by its end and duration, in milliseconds of the host. Returns the window and the time spent in it when the
+   * graph becomes busy.
    */
   add(now: number, spent: number): { readonly window: number; readonly spent: number } | undefined {
     this.since ??= now - spent

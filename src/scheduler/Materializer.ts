@@ -17,12 +17,12 @@ export interface MaterializerDefinition extends Common {
 }
 
 /**
- * A materializer: it runs after all other nodes when a value that it read has changed, and before a direct
- * read inside its envelope.
+ * A materializer: it runs after all other nodes when a value that it read has changed, and before a direct read inside its
+ * envelope.
  *
- * A node that reads there through another node does not wait for it. If such a node runs earlier in the
- * pass, it runs again once the materializer has written a different value. A handler finds all places
- * inside the envelope up to date, whether it reads them directly or not. [S2 §4.3]
+ * A node that reads there through another node does not wait for it. If such a node runs earlier in the pass, it runs again once
+ * the materializer has written a different value. A handler finds all places inside the envelope up to date, whether it reads them
+ * directly or not. [S2 §4.3]
  *
  * @throws InvalidNode
  * @example An index beside the documents

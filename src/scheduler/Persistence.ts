@@ -141,8 +141,8 @@ export const seen = (definition: Definition, address: Address.Address): Observat
 })
 
 /**
- * Gives a new node its observation, without reading or running. Returns whether it fits. A node with
- * children gets its gate, and is to run.
+ * Gives a new node its observation, without reading or running. Returns whether it fits. A node with children gets its gate, and
+ * is to run.
  */
 export const resume = (node: Node, kept: Observation, deps: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment; readonly hash: string | undefined }): boolean => {
   const { gates, graph, hash, queue } = deps

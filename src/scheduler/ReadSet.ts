@@ -119,8 +119,7 @@ export abstract class ReadSet extends NodeTransaction {
     if (current.simple === this) {
       const location = typeof place === "string" ? this.locations.named(place) : place.found as Location | undefined
       const edge = current.cursor
-      // Edges lead to places of this graph, and run numbers are unique. The place is right wherever the cell was looked
-      // up.
+      // Edges lead to places of this graph, and run numbers are unique. The place is right wherever the cell was looked up.
       if (edge !== undefined && edge.location === location) {
         if ((location.flags & READY) !== 0) {
           current.cursor = edge.nextRead
@@ -152,11 +151,9 @@ export abstract class ReadSet extends NodeTransaction {
   }
 
   /**
-   * Runs the node once. Returns false if it has to start over, because its sources are too deep or the run
-   * is torn.
+   * Runs the node once. Returns false if it has to start over, because its sources are too deep or the run is torn.
    *
-   * It is one function, however long: engines that inline its parts have spent their budget on the rare ones
-   * by then.
+   * It is one function, however long: engines that inline its parts have spent their budget on the rare ones by then.
    */
   perform(): boolean {
     const { environment: { graph: { clock } }, node } = this
@@ -267,8 +264,7 @@ export abstract class ReadSet extends NodeTransaction {
   /**
    * A read out of order, or of a value that cannot be returned as it is. It follows links.
    *
-   * It is one function, however long: engines would inline its parts into `get`, and then `get` would be too
-   * large for inlining.
+   * It is one function, however long: engines would inline its parts into `get`, and then `get` would be too large for inlining.
    */
   private read(place: string | Cell, depth: Depth): Value.Value {
     this.alive()

@@ -62,9 +62,9 @@ export class Registry {
   }
 
   /**
-   * Adds a node. An existing node of this name adopts the definition: it runs again if that differs, and
-   * starts over if its outputs differ. A computation may become an effect. Any other change of kind is
-   * refused, and so is a name or an output of another node.
+   * Adds a node. An existing node of this name adopts the definition: it runs again if that differs, and starts over if its
+   * outputs differ. A computation may become an effect. Any other change of kind is refused, and so is a name or an output of
+   * another node.
    *
    * @throws NodeTaken
    */
@@ -98,8 +98,8 @@ export class Registry {
   }
 
   /**
-   * Restarts the runs that have read a place which this node will write. Runs of its creators continue,
-   * since each restart would define the node again.
+   * Restarts the runs that have read a place which this node will write. Runs of its creators continue, since each restart would
+   * define the node again.
    */
   private interrupt(node: Node): void {
     for (const edge of this.graph.readersOf(node)) {

@@ -89,8 +89,8 @@ export class Resumption {
   }
 
   /**
-   * Runs one creator. If it had to run anyway and its gate is open, the run counts. Otherwise, or if it
-   * fails, the regular run is still to come.
+   * Runs one creator. If it had to run anyway and its gate is open, the run counts. Otherwise, or if it fails, the regular run is
+   * still to come.
    */
   private run(node: Node, kept: Observation): void {
     const { gates, invalidation, settling } = this.deps

@@ -97,8 +97,8 @@ export class Runner extends ReadSet implements NodeRun {
   }
 
   /**
-   * A nested run changed a value that this run had read. A result of both values is right at no moment. A
-   * replay, which runs each node at the end of its run, could not repeat it.
+   * A nested run changed a value that this run had read. A result of both values is right at no moment. A replay, which runs each
+   * node at the end of its run, could not repeat it.
    */
   protected override tear(flags: number, value: unknown): boolean {
     this.isTorn = true

@@ -129,8 +129,7 @@ export class Scheduler {
   }
 
   /**
-   * Registers a node with its observation from an earlier process, if that fits. Reads no place and runs no
-   * code.
+   * Registers a node with its observation from an earlier process, if that fits. Reads no place and runs no code.
    *
    * @throws InvalidNode
    */

@@ -100,8 +100,8 @@ export class Settle {
   }
 
   /**
-   * Settles a closure after its walk. A walk visits a cycle once, and misses nodes started meanwhile. The
-   * stale rest runs until it settles or backs off.
+   * Settles a closure after its walk. A walk visits a cycle once, and misses nodes started meanwhile. The stale rest runs until it
+   * settles or backs off.
    */
   private calm(node: Node): void {
     for (let ran = true; ran;) {
@@ -131,9 +131,8 @@ export class Settle {
   }
 
   /**
-   * Whether a node is live, and its upstream closure has no run left or delayed. Demanded invalid nodes are
-   * in the queue or behind a gate, so this needs no walk. With delayed nodes it needs one walk since the
-   * last change of edges.
+   * Whether a node is live, and its upstream closure has no run left or delayed. Demanded invalid nodes are in the queue or behind
+   * a gate, so this needs no walk. With delayed nodes it needs one walk since the last change of edges.
    */
   private isFresh(node: Node): boolean {
     if ((node.flags & (UNSETTLED | RUNNING)) !== 0 || !node.isLive) return false
@@ -293,8 +292,7 @@ export class Settle {
   }
 
   /**
-   * Brings a node and its upstream closure up to date. Returns true if the nesting is too deep: the reader
-   * has to start over.
+   * Brings a node and its upstream closure up to date. Returns true if the nesting is too deep: the reader has to start over.
    *
    * The walk has a stack of its own, so long chains do not use the engine's.
    */

@@ -56,12 +56,12 @@ describe("a node that its creator lets go of", () => {
     scheduler.settle()
     const names = () => scheduler.snapshot().map(({ name }) => name).toSorted()
     const before = new Map(["/s", "/parent", "/child"].map((key) => [key, scheduler.graph.locations.document(scheduler.graph.locations.root(key))]))
-    scheduler.graph.noted = scheduler.reversal
+    scheduler.graph.noted = scheduler.undo
     for (const s of [2, 3]) {
       scheduler.set("/s", s)
       scheduler.settling.settle()
     }
-    scheduler.reversal.revert((key) => before.get(key))
+    scheduler.undo.revert((key) => before.get(key))
     assert.deepStrictEqual(names(), ["child", "keeper", "parent"])
     scheduler.set("/s", 4)
     scheduler.settle()

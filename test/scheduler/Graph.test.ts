@@ -249,8 +249,8 @@ describe("materializers", () => {
     assert.strictEqual(looks, 0)
     assert.strictEqual(scheduler.pull("/m/7/x"), 7)
     for (let i = 0; i < 200; i++) scheduler.remove(`m${i}`)
-    assert.isTrue(scheduler.graph.coverage.isEmpty)
-    assert.isFalse(scheduler.graph.coverage.has(Address.parse("/m/7/x")))
+    assert.isTrue(scheduler.graph.writerIndex.isEmpty)
+    assert.isFalse(scheduler.graph.writerIndex.has(Address.parse("/m/7/x")))
   })
 })
 

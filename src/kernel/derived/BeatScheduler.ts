@@ -343,8 +343,8 @@ export class BeatScheduler implements DerivationPort {
   }
 
   /**
-   * Brings a place up to date before a handling reads it. There is one function for all beats: engines
-   * allocate a function stored in a property as long-lived, with all objects that it references.
+   * Brings a place up to date before a handling reads it. There is one function for all beats: engines allocate a function stored
+   * in a property as long-lived, with all objects that it references.
    */
   private readonly gate: Stage["derive"] = (address, depth) => {
     const { at, handling, labels } = this

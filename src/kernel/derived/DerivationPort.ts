@@ -138,8 +138,8 @@ export const lineage = ({ parent }: Node): string | undefined => {
 }
 
 /**
- * The beat of the creator's run that defined a node; `UNENDED` if that run is in progress. Returns
- * `undefined` if all creators are at rest, since another run would define the same.
+ * The beat of the creator's run that defined a node; `UNENDED` if that run is in progress. Returns `undefined` if all creators are
+ * at rest, since another run would define the same.
  */
 export const madeIn = ({ definition: { name }, parent }: Node): number | undefined => {
   if (parent === undefined || isAtRest(parent)) return undefined

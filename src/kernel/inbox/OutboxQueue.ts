@@ -55,8 +55,7 @@ export class OutboxQueue {
   }
 
   /**
-   * The next signals for a space, in order: at least one, and at most one beat's worth. They stay until
-   * `over`.
+   * The next signals for a space, in order: at least one, and at most one beat's worth. They stay until `over`.
    *
    * @throws PersistenceError
    */

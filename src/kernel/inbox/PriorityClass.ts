@@ -58,8 +58,8 @@ export const single = (seq: number): Queue<number> => {
 }
 
 /**
- * Merges ordered queues, until `looks` items were inspected or `isFull` holds. Items that `take` leaves
- * for the next beat keep their place.
+ * Merges ordered queues, until `looks` items were inspected or `isFull` holds. Items that `take` leaves for the next beat keep
+ * their place.
  *
  * @category combinators
  * @since 0.1.0

@@ -56,6 +56,8 @@ export class Admission {
   }
 
   /**
+   * Admits a signal from outside.
+   *
    * @throws InvalidSignal, InvalidAddress, InvalidValue, IdReused, InboxFull
    */
   enter(posted: PostedSignal): Entered {

@@ -35,9 +35,9 @@ export interface Registration {
 /**
  * Opens spaces, and registers the enzymes that react in them.
  *
- * A space is opened on request, and when its next work is due. Beyond the limit of open spaces, unused
- * ones are closed; a `Space` reopens by itself when it is used. A space that stopped because its store
- * failed is reopened from durable state at the next request.
+ * A space is opened on request, and when its next work is due. Beyond the limit of open spaces, unused ones are closed; a `Space`
+ * reopens by itself when it is used. A space that stopped because its store failed is reopened from durable state at the next
+ * request.
  *
  * @category services
  * @since 0.1.0

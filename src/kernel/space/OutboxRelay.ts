@@ -181,8 +181,8 @@ export class OutboxRelay {
   }
 
   /**
-   * Removes the rows of completed deliveries. Permanently failed signals return to the inbox, and the next
-   * beat makes them dead letters.
+   * Removes the rows of completed deliveries. Permanently failed signals return to the inbox, and the next beat makes them dead
+   * letters.
    */
   private leave(space: string, over: ReadonlyArray<Pending>, undelivered: ReadonlyArray<Pending>): void {
     const { departures, inbox, store } = this.body
@@ -192,8 +192,7 @@ export class OutboxRelay {
       pending.stored = true
       inbox.push(pending)
     }
-    // No caller waits for this flush. A row that stayed for long could be delivered again after the receiver forgot the
-    // id.
+    // No caller waits for this flush. A row that stayed for long could be delivered again after the receiver forgot the id.
     this.deps.group.await({ open: nothing, fail: nothing })
   }
 
@@ -201,7 +200,7 @@ export class OutboxRelay {
   private wait(route: Route, failure: unknown): void {
     const { host, reporter, settings: { limits, tempo }, space } = this.body
     // A receiver that is full or being reopened accepts the next attempt, so the first failure is not reported.
-    if (route.failures === 1) reporter.report(Accident.after("outbox/waiting", failure, { space, origin: { kind: "runtime", name: "outbox" }, what: `space "${road.space}" takes nothing` }))
+    if (route.failures === 1) reporter.report(Accident.after("outbox/waiting", failure, { space, origin: { kind: "runtime", name: "outbox" }, what: `space "${route.space}" takes nothing` }))
     const beats = Math.min(2 ** route.failures++, limits.backoffBeats)
     route.state = "waiting"
     route.disarm = host.wake(host.now() + beats * Math.max(tempo, 1), () => {

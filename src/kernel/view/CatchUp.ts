@@ -20,8 +20,7 @@ export const MAX_WAITING = 262_144
 export const MAX_READ = 4 * 1_048_576
 
 /**
- * The values at an address after each beat later than `after` that changed it; or the reason why they are
- * unknown.
+ * The values at an address after each beat later than `after` that changed it; or the reason why they are unknown.
  *
  * @throws PersistenceError
  * @category getters

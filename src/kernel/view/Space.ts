@@ -74,8 +74,8 @@ export type { Foreign, ForeignChange }
 export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationPage, OperationRow }
 
 /**
- * The operations of a space. The next beat executes a command; the answer, with the number of that beat,
- * follows once it is durable.
+ * The operations of a space. The next beat executes a command; the answer, with the number of that beat, follows once it is
+ * durable.
  *
  * To follow an operation, watch its cell, `/rt/ops/<oid>`. A refused command changes no state.
  *
@@ -121,9 +121,8 @@ export interface SpaceState {
 }
 
 /**
- * The control operations of a space. All but the locks and `hold` have a dossier and advance by one state
- * per beat. The answer follows once the first beat is durable. The end can be awaited or watched like that
- * of any operation.
+ * The control operations of a space. All but the locks and `hold` have a dossier and advance by one state per beat. The answer
+ * follows once the first beat is durable. The end can be awaited or watched like that of any operation.
  *
  * @category models
  * @since 0.1.0
@@ -140,14 +139,14 @@ export interface SpaceControl {
   /** Boots a halted space. */
   readonly restart: () => Effect.Effect<Begun, ControlError>
   /**
-   * Locks a cell. Runs that write at or below it wait until it is unlocked, and writes from outside are
-   * refused. Timers of the runtime, such as the time-out of a rendezvous with its event, ignore locks.
+   * Locks a cell. Runs that write at or below it wait until it is unlocked, and writes from outside are refused. Timers of the
+   * runtime, such as the time-out of a rendezvous with its event, ignore locks.
    */
   readonly lock: (cell: string) => Effect.Effect<number, ControlError>
   readonly unlock: (cell: string) => Effect.Effect<number, ControlError>
   /**
-   * Runs beats by `step` alone, until `release` or the end of the process. Input is accepted and waits. The
-   * journal does not record it.
+   * Runs beats by `step` alone, until `release` or the end of the process. Input is accepted and waits. The journal does not
+   * record it.
    */
   readonly hold: Effect.Effect<SpaceState, ReadError>
   /** Lets beats run by themselves again. */
@@ -216,8 +215,8 @@ export interface RendezvousPage {
 }
 
 /**
- * The rendezvous of a space. The next beat executes a command; the answer, with the number of that beat,
- * follows once it is durable.
+ * The rendezvous of a space. The next beat executes a command; the answer, with the number of that beat, follows once it is
+ * durable.
  *
  * To follow a rendezvous, watch its cell, `/data/rv/<key>`. A refused command changes no state.
  *
@@ -226,8 +225,8 @@ export interface RendezvousPage {
  */
 export interface SpaceRendezvous {
   /**
-   * Spawns a rendezvous. Returns the token that authorizes a worker to report on it alone. The token is
-   * returned once and never stored.
+   * Spawns a rendezvous. Returns the token that authorizes a worker to report on it alone. The token is returned once and never
+   * stored.
    */
   readonly spawn: (spec: RendezvousSpec) => Effect.Effect<{ readonly key: string; readonly token: string; readonly beat: number }, ControlError>
   /** Replaces the token of a rendezvous. */
@@ -255,8 +254,7 @@ export interface InstancePage {
 }
 
 /**
- * The flows of a space. The next beat executes a command; the answer, with the number of that beat,
- * follows once it is durable.
+ * The flows of a space. The next beat executes a command; the answer, with the number of that beat, follows once it is durable.
  *
  * To follow an instance, watch its cell, `/data/flow/inst/<id>`. A refused command changes no state.
  *
@@ -327,8 +325,8 @@ export interface Space {
   /** Waits until all handlings of an event are over and durable. */
   readonly settled: (id: string) => Effect.Effect<Receipt | undefined, ReadError>
   /**
-   * Writes a cell from outside, by the next beat; `undefined` deletes it. Returns the beat, once durable.
-   * Subscriptions with the same `group` do not receive the change.
+   * Writes a cell from outside, by the next beat; `undefined` deletes it. Returns the beat, once durable. Subscriptions with the
+   * same `group` do not receive the change.
    */
   readonly set: (address: string, value: unknown, options?: { readonly group?: string }) => Effect.Effect<number, ControlError>
   /** Applies changes by another writer, by the next beat, all or none. The store of a space has no other writer. */
@@ -342,8 +340,8 @@ export interface Space {
   /** A dead letter with its payload and message; `undefined` if there is none. */
   readonly letter: (id: string, enzyme: string) => Effect.Effect<OpenLetter | undefined, ReadError>
   /**
-   * Redelivers a dead letter, by the next beat: to its enzyme alone or, for a chain that was too long, to
-   * all matching ones. Returns the beat, once durable.
+   * Redelivers a dead letter, by the next beat: to its enzyme alone or, for a chain that was too long, to all matching ones.
+   * Returns the beat, once durable.
    */
   readonly redeliver: (id: string, enzyme: string) => Effect.Effect<number, ControlError>
   readonly ops: SpaceOperations
@@ -353,8 +351,8 @@ export interface Space {
   readonly graph: SpaceGraph
   readonly debug: SpaceDebug
   /**
-   * Starts a piece of a node module, by the next beat, with a value for each input. Returns its name, once
-   * durable. Two equal starts are one piece.
+   * Starts a piece of a node module, by the next beat, with a value for each input. Returns its name, once durable. Two equal
+   * starts are one piece.
    */
   readonly start: (module: string, inputs?: { readonly [name: string]: unknown }) => Effect.Effect<string, ControlError>
   /** Stops a piece, by the next beat. Its derived cells remain. */
@@ -362,9 +360,9 @@ export interface Space {
   /** Runs exactly one beat, even an empty one. Returns its number once it is durable. */
   readonly step: Effect.Effect<number, BeatAborted | SpaceStopped>
   /**
-   * Waits until no beat is runnable and no work is in flight. It also waits for gates that delay an effect,
-   * a materializer, a first run or a read of a handling. It does not wait for later beats or moments, for
-   * repeated runs of a computation, or for long on restless nodes.
+   * Waits until no beat is runnable and no work is in flight. It also waits for gates that delay an effect, a materializer, a
+   * first run or a read of a handling. It does not wait for later beats or moments, for repeated runs of a computation, or for
+   * long on restless nodes.
    */
   readonly idle: Effect.Effect<void, SpaceStopped>
   /** The newest committed value, once it is durable. Beat views and receipts are readable here too. */
@@ -374,14 +372,13 @@ export interface Space {
   /** The keys of all documents below a cell, a page at a time. */
   readonly below: (id: string, page: { readonly after?: string; readonly limit: number }) => Effect.Effect<ReadonlyArray<string>, ReadError>
   /**
-   * The value at an address now, and after each beat that changes it. With `after`, the beat of the last
-   * value seen, it begins with the missed changes, each once. Later changes made under `changeGroup` alone
-   * are left out.
+   * The value at an address now, and after each beat that changes it. With `after`, the beat of the last value seen, it begins
+   * with the missed changes, each once. Later changes made under `changeGroup` alone are left out.
    */
   readonly watch: (address: string, options?: { readonly after?: number | undefined; readonly changeGroup?: string | undefined }) => Stream.Stream<Observation, ReadError>
   /**
-   * The value at an address with settled sources, as of the beat that took the request or a later one. Fails
-   * with `CellHeld` after the timeout.
+   * The value at an address with settled sources, as of the beat that took the request or a later one. Fails with `CellHeld` after
+   * the timeout.
    */
   readonly pull: (address: string, options?: Waits) => Effect.Effect<Value, ReadError | CellHeld>
   /** The space as a reader with a clearance sees it. */
