@@ -53,9 +53,10 @@ const renumber = (graph: Graph): number => {
     for (const { back, reader } of graph.readersOf(node)) {
       if (back || reader === node) continue
       if (reader.level <= node.level) reader.level = node.level + 1
-      const left = missing.get(reader)! - 1
-      missing.set(reader, left)
-      if (left === 0) ready.push(reader)
+      const left = missing.get(reader)
+      if (left === undefined) continue
+      missing.set(reader, left - 1)
+      if (left === 1) ready.push(reader)
     }
   }
   return height

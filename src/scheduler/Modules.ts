@@ -72,4 +72,4 @@ export class Modules {
 
 /** The cells that a module's node writes. A module with inputs has none before a start. */
 const outputsOf = ({ _tag, inputs, output, writes }: Definition): ReadonlyArray<string> =>
-  _tag === "Computation" && inputs === undefined ? [output!, ...writes] : []
+  _tag === "Computation" && inputs === undefined && output !== undefined ? [output, ...writes] : []

@@ -31,14 +31,13 @@ export const of = (node: Node): ReadonlyArray<Read> => {
 /** Sorted reads, without covered ones. */
 export const compacted = (reads: ReadonlyArray<Read>): ReadonlyArray<Read> => {
   const kept: Array<Read> = []
-  let above: number | undefined
+  let whole: { readonly at: number; read: Read } | undefined
   for (const read of [...reads].sort(compare)) {
-    const whole = above === undefined ? undefined : kept[above]!
-    if (whole !== undefined && lies(read, whole)) {
-      if (read.cause > whole.cause) kept[above!] = { ...whole, cause: read.cause }
+    if (whole !== undefined && lies(read, whole.read)) {
+      if (read.cause > whole.read.cause) kept[whole.at] = whole.read = { ...whole.read, cause: read.cause }
       continue
     }
-    if (read.depth === "deep") above = kept.length
+    if (read.depth === "deep") whole = { at: kept.length, read }
     kept.push(read)
   }
   return kept

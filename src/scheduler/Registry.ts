@@ -196,9 +196,8 @@ export class Registry {
   }
 
   private outputsOf({ name, output, writes, _tag }: Definition) {
-    if (_tag !== "Computation") return []
-    const keys = [output!, ...writes]
-    return keys.map((key) => {
+    if (_tag !== "Computation" || output === undefined) return []
+    return [output, ...writes].map((key) => {
       const location = this.graph.locations.root(key)
       const { writer } = location
       if (writer !== undefined) throw new NodeTaken({ name, reason: `${key} is written by node "${writer.definition.name}" already; a cell has one writer, so derive another` })

@@ -58,9 +58,9 @@ export class WriterIndex {
     this.age++
     this.nodes.delete(node)
     for (const prefix of prefixesOf(node.definition.envelope)) {
-      const known = this.beginnings.get(prefix)!
-      known.delete(node)
-      if (known.size === 0) this.beginnings.delete(prefix)
+      const known = this.beginnings.get(prefix)
+      known?.delete(node)
+      if (known?.size === 0) this.beginnings.delete(prefix)
     }
     this.each((location) => {
       if ((location.flags & COVERED) !== 0) this.mark(location)
@@ -83,11 +83,9 @@ export class WriterIndex {
   of(location: Location): ReadonlyArray<Node> {
     if ((location.flags & COVERED) === 0) return nobody
     const extra = extraOf(location)
-    if (extra.coveredAt !== this.age) {
-      extra.coveredAt = this.age
-      extra.covering = this.at(addressOf(location), extra.depth)
-    }
-    return extra.covering!
+    if (extra.coveredAt === this.age && extra.covering !== undefined) return extra.covering
+    extra.coveredAt = this.age
+    return extra.covering = this.at(addressOf(location), extra.depth)
   }
 
   /** Whether a materializer may write at an address. */

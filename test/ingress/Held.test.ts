@@ -69,10 +69,10 @@ describe("J16 what is held back, over HTTP,", () => {
     const caller = new AbortController()
     const asked = ask("/v1/spaces/shop/cells/data/slow?pull", { signal: caller.signal })
     const space = await Effect.runPromise(app.kernel.space("shop"))
-    const { wants } = Inside.of<{ readonly body: { readonly derivation: { readonly wants: { readonly size: number } } } }>(space).body.derivation
-    while (wants.size === 0) await new Promise((resolve) => void setImmediate(resolve))
+    const { pulls } = Inside.of<{ readonly body: { readonly derivation: { readonly pulls: { readonly size: number } } } }>(space).body.derivation
+    while (pulls.size === 0) await new Promise((resolve) => void setImmediate(resolve))
     caller.abort()
     await asked
-    assert.strictEqual(wants.size, 0)
+    assert.strictEqual(pulls.size, 0)
   })
 })

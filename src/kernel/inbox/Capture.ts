@@ -7,7 +7,14 @@ import type { Lane, Resolution } from "../../registry/Registry.ts"
 import type { Taken } from "../model/Flight.ts"
 import type { Limits } from "../model/Limits.ts"
 import type { Queue } from "./Queue.ts"
-import type { Signal } from "../model/Signal.ts"
+import type * as Regime from "../model/Regime.ts"
+import type { Again, Pending, Signal } from "../model/Signal.ts"
+
+/** The mode at the begin of a capture, and the resolution of signals. */
+export interface Beginning {
+  readonly regime: Regime.Regime
+  readonly resolve: (signal: Signal) => Resolution
+}
 
 /** The signals that the beat has taken so far. */
 export interface Capture {
@@ -44,4 +51,10 @@ export const laneOf = ({ label, pair, target = "" }: Signal, lane: Lane): string
   if (lane === "pair") return pair
   const wide = lane === "target" ? `target ${target}` : "space"
   return label === undefined ? wide : `${wide} ${label.join()}`
+}
+
+/** The attempt of a queued retry. */
+export const attemptOf = ({ again, seq }: Pending): Again => {
+  if (again === undefined) throw new TypeError(`number ${seq} is no attempt`)
+  return again
 }

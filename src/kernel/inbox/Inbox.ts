@@ -11,20 +11,16 @@
 import type { Watch } from "../../operation/Watches.ts"
 import type { Appointment } from "../../stage/Calendar.ts"
 import * as Registry from "../../registry/Registry.ts"
-import type { Resolution } from "../../registry/Registry.ts"
 import type { Start } from "../model/BeatWork.ts"
-import { type Capture, firstOf, isAwaited, isFull, laneOf, looks } from "./Capture.ts"
+import { attemptOf, type Beginning, type Capture, firstOf, isAwaited, isFull, laneOf, looks } from "./Capture.ts"
 import { ChurnMap } from "./ChurnMap.ts"
 import { type Control, sizeOf } from "../model/Control.ts"
-import { Backlog, Flight } from "../model/Flight.ts"
-import type { Taken } from "../model/Flight.ts"
+import { Backlog, Flight, type Taken } from "../model/Flight.ts"
 import { HeldSignals, isHeld } from "../model/HeldSignals.ts"
-import type { Limits } from "../model/Limits.ts"
-import { defaults } from "../model/Limits.ts"
+import { defaults, type Limits } from "../model/Limits.ts"
 import { Queue } from "./Queue.ts"
 import * as Regime from "../model/Regime.ts"
-import type { Pending, Signal } from "../model/Signal.ts"
-import { pairAgain, size } from "../model/Signal.ts"
+import { pairAgain, type Pending, type Signal, size } from "../model/Signal.ts"
 import { type Head, single, takeFrom, PriorityClass } from "./PriorityClass.ts"
 import { type Rows, SignalBuffer } from "./SignalBuffer.ts"
 import { TimerQueue } from "./TimerQueue.ts"
@@ -96,12 +92,12 @@ export class Inbox {
   }
 
   /** Moves held signals from the front of the new ones into a separate list, so that they cause no beat. */
-  setAside(resolve: (signal: Signal) => Resolution, revision: number): void {
+  setAside(resolve: (signal: Signal) => Registry.Resolution, revision: number): void {
     if (this.controls.length > 0) return
     this.held.begin(revision)
     const isAside = (seq: number | undefined): seq is number => seq !== undefined && !this.discarded.has(seq) && isHeld(this.waiting.at(seq), resolve)
     for (const { fresh } of this.open(this.regime)) {
-      for (let seq = fresh.peek(); isAside(seq); seq = fresh.peek()) this.held.add(this.waiting.at(fresh.shift()!))
+      for (let seq = fresh.peek(); isAside(seq); fresh.shift(), seq = fresh.peek()) this.held.add(this.waiting.at(seq))
     }
   }
 
@@ -197,7 +193,7 @@ export class Inbox {
   }
 
   /** Takes the input of one beat. */
-  take(start: Start, limits: Limits, { regime, resolve }: { readonly regime: Regime.Regime; readonly resolve: (signal: Signal) => Resolution }): ReadonlyArray<Taken> {
+  take(start: Start, limits: Limits, { regime, resolve }: Beginning): ReadonlyArray<Taken> {
     this.backlog.begin(limits)
     if (this.again !== undefined) {
       const taken = this.again
@@ -257,10 +253,12 @@ export class Inbox {
 
   /** Takes one loser of each document. That document then moves behind the others, so that all get their turn. */
   private takeLosers(losers: PriorityClass["losers"], capture: Capture): void {
-    for (let left = losers.size; left > 0 && !isFull(capture); left--) {
-      const [document, queue] = losers.entries().next().value!
+    let left = losers.size
+    for (const [document, queue] of losers) {
+      if (left-- === 0 || isFull(capture)) return
       losers.delete(document)
-      if (this.resume(queue.peek()!, capture)) queue.shift()
+      const seq = queue.peek()
+      if (seq !== undefined && this.resume(seq, capture)) queue.shift()
       if (queue.size > 0) losers.set(document, queue)
     }
   }
@@ -269,12 +267,12 @@ export class Inbox {
   private resume(seq: number, capture: Capture): boolean {
     if (this.discarded.delete(seq)) return true
     const pending = this.waiting.at(seq)
-    const { again, signal } = pending
-    const key = again!.enzyme
-    const resolution = capture.resolve(signal)
-    const entry = Registry.successor(resolution, { key, id: again!.entry })
+    const { entry: id, enzyme: key } = attemptOf(pending)
+    const resolution = capture.resolve(pending.signal)
+    const entry = Registry.successor(resolution, { key, id })
     const { leftOut } = resolution
-    if (entry === undefined && leftOut !== undefined && Registry.successor({ entries: leftOut() }, { key, id: again!.entry }) !== undefined) return this.held.add(pending)
+    const isAbsent = entry === undefined && leftOut !== undefined && Registry.successor({ entries: leftOut() }, { key, id }) !== undefined
+    if (isAbsent) return this.held.add(pending)
     const pair = pairAgain(pending)
     const attempt = `${pair} ${entry?.id ?? key}`
     if (capture.attempts.has(attempt)) return false
@@ -285,14 +283,16 @@ export class Inbox {
   }
 
   /** The in-flight event of another attempt: from memory, or from the rows of its signal. */
-  private flightOf({ again, signal }: Pending): Flight {
+  private flightOf(pending: Pending): Flight {
+    const { signal } = pending
     const known = this.flights.get(signal.id)
     if (known !== undefined) return known
-    const flight = this.fly(signal, again!.captured, undefined)
-    for (const { again } of this.waiting.named(signal.id)) {
+    const flight = this.fly(signal, attemptOf(pending).captured, undefined)
+    for (const other of this.waiting.named(signal.id)) {
+      const { lane, loose } = attemptOf(other)
       flight.open++
-      if (!again!.loose) flight.strict++
-      flight.lane ??= again!.lane
+      if (!loose) flight.strict++
+      flight.lane ??= lane
     }
     this.flights.set(signal.id, flight)
     return flight
@@ -374,13 +374,13 @@ export class Inbox {
   private release(lane: string): void {
     const queue = this.lanes.get(lane)
     let seq = queue?.shift()
-    while (seq !== undefined && this.discarded.delete(seq)) seq = queue!.shift()
+    while (seq !== undefined && this.discarded.delete(seq)) seq = queue?.shift()
     if (seq === undefined) this.lanes.delete(lane)
     else this.trackOf(this.waiting.at(seq)).heads.push({ seq, lane })
   }
 
   /** Whether an event has to wait for another one of its lane. */
-  isBehind(signal: Signal, lane: Resolution["lane"]): boolean {
+  isBehind(signal: Signal, lane: Registry.Resolution["lane"]): boolean {
     return this.lanes.has(laneOf(signal, lane))
   }
 

@@ -73,14 +73,14 @@ export class OutboxQueue {
 
   /** Removes the first signals of the queue of a space. */
   over(space: string, pendings: ReadonlyArray<Pending>): void {
-    const queue = this.queues.get(space)!
+    const queue = this.queues.get(space)
     for (const pending of pendings) {
-      queue.shift()
+      queue?.shift()
       this.waiting.take(pending)
       this.count(pending, -1)
     }
     this.waiting.settle()
-    if (queue.size === 0) this.queues.delete(space)
+    if (queue?.size === 0) this.queues.delete(space)
   }
 
   /** Whether a signal waits for a space. */

@@ -69,16 +69,17 @@ export const takeFrom = <A>(
   { isFull, looks, seqOf }: { readonly isFull: () => boolean; readonly looks: number; readonly seqOf: (item: A) => number },
   take: (item: A) => boolean
 ): void => {
-  const held = queues.map((): Array<A> => [])
+  const sources = queues.map((queue) => ({ queue, held: [] as Array<A> }))
   for (let left = looks; left > 0 && !isFull(); left--) {
-    let first = -1
-    for (let i = 0; i < queues.length; i++) {
-      const item = queues[i]!.peek()
-      if (item !== undefined && (first < 0 || seqOf(item) < seqOf(queues[first]!.peek()!))) first = i
+    let first: { readonly item: A; readonly source: typeof sources[number] } | undefined
+    for (const source of sources) {
+      const item = source.queue.peek()
+      if (item !== undefined && (first === undefined || seqOf(item) < seqOf(first.item))) first = { item, source }
     }
-    if (first < 0) break
-    const item = queues[first]!.shift()!
-    if (!take(item)) held[first]!.push(item)
+    if (first === undefined) break
+    const { item, source } = first
+    source.queue.shift()
+    if (!take(item)) source.held.push(item)
   }
-  queues.forEach((queue, i) => queue.prepend(held[i]!))
+  for (const { held, queue } of sources) queue.prepend(held)
 }

@@ -125,10 +125,11 @@ export class SignalBuffer {
   private fetch(seq: number): string {
     const limit = seq > this.read && seq <= this.read + NEAR ? AHEAD : 1
     const rows = this.rows?.queued(seq, limit) ?? []
-    if (rows[0]?.seq !== seq) throw this.damaged(seq, "gone")
-    this.read = rows.at(-1)!.seq
+    const [row] = rows
+    if (row?.seq !== seq) throw this.damaged(seq, "gone")
+    this.read = rows.at(-1)?.seq ?? seq
     if (limit > 1) this.ahead = new Map(rows.map((row) => [row.seq, row.text]))
-    return rows[0]!.text
+    return row.text
   }
 
   private revive(seq: number, text: string): Pending {

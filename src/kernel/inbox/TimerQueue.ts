@@ -33,8 +33,16 @@ export interface Timer {
   readonly appointment: Appointment | undefined
 }
 
+/** A timer with a clock time, and one with a beat number. */
+type MomentTimer = Timer & { readonly moment: number }
+type BeatTimer = Timer & { readonly beat: number }
+
 /** The arguments of `add`. */
-export type NewTimer = Pick<Pending, "seq" | "due" | "again"> & { readonly watch?: Watch; readonly appointment?: Appointment; readonly urgent?: boolean }
+export type NewTimer = Pick<Pending, "seq" | "due" | "again"> & {
+  readonly watch?: Watch
+  readonly appointment?: Appointment
+  readonly urgent?: boolean
+}
 
 /** Least number of cancelled timers before they are removed. */
 const DROPPED = 1024
@@ -46,9 +54,9 @@ const DROPPED = 1024
  * @since 0.1.0
  */
 export class TimerQueue {
-  private readonly byMoment = new Heap<Timer>((a, b) => a.moment! - b.moment! || a.seq - b.seq)
-  private readonly byBeat = new Heap<Timer>(beatOrder)
-  private readonly ripe = new Heap<Timer>(beatOrder)
+  private readonly byMoment = new Heap<MomentTimer>((a, b) => a.moment - b.moment || a.seq - b.seq)
+  private readonly byBeat = new Heap<BeatTimer>(beatOrder)
+  private readonly ripe = new Heap<BeatTimer & MomentTimer>(beatOrder)
   /** Number of cancelled timers that are still in a heap. */
   private dropped = 0
 
@@ -57,9 +65,10 @@ export class TimerQueue {
   }
 
   add({ again, appointment, due, seq, urgent = false, watch }: NewTimer): void {
-    const wait: Timer = { seq, beat: due?.beat, moment: due?.moment, again: again !== undefined, urgent, watch, appointment }
-    if (wait.moment === undefined) this.byBeat.push(wait)
-    else this.byMoment.push(wait)
+    const timer: Timer = { seq, beat: due?.beat, moment: due?.moment, again: again !== undefined, urgent, watch, appointment }
+    if (hasMoment(timer)) this.byMoment.push(timer)
+    else if (hasBeat(timer)) this.byBeat.push(timer)
+    else throw new TypeError(`timer ${seq} has neither a moment nor a beat`)
   }
 
   /** Replaces the timers of a cell. */
@@ -78,19 +87,22 @@ export class TimerQueue {
   /** Removes the timers due in `beat` at `clock`, at most `limit` from each heap, by sequence number. */
   take(beat: number, clock: number, limit: number): ReadonlyArray<Timer> {
     const due: Array<Timer> = []
-    for (let left = limit; left > 0 && (first(this.byMoment)?.moment ?? Infinity) <= clock; left--) {
-      const next = this.byMoment.pop()!
-      if (next.beat === undefined || next.beat <= beat) due.push(next)
-      else this.ripe.push(next)
+    for (let left = limit; left > 0; left--) {
+      const next = first(this.byMoment)
+      if (next === undefined || next.moment > clock) break
+      this.byMoment.pop()
+      if (hasBeat(next) && next.beat > beat) this.ripe.push(next)
+      else due.push(next)
     }
-    for (const heap of [this.byBeat, this.ripe]) for (let left = limit; left > 0 && reaches(heap, beat); left--) due.push(heap.pop()!)
+    drain(this.byBeat, { beat, limit }, due)
+    drain(this.ripe, { beat, limit }, due)
     return due.sort((a, b) => a.seq - b.seq)
   }
 
   /** Whether a timer is due in `beat` at `clock`. */
   isDue(beat: number, clock: number): boolean {
     const next = first(this.byMoment)
-    if (next !== undefined && next.moment! <= clock && (next.beat === undefined || next.beat <= beat)) return true
+    if (next !== undefined && next.moment <= clock && (next.beat === undefined || next.beat <= beat)) return true
     return reaches(this.byBeat, beat) || reaches(this.ripe, beat)
   }
 
@@ -98,25 +110,39 @@ export class TimerQueue {
   next(last: { readonly beat: number; readonly clock: number; readonly tempo: number }): NextDue | undefined {
     const soonest = first(this.ripe) ?? first(this.byMoment)
     const beat = first(this.byBeat)?.beat
-    const byMoment = soonest === undefined ? undefined : { moment: soonest.moment!, beat: soonest.beat }
+    const byMoment = soonest === undefined ? undefined : { moment: soonest.moment, beat: soonest.beat }
     if (beat === undefined) return byMoment
     const byBeat = { moment: last.clock + Math.max(0, beat - last.beat) * last.tempo, beat }
     return byMoment !== undefined && byMoment.moment <= byBeat.moment ? byMoment : byBeat
   }
 }
 
+const hasMoment = (timer: Timer): timer is MomentTimer => timer.moment !== undefined
+
+const hasBeat = <T extends Timer>(timer: T): timer is T & BeatTimer => timer.beat !== undefined
+
 /** Whether a beat number reaches the first timer of a heap ordered by beats. */
-const reaches = (heap: Heap<Timer>, beat: number): boolean => (first(heap)?.beat ?? Infinity) <= beat
+const reaches = (heap: Pick<Heap<BeatTimer>, "peek" | "pop">, beat: number): boolean => (first(heap)?.beat ?? Infinity) <= beat
+
+/** Moves at most `limit` timers that a beat number reaches from a heap to a list. */
+const drain = (heap: Pick<Heap<BeatTimer>, "peek" | "pop">, { beat, limit }: { readonly beat: number; readonly limit: number }, due: Array<Timer>): void => {
+  for (let left = limit; left > 0; left--) {
+    const next = first(heap)
+    if (next === undefined || next.beat > beat) return
+    heap.pop()
+    due.push(next)
+  }
+}
 
 const isAwaited = ({ appointment, watch }: Timer): boolean => watch?.gone !== true && appointment?.gone !== true
 
 /** The first live timer. Removes cancelled ones from the top. */
-const first = (heap: Heap<Timer>): Timer | undefined => {
-  for (let wait = heap.peek(); wait !== undefined; wait = heap.peek()) {
-    if (isAwaited(wait)) return wait
+const first = <T extends Timer>(heap: Pick<Heap<T>, "peek" | "pop">): T | undefined => {
+  for (let timer = heap.peek(); timer !== undefined; timer = heap.peek()) {
+    if (isAwaited(timer)) return timer
     heap.pop()
   }
   return undefined
 }
 
-const beatOrder = (a: Timer, b: Timer): number => a.beat! - b.beat! || a.seq - b.seq
+const beatOrder = (a: BeatTimer, b: BeatTimer): number => a.beat - b.beat || a.seq - b.seq

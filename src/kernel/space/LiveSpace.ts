@@ -355,7 +355,7 @@ export class LiveSpace implements Space, Peer {
   private published(beat: Beat): void {
     this.receipts.publish(beat)
     this.body.sentry?.passed(beat.number)
-    this.queries.watchers.publish(beat)
+    this.queries.subscriptions.publish(beat)
     this.tell(beat, false)
     for (const tell of this.listeners) tell(beat.number)
     this.outbox.add(beat.outgoing)

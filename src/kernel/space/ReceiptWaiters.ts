@@ -32,20 +32,20 @@ export class ReceiptWaiters {
 
   /** Adds a waiter. Returns the call that removes it. */
   add(id: string, settled: ReceiptWaiter["settled"], fail?: ReceiptWaiter["fail"]): () => void {
-    const settler: ReceiptWaiter = { settled, fail }
+    const waiter: ReceiptWaiter = { settled, fail }
     const others = this.byId.get(id)
-    this.byId.set(id, others === undefined ? settler : [...listOf(others), settler])
+    this.byId.set(id, others === undefined ? waiter : [...listOf(others), waiter])
     return () => {
-      const rest = listOf(this.byId.get(id)).filter((other) => other !== settler)
+      const rest = listOf(this.byId.get(id)).filter((other) => other !== waiter)
       if (rest.length === 0) this.byId.delete(id)
       else this.byId.set(id, rest)
     }
   }
 
   tell(id: string, receipt: Receipt): void {
-    const settlers = this.byId.get(id)
+    const waiters = this.byId.get(id)
     this.byId.delete(id)
-    for (const { settled } of listOf(settlers)) settled(receipt)
+    for (const { settled } of listOf(waiters)) settled(receipt)
   }
 
   /** The space stopped: fails all waiters. */
@@ -56,5 +56,5 @@ export class ReceiptWaiters {
   }
 }
 
-const listOf = (settlers: ReceiptWaiter | ReadonlyArray<ReceiptWaiter> | undefined): ReadonlyArray<ReceiptWaiter> =>
-  settlers === undefined ? [] : "settled" in settlers ? [settlers] : settlers
+const listOf = (waiters: ReceiptWaiter | ReadonlyArray<ReceiptWaiter> | undefined): ReadonlyArray<ReceiptWaiter> =>
+  waiters === undefined ? [] : "settled" in waiters ? [waiters] : waiters

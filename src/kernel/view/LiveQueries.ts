@@ -48,7 +48,7 @@ interface Dependencies {
  * @since 0.1.0
  */
 export class LiveQueries {
-  readonly watchers = new Subscriptions()
+  readonly subscriptions = new Subscriptions()
   readonly views = new Views()
   private readonly deps: Dependencies
 
@@ -73,7 +73,7 @@ export class LiveQueries {
         ends.push(look(() => Subscriptions.start(body, address, after), {
           fail,
           seen: (seen) => {
-            ends.push(this.watchers.add({ address, changeGroup }, feed.tell))
+            ends.push(this.subscriptions.add({ address, changeGroup }, feed.tell))
             feed.begin(seen)
           }
         }))

@@ -16,7 +16,7 @@ import { MAX_MISSED, MAX_WAITING } from "./CatchUp.ts"
 import type { Observation } from "./Space.ts"
 
 /** A subscription with its callback. */
-interface Watcher {
+interface Subscriber {
   readonly watched: Watched
   readonly tell: (observation: Observation) => void
 }
@@ -38,18 +38,18 @@ type Source = Pick<LiveBody, "documents" | "store">
  * @since 0.1.0
  */
 export class Subscriptions {
-  private readonly byKey = new ChurnMap<string, Set<Watcher>>()
+  private readonly byKey = new ChurnMap<string, Set<Subscriber>>()
 
   /** Adds a subscription to an address, from the next durable beat on. Returns the call that ends it. */
   add(watched: Watched, tell: (observation: Observation) => void): () => void {
     const { key } = watched.address
-    const watcher: Watcher = { watched, tell }
-    const watchers = this.byKey.get(key) ?? new Set()
-    this.byKey.set(key, watchers)
-    watchers.add(watcher)
+    const subscriber: Subscriber = { watched, tell }
+    const subscribers = this.byKey.get(key) ?? new Set()
+    this.byKey.set(key, subscribers)
+    subscribers.add(subscriber)
     return () => {
-      watchers.delete(watcher)
-      if (watchers.size === 0 && this.byKey.get(key) === watchers) this.byKey.delete(key)
+      subscribers.delete(subscriber)
+      if (subscribers.size === 0 && this.byKey.get(key) === subscribers) this.byKey.delete(key)
     }
   }
 
@@ -67,11 +67,11 @@ export class Subscriptions {
     if (this.byKey.size === 0) return
     for (const change of beat.changes) {
       const { key } = change.address
-      const watchers = this.byKey.get(key)
-      if (watchers === undefined) continue
+      const subscribers = this.byKey.get(key)
+      if (subscribers === undefined) continue
       const steps = beat.steps.get(key)
       const seen = new Map<string, Observation | undefined>()
-      for (const { tell, watched: { address, changeGroup } } of watchers) {
+      for (const { tell, watched: { address, changeGroup } } of subscribers) {
         const { path, text } = address
         if (!seen.has(text)) seen.set(text, differs(path, change) ? observe(beat.number, change.after, path) : undefined)
         const observation = seen.get(text)

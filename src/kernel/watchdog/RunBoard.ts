@@ -103,11 +103,15 @@ export class RunBoard {
   private readonly words: Int32Array
   private readonly texts: Uint16Array
   /** The texts of slot 0, so that equal ones are not written again. */
-  private readonly written = ["", "", "", ""]
+  private readonly written: [string, string, string, string] = ["", "", "", ""]
+  /** The version and the progress of slot 0, which this thread alone writes. */
+  private version: number
+  private progress = 0
 
   constructor(memory = new SharedArrayBuffer(4 * (FRONT + PLACES * PLACE))) {
     this.memory = memory
     this.words = new Int32Array(memory)
+    this.version = Atomics.load(this.words, FRONT + VERSION)
     this.texts = new Uint16Array(memory)
   }
 
@@ -125,8 +129,8 @@ export class RunBoard {
   /** A node takes the thread. Returns the name of the interrupted node, or "". */
   enterNode(space: string, beat: number, node: string): string {
     const { words } = this
-    const outer = this.written[NODE]!
-    if ((words[FRONT + VERSION]! & 1) === 0) {
+    const outer = this.written[NODE]
+    if ((this.version & 1) === 0) {
       this.put(SPACE, space)
       this.put(ENZYME, "")
       this.put(EVENT, "")
@@ -136,23 +140,20 @@ export class RunBoard {
       return ""
     }
     this.put(NODE, node)
-    words[FRONT + PROGRESS] = words[FRONT + PROGRESS]! + 1
+    words[FRONT + PROGRESS] = ++this.progress
     return outer
   }
 
   /** The node returned. The interrupted node or handling continues, if any. */
   leaveNode(outer: string): void {
-    const { words } = this
     this.put(NODE, outer)
-    words[FRONT + PROGRESS] = words[FRONT + PROGRESS]! + 1
+    this.words[FRONT + PROGRESS] = ++this.progress
     if (outer === "" && this.written[ENZYME] === "") this.leave()
   }
 
   /** The thread is idle. */
   leave(): void {
-    const { words } = this
-    const version = words[FRONT + VERSION]!
-    if ((version & 1) === 1) words[FRONT + VERSION] = version + 1
+    if ((this.version & 1) === 1) this.words[FRONT + VERSION] = ++this.version
   }
 
   /** The run in slot 0 waits for the outside. Returns its new slot, or `undefined` if all are taken. */
@@ -160,7 +161,7 @@ export class RunBoard {
     const { words } = this
     for (let place = 1; place < PLACES; place++) {
       const at = FRONT + place * PLACE
-      const version = words[at + VERSION]!
+      const version = Atomics.load(words, at + VERSION)
       if ((version & 1) === 1) continue
       words.copyWithin(at + 1, FRONT + 1, FRONT + PLACE)
       words[at + VERSION] = version + 1
@@ -173,8 +174,7 @@ export class RunBoard {
 
   /** The waiting run of a slot is over. */
   done(place: number): void {
-    const at = FRONT + place * PLACE + VERSION
-    this.words[at] = this.words[at]! + 1
+    Atomics.add(this.words, FRONT + place * PLACE + VERSION, 1)
   }
 
   /** The process is to end within the limit for shutdown. */
@@ -211,13 +211,13 @@ export class RunBoard {
     const at = FRONT + place * PLACE
     const version = Atomics.load(words, at + VERSION)
     if ((version & 1) === 0) return undefined
-    const progress = words[at + PROGRESS]!
+    const progress = Atomics.load(words, at + PROGRESS)
     const run = {
       place,
       progress: version * 2 ** 20 + progress,
-      limitMs: words[at + LIMIT]!,
+      limitMs: Atomics.load(words, at + LIMIT),
       space: this.text(at, SPACE),
-      beat: words[at + BEAT]! * 2 ** 31 + words[at + BEAT + 1]!,
+      beat: Atomics.load(words, at + BEAT) * 2 ** 31 + Atomics.load(words, at + BEAT + 1),
       enzyme: this.text(at, ENZYME),
       event: this.text(at, EVENT),
       node: this.text(at, NODE)
@@ -229,9 +229,9 @@ export class RunBoard {
     const { words } = this
     words[FRONT + BEAT] = Math.floor(beat / 2 ** 31)
     words[FRONT + BEAT + 1] = beat % 2 ** 31
-    words[FRONT + PROGRESS] = 0
+    words[FRONT + PROGRESS] = this.progress = 0
     // The version changes even if the previous run never left.
-    words[FRONT + VERSION] = (words[FRONT + VERSION]! + 2) | 1
+    words[FRONT + VERSION] = this.version = (this.version + 2) | 1
   }
 
   /** Writes a text of slot 0, unless it is unchanged. */
@@ -247,7 +247,8 @@ export class RunBoard {
 
   private text(at: number, which: number): string {
     const start = 2 * (at + HEAD) + which * MAX_TEXT
-    return String.fromCharCode(...this.texts.subarray(start, start + Math.min(this.words[at + LENGTHS + which]!, MAX_TEXT)))
+    const length = Math.min(Atomics.load(this.words, at + LENGTHS + which), MAX_TEXT)
+    return String.fromCharCode(...this.texts.subarray(start, start + length))
   }
 }
 

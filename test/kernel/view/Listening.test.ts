@@ -10,8 +10,8 @@ import * as TestMachine from "../TestMachine.ts"
 interface Listened {
   readonly ends: ReadonlySet<unknown>
   readonly listeners: ReadonlySet<unknown>
-  readonly observing: { readonly watchers: { readonly byKey: { readonly size: number } } }
-  readonly body: { store: SpaceStore; readonly derivation: { readonly wants: { readonly size: number } } }
+  readonly queries: { readonly subscriptions: { readonly byKey: { readonly size: number } } }
+  readonly body: { store: SpaceStore; readonly derivation: { readonly pulls: { readonly size: number } } }
   readonly error: unknown
   readonly close: (reason: string) => void
 }
@@ -20,8 +20,8 @@ const inside = (space: Space): Listened => Inside.of<Listened>(space)
 
 /** How many are told of beats, of changes or of the end, or wait for something derived. */
 const listening = (space: Space): number => {
-  const { body, ends, listeners, observing } = inside(space)
-  return ends.size + listeners.size + observing.watchers.byKey.size + body.derivation.wants.size
+  const { body, ends, listeners, queries } = inside(space)
+  return ends.size + listeners.size + queries.subscriptions.byKey.size + body.derivation.pulls.size
 }
 
 const fork = <A, E>(effect: Effect.Effect<A, E>) => Effect.forkChild(Effect.exit(effect), { startImmediately: true })

@@ -56,7 +56,7 @@ describe("views", () => {
       const space = yield* TestKernel.space([enzyme("bad", () => {
         throw new TypeError("no")
       })])
-      const views = Inside.of<{ readonly observing: { readonly views: { readonly byName: { readonly size: number } } } }>(space).observing.views
+      const views = Inside.of<{ readonly queries: { readonly views: { readonly byName: { readonly size: number } } } }>(space).queries.views
       const seen: Array<unknown> = []
       yield* Effect.scoped(Effect.gen(function*() {
         yield* Effect.forkScoped(Stream.runForEach(space.watch("/rt/analytics/diag"), ({ value }) => Effect.sync(() => void seen.push(value))), { startImmediately: true })
