@@ -4,7 +4,7 @@
  * @module
  */
 import { PART } from "./Backend.ts"
-import * as Mention from "./Mention.ts"
+import * as ContentReferences from "./ContentReferences.ts"
 import type { JournalRow } from "./Persistence.ts"
 
 interface Blob {
@@ -57,7 +57,7 @@ export class MemoryContent {
   /** Replaces the references of a document or a queued signal; `undefined` removes them. */
   hold(holder: string, text: string | undefined): void {
     for (const hash of this.mentions.get(holder) ?? []) this.count(hash, -1)
-    const hashes = text === undefined ? [] : Mention.of(text)
+    const hashes = text === undefined ? [] : ContentReferences.of(text)
     if (hashes.length === 0) this.mentions.delete(holder)
     else this.mentions.set(holder, hashes)
     for (const hash of hashes) this.count(hash, 1)
@@ -69,7 +69,7 @@ export class MemoryContent {
     for (const hash of this.undated) this.due.set(hash, due)
     this.undated.clear()
     for (const { beat, text } of journal) {
-      for (const hash of Mention.of(text)) {
+      for (const hash of ContentReferences.of(text)) {
         const blob = this.blobs.get(hash)
         if (blob !== undefined) blob.beat = beat
       }
@@ -77,14 +77,14 @@ export class MemoryContent {
   }
 
   /** Checks the content that is due and drops unreferenced content. Returns whether more content is due. */
-  collect({ anchor, clock, limit, millis }: Mention.Collection): boolean {
+  collect({ anchor, clock, limit, millis }: ContentReferences.Collection): boolean {
     let parts = 0
     let left = limit
     for (const [hash, due] of this.due) {
       if (due > clock || left-- === 0) return false
       const { beat, bytes } = this.blobs.get(hash)!
       if (beat <= anchor && !this.counts.has(hash)) {
-        if (parts >= Mention.MOST_PARTS) return true
+        if (parts >= ContentReferences.MOST_PARTS) return true
         parts += Math.ceil(bytes.length / PART)
         this.blobs.delete(hash)
         this.due.delete(hash)

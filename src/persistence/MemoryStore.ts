@@ -13,7 +13,7 @@ import { attempt, type Backend, checkHead, Claim, type Group, partOf, type Write
 import * as GroupStore from "./GroupStore.ts"
 import * as Journal from "./Journal.ts"
 import { MemoryContent } from "./MemoryContent.ts"
-import * as Mention from "./Mention.ts"
+import * as ContentReferences from "./ContentReferences.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
 import {
   type Anchor, type BlobPart, checkSpaceName, type Head, type JournalRow, type ObservationRow, Persistence, type QueueRow, type ReceiptRow,
@@ -228,7 +228,7 @@ class MemoryBackend implements Backend {
     const { data } = this
     if (dequeued.size > 0 || queued.length > 0) data.numbers = undefined
     for (const seq of dequeued) {
-      data.content.hold(Mention.waiting(seq), undefined)
+      data.content.hold(ContentReferences.waiting(seq), undefined)
       const id = data.queue.get(seq)?.id
       data.queue.delete(seq)
       if (id === undefined) continue
@@ -238,7 +238,7 @@ class MemoryBackend implements Backend {
     }
     for (const row of queued) {
       data.queue.set(row.seq, row)
-      data.content.hold(Mention.waiting(row.seq), row.text)
+      data.content.hold(ContentReferences.waiting(row.seq), row.text)
       if (row.id !== undefined && data.waiting.get(row.id)?.add(row.seq) === undefined) data.waiting.set(row.id, new Set([row.seq]))
     }
   }

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { IdFilter } from "./IdFilter.ts"
-import * as Mention from "./Mention.ts"
+import { BloomFilter } from "./BloomFilter.ts"
+import * as ContentReferences from "./ContentReferences.ts"
 import type { JournalRow } from "./Persistence.ts"
 import { numberOf, type Statements } from "./SqlSchema.ts"
 
@@ -17,13 +17,13 @@ import { numberOf, type Statements } from "./SqlSchema.ts"
 export class SqlContent {
   private readonly sql: Statements
   /** The holders of references; most written keys never held one. */
-  private readonly holders: IdFilter
+  private readonly holders: BloomFilter
   /** Whether there may be content that arrived before the newest beat was appended. */
   private undated = true
 
   constructor(sql: Statements) {
     this.sql = sql
-    this.holders = new IdFilter({
+    this.holders = new BloomFilter({
       size: () => (sql.mentionSpan.get()?.[0] ?? 0) as number,
       page: (number, limit) => sql.mentionsAfter.all(number, limit) as unknown as ReadonlyArray<readonly [number, string]>
     })
@@ -37,7 +37,7 @@ export class SqlContent {
   /** Replaces the references of a document or a queued signal; `undefined` removes them. */
   hold(holder: string, text: string | undefined): void {
     if (this.holders.mayHave(holder)) this.sql.dropMentions.run(holder)
-    const hashes = text === undefined ? [] : Mention.of(text)
+    const hashes = text === undefined ? [] : ContentReferences.of(text)
     if (hashes.length === 0) return
     for (const hash of hashes) this.sql.addMention.run(holder, hash)
     this.holders.add([holder])
@@ -49,11 +49,11 @@ export class SqlContent {
     if (journal.length === 0) return
     if (this.undated) this.sql.dateBlobs.run(due)
     this.undated = false
-    for (const { beat, text } of journal) for (const hash of Mention.of(text)) this.sql.keepBlob.run(beat, hash)
+    for (const { beat, text } of journal) for (const hash of ContentReferences.of(text)) this.sql.keepBlob.run(beat, hash)
   }
 
   /** Checks the content that is due and drops unreferenced content. Returns whether more content is due. */
-  collect({ anchor, clock, limit, millis }: Mention.Collection): boolean {
+  collect({ anchor, clock, limit, millis }: ContentReferences.Collection): boolean {
     let parts = 0
     for (const row of this.sql.dueBlobs.all(clock, limit)) {
       const [hash, epoch, upload, beat] = row as unknown as readonly [string, number, number, number]
@@ -61,7 +61,7 @@ export class SqlContent {
         this.sql.putOff.run(clock + millis, hash)
         continue
       }
-      if (parts >= Mention.MOST_PARTS) return true
+      if (parts >= ContentReferences.MOST_PARTS) return true
       parts += numberOf(this.sql.countParts.get(epoch, upload))
       this.sql.dropParts.run(epoch, upload)
       this.sql.dropBlob.run(hash)

@@ -7,7 +7,7 @@ import type { BlobPart, JournalRow, ObservationRow, QueueRow, ReceiptRow } from 
 import * as Bytes from "../cell/Bytes.ts"
 import * as Address from "../cell/Address.ts"
 import { parentOf } from "./Overlay.ts"
-import * as Sealed from "./Sealed.ts"
+import * as RowChecksums from "./RowChecksums.ts"
 import * as SortKey from "./SortKey.ts"
 import type { SqlRow } from "./SqlDriver.ts"
 import * as SqlSchema from "./SqlSchema.ts"
@@ -28,10 +28,10 @@ type Place = readonly [epoch: number, upload: number]
  * @since 0.1.0
  */
 export class SqlRows {
-  private readonly store: Sealed.Store
+  private readonly store: RowChecksums.Store
   private readonly sql: SqlSchema.Statements
 
-  constructor(store: Sealed.Store, sql: SqlSchema.Statements) {
+  constructor(store: RowChecksums.Store, sql: SqlSchema.Statements) {
     this.store = store
     this.sql = sql
   }
@@ -42,7 +42,7 @@ export class SqlRows {
     if (row === undefined) return undefined
     const [sum, text] = row as unknown as readonly [number, string]
     // The message is built only on failure.
-    if (sum !== Sealed.cell(stored, text)) throw Sealed.damaged(this.store, `the cell ${SortKey.decode(stored)}`)
+    if (sum !== RowChecksums.cell(stored, text)) throw RowChecksums.damaged(this.store, `the cell ${SortKey.decode(stored)}`)
     return text
   }
 
@@ -122,7 +122,7 @@ export class SqlRows {
 
   /** Decodes the text of a row of callers' receipts. Returns its age. */
   callers([age, sum, text]: SqlRow): number {
-    this.check(sum, Sealed.callers(age as number, text as string), () => `a row of receipts of age ${String(age)}`)
+    this.check(sum, RowChecksums.callers(age as number, text as string), () => `a row of receipts of age ${String(age)}`)
     return age as number
   }
 
@@ -130,52 +130,52 @@ export class SqlRows {
   private listed(row: SqlRow): string {
     const [stored, parent, sum, text] = row as unknown as readonly [string, string, number, string]
     const key = SortKey.decode(stored)
-    this.check(sum, Sealed.cell(stored, text), () => `the cell ${key}`)
+    this.check(sum, RowChecksums.cell(stored, text), () => `the cell ${key}`)
     const isBelow = parent === SortKey.encode(parentOf(Address.ofKey(key)))
     const isListed = isBelow && SqlSchema.numberOf(this.sql.isListed.get(parent, stored)) === 1
-    if (!isListed) throw Sealed.damaged(this.store, `the place of ${key} among the names beside it`)
+    if (!isListed) throw RowChecksums.damaged(this.store, `the place of ${key} among the names beside it`)
     return stored
   }
 
-  private entry(row: SqlRow): Sealed.JournalColumns {
+  private entry(row: SqlRow): RowChecksums.JournalColumns {
     const [beat, clock, size, hash, sum, callers, text] = row as unknown as JournalColumns
     const columns = { beat, clock, size, hash, callers, text }
-    this.check(sum, Sealed.journal(columns), () => `the journal's row of beat ${beat}`)
+    this.check(sum, RowChecksums.journal(columns), () => `the journal's row of beat ${beat}`)
     return columns
   }
 
   private receipt(row: SqlRow): ReceiptRow {
     const [id, enzyme, beat, sum] = row as unknown as readonly [string, string, number, number]
-    this.check(sum, Sealed.receipt(id, enzyme, beat), () => `the receipt of ${id}`)
+    this.check(sum, RowChecksums.receipt(id, enzyme, beat), () => `the receipt of ${id}`)
     return { id, enzyme, beat }
   }
 
   private queued(row: SqlRow): QueueRow {
     const [seq, id, sum, text] = row as unknown as readonly [number, string | null, number, string]
-    this.check(sum, Sealed.queued(seq, id, text), () => `the signal that waits under number ${seq}`)
+    this.check(sum, RowChecksums.queued(seq, id, text), () => `the signal that waits under number ${seq}`)
     return { seq, text }
   }
 
   private observation(row: SqlRow): ObservationRow & { readonly text: string } {
     const [node, sum, text] = row as unknown as readonly [string, number, string]
-    this.check(sum, Sealed.observation(node, text), () => `the observation of node ${node}`)
+    this.check(sum, RowChecksums.observation(node, text), () => `the observation of node ${node}`)
     return { node, text }
   }
 
   private blob(row: SqlRow): Place {
     const [hash, epoch, upload, sum, code] = row as unknown as readonly [string, number, number, number, number]
-    this.check(sum, Sealed.blob([hash, epoch, upload, code]), () => `the content ${hash}`)
+    this.check(sum, RowChecksums.blob([hash, epoch, upload, code]), () => `the content ${hash}`)
     return [epoch, upload]
   }
 
   private part(row: SqlRow, [epoch, upload]: Place): Uint8Array {
     const [part, sum, bytes] = row as unknown as readonly [number, number, Uint8Array]
-    this.check(sum, Sealed.part(part, bytes), () => `part ${part} of the content of upload ${epoch}.${upload}`)
+    this.check(sum, RowChecksums.part(part, bytes), () => `part ${part} of the content of upload ${epoch}.${upload}`)
     return bytes
   }
 
   private check(written: unknown, found: number, row: () => string): void {
-    if (written !== found) throw Sealed.damaged(this.store, row())
+    if (written !== found) throw RowChecksums.damaged(this.store, row())
   }
 }
 

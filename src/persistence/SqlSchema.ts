@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Bulk } from "./Bulk.ts"
+import { BatchInsert } from "./BatchInsert.ts"
 import type { SqlDriver, SqlRow, SqlStatement, SqlValue } from "./SqlDriver.ts"
 
 /** The version of the tables' format; a store with another version is refused. */
@@ -153,7 +153,7 @@ const statementsOf = (prepare: SqlDriver["prepare"]) => ({
   cell: prepare("SELECT sum, text FROM cell WHERE key = ?"),
   children: prepare("SELECT key FROM cell WHERE parent = ?"),
   below: prepare("SELECT key FROM cell WHERE key > ? AND key < ? ORDER BY key LIMIT ?"),
-  putCells: new Bulk({ prepare }, {
+  putCells: new BatchInsert({ prepare }, {
     into: "INSERT INTO cell",
     columns: 4,
     conflict: "ON CONFLICT (key) DO UPDATE SET sum = excluded.sum, text = excluded.text"
@@ -176,7 +176,7 @@ const statementsOf = (prepare: SqlDriver["prepare"]) => ({
   pruneCallers: prepare("DELETE FROM caller WHERE age <= ?"),
   indexedAges: prepare("SELECT age FROM caller_index WHERE hash = ? ORDER BY age DESC"),
   indexedAfter: prepare("SELECT hash, age FROM caller_index WHERE (hash, age) > (?, ?) ORDER BY hash, age LIMIT ?"),
-  addIndexed: new Bulk({ prepare }, { into: "INSERT OR IGNORE INTO caller_index", columns: 2 }),
+  addIndexed: new BatchInsert({ prepare }, { into: "INSERT OR IGNORE INTO caller_index", columns: 2 }),
   dropIndexed: prepare("DELETE FROM caller_index WHERE hash = ? AND age = ?"),
   callerState: prepare("SELECT indexed, swept, sweep, hash, age FROM caller_state"),
   setCallerState: prepare("UPDATE caller_state SET indexed = ?, swept = ?, sweep = ?, hash = ?, age = ?"),

@@ -11,16 +11,16 @@ import * as Layer from "effect/Layer"
 import * as Address from "../cell/Address.ts"
 import { attempt, type Backend, checkHead, Claim, type Content, type Group, PART, type Writer } from "./Backend.ts"
 import * as GroupStore from "./GroupStore.ts"
-import * as CallerIndex from "./CallerIndex.ts"
-import { IdFilter } from "./IdFilter.ts"
-import * as Mention from "./Mention.ts"
+import * as IdempotencyIndex from "./IdempotencyIndex.ts"
+import { BloomFilter } from "./BloomFilter.ts"
+import * as ContentReferences from "./ContentReferences.ts"
 import { keyOf, parentOf } from "./Overlay.ts"
 import {
   type Anchor, type BlobPart, checkSpaceName, type Head, type JournalRow, type ObservationRow, type OpenOptions, Persistence, type QueueRow,
   type ReceiptRow, retention
 } from "./Persistence.ts"
 import { type Budget, expired, Pruning, sizeOf } from "./Pruning.ts"
-import * as Sealed from "./Sealed.ts"
+import * as RowChecksums from "./RowChecksums.ts"
 import * as SortKey from "./SortKey.ts"
 import { SqlContent } from "./SqlContent.ts"
 import type { SqlDriver, SqlSource, SqlStatement } from "./SqlDriver.ts"
@@ -59,8 +59,8 @@ class SqlBackend implements Backend {
   private readonly sql: SqlSchema.Statements
   private readonly pruning: Pruning
   /** The receipts with a digest, and the ids of the others. */
-  private readonly callers: CallerIndex.CallerIndex
-  private readonly pointed: IdFilter
+  private readonly callers: IdempotencyIndex.IdempotencyIndex
+  private readonly pointed: BloomFilter
   private readonly content: SqlContent
   private readonly rows: SqlRows
   /** The size of the journal, in characters. */
@@ -79,7 +79,7 @@ class SqlBackend implements Backend {
     this.sql = sql
     this.rows = rows
     this.journalSize = journalSize
-    this.callers = new CallerIndex.CallerIndex(this.sql, rows, notes)
+    this.callers = new IdempotencyIndex.IdempotencyIndex(this.sql, rows, notes)
     this.content = new SqlContent(this.sql)
     this.pointed = filterOf(this.sql.receiptSpan, this.sql.receiptsAfter)
     this.claim = new Claim(space, writer)
@@ -196,11 +196,11 @@ class SqlBackend implements Backend {
       const budget = this.pruning.budget(group)
       const callers = this.commitReceipts(group)
       const isGathering = budget !== undefined || callers.length >= MANY_CALLERS || (callers.length > 0 && group.journal.length === 0)
-      this.commitJournal(group, callers.length === 0 || isGathering ? null : CallerIndex.noteOf(callers))
+      this.commitJournal(group, callers.length === 0 || isGathering ? null : IdempotencyIndex.noteOf(callers))
       this.commitQueue(group)
       for (const [node, { text }] of group.observations) {
         if (text === undefined) this.sql.dropObservation.run(node)
-        else this.sql.putObservation.run(node, Sealed.observation(node, text), text)
+        else this.sql.putObservation.run(node, RowChecksums.observation(node, text), text)
       }
       for (const [hash, content] of group.blobs) this.commitBlob(hash, content)
       this.content.date(group.journal, group.head.clock + this.pruning.retention.contentMillis)
@@ -219,7 +219,7 @@ class SqlBackend implements Backend {
   }
 
   private addPart(upload: number, part: number, bytes: Uint8Array): void {
-    this.sql.addPart.run(this.epoch, upload, part, Sealed.part(part, bytes), bytes)
+    this.sql.addPart.run(this.epoch, upload, part, RowChecksums.part(part, bytes), bytes)
   }
 
   private commitCells(group: Group): void {
@@ -229,7 +229,7 @@ class SqlBackend implements Backend {
       const stored = SortKey.encode(key)
       this.content.hold(key, text)
       if (text === undefined) deleteCell.run(stored)
-      else put.push(stored, SortKey.encode(parentOf(address)), Sealed.cell(stored, text), text)
+      else put.push(stored, SortKey.encode(parentOf(address)), RowChecksums.cell(stored, text), text)
     }
     putCells.add(put)
   }
@@ -251,7 +251,7 @@ class SqlBackend implements Backend {
     for (const row of journal) {
       const size = sizeOf(row)
       const callers = row.beat === head.beat ? note : null
-      const sum = Sealed.journal({ beat: row.beat, clock: row.clock, size, hash: row.hash, callers, text: row.text })
+      const sum = RowChecksums.journal({ beat: row.beat, clock: row.clock, size, hash: row.hash, callers, text: row.text })
       this.sql.addJournal.run(row.beat, row.clock, size, row.hash, sum, callers, row.text)
       this.journalSize += size
     }
@@ -268,7 +268,7 @@ class SqlBackend implements Backend {
           callers.push(row)
           continue
         }
-        putReceipt.run(id, row.enzyme, row.beat, Sealed.receipt(id, row.enzyme, row.beat))
+        putReceipt.run(id, row.enzyme, row.beat, RowChecksums.receipt(id, row.enzyme, row.beat))
         pointed.push(id)
       }
     }
@@ -287,12 +287,12 @@ class SqlBackend implements Backend {
 
   private commitQueue(group: Group): void {
     for (const seq of group.dequeued) {
-      this.content.hold(Mention.waiting(seq), undefined)
+      this.content.hold(ContentReferences.waiting(seq), undefined)
       this.sql.dequeue.run(seq)
     }
     for (const [seq, { id, text }] of group.queued) {
-      this.content.hold(Mention.waiting(seq), text)
-      this.sql.enqueue.run(seq, id ?? null, Sealed.queued(seq, id ?? null, text), text)
+      this.content.hold(ContentReferences.waiting(seq), text)
+      this.sql.enqueue.run(seq, id ?? null, RowChecksums.queued(seq, id ?? null, text), text)
     }
   }
 
@@ -310,7 +310,7 @@ class SqlBackend implements Backend {
     }
     if ("upload" in content) this.sql.endUpload.run(this.epoch, upload)
     const code = "code" in content && content.code ? 1 : 0
-    this.sql.addBlob.run(hash, this.epoch, upload, Sealed.blob([hash, this.epoch, upload, code]), code)
+    this.sql.addBlob.run(hash, this.epoch, upload, RowChecksums.blob([hash, this.epoch, upload, code]), code)
   }
 
   /** Deletes rows older than the retention, but never the head's row. Returns the newest deleted row. */
@@ -351,8 +351,8 @@ const tooOld = <Row extends { readonly clock: number }>(
   return rows.slice(0, expired(rows, bounds))
 }
 
-const filterOf = (span: SqlStatement, after: SqlStatement): IdFilter =>
-  new IdFilter({
+const filterOf = (span: SqlStatement, after: SqlStatement): BloomFilter =>
+  new BloomFilter({
     size: () => (span.get()?.[0] ?? 0) as number,
     page: (number, limit) => after.all(number, limit) as unknown as ReadonlyArray<readonly [number, string]>
   })

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
-import * as Sealed from "../../src/persistence/Sealed.ts"
+import * as RowChecksums from "../../src/persistence/RowChecksums.ts"
 import type { Host } from "../scripts/Host.ts"
 import * as Command from "../scripts/Command.ts"
 import { environment } from "../scripts/Host.ts"
@@ -105,7 +105,12 @@ describe("A journal written on one host", () => {
       run("node", "signal", "home", "--signal", "/signals/measure/a", "--wait", "10")
       withdraw()
       const other = "export default []"
-      for (const [sql, reason] of [[`UPDATE part SET sum = ${Sealed.part(0, Buffer.from(other))}, bytes = CAST('${other}' AS BLOB)`, "is not what was kept"], ["DELETE FROM part; DELETE FROM blob", "is not kept"]] as const) {
+      const sum = RowChecksums.part(0, Buffer.from(other))
+      const damages = [
+        [`UPDATE part SET sum = ${sum}, bytes = CAST('${other}' AS BLOB)`, "is not what was kept"],
+        ["DELETE FROM part; DELETE FROM blob", "is not kept"]
+      ] as const
+      for (const [sql, reason] of damages) {
         tamper(sql)
         const replayed = run("node", "replay", "home")
         assert.strictEqual(replayed.code, 6, replayed.text)

@@ -10,9 +10,9 @@
  *
  * @module
  */
-import * as IdFilter from "./IdFilter.ts"
+import * as BloomFilter from "./BloomFilter.ts"
 import type { ReceiptRow } from "./Persistence.ts"
-import * as Sealed from "./Sealed.ts"
+import * as RowChecksums from "./RowChecksums.ts"
 import type { SqlRows } from "./SqlRows.ts"
 import type { Statements } from "./SqlSchema.ts"
 
@@ -56,10 +56,10 @@ interface Moving {
  * @category models
  * @since 0.1.0
  */
-export class CallerIndex {
+export class IdempotencyIndex {
   private readonly sql: Statements
   private readonly rows: SqlRows
-  private readonly filter: IdFilter.IdFilter
+  private readonly filter: BloomFilter.BloomFilter
   /** Receipts that are in no row yet. Pruning bounds their number. After a failed flush only a new handle has them. */
   private loose = new Map<string, ReceiptRow>()
   private fresh: Gathered = new Map()
@@ -84,7 +84,7 @@ export class CallerIndex {
     this.sweep = to === null ? undefined : { to, hash, age }
     // An age is never reused, even if all rows are pruned: a running sweep takes older ages for pruned rows.
     this.newest = Math.max((sql.lastCallers.get()?.[0] ?? 0) as number, indexed, swept, to ?? 0)
-    this.filter = new IdFilter.IdFilter({
+    this.filter = new BloomFilter.BloomFilter({
       size: () => this.newest - this.oldest(),
       page: (after, limit) => this.page(after, limit),
       hash: hashOf
@@ -135,7 +135,7 @@ export class CallerIndex {
   private append(rows: ReadonlyArray<ReceiptRow>, clock: number): void {
     const age = this.newest + rows.length
     const text = noteOf(rows)
-    this.sql.addCallers.run(age, clock, text.length, Sealed.callers(age, text), text)
+    this.sql.addCallers.run(age, clock, text.length, RowChecksums.callers(age, text), text)
     for (const { id } of rows) this.fresh.set(id, age)
     this.newest = age
   }
@@ -217,7 +217,7 @@ export class CallerIndex {
 /** Callers' ids are digests, so a few of their characters are as distinctive as all. */
 const TAIL = 12
 
-const hashOf = (id: string): number => IdFilter.hashOf(id, Math.max(0, id.length - TAIL))
+const hashOf = (id: string): number => BloomFilter.hashOf(id, Math.max(0, id.length - TAIL))
 
 /** Greater than the largest difference in age of gathered receipts: the last flush may exceed the limit by far. */
 const SPAN = 2 ** 20

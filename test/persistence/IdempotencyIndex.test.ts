@@ -50,7 +50,7 @@ const at = (number: number, clock: number, ids: ReadonlyArray<number>) => {
 
 const thousand = (from: number): ReadonlyArray<number> => Array.from({ length: 1000 }, (_, i) => from + i)
 
-describe("CallerIndex", () => {
+describe("IdempotencyIndex", () => {
   it.effect("calls no id free that came after all older ones were let go of, and the store was opened again", () =>
     Effect.gen(function*() {
       const folder = yield* SqliteFolder.folder

@@ -70,7 +70,7 @@ class Bits {
  * @category models
  * @since 0.1.0
  */
-export class IdFilter {
+export class BloomFilter {
   private readonly stored: StoredIds
   private readonly hash: (id: string) => number
   /** The filter that has read all ids. */

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { createHash } from "node:crypto"
-import { IdFilter } from "../../src/persistence/IdFilter.ts"
+import { BloomFilter } from "../../src/persistence/BloomFilter.ts"
 
 const idOf = (n: number): string => createHash("sha256").update(String(n)).digest("hex").slice(0, 32)
 
@@ -8,7 +8,7 @@ const idOf = (n: number): string => createHash("sha256").update(String(n)).diges
 const table = (count: number, claimed?: number) => {
   const rows = Array.from({ length: count }, (_, n) => [n + 1, idOf(n)] as const)
   const state = { reads: 0, rows }
-  const filter = new IdFilter({
+  const filter = new BloomFilter({
     size: () => claimed ?? rows.length,
     page: (after, limit) => {
       const page = rows.slice(after, after + limit)
@@ -28,10 +28,10 @@ const table = (count: number, claimed?: number) => {
   return { filter, state, store }
 }
 
-const free = (filter: IdFilter, count: number): number =>
+const free = (filter: BloomFilter, count: number): number =>
   Array.from({ length: count }, (_, n) => filter.mayHave(`free ${n}`)).filter((mayHave) => !mayHave).length
 
-describe("IdFilter", () => {
+describe("BloomFilter", () => {
   it("calls no id free that is stored, however many come", () => {
     const { filter, state, store } = table(0)
     assert.strictEqual(free(filter, 100), 100)

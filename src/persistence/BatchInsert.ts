@@ -24,7 +24,7 @@ export interface Insertion {
  * @category models
  * @since 0.1.0
  */
-export class Bulk {
+export class BatchInsert {
   private readonly columns: number
   private readonly one: SqlStatement
   private readonly many: SqlStatement
