@@ -17,9 +17,9 @@ import type { Binding, BindingTable } from "./Bindings.ts"
 import * as Bindings from "./Bindings.ts"
 import type { Enzyme } from "./Enzyme.ts"
 import { InvalidEnzyme } from "./Enzyme.ts"
-import { drop, groupedByName, push } from "./Lists.ts"
+import { drop, groupedByName, push } from "./MultiMap.ts"
 import type { Candidate } from "./Order.ts"
-import * as Memory from "./Memory.ts"
+import * as ResolutionCache from "./ResolutionCache.ts"
 import * as Order from "./Order.ts"
 import { QueryTrie } from "./QueryTrie.ts"
 
@@ -112,7 +112,7 @@ export class Enzymes {
   private readonly brokenFiles = new Set<string>()
   private waiting: Array<{ readonly add: Entry } | { readonly remove: Entry }> = []
   private activated = 0
-  private readonly memories = new WeakMap<BindingTable, Memory.Memory<Resolution>>()
+  private readonly caches = new WeakMap<BindingTable, ResolutionCache.ResolutionCache<Resolution>>()
 
   constructor(grants: ReadonlySet<string>) {
     this.grants = grants
@@ -233,28 +233,28 @@ export class Enzymes {
   /** Resolves an impulse in a space with these bindings. */
   resolve(signal: string | undefined, target: string | undefined, bindings: BindingTable): Resolution {
     this.resolutions++
-    const memory = this.memory(bindings)
-    if (memory === undefined) return this.lookUp(signal, target, bindings)
-    const place = target === undefined ? Memory.nowhere : this.place(Address.ofKey(target).id, bindings)
-    const known = memory.get(signal, place)
+    const cache = this.cache(bindings)
+    if (cache === undefined) return this.lookUp(signal, target, bindings)
+    const place = target === undefined ? ResolutionCache.nowhere : this.place(Address.ofKey(target).id, bindings)
+    const known = cache.get(signal, place)
     if (known !== undefined) return known
     const resolution = this.lookUp(signal, target, bindings)
-    memory.put(signal, place, resolution)
+    cache.put(signal, place, resolution)
     return resolution
   }
 
-  private place(target: string, own: BindingTable): Memory.Place {
+  private place(target: string, own: BindingTable): ResolutionCache.Place {
     const cell = Bindings.nearest(target, { own, declared: this.declared })
     return { cell, isBelow: cell !== target }
   }
 
   /** Returns the cache for a binding table that counts its changes. */
-  private memory(bindings: BindingTable): Memory.Memory<Resolution> | undefined {
+  private cache(bindings: BindingTable): ResolutionCache.ResolutionCache<Resolution> | undefined {
     if (bindings.version === undefined) return undefined
-    const memory = this.memories.get(bindings)
-    if (memory !== undefined && memory.enzymes === this.version && memory.bindings === bindings.version) return memory
-    const fresh = new Memory.Memory<Resolution>(this.version, bindings.version)
-    this.memories.set(bindings, fresh)
+    const cache = this.caches.get(bindings)
+    if (cache !== undefined && cache.enzymes === this.version && cache.bindings === bindings.version) return cache
+    const fresh = new ResolutionCache.ResolutionCache<Resolution>(this.version, bindings.version)
+    this.caches.set(bindings, fresh)
     return fresh
   }
 

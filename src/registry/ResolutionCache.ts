@@ -25,7 +25,7 @@ export const nowhere: Place = { cell: "", isBelow: false }
  * @category models
  * @since 0.1.0
  */
-export class Memory<A> {
+export class ResolutionCache<A> {
   /** The versions of enzymes and bindings for which the cache is valid. */
   readonly enzymes: number
   readonly bindings: number
@@ -47,7 +47,7 @@ export class Memory<A> {
     return resolution
   }
 
-  /** Adds a resolution, unless the cache is full. A space in which signals never repeat has no use for a cache. */
+  /** Adds a resolution. A full cache is cleared if it had enough hits; otherwise signals never repeat, and it takes no more. */
   put(signal: string | undefined, { cell, isBelow }: Place, resolution: A): void {
     if (this.size >= REMEMBERED) {
       if (this.found < REMEMBERED) return

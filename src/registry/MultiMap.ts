@@ -1,5 +1,5 @@
 /**
- * Lists by key, without empty lists.
+ * Multimaps: lists by key, without empty lists.
  *
  * @module
  */
