@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 
@@ -17,6 +18,10 @@ export default defineConfig({
     globalSetup: path("scripts/setup.ts"),
     // Bun has no processes for vitest, and Deno no threads that end well.
     pool: "Deno" in globalThis ? "forks" : "threads",
+    // A small file takes longer to load the runtime than to run, so files share workers. They leave nothing behind there.
+    isolate: false,
+    // The default leaves a core to vitest itself, which has little to do.
+    maxWorkers: availableParallelism(),
     // Generous, because two cores are shared with whatever else the machine does.
     testTimeout: 30_000,
     hookTimeout: 30_000

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as Address from "../../src/cell/Address.ts"
+import * as Trials from "../support/Trials.ts"
 
 const reason = (text: string): string => {
   try {
@@ -38,7 +39,7 @@ describe("Address", () => {
       const parsed = Address.parse(made.text)
       assert.deepStrictEqual({ ...parsed }, { ...made })
       assert.deepStrictEqual({ ...Address.ofKey(made.key) }, { ...Address.make(id, { scope }) })
-    })
+    }, Trials.draws())
 
     it.each([
       ["", "a path starts with a slash"],
@@ -97,7 +98,7 @@ describe("Address", () => {
 
     it.prop("undo each other", [Id], ([id]) => {
       assert.strictEqual(Address.child(Address.parent(id), Address.name(id)), id)
-    })
+    }, Trials.draws())
   })
 
   describe("isWithin", () => {
@@ -118,7 +119,7 @@ describe("Address", () => {
       const expected = `${text(a)}/`.startsWith(`${text(b)}/`) || `${text(b)}/`.startsWith(`${text(a)}/`)
       assert.strictEqual(Address.overlaps(a, b), expected)
       assert.strictEqual(Address.overlaps(b, a), expected)
-    })
+    }, Trials.draws())
   })
 
   describe("full", () => {

@@ -6,6 +6,7 @@ import * as Document from "../../src/cell/Document.ts"
 import * as Link from "../../src/cell/Link.ts"
 import * as Value from "../../src/cell/Value.ts"
 import { plain } from "./Values.ts"
+import * as Trials from "../support/Trials.ts"
 
 const path = (text: string): Path => text === "" ? [] : text.split("/")
 const value = (of: unknown) => Value.canonical(of).value
@@ -102,18 +103,18 @@ describe("Change", () => {
 
     it.prop("never hears of a write that changes nothing", [plain, Schema.Array(Key), Schema.Boolean], ([before, read, shallow]) => {
       assert.isFalse(Change.triggers({ path: read, shallow }, { path: [], before: value(before), after: value(before) }))
-    })
+    }, Trials.draws())
 
     it.prop("is symmetric", [plain, plain, Schema.Array(Key), Schema.Boolean], ([before, after, read, shallow]) => {
       const heard = Change.triggers({ path: read, shallow }, { path: [], before: value(before), after: value(after) })
       assert.strictEqual(Change.triggers({ path: read, shallow }, { path: [], before: value(after), after: value(before) }), heard)
-    })
+    }, Trials.draws())
 
     it.prop("hears whenever what was read differs", [plain, plain, Schema.Array(Key)], ([before, after, read]) => {
       const step = { path: [], before: value(before), after: value(after) }
       const differs = !Value.equals(Value.at(step.before, read), Value.at(step.after, read))
       if (differs) assert.isTrue(Change.triggers({ path: read, shallow: false }, step))
-    })
+    }, Trials.draws())
 
     it.prop("hears at the place of a write exactly when it changed something there", [plain, plain, Schema.NonEmptyArray(Key)], ([inner, next, at]) => {
       const before = Document.write(undefined, at, inner)
@@ -122,6 +123,6 @@ describe("Change", () => {
       const changed = !Value.equals(value(inner), value(next))
       assert.strictEqual(Change.triggers({ path: at, shallow: false }, step), changed)
       assert.strictEqual(Change.triggers({ path: [], shallow: false }, step), changed)
-    })
+    }, Trials.draws())
   })
 })

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Document from "../../src/cell/Document.ts"
 import * as Value from "../../src/cell/Value.ts"
 import { any, plain, twin } from "./Values.ts"
+import * as Trials from "../support/Trials.ts"
 
 const doc = (value: unknown) => Document.encode(value)
 const write = (before: unknown, path: ReadonlyArray<string>, value: unknown): unknown => {
@@ -16,22 +17,22 @@ describe("Document", () => {
       const canonical = Value.canonical(value).value
       assert.isTrue(Value.equals(Document.read(document, []), canonical))
       assert.isTrue(Value.equals(Document.read(Document.decode(document.text), []), canonical))
-    })
+    }, Trials.draws())
 
     it.prop("give equal values equal texts", [any], ([value]) => {
       assert.strictEqual(doc(value).text, doc(twin(value)).text)
-    })
+    }, Trials.draws())
 
     it.prop("give different values different texts", [any, any], ([a, b]) => {
       const same = Value.equals(Value.canonical(a).value, Value.canonical(b).value)
       assert.strictEqual(doc(a).text === doc(b).text, same)
-    })
+    }, Trials.draws())
 
     it.prop("store JSON as it is", [plain], ([value]) => {
       const document = doc(value)
       if (document.plain === undefined) assert.property(value, "$rich")
       else assert.strictEqual(document.text, JSON.stringify(document.plain))
-    })
+    }, Trials.draws())
 
     it("give one text to values that share an object and values that repeat it", () => {
       const shared = { n: 1n }
@@ -81,7 +82,7 @@ describe("Document", () => {
       const { size } = derived
       assert.strictEqual(derived.text, doc(value).text)
       assert.isAtLeast(size, derived.text.length)
-    })
+    }, Trials.draws())
 
     it("keeps an object whose keys are in the engine's order, array indexes first, and copies any other", () => {
       const ordered = { 2: 1, 10: { a: 1, b: 1 }, a: 0, b: 0 }
@@ -115,7 +116,7 @@ describe("Document", () => {
         assert.isAtLeast(size, after.text.length)
         assert.strictEqual(after.size, after.text.length)
       }
-    })
+    }, Trials.draws())
 
     it("refuses what is too long, too deep or no data at once", () => {
       const long = doc({ a: "x".repeat(Document.MAX_TEXT - 20) })
@@ -164,6 +165,6 @@ describe("Document", () => {
       const under = typeof before === "object" && before !== null && Object.getPrototypeOf(before) === Object.prototype ? before : {}
       const after = Document.write(doc(under), path, value)
       assert.isTrue(Value.equals(Document.read(after, path), Value.canonical(value).value))
-    })
+    }, Trials.draws())
   })
 })

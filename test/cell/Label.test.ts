@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Arbitrary, Schema } from "effect"
 import * as Label from "../../src/cell/Label.ts"
+import * as Trials from "../support/Trials.ts"
 
 const label = Arbitrary.schema(Schema.Array(Schema.Literals(["a", "b", "c", "d", "B"]))).pipe(Arbitrary.map(Label.make))
 
@@ -17,13 +18,13 @@ describe("Label", () => {
       assert.deepStrictEqual(Label.join(a, b), Label.join(b, a))
       assert.strictEqual(Label.join(a, a), a)
       assert.strictEqual(Label.join(a, Label.none), a)
-    })
+    }, Trials.draws())
 
     it.prop("is the least label above both", [label, label, label], ([a, b, c]) => {
       const both = Label.join(a, b)
       assert.isTrue(Label.isWithin(a, both) && Label.isWithin(b, both))
       if (Label.isWithin(a, c) && Label.isWithin(b, c)) assert.isTrue(Label.isWithin(both, c))
-    })
+    }, Trials.draws())
   })
 
   describe("isWithin", () => {

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import * as Pattern from "../../src/cell/Pattern.ts"
+import * as Trials from "../support/Trials.ts"
 
 const match = (pattern: string, path: string, mode: Pattern.Mode = "exact") =>
   Pattern.matches(Pattern.parse(pattern), path.slice(1).split("/"), mode)
@@ -79,7 +80,7 @@ describe("Pattern", () => {
     it.prop("agrees with the reference", [segments, names, Schema.Literals(["exact", "prefix"])], ([segments, names, mode]) => {
       const pattern = Pattern.parse(`/${segments.join("/")}`)
       assert.strictEqual(Pattern.matches(pattern, names, mode), reference(segments, names, mode) !== undefined)
-    }, { arbitrary: { runs: 1000 } })
+    }, Trials.draws(1000))
   })
 
   describe("params", () => {
@@ -95,7 +96,7 @@ describe("Pattern", () => {
       const expected = reference(distinct, names, "exact")
       const found = Pattern.params(Pattern.parse(`/${distinct.join("/")}`), names, "exact")
       assert.deepStrictEqual(found && Object.values(found), expected)
-    })
+    }, Trials.draws())
   })
 
   describe("parse", () => {

@@ -3,6 +3,7 @@ import * as Document from "../../src/cell/Document.ts"
 import * as Rich from "../../src/cell/Rich.ts"
 import * as Value from "../../src/cell/Value.ts"
 import { any, plain } from "./Values.ts"
+import * as Trials from "../support/Trials.ts"
 
 const form = (json: unknown, values?: unknown, more: object = {}) => ({ $rich: { json, meta: { values, v: 1, ...more } } }) as never
 const accept = (json: unknown, values?: unknown) => Rich.accept(form(json, values))
@@ -20,13 +21,13 @@ describe("Rich", () => {
   it.prop("accepts each text that is written, and gives its value", [any], ([value]) => {
     const canonical = Value.canonical(value).value
     assert.isTrue(Value.equals(Rich.accept(JSON.parse(Rich.write(canonical))), canonical))
-  })
+  }, Trials.draws())
 
   it.prop("refuses any other body by name, or reads a value that a cell holds", [plain, plain, plain], ([json, values, body]) => {
     for (const sent of [body, form(json, values), form([json, json], { 0: values, "1.a": values, 1: ["map"] }), form({ a: json }, { a: ["set", values] })]) {
       if (refusal(sent) === "accepted") Document.encode(Rich.accept(sent as never))
     }
-  })
+  }, Trials.draws())
 
   it("refuses a length in place of bytes, which superjson makes an array of", () => {
     assert.include(refusal(form({ length: 4e9 }, [["typed-array", "Uint8Array"]])), "numbers from 0 to 255")

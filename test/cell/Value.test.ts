@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Value from "../../src/cell/Value.ts"
 import { any, twin } from "./Values.ts"
+import * as Trials from "../support/Trials.ts"
 
 const nest = (levels: number): unknown => levels === 0 ? 1 : { a: nest(levels - 1) }
 const refusal = (value: unknown): Value.InvalidValue => {
@@ -101,13 +102,13 @@ describe("Value", () => {
       const twice = Value.canonical(once.value)
       assert.isTrue(Value.equals(once.value, twice.value))
       assert.strictEqual(twice.rich, once.rich)
-    })
+    }, Trials.draws())
   })
 
   describe("equals", () => {
     it.prop("holds between a value and its twin", [any], ([value]) => {
       assert.isTrue(Value.equals(Value.canonical(value).value, Value.canonical(twin(value)).value))
-    })
+    }, Trials.draws())
 
     it.prop("is symmetric, and agrees with the assertion library", [any, any], ([a, b]) => {
       const left = Value.canonical(a).value
@@ -121,7 +122,7 @@ describe("Value", () => {
       }
       // The order of a map's and a set's members counts for us, and not for the library.
       if (Value.equals(left, right)) assert.isTrue(deep)
-    })
+    }, Trials.draws())
 
     it("tells kinds apart", () => {
       const kinds = [undefined, null, false, 0, "", 0n, [], {}, new Map(), new Set(), new Date(0), new URL("a:b"), new Uint8Array(0)]

@@ -5,6 +5,7 @@ import { Computation, Effect, Kernel, Scheduler } from "systole"
 import { enzyme } from "../kernel/TestSpace.ts"
 import * as Dice from "../support/Dice.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import * as Trials from "../support/Trials.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
 const viewOf = (scheduler: Scheduler, name: string) => scheduler.snapshot().find((node) => node.name === name)!
@@ -45,7 +46,7 @@ describe("G: liveness", () => {
   })
 
   it("G25 after each of any number of changes, the counts of live readers are what counting all of them anew gives", () => {
-    for (let seed = 0; seed < 300; seed++) {
+    for (const seed of Trials.seeds(300)) {
       const roll = Dice.make(seed)
       const scheduler = new Scheduler()
       const size = 3 + roll(8)

@@ -12,6 +12,7 @@ import { content } from "./ContentSuite.ts"
 import { queue } from "./QueueSuite.ts"
 import { checkParts, everywhere, mixed, same, type Test } from "./StoreTest.ts"
 import { moments, writers } from "./WriterSuite.ts"
+import * as Trials from "../support/Trials.ts"
 
 /** Tests that `layer` keeps the contract. Each test gets a layer of its own. */
 export const suite = (name: string, layer: Layer.Layer<Persistence, PersistenceError>): void => {
@@ -364,7 +365,7 @@ const retained = (test: Test) => {
 }
 
 const model = (test: Test) => {
-  for (const seed of [1, 2, 3, 4]) {
+  for (const seed of Trials.seeds(4, { from: 1 })) {
     test(`behaves like plain maps under random work, reopened at random (seed ${seed})`, () => Model.check(seed, 400))
   }
 }

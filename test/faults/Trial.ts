@@ -5,13 +5,13 @@
  * @module
  */
 import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
-import { createHash } from "node:crypto"
 import type { PersistenceError, PostedSignal, Settings, Space } from "systole"
 import { defaults, Kernel, KernelSettings, Pacemaker, Persistence, Registry, SystemGrants, replay, verify } from "systole"
 import * as Journal from "../../src/kernel/model/Journal.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as Shelf from "../support/Shelf.ts"
 import { type Counts, type Fault, Faults, tearStatements } from "./FaultyStore.ts"
+import * as Requests from "./Requests.ts"
 import type { Cells, Input, Scenario } from "./Scenarios.ts"
 import { World } from "./World.ts"
 
@@ -139,21 +139,12 @@ class Life {
     switch (input.kind) {
       case "post":
         return this.post(space, input.n, input.signal)
-      case "set":
-        return space.set(input.address, input.value)
-      case "bind":
-        return space.bind(input.cell, input.enzyme)
-      case "unbind":
-        return space.unbind(input.cell, input.enzyme)
       case "mark":
         return Effect.andThen(space.idle, Effect.map(space.head, (head) => this.mark ??= head))
       case "steer":
         return this.steer(space, input.verb)
-      case "keep":
-        return Effect.flatMap(space.content, ({ store, writer }) => {
-          writer.write(input.bytes)
-          return store(createHash("sha256").update(input.bytes).digest("hex"))
-        })
+      default:
+        return Requests.make(space, input)
     }
   }
 

@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite"
 import { Effect } from "effect"
 import type { PersistenceError, ReceiptRow, SpaceStore } from "systole"
 import * as Dice from "../support/Dice.ts"
+import * as Trials from "../support/Trials.ts"
 import { beat, using, write } from "./Batches.ts"
 import * as SqliteFolder from "./SqliteFolder.ts"
 
@@ -134,7 +135,7 @@ describe("IdempotencyIndex", () => {
       yield* life((store) => Effect.sync(() => assert.deepStrictEqual(store.anchor(), anchor)))
     }).pipe(Effect.scoped))
 
-  for (const seed of [1, 2]) {
+  for (const seed of Trials.seeds(2, { from: 1 })) {
     it.effect(`finds what was written last under an id, reopened at random, and forgets in time (seed ${seed})`, () =>
       Effect.gen(function*() {
         const roll = Dice.make(seed)

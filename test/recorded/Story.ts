@@ -8,9 +8,9 @@
  */
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { createHash } from "node:crypto"
 import { join } from "node:path"
 import type { Enzyme, Kernel, NodeDefinition, Settings, Space } from "systole"
+import * as Requests from "../faults/Requests.ts"
 import type { Input, Scenario } from "../faults/Scenarios.ts"
 
 /** The services that a story acts with. */
@@ -62,12 +62,6 @@ export const together = Effect.fnUntraced(function*(space: Space, requests: Read
   yield* Effect.forEach(fibers, Fiber.interrupt)
 })
 
-const keep = (space: Space, bytes: Uint8Array) =>
-  Effect.flatMap(space.content, ({ store, writer }) => {
-    writer.write(bytes)
-    return store(createHash("sha256").update(bytes).digest("hex"))
-  })
-
 /** The beats after which the longest delay of a scenario is over. */
 const DRAIN = 60
 
@@ -85,18 +79,12 @@ export const ofScenario = ({ enzymes, grants, name, rounds, settings }: Scenario
         switch (input.kind) {
           case "post":
             return space.signal(input.signal)
-          case "set":
-            return space.set(input.address, input.value)
-          case "bind":
-            return space.bind(input.cell, input.enzyme)
-          case "unbind":
-            return space.unbind(input.cell, input.enzyme)
-          case "keep":
-            return keep(space, input.bytes)
           case "mark":
             return Effect.map(space.head, (head) => mark = head)
           case "steer":
             return input.verb === "rollback" ? space.control.rollback(mark) : space.control[input.verb]()
+          default:
+            return Requests.make(space, input)
         }
       }
       for (const round of rounds) {

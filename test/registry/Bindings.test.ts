@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { Binding } from "../../src/registry/Bindings.ts"
 import * as Bindings from "../../src/registry/Bindings.ts"
 import * as Dice from "../support/Dice.ts"
+import * as Trials from "../support/Trials.ts"
 
 const cells = ["/a", "/a/b", "/a/b/c", "/a/bb", "/a/b/c/d", "/e"]
 const names = ["x", "y", "z"]
@@ -49,7 +50,7 @@ const tables = (puts: ReadonlyArray<Put>): Bindings.Bound => {
 
 describe("Bindings", () => {
   it("count as the nearest cell and the newest entry have it", () => {
-    for (let seed = 0; seed < 400; seed++) {
+    for (const seed of Trials.seeds(400)) {
       const roll = Dice.make(seed)
       const puts = Array.from({ length: roll(25) }, (_, beat) => randomPut(roll, beat))
       const bound = tables(puts)

@@ -3,6 +3,7 @@ import * as Pattern from "../../src/cell/Pattern.ts"
 import type { Query } from "../../src/registry/QueryTrie.ts"
 import { QueryTrie } from "../../src/registry/QueryTrie.ts"
 import * as Dice from "../support/Dice.ts"
+import * as Trials from "../support/Trials.ts"
 
 const segments = ["a", "b", "ab", "ba", "*", ":x", ":y", "**", "**", "a*", "*a", "*b*", "a*b", "b*b", "a*b*", "ab*ba", "**"]
 const names = ["a", "b", "ab", "ba", "aab", "abb", "abba", "bab", "aba", "c"]
@@ -30,7 +31,7 @@ const agrees = (trie: QueryTrie<Query>, queries: ReadonlyArray<Query>, roll: Dic
 
 describe("QueryTrie", () => {
   it("finds what trying every query finds, while queries come and go", () => {
-    for (let seed = 0; seed < 150; seed++) {
+    for (const seed of Trials.seeds(150)) {
       const roll = Dice.make(seed)
       const trie = new QueryTrie<Query>()
       let queries: ReadonlyArray<Query> = []
@@ -46,7 +47,7 @@ describe("QueryTrie", () => {
   })
 
   it("is as new when all that was added is deleted", () => {
-    for (let seed = 0; seed < 50; seed++) {
+    for (const seed of Trials.seeds(50)) {
       const roll = Dice.make(seed)
       const trie = new QueryTrie<Query>()
       const queries = Array.from({ length: 40 }, () => randomQuery(roll))

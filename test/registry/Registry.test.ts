@@ -10,6 +10,7 @@ import * as Order from "../../src/registry/Order.ts"
 import type { Entry } from "../../src/registry/Registry.ts"
 import { Enzymes, successor } from "../../src/registry/Registry.ts"
 import * as Dice from "../support/Dice.ts"
+import * as Trials from "../support/Trials.ts"
 
 const run = (): void => {}
 const enzyme = (name: string, query: string, more: Partial<Enzyme.Definition> = {}) => Enzyme.make({ name, query, run, ...more })
@@ -131,7 +132,7 @@ describe("Enzymes", () => {
   })
 
   it("takes for each bound name the best of those that match, however much is bound", () => {
-    for (let seed = 0; seed < 150; seed++) {
+    for (const seed of Trials.seeds(150)) {
       const roll = Dice.make(seed)
       const queries = ["", "/s", "/s/*", "/s/x", "/s/x*", "/:any/x", "/t", "/**/x"]
       const cells = ["/data", "/data/a", "/data/a/b", "/else"]

@@ -8,8 +8,9 @@ import type * as Model from "../scheduler/Model.ts"
 import * as World from "../scheduler/World.ts"
 import * as Dice from "../support/Dice.ts"
 import * as TestKernel from "../support/TestKernel.ts"
+import * as Trials from "../support/Trials.ts"
 
-const seeds = Array.from({ length: 192 }, (_, seed) => seed)
+const seeds = Trials.seeds(192, { least: 12 })
 const ROUNDS = 8
 
 /** What reads its own cell through others makes something else when it runs twice. */

@@ -5,6 +5,7 @@ import * as Drawing from "../../src/scheduler/Drawing.ts"
 import * as Introspection from "../../src/scheduler/Introspection.ts"
 import * as Trace from "../../src/scheduler/Trace.ts"
 import * as Dice from "../support/Dice.ts"
+import * as Trials from "../support/Trials.ts"
 import * as World from "./World.ts"
 
 const number = (tx: Transaction, address: string): number => Number(tx.get(address) ?? 0)
@@ -100,7 +101,7 @@ describe("a trace", () => {
 
 describe("looking at a graph", () => {
   it("changes no run and no order (P10)", () => {
-    for (let seed = 0; seed < 200; seed++) {
+    for (const seed of Trials.seeds(200)) {
       const orders = [false, true].map((isLooking) => {
         const roll = Dice.make(seed)
         const look = Dice.make(seed + 1)

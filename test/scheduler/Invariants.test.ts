@@ -4,6 +4,7 @@ import { Computation, Effect, Scheduler } from "systole"
 import { causesOf } from "../../src/scheduler/Introspection.ts"
 import type { Runner } from "../../src/scheduler/Runner.ts"
 import * as Dice from "../support/Dice.ts"
+import * as Trials from "../support/Trials.ts"
 import * as Model from "./Model.ts"
 import * as World from "./World.ts"
 import { Sights } from "./Sights.ts"
@@ -11,7 +12,7 @@ import { Sights } from "./Sights.ts"
 const GRAPHS = 512
 const ROUNDS = 12
 
-const seeds = Array.from({ length: GRAPHS }, (_, seed) => seed)
+const seeds = Trials.seeds(GRAPHS, { least: 64 })
 
 /** A random world in which some nodes are watched, and the engine that runs it. */
 const begin = (seed: number, { without = {}, ...sizes }: { readonly sources?: number; readonly computations?: number; readonly without?: World.Features } = {}) => {

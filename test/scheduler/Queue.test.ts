@@ -3,6 +3,7 @@ import { Computation } from "systole"
 import { MATERIALIZER } from "../../src/scheduler/Flag.ts"
 import { Node } from "../../src/scheduler/Node.ts"
 import { Queue } from "../../src/scheduler/Queue.ts"
+import * as Trials from "../support/Trials.ts"
 
 const definition = Computation.make({ name: "node", output: "/node", run: () => 1 })
 
@@ -16,7 +17,7 @@ const place = ({ flags, level, ordinal }: Node): string => `${(flags & MATERIALI
 
 describe("Queue", () => {
   it("hands out the lowest level first, and within one by ordinal, whatever the order they came in and are lifted", () => {
-    for (let seed = 1; seed <= 200; seed++) {
+    for (const seed of Trials.seeds(200, { from: 1 })) {
       const roll = chance(seed)
       const queue = new Queue()
       const nodes = Array.from({ length: 1 + Math.floor(roll() * 60) }, (_, ordinal) => {

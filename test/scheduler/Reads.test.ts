@@ -3,6 +3,7 @@ import type { Transaction } from "systole"
 import { Computation, Document, Effect, Link, Materializer, Scheduler } from "systole"
 import { Draft } from "../../src/stage/Draft.ts"
 import * as Dice from "../support/Dice.ts"
+import * as Trials from "../support/Trials.ts"
 
 const nothing = () => {}
 
@@ -139,7 +140,7 @@ describe("what a run wrote itself", () => {
   }
 
   it("reads as in a handling: through links, by its keys, and in the lists where it stands", () => {
-    for (let seed = 0; seed < 2000; seed++) {
+    for (const seed of Trials.seeds(2000)) {
       const roll = Dice.make(seed)
       const documents = new Map<string, Document.Document>()
       const scheduler = new Scheduler()

@@ -1,11 +1,14 @@
 /**
- * What is checked of the project, by name.
+ * The checks of the project, in stages.
+ *
+ * The steps of a stage run side by side, on two cores. The step that packs the package has a stage of its own: it
+ * builds `dist` anew, and other tests run the command that lies there.
  *
  * @module
  */
 import { node, tool } from "./Host.ts"
-import type { Step } from "./Step.ts"
-import { command, tests } from "./Step.ts"
+import type { Stage } from "./Step.ts"
+import { command, shown, tests } from "./Step.ts"
 
 /** The tests that mean the same on each host: the core, down to the hosts' own parts. */
 const core = ["cell", "persistence", "stage", "registry", "kernel", "conformance"].map((folder) => `test/${folder}/`).concat("test/replay/Replay.test.ts")
@@ -13,26 +16,23 @@ const core = ["cell", "persistence", "stage", "registry", "kernel", "conformance
 /** Tests that build something first; they have their own steps. */
 const slow = ["test/runtime/**", "test/package/**"].flatMap((glob) => ["--exclude", glob])
 
+const script = (name: string, ...args: ReadonlyArray<string>) => [node(), "test/scripts/run.mjs", name, ...args] as const
+
 const types = command("types", [tool("tsc"), "-p", ".", "--noEmit"])
 const lint = command("lint", [tool("oxlint"), "--deny-warnings"])
+const language = shown("language", script("language", "--brief"))
 const floors = tests("floors", "node", ["test/architecture.test.ts"])
-const build = command("build", [node(), "test/scripts/run.mjs", "build"])
-const attack = command("attack", [node(), "test/scripts/run.mjs", "attack", "--seconds", "20"])
-const examples = command("examples in the docs", [tool("deno"), "test", "-A", "--doc", "src"])
+const onNode = tests("tests on Node", "node", [...slow, "--exclude", "test/architecture.test.ts"])
+const onDeno = tests("core on Deno", "deno", core)
+const onBun = tests("core on Bun", "bun", core)
 const denoTypes = command("types on Deno", [tool("deno"), "check", "src"])
+const examples = command("examples in the docs", [tool("deno"), "test", "-A", "--doc", "src"])
+const workerd = tests("bundle on workerd", "node", ["test/runtime/"])
+const packed = tests("package", "node", ["test/package/"])
+const attack = command("attack", script("attack", "--seconds", "20"))
 
-/** What each commit is checked with. */
-export const fast: ReadonlyArray<Step> = [types, lint, floors, tests("tests on Node", "node", [...slow, "--exclude", "test/architecture.test.ts"])]
+/** Each commit is checked with these. */
+export const fast: ReadonlyArray<Stage> = [[types, lint, language], [floors], [onNode]]
 
 /** Everything. */
-export const all: ReadonlyArray<Step> = [
-  ...fast,
-  tests("core on Deno", "deno", core),
-  tests("core on Bun", "bun", core),
-  denoTypes,
-  examples,
-  build,
-  tests("bundle on workerd", "node", ["test/runtime/"]),
-  tests("package", "node", ["test/package/"]),
-  attack
-]
+export const all: ReadonlyArray<Stage> = [...fast, [onDeno, onBun], [denoTypes, examples, workerd], [packed], [attack]]

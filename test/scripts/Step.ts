@@ -1,5 +1,5 @@
 /**
- * The steps of a check of the project, run one after another.
+ * The steps of a check of the project, and the stages in which they run.
  *
  * @module
  */
@@ -18,6 +18,8 @@ export interface Outcome extends Tally {
 export interface Step {
   readonly name: string
   readonly run: () => Promise<Outcome>
+  /** Whether its output is printed though it passed. */
+  readonly isShown?: boolean
 }
 
 /** A command line that passes with exit code 0. */
@@ -29,6 +31,9 @@ export const command = (name: string, line: readonly [string, ...Array<string>])
   }
 })
 
+/** A command line of which the output is printed though it passed. */
+export const shown = (name: string, line: readonly [string, ...Array<string>]): Step => ({ ...command(name, line), isShown: true })
+
 /** Tests, counted one by one. */
 export const tests = (name: string, host: Host, args: ReadonlyArray<string>): Step => ({
   name,
@@ -38,18 +43,25 @@ export const tests = (name: string, host: Host, args: ReadonlyArray<string>): St
   }
 })
 
-/** Runs the steps, prints a line for each and the sum at the end, and answers whether all passed. */
-export const runAll = async (steps: ReadonlyArray<Step>): Promise<boolean> => {
+/** Steps that run side by side. */
+export type Stage = ReadonlyArray<Step>
+
+/** Runs a step and prints its line; prints its output, too, where it failed or has figures to show. */
+const runOne = async (step: Step): Promise<Outcome> => {
+  const outcome = await step.run()
+  if (outcome.failed > 0 || step.isShown === true) console.log(outcome.output.trimEnd())
+  console.log(line(step.name, outcome))
+  return outcome
+}
+
+/** Runs the stages in turn, prints a line for each step and the sum at the end, and answers whether all passed. */
+export const runAll = async (stages: ReadonlyArray<Stage>): Promise<boolean> => {
+  const began = performance.now()
   const outcomes: Array<Outcome> = []
-  for (const step of steps) {
-    const outcome = await step.run()
-    outcomes.push(outcome)
-    if (outcome.failed > 0) console.log(outcome.output)
-    console.log(line(step.name, outcome))
-  }
+  for (const stage of stages) outcomes.push(...await Promise.all(stage.map(runOne)))
   const sum = (read: (outcome: Outcome) => number) => outcomes.reduce((total, outcome) => total + read(outcome), 0)
   const failed = sum((outcome) => outcome.failed)
-  console.log(`total ${seconds(sum((outcome) => outcome.millis))}`)
+  console.log(`total ${seconds(performance.now() - began)}`)
   console.log(`${sum((outcome) => outcome.passed)} passed, ${failed} failed`)
   return failed === 0
 }

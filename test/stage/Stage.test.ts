@@ -3,6 +3,7 @@ import { Link, type Transaction } from "systole"
 import * as Envelope from "../../src/stage/Envelope.ts"
 import { DELETED, isRead, type RandomWrite, runsOf, serially } from "./Merges.ts"
 import { code, World } from "./World.ts"
+import * as Trials from "../support/Trials.ts"
 
 const perform = (tx: Transaction, { at, kind, value }: RandomWrite): void =>
   kind === "set" ? tx.set(at, value === DELETED ? undefined : value) : tx[kind](at, value as never)
@@ -294,5 +295,5 @@ describe("whatever runs write", () => {
       assert.deepStrictEqual({ refused, lost }, expected.outcomes[i], `run ${i}`)
     })
     for (const key of expected.keys) assert.deepStrictEqual(world.after(key), expected.after(key), key)
-  }, { arbitrary: { runs: 500 } })
+  }, Trials.draws(500))
 })

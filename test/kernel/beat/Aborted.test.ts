@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import { Computation, Effect, Fatal, Retry, type Space, type Value } from "systole"
 import * as Dice from "../../support/Dice.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
+import * as Trials from "../../support/Trials.ts"
 import { enzyme, put, register, replays, steps, turns, write } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
 
@@ -145,7 +146,7 @@ describe("A beat that is aborted", () => {
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it.effect("I10 leaves the graph as a space has it that never saw the run: the same nodes, deliveries and values, whatever its runs started and ended", () =>
-    Fx.forEach(Array.from({ length: 80 }, (_, seed) => seed), (seed) =>
+    Fx.forEach(Trials.seeds(80, { least: 4 }), (seed) =>
       Fx.gen(function*() {
         const roll = Dice.make(seed)
         const [one, other] = [yield* world, yield* world]

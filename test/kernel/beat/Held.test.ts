@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { type Enzyme, Retry, type Space } from "systole"
 import * as Dice from "../../support/Dice.ts"
+import * as Trials from "../../support/Trials.ts"
 import { controlled, ended, enzyme, replays, steps, turns } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
 
@@ -128,7 +129,7 @@ describe("a signal that only an enzyme takes which is left out", () => {
 
   it.effect("is taken once and in its order by each enzyme of its own, however often that is left out", () =>
     Effect.gen(function*() {
-      for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
+      for (const seed of Trials.seeds(8, { from: 1 })) {
         const roll = Dice.make(seed)
         const modules = all(noting("pair"), noting("target", { lane: "target", bind: ["/data/t"] }), noting("space", { lane: "space" }))
         const sent = new Map<string, Array<number>>(modules.map(({ module }) => [module.name, []]))

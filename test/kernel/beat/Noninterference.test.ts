@@ -5,9 +5,10 @@ import type { Enzyme, Event, NodeDefinition, Space, Transaction, Value } from "s
 import { Computation, Effect, Fatal, Kernel, replay, Retry } from "systole"
 import * as Dice from "../../support/Dice.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
+import * as Trials from "../../support/Trials.ts"
 import { controlled, enzyme, turns } from "../TestSpace.ts"
 
-const SEEDS = 200
+const SEEDS = Trials.seeds(200, { least: 20 })
 const LOW = [0, 1, 2].map((i) => `/data/low/${i}`)
 const HIGH = [0, 1, 2].map((i) => `/data/high/${i}`)
 const DERIVED = ["/data/low/derived", "/data/high/derived", "/data/low/mixed", "/data/low/brittle"]
@@ -225,7 +226,7 @@ describe("Two spaces that differ in what is secret", () => {
       let risen = 0
       let operated = 0
       let held = 0
-      for (let seed = 0; seed < SEEDS; seed++) {
+      for (const seed of SEEDS) {
         const [one, other] = yield* Fx.forEach([false, true], (isOther) =>
           Fx.provide(Fx.map(world(seed, isOther), ({ secrets, seen }) => ({ secrets, seen })), TestKernel.layer({ labels })))
         assert.deepStrictEqual(other!.seen, one!.seen, `seed ${seed}`)
@@ -236,15 +237,15 @@ describe("Two spaces that differ in what is secret", () => {
         if (((one!.seen as Record<string, unknown>)["operation"] as ReadonlyArray<unknown>)[1] !== undefined) operated++
       }
       // The worlds do differ, and much goes on in the open and above it.
-      assert.isAbove(differing, SEEDS * 0.9)
-      assert.isAbove(logged, SEEDS / 3)
-      assert.isAbove(risen, SEEDS / 3)
-      assert.isAbove(operated, SEEDS / 10)
-      assert.isAbove(held, SEEDS / 3)
+      assert.isAbove(differing, SEEDS.length * 0.9)
+      assert.isAbove(logged, SEEDS.length / 3)
+      assert.isAbove(risen, SEEDS.length / 3)
+      assert.isAbove(operated, SEEDS.length / 10)
+      assert.isAbove(held, SEEDS.length / 3)
     }), 300_000)
 
   it.effect("are each run again to the same entries, by the labels of then", () =>
-    Fx.forEach(Array.from({ length: 25 }, (_, seed) => seed), (seed) =>
+    Fx.forEach(Trials.seeds(25, { least: 2 }), (seed) =>
       Fx.gen(function*() {
         const { space } = yield* world(seed, true)
         const { difference } = yield* space.examine((archive) => replay(archive, 0, Infinity))

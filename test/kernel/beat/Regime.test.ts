@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type ControlError, replay, type Space, verify } from "systole"
 import * as Dice from "../../support/Dice.ts"
+import * as Trials from "../../support/Trials.ts"
 import { controlled, enzyme } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
 
@@ -212,7 +213,7 @@ const live = Effect.fnUntraced(function*(seed: number, moves: number) {
 describe("a space that is paused, rolled back, resumed, shut down, started again and cut off at any time", () => {
   for (const part of [1, 2, 3, 4]) {
     it.effect(`is as the plainest account says, beat by beat (part ${part})`, () =>
-      Effect.forEach(Array.from({ length: 25 }, (_, i) => part * 100 + i), (seed) =>
+      Effect.forEach(Trials.seeds(25, { from: 100 * part, least: 2 }), (seed) =>
         Effect.scoped(live(seed, 70)).pipe(Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)
   }
 })

@@ -6,6 +6,7 @@ import * as Ledger from "../../rendezvous/Ledger.ts"
 import * as Dice from "../../support/Dice.ts"
 import * as Shelf from "../../support/Shelf.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
+import * as Trials from "../../support/Trials.ts"
 import { controlled, enzyme } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
 
@@ -193,7 +194,7 @@ const broken: ReadonlyArray<readonly [what: string, cells: Readonly<Record<strin
 
 describe("what is over", () => {
   it.effect("is kept as the plainest account says, by number and by age, whatever is aborted or fails, wherever the process ends", () =>
-    Effect.forEach(Array.from({ length: 20 }, (_, i) => i), (seed) =>
+    Effect.forEach(Trials.seeds(20, { least: 2 }), (seed) =>
       Effect.scoped(live(seed)).pipe(Ledger.granted, Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)
 
   it.effect("calls for no beat, and is let go of a part in each, wherever the process ends between them", () =>

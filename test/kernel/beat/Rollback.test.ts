@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { Computation, Materializer, replay, type Space, type Value, why } from "systole"
 import * as World from "../../scheduler/World.ts"
 import * as Dice from "../../support/Dice.ts"
+import * as Trials from "../../support/Trials.ts"
 import { controlled, enzyme, put } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
 
@@ -77,7 +78,7 @@ const live = Effect.fnUntraced(function*(seed: number) {
 describe("a rollback and what is derived", () => {
   for (const part of [1, 2]) {
     it.effect(`leaves it as if it were computed anew from what was brought back, whoever looked before (part ${part})`, () =>
-      Effect.forEach(Array.from({ length: 40 }, (_, i) => part * 100 + i), (seed) =>
+      Effect.forEach(Trials.seeds(40, { from: 100 * part, least: 3 }), (seed) =>
         Effect.scoped(live(seed)).pipe(Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)
   }
 

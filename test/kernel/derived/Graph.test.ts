@@ -4,6 +4,7 @@ import { Computation, Effect, Kernel, type Transaction } from "systole"
 import * as World from "../../scheduler/World.ts"
 import * as Dice from "../../support/Dice.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
+import * as Trials from "../../support/Trials.ts"
 import { enzyme } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
 
@@ -61,7 +62,7 @@ describe("the graph of a space", () => {
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it.effect("that is looked at and traced makes the same journal, to the byte (P10)", () =>
-    Fx.forEach(Array.from({ length: 40 }, (_, seed) => seed), (seed) =>
+    Fx.forEach(Trials.seeds(40), (seed) =>
       Fx.gen(function*() {
         const journal = (isLooking: boolean) => Fx.gen(function*() {
           const roll = Dice.make(seed)

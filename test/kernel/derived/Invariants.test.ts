@@ -6,9 +6,10 @@ import { Computation, Kernel, Retry } from "systole"
 import * as World from "../../scheduler/World.ts"
 import * as Dice from "../../support/Dice.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
+import * as Trials from "../../support/Trials.ts"
 import { enzyme, steps } from "../TestSpace.ts"
 
-const seeds = Array.from({ length: 60 }, (_, seed) => seed)
+const seeds = Trials.seeds(60, { least: 6 })
 
 describe("Invariants of events", () => {
   it.effect("I4 events are handled in the order in which they came, each over values that are up to date, however long a gate holds one back", () =>

@@ -6,10 +6,11 @@ import { Computation, Effect } from "systole"
 import type * as Model from "../../scheduler/Model.ts"
 import * as World from "../../scheduler/World.ts"
 import * as Dice from "../../support/Dice.ts"
+import * as Trials from "../../support/Trials.ts"
 import { enzyme } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
 
-const seeds = Array.from({ length: 160 }, (_, seed) => seed)
+const seeds = Trials.seeds(160, { least: 16 })
 const ROUNDS = 12
 
 const put = enzyme("put", (tx, { payload }) => {

@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ChurnMap } from "../../../src/kernel/inbox/ChurnMap.ts"
 import * as Dice from "../../support/Dice.ts"
+import * as Trials from "../../support/Trials.ts"
 
 describe("ChurnMap", () => {
   it("is a map in its order, whatever comes and goes", () => {
-    for (let seed = 0; seed < 4; seed++) {
+    for (const seed of Trials.seeds(4)) {
       const roll = Dice.make(seed)
       const [map, model] = [new ChurnMap<number, number>(), new Map<number, number>()]
       for (let move = 0; move < 20_000; move++) {

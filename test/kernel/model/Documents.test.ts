@@ -3,6 +3,7 @@ import type { SpaceStore } from "systole"
 import * as Document from "../../../src/cell/Document.ts"
 import { Documents } from "../../../src/kernel/model/Documents.ts"
 import * as Dice from "../../support/Dice.ts"
+import * as Trials from "../../support/Trials.ts"
 
 const LIMIT = 20_000
 
@@ -32,7 +33,7 @@ const held = (documents: Documents): number => {
 
 describe("Documents", () => {
   it("are what was put last, or what the store has, whatever leaves memory, which stays below its limit", () => {
-    for (let seed = 0; seed < 20; seed++) {
+    for (const seed of Trials.seeds(20)) {
       const roll = Dice.make(seed)
       const { asked, documents, put, texts } = make(LIMIT)
       for (let move = 0; move < 3000; move++) {

@@ -3,6 +3,7 @@ import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { CurrentReporter, type Kernel, replay, Reporter, type Space, type Told, verify } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
+import * as Trials from "../../support/Trials.ts"
 import { controlled, enzyme, steps, turns } from "../TestSpace.ts"
 import * as RestartableKernel from "../RestartableKernel.ts"
 
@@ -351,7 +352,7 @@ describe("a signal to another space", () => {
       for (const space of [a, b]) yield* isReplayedEqual(space)
     }))
 
-  for (const seed of [1, 2, 3, 4, 5, 6, 7, 8]) {
+  for (const seed of Trials.seeds(8, { from: 1 })) {
     it.effect(`is handled once and in order, whatever the power and the disks do (life ${seed})`, () =>
       Effect.gen(function*() {
         const host = yield* RestartableKernel.make(enzymes)

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Retry, type Space } from "systole"
+import * as Trials from "../../support/Trials.ts"
 import { ended, enzyme, steps } from "../TestSpace.ts"
 import * as RandomHistory from "../RandomHistory.ts"
 import * as TestMachine from "../TestMachine.ts"
@@ -101,7 +102,7 @@ describe("a space that is opened again", () => {
 describe("whatever happens to a space", () => {
   for (const pace of ["manual", "demand"] as const) {
     for (const part of [1, 2, 3]) {
-      const seeds = Array.from({ length: 15 }, (_, i) => part * 100 + i)
+      const seeds = Trials.seeds(15, { from: 100 * part, least: 2 })
       it.effect(`each accepted signal is handled exactly once, in its lane's order (${pace}, part ${part})`, () =>
         Effect.forEach(seeds, (seed) =>
           RandomHistory.check(seed, 60, pace).pipe(Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)

@@ -3,6 +3,7 @@ import { Effect, Exit, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Effect as Node, type Kernel, type Settings, type Space } from "systole"
 import * as Dice from "../../support/Dice.ts"
+import * as Trials from "../../support/Trials.ts"
 import { enzyme, turns } from "../TestSpace.ts"
 import * as RestartableKernel from "../RestartableKernel.ts"
 
@@ -263,7 +264,7 @@ describe("a kernel that starts over many spaces", () => {
 })
 
 describe("whatever is open and closed", () => {
-  for (const seed of [1, 2, 3, 4, 5, 6]) {
+  for (const seed of Trials.seeds(6, { from: 1 })) {
     it.effect(`each signal is handled once, at its moment, as if all spaces stayed open (seed ${seed})`, () => life(seed, 150))
   }
 })

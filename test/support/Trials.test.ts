@@ -1,0 +1,35 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Trials from "./Trials.ts"
+
+describe("Trials", () => {
+  it("run all in a soak, fewer under test, and fewest under ok", () => {
+    for (const host of ["node", "deno", "bun"] as const) {
+      const of = (setting: string) => Trials.shareOf(setting, host)
+      assert.isAtMost(of("ok"), of("test"))
+      assert.isBelow(of("test"), of("soak"))
+      assert.strictEqual(of("soak"), 1)
+    }
+  })
+
+  it("are refused under a setting that does not exist", () => {
+    assert.throws(() => Trials.shareOf("much", "node"), "TRIALS is \"much\"; give ok, test, soak")
+  })
+
+  it("are spread evenly, each once, and in their low bits too", () => {
+    for (const bound of [1, 2, 3, 7, 60, 64, 80, 160, 512, 2000]) {
+      assert.sameMembers([...Trials.spread(bound, bound)], Array.from({ length: bound }, (_, i) => i))
+    }
+    const few = Trials.spread(512, 64)
+    const seen = (bits: (seed: number) => number) => new Set(few.map(bits)).size
+    assert.deepStrictEqual([seen((seed) => seed % 8), seen((seed) => seed >> 6)], [8, 8])
+  })
+
+  it("run at least the fewest that a property needs, and always the seeds that it names", () => {
+    const seeds = Trials.seeds(64, { from: 100, least: 40, always: [103, 7] })
+    assert.isAtLeast(seeds.length, 40)
+    assert.includeMembers([...seeds], [103, 7])
+    assert.strictEqual(new Set(seeds).size, seeds.length)
+    assert.isTrue(seeds.every((seed) => seed === 7 || seed >= 100 && seed < 164))
+    assert.strictEqual(Trials.count(5, 40), 5)
+  })
+})

@@ -1,0 +1,61 @@
+/**
+ * The setting of trials: how many random trials a property runs.
+ *
+ * The variable `TRIALS` of the environment is `ok`, `test` or `soak`; the default is `test`. A property
+ * states the trials of a soak. The other settings run a share of them, spread evenly. Deno and Bun run a
+ * smaller share than Node, and each assertion runs on each host under each setting.
+ *
+ * @module
+ */
+import process from "node:process"
+import { current, type Host } from "../scripts/Host.ts"
+
+/** The shares of a soak's trials, by setting and host. */
+const shares: Readonly<Record<string, Readonly<Record<Host, number>>>> = {
+  ok: { node: 1 / 8, deno: 1 / 16, bun: 1 / 16 },
+  test: { node: 1 / 4, deno: 1 / 16, bun: 1 / 16 },
+  soak: { node: 1, deno: 1, bun: 1 }
+}
+
+/** The share of a setting on a host; fails for a setting that does not exist. */
+export const shareOf = (setting: string, host: Host): number => {
+  const share = shares[setting]
+  if (share === undefined) throw new Error(`TRIALS is "${setting}"; give ${Object.keys(shares).join(", ")}`)
+  return share[host]
+}
+
+const share = shareOf(process.env["TRIALS"] ?? "test", current())
+
+/** Limits on the choice of trials. */
+export interface Choice<A> {
+  /** The fewest trials that reach each assertion of the property. Default 1. */
+  readonly least?: number
+  /** Trials that run under every setting, such as seeds that once found a bug. */
+  readonly always?: ReadonlyArray<A>
+}
+
+const divisor = (a: number, b: number): number => b === 0 ? a : divisor(b, a % b)
+
+/** Spreads so many numbers evenly from 0 up to a bound; neighbours differ in their low bits, too. */
+export const spread = (bound: number, count: number): ReadonlyArray<number> => {
+  let stride = Math.max(1, Math.round(bound * 0.618))
+  while (divisor(bound, stride) > 1) stride++
+  return Array.from({ length: count }, (_, i) => i * stride % bound)
+}
+
+/** The number of trials that run out of a soak's. */
+export const count = (soak: number, least = 1): number => Math.min(soak, Math.max(least, Math.ceil(soak * share)))
+
+/** The trials that run out of a soak's, in the order of the soak. */
+export const some = <A>(soak: ReadonlyArray<A>, { always = [], least = 1 }: Choice<A> = {}): ReadonlyArray<A> => {
+  const chosen = new Set(spread(soak.length, count(soak.length, least)))
+  const others = always.filter((trial) => !soak.includes(trial))
+  return [...soak.filter((trial, i) => chosen.has(i) || always.includes(trial)), ...others]
+}
+
+/** The seeds that run out of a soak's `from`, `from + 1` and so on. */
+export const seeds = (soak: number, { from = 0, ...choice }: Choice<number> & { readonly from?: number } = {}): ReadonlyArray<number> =>
+  some(Array.from({ length: soak }, (_, i) => from + i), choice)
+
+/** The options of a property over arbitraries, of which a soak draws so many. */
+export const draws = (soak = 100): { readonly arbitrary: { readonly runs: number } } => ({ arbitrary: { runs: count(soak, 10) } })
