@@ -59,7 +59,8 @@ const troubles: Readonly<Record<string, (space: string) => string>> = {
     `The store of space ${space} failed, and the log of the runtime says how. What was acknowledged is safe; send the request again later`
 }
 
-const statuses: Readonly<Record<string, number>> = {
+/** The HTTP status of each code. */
+export const statuses: Readonly<Record<string, number>> = {
   "address/invalid": 400,
   "body/malformed": 400,
   "body/too-deep": 400,

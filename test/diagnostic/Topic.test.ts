@@ -4,9 +4,9 @@ import { join } from "node:path"
 import { topics } from "systole"
 import { root } from "../scripts/Host.ts"
 
-const readme = readFileSync(join(root, "README.md"), "utf8")
+const readme = readFileSync(join(root, "src/diagnostic/README.md"), "utf8")
 
-/** The rows of the README's table of topics. */
+/** The rows of the table of topics. */
 const rows = [...readme.matchAll(/^\| `([a-z-]+[./][a-z./-]+)` \| `(sev:[a-z]+)` \| (.+?) \| (.+?) \|$/gm)].map(([, topic, severity, means, remedy]) => ({ topic, severity, means, remedy }))
 
 const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
@@ -15,7 +15,7 @@ const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf
   .join("\n")
 
 describe("Topics", () => {
-  it("are each on the README's page, with what they mean and what to do, in the same words", () => {
+  it("are each on the page of diagnostics, with what they mean and what to do, in the same words", () => {
     const listed = Object.entries(topics).map(([topic, { means, remedy, severity }]) => ({ topic, severity, means, remedy }))
     assert.deepStrictEqual(rows, listed)
   })

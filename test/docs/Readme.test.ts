@@ -1,63 +1,53 @@
 import { assert, describe, it } from "@effect/vitest"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { root } from "../scripts/Host.ts"
-import { start } from "../scripts/Server.ts"
+import * as Pages from "./Pages.ts"
+import { walk } from "./Walk.ts"
 
-const readme = readFileSync(join(root, "README.md"), "utf8")
+const pages = Pages.all()
+const { optionalDependencies, dependencies, scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Readonly<Record<string, Readonly<Record<string, string>>>>
 
-/** The files that the README shows, by their names. */
-const files = [...readme.matchAll(/^```ts (\S+)\n([\s\S]*?)^```$/gm)].map((match) => [match[1]!, match[2]!] as const)
+/** Commands that are run elsewhere, each by the test that runs it or its like. */
+const elsewhere: Readonly<Record<string, string>> = {
+  "npm ci --omit=dev && npm run demo": "test/scripts/Demo.test.ts",
+  "npm ci && npm test": ".ci/run",
+  "npm ci && npm pack": "test/package/Package.test.ts",
+  "cd .. && npx --yes ./systole/systole-0.1.0.tgz new project hello": "test/package/Package.test.ts",
+  "cd hello && npm install": "test/package/Package.test.ts"
+}
 
-/** The requests that the README sends with curl: headers and body. */
-const requests = [...readme.matchAll(/curl -X POST \S+(\/v1\/\S+) ([\s\S]*?) -d '([^']*)'/g)].map((match) => ({
-  path: match[1]!,
-  headers: Object.fromEntries([...match[2]!.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name, value]) => [name!, value!])),
-  body: match[3]!
-}))
+/** The indented commands of a page. */
+const indented = (text: string): ReadonlyArray<string> =>
+  [...text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/^ {4}(\S.*)$/gm)].map(([, line]) => line!.replace(/\s{2,}#.*/, "")).filter((line) => /^(?:npm|npx|cd|node) /.test(line))
 
 describe("The README", () => {
-  it("shows an enzyme that answers as it says, once per idempotency key", { timeout: 30_000 }, async () => {
-    assert.deepStrictEqual(files.map(([file]) => file), ["enzymes/place_order.ts", "enzymes/total.ts", "systole.config.ts"])
-    assert.strictEqual(requests.length, 1)
-    const project = mkdtempSync(join(tmpdir(), "systole-readme-"))
-    try {
-      for (const [file, text] of files) {
-        mkdirSync(dirname(join(project, file)), { recursive: true })
-        writeFileSync(join(project, file), text)
-      }
-      const server = await start(project, join(project, ".data"))
-      const { body, headers, path } = requests[0]!
-      const answers = []
-      for (let i = 0; i < 2; i++) {
-        const response = await fetch(`${server.url}${path}`, { method: "POST", headers, body })
-        assert.strictEqual(response.status, 200)
-        answers.push(await response.json())
-      }
-      assert.deepStrictEqual(answers[1], answers[0])
-      assert.strictEqual((answers[0] as { readonly status: string }).status, "handled")
-      const sold = await fetch(`${server.url}/v1/spaces/home/cells/data/sold/tea`)
-      assert.strictEqual(await sold.json(), 2)
-      const total = await fetch(`${server.url}/v1/spaces/home/cells/data/total?pull`)
-      assert.strictEqual(await total.json(), 2)
-      await server.end("SIGTERM")
-    } finally {
-      rmSync(project, { recursive: true, force: true })
-    }
+  it("says how to run every test, as CI does", () => {
+    const { text } = Pages.read("README.md")
+    assert.include(text, "\n    npm ci && npm test\n\nruns every test: on Node, Deno and Bun, in workerd, and on the packed package.\n")
+    assert.match(readFileSync(join(root, ".ci/run"), "utf8"), /^npm ci\nnpm test$/m)
   })
 
-  it("names scripts that there are, and all of those that a user needs", () => {
-    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { readonly scripts: Readonly<Record<string, string>> }
-    const named = new Set([...readme.matchAll(/npm (?:run )?(demo|start|test|ok|conformance|mutants|bench|\w+)\b/g)].map((match) => match[1]!))
-    for (const name of ["demo", "start", "test", "ok", "conformance", "mutants", "bench"]) {
-      assert.isTrue(named.has(name), name)
-      assert.isDefined(scripts[name], name)
-    }
+  it("shows no command that no test runs", () => {
+    for (const line of indented(Pages.read("README.md").text)) assert.property(elsewhere, line)
+    for (const test of Object.values(elsewhere)) assert.isNotEmpty(readFileSync(join(root, test), "utf8"))
+  })
+})
+
+describe("The pages", () => {
+  const walked = pages.filter(({ path, text }) => path !== "examples/README.md" && Pages.blocksOf(text).some(({ language }) => language === "console"))
+
+  it.live.each(walked)("$path works as it says", ({ text }) => walk(text), 60_000)
+
+  it("name scripts that there are, and all of them", () => {
+    const named = new Set(pages.flatMap(({ text }) => [...text.matchAll(/\bnpm (?:run )?(demo|start|test|(?<=npm run )\w+)\b/g)].map((match) => match[1]!)))
+    for (const name of named) assert.isDefined(scripts![name], name)
+    const silent = new Set(["prepack", "typecheck", "lint", "build"])
+    assert.deepStrictEqual(Object.keys(scripts!).filter((name) => !named.has(name) && !silent.has(name)), [])
   })
 
-  it("lists every dependency with its reason", () => {
-    const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Readonly<Record<string, Readonly<Record<string, string>>>>
-    for (const name of [...Object.keys(dependencies!), ...Object.keys(optionalDependencies!)]) assert.include(readme, `\`${name}\``)
+  it("list every dependency with its reason", () => {
+    const { text } = Pages.read("src/main/README.md")
+    for (const name of [...Object.keys(dependencies!), ...Object.keys(optionalDependencies!)]) assert.include(text, `\`${name}\``)
   })
 })

@@ -1,0 +1,100 @@
+/**
+ * The generated parts of the README pages: each stands between two comments, `<!-- NAME -->` and `<!-- /NAME -->`.
+ *
+ * @module
+ */
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import * as Option from "effect/Option"
+import { exitOf } from "../../src/cli/CliFailure.ts"
+import { topics } from "../../src/diagnostic/Topic.ts"
+import * as App from "../../src/ingress/App.ts"
+import { statuses } from "../../src/ingress/Problem.ts"
+import { root } from "../scripts/Host.ts"
+import * as Help from "./Help.ts"
+import type { Page } from "./Pages.ts"
+import * as Pages from "./Pages.ts"
+import * as Routes from "./Routes.ts"
+
+/** The text of a cell of a table, on one line and without a bar of its own. */
+const cell = (text: string): string => text.replaceAll(/\s*\n\s*/g, " ").replaceAll("|", "\\|")
+
+/** A Markdown table. */
+const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
+  [head, head.map(() => "---"), ...rows].map((row) => `| ${row.map(cell).join(" | ")} |`).join("\n")
+
+const code = (text: string): string => `\`${text}\``
+
+/** The routes that the application serves, such as `GET /livez`. */
+export const served = (): ReadonlyArray<string> => {
+  const app = App.make({ kernel: {} as never, hash: {} as never }, { token: undefined, loopback: true, reporter: {} as never, closing: new AbortController().signal, pages: {}, debug: true })
+  return [...new Set(app.routes.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`))]
+}
+
+const routes = (): string => {
+  const known = new Set(served())
+  const described = new Set(Routes.groups.flatMap(([, group]) => Object.keys(group)))
+  const wrong = [...known, ...described].filter((route) => known.has(route) !== described.has(route))
+  if (wrong.length > 0) throw new Error(`Described and served routes differ: ${wrong.join(", ")}. See to test/docs/Routes.ts`)
+  const sections = Routes.groups.map(([title, group]) => {
+    const rows = Object.entries(group).map(([route, { does, takes }]) => [code(route.replace("/v1/spaces/:space/", "…/")), takes, does])
+    return `### ${title}\n\n${table(["request", "takes", "does"], rows)}`
+  })
+  return sections.join("\n\n")
+}
+
+const topicRows = (): string =>
+  table(["topic", "severity", "what it means", "what to do"], Object.entries(topics).map(([topic, { means, remedy, severity }]) => [code(topic), code(severity), means, remedy]))
+
+const codes = (): string =>
+  table(["code", "HTTP status", "exit code"], Object.entries(statuses).sort(([a], [b]) => a < b ? -1 : 1).map(([name, status]) => [code(name), String(status), String(exitOf(name))]))
+
+const titled = ({ doc, name }: Help.Helped): string => {
+  const parameters = [
+    ...(doc.args ?? []).map(({ description, name }) => [code(name), Option.getOrElse(description, () => "")]),
+    ...doc.flags.map(({ description, name, type }) => [code(`--${name}${type === "boolean" ? "" : ` ${type.toUpperCase()}`}`), Option.getOrElse(description, () => "")])
+  ].filter(([, description]) => description !== "")
+  const examples = (doc.examples ?? []).map(({ command }) => `    ${command}`)
+  const parts = [`### ${name}`, `    ${doc.usage}`, `${doc.description}.`]
+  if (parameters.length > 0) parts.push(table(["parameter", "meaning"], parameters))
+  if (examples.length > 0) parts.push(["For example:", "", ...examples].join("\n"))
+  return parts.join("\n\n")
+}
+
+const commands = async (): Promise<string> => {
+  const all = await Help.all()
+  return all.filter(({ doc }) => (doc.subcommands ?? []).length === 0).map(titled).join("\n\n")
+}
+
+const exits = async (): Promise<string> => {
+  const [{ doc }] = await Help.all() as [Help.Helped]
+  const listed = /Exit codes: (.*)\.$/s.exec(doc.description)?.[1] ?? ""
+  return table(["exit code", "meaning"], listed.split("; ").map((text) => [text.slice(0, 1), text.slice(2)]))
+}
+
+/** The generators, by the names of their parts. */
+const generators: Readonly<Record<string, () => string | Promise<string>>> = { codes, commands, exits, routes, topics: topicRows }
+
+const part = /<!-- (\w+) -->\n[\s\S]*?<!-- \/\1 -->/g
+
+/** The names of a page's generated parts. */
+export const partsOf = ({ text }: Page): ReadonlyArray<string> => [...text.matchAll(part)].map(([, name]) => name!)
+
+/** A page as it has to be: each generated part made anew. */
+export const render = async (page: Page): Promise<string> => {
+  const made = await Promise.all(partsOf(page).map(async (name) => {
+    const generate = generators[name]
+    if (generate === undefined) throw new Error(`${page.path} has a part ${name}, which no generator makes`)
+    return [name, `<!-- ${name} -->\n\n${await generate()}\n\n<!-- /${name} -->`] as const
+  }))
+  const parts = new Map(made)
+  return page.text.replaceAll(part, (_, name: string) => parts.get(name)!)
+}
+
+/** Writes each page that differs from that; answers their paths. */
+export const write = async (): Promise<ReadonlyArray<string>> => {
+  const pages = await Promise.all(Pages.all().map(async (page) => ({ ...page, made: await render(page) })))
+  const changed = pages.filter(({ made, text }) => made !== text)
+  for (const { made, path } of changed) writeFileSync(join(root, path), made)
+  return changed.map(({ path }) => path)
+}

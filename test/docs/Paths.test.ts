@@ -1,0 +1,51 @@
+import { assert, describe, it } from "@effect/vitest"
+import { existsSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { root } from "../scripts/Host.ts"
+import * as Pages from "./Pages.ts"
+
+const pages = Pages.all()
+
+/** The files that a page shows, which are a reader's own. */
+const shown = ({ text }: Pages.Page): ReadonlySet<string> => new Set(Pages.blocksOf(text).map(({ name }) => name))
+
+/** The links of a page to other places of the repository. */
+const linksOf = ({ text }: Pages.Page): ReadonlyArray<string> =>
+  [...Pages.prose(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!).filter((link) => !/^[a-z]+:/.test(link))
+
+/** The paths that a page names: files by their ending, and folders that begin with one of the top folders. */
+const namesOf = ({ text }: Pages.Page): ReadonlyArray<string> =>
+  [...text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/`([^`\s]+)`/g)].map(([, name]) => name!)
+    .filter((name) => /^[\w@.-]+(?:\/[\w@.-]+)*\.(?:ts|mjs|py|md|json)$/.test(name) || /^(?:src|test|examples|plugins|enzymes)\/[\w/-]+\/?$/.test(name))
+
+/** Files of other projects, which the pages name and do not show. */
+const theirs = new Set(["systole.config.ts", "package.json", "server.json", "LICENSE.md"])
+
+const anchorsOf = (path: string): ReadonlyArray<string> =>
+  [...Pages.prose(Pages.read(path).text).matchAll(/^#+ (.*)$/gm)].map(([, title]) => Pages.anchor(title!))
+
+const isThere = (page: Pages.Page, name: string): boolean =>
+  theirs.has(name) || shown(page).has(name) || [Pages.folderOf(page), ".", "src", "src/kernel"].some((folder) => existsSync(join(root, folder, name)))
+
+describe("The pages", () => {
+  it("are found", () => assert.includeMembers(pages.map(({ path }) => path), ["README.md", "examples/README.md", "src/README.md", "src/ingress/README.md", "test/README.md"]))
+
+  it.each(pages)("$path links to places that are there", (page) => {
+    const broken = linksOf(page).filter((link) => {
+      const [file = "", anchor] = link.split("#")
+      const path = file === "" ? page.path : join(dirname(page.path), file)
+      if (!existsSync(join(root, path))) return true
+      return anchor !== undefined && !anchorsOf(path).includes(anchor)
+    })
+    assert.deepStrictEqual(broken, [])
+  })
+
+  it.each(pages)("$path names files that are there", (page) => {
+    assert.deepStrictEqual(namesOf(page).filter((name) => !isThere(page, name)), [])
+  })
+
+  it("keep to their sizes", () => {
+    const limits = { "README.md": 6144, "src/README.md": 8192 }
+    for (const [path, limit] of Object.entries(limits)) assert.isAtMost(Buffer.byteLength(Pages.read(path).text), limit, path)
+  })
+})

@@ -1,0 +1,90 @@
+/**
+ * Follows a section of a page as a reader would: its files in a project, its commands in a terminal.
+ *
+ * @module
+ */
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
+import { cpSync, symlinkSync } from "node:fs"
+import { join } from "node:path"
+import type { Server } from "../cli/Terminal.ts"
+import { terminal } from "../cli/Terminal.ts"
+import { node, root } from "../scripts/Host.ts"
+import { run } from "../scripts/Process.ts"
+import * as Console from "./Console.ts"
+import * as Pages from "./Pages.ts"
+
+/** The address that the pages name. */
+const SHOWN = "http://127.0.0.1:4200"
+
+/** How a command ended. */
+interface Ended {
+  readonly code: number | null | undefined
+  readonly output: string
+}
+
+type Terminal = Effect.Success<ReturnType<typeof terminal>>
+
+/** Where commands run: a terminal in a project, and the address of the project's server. */
+interface Place {
+  readonly terminal: Terminal
+  readonly url: string
+}
+
+/** Gives a project the packages that an installation would. */
+const install = ({ root: project }: Terminal): void => {
+  cpSync(join(root, "enzymes"), join(project, "node_modules/systole/dist/enzymes"), { recursive: true })
+  symlinkSync(join(root, "node_modules/effect"), join(project, "node_modules/effect"), "dir")
+}
+
+/** A program of the project, which finds the package as an installed one does. */
+const program = async ({ root: project }: Terminal, file: string): Promise<Ended> =>
+  run([node(), "--import", join(root, "test/scripts/source.mjs"), join(project, file)])
+
+const systole = async (terminal: Terminal, args: ReadonlyArray<string>): Promise<Ended> => {
+  const { code, stderr, stdout } = await terminal.run(...args)
+  return { code, output: stdout === "" ? stderr : stdout }
+}
+
+const curl = async (words: ReadonlyArray<string>): Promise<Ended> => ({ code: 0, output: await (await fetch(Console.request(words))).text() })
+
+/** Runs a command to its end. */
+const execute = (terminal: Terminal, line: string): Promise<Ended> => {
+  const words = Console.words(line)
+  const [tool, name] = words
+  if (tool === "curl") return curl(words)
+  if (tool === "node" && name !== undefined) return program(terminal, name)
+  assert.deepStrictEqual([tool, name], ["npx", "systole"], `no test knows how to run ${line}`)
+  return systole(terminal, words.slice(2))
+}
+
+/** Commands that change nothing: where an effect takes its time, they are asked again. */
+const reads = /^npx systole (?:cell (?:get|watch)|flow (?:show|watch)|rv list|op show|dead ls|space state) /
+
+/** How often a reading command is asked. */
+const TIMES = 20
+
+/** The values that the output of a command gives; fails where it is not the expected one. */
+const expect = async ({ terminal, url }: Place, { exit, line, output }: Console.Command, times = 1): Promise<Console.Values> => {
+  const ended = await execute(terminal, line.replaceAll(SHOWN, url))
+  const found = Console.match(output === "" ? "…" : output, ended.output.replaceAll(url, SHOWN))
+  if (ended.code === exit && found !== undefined) return found
+  if (reads.test(line) && times < TIMES) return expect({ terminal, url }, { exit, line, output }, times + 1)
+  assert.deepStrictEqual([ended.code, ended.output], [exit, output], line)
+  return {}
+}
+
+/** Follows a section: every file is written, every command run, every output compared. */
+export const walk = (section: string): Effect.Effect<void, never, Effect.Services<ReturnType<typeof terminal>>> =>
+  Effect.flatMap(terminal(), (terminal) =>
+    Effect.promise(async () => {
+      const blocks = Pages.blocksOf(section)
+      for (const { name, text } of blocks) if (name !== "") terminal.write(name, text)
+      install(terminal)
+      let [values, server]: [Console.Values, Server | undefined] = [{}, undefined]
+      for (const { exit, line, output } of blocks.filter(({ language }) => language === "console").flatMap(({ text }) => Console.parse(text))) {
+        if (/^npx systole (?:dev|start)\b/.test(line)) server = await terminal.serve(...Console.words(line).slice(2))
+        else values = { ...values, ...await expect({ terminal, url: server?.url ?? SHOWN }, { exit, line: Console.filled(line, values), output: Console.filled(output, values) }) }
+      }
+      await server?.stop("SIGTERM")
+    }))
