@@ -38,6 +38,10 @@ export type Values = Readonly<Record<string, string>>
 /** A command line with the values in the place of their names. */
 export const filled = (line: string, values: Values): string => line.replaceAll(/<(\w+)>/g, (name, key: string) => values[key] ?? name)
 
+/** A command with the values in the place of their names, in its line and in its output. */
+export const fill = (command: Command, values: Values): Command =>
+  ({ ...command, line: filled(command.line, values), output: filled(command.output, values) })
+
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\/]/g, "\\$&")
 
 /** The values that an output gives, or `undefined` where it is not the expected one. */
@@ -48,7 +52,11 @@ export const match = (expected: string, output: string): Values | undefined => {
     known.add(name)
     return `(?${name}[^\\s"]+)`
   }
-  const pattern = expected.split(/(…|<\w+>)/).map((part) => part === "…" ? "[\\s\\S]*?" : /^<\w+>$/.test(part) ? named(part) : escaped(part).replaceAll(/ {2,}/g, " +"))
+  const patternOf = (part: string): string => {
+    if (part === "…") return "[\\s\\S]*?"
+    return /^<\w+>$/.test(part) ? named(part) : escaped(part).replaceAll(/ {2,}/g, " +")
+  }
+  const pattern = expected.split(/(…|<\w+>)/).map(patternOf)
   const found = new RegExp(`^${pattern.join("")}$`).exec(output.trim())
   return found === null ? undefined : { ...found.groups }
 }

@@ -27,7 +27,9 @@ const code = (text: string): string => `\`${text}\``
 
 /** The routes that the application serves, such as `GET /livez`. */
 export const served = (): ReadonlyArray<string> => {
-  const app = App.make({ kernel: {} as never, hash: {} as never }, { token: undefined, loopback: true, reporter: {} as never, closing: new AbortController().signal, pages: {}, debug: true })
+  const services = { kernel: {} as never, hash: {} as never }
+  const closing = new AbortController().signal
+  const app = App.make(services, { token: undefined, loopback: true, reporter: {} as never, closing, pages: {}, debug: true })
   return [...new Set(app.routes.routes.filter(({ method }) => method !== "ALL").map(({ method, path }) => `${method} ${path}`))]
 }
 
@@ -43,16 +45,23 @@ const routes = (): string => {
   return sections.join("\n\n")
 }
 
-const topicRows = (): string =>
-  table(["topic", "severity", "what it means", "what to do"], Object.entries(topics).map(([topic, { means, remedy, severity }]) => [code(topic), code(severity), means, remedy]))
+const described = (): string => {
+  const rows = Object.entries(topics).map(([topic, { means, remedy, severity }]) => [code(topic), code(severity), means, remedy])
+  return table(["topic", "severity", "meaning", "remedy"], rows)
+}
 
-const codes = (): string =>
-  table(["code", "HTTP status", "exit code"], Object.entries(statuses).sort(([a], [b]) => a < b ? -1 : 1).map(([name, status]) => [code(name), String(status), String(exitOf(name))]))
+const codes = (): string => {
+  const sorted = Object.entries(statuses).sort(([a], [b]) => a < b ? -1 : 1)
+  return table(["code", "HTTP status", "exit code"], sorted.map(([name, status]) => [code(name), String(status), String(exitOf(name))]))
+}
+
+const flag = ({ name, type }: { readonly name: string; readonly type: string }): string =>
+  code(type === "boolean" ? `--${name}` : `--${name} ${type.toUpperCase()}`)
 
 const titled = ({ doc, name }: Help.Helped): string => {
   const parameters = [
     ...(doc.args ?? []).map(({ description, name }) => [code(name), Option.getOrElse(description, () => "")]),
-    ...doc.flags.map(({ description, name, type }) => [code(`--${name}${type === "boolean" ? "" : ` ${type.toUpperCase()}`}`), Option.getOrElse(description, () => "")])
+    ...doc.flags.map((given) => [flag(given), Option.getOrElse(given.description, () => "")])
   ].filter(([, description]) => description !== "")
   const examples = (doc.examples ?? []).map(({ command }) => `    ${command}`)
   const parts = [`### ${name}`, `    ${doc.usage}`, `${doc.description}.`]
@@ -73,7 +82,7 @@ const exits = async (): Promise<string> => {
 }
 
 /** The generators, by the names of their parts. */
-const generators: Readonly<Record<string, () => string | Promise<string>>> = { codes, commands, exits, routes, topics: topicRows }
+const generators: Readonly<Record<string, () => string | Promise<string>>> = { codes, commands, exits, routes, topics: described }
 
 const part = /<!-- (\w+) -->\n[\s\S]*?<!-- \/\1 -->/g
 

@@ -9,7 +9,9 @@ const chapters = Pages.sections(guide.text)
 describe("The guide", () => {
   it("has a chapter for each part, and lists them", () => {
     const titles = chapters.map(([title]) => title)
-    assert.includeMembers(titles, ["Signals and retries", "Derived cells", "Operations", "Rendezvous", "Flows", "Mailroom", "Labels", "Pause and rollback", "Embedding"])
+    const ledgers = ["Operations", "Rendezvous", "Flows", "Mailroom"]
+    const parts = ["Signals and retries", "Derived cells", ...ledgers, "Labels", "Pause and rollback", "Embedding"]
+    assert.deepStrictEqual(titles.filter((title) => parts.includes(title)), parts)
     assert.deepStrictEqual([...guide.text.matchAll(/^- \[(.+?)\]\(#.+\)$/gm)].map(([, title]) => title!), titles)
   })
 
@@ -18,7 +20,8 @@ describe("The guide", () => {
 
 describe("A console block", () => {
   it("is read as commands with their outputs", () => {
-    assert.deepStrictEqual(Console.parse("$ a b # exit 3\nc\nd\n$ e\n"), [{ line: "a b", exit: 3, output: "c\nd" }, { line: "e", exit: 0, output: "" }])
+    const commands = [{ line: "a b", exit: 3, output: "c\nd" }, { line: "e f", exit: 0, output: "" }]
+    assert.deepStrictEqual(Console.parse("$ a b # exit 3\nc\nd\n$ e \\\n  f\n"), commands)
     assert.deepStrictEqual(Console.words(`a 'b "c"' "d 'e' \\"f" g\\ h x=/i`), ["a", "b \"c\"", "d 'e' \"f", "g h", "x=/i"])
   })
 

@@ -25,7 +25,11 @@ const host = Layer.succeed(Host, undefined as never)
 /** The help of the command with these words. */
 const docOf = async (words: ReadonlyArray<string>): Promise<HelpDoc> => {
   const found: Array<HelpDoc> = []
-  const presenter: CliOutput.Presenter = { present: (event) => Effect.sync(() => void (event._tag === "Help" && found.push(event.helpDoc))) }
+  const presenter: CliOutput.Presenter = {
+    present: (event) => Effect.sync(() => {
+      if (event._tag === "Help") found.push(event.helpDoc)
+    })
+  }
   const services = Layer.mergeAll(CliOutput.layerPresenter(presenter), host).pipe(Layer.provideMerge(NodeServices.layer))
   await Effect.runPromise(Command.runWith(command, { version: "0" })([...words, "--help"]).pipe(Effect.provide(services)))
   const [doc] = found

@@ -6,7 +6,11 @@ import * as Pages from "./Pages.ts"
 import { walk } from "./Walk.ts"
 
 const pages = Pages.all()
-const { optionalDependencies, dependencies, scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Readonly<Record<string, Readonly<Record<string, string>>>>
+type Names = Readonly<Record<string, string>>
+
+const { dependencies, optionalDependencies, scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  readonly [field in "dependencies" | "optionalDependencies" | "scripts"]: Names
+}
 
 /** Commands that are run elsewhere, each by the test that runs it or its like. */
 const elsewhere: Readonly<Record<string, string>> = {
@@ -19,7 +23,7 @@ const elsewhere: Readonly<Record<string, string>> = {
 
 /** The indented commands of a page. */
 const indented = (text: string): ReadonlyArray<string> =>
-  [...text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/^ {4}(\S.*)$/gm)].map(([, line]) => line!.replace(/\s{2,}#.*/, "")).filter((line) => /^(?:npm|npx|cd|node) /.test(line))
+  [...text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/^ {4}((?:npm|npx|cd|node) .*)$/gm)].map(([, line]) => line!)
 
 describe("The README", () => {
   it("says how to run every test, as CI does", () => {
@@ -35,19 +39,20 @@ describe("The README", () => {
 })
 
 describe("The pages", () => {
-  const walked = pages.filter(({ path, text }) => path !== "examples/README.md" && Pages.blocksOf(text).some(({ language }) => language === "console"))
+  const walked = pages.filter(({ path, text }) => path !== "examples/README.md" && /^```console$/m.test(text))
 
   it.live.each(walked)("$path works as it says", ({ text }) => walk(text), 60_000)
 
   it("name scripts that there are, and all of them", () => {
-    const named = new Set(pages.flatMap(({ text }) => [...text.matchAll(/\bnpm (?:run )?(demo|start|test|(?<=npm run )\w+)\b/g)].map((match) => match[1]!)))
-    for (const name of named) assert.isDefined(scripts![name], name)
+    const namedBy = ({ text }: Pages.Page) => [...text.matchAll(/\bnpm (?:run (\w+)|(start|test))\b/g)].map(([, run, own]) => run ?? own!)
+    const named = new Set(pages.flatMap(namedBy))
+    for (const name of named) assert.property(scripts, name)
     const silent = new Set(["prepack", "typecheck", "lint", "build"])
-    assert.deepStrictEqual(Object.keys(scripts!).filter((name) => !named.has(name) && !silent.has(name)), [])
+    assert.deepStrictEqual(Object.keys(scripts).filter((name) => !named.has(name) && !silent.has(name)), [])
   })
 
   it("list every dependency with its reason", () => {
     const { text } = Pages.read("src/main/README.md")
-    for (const name of [...Object.keys(dependencies!), ...Object.keys(optionalDependencies!)]) assert.include(text, `\`${name}\``)
+    for (const name of [...Object.keys(dependencies), ...Object.keys(optionalDependencies)]) assert.include(text, `\`${name}\``)
   })
 })

@@ -22,7 +22,11 @@ const SPACE = "/v1/spaces/:space"
 
 const runtime: Readonly<Record<string, Described>> = {
   "GET /livez": described("", "200 while the event loop answers. Needs no token."),
-  "GET /readyz": described("", "200 while every requested space runs, else 503. Needs no token; without one, only the number of stopped spaces is shown. With it, each stopped space, its store and the reason."),
+  "GET /readyz": described(
+    "",
+    "200 while every requested space runs, else 503. Needs no token; without one, only the number of stopped spaces is " +
+    "shown. With it, each stopped space, its store and the reason."
+  ),
   "GET /v1/enzymes": described("", "The registered enzymes: descriptors and the digests of their modules."),
   "GET /v1/spaces": described("", "The names of all spaces."),
   "GET /v1/flows": described("", "The declared flows, step by step."),
@@ -32,23 +36,39 @@ const runtime: Readonly<Record<string, Described>> = {
 const signals: Readonly<Record<string, Described>> = {
   [`POST ${SPACE}/signals`]: described(
     "`{ signal?, target?, payload?, id?, at?, qos?, label? }`; `Idempotency-Key`; `Prefer: wait=N`",
-    "202 when the signal is durable, with the event's id and a link to its receipt. With `Prefer: wait=N`, 200 with the receipt if all handlings end within N seconds, up to 60. `Idempotency-Key` equals `id`: a repeated request gets the first receipt and runs nothing. `at` is `{ beat }`, `{ beats }` or `{ ms }`."
+    "202 when the signal is durable, with the event's id and a link to its receipt. With `Prefer: wait=N`, 200 with the " +
+    "receipt if all handlings end within N seconds, up to 60. `Idempotency-Key` equals `id`: a repeated request gets the " +
+    "first receipt and runs nothing. `at` is `{ beat }`, `{ beats }` or `{ ms }`."
   ),
-  [`GET ${SPACE}/receipts/:id`]: described("`Prefer: wait=N`", "The receipt of an event: the outcome of each handling, or the `reason` why no enzyme ran."),
-  [`GET ${SPACE}/waiting`]: described("`?after=`, `?limit=` up to 1,000; 100 by default", "The waiting signals, each with its reason: parked, delayed, retrying, held, a lost conflict, its lane or its turn.")
+  [`GET ${SPACE}/receipts/:id`]: described(
+    "`Prefer: wait=N`",
+    "The receipt of an event: the outcome of each handling, or the `reason` why no enzyme ran."
+  ),
+  [`GET ${SPACE}/waiting`]: described(
+    "`?after=`, `?limit=` up to 1,000; 100 by default",
+    "The waiting signals, each with its reason: parked, delayed, retrying, held, a lost conflict, its lane or its turn."
+  )
 }
 
 const state: Readonly<Record<string, Described>> = {
   [`GET ${SPACE}/cells/*`]: described(
     "`?path=/count`, `?scope=user:42`, `?list`, `?below`, `?after=`, `?limit=`, `?pull`; `Prefer: wait=N`; `Last-Event-ID`",
-    "The value of a cell. `?path` selects a place inside it, `?list` the names of its children, `?below` all cells below it in pages, `?pull` updates a derived cell first. As `text/event-stream`: the value now and after each change; see Streams."
+    "The value of a cell. `?path` selects a place inside it, `?list` the names of its children, `?below` all cells below " +
+    "it in pages, `?pull` updates a derived cell first. As `text/event-stream`: the value now and after each change; see " +
+    "Streams."
   ),
   [`PUT ${SPACE}/cells/*`]: described("the value; `?path=`, `?scope=`", "Writes a cell with the next beat: `{ beat }`."),
   [`DELETE ${SPACE}/cells/*`]: described("`?path=`, `?scope=`", "Deletes a cell with the next beat: `{ beat }`."),
-  [`GET ${SPACE}/beats`]: described("`?before=`, `?limit=`; for the stream `?from=` and `Last-Event-ID`", "The beats, newest first. As `text/event-stream`: each beat once, without gaps, however slow the reader."),
+  [`GET ${SPACE}/beats`]: described(
+    "`?before=`, `?limit=`; for the stream `?from=` and `Last-Event-ID`",
+    "The beats, newest first. As `text/event-stream`: each beat once, without gaps, however slow the reader."
+  ),
   [`GET ${SPACE}/beats/:beat`]: described("", "Inbox, agenda, stage and meta of one beat."),
   [`PUT ${SPACE}/blobs`]: described("the bytes, up to 32 MiB", "Stores content: 201 with its SHA-256."),
-  [`GET ${SPACE}/blobs/:hash`]: described("`Range`, `If-Range`", "Content by its SHA-256, or a part of it. The server reads 1 MiB at a time as its client takes it."),
+  [`GET ${SPACE}/blobs/:hash`]: described(
+    "`Range`, `If-Range`",
+    "Content by its SHA-256, or a part of it. The server reads 1 MiB at a time as its client takes it."
+  ),
   [`GET ${SPACE}/dead`]: described(PAGE, "The dead letters of the space."),
   [`GET ${SPACE}/dead/:id/:enzyme`]: described("", "One dead letter, with payload and message."),
   [`POST ${SPACE}/dead/:id/:enzyme/redelivery`]: described("", "Runs the handling again, once: 202 with a link to the receipt."),
@@ -61,13 +81,19 @@ const control: Readonly<Record<string, Described>> = {
   [`POST ${SPACE}/control/resume`]: described("", "Begins the resumption of a paused space: 202 with its operation."),
   [`POST ${SPACE}/control/shutdown`]: described("", "Begins a shutdown: 202 with its operation."),
   [`POST ${SPACE}/control/restart`]: described("", "Begins the boot of a space that was shut down: 202 with its operation."),
-  [`POST ${SPACE}/control/rollback`]: described("`{ to }`", "Begins the restoration of all user data as of beat `to`, in a paused space: 202 with its operation."),
+  [`POST ${SPACE}/control/rollback`]: described(
+    "`{ to }`",
+    "Begins the restoration of all user data as of beat `to`, in a paused space: 202 with its operation."
+  ),
   [`POST ${SPACE}/control/hold`]: described("", "Holds the space: no beat runs by itself until it is released or the server ends."),
   [`POST ${SPACE}/control/release`]: described("", "Releases a held space."),
   [`PUT ${SPACE}/locks/*`]: described("", "Locks a cell and all cells below it."),
   [`DELETE ${SPACE}/locks/*`]: described("", "Unlocks a cell."),
   [`GET ${SPACE}/debug`]: described("", "Under `systole dev`: whether the space is held, and its breakpoints."),
-  [`PUT ${SPACE}/debug`]: described("`{ breakpoints }`", "Under `systole dev`: the nodes before which an attached debugger stops, at most 100."),
+  [`PUT ${SPACE}/debug`]: described(
+    "`{ breakpoints }`",
+    "Under `systole dev`: the nodes before which an attached debugger stops, at most 100."
+  ),
   [`POST ${SPACE}/debug/step`]: described("", "Under `systole dev`: runs exactly one beat.")
 }
 
@@ -76,17 +102,26 @@ const operations: Readonly<Record<string, Described>> = {
   [`POST ${SPACE}/ops`]: described("`{ verb, target, mode?, ttl?, payload?, pipeline? }`", "Starts an operation: 201 with its id `oid`."),
   [`GET ${SPACE}/ops/:oid`]: described("`Last-Event-ID`", `The dossier of an operation. ${STREAM}`),
   [`POST ${SPACE}/ops/:oid/state`]: described("`{ state, code?, note? }`", "Sets the state."),
-  [`POST ${SPACE}/ops/:oid/await`]: described("`{ want, signal, ttl?, payload? }`", "Sends `signal` to the operation's cell once it reaches state or status `want`, or `/op/tmo` after `ttl` beats."),
+  [`POST ${SPACE}/ops/:oid/await`]: described(
+    "`{ want, signal, ttl?, payload? }`",
+    "Sends `signal` to the operation's cell once it reaches state or status `want`, or `/op/tmo` after `ttl` beats."
+  ),
   [`POST ${SPACE}/ops/:oid/close`]: described("`{ status, summary? }`", "Closes the operation with `sts:ok`, `sts:fail` or `sts:cnl`."),
   [`POST ${SPACE}/ops/:oid/cancel`]: described("", "Closes the operation with `sts:cnl`.")
 }
 
 const rendezvous: Readonly<Record<string, Described>> = {
   [`GET ${SPACE}/rv`]: described(PAGE, "The rendezvous of the space."),
-  [`POST ${SPACE}/rv`]: described("`{ key, … }`, the fields of `tx.rv.spawn`", "Spawns a rendezvous: 201 with its `token`, which is shown only here."),
+  [`POST ${SPACE}/rv`]: described(
+    "`{ key, … }`, the fields of `tx.rv.spawn`",
+    "Spawns a rendezvous: 201 with its `token`, which is shown only here."
+  ),
   [`GET ${SPACE}/rv/:key`]: described("`Last-Event-ID`", `One rendezvous. ${STREAM}`),
   [`POST ${SPACE}/rv/:key/token`]: described("", "Claims it: mints a new token and revokes the old one."),
-  [`POST ${SPACE}/rv/:key/report`]: described("`{ telemetry? }`; `Authorization: Rendezvous <token>`", "Reports the result. A worker needs the token of this rendezvous and no other."),
+  [`POST ${SPACE}/rv/:key/report`]: described(
+    "`{ telemetry? }`; `Authorization: Rendezvous <token>`",
+    "Reports the result. A worker needs the token of this rendezvous and no other."
+  ),
   [`POST ${SPACE}/rv/:key/resched`]: described("`{ delta }`", "Moves its due beat by `delta` beats."),
   [`POST ${SPACE}/rv/:key/kill`]: described("`{ mode?, wait? }`", "Ends it, at its next scan or `wait` scans later."),
   [`POST ${SPACE}/rv/:key/release`]: described("", "Releases it from quarantine.")
@@ -103,11 +138,22 @@ const flows: Readonly<Record<string, Described>> = {
 }
 
 const inspection: Readonly<Record<string, Described>> = {
-  [`GET ${SPACE}/graph`]: described("`?format=json`, `dot` or `mermaid`", "The reactive graph: nodes with status, demand, gates and runs; edges; nodes that failed, never settle, are gated or have no reader."),
+  [`GET ${SPACE}/graph`]: described(
+    "`?format=json`, `dot` or `mermaid`",
+    "The reactive graph: nodes with status, demand, gates and runs; edges; nodes that failed, never settle, are gated or " +
+    "have no reader."
+  ),
   [`GET ${SPACE}/graph/trace`]: described("", "The recorded trace."),
-  [`PUT ${SPACE}/graph/trace`]: described("`{ kinds }`", "Records from now on which nodes ran and why (`run`), the reach of changes (`invalid`) and the time of passes (`pass`). No run changes."),
+  [`PUT ${SPACE}/graph/trace`]: described(
+    "`{ kinds }`",
+    "Records from now on which nodes ran and why (`run`), the reach of changes (`invalid`) and the time of passes (`pass`)." +
+    " No run changes."
+  ),
   [`GET ${SPACE}/journal/verification`]: described("", "Verifies every journal row and every other row of the store."),
-  [`GET ${SPACE}/replay`]: described("`?from=`, `?to=`", "Runs beats again on their recorded input and compares, at most `limits.replayBeats` a request; `next` continues."),
+  [`GET ${SPACE}/replay`]: described(
+    "`?from=`, `?to=`",
+    "Runs beats again on their recorded input and compares, at most `limits.replayBeats` a request; `next` continues."
+  ),
   [`GET ${SPACE}/why`]: described("`?address=`", "The run that wrote a value, with its signal and its reads, back to the ingress."),
   [`GET ${SPACE}/explain`]: described("`?beat=`, `?enzyme=`", "Why an enzyme ran in a beat, or did not.")
 }

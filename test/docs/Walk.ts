@@ -46,7 +46,10 @@ const systole = async (terminal: Terminal, args: ReadonlyArray<string>): Promise
   return { code, output: stdout === "" ? stderr : stdout }
 }
 
-const curl = async (words: ReadonlyArray<string>): Promise<Ended> => ({ code: 0, output: await (await fetch(Console.request(words))).text() })
+const curl = async (words: ReadonlyArray<string>): Promise<Ended> => {
+  const response = await fetch(Console.request(words))
+  return { code: 0, output: await response.text() }
+}
 
 /** Runs a command to its end. */
 const execute = (terminal: Terminal, line: string): Promise<Ended> => {
@@ -82,9 +85,11 @@ export const walk = (section: string): Effect.Effect<void, never, Effect.Service
       for (const { name, text } of blocks) if (name !== "") terminal.write(name, text)
       install(terminal)
       let [values, server]: [Console.Values, Server | undefined] = [{}, undefined]
-      for (const { exit, line, output } of blocks.filter(({ language }) => language === "console").flatMap(({ text }) => Console.parse(text))) {
+      const commands = blocks.flatMap(({ language, text }) => language === "console" ? Console.parse(text) : [])
+      for (const command of commands) {
+        const { line } = command
         if (/^npx systole (?:dev|start)\b/.test(line)) server = await terminal.serve(...Console.words(line).slice(2))
-        else values = { ...values, ...await expect({ terminal, url: server?.url ?? SHOWN }, { exit, line: Console.filled(line, values), output: Console.filled(output, values) }) }
+        else values = { ...values, ...await expect({ terminal, url: server?.url ?? SHOWN }, Console.fill(command, values)) }
       }
       await server?.stop("SIGTERM")
     }))

@@ -5,6 +5,7 @@
  */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import * as Pages from "../docs/Pages.ts"
 import { root } from "../scripts/Host.ts"
 import * as Language from "./Language.ts"
 
@@ -30,7 +31,7 @@ const exported = new Set(
 
 const isPublic = (path: string): boolean => exported.has(path) || dirname(path) === "plugins"
 
-/** The shares of each folder that holds sources, of public sources, and of the house: all of `src`. */
+/** The shares of each folder that holds sources, of public sources, of the house, which is all of `src`, and of each page. */
 export const measured = (): ReadonlyMap<string, Language.Shares> => {
   const figuresOf = (path: string) => Language.measure(readFileSync(join(root, path), "utf8"))
   const figures = tops.flatMap(sourcesBelow).map((path) => ({ folder: dirname(path), isPublic: isPublic(path), of: figuresOf(path) }))
@@ -40,7 +41,8 @@ export const measured = (): ReadonlyMap<string, Language.Shares> => {
   return new Map([
     ...rows.sort(([a], [b]) => a < b ? -1 : 1),
     [PUBLIC, sharesOf(figures.filter(({ isPublic }) => isPublic))],
-    [HOUSE, sharesOf(figures.filter(({ folder }) => folder.startsWith("src")))]
+    [HOUSE, sharesOf(figures.filter(({ folder }) => folder.startsWith("src")))],
+    ...Pages.all().map(({ path, text }) => [path, Language.shares(Language.measurePage(text))] as const)
   ])
 }
 

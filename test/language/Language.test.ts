@@ -23,4 +23,17 @@ describe("The language", () => {
     assert.deepInclude(figures, { openings: 1, indefinite: 2, assertions: 2, citations: 1, longLines: 1, longSentences: 0 })
     assert.strictEqual(Language.measure(`/** ${"word ".repeat(36)}. ${"word ".repeat(35)}. */`).longSentences, 1)
   })
+
+  it("is measured in the prose of pages, without their code", () => {
+    const page = [
+      "# What a page is",
+      "Whose page? `nobody` [knows](what.md) <nothing>.",
+      "| a | what it is |",
+      "```sh\nsomebody\n```",
+      "    anybody",
+      `- ${"word ".repeat(36)}. ${"word ".repeat(35)}.`
+    ].join("\n")
+    assert.deepInclude(Language.measurePage(page), { openings: 0, indefinite: 3, longSentences: 1 })
+    assert.deepInclude(Language.measurePage("What it does is this.\n\nWhat does it do?"), { openings: 1, docstrings: 2 })
+  })
 })

@@ -90,6 +90,30 @@ export const measure = (source: string): Figures => {
   }
 }
 
+/** The parts of a page that are no prose: code blocks and comments. */
+const APART_ON_PAGES = [/^```[\s\S]*?^```$/gm, /^ {4,}[^\n]*$/gm, /<!--[\s\S]*?-->/g]
+
+/** The prose of a page, in pieces: paragraphs, items, headings, and the cells of tables. */
+const piecesOf = (text: string): ReadonlyArray<string> =>
+  APART_ON_PAGES.reduce((left, part) => left.replaceAll(part, "\n"), text)
+    .replaceAll(/`[^`\n]*`|<[^>\n]*>/g, "code").replaceAll(/\]\([^)]*\)/g, "]").replaceAll("**", "")
+    .split(/\n\s*\n|\n(?=\s*(?:[-#>|]|\d+\.) ?)|\|/).map((piece) => piece.trim()).filter((piece) => piece !== "")
+
+/** The figures of a README page, whose paragraphs count as docstrings. */
+export const measurePage = (text: string): Figures => {
+  const pieces = piecesOf(text)
+  const words = pieces.flatMap(wordsOf)
+  return {
+    ...measure(""),
+    words: words.length,
+    indefinite: words.filter((word) => indefinite.has(word.toLowerCase())).length,
+    docstrings: pieces.length,
+    openings: pieces.filter((piece) => /^(?:What|Who)(?:ever|se|m)?\b[^?]*$/.test(piece)).length,
+    longSentences: pieces.flatMap(sentencesOf).filter((sentence) => wordsOf(sentence).length > MAX_WORDS).length,
+    citations: outside.test(text) ? 1 : 0
+  }
+}
+
 const plus = (a: Figures, b: Figures): Figures => {
   const keys = Object.keys(a) as ReadonlyArray<keyof Figures>
   return Object.fromEntries(keys.map((key) => [key, a[key] + b[key]])) as unknown as Figures
