@@ -43,7 +43,7 @@ export const join = (a: Label, b: Label): Label => {
 /**
  * Tests whether a clearance holds every atom of a label.
  *
- * @example What is made of two values
+ * @example The label of a combined value
  * ```ts
  * import { Label } from "systole"
  *

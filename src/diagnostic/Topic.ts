@@ -10,7 +10,9 @@ import type { Severity } from "../cell/Severity.ts"
 /** The description of a topic. */
 export interface Described {
   readonly severity: Severity
+  /** The meaning, as a sentence without a full stop. */
   readonly means: string
+  /** The remedy. */
   readonly remedy: string
 }
 

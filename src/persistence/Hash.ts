@@ -10,6 +10,7 @@ import * as Context from "effect/Context"
 
 /** An incremental hash. */
 export interface Hasher {
+  /** Adds a chunk. */
   readonly update: (bytes: Uint8Array) => void
   /** Returns the digest of all chunks. Call it once, after the last chunk. */
   readonly hex: () => string

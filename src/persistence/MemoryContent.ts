@@ -42,7 +42,7 @@ export class MemoryContent {
     return this.blobs.get(hash)?.code === true
   }
 
-  /** Returns content that arrived after the newest beat and was not stored before. */
+  /** Returns content that arrived after the newest beat and has no reference in an earlier one. */
   fresh(): ReadonlyArray<string> {
     return [...this.undated].filter((hash) => this.blobs.get(hash)?.beat === -1)
   }

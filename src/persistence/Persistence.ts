@@ -21,9 +21,11 @@ export interface CellRow {
 
 /** One beat in the journal. */
 export interface JournalRow {
+  /** The number of the beat; rows have increasing numbers, with gaps for empty beats. */
   readonly beat: number
   /** The captured clock, in milliseconds since 1970. */
   readonly clock: number
+  /** The entry: JSON on the first line, and optional further lines. */
   readonly text: string
   /** The digest of the text. The text contains the digest of the previous row. */
   readonly hash: string
@@ -36,9 +38,11 @@ export interface JournalRow {
  * retained for {@link Retention.receiptMillis} after it was last written.
  */
 export interface ReceiptRow {
+  /** The id of the signal. */
   readonly id: string
   /** The enzyme of the handling; empty in the row of the event itself. */
   readonly enzyme: string
+  /** The number of the beat with that journal row. */
   readonly beat: number
   /** The digest of the payload, in the row of an event with an id chosen by its caller. */
   readonly digest?: string
@@ -63,6 +67,7 @@ export interface QueueRow {
  * content is also kept for {@link Retention.contentMillis}.
  */
 export interface BlobRow {
+  /** The SHA-256 digest of the bytes: 64 lower-case hexadecimal characters. */
   readonly hash: string
   readonly bytes: Uint8Array
   /** Whether it is the source text of a module, stored at the module's activation. */
@@ -71,6 +76,7 @@ export interface BlobRow {
 
 /** The stored observation of a reactive node, outside the cell tree. A row without a text deletes it. */
 export interface ObservationRow {
+  /** The name of the node. */
   readonly node: string
   readonly text: string | undefined
 }
@@ -82,11 +88,16 @@ export interface ObservationRow {
  * @since 0.1.0
  */
 export interface Batch {
+  /** The journal row of the beat. */
   readonly entry: JournalRow | undefined
+  /** The changed documents, each once, in their final form. */
   readonly cells: ReadonlyArray<CellRow>
   readonly receipts: ReadonlyArray<ReceiptRow>
+  /** Signals to add to the queue. */
   readonly queued: ReadonlyArray<QueueRow>
+  /** The numbers of signals to remove from the queue. */
   readonly dequeued: ReadonlyArray<number>
+  /** New content, or known content with a renewed grace period. */
   readonly blobs: ReadonlyArray<BlobRow>
   readonly observations: ReadonlyArray<ObservationRow>
 }
@@ -118,6 +129,7 @@ export interface BlobWriter {
   readonly write: (chunk: Uint8Array) => void
   /** Ends the content and stores it under its digest: readable at once, durable after the next flush. */
   readonly finish: (hash: string) => void
+  /** Discards the content written so far. */
   readonly abort: () => void
 }
 
@@ -138,6 +150,7 @@ export interface BlobWriter {
  * @since 0.1.0
  */
 export interface SpaceStore {
+  /** The name of the space. */
   readonly space: string
   /**
    * The writer epoch of this handle: from its first write on, one more than the newest stored epoch. Opening and
@@ -146,6 +159,7 @@ export interface SpaceStore {
   readonly epoch: number
   /** The location of the data, for error messages. */
   readonly place: string
+  /** Returns the newest appended beat. */
   readonly head: () => Head
   /** Returns the predecessor of the oldest retained journal row. */
   readonly anchor: () => Anchor
@@ -155,9 +169,11 @@ export interface SpaceStore {
   readonly children: (scope: string, id: string) => ReadonlyArray<string>
   /** Returns the keys of all documents below `id` in every scope, in code-unit order, after `after`. */
   readonly below: (id: string, page: { readonly after?: string; readonly limit: number }) => ReadonlyArray<string>
+  /** Returns the journal row of a beat, if it is retained. */
   readonly entry: (beat: number) => JournalRow | undefined
   /** Iterates over the journal rows from `from` to `to`, both included, in order. */
   readonly scanJournal: (from: number, to: number) => Iterable<JournalRow>
+  /** Returns the receipt rows of a signal: one per enzyme, and one for the event itself. */
   readonly receipts: (id: string) => ReadonlyArray<ReceiptRow>
   /** Iterates over the queued signals in the order of their numbers, optionally only over numbers greater than `after`. */
   readonly queue: (after?: number) => Iterable<QueueRow>
@@ -170,6 +186,7 @@ export interface SpaceStore {
   readonly waiting: (id: string) => ReadonlyArray<QueueRow>
   /** Returns the stored observations, one per node, in the code-unit order of their names. */
   readonly observations: () => ReadonlyArray<ObservationRow>
+  /** Returns the bytes of content; `undefined` if it is absent. */
   readonly blob: (hash: string) => Uint8Array | undefined
   /** Returns part number `part` of content, counted from 0; `undefined` if the content is absent. */
   readonly blobPart: (hash: string, part: number) => BlobPart | undefined
@@ -181,7 +198,9 @@ export interface SpaceStore {
   readonly undated: () => ReadonlyArray<string>
   /** Verifies each durable row except for journal rows, one page per step; throws at the first damaged row. */
   readonly examine: () => Iterable<void>
+  /** Starts to store content of unknown length. */
   readonly writeBlob: () => BlobWriter
+  /** Appends a batch: readable at once, durable after the next flush. */
   readonly append: (batch: Batch) => void
   /**
    * Sets the wake time of the space, in milliseconds since 1970: 0 for at once, `undefined` for never. The next flush
@@ -215,9 +234,11 @@ export const retention: Retention = {
   contentMillis: 86_400_000
 }
 
+/** The options of opening a space. */
 export interface OpenOptions {
   /** Whether to create the space if it does not exist. */
   readonly create: boolean
+  /** Replaces single limits of {@link retention}. */
   readonly retention?: Partial<Retention>
   /** Computes the digest of a journal row's text, which verifies rows when they are read. Without it they are not verified. */
   readonly digest?: (text: string) => string

@@ -17,8 +17,11 @@ export type SqlRow = ReadonlyArray<SqlValue>
 
 /** A prepared statement. Each method takes one value per `?`. */
 export interface SqlStatement {
+  /** Returns the first row, or `undefined` if there is none. */
   get(...values: ReadonlyArray<SqlValue>): SqlRow | undefined
+  /** Returns all rows. */
   all(...values: ReadonlyArray<SqlValue>): ReadonlyArray<SqlRow>
+  /** Runs the statement without returning rows. */
   run(...values: ReadonlyArray<SqlValue>): void
 }
 
@@ -31,6 +34,7 @@ export interface SqlStatement {
 export interface SqlDriver {
   /** The location of the data, for error messages. */
   readonly place: string
+  /** Prepares a statement for repeated use. */
   readonly prepare: (sql: string) => SqlStatement
   /** Runs `body` in an exclusive write transaction, rolled back if `body` throws; rethrows its error. */
   readonly transaction: <A>(body: () => A) => A
@@ -40,6 +44,7 @@ export interface SqlDriver {
   readonly setDue: (moment: number | undefined) => void
   /** Waits until all transactions are durable; `undefined` if each transaction is durable when it ends. */
   readonly sync: Effect.Effect<void, PersistenceError> | undefined
+  /** Closes the database. */
   readonly close: () => void
 }
 

@@ -23,8 +23,11 @@ import type { Transaction } from "../stage/Transaction.ts"
  * @since 0.1.0
  */
 export interface Event<Payload = unknown> {
+  /** The id of the signal. */
   readonly id: string
+  /** The signal path; `undefined` for a signal without one. */
   readonly signal: string | undefined
+  /** The address of the target; `undefined` for a broadcast. */
   readonly target: string | undefined
   /** The decoded payload; `undefined` for an impulse. */
   readonly payload: Payload
@@ -60,6 +63,7 @@ export interface Definition<Payload = unknown> {
   readonly match?: Pattern.Mode
   /** Names of enzymes that run after this one when both match a signal. */
   readonly before?: ReadonlyArray<string>
+  /** Names of enzymes that run before this one when both match a signal. */
   readonly after?: ReadonlyArray<string>
   /** Cells at which this enzyme accepts signals; a plain path includes all descendants. */
   readonly bind?: ReadonlyArray<string | { readonly cell: string; readonly propagate?: boolean }>
@@ -72,6 +76,7 @@ export interface Definition<Payload = unknown> {
   readonly reads?: ReadonlyArray<string> | ((event: Event<Payload>) => ReadonlyArray<string>)
   /** The envelope: patterns of writable addresses. The default is all addresses except for the runtime's own. */
   readonly writes?: ReadonlyArray<string>
+  /** The maximum number of attempts of an event, from 1 to 1000. The default is 10. */
   readonly retry?: { readonly attempts?: number }
   /** Events of one lane never share a beat: `pair` (signal and target; default), `target` or `space`. */
   readonly lane?: "pair" | "target" | "space"

@@ -40,7 +40,7 @@ export const priority = (a: Candidate, b: Candidate): number =>
 /**
  * Returns the candidates in order, or the names in a cycle.
  *
- * Names without a candidate are ignored. If several candidates share a name, it refers to the first one by priority.
+ * Names without a candidate are ignored. A shared name refers to the first of its candidates by priority.
  *
  * @category constructors
  * @since 0.1.0

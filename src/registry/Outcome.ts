@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 /**
  * Requests another attempt in a later beat. Return it, throw it, or fail with it.
  *
- * @example Waiting for what another enzyme writes
+ * @example Waiting for the write of another enzyme
  * ```ts
  * import { Enzyme, Retry } from "systole"
  *
@@ -69,6 +69,7 @@ export const tagOf = (error: unknown): string => {
   return plain(_tag) ?? (typeof name === "string" && NATIVE.has(name) ? name : "Defect")
 }
 
+/** Returns the stable code of a tagged error, and `run/failed` for other values. */
 export const codeOf = (error: unknown): string => {
   const { _tag, code } = membersOf(error)
   return (typeof _tag === "string" ? plain(code) : undefined) ?? "run/failed"

@@ -56,7 +56,7 @@ export class InvalidLabels extends Schema.TaggedError<InvalidLabels>()("InvalidL
 }
 
 /**
- * The run's label exceeds the label of `left`, a result of the run. `label` lists the missing atoms.
+ * The run's label exceeds the label of `left`, a result of the run. `label` lists the run's atoms.
  *
  * @category errors
  * @since 0.1.0

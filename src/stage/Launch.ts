@@ -127,7 +127,7 @@ export interface Continuation {
  *
  * Calls take effect with the transaction of their run or not at all. The run's own reads see them at once.
  *
- * @example An operation that is started, and awaited
+ * @example Starting and awaiting an operation
  * ```ts
  * import { Enzyme } from "systole"
  *
@@ -286,7 +286,7 @@ export interface RendezvousSpec {
  * writes one event to `/data/inbox/flow/inst_event/<key>`. It also sends the entry's signal to that cell for the next
  * beat, for enzymes bound to it or to an ancestor.
  *
- * @example Work for somebody outside, with two graces of ten beats
+ * @example Work for an external worker, with two graces of ten beats
  * ```ts
  * import { Enzyme } from "systole"
  *

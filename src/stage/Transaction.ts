@@ -38,6 +38,22 @@ export interface Startable {
  * })
  * ```
  *
+ * @example A reminder every ten minutes while an order is open
+ * ```ts
+ * import { Enzyme } from "systole"
+ *
+ * export default Enzyme.make({
+ *   name: "remind",
+ *   query: "/signals/remind",
+ *   bind: ["/data/orders"],
+ *   run: (tx, event) => {
+ *     const status = tx.get(`${event.target}#/status`)
+ *     if (status === "open") tx.signal({ signal: "/signals/remind", target: event.target, at: { ms: 600_000 } })
+ *     return status
+ *   }
+ * })
+ * ```
+ *
  * @category models
  * @since 0.1.0
  */
@@ -69,6 +85,7 @@ export interface Transaction {
   readonly append: (address: string | Cell, ...items: ReadonlyArray<unknown>) => void
   /** Adds `by` (default 1) to a number, from 0 if there is none. Increments of several runs never conflict. */
   readonly increment: (address: string | Cell, by?: number) => void
+  /** Deletes the value at an address; the same as writing `undefined`. */
   readonly delete: (address: string | Cell) => void
   /** Stores content under its digest, at most 32 MiB per run. Returns its address, `/cas/<sha256>`, which `get` reads as bytes. */
   readonly blob: (bytes: Uint8Array) => string
@@ -95,8 +112,12 @@ export interface Transaction {
   readonly stop: (piece: string) => void
   /** Reports a failure: a diagnostic under `/data/mailbox/diag/msgs`, in the log and in the counters, once the beat is durable. */
   readonly report: (report: Report) => void
+  /** Long-running operations. */
   readonly op: Operations
+  /** Rendezvous with work outside the beat. */
   readonly rv: Rendezvous
+  /** Flow instances. */
   readonly flow: Flows
+  /** Requests to external services. They need the reactor; without it a call is refused with `service/absent`. */
   readonly io: Io
 }

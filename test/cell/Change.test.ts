@@ -11,7 +11,7 @@ import * as Trials from "../support/Trials.ts"
 const path = (text: string): Path => text === "" ? [] : text.split("/")
 const value = (of: unknown) => Value.canonical(of).value
 
-/** Whether a read of `read` hears of `before` becoming `after` by a write at `at`. */
+/** Tests whether a write at `at` that turns `before` into `after` invalidates a read of `read`. */
 const hears = (read: string) => (before: unknown, after: unknown, { at = "", shallow = false } = {}) =>
   Change.triggers({ path: path(read), shallow }, { path: path(at), before: value(before), after: value(after) })
 

@@ -12,7 +12,7 @@ const fits = (glob: string, name: string): boolean => {
   return glob[0] === name[0] && fits(glob.slice(1), name.slice(1))
 }
 
-/** What is meant, word by word: tries everything, the shortest stretch first. */
+/** The reference model: it tries every match, the shortest first. */
 const reference = (segments: ReadonlyArray<string>, names: ReadonlyArray<string>, mode: Pattern.Mode): ReadonlyArray<string> | undefined => {
   const [segment, ...others] = segments
   if (segment === undefined) return names.length === 0 || mode === "prefix" ? [] : undefined

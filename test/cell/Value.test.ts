@@ -120,7 +120,7 @@ describe("Value", () => {
       } catch {
         deep = false
       }
-      // The order of a map's and a set's members counts for us, and not for the library.
+      // Order matters in maps and sets of canonical values, but not to the library.
       if (Value.equals(left, right)) assert.isTrue(deep)
     }, Trials.draws())
 

@@ -1,6 +1,5 @@
 /**
- * Values of every kind, for properties: made from a list of numbers, so that a
- * failing one shrinks with its list.
+ * Values of every kind for property tests, made from a list of numbers, so that a failing value shrinks with its list.
  *
  * @module
  */
@@ -13,7 +12,7 @@ const keys = ["a", "b", "B", "10", "9", "", "x.y", "p\\q", "$rich", "$link", "js
 const leaves = [null, true, false, 0, -0, 1, -1.5, 1e21, 5e-324, 2 ** 53, ...texts]
 const richLeaves = [undefined, 0n, -12n, 10n ** 30n]
 
-/** Draws from the list, and zero when it is used up: so every value is finite. */
+/** Draws from the list, and zero at its end, so that every value is finite. */
 const source = (list: ReadonlyArray<number>) => {
   let next = 0
   return (bound: number): number => (list[next++] ?? 0) % bound
@@ -37,16 +36,16 @@ const build = (draw: Draw, depth: number, rich: boolean): unknown => {
   return leaves[draw(leaves.length)]
 }
 
-/** JSON. */
+/** Returns a JSON value. */
 export const plain = numbers.pipe(Arbitrary.map((list) => build(source(list), 0, false)))
 
-/** Everything that a cell holds. */
+/** Returns a value of any kind that a cell can hold. */
 export const any = numbers.pipe(
   Arbitrary.map((list) => build(source(list), 0, true)),
   Arbitrary.filter((value) => value !== undefined)
 )
 
-/** The same value anew, with the keys of its objects in the opposite order. */
+/** Returns a copy with the keys of all objects in reverse order. */
 export const twin = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(twin)
   if (value instanceof Date) return new Date(value.getTime())

@@ -123,7 +123,7 @@ describe("Loader", () => {
   })
 
   describe("recall", () => {
-    /** What the host's answer to a text becomes. */
+    /** Returns the result of a module that the host restores from a text. */
     const recalled = (answer: ReturnType<ModuleHost["Service"]["recall"]>) =>
       Effect.provide(Effect.gen(function*() {
         const recall = yield* Recall

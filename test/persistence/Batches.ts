@@ -1,5 +1,5 @@
 /**
- * Short ways to write what is appended to a store, for tests.
+ * Constructors of batches, for tests.
  *
  * @module
  */
@@ -9,10 +9,10 @@ import { Address, type Batch, type CellRow, type OpenOptions, Persistence, type 
 /** The row of one document. */
 export const cell = (key: string, text: string | undefined): CellRow => ({ address: Address.parse(key), text })
 
-/** What the inbox keeps between beats. */
+/** A batch of inbox changes between beats. */
 export const inbox = (parts: Partial<Batch>): Batch => ({ entry: undefined, cells: [], receipts: [], queued: [], dequeued: [], blobs: [], observations: [], ...parts })
 
-/** The batch of a beat, its clock a second for each number. */
+/** The batch of a beat; its clock is one second per number. */
 export const beat = (number: number, parts: Partial<Batch> = {}): Batch =>
   inbox({ entry: { beat: number, clock: number * 1000, text: `{"beat":${number}}`, hash: `hash${number}` }, ...parts })
 
@@ -23,15 +23,15 @@ export const write = (store: SpaceStore, ...batches: ReadonlyArray<Batch>): Effe
     return store.flush
   })
 
-/** Opens a space, makes it if need be, and closes it after `body`. */
+/** Opens a space, creates it if necessary, and closes it after `body`. */
 export const using = <A, E, R>(space: string, body: (store: SpaceStore) => Effect.Effect<A, E, R>, options: OpenOptions = { create: true }) =>
   Effect.scoped(Effect.flatMap(Persistence.use((persistence) => persistence.open(space, options)), body))
 
-/** The tag of the reason that an effect fails for. */
+/** Returns the tag of an effect's failure reason. */
 export const reason = <A, R>(effect: Effect.Effect<A, PersistenceError, R>): Effect.Effect<string, never, R> =>
   Effect.match(effect, { onFailure: (error) => error.reason._tag, onSuccess: () => "succeeded" })
 
-/** The tag of the reason that a call throws for. */
+/** Returns the tag of the reason that a call throws. */
 export const thrown = (call: () => unknown): string => {
   try {
     call()

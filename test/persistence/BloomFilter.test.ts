@@ -4,7 +4,7 @@ import { BloomFilter } from "../../src/persistence/BloomFilter.ts"
 
 const idOf = (n: number): string => createHash("sha256").update(String(n)).digest("hex").slice(0, 32)
 
-/** Ids as a table would hold them; `reads` counts the rows that were asked for. */
+/** A table of ids; `reads` counts the rows read. */
 const table = (count: number, claimed?: number) => {
   const rows = Array.from({ length: count }, (_, n) => [n + 1, idOf(n)] as const)
   const state = { reads: 0, rows }

@@ -12,7 +12,7 @@ import * as SqliteFolder from "./SqliteFolder.ts"
 
 const fileOf = (folder: string) => join(folder, "shop.sqlite")
 
-/** A test with a folder, over which it may open the store as often as it likes. */
+/** A test with a folder; it may open the store any number of times. */
 const inFolder = (name: string, body: (folder: string) => Effect.Effect<void, PersistenceError, Persistence | Scope.Scope>) =>
   it.effect(name, () => Effect.flatMap(SqliteFolder.folder, (folder) => Effect.provide(body(folder), SqliteFolder.layerIn(folder))).pipe(Effect.scoped))
 
@@ -22,7 +22,7 @@ const change = (folder: string, sql: string) => {
   database.close()
 }
 
-/** A row of each kind. Callers' receipts gather in rows from so many on. */
+/** A row of each kind. From this number on, callers' receipts gather in rows. */
 const filled = (store: SpaceStore) => {
   const content = store.writeBlob()
   content.write(new Uint8Array(3000).fill(7))

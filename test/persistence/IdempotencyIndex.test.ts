@@ -11,15 +11,15 @@ import * as SqliteFolder from "./SqliteFolder.ts"
 
 const FLUSHES = 120
 
-/** Flushes that receipts are kept for. */
+/** The retention of receipts, in flushes. */
 const KEPT = 40
 
 const idOf = (n: number): string => createHash("sha256").update(String(n)).digest("hex").slice(0, 32)
 
-/** What was written last under each id, and in which flush. */
+/** The last write of each id, and its flush. */
 type Model = Map<string, { readonly row: ReceiptRow; readonly flush: number }>
 
-/** The receipts of one flush: mostly of new ids, some of ids that were there before. */
+/** The receipts of one flush: mostly new ids, and some old ones. */
 const flushOf = (flush: number, model: Model, roll: Dice.Dice): ReadonlyArray<ReceiptRow> =>
   Array.from({ length: roll(12) === 0 ? 3000 : roll(3) === 0 ? roll(4) : roll(1200) }, () => {
     const id = idOf(model.size > 0 && roll(10) === 0 ? roll(model.size) : model.size)
@@ -37,7 +37,7 @@ const check = (store: SpaceStore, { flush, model, roll }: { readonly flush: numb
   }
 }
 
-/** Many beats without a caller, in which the store lets go of what is too old. */
+/** Many beats without a caller, in which the store prunes. */
 const quiet = (store: SpaceStore, clock: number) =>
   Effect.suspend(() => {
     const { beat: head } = store.head()
@@ -103,7 +103,7 @@ describe("IdempotencyIndex", () => {
       }))
       assert.include([2, 3, 4], rows())
       yield* life((store) => found(store, 400))
-      // What came for many at once is newer than what the journal notes of one of them.
+      // A receipt in a large flush is newer than a noted receipt of the same id.
       yield* life((store) => write(store, at(store.head().beat + 1, 0, thousand(0))))
       yield* life((store) => Effect.sync(() => assert.strictEqual(store.receipts(idOf(399))[0]!.beat, store.head().beat)))
     }).pipe(Effect.scoped))

@@ -5,7 +5,7 @@ import { Persistence } from "systole"
 import { beat, cell, write } from "./Batches.ts"
 import * as SqliteFolder from "./SqliteFolder.ts"
 
-/** The sizes of the caches of all databases opened from now on: pages, or KiB below zero. */
+/** The cache sizes of all databases opened from now on: pages, or KiB if negative. */
 const cachesOf = Effect.acquireRelease(
   Effect.sync(() => {
     const { exec } = DatabaseSync.prototype
@@ -43,7 +43,7 @@ describe("what SQLite keeps in memory of an open space", () => {
     const caches = yield* cachesOf
     for (let i = 0; i < 70; i++) {
       const store = yield* opened(`space-${i}`)
-      // One beat with many cells is as much use as many beats.
+      // One beat with many cells counts as much use as many beats.
       yield* write(store, beat(0, { cells: Array.from({ length: 300 }, (_, n) => cell(`/data/${n}`, String(n))) }))
       for (let n = 0; n < 300; n++) store.read(`/data/${n}`)
     }

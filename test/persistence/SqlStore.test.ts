@@ -15,7 +15,7 @@ import * as SqliteFolder from "./SqliteFolder.ts"
 
 suite("SqlStore over node:sqlite", SqliteFolder.layer)
 
-/** A test with a folder, over which it may open the store as often as it likes. */
+/** A test with a folder; it may open the store any number of times. */
 const inFolder = (name: string, body: (folder: string) => Effect.Effect<void, PersistenceError, Persistence | Scope.Scope>) =>
   it.effect(name, () => Effect.flatMap(SqliteFolder.folder, (folder) => Effect.provide(body(folder), SqliteFolder.layerIn(folder))).pipe(Effect.scoped))
 
@@ -248,7 +248,7 @@ describe("SqlStore over node:sqlite, on disk", () => {
     }).pipe(Effect.scoped), 30_000)
 })
 
-/** Starts a process that writes until it is killed, and returns the newest beat that it called durable. */
+/** Starts a process that writes until it is killed. Returns the newest beat that it reported as durable. */
 const killWriter = async (folder: string): Promise<number> => {
   const [program, ...args] = command(current(), fileURLToPath(new URL("./Writer.ts", import.meta.url)))
   const child = spawn(program, [...args, folder], { stdio: ["ignore", "pipe", "inherit"] })

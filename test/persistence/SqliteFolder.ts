@@ -1,5 +1,5 @@
 /**
- * SQLite persistence in a folder of its own, for tests.
+ * SQLite persistence in a temporary folder, for tests.
  *
  * @module
  */
@@ -15,11 +15,11 @@ import * as HashLayer from "../support/HashLayer.ts"
 export const layerIn = (folder: string, options: Readonly<Record<string, unknown>> = {}): Layer.Layer<Persistence, PersistenceError> =>
   sqlite.provides.persistence!({ folder, options }).pipe(Layer.provide(HashLayer.layer))
 
-/** A folder that goes with the scope. */
+/** A folder that is removed with the scope. */
 export const folder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "systole-"))),
   (path) => Effect.sync(() => rmSync(path, { recursive: true, force: true }))
 )
 
-/** SQLite files in a folder that goes with the layer. */
+/** SQLite files in a folder that is removed with the layer. */
 export const layer: Layer.Layer<Persistence, PersistenceError> = Layer.unwrap(Effect.map(folder, (path) => layerIn(join(path, "made", "when needed"))))

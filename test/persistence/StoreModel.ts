@@ -1,5 +1,5 @@
 /**
- * The simplest store there can be, and random work on which a real one must agree with it.
+ * A reference model of a store, and random work on which a real store must agree with it.
  *
  * @module
  */
@@ -41,7 +41,7 @@ const randomBatch = (roll: Dice.Dice, state: State, seq: () => number): Batch =>
   return roll(5) === 0 ? inbox({ ...parts, receipts: [] }) : beat(number, parts)
 }
 
-/** Of an even id the row without an enzyme has a digest; an odd one has no such row. */
+/** An even id has a row with a digest and without an enzyme; an odd id has none. */
 const randomReceipt = (roll: Dice.Dice, beat: number): ReceiptRow => {
   const n = roll(20)
   return n % 2 === 0 && roll(2) === 0 ? { id: `id${n}`, enzyme: "", beat, digest: `d${roll(1000)}` } : { id: `id${n}`, enzyme: `e${roll(3)}`, beat }
@@ -81,13 +81,11 @@ const expectEqual = (store: SpaceStore, state: State): void => {
   }
 }
 
-/** Receipts as they are asked for: by the number of the id, then by enzyme. */
+/** Returns receipts by the number of the id, then by enzyme. */
 const byNumber = ([a]: readonly [string, ReceiptRow], [b]: readonly [string, ReceiptRow]): number =>
   Number(a.split(" ")[0]!.slice(2)) - Number(b.split(" ")[0]!.slice(2)) || (a < b ? -1 : 1)
 
-/**
- * Appends, flushes, abandons and reopens a store at random, and compares it with the model all along.
- */
+/** Appends, flushes, abandons and reopens a store at random, and compares it with the model after each step. */
 export const check = (seed: number, steps: number): Effect.Effect<void, PersistenceError, Persistence> =>
   Effect.gen(function*() {
     const roll = Dice.make(seed)

@@ -1,5 +1,5 @@
 /**
- * A process that writes groups of three beats to a store and names each that is durable, until it is killed.
+ * A process that writes groups of three beats to a store and reports each durable beat, until it is killed.
  *
  * @module
  */

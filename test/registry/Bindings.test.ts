@@ -23,10 +23,10 @@ const randomPut = (roll: Dice.Dice, beat: number): Put => {
   }
 }
 
-/** What is meant: for each name, the nearest cell decides whose newest entry of that name counts at the target. */
+/** The reference model: for each name, the newest entry at the nearest cell decides. */
 const reference = (target: string, puts: ReadonlyArray<Put>): ReadonlyArray<string> => {
   const ancestry = cells.filter((cell) => target === cell || target.startsWith(`${cell}/`)).toSorted((a, b) => b.length - a.length)
-  // Whatever modules declare is older than anything put at run time.
+  // Declarations of modules are older than all entries made at run time.
   const newestFirst = [...puts.filter(({ declared }) => !declared).toReversed(), ...puts.filter(({ declared }) => declared).toReversed()]
   return names.filter((name) => {
     const deciding = ancestry

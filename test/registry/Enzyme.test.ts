@@ -5,7 +5,7 @@ import { Enzyme } from "systole"
 const run = (): void => {}
 const least: Enzyme.Definition = { name: "resize", query: "/signals/image/*", run }
 
-/** Why a definition with these fields is refused. */
+/** Returns the reason why a definition with these fields is refused. */
 const refusal = (fields: Readonly<Record<string, unknown>>): string => {
   try {
     Enzyme.make({ ...least, ...fields } as Enzyme.Definition)

@@ -15,7 +15,7 @@ const randomCandidates = (roll: Dice.Dice, density: number): ReadonlyArray<Candi
   )
 }
 
-/** What is meant, word by word: of those that wait for nobody left, take the best; again and again. */
+/** The reference model: repeatedly take the best candidate that waits for no other. */
 const reference = (candidates: ReadonlyArray<Candidate>): ReadonlyArray<Candidate> | undefined => {
   const better = (a: Candidate, b: Candidate): boolean => {
     if (a.strength !== b.strength) return a.strength > b.strength

@@ -15,7 +15,7 @@ const randomQuery = (roll: Dice.Dice): Query =>
 
 const randomNames = (roll: Dice.Dice): ReadonlyArray<string> => Array.from({ length: 1 + roll(5) }, () => Dice.pick(roll, names))
 
-/** What is meant: every query is tried. */
+/** The reference model: it tries every query. */
 const reference = (queries: ReadonlyArray<Query>, path: ReadonlyArray<string>) =>
   queries.filter(({ mode, pattern }) => Pattern.matches(pattern, path, mode))
 

@@ -213,7 +213,7 @@ describe("what a registry remembers of a space's bindings", () => {
   })
 })
 
-/** What is meant: the name's nearest declaration that counts, and the best of the name's entries that match. */
+/** The reference model: the nearest declaration of each name, and its best matching entry. */
 const bestPerName = (entries: ReadonlyArray<Entry>, signal: string | undefined, target: string): ReadonlyArray<Enzyme.Enzyme> => {
   const isBound = (name: string): boolean =>
     ["/data/a/b", "/data/a", "/data", "/else"].filter((cell) => Address.isWithin(cell, target)).some((cell) => {

@@ -1,8 +1,8 @@
 /**
- * Random beats, and the simplest account of what merging them has to give.
+ * Random beats, and a reference model of the merge.
  *
- * The account knows neither documents nor addresses: it clones JSON, looks at
- * pairs of writes, and lets the winners write one after another.
+ * The model has neither documents nor addresses. It clones JSON, compares pairs of writes, and applies the winners'
+ * writes one after another.
  *
  * @module
  */
@@ -42,7 +42,7 @@ const keys = ["/a", "/b", "/b?scope=user:1"]
 const paths = ["", "/n", "/l", "/l/0", "/l/1", "/l/2", "/o", "/o/p", "/o/q"]
 const places = keys.flatMap((key) => paths.map((path) => path === "" ? key : `${key}#${path}`))
 
-/** Values fit their places; only some indexes lie beyond their array. */
+/** Values fit their places; only some indexes are beyond the end of their array. */
 const valueAt = (place: string, draw: Dice.Dice): unknown => {
   const path = place.split("#")[1] ?? ""
   if (draw(5) === 0) return DELETED
@@ -62,7 +62,7 @@ const write = (draw: Dice.Dice): RandomWrite => {
   return { kind: "set", at, value: valueAt(at, draw) }
 }
 
-/** Runs of one beat often make the same writes, and look where others write. */
+/** Runs of one beat often make equal writes, and read places that others write. */
 const step = (draw: Dice.Dice, pool: ReadonlyArray<RandomWrite>): Step => {
   const kind = draw(8)
   const shared = draw(4) === 0 ? undefined : pool[draw(pool.length)]!
@@ -86,7 +86,7 @@ const build = (seed: number): Script => {
   }
 }
 
-/** Beats of a few runs on a few places of a few documents, so that they meet often. */
+/** Beats of a few runs on a few places of a few documents, so that runs often conflict. */
 export const runsOf = Arbitrary.schema(Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 31 })))).pipe(Arbitrary.map(build))
 
 const split = (at: string): readonly [key: string, path: ReadonlyArray<string>] => {
@@ -100,7 +100,7 @@ const meet = (a: string, b: string): boolean => {
   return keyA === keyB && pathA.every((part, i) => i >= pathB.length || part === pathB[i])
 }
 
-/** A write, and where it changes something as the run saw the documents. */
+/** A write, and the place that it changes in the documents that the run saw. */
 interface Placed extends RandomWrite {
   readonly reach: string
 }
@@ -114,7 +114,7 @@ const commute = (a: Placed, b: Placed): boolean => a.kind === b.kind && a.kind !
 
 const contradict = (a: Placed, b: Placed): boolean => meet(a.reach, b.reach) && !agree(a, b) && !commute(a, b)
 
-/** A read, and what the run had written by then. */
+/** A read, and the run's writes until then. */
 interface Look extends RandomRead {
   readonly own: ReadonlyArray<Placed>
 }
@@ -123,10 +123,10 @@ const depth = (at: string): number => split(at)[1].length
 
 const isWithin = (place: string, at: string): boolean => meet(place, at) && depth(at) <= depth(place)
 
-/** Whether the run had set all of a place. */
+/** Tests whether the run had set the whole place. */
 const isOwn = (place: string, own: ReadonlyArray<Placed>): boolean => own.some(({ at, kind }) => kind === "set" && isWithin(place, at))
 
-/** Whether a read showed what an earlier run changed. */
+/** Tests whether a read observed the change of an earlier run. */
 const knows = ({ at, kind, own }: Look, { reach }: Placed, comesOrGoes: (key: string) => boolean): boolean => {
   const [key] = split(reach)
   if (kind === "list") return !key.includes("?") && comesOrGoes(key) && !own.some((write) => split(write.at)[0] === key)
@@ -139,7 +139,10 @@ const deletes = ({ kind, value }: RandomWrite): boolean => kind === "set" && val
 
 const indexIn = (array: ReadonlyArray<unknown>, part: string): number => part === "-" ? array.length : Number(part)
 
-/** Arrays lie at `/l` alone. To remove or insert an item there is to write all of it; `undefined` where the write cannot be done. */
+/**
+ * Arrays are only at `/l`. Removing or inserting an item is a write of the whole array. Returns `undefined` for an
+ * impossible write.
+ */
 const placed = (documents: Documents, write: RandomWrite): Placed | undefined => {
   const [key, [first, item]] = split(write.at)
   const list = first === "l" ? documents.get(key)?.l : undefined
@@ -169,7 +172,7 @@ const perform = (documents: Documents, write: RandomWrite): void => {
   documents.set(key, root.document)
 }
 
-/** The writes of a run as it sees the documents, its own writes included, which of them it is refused, and its reads. */
+/** Returns the writes of a run on the documents that it sees, its refused writes, and its reads. */
 const made = (documents: Documents, steps: ReadonlyArray<Step>) => {
   const seen: Documents = new Map(documents)
   const writes: Array<Placed> = []
@@ -189,7 +192,7 @@ const made = (documents: Documents, steps: ReadonlyArray<Step>) => {
   return { looks, refused, writes }
 }
 
-/** What each run was refused and what it lost, and what the documents hold once the winners wrote one after another. */
+/** Returns the refusals and conflicts of each run, and the documents after the winners' writes. */
 export const serially = ({ before, captured, runs }: Script) => {
   const start: Documents = new Map(Object.entries({ ...before, ...captured }))
   const documents: Documents = new Map(start)

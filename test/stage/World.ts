@@ -1,5 +1,5 @@
 /**
- * A small world for tests of the stage: documents in a map, and beats over it.
+ * A stage over documents in a map, for tests.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export interface Asked {
   readonly serializable?: boolean
 }
 
-/** What a call throws: its stable code, or `none`. */
+/** Returns the stable code that a call throws, or `none`. */
 export const code = (call: () => unknown): string => {
   try {
     call()
@@ -50,7 +50,7 @@ export class World {
     })
   }
 
-  /** A transaction of this beat. */
+  /** Returns a transaction of this beat. */
   draft({ run = 0, serializable = false, system = false, writes }: Asked = {}): Draft {
     const hash = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
     return new Draft(this.stage, { beat: 7, now: 1_000, tempo: 0, seed: SEED, hash }, { run, envelope: Envelope.make(writes, system), serializable })
@@ -64,14 +64,14 @@ export class World {
     return this
   }
 
-  /** Does something in run number `run` and merges it; answers the document it lost, if it lost. */
+  /** Calls the body as run number `run` and merges it. Returns the document of its conflict, if there is one. */
   run(run: number, body: (tx: Draft) => void, asked: Asked = {}): string | undefined {
     const draft = this.draft({ ...asked, run })
     body(draft)
     return this.stage.merge(draft, run)?.key
   }
 
-  /** The value of a document as the beat leaves it. */
+  /** Returns the value of a document at the end of the beat. */
   after(key: string): Value {
     const staged = this.stage.documents.get(key)
     return Document.read(staged === undefined ? this.stored.get(key) : staged.after, [])
