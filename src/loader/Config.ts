@@ -118,12 +118,15 @@ export type Definition = typeof Definition.Type
 export interface Config {
   /** Folders of enzyme modules, relative to the project. */
   readonly enzymes: ReadonlyArray<string>
+  /** Folders of plugin modules, relative to the project. */
   readonly plugins: ReadonlyArray<string>
   /** The plugin that provides persistence, and its options. */
   readonly persistence: { readonly use: string; readonly options: Readonly<Record<string, unknown>> }
   /** The folder for the data of all spaces, relative to the project. */
   readonly data: string
+  /** The host name or address to listen on. */
   readonly host: string
+  /** The port to listen on; 0 selects a free one. */
   readonly port: number
   /** The bearer token of callers. */
   readonly token: string | undefined
@@ -131,6 +134,7 @@ export interface Config {
   readonly check: boolean | undefined
   /** The project's own setting for the creation of spaces. */
   readonly create: Limits.Settings["create"] | undefined
+  /** The limits of the kernel. */
   readonly kernel: Limits.Settings
   /** The names of enzymes that may write the runtime's own cells. */
   readonly system: ReadonlyArray<string>

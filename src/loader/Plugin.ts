@@ -28,11 +28,15 @@ export interface PersistenceSettings {
  */
 export interface Plugin {
   readonly _tag: "Plugin"
+  /** The name by which a configuration selects the plugin. */
   readonly name: string
+  /** The version of the plugin. */
   readonly version: string
+  /** The services that the plugin provides. */
   readonly provides: {
     readonly persistence?: (settings: PersistenceSettings) => Layer.Layer<Persistence, PersistenceError, Hash>
   }
+  /** The enzymes that the plugin registers. */
   readonly enzymes: ReadonlyArray<Enzyme>
 }
 
