@@ -21,23 +21,24 @@ const onDemand = `export default { spaces: { create: "on-demand" } }\n`
 const inMemory = `export default { persistence: "memory" }\n`
 const project = { "enzymes/greet.ts": greet, "systole.config.ts": onDemand }
 
-/** What a server answers to a path that no client has looked at. */
+/** The status for a path that is sent unnormalized. */
 const raw = (url: string, path: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
     let answer = ""
-    const socket = connect(Number(port), hostname, () => socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`))
+    const socket =
+      connect(Number(port), hostname, () => socket.write(`GET ${path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`))
     socket.on("data", (chunk) => answer += String(chunk)).on("end", () => resolve(answer)).on("error", reject)
   })
 
 type Terminal = Effect.Success<ReturnType<typeof terminal>>
 
-/** A test in a project of its own, with the time that processes take. */
+/** Defines a test in a temporary project, with a time-out for child processes. */
 const test = (name: string, files: Readonly<Record<string, string>>, run: (terminal: Terminal) => Promise<void>) =>
   it.live(name, () => Effect.flatMap(terminal(files), (terminal) => Effect.promise(() => run(terminal))), 60_000)
 
 describe("systole", () => {
-  test("tells what it can do and what its exit codes mean", {}, async ({ run }) => {
+  test("prints its commands and its exit codes", {}, async ({ run }) => {
     const help = await run("--help")
     assert.strictEqual(help.code, 0)
     for (const word of ["Exit codes", "dev", "start", "new", "space", "signal", "cell", "beat", "enzyme"]) assert.include(help.stdout, word)
@@ -45,15 +46,19 @@ describe("systole", () => {
     assert.match((await run("--version")).stdout, /\d+\.\d+\.\d+/)
   })
 
-  test("ends with 2 and prints no data when the command line is wrong", project, async ({ run }) => {
-    for (const args of [["bogus"], ["signal"], ["signal", "shop"], ["signal", "shop", "--signal", "/s", "--wait", "-1"], ["signal", "shop", "--signal", "/s", "--at", "{"], ["cell", "set", "shop", "/data/x", "{"], ["cell", "get", "shop", "data"], ["beat", "show", "shop", "x"]]) {
+  test("exits with 2 and prints no data for an invalid command line", project, async ({ run }) => {
+    for (const args of [
+      ["bogus"], ["signal"], ["signal", "shop"], ["signal", "shop", "--signal", "/s", "--wait", "-1"],
+      ["signal", "shop", "--signal", "/s", "--at", "{"], ["cell", "set", "shop", "/data/x", "{"], ["cell", "get", "shop", "data"],
+      ["beat", "show", "shop", "x"]
+    ]) {
       const { code, stderr, stdout } = await run(...args)
       assert.deepStrictEqual([code, stdout], [2, ""], args.join(" "))
       assert.isAbove(stderr.length, 0)
     }
   })
 
-  test("ends with 2 when the configuration is wrong, and names what", {}, async ({ run, write }) => {
+  test("exits with 2 for an invalid configuration, and names the setting", {}, async ({ run, write }) => {
     const said = async (config: string) => {
       write("systole.config.ts", config)
       const { code, stderr } = await run("space", "ls")
@@ -71,12 +76,17 @@ describe("systole", () => {
   })
 
   describe("without a server", () => {
-    test("acts on the project's data itself, each time anew", project, async ({ json, run }) => {
+    test("opens the data of the project for each command", project, async ({ json, run }) => {
       assert.deepStrictEqual(await json("space", "create", "shop"), { space: "shop", created: true })
       assert.deepStrictEqual(await json("space", "ls"), ["shop"])
-      const receipt = await json("signal", "shop", "--signal", "/signals/greet/ann", "--payload", `{"a":1}`, "--id", "one", "--wait", "10") as Record<string, unknown>
+      const receipt = await json(
+        "signal", "shop", "--signal", "/signals/greet/ann", "--payload", `{"a":1}`, "--id", "one", "--wait", "10"
+      ) as Record<string, unknown>
       assert.strictEqual(receipt["status"], "handled")
-      assert.deepStrictEqual(await json("signal", "shop", "--signal", "/signals/greet/ann", "--payload", `{"a":1}`, "--id", "one", "--wait", "10"), receipt)
+      assert.deepStrictEqual(
+        await json("signal", "shop", "--signal", "/signals/greet/ann", "--payload", `{"a":1}`, "--id", "one", "--wait", "10"),
+        receipt
+      )
       assert.strictEqual(await json("cell", "get", "shop", "/data/greeted/ann"), 1)
       assert.deepStrictEqual(await json("cell", "set", "shop", "/data/a#/b/c", "[1,2]"), { beat: 6 })
       assert.strictEqual(await json("cell", "get", "shop", "/data/a#/b/c/1"), 2)
@@ -88,7 +98,7 @@ describe("systole", () => {
       assert.include((await run("enzyme", "ls")).stdout, "/signals/greet/:who")
     })
 
-    test("tells apart what failed, what is absent and what is locked", project, async ({ json, root, run }) => {
+    test("distinguishes failed, absent and locked by exit code", project, async ({ json, root, run }) => {
       await json("space", "create", "shop")
       const codeOf = async (...args: ReadonlyArray<string>) => (await run(...args)).code
       const unheard = await run("signal", "shop", "--signal", "/signals/unheard", "--wait", "10")
@@ -104,19 +114,19 @@ describe("systole", () => {
       const other = new DatabaseSync(join(root, ".data", "shop.sqlite"))
       other.exec("BEGIN EXCLUSIVE")
       assert.strictEqual(await codeOf("cell", "set", "shop", "/data/nothing", "1"), 4)
-      // To open and to read takes no lock.
+      // Opening and reading take no lock.
       assert.strictEqual(await codeOf("cell", "get", "shop", "/data/nothing"), 3)
       other.close()
       writeFileSync(join(root, ".data", "torn.sqlite"), "no database at all".repeat(100))
       const torn = await run("cell", "get", "torn", "/data/nothing")
       assert.strictEqual(torn.code, 1)
-      // What the host says of its files is told on this side, and not in the answer.
+      // The error of the host is in the log, not in the response.
       assert.match(torn.stderr, /^sev:crit store\/trouble: .*torn\.sqlite cannot be read: it is not an SQLite database/m)
       assert.strictEqual(torn.stderr.split("SQLite").length, 2)
       assert.notInclude(torn.stderr, "    at ")
     })
 
-    test("keeps its data where the one line of the configuration says", {
+    test("stores its data in the configured folder", {
       ...project,
       "systole.config.ts": `export default { persistence: "forgetful", spaces: { create: "on-demand" } }\n`,
       "plugins/anywhere.ts": `import { MemoryStore, Plugin } from "systole"
@@ -133,7 +143,10 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
       assert.isTrue(existsSync(join(root, ".data", "shop.sqlite")))
     })
 
-    test("names each broken module, and runs the others", { ...project, "enzymes/broken.ts": "throw new Error('no luck')\n" }, async ({ run }) => {
+    test("reports each broken module and runs the others", {
+      ...project,
+      "enzymes/broken.ts": "throw new Error('no luck')\n"
+    }, async ({ run }) => {
       const { code, stderr, stdout } = await run("signal", "shop", "--signal", "/signals/greet/ann", "--wait", "10")
       assert.strictEqual(code, 0)
       assert.include(stdout, "handled")
@@ -144,7 +157,7 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
   })
 
   describe("new", () => {
-    test("begins a project that runs, and modules in it", {}, async ({ root, run, runIn }) => {
+    test("creates a project that runs, and modules in it", {}, async ({ root, run, runIn }) => {
       assert.strictEqual((await run("new", "project", "shop")).code, 0)
       assert.isTrue(existsSync(join(root, "shop", "systole.config.ts")))
       assert.strictEqual((await runIn("shop", "new", "enzyme", "tally")).code, 0)
@@ -157,7 +170,7 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
       assert.include(handled.stdout, `{"times":1}`)
     })
 
-    test("writes over nothing, and takes no name that leads elsewhere", { "enzymes/tally.ts": "mine" }, async ({ root, run }) => {
+    test("overwrites no file, and refuses names with a path", { "enzymes/tally.ts": "mine" }, async ({ root, run }) => {
       assert.strictEqual((await run("new", "enzyme", "tally")).code, 1)
       assert.strictEqual(readFileSync(join(root, "enzymes", "tally.ts"), "utf8"), "mine")
       assert.strictEqual((await run("new", "enzyme", "../tally")).code, 2)
@@ -165,7 +178,10 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
   })
 
   describe("with a server", () => {
-    test("goes through it while it lives", { "enzymes/greet.ts": greet, "systole.config.ts": inMemory }, async ({ json, root, run, serve }) => {
+    test("sends commands to the running server", {
+      "enzymes/greet.ts": greet,
+      "systole.config.ts": inMemory
+    }, async ({ json, root, run, serve }) => {
       const { pid, stop, url } = await serve("dev")
       const note = join(root, ".data", "server.json")
       assert.strictEqual(statSync(note).mode & 0o777, 0o600)
@@ -182,16 +198,21 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
       assert.strictEqual((await run("cell", "get", "shop", "/data/greeted/ann")).code, 3)
     })
 
-    test("swaps a module when its file or one that it imports changes, keeps what ran when the new one is broken, and runs old beats again with what ran then", {
+    test("reloads a module after a change, keeps the old one if the new one is broken, and replays old beats with the old one", {
       "word.ts": "export const word = 'one'\n",
       "enzymes/say.ts": "import { word } from '../word.ts'\nexport default { name: 'say', query: '/signals/say', run: () => word }\n"
     }, async ({ json, root, serve, write }) => {
       const { next, stop } = await serve("dev")
       const said = async () => {
-        const { handlings } = await json("signal", "shop", "--signal", "/signals/say", "--wait", "10") as { readonly handlings: ReadonlyArray<{ readonly value: unknown }> }
+        const { handlings } = await json("signal", "shop", "--signal", "/signals/say", "--wait", "10") as {
+          readonly handlings: ReadonlyArray<{ readonly value: unknown }>
+        }
         return handlings.map(({ value }) => value)
       }
-      const reloaded = async () => await next() as { readonly enzymes: ReadonlyArray<{ readonly name: string }>; readonly broken: ReadonlyArray<{ readonly file: string }> }
+      const reloaded = async () => await next() as {
+        readonly enzymes: ReadonlyArray<{ readonly name: string }>
+        readonly broken: ReadonlyArray<{ readonly file: string }>
+      }
       assert.deepStrictEqual(await said(), ["one"])
       write("word.ts", "export const word = 'two'\n")
       assert.deepStrictEqual((await reloaded()).broken, [])
@@ -213,7 +234,7 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
       assert.deepStrictEqual(await replayed(), [true, [], null, null])
     })
 
-    test("opens the data itself when the server was killed, and finds what was acknowledged", project, async ({ json, root, serve }) => {
+    test("opens the data after the server was killed, and finds all acknowledged signals", project, async ({ json, root, serve }) => {
       const { stop, url } = await serve("start")
       const answer = await fetch(`${url}/v1/spaces/shop/signals`, {
         method: "POST",
@@ -223,12 +244,13 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
       assert.strictEqual(answer.status, 202)
       await stop("SIGKILL")
       assert.isTrue(existsSync(join(root, ".data", "server.json")))
-      const again = await json("signal", "shop", "--signal", "/signals/greet/ann", "--id", "one", "--wait", "10") as { readonly status: string }
+      const again =
+        await json("signal", "shop", "--signal", "/signals/greet/ann", "--id", "one", "--wait", "10") as { readonly status: string }
       assert.strictEqual(again.status, "handled")
       assert.strictEqual(await json("cell", "get", "shop", "/data/greeted/ann"), 1)
     })
 
-    test("shows the configured token, and wants it of others", {
+    test("sends the configured token, and requires it of other clients", {
       "systole.config.ts": `export default { persistence: "memory", token: "a-token-of-some-length" }\n`
     }, async ({ json, serve }) => {
       const { stop, url } = await serve("start")
@@ -237,7 +259,7 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
       assert.strictEqual((await stop("SIGINT")).code, 0)
     })
 
-    test("believes no note that nobody answers for, though a process has its number", {
+    test("ignores a server file without a responding server, even if a process has its id", {
       ...project,
       ".data/server.json": JSON.stringify({ url: "http://127.0.0.1:9", pid: process.pid, token: null })
     }, async ({ json, root, serve }) => {
@@ -246,7 +268,7 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
       assert.strictEqual((JSON.parse(readFileSync(join(root, ".data", "server.json"), "utf8")) as { readonly pid: number }).pid, pid)
     })
 
-    test("acts on the folder that each verb names, through the server that serves it", project, async ({ json, root, serve }) => {
+    test("acts on the data folder of each command, through the server of that folder", project, async ({ json, root, serve }) => {
       const { stop, url } = await serve("start", "--data", "elsewhere")
       await json("space", "create", "shop", "--data", "elsewhere")
       assert.deepStrictEqual(await (await fetch(`${url}/v1/spaces`)).json(), { spaces: ["shop"] })
@@ -257,9 +279,10 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
       assert.deepStrictEqual(await json("space", "ls", "--data", "elsewhere"), ["shop"])
     })
 
-    test("goes on after a restart with what waits, though nobody asks, and tells of a space that does not wake", {
+    test("continues pending work after a restart, and reports a space that cannot be opened", {
       "systole.config.ts": onDemand,
-      "enzymes/tell.ts": `export default { name: "tell", query: "/signals/tell", run: (tx, event) => console.log(JSON.stringify({ told: event.payload })) }\n`
+      "enzymes/tell.ts": `export default { name: "tell", query: "/signals/tell", run: (tx, event) => console.log(JSON.stringify({ told: ` +
+        "event.payload })) }\n"
     }, async ({ root, run, serve }) => {
       const first = await serve("start")
       assert.strictEqual((await run("signal", "shop", "--signal", "/signals/tell", "--payload", "17", "--at", `{"ms":1500}`)).code, 0)
@@ -273,7 +296,7 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
       assert.notInclude(stderr, "    at ")
     })
 
-    test("keeps serving when a module leaves a rejection or an error of a timer behind", {
+    test("survives an unhandled rejection and a throwing timer of a module", {
       "systole.config.ts": inMemory,
       "enzymes/careless.ts": `const after = setTimeout
 export default {
@@ -299,18 +322,28 @@ after(() => { throw new Error("thrown late") }, 10)
       assert.notInclude(stderr, "    at ")
     })
 
-    test("reads dot segments as every client does, whatever the host leaves of them", { "systole.config.ts": onDemand, "enzymes/greet.ts": greet }, async ({ json, serve }) => {
+    test("resolves dot segments equally on every host", {
+      "systole.config.ts": onDemand,
+      "enzymes/greet.ts": greet
+    }, async ({ json, serve }) => {
       const { url } = await serve("start")
       await json("cell", "set", "shop", "/data/a", "1")
-      for (const path of ["/v1/spaces/none/../shop/cells/data/a", "/v1/spaces/shop/cells/data/x/%2e%2e/a", "/v1/spaces/shop/cells/./data/%2E/a"]) {
+      for (const path of [
+        "/v1/spaces/none/../shop/cells/data/a",
+        "/v1/spaces/shop/cells/data/x/%2e%2e/a",
+        "/v1/spaces/shop/cells/./data/%2E/a"
+      ]) {
         assert.match(await raw(url, path), /^HTTP\/1\.1 200 [^]*1/, path)
       }
       assert.match(await raw(url, "/v1/spaces/shop/cells/data/..%2fa"), /^HTTP\/1\.1 400 /)
     })
 
-    test("says so when its port is taken", { "systole.config.ts": inMemory }, async ({ root, run, serve }) => {
+    test("reports that its port is in use", { "systole.config.ts": inMemory }, async ({ root, run, serve }) => {
       const { url } = await serve("start")
-      writeFileSync(join(root, "systole.config.ts"), `export default { persistence: "memory", data: "other", port: ${new URL(url).port} }\n`)
+      writeFileSync(
+        join(root, "systole.config.ts"),
+        `export default { persistence: "memory", data: "other", port: ${new URL(url).port} }\n`
+      )
       const second = await run("start")
       assert.strictEqual(second.code, 4)
       assert.include(second.stderr, new URL(url).port)

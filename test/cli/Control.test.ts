@@ -11,20 +11,24 @@ export default Enzyme.make({ name: "count", query: "/signals/count", run: (tx) =
 const project = { "enzymes/count.ts": count, "systole.config.ts": `export default { spaces: { create: "on-demand" } }\n` }
 
 describe("systole pause, rollback, resume, shutdown and restart", () => {
-  it.live("stop a space, take it back, let it go on, and tell how it stands", () =>
+  it.live("change the state of a space and print it", () =>
     Effect.flatMap(terminal(project), ({ json, run }) =>
       Effect.promise(async () => {
         await json("space", "create", "shop")
         const receipt = await json("signal", "shop", "--signal", "/signals/count", "--wait", "10") as { readonly beat: number }
         await json("signal", "shop", "--signal", "/signals/count", "--wait", "10")
-        assert.deepInclude(await json("pause", "shop") as object, { state: "paused", control: null, locks: [{ cell: "/data", by: "OPS:7.x.0" }] })
+        assert.deepInclude(await json("pause", "shop") as object, { state: "paused", control: null, locks: [
+          { cell: "/data", by: "OPS:7.x.0" }
+        ] })
         const parked = await run("signal", "shop", "--signal", "/signals/count", "--wait", "0")
         assert.strictEqual(parked.code, 5)
         assert.strictEqual((await run("cell", "set", "shop", "/data/n", "7")).stderr.includes("cell/locked"), true)
         assert.deepInclude(await json("rollback", "shop", String(receipt.beat)) as object, { view_hzn: receipt.beat, parked: 1 })
         assert.strictEqual(await json("cell", "get", "shop", "/data/n"), 1)
         const state = await run("space", "state", "shop")
-        for (const line of ["paused", "1 signals wait", `rolled back to beat ${receipt.beat}`, "/data is locked by OPS:7.x.0"]) assert.include(state.stdout, line)
+        for (const line of ["paused", "1 signals wait", `rolled back to beat ${receipt.beat}`, "/data is locked by OPS:7.x.0"]) {
+          assert.include(state.stdout, line)
+        }
         assert.include((await run("resume", "shop")).stdout, "resumed shop")
         assert.strictEqual(await json("cell", "get", "shop", "/data/n"), 2)
         const refused = await run("rollback", "shop", "1")
@@ -43,25 +47,29 @@ describe("systole pause, rollback, resume, shutdown and restart", () => {
       })), 120_000)
 })
 
-/** All rows of a space's file but the epoch, by which each process fences off the one before. */
+/** All rows in the file of a space except the epoch, which each process increments to fence off the previous one. */
 const rowsOf = (file: string): unknown => {
   const database = new DatabaseSync(file, { readOnly: true })
   const tables = database.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all().map(({ name }) => String(name))
-  const rows = tables.map((table) => [table, database.prepare(`SELECT * FROM ${table}`).all().map((row) => ({ ...row, ...table === "meta" ? { epoch: 0 } : {} }))])
+  const rows = tables.map(
+    (table) => [table, database.prepare(`SELECT * FROM ${table}`).all().map((row) => ({ ...row, ...table === "meta" ? { epoch: 0 } : {} }))]
+  )
   database.close()
   return rows
 }
 
 const space = "/v1/spaces/shop"
 
-/** Speaks to a server. */
+/** Sends a request to a server. */
 const speaker = (url: string) => async (method: string, path: string, body?: unknown) => {
-  const response = await fetch(`${url}${space}${path}`, { method, ...body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } } })
+  const response = await fetch(`${url}${space}${path}`, { method, ...body === undefined ? {} : { body: JSON.stringify(body), headers: {
+    "content-type": "application/json"
+  } } })
   return { status: response.status, body: await response.json() as Readonly<Record<string, unknown>> }
 }
 
 describe("a server", () => {
-  it.live("that is told to stop ends what is under way, and neither that nor the next start makes a beat or writes a row", () =>
+  it.live("completes the pending work when it is stopped, and neither stop nor start adds a beat or a row", () =>
     Effect.flatMap(terminal(project), ({ root, serve }) =>
       Effect.promise(async () => {
         const file = join(root, ".data", "shop.sqlite")
@@ -77,12 +85,14 @@ describe("a server", () => {
         const before = rowsOf(file)
         const second = await serve("start")
         const again = speaker(second.url)
-        for (const path of ["/control", "/beats", "/ops", "/cells/data/n", `/receipts/${String(receipt["id"])}`]) assert.strictEqual((await again("GET", path)).status, 200, path)
+        for (const path of ["/control", "/beats", "/ops", "/cells/data/n", `/receipts/${String(receipt["id"])}`]) {
+          assert.strictEqual((await again("GET", path)).status, 200, path)
+        }
         assert.strictEqual((await second.stop("SIGTERM")).code, 0)
         assert.deepStrictEqual(rowsOf(file), before)
       })), 60_000)
 
-  it.live("that is killed and started again is paused, locked or shut down as it was, and what waits runs once when it may", () =>
+  it.live("keeps a space paused, locked or shut down after a crash, and runs pending signals once when allowed", () =>
     Effect.flatMap(terminal(project), ({ json, serve }) =>
       Effect.promise(async () => {
         const killed = async (server: { readonly stop: (signal: "SIGKILL") => Promise<unknown> }) => {

@@ -15,7 +15,7 @@ export default Enzyme.make({
 const project = { "enzymes/fix.ts": fix, "systole.config.ts": `export default { spaces: { create: "on-demand" } }\n` }
 
 describe("systole dead", () => {
-  it.live("lists what failed for good, shows one, and sends it again", () =>
+  it.live("lists, shows and redelivers dead letters", () =>
     Effect.flatMap(terminal(project), ({ json, run }) =>
       Effect.promise(async () => {
         for (const n of [1, 2]) await run("signal", "shop", "--signal", "/signals/fix", "--payload", `{"n":${n}}`, "--wait", "10")
@@ -30,7 +30,7 @@ describe("systole dead", () => {
         for (const part of [id, "run/failed", "not yet", `{"n":2}`]) assert.include(shown.stdout, part)
         await json("cell", "set", "shop", "/data/mended", "true")
         assert.deepInclude(await json("dead", "send", "shop", id, "fix") as object, { id, enzyme: "fix" })
-        // What is sent again goes before what comes later.
+        // The redelivered signal precedes later ones.
         await run("signal", "shop", "--signal", "/signals/fix", "--payload", `{"n":3}`, "--wait", "10")
         assert.deepStrictEqual(await json("cell", "get", "shop", "/data/fixed"), [{ n: 2 }, { n: 3 }])
         const absent = await run("dead", "send", "shop", id, "fix")

@@ -9,11 +9,13 @@ import { environment } from "../scripts/Host.ts"
 
 const files = {
   "systole.config.ts": `import { defineConfig } from "systole"\nexport default defineConfig({ persistence: "memory" })\n`,
-  "enzymes/put.ts": `import { Enzyme } from "systole"\nexport default Enzyme.make({ name: "put", query: "/signals/put", run: (tx, { payload }) => tx.set("/data/one", payload) })\n`,
-  "enzymes/double.ts": `import { Computation } from "systole"\nexport default Computation.make({ name: "double", output: "/data/double", run: (tx) => Number(tx.get("/data/one") ?? 0) * 2 })\n`
+  "enzymes/put.ts": `import { Enzyme } from "systole"\nexport default Enzyme.make({ name: "put", query: "/signals/put", run: (tx, { ` +
+    `payload }) => tx.set("/data/one", payload) })\n`,
+  "enzymes/double.ts": `import { Computation } from "systole"\nexport default Computation.make({ name: "double", output: ` +
+    `"/data/double", run: (tx) => Number(tx.get("/data/one") ?? 0) * 2 })\n`
 }
 
-/** What the inspector of a process tells. */
+/** A message of the inspector. */
 interface Told {
   readonly id?: number
   readonly method?: string
@@ -21,7 +23,7 @@ interface Told {
   readonly result?: { readonly result?: { readonly value?: unknown } }
 }
 
-/** A debugger that is attached to a process. */
+/** A debugger attached to a process. */
 const attach = async (url: string) => {
   const socket = new WebSocket(url)
   await new Promise<void>((resolve) => socket.addEventListener("open", () => resolve()))
@@ -43,7 +45,7 @@ const attach = async (url: string) => {
   await ask("Debugger.enable")
   return {
     ask,
-    /** Ends when the process stands still. */
+    /** Resolves when the process is stopped. */
     stop: () => new Promise<Told>((resolve) => {
       const told = paused.shift()
       if (told !== undefined) resolve(told)
@@ -53,10 +55,14 @@ const attach = async (url: string) => {
   }
 }
 
-/** `systole dev` in a process with an inspector: where it listens, and where a debugger does. */
+/** `systole dev` in a process with an inspector: the address of the server, and of the inspector. */
 const develop = async (project: string) => {
   const [file, ...args] = Command.line("node")
-  const child = spawn(file, ["--inspect=127.0.0.1:0", ...args, "dev", "--port", "0", "--json"], { cwd: project, env: environment(), stdio: ["ignore", "pipe", "pipe"] })
+  const child = spawn(
+    file,
+    ["--inspect=127.0.0.1:0", ...args, "dev", "--port", "0", "--json"],
+    { cwd: project, env: environment(), stdio: ["ignore", "pipe", "pipe"] }
+  )
   const gone = new Promise<void>((resolve) => child.once("exit", () => resolve()))
   const said = { stdout: "", stderr: "" }
   const found = (stream: "stdout" | "stderr", pattern: RegExp) => new Promise<string>((resolve, reject) => {
@@ -78,14 +84,19 @@ const develop = async (project: string) => {
 }
 
 describe("systole dev", () => {
-  it("stands still in the debugger before a node with a breakpoint, and steps beats of a space that is held", async () => {
+  it("stops in the debugger before a node with a breakpoint, and steps through the beats of a held space", async () => {
     const project = mkdtempSync(join(tmpdir(), "systole-debug-"))
     mkdirSync(join(project, "enzymes"))
     for (const [file, text] of Object.entries(files)) writeFileSync(join(project, file), text)
     const server = await develop(project)
     const space = `${server.url}/v1/spaces/home`
-    const send = async (method: string, path: string, { body, prefer = "wait=10" }: { readonly body: unknown; readonly prefer?: string }): Promise<unknown> =>
-      (await fetch(`${space}${path}`, { method, headers: { "content-type": "application/json", prefer }, body: JSON.stringify(body) })).json()
+    const send = async (method: string, path: string, { body, prefer = "wait=10" }: {
+      readonly body: unknown
+      readonly prefer?: string
+    }): Promise<unknown> =>
+      (
+        await fetch(`${space}${path}`, { method, headers: { "content-type": "application/json", prefer }, body: JSON.stringify(body) })
+      ).json()
     const get = async (path: string): Promise<unknown> => (await fetch(`${space}${path}`)).json()
     const systole = async (verb: string, group = "debug"): Promise<Readonly<Record<string, unknown>>> => {
       const [file, ...args] = Command.line("node")
@@ -97,11 +108,17 @@ describe("systole dev", () => {
       await put(1)
       assert.strictEqual(await get("/cells/data/double?pull"), 2)
       const inspector = await attach(server.inspector)
-      assert.deepInclude(await send("PUT", "/debug", { body: { breakpoints: ["double"] } }) as object, { breakpoints: ["double"], held: false })
+      assert.deepInclude(
+        await send("PUT", "/debug", { body: { breakpoints: ["double"] } }) as object,
+        { breakpoints: ["double"], held: false }
+      )
       await put(2)
       const pulled = get("/cells/data/double?pull")
       const { params } = await inspector.stop()
-      const { result } = await inspector.ask("Debugger.evaluateOnCallFrame", { callFrameId: params!.callFrames[0]!.callFrameId, expression: "at", returnByValue: true })
+      const { result } = await inspector.ask(
+        "Debugger.evaluateOnCallFrame",
+        { callFrameId: params!.callFrames[0]!.callFrameId, expression: "at", returnByValue: true }
+      )
       assert.deepInclude(result!.result!.value as object, { node: "double", causes: ["/data/one"] })
       await inspector.ask("Debugger.resume")
       assert.strictEqual(await pulled, 4)
@@ -109,7 +126,8 @@ describe("systole dev", () => {
       assert.deepInclude(await systole("at"), { breakpoints: [] })
       assert.deepInclude(await systole("hold", "space"), { held: true })
       const { beat } = await systole("show")
-      const { id } = await send("POST", "/signals", { body: { signal: "/signals/put", payload: 3 }, prefer: "respond-async" }) as { readonly id: string }
+      const { id } =
+        await send("POST", "/signals", { body: { signal: "/signals/put", payload: 3 }, prefer: "respond-async" }) as { readonly id: string }
       assert.deepStrictEqual(await systole("show"), { beat, breakpoints: [], held: true })
       assert.deepStrictEqual(await systole("step"), { beat: Number(beat) + 1 })
       assert.deepInclude(await get(`/receipts/${id}`) as object, { status: "handled" })

@@ -4,7 +4,8 @@ import { terminal } from "./Terminal.ts"
 
 const files = {
   "systole.config.ts": `export default { spaces: { create: "on-demand" } }\n`,
-  "lib/price.ts": `interface Item {\n  readonly price: number\n}\n\nexport const price = (item: Item | undefined): number => {\n  if (item === undefined) throw new RangeError("no such item")\n  return item.price\n}\n`,
+  "lib/price.ts": "interface Item {\n  readonly price: number\n}\n\nexport const price = (item: Item | undefined): number => {\n  if " +
+    `(item === undefined) throw new RangeError("no such item")\n  return item.price\n}\n`,
   "enzymes/order.ts": `import { Enzyme } from "systole"
 import { price } from "../lib/price.ts"
 
@@ -34,20 +35,26 @@ export default Computation.make({
 `
 }
 
-describe("What a module throws", () => {
-  it.live("is told with its message, file and line, and with its stack where one asks for it", () =>
+describe("An error thrown by a module", () => {
+  it.live("is printed with its message, file and line, and with its stack on request", () =>
     Effect.flatMap(terminal(files), ({ run, write }) =>
       Effect.promise(async () => {
         const send = () => run("signal", "shop", "--signal", "/signals/order", "--payload", `{"item":"tea"}`, "--wait", "10")
         const { stderr } = await send()
-        assert.match(stderr, /^sev:crit run\/dead shop@\d+ order: order gave up .*: RangeError: no such item at lib\/price\.ts:6:\d+ \(run\/failed\)$/m)
+        assert.match(
+          stderr,
+          /^sev:crit run\/dead shop@\d+ order: order gave up .*: RangeError: no such item at lib\/price\.ts:6:\d+ \(run\/failed\)$/m
+        )
         assert.notInclude(stderr, "    at ")
         process.env["SYSTOLE_DEBUG"] = "1"
         const debug = await send().finally(() => delete process.env["SYSTOLE_DEBUG"])
         assert.match(debug.stderr, /RangeError: no such item\n.*lib\/price\.ts:6:\d+\)?\n.*enzymes\/order\.ts:12:\d+/)
-        // A node that fails is told in the same way.
+        // A failed node is printed in the same way.
         const pulled = await run("cell", "get", "shop", "/data/total", "--pull")
-        assert.match(pulled.stderr, /^sev:crit node\/failed shop@\d+ total: total failed, .*: no total of \S+ at enzymes\/total\.ts:8:\d+ \(run\/failed\)$/m)
+        assert.match(
+          pulled.stderr,
+          /^sev:crit node\/failed shop@\d+ total: total failed, .*: no total of \S+ at enzymes\/total\.ts:8:\d+ \(run\/failed\)$/m
+        )
         write("enzymes/broken.ts", `const x: string | undefined = undefined\n\nexport default x!.length\n`)
         assert.match((await run("enzyme", "ls")).stderr, /enzymes\/broken\.ts.* at enzymes\/broken\.ts:3:\d+/)
       })), 60_000)

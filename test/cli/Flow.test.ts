@@ -20,7 +20,11 @@ describe("systole flow", () => {
   it.live("lists flows and their instances, starts, shows and follows one, pauses, resumes and cancels it", () =>
     Effect.flatMap(terminal({ "enzymes/pack.ts": pack }), ({ json, root, run, write }) =>
       Effect.promise(async () => {
-        write("systole.config.ts", `export default ${JSON.stringify({ enzymes: ["enzymes", relative(root, enzymes)], system: ["inst_ing", "mr_init", "mr_route", "rv_init"], spaces: { create: "on-demand" } })}\n`)
+        write(
+          "systole.config.ts",
+          "export default " +
+            `${JSON.stringify({ enzymes: ["enzymes", relative(root, enzymes)], system: ["inst_ing", "mr_init", "mr_route", "rv_init"], spaces: { create: "on-demand" } })}\n`
+        )
         await json("signal", "shop", "--signal", "/CEP:sig_sys/init", "--wait", "10")
         const declared = await run("flow", "ls")
         for (const part of ["pack", "ask", "transform", "→ packed", "wait"]) assert.include(declared.stdout, part)

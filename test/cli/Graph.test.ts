@@ -9,7 +9,7 @@ const project = {
 }
 
 describe("systole graph", () => {
-  it.live("shows the nodes of a space, who reads whom, and draws them", () =>
+  it.live("prints and draws the nodes of a space and their edges", () =>
     Effect.flatMap(terminal(project), ({ json, run }) =>
       Effect.promise(async () => {
         await run("space", "create", "shop")

@@ -13,7 +13,7 @@ const config = `export default { spaces: { create: "on-demand" }, limits: { modu
 
 type Terminal = Effect.Success<ReturnType<typeof terminal>>
 
-/** A test in a project of its own, with the time that processes take. */
+/** Defines a test in a temporary project, with a time-out for child processes. */
 const test = (name: string, files: Readonly<Record<string, string>>, run: (terminal: Terminal) => Promise<void>) =>
   it.live(name, () => Effect.flatMap(terminal(files), (terminal) => Effect.promise(() => run(terminal))), 60_000)
 
@@ -23,7 +23,11 @@ const ask = async (url: string, path: string, init: RequestInit = {}) => {
 }
 
 describe("systole start", () => {
-  test("listens though the top level of a module never settles, and names that module", { "systole.config.ts": config, "enzymes/greet.ts": greet, "enzymes/stuck.ts": stuck }, async ({ serve }) => {
+  test("listens although the top level of a module never settles, and names the module", {
+    "systole.config.ts": config,
+    "enzymes/greet.ts": greet,
+    "enzymes/stuck.ts": stuck
+  }, async ({ serve }) => {
     const server = await serve("start")
     assert.deepStrictEqual(await ask(server.url, "/livez"), { status: 200, body: { status: "live" } })
     const { stderr } = await server.stop("SIGTERM")
@@ -36,11 +40,18 @@ export default Enzyme.make({ name: "peek", query: "/signals/peek", run: () => pr
   const peeking = { "systole.config.ts": config, "enzymes/greet.ts": greet, "enzymes/peek.ts": peek }
   const isNode = process.versions["bun"] === undefined && process.versions["deno"] === undefined
 
-  test("under --permission refuses a module the files outside the project, and keeps spaces in SQLite as ever", peeking, async ({ run, serve }) => {
+  test("under --permission denies modules the files outside the project, and stores spaces in SQLite as usual", peeking, async ({
+    run,
+    serve
+  }) => {
     if (!isNode) return assert.strictEqual((await run("start", "--permission")).code, 2)
     const handled = async (...args: ReadonlyArray<string>) => {
       const server = await serve("start", ...args)
-      const post = async (signal: string) => (await ask(server.url, "/v1/spaces/shop/signals", { method: "POST", headers: { "content-type": "application/json", prefer: "wait=10" }, body: JSON.stringify({ signal }) })).body
+      const post = async (signal: string) => (await ask(server.url, "/v1/spaces/shop/signals", {
+        method: "POST",
+        headers: { "content-type": "application/json", prefer: "wait=10" },
+        body: JSON.stringify({ signal })
+      })).body
       const [greeted, peeked] = [await post("/signals/greet/ann"), await post("/signals/peek")]
       const { body: cell } = await ask(server.url, "/v1/spaces/shop/cells/data/greeted")
       await server.stop("SIGTERM")
@@ -54,24 +65,35 @@ export default Enzyme.make({ name: "peek", query: "/signals/peek", run: () => pr
     assert.deepStrictEqual(confined.cell as unknown, ["ann", "ann"])
   })
 
-  test("--hold takes what comes to a space and runs no beat of it until the space is released, and runs the others", { "systole.config.ts": config, "enzymes/greet.ts": greet }, async ({ json, serve }) => {
+  test("--hold accepts the signals of a space and runs none of its beats until release, and runs other spaces", {
+    "systole.config.ts": config,
+    "enzymes/greet.ts": greet
+  }, async ({ json, serve }) => {
     const first = await serve("start")
     await json("signal", "shop", "--signal", "/signals/greet/ann", "--wait", "10")
     await first.stop("SIGTERM")
     const server = await serve("start", "--hold", "shop", "--hold", "market")
-    const newest = async (space: string) => (await ask(server.url, `/v1/spaces/${space}/beats?limit=1`)).body["beats"] as ReadonlyArray<{ readonly beat: number }>
+    const newest = async (space: string) =>
+      (await ask(server.url, `/v1/spaces/${space}/beats?limit=1`)).body["beats"] as ReadonlyArray<{ readonly beat: number }>
     const before = await newest("shop")
-    const { id, status } = await json("signal", "shop", "--signal", "/signals/greet/bob") as { readonly id: string; readonly status?: string }
+    const { id, status } =
+      await json("signal", "shop", "--signal", "/signals/greet/bob") as { readonly id: string; readonly status?: string }
     assert.isUndefined(status)
     assert.deepInclude(await json("signal", "other", "--signal", "/signals/greet/eve", "--wait", "10") as object, { status: "handled" })
     assert.deepStrictEqual(await newest("shop"), before)
     assert.deepInclude(await json("space", "state", "shop") as object, { held: true })
     assert.deepInclude((await ask(server.url, "/v1/spaces/shop/control/release", { method: "POST" })).body, { held: false })
-    assert.deepInclude((await ask(server.url, `/v1/spaces/shop/receipts/${id}`, { headers: { prefer: "wait=10" } })).body, { status: "handled" })
+    assert.deepInclude(
+      (await ask(server.url, `/v1/spaces/shop/receipts/${id}`, { headers: { prefer: "wait=10" } })).body,
+      { status: "handled" }
+    )
     assert.deepStrictEqual(await json("cell", "get", "shop", "/data/greeted"), ["ann", "bob"])
   })
 
-  test("--without leaves an enzyme out and holds what it alone takes, until a start with it", { "systole.config.ts": config, "enzymes/greet.ts": greet }, async ({ json, serve }) => {
+  test("--without leaves an enzyme out and holds the signals that only it handles, until a start with it", {
+    "systole.config.ts": config,
+    "enzymes/greet.ts": greet
+  }, async ({ json, serve }) => {
     const without = await serve("start", "--without", "greet", "--without", "nobody")
     const { id } = await json("signal", "shop", "--signal", "/signals/greet/ann") as { readonly id: string }
     assert.deepInclude(await json("signal", "shop", "--signal", "/signals/unheard", "--wait", "10").catch(String) as string, "no-match")
@@ -82,26 +104,41 @@ export default Enzyme.make({ name: "peek", query: "/signals/peek", run: () => pr
     assert.match(stderr, /^sev:warn enzyme\/held shop greet: /m)
     assert.include(stderr, "no enzyme is called \"nobody\"")
     const whole = await serve("start")
-    assert.deepInclude((await ask(whole.url, `/v1/spaces/shop/receipts/${id}`, { headers: { prefer: "wait=10" } })).body, { status: "handled" })
+    assert.deepInclude(
+      (await ask(whole.url, `/v1/spaces/shop/receipts/${id}`, { headers: { prefer: "wait=10" } })).body,
+      { status: "handled" }
+    )
     assert.deepStrictEqual(await json("cell", "get", "shop", "/data/greeted"), ["ann"])
   })
 
-  test("holds what a module took before that fails to load now", { "systole.config.ts": config, "enzymes/greet.ts": greet }, async ({ json, serve, write }) => {
+  test("holds the signals of a module that no longer loads", {
+    "systole.config.ts": config,
+    "enzymes/greet.ts": greet
+  }, async ({ json, serve, write }) => {
     const whole = await serve("start")
     await json("signal", "shop", "--signal", "/signals/greet/ann", "--wait", "10")
     await whole.stop("SIGTERM")
     write("enzymes/greet.ts", stuck)
     const broken = await serve("start")
     const { id } = await json("signal", "shop", "--signal", "/signals/greet/bob") as { readonly id: string }
-    assert.deepInclude((await ask(broken.url, `/v1/spaces/shop/receipts/${id}`, { headers: { prefer: "wait=1" } })).body, { status: "pending" })
+    assert.deepInclude(
+      (await ask(broken.url, `/v1/spaces/shop/receipts/${id}`, { headers: { prefer: "wait=1" } })).body,
+      { status: "pending" }
+    )
     await broken.stop("SIGTERM")
     write("enzymes/greet.ts", greet)
     const mended = await serve("start")
-    assert.deepInclude((await ask(mended.url, `/v1/spaces/shop/receipts/${id}`, { headers: { prefer: "wait=10" } })).body, { status: "handled" })
+    assert.deepInclude(
+      (await ask(mended.url, `/v1/spaces/shop/receipts/${id}`, { headers: { prefer: "wait=10" } })).body,
+      { status: "handled" }
+    )
     assert.deepStrictEqual(await json("cell", "get", "shop", "/data/greeted"), ["ann", "bob"])
   })
 
-  test("is alive while a store is damaged, and /readyz names the space, the store and why", { "systole.config.ts": config, "enzymes/greet.ts": greet }, async ({ json, serve, write }) => {
+  test("is live while a store is damaged, and /readyz names the space, the store and the reason", {
+    "systole.config.ts": config,
+    "enzymes/greet.ts": greet
+  }, async ({ json, serve, write }) => {
     write(".data/torn.sqlite", "no database at all".repeat(100))
     const server = await serve("start")
     assert.deepInclude(await json("signal", "shop", "--signal", "/signals/greet/ann", "--wait", "10") as object, { status: "handled" })

@@ -21,7 +21,8 @@ describe("systole op", () => {
       Effect.promise(async () => {
         await run("space", "create", "shop")
         for (const n of [1, 2]) await run("signal", "shop", "--signal", "/signals/render", "--payload", `${n}`, "--wait", "10")
-        const [boot, ...operations] = await json("op", "list", "shop") as ReadonlyArray<{ readonly oid: string; readonly state: string; readonly verb: string }>
+        const [boot, ...operations] =
+          await json("op", "list", "shop") as ReadonlyArray<{ readonly oid: string; readonly state: string; readonly verb: string }>
         assert.strictEqual(boot?.verb, "op/boot")
         assert.deepStrictEqual(operations.map(({ state }) => state), ["ist:plan", "ist:plan"])
         const { oid } = operations[0]!
@@ -30,7 +31,9 @@ describe("systole op", () => {
         assert.include(page.stderr, `--after ${oid}`)
         assert.deepStrictEqual(await json("op", "list", "shop", "--after", oid), [operations[1]])
         const shown = await run("op", "show", "shop", oid)
-        for (const part of [oid, "ist:plan", "soon", `{"size":2}`, "OPH:1", "OPW:1 render awaits sts:ok", "open"]) assert.include(shown.stdout, part)
+        for (const part of [oid, "ist:plan", "soon", `{"size":2}`, "OPH:1", "OPW:1 render awaits sts:ok", "open"]) {
+          assert.include(shown.stdout, part)
+        }
         assert.deepInclude(await json("op", "watch", "shop", oid, "--times", "1") as object, { state: "ist:plan", watchers: 1 })
         assert.deepInclude(await json("op", "cancel", "shop", oid) as object, { oid })
         assert.include((await run("op", "show", "shop", oid)).stdout, "closed sts:cnl")

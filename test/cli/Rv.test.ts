@@ -15,10 +15,14 @@ export default Enzyme.make({
 `
 
 describe("systole rv", () => {
-  it.live("lists rendezvous, shows and follows one, moves, reports and ends it", () =>
+  it.live("lists, shows, follows, reschedules, reports and ends rendezvous", () =>
     Effect.flatMap(terminal({ "enzymes/work.ts": work }), ({ json, root, run, write }) =>
       Effect.promise(async () => {
-        write("systole.config.ts", `export default ${JSON.stringify({ enzymes: ["enzymes", relative(root, enzymes)], system: ["inst_ing", "mr_init", "mr_route", "rv_init"], spaces: { create: "on-demand" } })}\n`)
+        write(
+          "systole.config.ts",
+          "export default " +
+            `${JSON.stringify({ enzymes: ["enzymes", relative(root, enzymes)], system: ["inst_ing", "mr_init", "mr_route", "rv_init"], spaces: { create: "on-demand" } })}\n`
+        )
         for (const signal of ["/CEP:sig_sys/init", "/signals/work"]) await json("signal", "shop", "--signal", signal, "--wait", "10")
         const rows = await json("rv", "list", "shop") as ReadonlyArray<{ readonly key: string; readonly state: string }>
         assert.deepStrictEqual(rows.map(({ key, state }) => [key, state]), [["one", "pending"], ["two", "pending"]])

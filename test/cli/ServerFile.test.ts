@@ -18,7 +18,7 @@ const folder = Effect.acquireRelease(
   (root) => Effect.sync(() => rmSync(root, { recursive: true }))
 )
 
-/** A server of HTTP that answers one thing. */
+/** An HTTP server with a constant response. */
 const answering = (status: number, body: string) =>
   Effect.acquireRelease(
     Effect.callback<Server>((resume) => {
@@ -29,7 +29,7 @@ const answering = (status: number, body: string) =>
   ).pipe(Effect.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`))
 
 describe("ServerFile", () => {
-  it.live("finds a server that answers, and none that is this process or another program", () =>
+  it.live("finds a responding server, but not this process or another program", () =>
     Effect.gen(function*() {
       const root = yield* folder
       const config = yield* Config.decode({})
@@ -45,14 +45,15 @@ describe("ServerFile", () => {
       assert.isFalse(yield* find(2))
     }))
 
-  it.live("takes its own note away and leaves another's", () =>
+  it.live("removes its own file but not another server's", () =>
     Effect.gen(function*() {
       const root = yield* folder
       const config = yield* Config.decode({})
       const url = yield* answering(200, `{"status":"live"}`)
       const find = Effect.map(ServerFile.find(config), Option.map(({ pid }) => pid)).pipe(Effect.provide(host(root, 9)))
       const [first, second] = [yield* Scope.make(), yield* Scope.make()]
-      const leave = (pid: number, scope: Scope.Scope) => ServerFile.leave(config, { url, pid, token: null }).pipe(Effect.provide(host(root, pid)), Scope.provide(scope))
+      const leave = (pid: number, scope: Scope.Scope) =>
+        ServerFile.leave(config, { url, pid, token: null }).pipe(Effect.provide(host(root, pid)), Scope.provide(scope))
       yield* leave(1, first)
       yield* leave(2, second)
       yield* Scope.close(first, Exit.void)

@@ -8,20 +8,20 @@ import * as Command from "../scripts/Command.ts"
 
 const isDeno = process.versions["deno"] !== undefined
 
-/** What a command printed, and how it ended. */
+/** The output and the exit code of a command. */
 export interface Ended {
   readonly code: number | null
   readonly stdout: string
   readonly stderr: string
 }
 
-/** A server that runs as a process of its own. */
+/** A server in a child process. */
 export interface Server {
   readonly url: string
   readonly pid: number
-  /** The next line that it prints, as the JSON it is. */
+  /** The next printed line, as JSON. */
   readonly next: () => Promise<unknown>
-  /** How the process ended, once it did. */
+  /** The exit of the process. */
   readonly ended: Promise<Ended>
   /** Stops reading standard error, so that the process cannot write to it. */
   readonly closeErrors: () => void
@@ -29,9 +29,13 @@ export interface Server {
   readonly stop: (signal: NodeJS.Signals) => Promise<Ended>
 }
 
-const start = (cwd: string, args: ReadonlyArray<string>, more: NodeJS.ProcessEnv = {}): { readonly child: ChildProcess; readonly ended: Promise<Ended> } => {
+const start = (cwd: string, args: ReadonlyArray<string>, more: NodeJS.ProcessEnv = {}): {
+  readonly child: ChildProcess
+  readonly ended: Promise<Ended>
+} => {
   const env = { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, VITEST: undefined, NODE_OPTIONS: undefined, ...more }
-  const child = spawn(process.execPath, [...isDeno ? ["run", "-A"] : [], Command.file, ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"] })
+  const child =
+    spawn(process.execPath, [...isDeno ? ["run", "-A"] : [], Command.file, ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"] })
   const printed = { stdout: "", stderr: "" }
   child.stdout.on("data", (chunk) => printed.stdout += String(chunk))
   child.stderr.on("data", (chunk) => printed.stderr += String(chunk))
@@ -39,7 +43,7 @@ const start = (cwd: string, args: ReadonlyArray<string>, more: NodeJS.ProcessEnv
   return { child, ended }
 }
 
-/** A project in a temporary folder, and a terminal in it, for as long as the scope. */
+/** A project in a temporary folder with a terminal, removed when the scope closes. */
 export const terminal = (files: Readonly<Record<string, string>> = {}) =>
   Effect.map(
     Effect.acquireRelease(
@@ -57,13 +61,13 @@ export const terminal = (files: Readonly<Record<string, string>> = {}) =>
       for (const [file, text] of Object.entries(files)) write(file, text)
       const run = (...args: ReadonlyArray<string>): Promise<Ended> => start(root, args).ended
       const runIn = (folder: string, ...args: ReadonlyArray<string>): Promise<Ended> => start(join(root, folder), args).ended
-      /** What a command that goes well prints as JSON. */
+      /** The JSON output of a successful command. */
       const json = async (...args: ReadonlyArray<string>): Promise<unknown> => {
         const { code, stderr, stdout } = await run(...args, "--json")
         if (code !== 0) throw new Error(`systole ${args.join(" ")} ended with ${code}: ${stderr}`)
         return JSON.parse(stdout)
       }
-      /** Serves with these variables of the environment. */
+      /** Starts a server with these environment variables. */
       const serveWith = (env: NodeJS.ProcessEnv) => async (...args: ReadonlyArray<string>): Promise<Server> => {
         const { child, ended } = start(root, [...args, "--port", "0", "--json"], env)
         children.add(child)
@@ -82,7 +86,7 @@ export const terminal = (files: Readonly<Record<string, string>> = {}) =>
           ended,
           closeErrors: () => void child.stderr!.destroy(),
           stop: (signal) => {
-            // Deno's own child.kill reports the signal even where the process ended by itself.
+            // Deno's child.kill reports the signal even if the process ended by itself.
             process.kill(pid, signal)
             return ended
           }

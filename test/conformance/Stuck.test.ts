@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { replays, steps } from "../kernel/TestSpace.ts"
-import { processes } from "../support/Ends.ts"
+import { processes } from "../support/TestWatchdog.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 describe("C: runs that never return", () => {

@@ -9,7 +9,7 @@ import type { PersistenceError, PostedSignal, Settings, Space } from "systole"
 import { defaults, Kernel, KernelSettings, Pacemaker, Persistence, Registry, SystemGrants, replay, verify } from "systole"
 import * as Journal from "../../src/kernel/model/Journal.ts"
 import * as HashLayer from "../support/HashLayer.ts"
-import * as Shelf from "../support/Shelf.ts"
+import * as ExpiryCheck from "../support/ExpiryCheck.ts"
 import { type Counts, type Fault, Faults, tearStatements } from "./FaultyStore.ts"
 import * as Requests from "./Requests.ts"
 import type { Cells, Input, Scenario } from "./Scenarios.ts"
@@ -237,7 +237,7 @@ const accountOf = async (life: Life, space: Space): Promise<Account> => {
   for (const key of new Set([...cells.keys(), ...journaled.keys()])) {
     if (cells.get(key) !== journaled.get(key)) wrong.push(`${key} is ${cells.get(key)}, and the journal has ${journaled.get(key)}`)
   }
-  wrong.push(...Shelf.disagreements(cells))
+  wrong.push(...ExpiryCheck.disagreements(cells))
   if (faults.flushedAgain > 0) wrong.push("a handle that had failed was flushed again")
   const events = new Map<number, Ending>()
   for (const [n, { id }] of sent) {

@@ -4,9 +4,9 @@ import { createHash } from "node:crypto"
 import { SpaceStopped } from "../../src/kernel/model/SpaceError.ts"
 import { MAX_BLOB_BYTES } from "../../src/ingress/Blobs.ts"
 import { MAX_STREAMS } from "../../src/ingress/Sse.ts"
-import { enzymes, problem, served, signal, signals, test } from "./TestIngress.ts"
+import { enzymes, problem, serve, signal, signals, test } from "./TestIngress.ts"
 
-/** Reads a stream of events until `until` says that it has seen enough; answers their ids and data. */
+/** Reads events of a stream until `until` returns true, and returns their ids and data. */
 const follow = async (response: Response, until: (seen: ReadonlyArray<readonly [number, string]>) => void | Promise<void>) => {
   assert.strictEqual(response.headers.get("content-type"), "text/event-stream")
   const seen: Array<readonly [number, string]> = []
@@ -27,7 +27,7 @@ describe("App", () => {
   describe("cells", () => {
     const cells = "/v1/spaces/shop/cells"
 
-    test("sets, reads and deletes a cell and a place inside it", async ({ ask, put }) => {
+    test("sets, reads and deletes a cell and a path inside it", async ({ ask, put }) => {
       assert.deepStrictEqual((await put(`${cells}/data/a`, { b: [1, { c: 2 }] })).body, { beat: 0 })
       assert.deepStrictEqual((await ask(`${cells}/data/a`)).body, { b: [1, { c: 2 }] })
       assert.deepStrictEqual((await ask(`${cells}/data/a?path=/b/1/c`)).body, 2)
@@ -37,28 +37,34 @@ describe("App", () => {
       assert.deepStrictEqual(problem(await ask(`${cells}/data/a`)), [404, "cell/absent"])
     })
 
-    test("decodes the path once, and keeps scopes apart", async ({ ask, put }) => {
+    test("decodes the path once and separates scopes", async ({ ask, put }) => {
       await put(`${cells}/data/${encodeURIComponent("größe")}`, 1)
       await put(`${cells}/data/a?scope=user:42`, "mine")
       assert.strictEqual((await ask(`${cells}/data/gr%C3%B6%C3%9Fe`)).body, 1)
       assert.strictEqual((await ask(`${cells}/data/a?scope=user:42`)).body, "mine")
       assert.deepStrictEqual(problem(await ask(`${cells}/data/a`)), [404, "cell/absent"])
-      for (const path of ["/data/a%2541", "/data/a%2Fb", "/data/%ff", "/data/a%23/b", "/data//a", "/data/a?scope=root", "/data/a?scope=user:1%23/y", "/data/a?scope=user:1%3Fx"]) {
+      for (const path of [
+        "/data/a%2541", "/data/a%2Fb", "/data/%ff", "/data/a%23/b", "/data//a", "/data/a?scope=root", "/data/a?scope=user:1%23/y",
+        "/data/a?scope=user:1%3Fx"
+      ]) {
         assert.deepStrictEqual(problem(await ask(`${cells}${path}`)), [400, "address/invalid"], path)
       }
       assert.deepStrictEqual(problem(await ask(`${cells}/data/a?pth=/b`)), [400, "query/invalid"])
     })
 
-    test("lists the names directly below, and all cells below by pages", async ({ ask, put }) => {
+    test("lists the names directly below a cell, and all cells below it page by page", async ({ ask, put }) => {
       for (const id of ["a", "b", "b/c"]) await put(`${cells}/data/${id}`, 1)
       assert.deepStrictEqual((await ask(`${cells}/data?list`)).body, { names: ["a", "b"] })
-      assert.deepStrictEqual((await ask(`${cells}/?below`)).body, { cells: ["/data/a", "/data/b", "/data/b/c", "/sys/code/broken", "/sys/code/count"], next: null })
+      assert.deepStrictEqual(
+        (await ask(`${cells}/?below`)).body,
+        { cells: ["/data/a", "/data/b", "/data/b/c", "/sys/code/broken", "/sys/code/count"], next: null }
+      )
       assert.deepStrictEqual((await ask(`${cells}/data?below&limit=2`)).body, { cells: ["/data/a", "/data/b"], next: "/data/b" })
       assert.deepStrictEqual((await ask(`${cells}/data?below&limit=2&after=/data/b`)).body, { cells: ["/data/b/c"], next: null })
       assert.deepStrictEqual(problem(await ask(`${cells}/data?below&limit=many`)), [400, "query/invalid"])
     })
 
-    test("sends what JSON lacks in a form of its own, and takes it back", async ({ ask, kernel, put }) => {
+    test("sends values that JSON cannot represent in the rich form, and accepts them", async ({ ask, kernel, put }) => {
       const space = await Effect.runPromise(kernel.space("shop", { create: true }))
       const value = { when: new Date(0), tags: new Set(["a"]), big: 1n }
       await Effect.runPromise(space.set("/data/rich", value))
@@ -70,20 +76,25 @@ describe("App", () => {
       assert.deepStrictEqual(await Effect.runPromise(space.get("/data/copy")), value)
       await put(`${cells}/data/plain`, body)
       assert.deepStrictEqual(await Effect.runPromise(space.get("/data/plain")), body)
-      assert.deepStrictEqual(problem(await put(`${cells}/data/x`, { $rich: { json: "no url", meta: { values: ["URL"] } } }, { "content-type": type })), [400, "body/malformed"])
+      assert.deepStrictEqual(
+        problem(await put(`${cells}/data/x`, { $rich: { json: "no url", meta: { values: ["URL"] } } }, { "content-type": type })),
+        [400, "body/malformed"]
+      )
     })
 
-    test("refuses annotations that would take the process down, and goes on", async ({ put }) => {
+    test("refuses rich annotations that would crash the process", async ({ put }) => {
       const type = "application/vnd.systole.rich+json"
       const bombs: ReadonlyArray<object> = [
         { json: { length: 4e9 }, meta: { values: [["typed-array", "Uint8Array"]], v: 1 } },
         { json: "9".repeat(900_000), meta: { values: ["bigint"], v: 1 } },
         { json: [[], []], meta: { referentialEqualities: { 0: ["1"] }, v: 1 } }
       ]
-      for (const $rich of bombs) assert.deepStrictEqual(problem(await put(`${cells}/data/x`, { $rich }, { "content-type": type })), [400, "body/malformed"])
+      for (const $rich of bombs) {
+        assert.deepStrictEqual(problem(await put(`${cells}/data/x`, { $rich }, { "content-type": type })), [400, "body/malformed"])
+      }
     })
 
-    test("streams a receipt, which is rendered when it is read", async ({ fetch, post }) => {
+    test("streams a receipt as a cell", async ({ fetch, post }) => {
       await post(signals, signal)
       const response = await fetch(`${cells}/rt/receipts/x.0.0`, { headers: { accept: "text/event-stream" } })
       assert.strictEqual(response.status, 200)
@@ -94,7 +105,7 @@ describe("App", () => {
       assert.deepStrictEqual(problem(await put(`${cells}/rt/receipts/x`, 1)), [403, "cell/refused"])
     })
 
-    test("streams a cell's values with their beats, and ends when the server closes", async ({ close, fetch, put }) => {
+    test("streams the values of a cell with their beats until the server closes", async ({ close, fetch, put }) => {
       await put(`${cells}/data/a`, 1)
       const response = await fetch(`${cells}/data/a`, { headers: { accept: "text/event-stream" } })
       const seen = await follow(response, async ({ length }) => {
@@ -105,11 +116,11 @@ describe("App", () => {
     })
   })
 
-  describe("cells that are followed again", () => {
+  describe("resumed streams of cells", () => {
     const cells = "/v1/spaces/shop/cells"
     const accept = { accept: "text/event-stream" }
 
-    test("go on after the last event that was seen, without a gap", async ({ close, fetch, put }) => {
+    test("continue after the last received event without a gap", async ({ close, fetch, put }) => {
       for (const value of [1, 2, 3]) await put(`${cells}/data/a`, value)
       const response = await fetch(`${cells}/data/a`, { headers: { ...accept, "last-event-id": "0" } })
       const seen = await follow(response, async ({ length }) => {
@@ -119,28 +130,36 @@ describe("App", () => {
       assert.deepStrictEqual(seen, [[1, "2"], [2, "3"], [3, "4"]])
     })
 
-    test("say so where values may be missing, and what lies there now", async ({ fetch, put }) => {
+    test("send a reset and the current value if values may be missing", async ({ fetch, put }) => {
       await put(`${cells}/data/a`, 1)
       const response = await fetch(`${cells}/data/a`, { headers: { ...accept, "last-event-id": "9" } })
       const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
       let text = ""
       while (!text.includes("event: value")) text += (await reader.read()).value
       await reader.cancel()
-      assert.include(text.replaceAll(": alive\n\n", ""), `event: reset\ndata: {"reason":"beat 9 is not in this space, whose newest is 0"}\n\nid: 0\nevent: value\ndata: 1\n`)
+      assert.include(
+        text.replaceAll(": alive\n\n", ""),
+        `event: reset\ndata: {"reason":"beat 9 is not in this space, whose newest is 0"}\n\nid: 0\nevent: value\ndata: 1\n`
+      )
     })
 
-    test("refuse what is no beat", async ({ ask, put }) => {
+    test("refuse an invalid beat number", async ({ ask, put }) => {
       await put(`${cells}/data/a`, 1)
       for (const last of ["x", "-2", "1e3"]) {
-        assert.deepStrictEqual(problem(await ask(`${cells}/data/a`, { headers: { ...accept, "last-event-id": last } })), [400, "query/invalid"], last)
+        assert.deepStrictEqual(
+          problem(await ask(`${cells}/data/a`, { headers: { ...accept, "last-event-id": last } })),
+          [400, "query/invalid"],
+          last
+        )
       }
     })
   })
 
   describe("beats", () => {
-    test("lists beats, newest first, and shows the ledgers of one", async ({ ask, post }) => {
+    test("lists beats newest first, and shows the ledgers of one beat", async ({ ask, post }) => {
       for (let i = 0; i < 3; i++) await post(signals, { ...signal, payload: i }, { prefer: "wait=5" })
-      const { beats, head, next } = (await ask("/v1/spaces/shop/beats?limit=2")).body as { beats: ReadonlyArray<{ beat: number }>; head: number; next: number }
+      const { beats, head, next } =
+        (await ask("/v1/spaces/shop/beats?limit=2")).body as { beats: ReadonlyArray<{ beat: number }>; head: number; next: number }
       assert.deepStrictEqual([head, beats.map(({ beat }) => beat), next], [2, [2, 1], 1])
       const rest = (await ask(`/v1/spaces/shop/beats?before=${next}`)).body as typeof beats & { beats: typeof beats; next: unknown }
       assert.deepStrictEqual([rest.beats.map(({ beat }) => beat), rest.next], [[0], null])
@@ -149,7 +168,7 @@ describe("App", () => {
       assert.include(JSON.stringify(body), "enzyme=count")
     })
 
-    test("holds no stream open for who asks with HEAD", async ({ fetch, put }) => {
+    test("opens no stream for a HEAD request", async ({ fetch, put }) => {
       await put("/v1/spaces/shop/cells/data/a", 1)
       const accept = { accept: "text/event-stream" }
       for (const path of ["cells/data/a", "beats"]) {
@@ -164,7 +183,7 @@ describe("App", () => {
       await response.body!.cancel()
     })
 
-    test("streams the ledgers of each beat, from the one that is asked for", async ({ close, fetch, post }) => {
+    test("streams the ledgers of each beat from the requested beat", async ({ close, fetch, post }) => {
       for (let i = 0; i < 3; i++) await post(signals, { ...signal, payload: i }, { prefer: "wait=5" })
       const response = await fetch("/v1/spaces/shop/beats?from=1", { headers: { accept: "text/event-stream" } })
       const seen = await follow(response, async ({ length }) => {
@@ -176,14 +195,14 @@ describe("App", () => {
       assert.include(seen[0]![1], "enzyme=count")
     })
 
-    test("goes on after the beat that a reader saw last", async ({ close, fetch, post }) => {
+    test("resumes after the last received beat", async ({ close, fetch, post }) => {
       for (let i = 0; i < 3; i++) await post(signals, { ...signal, payload: i }, { prefer: "wait=5" })
       const response = await fetch("/v1/spaces/shop/beats?from=0", { headers: { accept: "text/event-stream", "last-event-id": "1" } })
       const seen = await follow(response, () => close())
       assert.deepStrictEqual(seen.map(([beat]) => beat), [2])
     })
 
-    test("streams each beat to a slow reader, read when it takes the one before", async ({ close, fetch, kernel, put }) => {
+    test("reads a beat for a slow client only after it took the previous one", async ({ close, fetch, kernel, put }) => {
       await put("/v1/spaces/shop/cells/data/a", 0)
       const space = await Effect.runPromise(kernel.space("shop"))
       const asked: Array<number> = []
@@ -197,7 +216,7 @@ describe("App", () => {
       assert.deepStrictEqual(seen.map(([beat]) => beat), Array.from({ length: head + 1 }, (_, beat) => beat))
     })
 
-    test("has none that did not run", async ({ ask, post }) => {
+    test("answers 404 for a beat that did not run", async ({ ask, post }) => {
       await post(signals, signal)
       assert.deepStrictEqual(problem(await ask("/v1/spaces/shop/beats/99")), [404, "beat/absent"])
       assert.deepStrictEqual(problem(await ask("/v1/spaces/shop/beats/-1")), [400, "query/invalid"])
@@ -211,7 +230,7 @@ describe("App", () => {
       assert.deepStrictEqual((await ask("/v1/spaces")).body, { spaces: ["shop"] })
     })
 
-    test("creates no space by a request that is refused", async ({ ask, post, put }) => {
+    test("creates no space for a refused request", async ({ ask, post, put }) => {
       const long = { "content-length": String(MAX_BLOB_BYTES + 1) }
       const refused = [
         await post(signals, {}),
@@ -227,13 +246,13 @@ describe("App", () => {
       assert.deepStrictEqual((await ask("/v1/spaces")).body, { spaces: [] })
     })
 
-    test("creates no space by reading", async ({ ask }) => {
+    test("creates no space for a read", async ({ ask }) => {
       for (const path of ["cells/data/a", "beats", "beats/0", "receipts/x", `blobs/${"0".repeat(64)}`]) {
         assert.deepStrictEqual(problem(await ask(`/v1/spaces/shop/${path}`)), [404, "space/unknown"], path)
       }
     })
 
-    test("describes the enzymes that are registered", async ({ ask }) => {
+    test("describes the registered enzymes", async ({ ask }) => {
       const { enzymes } = (await ask("/v1/enzymes")).body as { enzymes: ReadonlyArray<Record<string, unknown>> }
       assert.deepStrictEqual(enzymes.map(({ hash, name, query }) => [name, query, hash]).sort(), [
         ["broken", "/signals/broken", "f".repeat(64)],
@@ -241,7 +260,7 @@ describe("App", () => {
       ])
     })
 
-    test("answers what is not there, and that it lives", async ({ ask }) => {
+    test("answers 404 for an unknown path, and the liveness probe", async ({ ask }) => {
       assert.deepStrictEqual(problem(await ask("/v1/nothing")), [404, "route/absent"])
       assert.deepStrictEqual(problem(await ask("/v1/spaces", { method: "DELETE" })), [405, "route/method"])
       assert.strictEqual((await ask("/v1/spaces/shop", { method: "PATCH" })).headers.get("allow"), "PUT")
@@ -249,8 +268,8 @@ describe("App", () => {
       assert.strictEqual((await ask("/readyz")).status, 200)
     })
 
-    it.live("creates a space by hand alone where the configuration says so", () =>
-      Effect.flatMap(served({ enzymes, config: { spaces: { create: "explicit" } } }), ({ ask, post }) =>
+    it.live("creates spaces only explicitly if the configuration says so", () =>
+      Effect.flatMap(serve({ enzymes, config: { spaces: { create: "explicit" } } }), ({ ask, post }) =>
         Effect.promise(async () => {
           assert.deepStrictEqual(problem(await post(signals, signal)), [404, "space/unknown"])
           await ask("/v1/spaces/shop", { method: "PUT" })
@@ -259,12 +278,14 @@ describe("App", () => {
   })
 
   describe("pages", () => {
-    it.live("renders a page from cells, which can run nothing", () =>
+    it.live("renders a page from cells whose values cannot inject a script", () =>
       Effect.flatMap(
-        served({
+        serve({
           config: {
             spaces: { create: "on-demand" },
-            pages: { "/shelf": async ({ get }) => `<p>${String(await get("shop", "/data/a"))} ${String(await get("absent", "/data/a"))}</p>` }
+            pages: {
+              "/shelf": async ({ get }) => `<p>${String(await get("shop", "/data/a"))} ${String(await get("absent", "/data/a"))}</p>`
+            }
           }
         }),
         ({ ask, put }) =>
@@ -279,9 +300,11 @@ describe("App", () => {
       ))
   })
 
-  it.live("lets a page run the script that it is given, and no other", () =>
+  it.live("allows the script of a page and no other script", () =>
     Effect.flatMap(
-      served({ config: { pages: { "/live": () => ({ html: "<p onclick='evil()'></p><script>evil()</script>", script: "watch('größe')" }) } } }),
+      serve({
+        config: { pages: { "/live": () => ({ html: "<p onclick='evil()'></p><script>evil()</script>", script: "watch('größe')" }) } }
+      }),
       ({ ask }) =>
         Effect.promise(async () => {
           const { body, headers } = await ask("/live")
@@ -292,34 +315,36 @@ describe("App", () => {
         })
     ))
 
-  describe("who may ask", () => {
-    it.live("wants the token of the configuration for everything but livez and readyz", () =>
-      Effect.flatMap(served({ config: { token: "a-token-of-some-length" } }), ({ ask }) =>
+  describe("authentication", () => {
+    it.live("requires the configured token for every path except livez and readyz", () =>
+      Effect.flatMap(serve({ config: { token: "a-token-of-some-length" } }), ({ ask }) =>
         Effect.promise(async () => {
           assert.deepStrictEqual(problem(await ask("/v1/spaces")), [401, "auth/missing"])
           for (const path of ["/livez", "/readyz"]) assert.strictEqual((await ask(path)).status, 200)
           assert.strictEqual((await ask("/v1/spaces", { headers: { authorization: "Bearer a-token-of-some-length" } })).status, 200)
         })))
 
-    test("refuses who takes this machine for another", async ({ ask }) => {
+    test("refuses a request that names another host", async ({ ask }) => {
       assert.deepStrictEqual(problem(await ask("/v1/spaces", { headers: { host: "evil.example" } })), [403, "host/refused"])
     })
   })
 
-  describe("when the runtime is in trouble", () => {
-    it.live("is alive and not ready when a space stopped, and names it, its store and the reason to the operator alone", () =>
+  describe("failures of the runtime", () => {
+    it.live("is live but not ready while a space is stopped, and shows the details to the operator only", () =>
       Effect.gen(function*() {
         const stop = { space: "shop", store: "/srv/shop.sqlite", code: "store/damaged", reason: "it is torn" }
         const token = "operator-operator"
-        const { ask } = yield* served({ config: { token }, kernel: (kernel) => ({ ...kernel, stops: Effect.succeed([stop]) }) })
-        const [live, open, operator] = yield* Effect.promise(() => Promise.all([ask("/livez"), ask("/readyz"), ask("/readyz", { headers: { authorization: `Bearer ${token}` } })]))
+        const { ask } = yield* serve({ config: { token }, kernel: (kernel) => ({ ...kernel, stops: Effect.succeed([stop]) }) })
+        const [live, open, operator] = yield* Effect.promise(
+          () => Promise.all([ask("/livez"), ask("/readyz"), ask("/readyz", { headers: { authorization: `Bearer ${token}` } })])
+        )
         assert.strictEqual(live.status, 200)
         assert.deepStrictEqual([open.status, open.body], [503, { status: "stopped", count: 1 }])
         assert.deepStrictEqual([operator.status, operator.body], [503, { status: "stopped", count: 1, stopped: [stop] }])
       }))
 
     it.live("answers 429 when the inbox is full", () =>
-      Effect.flatMap(served({ enzymes, config: { spaces: { create: "on-demand" }, limits: { inboxSignals: 1 } } }), ({ post }) =>
+      Effect.flatMap(serve({ enzymes, config: { spaces: { create: "on-demand" }, limits: { inboxSignals: 1 } } }), ({ post }) =>
         Effect.promise(async () => {
           const answers = await Promise.all([1, 2, 3].map((payload) => post(signals, { ...signal, payload })))
           const refused = answers.filter(({ status }) => status !== 202)
@@ -330,10 +355,12 @@ describe("App", () => {
           }
         })))
 
-    it.live("answers 503 in its own words when a space stopped and has the log told how, once, and 500 without a word about an accident", () =>
+    it.live("answers 503 for a stopped space and 500 for a defect without details, and logs each once", () =>
       Effect.gen(function*() {
         const trouble = new SpaceStopped({ space: "shop", reason: "SQLite said no" })
-        const failing = (error: unknown) => served({ kernel: (kernel) => ({ ...kernel, spaces: error instanceof SpaceStopped ? Effect.fail(error as never) : Effect.die(error) }) })
+        const failing = (error: unknown) => serve({
+          kernel: (kernel) => ({ ...kernel, spaces: error instanceof SpaceStopped ? Effect.fail(error as never) : Effect.die(error) })
+        })
         const stopped = yield* failing(trouble)
         const answer = yield* Effect.promise(() => stopped.ask("/readyz"))
         assert.deepStrictEqual(problem(answer), [503, "space/stopped"])

@@ -11,13 +11,22 @@ const digest = createHash("sha256").update(bytes).digest("hex")
 const part = 1_048_576
 
 describe("Content over HTTP", () => {
-  test("is answered by ranges", async ({ ask, fetch }) => {
+  test("is served by ranges", async ({ ask, fetch }) => {
     await ask(blobs, { method: "PUT", body: bytes })
     const get = async (range: string, headers: Readonly<Record<string, string>> = {}) => {
       const response = await fetch(`${blobs}/${digest}`, { headers: { range, ...headers } })
-      return { status: response.status, range: response.headers.get("content-range"), length: response.headers.get("content-length"), body: new Uint8Array(await response.arrayBuffer()) }
+      return {
+        status: response.status,
+        range: response.headers.get("content-range"),
+        length: response.headers.get("content-length"),
+        body: new Uint8Array(await response.arrayBuffer())
+      }
     }
-    for (const [range, from, to] of [["bytes=0-0", 0, 0], ["bytes=5-9", 5, 9], [`bytes=${part - 2}-${part + 1}`, part - 2, part + 1], ["bytes=2499990-", 2_499_990, 2_499_999], ["bytes=-10", 2_499_990, 2_499_999], ["bytes=0-99999999", 0, 2_499_999], ["bytes=-99999999", 0, 2_499_999]] as const) {
+    for (const [range, from, to] of [
+      ["bytes=0-0", 0, 0], ["bytes=5-9", 5, 9], [`bytes=${part - 2}-${part + 1}`, part - 2, part + 1],
+      ["bytes=2499990-", 2_499_990, 2_499_999], ["bytes=-10", 2_499_990, 2_499_999], ["bytes=0-99999999", 0, 2_499_999],
+      ["bytes=-99999999", 0, 2_499_999]
+    ] as const) {
       const found = await get(range)
       assert.deepStrictEqual([found.status, found.range, found.length], [206, `bytes ${from}-${to}/2500000`, String(to - from + 1)], range)
       assert.deepStrictEqual(found.body, bytes.subarray(from, to + 1), range)
@@ -32,13 +41,15 @@ describe("Content over HTTP", () => {
       assert.strictEqual(refused.headers.get("content-range"), "bytes */2500000")
     }
     assert.strictEqual((await get("bytes=0-1", { "if-range": `"${digest}"` })).status, 206)
-    for (const other of [`W/"${digest}"`, "\"other\"", "Sun, 06 Nov 1994 08:49:37 GMT"]) assert.strictEqual((await get("bytes=0-1", { "if-range": other })).status, 200, other)
+    for (const other of [`W/"${digest}"`, "\"other\"", "Sun, 06 Nov 1994 08:49:37 GMT"]) {
+      assert.strictEqual((await get("bytes=0-1", { "if-range": other })).status, 200, other)
+    }
     const head = await fetch(`${blobs}/${digest}`, { method: "HEAD", headers: { range: "bytes=0-1" } })
     assert.deepStrictEqual([head.status, head.headers.get("content-length"), head.headers.get("accept-ranges")], [200, "2500000", "bytes"])
     assert.strictEqual((await fetch(`${blobs}/${digest}`, { headers: { "if-none-match": `"x", "${digest}"` } })).status, 304)
   })
 
-  test("is read a part at a time, when its client takes it", async ({ ask, fetch, kernel }) => {
+  test("is read part by part, as the client consumes it", async ({ ask, fetch, kernel }) => {
     await ask(blobs, { method: "PUT", body: bytes })
     const space = await Effect.runPromise(kernel.space("shop"))
     const asked: Array<number> = []
@@ -60,7 +71,7 @@ describe("Content over HTTP", () => {
 })
 
 describe("Content", () => {
-  test("keeps content by its digest, and never changes it", async ({ ask, fetch, kernel }) => {
+  test("stores content under its digest, immutable", async ({ ask, fetch, kernel }) => {
     const { body, headers, status } = await ask(blobs, { method: "PUT", body: bytes })
     assert.deepStrictEqual([status, headers.get("location")], [201, `${blobs}/${digest}`])
     assert.deepStrictEqual(body, { hash: digest, address: `/cas/${digest}`, size: bytes.length, link: `${blobs}/${digest}` })
@@ -74,20 +85,20 @@ describe("Content", () => {
     assert.deepStrictEqual(await Effect.runPromise(space.blob(digest)), bytes)
   })
 
-  test("points from the cell of large content to where its bytes are", async ({ ask }) => {
+  test("answers a read of a large content cell with a link to its bytes", async ({ ask }) => {
     const { address, link } = (await ask(blobs, { method: "PUT", body: new Uint8Array(65_537) })).body as { address: string; link: string }
     const answer = await ask(`/v1/spaces/shop/cells${address}`)
     assert.deepStrictEqual(problem(answer), [400, "cell/content"])
     assert.include(JSON.stringify(answer.body), link)
   })
 
-  test("keeps content of no bytes too", async ({ ask, fetch }) => {
+  test("stores empty content", async ({ ask, fetch }) => {
     const { body } = await ask(blobs, { method: "PUT", body: new Uint8Array() })
     const response = await fetch((body as { link: string }).link)
     assert.deepStrictEqual([response.status, (await response.arrayBuffer()).byteLength], [200, 0])
   })
 
-  test("names the type of common images alone", async ({ ask, fetch }) => {
+  test("detects the media type of common images only", async ({ ask, fetch }) => {
     const typeOf = async (begin: string) => {
       const { body } = await ask(blobs, { method: "PUT", body: Uint8Array.from(begin, (letter) => letter.charCodeAt(0)) })
       return (await fetch((body as { link: string }).link)).headers.get("content-type")
@@ -100,7 +111,7 @@ describe("Content", () => {
     assert.strictEqual(await typeOf("<html>"), "application/octet-stream")
   })
 
-  test("stops reading content over the limit, and keeps none of it", async ({ ask }) => {
+  test("stops reading content above the limit and stores no part of it", async ({ ask }) => {
     let sent = 0
     const body = new ReadableStream<Uint8Array>({
       pull: (controller) => {
@@ -113,7 +124,7 @@ describe("Content", () => {
     assert.isAtMost(sent, MAX_BLOB_BYTES + 4 * 1_048_576)
   })
 
-  test("has none that was not put", async ({ ask, post }) => {
+  test("answers 404 for unknown content", async ({ ask, post }) => {
     await post(signals, signal)
     assert.deepStrictEqual(problem(await ask(`${blobs}/${digest}`)), [404, "blob/absent"])
     assert.deepStrictEqual(problem(await ask(`${blobs}/nonsense`)), [404, "blob/absent"])
@@ -125,7 +136,7 @@ describe("Transfers", () => {
   const open = (transfers: Transfers) => transfers.body(() => Effect.succeed(piece), { from: 0, to: 99 }).getReader()
   const read = (reader: ReadableStreamDefaultReader<Uint8Array>) => Effect.promise(() => reader.read())
 
-  it.live("count the parts in memory, and give them back at the end and when a client goes", () =>
+  it.live("release their parts at the end and when a client disconnects", () =>
     Effect.gen(function*() {
       const transfers = new Transfers()
       const [one, two] = [open(transfers), open(transfers)]
@@ -138,7 +149,7 @@ describe("Transfers", () => {
       assert.strictEqual(transfers.inFlight, 0)
     }))
 
-  it.live("wait beyond the limit for a part that is given back", () =>
+  it.live("wait beyond the limit until a part is released", () =>
     Effect.gen(function*() {
       const transfers = new Transfers()
       const slow = Array.from({ length: MAX_PARTS }, () => open(transfers))
@@ -153,7 +164,7 @@ describe("Transfers", () => {
       assert.strictEqual(transfers.inFlight, MAX_PARTS)
     }))
 
-  it.live("break off a client that is too slow, where another waits", () =>
+  it.live("abort a slow client while another waits", () =>
     Effect.gen(function*() {
       let now = 0
       const base = yield* Clock.Clock

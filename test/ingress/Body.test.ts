@@ -6,7 +6,7 @@ const url = "http://localhost/"
 const post = (body: BodyInit, headers: Readonly<Record<string, string>> = {}) =>
   new Request(url, { method: "POST", body, headers: { "content-type": "application/json", ...headers } })
 
-/** A body that comes in pieces without a declared length, and tells how many were taken. */
+/** A chunked body without a declared length, which counts the consumed chunks. */
 const pieces = (count: number, piece: Uint8Array<ArrayBuffer>) => {
   let taken = 0
   const stream = new ReadableStream<Uint8Array<ArrayBuffer>>({
@@ -16,7 +16,8 @@ const pieces = (count: number, piece: Uint8Array<ArrayBuffer>) => {
       controller.enqueue(piece)
     }
   }, { highWaterMark: 0 })
-  const init: RequestInit & { readonly duplex: "half" } = { method: "POST", body: stream, duplex: "half", headers: { "content-type": "application/json" } }
+  const init: RequestInit & { readonly duplex: "half" } =
+    { method: "POST", body: stream, duplex: "half", headers: { "content-type": "application/json" } }
   return { request: new Request(url, init), taken: () => taken }
 }
 
@@ -33,27 +34,27 @@ const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
 
 describe("Body", () => {
   describe("json", () => {
-    it("reads JSON, with a declared length and without", async () => {
+    it("reads JSON with and without a declared length", async () => {
       assert.deepStrictEqual(await Body.json(post(`{"a":["ü",1]}`)), { a: ["ü", 1] })
       assert.deepStrictEqual(await Body.json(post("[1]", { "content-length": "3" })), [1])
       const text = new TextEncoder().encode("1")
       assert.strictEqual(await Body.json(pieces(3, text).request), 111)
     })
 
-    it("wants a JSON media type", async () => {
+    it("requires a JSON media type", async () => {
       assert.strictEqual(await refusal(post("1", { "content-type": "text/plain" })), "body/media-type")
       assert.strictEqual(await refusal(post("1", { "content-type": "application/jsonp" })), "body/media-type")
       assert.strictEqual(await refusal(post("1", { "content-type": "application/json; charset=utf-8" })), "accepted")
       assert.strictEqual(await refusal(post("1", { "content-type": "application/cloudevents+json" })), "accepted")
     })
 
-    it("refuses what is not JSON in UTF-8", async () => {
+    it("refuses a body that is not JSON in UTF-8", async () => {
       assert.strictEqual(await refusal(post("{\"a\":")), "body/malformed")
       assert.strictEqual(await refusal(post("")), "body/malformed")
       assert.strictEqual(await refusal(post(new Uint8Array([0x22, 0xff, 0x22]))), "body/malformed")
     })
 
-    it("takes a body of exactly the limit, and refuses one byte more", async () => {
+    it("accepts a body of exactly the limit and refuses one more byte", async () => {
       const text = (size: number) => `"${"a".repeat(size - 2)}"`
       assert.strictEqual(await refusal(post(text(Body.MAX_JSON_BYTES))), "accepted")
       assert.strictEqual(await refusal(post(text(Body.MAX_JSON_BYTES + 1))), "body/too-large")
@@ -66,22 +67,24 @@ describe("Body", () => {
       assert.strictEqual(taken(), 0)
     })
 
-    it("stops reading a body that goes over the limit on its way", async () => {
+    it("stops reading a chunked body at the limit", async () => {
       const { request, taken } = pieces(1000, new Uint8Array(Body.MAX_JSON_BYTES / 4))
       assert.strictEqual(await refusal(request), "body/too-large")
       assert.isAtMost(taken(), 6)
     })
 
-    it("says that a body broke off", async () => {
+    it("reports a truncated body", async () => {
       const body = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("the connection was closed")) })
-      const init: RequestInit & { readonly duplex: "half" } = { method: "POST", body, duplex: "half", headers: { "content-type": "application/json" } }
+      const init: RequestInit & { readonly duplex: "half" } =
+        { method: "POST", body, duplex: "half", headers: { "content-type": "application/json" } }
       assert.strictEqual(await refusal(new Request(url, init)), "body/malformed")
-      const declared = new Request(url, { ...init, body: new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("closed")) }) })
+      const declared =
+        new Request(url, { ...init, body: new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("closed")) }) })
       declared.headers.set("content-length", "10")
       assert.strictEqual(await refusal(declared), "body/malformed")
     })
 
-    it("refuses a body that nests too deep before it is parsed", async () => {
+    it("refuses a deeply nested body before it is parsed", async () => {
       assert.strictEqual(await refusal(post(nested(Body.MAX_JSON_DEPTH))), "accepted")
       assert.strictEqual(await refusal(post(nested(Body.MAX_JSON_DEPTH + 1))), "body/too-deep")
       assert.strictEqual(await refusal(post("[".repeat(100_000))), "body/too-deep")
@@ -89,7 +92,7 @@ describe("Body", () => {
   })
 
   describe("isTooDeep", () => {
-    it("does not count what stands in strings", () => {
+    it("ignores brackets inside strings", () => {
       const brackets = "[{".repeat(100)
       for (const text of [brackets, `\\"${brackets}`, `\\\\\\"${brackets}`, `"${brackets}"`, `a\\`]) {
         assert.isFalse(Body.isTooDeep(JSON.stringify({ text, [text]: [text] })), text)

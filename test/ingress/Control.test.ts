@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { problem, served, type Setting } from "./TestIngress.ts"
+import { problem, serve, type Settings, type TestIngress } from "./TestIngress.ts"
 
-const test = (name: string, run: (app: Effect.Success<ReturnType<typeof served>>) => Promise<void>, config?: Setting["config"]) =>
-  it.live(name, () => Effect.flatMap(served(config === undefined ? {} : { config }), (app) => Effect.promise(() => run(app))))
+const test = (name: string, run: (app: TestIngress) => Promise<void>, config?: Settings["config"]) =>
+  it.live(name, () => Effect.flatMap(serve(config === undefined ? {} : { config }), (app) => Effect.promise(() => run(app))))
 
 /** The digest of the newest row of a space's journal. */
-const digest = ({ kernel }: Effect.Success<ReturnType<typeof served>>) =>
+const digest = ({ kernel }: TestIngress) =>
   Effect.runPromise(Effect.gen(function*() {
     const found = yield* kernel.space("shop")
     return (yield* found.journal(yield* found.head))?.hash
@@ -15,9 +15,12 @@ const digest = ({ kernel }: Effect.Success<ReturnType<typeof served>>) =>
 const space = "/v1/spaces/shop"
 
 describe("Control over HTTP", () => {
-  test("pauses, rolls back, resumes, shuts down and starts again, each as an operation", async ({ accidents, ask, kernel, put }) => {
+  test("pauses, rolls back, resumes, shuts down and restarts a space, each as an operation", async ({ accidents, ask, kernel, put }) => {
     const control = async (verb: string, body?: unknown) => {
-      const begun = await ask(`${space}/control/${verb}`, { method: "POST", ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }) })
+      const begun = await ask(
+        `${space}/control/${verb}`,
+        { method: "POST", ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "content-type": "application/json" } }) }
+      )
       assert.strictEqual(begun.status, 202, JSON.stringify(begun.body))
       const { oid } = begun.body as { readonly oid: string }
       assert.strictEqual(begun.headers.get("location"), `${space}/ops/${oid}`)
@@ -35,38 +38,51 @@ describe("Control over HTTP", () => {
     assert.deepStrictEqual(await control("resume"), ["sts:ok", "running"])
     assert.deepStrictEqual(await control("shutdown"), ["sts:ok", "halted"])
     assert.deepStrictEqual(await control("restart"), ["sts:ok", "running"])
-    assert.deepInclude((await ask(`${space}/control`)).body as object, { control: null, parked: 0, view_hzn: null, shdn_oid: null, locks: [] })
+    assert.deepInclude(
+      (await ask(`${space}/control`)).body as object,
+      { control: null, parked: 0, view_hzn: null, shdn_oid: null, locks: [] }
+    )
     assert.deepStrictEqual(accidents, [])
   })
 
-  test("refuses by name what cannot be, and what is not said right, which leaves the ledger as it was", async (app) => {
+  test("refuses impossible and malformed requests with a code, without a change of the ledger", async (app) => {
     const { accidents, ask, post, put } = app
     await put(space, {})
     assert.deepStrictEqual(problem(await ask("/v1/spaces/none/control")), [404, "space/unknown"])
     assert.deepStrictEqual(problem(await ask("/v1/spaces/none/control/pause", { method: "POST" })), [404, "space/unknown"])
     assert.deepStrictEqual((await ask("/v1/spaces")).body, { spaces: ["shop"] })
-    // What the space cannot do as it stands is a fact of its ledger.
+    // A transition that the current state does not allow is recorded in the operation.
     assert.deepStrictEqual(problem(await ask(`${space}/control/resume`, { method: "POST" })), [409, "control/refused"])
     const before = await digest(app)
     assert.isString(before)
-    for (const body of [{}, { to: -1 }, { to: "1" }, { to: 0.5 }, { to: 1, more: 1 }, [], 1]) assert.deepStrictEqual(problem(await post(`${space}/control/rollback`, body)), [400, "body/malformed"])
+    for (const body of [{}, { to: -1 }, { to: "1" }, { to: 0.5 }, { to: 1, more: 1 }, [], 1]) {
+      assert.deepStrictEqual(problem(await post(`${space}/control/rollback`, body)), [400, "body/malformed"])
+    }
     assert.deepStrictEqual(problem(await post(`${space}/control/rollback`, { to: 99 })), [409, "control/refused"])
     assert.deepStrictEqual(problem(await ask(`${space}/control/sleep`, { method: "POST" })), [404, "route/absent"])
     assert.deepStrictEqual(problem(await post(`${space}/signals`, { signal: "/signals/x", qos: "loud" })), [400, "body/malformed"])
-    for (const [cell, refused] of [["data//x", [400, "address/invalid"]], ["rt/x", [403, "cell/refused"]], ["data/x?scope=user:1", [403, "cell/refused"]], ["data/x?path=/y", [403, "cell/refused"]]] as const) {
+    for (const [cell, refused] of [
+      ["data//x", [400, "address/invalid"]],
+      ["rt/x", [403, "cell/refused"]],
+      ["data/x?scope=user:1", [403, "cell/refused"]],
+      ["data/x?path=/y", [403, "cell/refused"]]
+    ] as const) {
       assert.deepStrictEqual(problem(await ask(`${space}/locks/${cell}`, { method: "PUT" })), [...refused], cell)
     }
     assert.strictEqual(await digest(app), before)
     assert.deepStrictEqual(accidents, [])
   })
 
-  test("is for who shows the token, and for no page of another site", async (app) => {
+  test("requires the token and refuses pages of other sites", async (app) => {
     const { ask, put } = app
     const authorization = "Bearer a-token-of-some-length"
     await put(space, {}, { authorization })
     const before = await digest(app)
     const requests = [
-      ["GET", "/control"], ["POST", "/control/pause"], ["POST", "/control/rollback"], ["POST", "/control/resume"], ["POST", "/control/shutdown"],
+      [
+        "GET",
+        "/control"
+      ], ["POST", "/control/pause"], ["POST", "/control/rollback"], ["POST", "/control/resume"], ["POST", "/control/shutdown"],
       ["POST", "/control/restart"], ["PUT", "/locks/data/x"], ["DELETE", "/locks/data/x"]
     ] as const
     for (const [method, path] of requests) assert.deepStrictEqual(problem(await ask(space + path, { method })), [401, "auth/missing"], path)

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Flow } from "systole"
 import rvInit from "../../enzymes/rv_init.ts"
-import { problem, served } from "./TestIngress.ts"
+import { problem, serve, type TestIngress } from "./TestIngress.ts"
 
 const space = "/v1/spaces/shop"
 
@@ -11,13 +11,16 @@ const pack = Flow.make({
   steps: {
     ask: { transform: ({ inst }) => ({ key: `${inst}.box`, due_off: 500 }) },
     packed: { wait: "ask" },
-    whole: { decide: ({ results }) => (results["packed"] as Flow.Completion).outcome === "applied" ? "done" : "error", to: ["done", "error"] }
+    whole: {
+      decide: ({ results }) => (results["packed"] as Flow.Completion).outcome === "applied" ? "done" : "error",
+      to: ["done", "error"]
+    }
   }
 })
 
-const test = (name: string, run: (app: Effect.Success<ReturnType<typeof served>>) => Promise<void>) =>
+const test = (name: string, run: (app: TestIngress) => Promise<void>) =>
   it.live(name, () =>
-    Effect.flatMap(served({ enzymes: [rvInit, pack], config: { spaces: { create: "on-demand" }, system: ["rv_init"] } }), (app) =>
+    Effect.flatMap(serve({ enzymes: [rvInit, pack], config: { spaces: { create: "on-demand" }, system: ["rv_init"] } }), (app) =>
       Effect.promise(async () => {
         await app.post(`${space}/signals`, { signal: "/CEP:sig_sys/init" }, { prefer: "wait=10" })
         await run(app)
@@ -30,19 +33,25 @@ interface Row {
   readonly history: ReadonlyArray<{ readonly step: string }>
 }
 
-/** Follows an instance until it is in a state. */
+/** Follows an instance until it reaches a state. */
 const until = async (fetch: (path: string, init?: RequestInit) => Promise<Response>, inst: string, state: string): Promise<void> => {
-  const reader = (await fetch(`${space}/flows/${inst}`, { headers: { accept: "text/event-stream" } })).body!.pipeThrough(new TextDecoderStream()).getReader()
+  const reader = (await fetch(`${space}/flows/${inst}`, {
+    headers: { accept: "text/event-stream" }
+  })).body!.pipeThrough(new TextDecoderStream()).getReader()
   let text = ""
   while (!text.includes(`"state":"${state}"`)) text += (await reader.read()).value ?? ""
   await reader.cancel()
 }
 
 describe("Flows over HTTP", () => {
-  test("are declared step by step, started, listed, followed, paused, resumed and cancelled", async ({ ask, fetch, post }) => {
+  test("are described step by step, started, listed, followed, paused, resumed and cancelled", async ({ ask, fetch, post }) => {
     assert.deepStrictEqual(((await ask("/v1/flows")).body as { readonly flows: ReadonlyArray<unknown> }).flows, [{
       name: "pack",
-      steps: [{ step: "ask", kind: "transform", goals: ["packed"] }, { step: "packed", kind: "wait", goals: ["whole", "error"] }, { step: "whole", kind: "decide", goals: ["done", "error"] }]
+      steps: [
+        { step: "ask", kind: "transform", goals: ["packed"] },
+        { step: "packed", kind: "wait", goals: ["whole", "error"] },
+        { step: "whole", kind: "decide", goals: ["done", "error"] }
+      ]
     }])
     const started = await post(`${space}/flows`, { flow: "pack", inst: "one", input: { n: 1 } })
     assert.deepStrictEqual([started.status, started.headers.get("location")], [201, `${space}/flows/one`])
@@ -54,7 +63,10 @@ describe("Flows over HTTP", () => {
     assert.deepStrictEqual((await ask(`${space}/flows?limit=0`)).body, { instances: [], next: null })
     assert.strictEqual((await post(`${space}/flows/one/pause`, {})).status, 200)
     await post(`${space}/rv/one.box/report`, { telemetry: { boxes: 2 } })
-    assert.deepInclude((await ask(`${space}/flows/one`)).body as Row, { inst: "one", flow: "pack", state: "paused", pc: "packed", input: { n: 1 } } as never)
+    assert.deepInclude(
+      (await ask(`${space}/flows/one`)).body as Row,
+      { inst: "one", flow: "pack", state: "paused", pc: "packed", input: { n: 1 } } as never
+    )
     assert.strictEqual((await post(`${space}/flows/one/budget`, { steps: 9 })).status, 200)
     assert.strictEqual((await post(`${space}/flows/one/resume`, {})).status, 200)
     await until(fetch, "one", "done")
@@ -63,7 +75,9 @@ describe("Flows over HTTP", () => {
     await until(fetch, minted.inst, "cancelled")
   })
 
-  test("that are unknown, are over, or are asked wrongly, are refused by name, and nothing changes", async ({ accidents, ask, fetch, post }) => {
+  test("refuse unknown flows, finished instances and malformed requests with a code, without a change", async (
+    { accidents, ask, fetch, post }
+  ) => {
     await post(`${space}/flows`, { flow: "pack", inst: "one" })
     await post(`${space}/flows`, { flow: "pack", inst: "over" })
     await until(fetch, "over", "waiting")
@@ -84,7 +98,9 @@ describe("Flows over HTTP", () => {
       ["flows/over/budget", { steps: 1 }, 409, "flow/state"],
       ["flows/one/budget", { steps: "1" }, 400, "body/malformed"]
     ]
-    for (const [path, body, status, code] of refusals) assert.deepStrictEqual(problem(await post(`${space}/${path}`, body)), [status, code], `${path} ${JSON.stringify(body)}`)
+    for (const [path, body, status, code] of refusals) {
+      assert.deepStrictEqual(problem(await post(`${space}/${path}`, body)), [status, code], `${path} ${JSON.stringify(body)}`)
+    }
     assert.deepStrictEqual(problem(await ask(`${space}/flows/none`)), [404, "flow/absent"])
     assert.deepStrictEqual([(await ask(`${space}/cells/data/flow?below`)).body, (await ask(`${space}/flows/one`)).body], before)
     assert.deepStrictEqual(accidents, [])

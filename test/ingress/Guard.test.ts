@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import * as Guard from "../../src/ingress/Guard.ts"
-import { served } from "./TestIngress.ts"
+import { serve } from "./TestIngress.ts"
 
 const hash = {
   hex: (data: string | Uint8Array) => createHash("sha256").update(data).digest("hex"),
@@ -12,7 +12,7 @@ const token = "a-token-of-some-length"
 const request = (headers: Readonly<Record<string, string>>, url = "http://localhost:4200/v1/spaces") => new Request(url, { headers })
 
 describe("Guard", () => {
-  it("wants the token where there is one", () => {
+  it("requires the token if one is configured", () => {
     const check = Guard.make({ token, loopback: true }, hash)
     const codes = (authorization: string) => check(request({ authorization }))?.code
     assert.strictEqual(check(request({}))?.code, "auth/missing")
@@ -24,18 +24,20 @@ describe("Guard", () => {
     assert.strictEqual(codes(`bearer ${token}`), undefined)
   })
 
-  it("takes any host's name from who shows the token", () => {
+  it("accepts any host name with the token", () => {
     const check = Guard.make({ token, loopback: true }, hash)
     assert.isUndefined(check(request({ authorization: `Bearer ${token}`, host: "shop.example" })))
   })
 
-  it("takes nothing from pages of other sites without a token, but lets their readers come here", () => {
+  it("refuses requests from pages of other sites without a token, except navigation", () => {
     const check = Guard.make({ token: undefined, loopback: true }, hash)
     const sent = (headers: Readonly<Record<string, string>>, method = "POST") =>
       check(new Request("http://localhost:4200/v1/spaces", { method, headers: { host: "localhost:4200", ...headers } }))?.code
     assert.strictEqual(sent({ origin: "https://evil.example" }), "host/refused")
     assert.strictEqual(sent({ origin: "null" }), "host/refused")
-    for (const origin of ["http://localhost:3000", "http://localhost", "http://127.0.0.1:4200", "http://x.localhost:4200", "junk"]) assert.strictEqual(sent({ origin }), "host/refused", origin)
+    for (const origin of ["http://localhost:3000", "http://localhost", "http://127.0.0.1:4200", "http://x.localhost:4200", "junk"]) {
+      assert.strictEqual(sent({ origin }), "host/refused", origin)
+    }
     assert.isUndefined(sent({ origin: "http://localhost:4200" }))
     assert.isUndefined(sent({ origin: "http://localhost", host: "localhost:80" }))
     for (const site of ["same-site", "cross-site"]) {
@@ -44,26 +46,40 @@ describe("Guard", () => {
     }
     for (const site of ["same-origin", "none"]) assert.isUndefined(sent({ "sec-fetch-site": site }))
     assert.isUndefined(sent({}))
-    assert.strictEqual(check({ method: "GET", url: "http://localhost:4200/x", headers: new Headers({ host: "localhost:4200", "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }) } as Request)?.code, "host/refused")
-    assert.isUndefined(check({ method: "GET", url: "http://localhost:4200/x", headers: new Headers({ host: "localhost:4200", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" }) } as Request))
+    assert.strictEqual(check({
+      method: "GET",
+      url: "http://localhost:4200/x",
+      headers: new Headers({ host: "localhost:4200", "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" })
+    } as Request)?.code, "host/refused")
+    assert.isUndefined(check({
+      method: "GET",
+      url: "http://localhost:4200/x",
+      headers: new Headers({ host: "localhost:4200", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" })
+    } as Request))
   })
 
-  it("shows nothing inside a page of another origin, which could have its reader press what is there", () => {
+  it("refuses to be framed by a page of another origin", () => {
     const check = Guard.make({ token: undefined, loopback: true }, hash)
     const led = (to: string) =>
-      check({ method: "GET", url: "http://localhost:4200/x", headers: new Headers({ host: "localhost:4200", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": to }) } as Request)?.code
+      check({
+        method: "GET",
+        url: "http://localhost:4200/x",
+        headers: new Headers({ host: "localhost:4200", "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": to })
+      } as Request)?.code
     for (const frame of ["iframe", "frame", "embed", "object"]) assert.strictEqual(led(frame), "host/refused", frame)
     assert.isUndefined(led("document"))
   })
 
-  it("refuses hosts that are no address, whatever page asks", () => {
+  it("refuses a malformed host", () => {
     const check = Guard.make({ token: undefined, loopback: true }, hash)
     for (const host of ["127.999.1.1", "127.0.0.256:4200", "localhost:99999"]) {
-      for (const origin of ["http://localhost:4200", `http://${host}`]) assert.strictEqual(check(request({ host, origin }))?.code, "host/refused", `${host} ${origin}`)
+      for (const origin of ["http://localhost:4200", `http://${host}`]) {
+        assert.strictEqual(check(request({ host, origin }))?.code, "host/refused", `${host} ${origin}`)
+      }
     }
   })
 
-  it("takes a token that it does not know for none, where it has no token itself", () => {
+  it("refuses an unknown token even if no token is configured", () => {
     for (const loopback of [true, false]) {
       const check = Guard.make({ token: undefined, loopback }, hash)
       for (const authorization of ["Rendezvous wrong", "rendezvous", "Rendezvous 00ff", "Bearer x", "bearer"]) {
@@ -73,28 +89,30 @@ describe("Guard", () => {
     }
   })
 
-  it("takes only names of this machine without a token", () => {
+  it("accepts only local host names without a token", () => {
     const check = Guard.make({ token: undefined, loopback: true }, hash)
     const code = (host: string) => check(request({ host }))?.code
     for (const host of ["localhost", "localhost:4200", "127.0.0.1:80", "[::1]:4200", "shop.localhost"]) assert.isUndefined(code(host), host)
-    for (const host of ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1", "", "localhost:4200@evil.example"]) {
+    for (
+      const host of ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "10.0.0.1", "", "localhost:4200@evil.example"]
+    ) {
       assert.strictEqual(code(host), "host/refused", host)
     }
     assert.strictEqual(check(request({}, "http://evil.example/v1/spaces"))?.code, "host/refused")
     assert.strictEqual(check({ headers: new Headers(), url: "/v1/spaces" } as Request)?.code, "host/refused")
   })
 
-  it("leaves names alone where the server is reached from elsewhere", () => {
+  it("accepts any host name on a server that is not on a loopback address", () => {
     assert.isUndefined(Guard.make({ token: undefined, loopback: false }, hash)(request({ host: "shop.example" })))
   })
 
-  it.effect("stands before every path and method, whatever is in the URL", () =>
+  it.effect("protects every path and method, for any URL", () =>
     Effect.gen(function*() {
-      const { accidents, app } = yield* served({ config: { token: "a-token-of-some-length" } })
+      const { accidents, app } = yield* serve({ config: { token: "a-token-of-some-length" } })
       for (const method of ["GET", "TRACE", "CONNECT", "PROPFIND"]) {
         for (const path of ["/v1/spaces", "/v1/.", "/v1/spaces?x=/.", "/livez/%2e%2e/v1/spaces", "//livez"]) {
           const url = `http://localhost${path}`
-          // As hosts give it: no `Request` can be made for some of these methods.
+          // A plain object, as hosts pass it: the constructor of `Request` refuses some of these methods.
           const request = Object.create(new Request("http://localhost"), { url: { value: url }, method: { value: method } }) as Request
           Object.defineProperty(request, "headers", { value: new Headers() })
           assert.strictEqual((yield* Effect.promise(async () => app.fetch(request))).status, 401, `${method} ${path}`)

@@ -1,24 +1,24 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Computation } from "systole"
-import * as Inside from "../support/Inside.ts"
-import { problem, served } from "./TestIngress.ts"
+import * as OpenSpace from "../support/OpenSpace.ts"
+import { problem, serve, type TestIngress } from "./TestIngress.ts"
 
 const reader = "the-token-of-the-page"
 const operator = "the-operators-own-token"
 
-/** Is held back for an hour after each of its runs. */
+/** A computation whose throttle gate closes for an hour after each run. */
 const slow = Computation.make({ name: "slow", output: "/data/slow", throttle: 3_600_000, run: (tx) => tx.get("/data/x") })
 const quick = Computation.make({ name: "quick", output: "/data/quick", run: (tx) => tx.get("/data/x") })
 
-type App = Effect.Success<ReturnType<typeof served>>
+type App = TestIngress
 type Fetch = (path: string, init?: RequestInit) => ReturnType<App["ask"]>
 
-/** A space in which one node is held back, what it derived told of before, and how the operator asks. */
+/** A space with a node behind a closed gate and its last derived value, and the requests of the operator. */
 const test = (name: string, run: (app: App, ask: Fetch) => Promise<void>) =>
   it.live(name, () =>
     Effect.flatMap(
-      served({
+      serve({
         config: {
           token: operator,
           spaces: { create: "on-demand" },
@@ -32,8 +32,10 @@ const test = (name: string, run: (app: App, ask: Fetch) => Promise<void>) =>
       (app) =>
         Effect.promise(async () => {
           for (const node of [slow, quick]) await Effect.runPromise(app.kernel.register(node))
-          const ask: Fetch = (path, init = {}) => app.ask(path, { ...init, headers: { authorization: `Bearer ${operator}`, ...init.headers } })
-          const set = (x: number) => ask("/v1/spaces/shop/cells/data/x", { method: "PUT", body: String(x), headers: { "content-type": "application/json" } })
+          const ask: Fetch = (path, init = {}) =>
+            app.ask(path, { ...init, headers: { authorization: `Bearer ${operator}`, ...init.headers } })
+          const set = (x: number) =>
+            ask("/v1/spaces/shop/cells/data/x", { method: "PUT", body: String(x), headers: { "content-type": "application/json" } })
           await set(1)
           assert.strictEqual((await ask("/v1/spaces/shop/cells/data/slow?pull")).body, 1)
           await set(2)
@@ -41,8 +43,8 @@ const test = (name: string, run: (app: App, ask: Fetch) => Promise<void>) =>
         })
     ))
 
-describe("J16 what is held back, over HTTP,", () => {
-  test("is a 503 to who pulls it, with when to ask again", async (_, ask) => {
+describe("J16 a derived cell behind a closed gate, over HTTP,", () => {
+  test("answers a pull with 503 and the time of the next retry", async (_, ask) => {
     const began = Date.now()
     const answer = await ask("/v1/spaces/shop/cells/data/slow?pull", { headers: { prefer: "wait=1" } })
     assert.deepStrictEqual(problem(answer), [503, "cell/held"])
@@ -52,24 +54,26 @@ describe("J16 what is held back, over HTTP,", () => {
     assert.strictEqual((await ask("/v1/spaces/shop/cells/data/slow")).body, 1)
   })
 
-  test("is a 503 to a reader, who sees what is settled", async (app) => {
-    const as = (path: string) => app.ask(`/v1/spaces/shop/cells${path}`, { headers: { authorization: `Bearer ${reader}`, prefer: "wait=1" } })
+  test("answers a reader with 503, and serves settled cells", async (app) => {
+    const as = (path: string) =>
+      app.ask(`/v1/spaces/shop/cells${path}`, { headers: { authorization: `Bearer ${reader}`, prefer: "wait=1" } })
     assert.deepStrictEqual(problem(await as("/data/slow")), [503, "cell/held"])
     assert.strictEqual((await as("/data/quick")).body, 2)
   })
 
-  test("is shown on no page, which waits a second in all", async (_, ask) => {
+  test("is not shown on a page, which waits one second in total", async (_, ask) => {
     const began = Date.now()
     assert.deepStrictEqual(problem(await ask("/slow")), [503, "cell/held"])
     assert.isBelow(Date.now() - began, 5000)
     assert.strictEqual((await ask("/quick")).body, "<p>2 2</p>")
   })
 
-  test("is waited for no longer when its caller is gone", async (app, ask) => {
+  test("is no longer waited for after the client disconnected", async (app, ask) => {
     const caller = new AbortController()
     const asked = ask("/v1/spaces/shop/cells/data/slow?pull", { signal: caller.signal })
     const space = await Effect.runPromise(app.kernel.space("shop"))
-    const { pulls } = Inside.of<{ readonly body: { readonly derivation: { readonly pulls: { readonly size: number } } } }>(space).body.derivation
+    const { pulls } =
+      OpenSpace.of<{ readonly body: { readonly derivation: { readonly pulls: { readonly size: number } } } }>(space).body.derivation
     while (pulls.size === 0) await new Promise((resolve) => void setImmediate(resolve))
     caller.abort()
     await asked

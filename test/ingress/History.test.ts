@@ -2,12 +2,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Enzyme } from "systole"
 import { turns } from "../kernel/TestSpace.ts"
-import { served } from "./TestIngress.ts"
+import { serve, type TestIngress } from "./TestIngress.ts"
 
-const count = Enzyme.make({ name: "count", query: "/signals/count", run: (tx, event) => tx.set("/data/count", { by: event.payload, before: tx.get("/data/count") ?? null }) })
+const count = Enzyme.make({ name: "count", query: "/signals/count", run: (tx, event) => tx.set(
+  "/data/count",
+  { by: event.payload, before: tx.get("/data/count") ?? null }
+) })
 
-const test = (name: string, run: (app: Effect.Success<ReturnType<typeof served>>) => Promise<void>) =>
-  it.live(name, () => Effect.flatMap(served({ enzymes: [count] }), (app) => Effect.promise(() => run(app))))
+const test = (name: string, run: (app: TestIngress) => Promise<void>) =>
+  it.live(name, () => Effect.flatMap(serve({ enzymes: [count] }), (app) => Effect.promise(() => run(app))))
 
 const space = "/v1/spaces/shop"
 
@@ -20,18 +23,26 @@ describe("The history of a space over HTTP", () => {
     const replayed = (await ask(`${space}/replay`)).body as { readonly beats: number; readonly difference?: unknown }
     assert.strictEqual(replayed.beats, 2)
     assert.isUndefined(replayed.difference)
-    const why = (await ask(`${space}/why?address=${encodeURIComponent("/data/count#/by")}`)).body as { readonly value: unknown; readonly before: unknown; readonly writers: ReadonlyArray<{ readonly by: string }> }
+    const why = (await ask(`${space}/why?address=${encodeURIComponent("/data/count#/by")}`)).body as {
+      readonly value: unknown
+      readonly before: unknown
+      readonly writers: ReadonlyArray<{ readonly by: string }>
+    }
     assert.deepStrictEqual([why.value, why.before, why.writers[0]?.by], [2, 1, "count"])
-    const explained = (await ask(`${space}/explain?beat=1&enzyme=count`)).body as { readonly signals: ReadonlyArray<{ readonly verdict: string }> }
+    const explained =
+      (await ask(`${space}/explain?beat=1&enzyme=count`)).body as { readonly signals: ReadonlyArray<{ readonly verdict: string }> }
     assert.deepStrictEqual(explained.signals.map(({ verdict }) => verdict), ["ran"])
   })
 
-  test("is looked at by one at a time, and for as long as somebody waits", async ({ accidents, ask, fetch, post }) => {
+  test("serves one query at a time, and cancels it when the client disconnects", async ({ accidents, ask, fetch, post }) => {
     for (let i = 0; i < 200; i++) await post(`${space}/signals`, { signal: "/signals/count", payload: i }, { prefer: "wait=5" })
     const leaving = new AbortController()
     const first = fetch(`${space}/replay`, { signal: leaving.signal })
     const second = await ask(`${space}/journal/verification`)
-    assert.deepStrictEqual([second.status, (second.body as { readonly code: string }).code, second.headers.get("retry-after")], [429, "history/busy", "1"])
+    assert.deepStrictEqual(
+      [second.status, (second.body as { readonly code: string }).code, second.headers.get("retry-after")],
+      [429, "history/busy", "1"]
+    )
     leaving.abort()
     await first
     await Effect.runPromise(turns(4))
@@ -40,7 +51,7 @@ describe("The history of a space over HTTP", () => {
     assert.deepStrictEqual(accidents, [])
   })
 
-  test("refuses what it cannot look at", async ({ ask, post }) => {
+  test("refuses invalid queries", async ({ ask, post }) => {
     await post(`${space}/signals`, { signal: "/signals/count", payload: 1 }, { prefer: "wait=5" })
     const refused = async (path: string) => ((await ask(`${space}/${path}`)).body as { readonly code: string }).code
     assert.strictEqual(await refused("why"), "query/invalid")

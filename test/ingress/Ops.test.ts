@@ -1,21 +1,21 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { problem, served } from "./TestIngress.ts"
+import { problem, serve, type TestIngress } from "./TestIngress.ts"
 
-const test = (name: string, run: (app: Effect.Success<ReturnType<typeof served>>) => Promise<void>) =>
-  it.live(name, () => Effect.flatMap(served(), (app) => Effect.promise(() => run(app))))
+const test = (name: string, run: (app: TestIngress) => Promise<void>) =>
+  it.live(name, () => Effect.flatMap(serve(), (app) => Effect.promise(() => run(app))))
 
 const space = "/v1/spaces/shop"
 const request = { verb: "op/render", target: "/data/scene", mode: "opm:states" }
 
-/** An answer that lists. */
+/** The body of a list. */
 interface List {
   readonly operations: ReadonlyArray<{ readonly oid: string }>
   readonly next: string | null
 }
 
 describe("Operations over HTTP", () => {
-  test("are started, moved, shown, listed in pages and closed", async ({ ask, post, put }) => {
+  test("are started, moved, shown, listed page by page and closed", async ({ ask, post, put }) => {
     await put(space, {})
     const started = await post(`${space}/ops`, { ...request, payload: { size: 2 }, ttl: 5 })
     const { oid } = started.body as { readonly oid: string }
@@ -24,18 +24,23 @@ describe("Operations over HTTP", () => {
     const other = (await post(`${space}/ops`, { verb: "op/io", target: "/rt/async" })).body as { readonly oid: string }
     assert.strictEqual((await post(`${space}/ops/${oid}/state`, { state: "ist:plan", code: 2, note: "soon" })).status, 200)
     const first = (await ask(`${space}/ops?limit=1`)).body as List
-    assert.deepStrictEqual(first.operations, [{ oid, verb: "op/render", target: "/data/scene", mode: "opm:states", state: "ist:plan", code: 2, note: "soon", status: null, watchers: 0 } as never])
+    assert.deepStrictEqual(first.operations, [{
+      oid, verb: "op/render", target: "/data/scene", mode: "opm:states", state: "ist:plan", code: 2, note: "soon", status: null, watchers: 0
+    } as never])
     const rest = (await ask(`${space}/ops?after=${first.next}`)).body as List
     assert.deepStrictEqual([rest.operations.map((row) => row.oid), rest.next], [[other.oid], null])
     await post(`${space}/ops/${oid}/close`, { status: "sts:ok", summary: [1] })
     const shown = (await ask(`${space}/ops/${oid}`)).body as { readonly history: ReadonlyArray<{ readonly state: string }> }
-    assert.deepInclude(shown, { payload: { size: 2 }, ttl: 5, state: "ist:ok", close: { status: "sts:ok", closed_beat: 3, summary: [1] } } as never)
+    assert.deepInclude(
+      shown,
+      { payload: { size: 2 }, ttl: 5, state: "ist:ok", close: { status: "sts:ok", closed_beat: 3, summary: [1] } } as never
+    )
     assert.deepStrictEqual(shown.history.map(({ state }) => state), ["ist:run", "ist:plan", "ist:ok"])
     assert.strictEqual((await ask(`${space}/ops/${other.oid}/cancel`, { method: "POST" })).status, 200)
     assert.deepInclude((await ask(`${space}/cells/rt/ops/${other.oid}`)).body as object, { state: "ist:cnl", status: "sts:cnl" })
   })
 
-  test("are followed as they move", async ({ ask, fetch, post, put }) => {
+  test("are followed through their states", async ({ ask, fetch, post, put }) => {
     await put(space, {})
     const { oid } = (await post(`${space}/ops`, request)).body as { readonly oid: string }
     const response = await fetch(`${space}/ops/${oid}`, { headers: { accept: "text/event-stream" } })
@@ -47,7 +52,9 @@ describe("Operations over HTTP", () => {
     assert.deepStrictEqual([...text.matchAll(/"state":"([^"]+)"/g)].map((match) => match[1]), ["ist:run", "ist:cnl"])
   })
 
-  test("that are not there, are closed, or are asked wrongly, are refused by name, and nothing changes", async ({ accidents, ask, post, put }) => {
+  test("refuse unknown and closed operations and malformed requests with a code, without a change", async (
+    { accidents, ask, post, put }
+  ) => {
     await put(space, {})
     const { oid } = (await post(`${space}/ops`, request)).body as { readonly oid: string }
     await post(`${space}/ops/${oid}/close`, { status: "sts:ok" })
@@ -73,7 +80,9 @@ describe("Operations over HTTP", () => {
       ["ops", { ...request, more: 1 }, 400, "body/malformed"],
       ["ops", [], 400, "body/malformed"]
     ]
-    for (const [path, body, status, code] of refusals) assert.deepStrictEqual(problem(await post(`${space}/${path}`, body)), [status, code], `${path} ${JSON.stringify(body)}`)
+    for (const [path, body, status, code] of refusals) {
+      assert.deepStrictEqual(problem(await post(`${space}/${path}`, body)), [status, code], `${path} ${JSON.stringify(body)}`)
+    }
     assert.deepStrictEqual(problem(await ask(`${space}/ops/OPS:9.9.9`)), [404, "ops/absent"])
     assert.deepStrictEqual(problem(await ask(`${space}/ops?limit=x`)), [400, "query/invalid"])
     assert.deepStrictEqual(problem(await ask("/v1/spaces/nowhere/ops")), [404, "space/unknown"])

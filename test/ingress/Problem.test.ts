@@ -1,5 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Address, BeatAborted, IdReused, InboxFull, InvalidOperation, InvalidSignal, OperationAbsent, OperationClosed, PersistenceError, SpaceStopped, WriteRefused } from "systole"
+import {
+  Address, BeatAborted, IdReused, InboxFull, InvalidOperation, InvalidSignal, OperationAbsent, OperationClosed, PersistenceError,
+  SpaceStopped, WriteRefused
+} from "systole"
 import * as PersistenceErrors from "../../src/persistence/PersistenceError.ts"
 import { InvalidValue } from "../../src/cell/Value.ts"
 import * as Problem from "../../src/ingress/Problem.ts"
@@ -29,7 +32,7 @@ const expected: ReadonlyArray<readonly [Error, number]> = [
 ]
 
 describe("Problem", () => {
-  it.each(expected)("gives %s the status %i, its code and its message", async (failure, status) => {
+  it.each(expected)("maps %s to the status %i with its code and message", async (failure, status) => {
     const response = Problem.response(failure)
     const problem = await response.json() as Problem.Problem
     assert.strictEqual(response.status, status)
@@ -40,7 +43,7 @@ describe("Problem", () => {
     assert.isAbove(problem.title.length, 0)
   })
 
-  it("tells of a store or a space in trouble in our own words only", () => {
+  it("hides the details of a failed store or space", () => {
     const foreign = ["/var/lib", "disk I/O error", "SQLITE"]
     const said = foreign.join(" ")
     const reasons: ReadonlyArray<PersistenceError["reason"]> = [
@@ -56,19 +59,23 @@ describe("Problem", () => {
     }
   })
 
-  it("says when to come again where that helps", () => {
+  it("sets retry-after for temporary failures", () => {
     for (const [failure, status] of expected) {
       assert.strictEqual(Problem.response(failure).headers.get("retry-after"), status === 429 || status === 503 ? "1" : null)
     }
   })
 
-  it("says how to show a token", () => {
+  it("sets www-authenticate for a missing token", () => {
     const refused = new Problem.RequestRefused({ code: "auth/missing", reason: "no token" })
     assert.strictEqual(Problem.response(refused).headers.get("www-authenticate"), "Bearer")
   })
 
-  it("tells nothing of what no one expects", async () => {
-    const accidents: ReadonlyArray<unknown> = [new TypeError("secret of /etc"), "secret", undefined, { code: "inbox/full", message: "secret" }, Object.assign(new Error("secret"), { code: "EACCES" })]
+  it("hides the details of an unexpected failure", async () => {
+    const accidents: ReadonlyArray<unknown> =
+      [new TypeError("secret of /etc"), "secret", undefined, { code: "inbox/full", message: "secret" }, Object.assign(
+        new Error("secret"),
+        { code: "EACCES" }
+      )]
     for (const failure of accidents) {
       const response = Problem.response(failure)
       assert.strictEqual(response.status, 500)

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import { Enzyme, Link } from "systole"
-import { type Answer, problem, served } from "./TestIngress.ts"
+import { type Answer, problem, serve, type TestIngress } from "./TestIngress.ts"
 
 const operator = "the-operators-own-token"
 const web = "the-token-of-the-page"
@@ -23,20 +23,24 @@ const raise = Enzyme.make({
 })
 const post = Enzyme.make({ name: "post", query: "/signals/post", run: (tx, { payload }) => (tx.set("/data/notice", payload), "posted") })
 
-/** A space in which something is secret, and how each of its readers asks. */
-const test = (name: string, run: (app: Effect.Success<ReturnType<typeof served>>, as: (token: string, path: string, init?: RequestInit) => Promise<Answer>) => Promise<void>) =>
+/** A space with secret cells, and the requests of each of its readers. */
+const test =
+  (name: string, run: (app: TestIngress, as: (token: string, path: string, init?: RequestInit) => Promise<Answer>) => Promise<void>) =>
   it.live(name, () =>
-    Effect.flatMap(served({ config, enzymes: [raise, post] }), (app) =>
+    Effect.flatMap(serve({ config, enzymes: [raise, post] }), (app) =>
       Effect.promise(async () => {
         const as = (token: string, path: string, init: RequestInit = {}) =>
-          app.ask(`/v1/spaces/shop${path}`, { ...init, headers: { authorization: `Bearer ${token}`, "content-type": "application/json", prefer: "wait=5", ...init.headers } })
+          app.ask(`/v1/spaces/shop${path}`, {
+            ...init,
+            headers: { authorization: `Bearer ${token}`, "content-type": "application/json", prefer: "wait=5", ...init.headers }
+          })
         await as(operator, "/signals", { method: "POST", body: JSON.stringify({ signal: "/signals/raise", payload: 5 }) })
         await as(operator, "/signals", { method: "POST", body: JSON.stringify({ signal: "/signals/post", payload: "hello" }) })
         await run(app, as)
       })))
 
 describe("A reader over HTTP", () => {
-  test("is shown the cells that it is cleared for, and of all others the same problem", async (_, as) => {
+  test("sees the cells within its clearance, and the same problem for all others", async (_, as) => {
     assert.deepInclude(await as(hr, "/cells/data/pay/ann"), { status: 200, body: 5 })
     assert.deepInclude(await as(web, "/cells/data/notice"), { status: 200, body: "hello" })
     const refused = await Promise.all(["ann", "nobody"].map((who) => as(web, `/cells/data/pay/${who}`)))
@@ -50,12 +54,15 @@ describe("A reader over HTTP", () => {
       assert.deepStrictEqual(problem(await as(web, path)), [403, "label/withheld"], path)
     }
     assert.notInclude(JSON.stringify([(await as(web, "/cells/sys?list")).body, (await as(web, "/cells/sys?below")).body]), "index")
-    assert.deepStrictEqual([(await as(web, "/cells/sys/index?list")).body, (await as(web, "/cells/sys/index?below")).body], [{ names: [] }, { cells: [], next: null }])
+    assert.deepStrictEqual(
+      [(await as(web, "/cells/sys/index?list")).body, (await as(web, "/cells/sys/index?below")).body],
+      [{ names: [] }, { cells: [], next: null }]
+    )
     assert.deepStrictEqual(problem(await as(web, "/cells/data/nothing")), [404, "cell/absent"])
     assert.deepStrictEqual(problem(await as("no-token-of-anybody", "/cells/data/notice")), [401, "auth/missing"])
   })
 
-  test("sends signals, and is shown of their receipts what it may learn", async (_, as) => {
+  test("sends signals, and sees the visible part of their receipts", async (_, as) => {
     const open = await as(web, "/signals", { method: "POST", body: JSON.stringify({ signal: "/signals/post", payload: "again" }) })
     assert.strictEqual(open.status, 200)
     const { handlings, id } = open.body as { readonly id: string; readonly handlings: unknown }
@@ -67,8 +74,9 @@ describe("A reader over HTTP", () => {
     assert.deepStrictEqual(problem(await as(web, "/receipts/nobodys")), [404, "receipt/absent"])
   })
 
-  test("learns no atom from a label that is refused", async (_, as) => {
-    const labelled = async (token: string, atom: string) => (await as(token, "/signals", { method: "POST", body: JSON.stringify({ signal: "/signals/post", label: [atom] }) })).body
+  test("learns no atom from a refused label", async (_, as) => {
+    const labelled = async (token: string, atom: string) =>
+      (await as(token, "/signals", { method: "POST", body: JSON.stringify({ signal: "/signals/post", label: [atom] }) })).body
     const [known, unknown] = [await labelled(web, "salary"), await labelled(web, "nobody")]
     assert.strictEqual(JSON.stringify(known).replace("salary", "nobody"), JSON.stringify(unknown))
     assert.deepInclude(unknown, { status: 400, code: "signal/invalid" })
@@ -76,19 +84,23 @@ describe("A reader over HTTP", () => {
     assert.property(await labelled(hr, "salary"), "handlings")
   })
 
-  test("is kept from all that tells of the whole space, and the operator sees who was refused what", async (_, as) => {
-    for (const path of ["/beats", "/beats/0", "/graph", "/graph/trace", "/journal/verification", "/replay", "/why?address=/data/notice", "/explain?beat=0&enzyme=post", "/dead", "/ops", "/denials"]) {
+  test("is refused all routes over the whole space, and the operator sees the denials", async (_, as) => {
+    for (const path of [
+      "/beats", "/beats/0", "/graph", "/graph/trace", "/journal/verification", "/replay", "/why?address=/data/notice",
+      "/explain?beat=0&enzyme=post", "/dead", "/ops", "/denials"
+    ]) {
       assert.deepStrictEqual(problem(await as(web, path)), [403, "label/withheld"], path)
       assert.notStrictEqual((await as(operator, path)).status, 403, path)
     }
     assert.deepStrictEqual(problem(await as(hr, "/cells/data/notice", { method: "PUT", body: "1" })), [403, "label/withheld"])
     await as(web, "/cells/data/pay/ann")
     await as(web, `/blobs/${"a".repeat(64)}`)
-    const { denials } = (await as(operator, "/denials")).body as { readonly denials: ReadonlyArray<{ readonly reader: string; readonly address: string }> }
+    const { denials } =
+      (await as(operator, "/denials")).body as { readonly denials: ReadonlyArray<{ readonly reader: string; readonly address: string }> }
     assert.deepStrictEqual(denials.map(({ address, reader }) => [reader, address]), [["web", "/data/pay/ann"]])
   })
 
-  test("is shown nothing of the runtime: no module's text, no rules, no operation, whatever links there", async ({ kernel }, as) => {
+  test("sees no internal cells: no module text, no rules and no operation, even through links", async ({ kernel }, as) => {
     const text = "export default 'the source'"
     const hash = createHash("sha256").update(text).digest("hex")
     await Effect.runPromise(kernel.register(Enzyme.make({ name: "late", query: "/signals/late", run: () => 1 }), { hash, text }))
@@ -99,14 +111,20 @@ describe("A reader over HTTP", () => {
     assert.strictEqual((await as(operator, `/blobs/${hash}`)).body, text)
     const { cells } = (await as(operator, "/cells/rt?below")).body as { readonly cells: ReadonlyArray<string> }
     assert.include(cells.join(), "/rt/ops/")
-    const paths = ["/sys/code/late", "/sys/labels", ...cells, `/cas/${hash}`, "/data/links/rules", "/data/links/code", "/net/x", "/rt/nothing"]
+    const paths =
+      ["/sys/code/late", "/sys/labels", ...cells, `/cas/${hash}`, "/data/links/rules", "/data/links/code", "/net/x", "/rt/nothing"]
     for (const token of [web, hr]) {
-      for (const path of [...paths.map((path) => `/cells${path}`), `/blobs/${hash}`]) assert.deepStrictEqual(problem(await as(token, path)), [403, "label/withheld"], path)
-      for (const folder of ["/rt", "/sys"]) assert.deepStrictEqual([(await as(token, `/cells${folder}?list`)).body, (await as(token, `/cells${folder}?below`)).body], [{ names: [] }, { cells: [], next: null }])
+      for (const path of [...paths.map((path) => `/cells${path}`), `/blobs/${hash}`]) {
+        assert.deepStrictEqual(problem(await as(token, path)), [403, "label/withheld"], path)
+      }
+      for (const folder of ["/rt", "/sys"]) assert.deepStrictEqual(
+        [(await as(token, `/cells${folder}?list`)).body, (await as(token, `/cells${folder}?below`)).body],
+        [{ names: [] }, { cells: [], next: null }]
+      )
     }
   })
 
-  test("is shown no text of a module that another version took the place of, or that is gone", async ({ kernel }, as) => {
+  test("sees no text of a replaced or removed module", async ({ kernel }, as) => {
     const space = await Effect.runPromise(kernel.space("shop"))
     const digests: Array<string> = []
     for (const text of ["export default 'one'", "export default 'two'"]) {
@@ -121,12 +139,17 @@ describe("A reader over HTTP", () => {
     assert.strictEqual((await as(operator, "/cells/sys/code/late")).status, 404)
     for (const hash of digests) {
       assert.strictEqual((await as(operator, `/blobs/${hash}`)).status, 200)
-      for (const path of [`/blobs/${hash}`, `/cells/cas/${hash}`, "/cells/data/links/code"]) assert.deepStrictEqual(problem(await as(hr, path)), [403, "label/withheld"], path)
+      for (const path of [`/blobs/${hash}`, `/cells/cas/${hash}`, "/cells/data/links/code"]) {
+        assert.deepStrictEqual(problem(await as(hr, path)), [403, "label/withheld"], path)
+      }
     }
   })
 
-  it.live("is shown what a rule grants of the runtime by its name", () =>
-    Effect.flatMap(served({ config: { ...config, labels: { ...config.labels, cells: { "/**": ["salary"], "/rt/ops/**": [] } } }, enzymes: [post] }), ({ ask, kernel }) =>
+  it.live("sees the internal cells that a rule grants by name", () =>
+    Effect.flatMap(serve({
+      config: { ...config, labels: { ...config.labels, cells: { "/**": ["salary"], "/rt/ops/**": [] } } },
+      enzymes: [post]
+    }), ({ ask, kernel }) =>
       Effect.promise(async () => {
         const space = await Effect.runPromise(kernel.space("shop"))
         const as = (token: string, path: string) => ask(`/v1/spaces/shop/cells${path}`, { headers: { authorization: `Bearer ${token}` } })
@@ -134,12 +157,15 @@ describe("A reader over HTTP", () => {
         assert.strictEqual((await as(web, "/rt/ops?below")).status, 200)
         const { cells } = (await as(hr, "/rt/ops?below")).body as { readonly cells: ReadonlyArray<string> }
         assert.include(cells.join(), oid)
-        for (const path of ["/sys/labels", "/sys/code/post"]) assert.deepStrictEqual(problem(await as(hr, path)), [403, "label/withheld"], path)
+        for (const path of ["/sys/labels", "/sys/code/post"]) {
+          assert.deepStrictEqual(problem(await as(hr, path)), [403, "label/withheld"], path)
+        }
       })))
 
-  test("follows a cell by cursors, and goes on after the last one", async ({ fetch }, as) => {
+  test("follows a cell and resumes after its last cursor", async ({ fetch }, as) => {
     const follow = async (path: string, last?: string) => {
-      const headers = { authorization: `Bearer ${web}`, accept: "text/event-stream", ...(last === undefined ? {} : { "last-event-id": last }) }
+      const headers =
+        { authorization: `Bearer ${web}`, accept: "text/event-stream", ...(last === undefined ? {} : { "last-event-id": last }) }
       const reader = (await fetch(`/v1/spaces/shop/cells${path}`, { headers })).body!.pipeThrough(new TextDecoderStream()).getReader()
       let text = ""
       while (!/data: .*\n\n/.test(text)) text += (await reader.read()).value ?? ""
@@ -150,9 +176,16 @@ describe("A reader over HTTP", () => {
     assert.isDefined(cursor)
     await as(operator, "/signals", { method: "POST", body: JSON.stringify({ signal: "/signals/post", payload: "next" }) })
     assert.match(await follow("/data/notice", cursor), /^id: [0-9a-f]{16}\nevent: value\ndata: "next"\n\n$/)
-    assert.match(await follow("/data/notice", "7"), /^event: reset\ndata: .*\n\nid: [0-9a-f]{16}\nevent: value\ndata: "next"\n\n$|^event: reset\n/)
+    assert.match(
+      await follow("/data/notice", "7"),
+      /^event: reset\ndata: .*\n\nid: [0-9a-f]{16}\nevent: value\ndata: "next"\n\n$|^event: reset\n/
+    )
     for (const path of ["/data/pay/ann", "/sys/index/rv/ann", "/sys/index/over/fact"]) {
-      assert.deepStrictEqual(problem(await as(web, `/cells${path}`, { headers: { accept: "text/event-stream" } })), [403, "label/withheld"], path)
+      assert.deepStrictEqual(
+        problem(await as(web, `/cells${path}`, { headers: { accept: "text/event-stream" } })),
+        [403, "label/withheld"],
+        path
+      )
     }
   })
 })

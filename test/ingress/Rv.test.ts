@@ -2,24 +2,31 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import rvInit from "../../enzymes/rv_init.ts"
 import rvRoute from "../../enzymes/rv_route.ts"
-import { problem, served } from "./TestIngress.ts"
+import { problem, serve, type TestIngress } from "./TestIngress.ts"
 
-type Definition = NonNullable<NonNullable<Parameters<typeof served>[0]>["config"]>
-type App = Effect.Success<ReturnType<typeof served>>
+type Definition = NonNullable<NonNullable<Parameters<typeof serve>[0]>["config"]>
+type App = TestIngress
 
 const space = "/v1/spaces/shop"
 
 const test = (name: string, run: (app: App) => Promise<void>, config: Definition = {}) =>
   it.live(name, () =>
-    Effect.flatMap(served({ enzymes: [rvInit, rvRoute], config: { spaces: { create: "on-demand" }, system: ["rv_init"], ...config } }), (app) =>
+    Effect.flatMap(serve({
+      enzymes: [rvInit, rvRoute],
+      config: { spaces: { create: "on-demand" }, system: ["rv_init"], ...config }
+    }), (app) =>
       Effect.promise(() => run(app))))
 
 const begin = async ({ ask }: App, headers: Readonly<Record<string, string>> = {}): Promise<void> => {
-  const init = { method: "POST", body: JSON.stringify({ signal: "/CEP:sig_sys/init" }), headers: { "content-type": "application/json", prefer: "wait=10", ...headers } }
+  const init = {
+    method: "POST",
+    body: JSON.stringify({ signal: "/CEP:sig_sys/init" }),
+    headers: { "content-type": "application/json", prefer: "wait=10", ...headers }
+  }
   assert.deepInclude((await ask(`${space}/signals`, init)).body as object, { status: "handled" })
 }
 
-/** What is kept of all rendezvous and of their completions. */
+/** The stored cells of all rendezvous and of their completions. */
 const ledger = async ({ ask }: App): Promise<unknown> => {
   const cells: Array<unknown> = []
   for (const folder of ["rv", "inbox", "flow"]) cells.push((await ask(`${space}/cells/data/${folder}?below`)).body)
@@ -29,7 +36,7 @@ const ledger = async ({ ask }: App): Promise<unknown> => {
 const shows = (token: string) => ({ authorization: `Rendezvous ${token}` })
 
 describe("Rendezvous over HTTP", () => {
-  test("are spawned, listed in pages, shown, moved, reported by a worker and killed", async (app) => {
+  test("are spawned, listed page by page, shown, rescheduled, reported by a worker and killed", async (app) => {
     await begin(app)
     const { ask, post } = app
     const spawned = await post(`${space}/rv`, { key: "app:one", due_off: 500, telemetry: { from: "here" } })
@@ -37,7 +44,8 @@ describe("Rendezvous over HTTP", () => {
     assert.strictEqual(spawned.headers.get("location"), `${space}/rv/app%3Aone`)
     const { token } = spawned.body as { readonly token: string }
     await post(`${space}/rv`, { key: "two", due_off: 500 })
-    const first = (await ask(`${space}/rv?limit=1`)).body as { readonly rendezvous: ReadonlyArray<Record<string, unknown>>; readonly next: string }
+    const first =
+      (await ask(`${space}/rv?limit=1`)).body as { readonly rendezvous: ReadonlyArray<Record<string, unknown>>; readonly next: string }
     const { due, ...row } = first.rendezvous[0]!
     assert.deepInclude(row, { key: "app:one", state: "pending", prof: "rv-fixed", telemetry: { from: "here" } })
     assert.notProperty(row, "token_id")
@@ -45,10 +53,16 @@ describe("Rendezvous over HTTP", () => {
     assert.deepStrictEqual([rest.rendezvous.map(({ key }) => key), rest.next], [["two"], null])
     assert.deepStrictEqual((await ask(`${space}/rv?limit=0`)).body, { rendezvous: [], next: null })
     assert.strictEqual((await post(`${space}/rv/app:one/resched`, { delta: 3 })).status, 200)
-    assert.strictEqual((await ask(`${space}/rv/app:one`)).body && ((await ask(`${space}/rv/app:one`)).body as { readonly due: number }).due, (due as number) + 3)
+    assert.strictEqual(
+      (await ask(`${space}/rv/app:one`)).body && ((await ask(`${space}/rv/app:one`)).body as { readonly due: number }).due,
+      (due as number) + 3
+    )
     assert.strictEqual((await post(`${space}/rv/app:one/report`, { telemetry: { frames: 3 } }, shows(token))).status, 200)
     assert.deepInclude((await ask(`${space}/rv/app:one`)).body as object, { state: "applied", telemetry: { frames: 3 } })
-    assert.deepInclude((await ask(`${space}/cells/data/inbox/flow/inst_event/app:one`)).body as object, { outcome: "applied", telemetry: { frames: 3 } })
+    assert.deepInclude(
+      (await ask(`${space}/cells/data/inbox/flow/inst_event/app:one`)).body as object,
+      { outcome: "applied", telemetry: { frames: 3 } }
+    )
     await post(`${space}/rv`, { key: "three", prof: "rv-cas" })
     assert.deepStrictEqual(problem(await post(`${space}/rv/three/release`, {})), [409, "rv/not-quarantined"])
     await post(`${space}/rv/three/report`, { telemetry: { cas_hash: "0" } })
@@ -65,31 +79,43 @@ describe("Rendezvous over HTTP", () => {
 
   for (const token of [undefined, "a-secret-of-the-server"]) {
     const config = token === undefined ? {} : { token }
-    test(`say nothing to a wrong token, of no space and no key, and it passes for no operator (${token === undefined ? "without" : "with"} a token)`, async (app) => {
+    test(`answer a wrong token alike for any space and key, and grant it no operator rights (${token === undefined ? "without" : "with"} a token)`, async (
+      app
+    ) => {
       const operator: Readonly<Record<string, string>> = token === undefined ? {} : { authorization: `Bearer ${token}` }
       await begin(app, operator)
       await app.post(`${space}/rv`, { key: "job", due_off: 500 }, operator)
       const told = new Set<string>()
-      for (const [where, key] of [[space, "job"], [space, "none"], ["/v1/spaces/nowhere", "job"], ["/v1/spaces/No%20Name", "job"]] as const) {
+      for (const [where, key] of [[space, "job"], [space, "none"], ["/v1/spaces/nowhere", "job"], [
+        "/v1/spaces/No%20Name",
+        "job"
+      ]] as const) {
         const refused = await app.post(`${where}/rv/${key}/report`, {}, shows("00ff"))
         assert.deepStrictEqual(problem(refused), [403, "rv/token"], `${where} ${key}`)
         told.add(JSON.stringify(refused.body).replace(key, "key"))
         for (const authorization of ["Rendezvous wrong", "Rendezvous", "rendezvous  zz"]) {
-          assert.deepStrictEqual(problem(await app.post(`${where}/rv/${key}/report`, {}, { authorization })), [401, "auth/missing"], authorization)
+          assert.deepStrictEqual(
+            problem(await app.post(`${where}/rv/${key}/report`, {}, { authorization })),
+            [401, "auth/missing"],
+            authorization
+          )
         }
       }
       assert.strictEqual(told.size, 1)
-      for (const path of [`${space}/rv`, `${space}/cells/data/rv/job`, "/v1/spaces"]) assert.deepStrictEqual(problem(await app.ask(path, { headers: shows("00ff") })), [401, "auth/missing"], path)
+      for (const path of [`${space}/rv`, `${space}/cells/data/rv/job`, "/v1/spaces"]) {
+        assert.deepStrictEqual(problem(await app.ask(path, { headers: shows("00ff") })), [401, "auth/missing"], path)
+      }
       assert.deepInclude((await app.ask(`${space}/rv/job`, { headers: operator })).body as object, { state: "pending" })
     }, config)
   }
 
-  test("are completed by signals of the operator, and of no reader, who has no token of theirs", async (app) => {
+  test("are completed by signals of the operator but not of a reader without their token", async (app) => {
     const operator = { authorization: "Bearer a-secret-of-the-server" }
     const reader = { authorization: "Bearer a-secret-of-the-reader" }
     await begin(app, operator)
     await app.post(`${space}/rv`, { key: "job", due_off: 500 }, operator)
-    const complete = (headers: Readonly<Record<string, string>>) => app.post(`${space}/signals`, { signal: "/CEP:sig_rv/job", payload: { approved: true } }, { prefer: "wait=10", ...headers })
+    const complete = (headers: Readonly<Record<string, string>>) =>
+      app.post(`${space}/signals`, { signal: "/CEP:sig_rv/job", payload: { approved: true } }, { prefer: "wait=10", ...headers })
     const refused = await complete(reader)
     assert.deepStrictEqual(problem(refused), [403, "label/withheld"])
     assert.strictEqual((await app.post(`${space}/signals`, { signal: "/CEP:sig_sys/init" }, reader)).status, refused.status)
@@ -98,9 +124,11 @@ describe("Rendezvous over HTTP", () => {
     assert.notStrictEqual(await state(), "applied")
     assert.deepInclude((await complete(operator)).body as object, { status: "handled" })
     assert.strictEqual(await state(), "applied")
-  }, { token: "a-secret-of-the-server", labels: { cells: { "/data/secret/**": ["top"] }, readers: { guest: { token: "a-secret-of-the-reader", clearance: [] } } } })
+  }, { token: "a-secret-of-the-server", labels: { cells: { "/data/secret/**": ["top"] }, readers: {
+    guest: { token: "a-secret-of-the-reader", clearance: [] }
+  } } })
 
-  test("are claimed by a worker that was not there, whose token then is the only one", async (app) => {
+  test("are claimed by a worker, whose token replaces all others", async (app) => {
     await begin(app)
     const { post } = app
     const old = ((await post(`${space}/rv`, { key: "job", due_off: 500 })).body as { readonly token: string }).token
@@ -111,7 +139,7 @@ describe("Rendezvous over HTTP", () => {
     assert.strictEqual((await post(`${space}/rv/job/report`, {}, shows(token))).status, 200)
   })
 
-  test("let a worker report without the server's token, and do nothing else", async (app) => {
+  test("let a worker report without the token of the server, and do no more", async (app) => {
     const server = { authorization: "Bearer a-secret-of-the-server" }
     await begin(app, server)
     const { ask, post } = app
@@ -125,7 +153,7 @@ describe("Rendezvous over HTTP", () => {
     assert.strictEqual((await post(`${space}/rv/job/report`, {}, shows(token))).status, 200)
   }, { token: "a-secret-of-the-server" })
 
-  test("that are not there, are over, or are asked wrongly, are refused by name, and nothing changes", async (app) => {
+  test("refuse unknown and finished entries and malformed requests with a code, without a change", async (app) => {
     await begin(app)
     const { ask, post } = app
     const spawn = async (key: string) => ((await post(`${space}/rv`, { key, due_off: 500 })).body as { readonly token: string }).token
@@ -157,7 +185,9 @@ describe("Rendezvous over HTTP", () => {
       ["rv/open/resched", { delta: 0.5 }, {}, 400, "rv/invalid"],
       ["rv/open/resched", {}, {}, 400, "rv/invalid"]
     ]
-    for (const [path, body, headers, status, code] of refusals) assert.deepStrictEqual(problem(await post(`${space}/${path}`, body, headers)), [status, code], `${path} ${JSON.stringify(body)}`)
+    for (const [path, body, headers, status, code] of refusals) {
+      assert.deepStrictEqual(problem(await post(`${space}/${path}`, body, headers)), [status, code], `${path} ${JSON.stringify(body)}`)
+    }
     assert.deepStrictEqual(problem(await ask(`${space}/rv/none`)), [404, "rv/absent"])
     assert.deepStrictEqual(problem(await ask(`${space}/rv/none`, { headers: { accept: "text/event-stream" } })), [404, "rv/absent"])
     assert.deepStrictEqual(await ledger(app), before)

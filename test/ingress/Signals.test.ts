@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Enzyme } from "systole"
-import { problem, served, signal, signals, test } from "./TestIngress.ts"
+import { problem, serve, signal, signals, test } from "./TestIngress.ts"
 
 describe("Signals over HTTP", () => {
   describe("POST signals", () => {
-    test("answers 202 with the id, the beat and the receipt's place", async ({ ask, post }) => {
+    test("answers 202 with the id, the beat and the location of the receipt", async ({ ask, post }) => {
       const { body, headers, status } = await post(signals, signal)
       assert.strictEqual(status, 202)
       assert.deepStrictEqual(body, { id: "x.0.0", beat: 0, duplicate: false, receipt: "/v1/spaces/shop/receipts/x.0.0" })
@@ -15,7 +15,7 @@ describe("Signals over HTTP", () => {
       assert.strictEqual((receipt.body as { status: string }).status, "handled")
     })
 
-    test("answers 200 with the receipt when told to wait", async ({ post }) => {
+    test("answers 200 with the receipt if the request waits", async ({ post }) => {
       const { body, headers, status } = await post(signals, { ...signal, payload: { a: [1] } }, { prefer: "wait=5" })
       const { handlings, status: outcome } = body as { status: string; handlings: ReadonlyArray<Record<string, unknown>> }
       assert.deepStrictEqual([status, outcome], [200, "handled"])
@@ -23,13 +23,13 @@ describe("Signals over HTTP", () => {
       assert.deepInclude(handlings[0], { enzyme: "count", outcome: "ok", value: { seen: { a: [1] } } })
     })
 
-    test("answers 202 when the time to wait passes first", async ({ post }) => {
+    test("answers 202 after the time-out of the wait", async ({ post }) => {
       const { body, status } = await post(signals, { ...signal, at: { ms: 3_600_000 } }, { prefer: "wait=0" })
       assert.strictEqual(status, 202)
       assert.isString((body as { receipt: string }).receipt)
     })
 
-    test("handles a signal once, whether its id is in the header or in the body", async ({ ask, post }) => {
+    test("handles a signal once, with its id in the header or in the body", async ({ ask, post }) => {
       const first = await post(signals, signal, { "idempotency-key": "\"order-17\"", prefer: "wait=5" })
       const second = await post(signals, { ...signal, id: "order-17" }, { prefer: "wait=5" })
       assert.deepStrictEqual(second.body, first.body)
@@ -38,21 +38,25 @@ describe("Signals over HTTP", () => {
       assert.deepInclude(repeated.body, { duplicate: true })
     })
 
-    test("refuses an id that comes again with other content", async ({ post }) => {
+    test("refuses a repeated id with different content", async ({ post }) => {
       await post(signals, { ...signal, id: "order-17" })
       assert.deepStrictEqual(problem(await post(signals, { ...signal, payload: 2, id: "order-17" })), [422, "signal/id-reused"])
       assert.deepStrictEqual(problem(await post(signals, { ...signal, id: "a" }, { "idempotency-key": "b" })), [400, "signal/id-unequal"])
     })
 
-    test("tells of a handling that failed without its stack", async ({ post }) => {
+    test("reports a failed handling without its stack", async ({ post }) => {
       const { body } = await post(signals, { signal: "/signals/broken" }, { prefer: "wait=5" })
       assert.deepInclude(body, { status: "dead" })
       assert.include(JSON.stringify(body), "no luck")
       assert.notInclude(JSON.stringify(body), "    at ")
     })
 
-    test("says of a signal that no enzyme takes which it was, and what to do", async ({ ask, post }) => {
-      const unheard = (await post(signals, { signal: "/signals/unheard", target: "/data/x" }, { prefer: "wait=5" })).body as { id: string; status: string; reason: string }
+    test("explains a signal without a matching enzyme", async ({ ask, post }) => {
+      const unheard = (await post(signals, { signal: "/signals/unheard", target: "/data/x" }, { prefer: "wait=5" })).body as {
+        id: string
+        status: string
+        reason: string
+      }
       assert.strictEqual(unheard.status, "no-match")
       for (const part of ["/signals/unheard", "/data/x", "bind", "/v1/enzymes"]) assert.include(unheard.reason, part)
       const later = (await ask(`/v1/spaces/shop/receipts/${unheard.id}`)).body as { reason: string }
@@ -60,24 +64,33 @@ describe("Signals over HTTP", () => {
       assert.notProperty((await post(signals, signal, { prefer: "wait=5" })).body, "reason")
     })
 
-    it.live("says of enzymes in a circle that they are", () =>
+    it.live("reports enzymes with a cyclic order", () =>
       Effect.flatMap(
-        served({ enzymes: [["a", "b"], ["b", "a"]].map(([name = "", before = ""]) => Enzyme.make({ name, query: "/signals/round", before: [before], run: () => 1 })) }),
+        serve({ enzymes: [["a", "b"], ["b", "a"]].map(
+          ([name = "", before = ""]) => Enzyme.make({ name, query: "/signals/round", before: [before], run: () => 1 })
+        ) }),
         ({ post }) =>
           Effect.promise(async () => {
-            const { reason, status } = (await post(signals, { signal: "/signals/round" }, { prefer: "wait=5" })).body as { status: string; reason: string }
+            const { reason, status } =
+              (await post(signals, { signal: "/signals/round" }, { prefer: "wait=5" })).body as { status: string; reason: string }
             assert.strictEqual(status, "cycle")
             for (const part of ["/signals/round", "before and after"]) assert.include(reason, part)
           })
       ))
 
-    test("refuses what is not a signal", async ({ ask, post }) => {
+    test("refuses a body that is not a signal", async ({ ask, post }) => {
       assert.deepStrictEqual(problem(await post(signals, {})), [400, "signal/invalid"])
       assert.deepStrictEqual(problem(await post(signals, { signal: 1 })), [400, "body/malformed"])
       assert.deepStrictEqual(problem(await post(signals, { target: "no slash" })), [400, "address/invalid"])
-      assert.deepStrictEqual(problem(await ask(signals, { method: "POST", body: "{", headers: { "content-type": "application/json" } })), [400, "body/malformed"])
+      assert.deepStrictEqual(
+        problem(await ask(signals, { method: "POST", body: "{", headers: { "content-type": "application/json" } })),
+        [400, "body/malformed"]
+      )
       const forged = `{"signal":"/s","payload":{"__proto__":1}}`
-      assert.deepStrictEqual(problem(await ask(signals, { method: "POST", body: forged, headers: { "content-type": "application/json" } })), [400, "value/invalid"])
+      assert.deepStrictEqual(
+        problem(await ask(signals, { method: "POST", body: forged, headers: { "content-type": "application/json" } })),
+        [400, "value/invalid"]
+      )
       assert.deepStrictEqual(problem(await ask(signals, { method: "POST", body: "x" })), [415, "body/media-type"])
       assert.deepStrictEqual(problem(await post(signals, { signal: "/s", payload: "a".repeat(1_048_577) })), [413, "body/too-large"])
       assert.deepStrictEqual(problem(await post("/v1/spaces/Shop/signals", signal)), [400, "space/name"])
@@ -85,7 +98,7 @@ describe("Signals over HTTP", () => {
   })
 
   describe("receipts", () => {
-    test("has none of a signal that never came", async ({ ask, post }) => {
+    test("answers 404 for the receipt of an unknown signal", async ({ ask, post }) => {
       await post(signals, signal)
       assert.deepStrictEqual(problem(await ask("/v1/spaces/shop/receipts/x.9.9")), [404, "receipt/absent"])
     })

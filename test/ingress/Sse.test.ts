@@ -13,7 +13,7 @@ describe("Sse", () => {
     assert.strictEqual(text.replaceAll(": alive\n\n", ""), "id: 1\nevent: value\ndata: 1\n\nid: 4\nevent: absent\ndata: null\n\n")
   })
 
-  it("tells of a failure as a problem, and of an accident nothing but that", async () => {
+  it("sends a problem event for a failure, without details of a defect", async () => {
     const answer = Sse.make(new AbortController().signal)
     const text = await textOf(answer(Stream.fail(new Error("secret"))))
     assert.include(text, "event: problem\ndata: {")
@@ -21,7 +21,7 @@ describe("Sse", () => {
     assert.notInclude(text, "secret")
   })
 
-  it("ends all streams when the server closes, and those that come too late", async () => {
+  it("ends all streams when the server closes, and later ones at once", async () => {
     const closing = new AbortController()
     const answer = Sse.make(closing.signal)
     const texts = [1, 2, 3].map(() => textOf(answer(idle)))
@@ -29,7 +29,7 @@ describe("Sse", () => {
     await Promise.all([...texts, textOf(answer(idle))])
   })
 
-  it.live("holds so many streams open and no more, and counts those that ended no longer", () =>
+  it.live("limits the number of open streams, and releases the ended ones", () =>
     Effect.promise(async () => {
       const answer = Sse.make(new AbortController().signal)
       for (let round = 0; round < 2; round++) {
@@ -50,7 +50,7 @@ describe("Sse", () => {
       }
     }))
 
-  it.live("holds a share for each reader, and some for the operator", () =>
+  it.live("reserves a share of the streams for each reader and for the operator", () =>
     Effect.promise(async () => {
       const answer = Sse.make(new AbortController().signal, { readers: 2 })
       const share = (Sse.MAX_STREAMS - Sse.OPERATORS) / 2

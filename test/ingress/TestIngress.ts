@@ -10,26 +10,26 @@ import * as HostPacemaker from "../../src/main/HostPacemaker.ts"
 import * as Runtime from "../../src/main/Runtime.ts"
 import { Hash } from "../../src/persistence/Hash.ts"
 
-/** A space's answers, by their bodies. */
+/** A response with its parsed body. */
 export interface Answer {
   readonly status: number
   readonly headers: Headers
   readonly body: unknown
 }
 
-/** How the runtime under test is made. */
-export interface Setting {
+/** The settings of the runtime under test. */
+export interface Settings {
   readonly config?: Config.Definition
   readonly enzymes?: ReadonlyArray<Enzyme.Enzyme>
-  /** Stands in for parts of the kernel. */
+  /** Replaces parts of the kernel. */
   readonly kernel?: (kernel: Kernel["Service"]) => Kernel["Service"]
 }
 
-/** The ingress over a real kernel with a memory store, for as long as the scope. */
-export const served = (setting: Setting = {}) =>
+/** Starts the ingress over a real kernel with a memory store, until the scope closes. */
+export const serve = (setting: Settings = {}) =>
   Effect.gen(function*() {
     const decoded = yield* Config.decode(setting.config ?? { spaces: { create: "on-demand" } })
-    // A boot's own beats would stand between those that tests count.
+    // Without a boot, so that tests can count beats from 0.
     const config = { ...decoded, kernel: { ...decoded.kernel, boot: false } }
     const pacemaker = HostPacemaker.layer((run) => void setImmediate(run))
     const context = yield* Layer.build(Layer.fresh(
@@ -40,7 +40,9 @@ export const served = (setting: Setting = {}) =>
     const accidents: Array<unknown> = []
     const closing = new AbortController()
     const services = { kernel: setting.kernel?.(kernel) ?? kernel, hash: Context.get(context, Hash) }
-    const app = App.make(services, { token: config.token, loopback: true, reporter: new Reporter(({ cause }) => accidents.push(cause)), closing: closing.signal, pages: config.pages, readers: config.readers })
+    const app = App.make(services, { token: config.token, loopback: true, reporter: new Reporter(
+      ({ cause }) => accidents.push(cause)
+    ), closing: closing.signal, pages: config.pages, readers: config.readers })
     const fetch = async (path: string, init?: RequestInit): Promise<Response> => app.fetch(new Request(`http://localhost${path}`, init))
     const ask = async (path: string, init?: RequestInit): Promise<Answer> => {
       const response = await fetch(path, init)
@@ -52,6 +54,9 @@ export const served = (setting: Setting = {}) =>
       ask(path, { method, body: JSON.stringify(body), headers: { "content-type": "application/json", ...headers } })
     return { kernel, accidents, close: () => closing.abort(), app, fetch, ask, post: send("POST"), put: send("PUT") }
   })
+
+/** A running ingress. */
+export type TestIngress = Effect.Success<ReturnType<typeof serve>>
 
 const count = Enzyme.make({
   name: "count",
@@ -69,16 +74,16 @@ const broken = Enzyme.make({
   }
 })
 
-/** An enzyme that counts, and one that fails. */
+/** An enzyme that counts its signals, and one that fails. */
 export const enzymes = [count, broken]
 
-/** Where signals are posted. */
+/** The path to post signals to. */
 export const signals = "/v1/spaces/shop/signals"
 
-/** A signal that is counted. */
+/** A signal for the counting enzyme. */
 export const signal = { signal: "/signals/count", payload: 1 }
 
-/** The status and code of a problem. */
+/** Asserts that an answer is a problem, and returns its status and code. */
 export const problem = (answer: Answer) => {
   const { code, status } = answer.body as { readonly code: string; readonly status: number }
   assert.strictEqual(answer.headers.get("content-type"), "application/problem+json")
@@ -86,6 +91,6 @@ export const problem = (answer: Answer) => {
   return [status, code]
 }
 
-/** A test over a served runtime. */
-export const test = (name: string, run: (app: Effect.Success<ReturnType<typeof served>>) => Promise<void>) =>
-  it.live(name, () => Effect.flatMap(served({ enzymes }), (app) => Effect.promise(() => run(app))))
+/** Defines a test over a running ingress. */
+export const test = (name: string, run: (app: TestIngress) => Promise<void>) =>
+  it.live(name, () => Effect.flatMap(serve({ enzymes }), (app) => Effect.promise(() => run(app))))

@@ -1,13 +1,13 @@
 /**
- * Chance that repeats: the same seed rolls the same numbers.
+ * A seeded random generator: the same seed rolls the same numbers.
  *
  * @module
  */
 
-/** Rolls a whole number from 0 up to a bound. */
+/** Returns a random integer from 0 up to but excluding a bound. */
 export type Dice = (bound: number) => number
 
-/** Dice from a seed (mulberry32). */
+/** Creates a generator from a seed (mulberry32). */
 export const make = (seed: number): Dice => {
   let state = seed
   return (bound) => {
@@ -18,10 +18,10 @@ export const make = (seed: number): Dice => {
   }
 }
 
-/** One of these. */
+/** A random item. */
 export const pick = <A>(roll: Dice, from: ReadonlyArray<A>): A => from[roll(from.length)]!
 
-/** These in another order. */
+/** The items in random order. */
 export const shuffled = <A>(roll: Dice, items: ReadonlyArray<A>): ReadonlyArray<A> => {
   const left = [...items]
   return items.map(() => left.splice(roll(left.length), 1)[0]!)

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto"
 import { Layer } from "effect"
 import { Hash } from "systole"
 
-/** The hash of every host that tests run on. */
+/** The hash for tests on every host. */
 export const layer = Layer.succeed(Hash, {
   hex: (data) => createHash("sha256").update(data).digest("hex"),
   start: () => {

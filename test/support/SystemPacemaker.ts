@@ -1,12 +1,12 @@
 /**
- * Real time for what measures it, and one seed for every beat.
+ * A pacemaker with real time for measurements, and one seed for every beat.
  *
  * @module
  */
 import { Layer } from "effect"
 import { Pacemaker } from "systole"
 
-/** Beats as soon as the host comes round to it. */
+/** Runs each beat in the next turn of the event loop. */
 export const layer = Layer.succeed(Pacemaker, {
   now: Date.now,
   seed: () => "0123456789abcdef0123456789abcdef",

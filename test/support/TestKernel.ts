@@ -1,5 +1,5 @@
 /**
- * Kernels for tests: a real one over the memory store, stepped by hand.
+ * The real kernel over the memory store, stepped by the test.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { Runner } from "../../src/scheduler/Runner.ts"
 import * as HashLayer from "./HashLayer.ts"
 import * as TestPacemaker from "./TestPacemaker.ts"
 
-/** Stepped by hand at tempo 0, unless the test says otherwise. */
+/** The default settings: manual steps at tempo 0. */
 export const settings: Settings = {
   tempo: 0,
   pace: "manual",
@@ -24,45 +24,58 @@ export const settings: Settings = {
   limits: defaults
 }
 
-/** The nodes that a test expects to make something else when they run twice, by name and place. */
+/** The expected unstable nodes of a test, by name and address. */
 export const Unstable = Context.Reference<ReadonlyArray<string>>("test/support/Unstable", { defaultValue: () => [] })
 
-/** Has each computation and materializer run twice, and the test fail for those that make something else, and for those that it expects to and that do not. */
+/** Runs each computation and materializer twice. The test fails if the unstable nodes differ from the expected ones. */
 export const checked = Layer.effect(CurrentReporter, Effect.gen(function*() {
   const [expected, outer] = [yield* Unstable, yield* CurrentReporter]
   const found: Array<string> = []
-  yield* Effect.addFinalizer(() => Effect.sync(() => assert.deepStrictEqual(found, expected, "nodes that make something else when they run twice")))
+  yield* Effect.addFinalizer(
+    () => Effect.sync(() => assert.deepStrictEqual(found, expected, "nodes that make something else when they run twice"))
+  )
   return new Reporter((told) => {
-    if (told.topic === "node/unstable") found.push(`${told.origin.name} ${told.subject === undefined ? "" : String(told.subject instanceof Object ? told.subject.text : told.subject)}`.trim())
+    if (told.topic === "node/unstable") found.push(
+      `${told.origin.name} ` +
+        `${told.subject === undefined ? "" : String(told.subject instanceof Object ? told.subject.text : told.subject)}`.trim()
+    )
     outer.report(told)
   })
-})).pipe(Layer.merge(Layer.effect(RunWatch, Effect.map(RunWatch, (given) => given ?? { enter: () => {}, leave: () => {}, rechecks: true, stop: () => {} }))))
+})).pipe(Layer.merge(
+  Layer.effect(RunWatch, Effect.map(RunWatch, (given) => given ?? { enter: () => {}, leave: () => {}, rechecks: true, stop: () => {} }))
+))
 
-/** Whether a run is a node's own, and not the one that checks it. */
+/** Whether a run is the first of a node, not the repetition that checks it. */
 export const isOwn = (tx: Transaction): boolean => tx instanceof Runner
 
-/** A kernel over memory, or another persistence. What was flushed outlives the space's handles as long as the layer. */
-export const layer = <E = never>(changed: Partial<Settings> = {}, persistence: Layer.Layer<Persistence, E> = MemoryStore.layer, pacemaker: Layer.Layer<Pacemaker> = TestPacemaker.layer) =>
+/** A kernel over the memory store or another one. Flushed data lives as long as the layer. */
+export const layer = <E = never>(
+  changed: Partial<Settings> = {},
+  persistence: Layer.Layer<Persistence, E> = MemoryStore.layer,
+  pacemaker: Layer.Layer<Pacemaker> = TestPacemaker.layer
+) =>
   Kernel.layer.pipe(
     Layer.provide(checked),
     Layer.provideMerge(Layer.mergeAll(persistence, HashLayer.layer, pacemaker, Registry.layer)),
     Layer.provideMerge(Layer.succeed(KernelSettings, { ...settings, ...changed }))
   )
 
-/** A fresh space in which these enzymes are registered. */
+/** A new space with these enzymes registered. */
 export const space = Effect.fn("TestKernel.space")(function*(enzymes: ReadonlyArray<Enzyme.Enzyme>, name = "test") {
   const kernel = yield* Kernel
   for (const enzyme of enzymes) yield* kernel.register(enzyme)
   return yield* kernel.space(name)
 })
 
-/** The lines of one of a beat's ledgers. */
+/** The lines of a ledger of a beat. */
 export const ledger = (space: Space, beat: number, part: "inbox" | "agenda" | "stage") =>
   Effect.map(space.get(`/rt/beat/${beat}/${part}`), (lines) => lines as unknown as ReadonlyArray<string> | undefined)
 
-/** The texts of all diagnostics of a space. */
+/** The diagnostic messages of a space. */
 export const diagnostics = (space: Space) =>
   Effect.gen(function*() {
     const names = yield* space.list("/data/mailbox/diag/msgs")
-    return yield* Effect.forEach(names, (name) => Effect.map(space.get(`/data/mailbox/diag/msgs/${name}`), (value) => value as unknown as { readonly [key: string]: Value }))
+    return yield* Effect.forEach(names, (name) => Effect.map(space.get(`/data/mailbox/diag/msgs/${name}`), (value) => value as unknown as {
+      readonly [key: string]: Value
+    }))
   })

@@ -1,13 +1,13 @@
 /**
- * A pacemaker under the test clock: time moves when the test moves it, and
- * chance repeats.
+ * A pacemaker under the test clock: time advances only when the test advances it,
+ * and seeds repeat.
  *
  * @module
  */
 import { Clock, Effect, Fiber, Layer } from "effect"
 import { Pacemaker } from "systole"
 
-/** Seeds count up, and a wake is a sleep on the clock that the test provides. */
+/** Seeds count up. A wake is a sleep on the provided clock. */
 export const layer: Layer.Layer<Pacemaker> = Layer.effect(
   Pacemaker,
   Effect.gen(function*() {

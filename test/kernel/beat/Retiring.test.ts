@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { Address, Fatal, Flow, Kernel, Persistence, replay, type Space, type Transaction } from "systole"
 import * as Ledger from "../../rendezvous/Ledger.ts"
 import * as Dice from "../../support/Dice.ts"
-import * as Shelf from "../../support/Shelf.ts"
+import * as ExpiryCheck from "../../support/ExpiryCheck.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import * as Trials from "../../support/Trials.ts"
 import { controlled, enzyme } from "../TestSpace.ts"
@@ -154,7 +154,7 @@ const live = Effect.fnUntraced(function*(seed: number) {
     for (const kind of Object.keys(folders) as ReadonlyArray<Kind>) {
       assert.deepStrictEqual(yield* namesIn(space, folders[kind]), expected[kind].sort(), `${kind} after beat ${beat}`)
     }
-    assert.deepStrictEqual(Shelf.disagreements(yield* Shelf.cells(space)), [], `after beat ${beat}`)
+    assert.deepStrictEqual(ExpiryCheck.disagreements(yield* ExpiryCheck.cells(space)), [], `after beat ${beat}`)
   }
   const head = yield* space.head
   for (const from of [0, roll(head)]) {
@@ -229,7 +229,7 @@ describe("what is over", () => {
         const before = yield* count
         yield* space.step
         left.push(before - (yield* count))
-        assert.deepStrictEqual(Shelf.disagreements(yield* Shelf.cells(space)), [])
+        assert.deepStrictEqual(ExpiryCheck.disagreements(yield* ExpiryCheck.cells(space)), [])
         if (i < 2) assert.isDefined(yield* space.ops.get(oid))
         space = yield* boot
       }
@@ -249,18 +249,18 @@ describe("what is over", () => {
         for (let beat = 1; beat <= 6; beat++) {
           yield* space.signal({ signal: "/signals/busy", payload: { beat, ...load } })
           yield* space.step
-          const stored = yield* Shelf.cells(space)
-          assert.deepStrictEqual(Shelf.disagreements(stored), [])
+          const stored = yield* ExpiryCheck.cells(space)
+          assert.deepStrictEqual(ExpiryCheck.disagreements(stored), [])
           // One beat is behind the load, since what is due is told by what the beat before left.
-          for (const kind of Object.keys(folders) as ReadonlyArray<Kind>) assert.isAtMost(Shelf.noted(stored, kind).length, limits.finishedCount + load[kind], `${kind} after beat ${beat} of ${JSON.stringify(load)}`)
+          for (const kind of Object.keys(folders) as ReadonlyArray<Kind>) assert.isAtMost(ExpiryCheck.noted(stored, kind).length, limits.finishedCount + load[kind], `${kind} after beat ${beat} of ${JSON.stringify(load)}`)
         }
         const { difference, impossible } = yield* space.examine((archive) => replay(archive, 0, Infinity))
         assert.isUndefined(difference ?? impossible, JSON.stringify(difference ?? impossible))
         yield* TestClock.adjust("31 days")
         for (let left = Infinity; left > 0;) {
           yield* space.step
-          const stored = yield* Shelf.cells(space)
-          assert.deepStrictEqual(Shelf.disagreements(stored), [])
+          const stored = yield* ExpiryCheck.cells(space)
+          assert.deepStrictEqual(ExpiryCheck.disagreements(stored), [])
           const ops = [...stored.keys()].filter((key) => /^\/rt\/ops\/[^/]*$/.test(key))
           for (const key of ops) assert.isTrue(stored.has(`${key}/history/OPH:1`), `${key} is there whole`)
           assert.isBelow(ops.length, left)
@@ -308,13 +308,14 @@ describe("what is over", () => {
       const space = yield* kernel.space("test")
       const head = yield* space.head
       for (let i = 0; i < 6; i++) yield* failing(space)
-      assert.deepStrictEqual(Shelf.noted(yield* Shelf.cells(space), "fact"), Array.from({ length: noted }, (_, i) => `${12 - noted + i}.0`))
+      const names = Array.from({ length: noted }, (_, i) => `${12 - noted + i}.0`)
+      assert.deepStrictEqual(ExpiryCheck.noted(yield* ExpiryCheck.cells(space), "fact"), names)
       yield* TestClock.adjust("31 days")
       yield* space.step
       assert.deepStrictEqual(yield* space.below("/sys/index", { limit: 100 }), [])
       for (let i = 0; i < 5; i++) yield* failing(space)
-      const stored = yield* Shelf.cells(space)
-      assert.deepStrictEqual([stored.get("/sys/index/over/fact"), Shelf.noted(stored, "fact").length], ["4", 4])
+      const stored = yield* ExpiryCheck.cells(space)
+      assert.deepStrictEqual([stored.get("/sys/index/over/fact"), ExpiryCheck.noted(stored, "fact").length], ["4", 4])
       const end = yield* space.head
       for (let from = head + 1; from <= end; from++) {
         const { difference, impossible } = yield* space.examine((archive) => replay(archive, from, end))
@@ -365,7 +366,7 @@ describe("what is over", () => {
       yield* space.step
       assert.deepInclude(yield* space.get("/data/flow/inst/one"), { state: "waiting" })
       assert.isDefined(yield* space.get("/data/rv/two"))
-      assert.deepStrictEqual(Shelf.disagreements(yield* Shelf.cells(space)), [])
+      assert.deepStrictEqual(ExpiryCheck.disagreements(yield* ExpiryCheck.cells(space)), [])
       yield* Ledger.isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
 

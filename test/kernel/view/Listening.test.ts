@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Stream } from "effect"
 import { type Batch, Computation, Link, type Space, type SpaceStore } from "systole"
-import * as Inside from "../../support/Inside.ts"
+import * as OpenSpace from "../../support/OpenSpace.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, enzyme, put, register, turns, write } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
@@ -16,7 +16,7 @@ interface Listened {
   readonly close: (reason: string) => void
 }
 
-const inside = (space: Space): Listened => Inside.of<Listened>(space)
+const inside = (space: Space): Listened => OpenSpace.of<Listened>(space)
 
 /** How many are told of beats, of changes or of the end, or wait for something derived. */
 const listening = (space: Space): number => {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { type Observation, Retry, type Space } from "systole"
-import * as Inside from "../../support/Inside.ts"
+import * as OpenSpace from "../../support/OpenSpace.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { enzyme, turns } from "../TestSpace.ts"
 
@@ -56,7 +56,7 @@ describe("views", () => {
       const space = yield* TestKernel.space([enzyme("bad", () => {
         throw new TypeError("no")
       })])
-      const views = Inside.of<{ readonly queries: { readonly views: { readonly byName: { readonly size: number } } } }>(space).queries.views
+      const { views } = OpenSpace.of<{ readonly queries: { readonly views: { readonly byName: { readonly size: number } } } }>(space).queries
       const seen: Array<unknown> = []
       yield* Effect.scoped(Effect.gen(function*() {
         yield* Effect.forkScoped(Stream.runForEach(space.watch("/rt/analytics/diag"), ({ value }) => Effect.sync(() => void seen.push(value))), { startImmediately: true })

@@ -3,8 +3,8 @@ import { Effect } from "effect"
 import type { NodeDefinition, Transaction } from "systole"
 import { BeatAborted, Computation, Effect as Fx, Kernel, Materializer } from "systole"
 import { CurrentWatchdog } from "../../../src/kernel/watchdog/Watchdog.ts"
-import * as Ends from "../../support/Ends.ts"
-import { processes } from "../../support/Ends.ts"
+import * as TestWatchdog from "../../support/TestWatchdog.ts"
+import { processes } from "../../support/TestWatchdog.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { ended, enzyme, put, register, replays, steps, write } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
@@ -174,7 +174,7 @@ describe("a node whose run never returns", () => {
   it.effect("fails once without being run after the first end, and until its module changes after the second", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
-      const ends = Ends.make()
+      const ends = TestWatchdog.make()
       const { modules, ran } = world()
       const boot = (hash: string) => Effect.provideService(machine.boot(modules(hash)), CurrentWatchdog, ends.start())
       const first = yield* boot("a")
@@ -204,7 +204,7 @@ describe("a node whose run never returns", () => {
   it.effect("is forgiven where it runs to its end when it is tried once more", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
-      const ends = Ends.make()
+      const ends = TestWatchdog.make()
       const { modules } = world()
       const boot = () => Effect.provideService(machine.boot(modules("a")), CurrentWatchdog, ends.start())
       const first = yield* boot()

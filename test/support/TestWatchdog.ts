@@ -1,5 +1,5 @@
 /**
- * What a host notes of processes that ended, for tests: in memory.
+ * A watchdog in memory, for tests that end a process and start the next.
  *
  * @module
  */
@@ -10,23 +10,23 @@ import { CurrentWatchdog, type Watchdog } from "../../src/kernel/watchdog/Watchd
 import { enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
 
-/** Processes over one data folder, one after another. */
-export interface Ends {
-  /** The watchdog of the next process. */
+/** The watchdog records of successive processes over one data folder. */
+export interface TestWatchdog {
+  /** Starts the next process and returns its watchdog. */
   readonly start: () => Watchdog
-  /** The process is ended by its watchdog. */
+  /** Ends the process by its watchdog, and marks the blamed runs. */
   readonly bark: () => void
-  /** The process is ended in a node's run. */
+  /** Ends the process during the run of a node. */
   readonly mark: (space: string, beat: number, node: string) => void
-  /** The process is closed. */
+  /** Ends the process cleanly. */
   readonly close: () => void
-  /** What is noted of a space. */
+  /** The marks of a space. */
   readonly marks: (space: string) => ReadonlyArray<RunBoard.Mark>
-  /** How often something was noted durably. */
+  /** The number of durable writes of marks. */
   readonly notes: () => number
 }
 
-export const make = (): Ends => {
+export const make = (): TestWatchdog => {
   const marks = new Map<string, ReadonlyArray<RunBoard.Mark>>()
   let begun = new Map<string, number>()
   let board = new RunBoard.RunBoard()
@@ -53,7 +53,10 @@ export const make = (): Ends => {
     bark: () => {
       for (const run of RunBoard.blamed(board.runs())) marks.set(run.space, RunBoard.marked(run, marks.get(run.space) ?? []))
     },
-    mark: (space, beat, node) => void marks.set(space, RunBoard.marked({ place: 0, progress: 0, limitMs: 0, space, beat, enzyme: "", event: "", node }, marks.get(space) ?? [])),
+    mark: (space, beat, node) => void marks.set(
+      space,
+      RunBoard.marked({ place: 0, progress: 0, limitMs: 0, space, beat, enzyme: "", event: "", node }, marks.get(space) ?? [])
+    ),
     close: () => {
       begun = new Map()
     },
@@ -64,16 +67,24 @@ export const make = (): Ends => {
 
 const never = () => new Promise<void>(() => {})
 
-/** An enzyme that never returns for the poison, and counts everything else. */
+/** An enzyme that never returns for the payload `poison`, and counts other payloads. */
 const counting = (name: string, poison: string, options = {}) =>
-  enzyme(name, (tx: Transaction, { payload }: Event) => payload === poison ? never() : tx.increment(`/data/${name}/${String(payload)}`), { query: "/signals/s/:n", limitMs: 3_600_000, ...options })
+  enzyme(
+    name,
+    (tx: Transaction, { payload }: Event) => payload === poison ? never() : tx.increment(`/data/${name}/${String(payload)}`),
+    { query: "/signals/s/:n", limitMs: 3_600_000, ...options }
+  )
 
-/** Processes over one store, each of which is ended by its watchdog or from outside. */
+/** Successive processes over one store, which are ended by the watchdog or by the test. */
 export const processes = (poison: string, options = {}) => Effect.gen(function*() {
   const machine = yield* TestMachine.make
   const ends = make()
-  const start = () => Effect.provideService(machine.boot([counting("poisoned", poison, options), counting("other", "nothing")]), CurrentWatchdog, ends.start())
-  /** Steps until the run that never returns is under way. */
+  const start = () => Effect.provideService(
+    machine.boot([counting("poisoned", poison, options), counting("other", "nothing")]),
+    CurrentWatchdog,
+    ends.start()
+  )
+  /** Runs beats until the blocked run has started. */
   const reach = (space: Space) => Effect.gen(function*() {
     const fiber = yield* Effect.forkChild(Effect.exit(steps(space, 100)), { startImmediately: true })
     yield* Effect.promise(async () => {

@@ -1,5 +1,5 @@
 /**
- * What is noted as over, held against what is there.
+ * Compares the index of finished records with the stored records.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import * as Document from "../../src/cell/Document.ts"
 import * as Instance from "../../src/flow/Instance.ts"
 import * as Entry from "../../src/rendezvous/Entry.ts"
 
-/** The documents of a space, as they are stored. */
+/** The stored documents of a space, by address. */
 export type Cells = ReadonlyMap<string, string>
 
 const read = (text: string): never => Document.read(Document.decode(text), []) as never
@@ -24,7 +24,7 @@ const isOver = (text: string): boolean => {
 }
 const isClosed = (text: string): boolean => (read(text) as { readonly status?: string }).status !== undefined
 
-/** The kinds of what comes to an end: where it lies, whether it is over, and where that has more documents. */
+/** The kinds of records that finish: their folder, the test for a finished one, and the folder of further documents. */
 const kinds: Readonly<Record<string, { readonly folder: string; readonly isOver: (text: string) => boolean; readonly more: string }>> = {
   rv: { folder: "/data/rv", isOver: isFinished, more: "/data/inbox/flow/inst_event" },
   flow: { folder: "/data/flow/inst", isOver, more: "/data/flow/heard" },
@@ -32,17 +32,19 @@ const kinds: Readonly<Record<string, { readonly folder: string; readonly isOver:
   fact: { folder: "/data/mailbox/diag/msgs", isOver: () => true, more: "/data/mailbox/diag/msgs" }
 }
 
-/** The keys below a cell. */
+/** The addresses below a cell. */
 const below = (cells: Cells, folder: string): ReadonlyArray<string> => [...cells.keys()].filter((key) => key.startsWith(`${folder}/`))
 
-/** The name directly below a folder in which a document lies. */
+/** The name of a record: the path segment after its folder. */
 const nameIn = (folder: string, key: string): string => key.slice(folder.length + 1).split("/")[0]!
 
-/** The names that are noted, kind by kind. */
+/** The indexed names of a kind. */
 export const noted = (cells: Cells, kind: string): ReadonlyArray<string> =>
-  below(cells, `/sys/index/over/${kind}`).flatMap((key) => (read(cells.get(key)!) as { readonly names?: ReadonlyArray<string> }).names ?? [])
+  below(cells, `/sys/index/over/${kind}`).flatMap(
+    (key) => (read(cells.get(key)!) as { readonly names?: ReadonlyArray<string> }).names ?? []
+  )
 
-/** Where notes, counts and documents do not agree: whatever is over is noted, whatever is noted is there, and nothing is left of what is not. */
+/** Differences of the index: finished records must be indexed, indexed records must exist, and expired ones must leave no documents. */
 export const disagreements = (cells: Cells): ReadonlyArray<string> =>
   Object.entries(kinds).flatMap(([kind, { folder, isOver, more }]) => {
     const names = noted(cells, kind)
@@ -53,7 +55,9 @@ export const disagreements = (cells: Cells): ReadonlyArray<string> =>
     return [
       ...count === String(names.length) ? [] : [`${kind}: ${count} are counted and ${names.length} noted`],
       ...names.filter((name) => !here.has(name)).map((name) => `${kind}: ${name} is noted and not there`),
-      ...there.filter((key) => isOver(cells.get(key)!) && !ended.has(nameIn(folder, key))).map((key) => `${kind}: ${key} is over and not noted`),
+      ...there.filter((key) => isOver(cells.get(key)!) && !ended.has(nameIn(folder, key))).map(
+        (key) => `${kind}: ${key} is over and not noted`
+      ),
       ...below(cells, more).filter((key) => !here.has(nameIn(more, key))).map((key) => `${kind}: ${key} is left of what is gone`)
     ]
   })

@@ -1,9 +1,9 @@
 /**
- * The open space behind a handle, for tests that look at what it keeps.
+ * Access to the open space behind a handle, for tests of its internal state.
  *
  * @module
  */
 import type { Space } from "systole"
 
-/** What such a test looks at. */
+/** The open space of a handle, typed as the part that the test reads. */
 export const of = <A>(space: Space): A => (space as unknown as { readonly door: { readonly space: A } }).door.space
