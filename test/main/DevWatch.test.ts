@@ -4,7 +4,7 @@ import { Enzyme } from "systole"
 import * as DevWatch from "../../src/main/DevWatch.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
-/** What a run may not reach for, by name. */
+/** Calls that a run must not make, by name. */
 const tricks: Readonly<Record<string, () => unknown>> = {
   "Date.now()": () => Date.now(),
   "new Date()": () => new Date(),
@@ -17,7 +17,7 @@ const tricks: Readonly<Record<string, () => unknown>> = {
 }
 
 describe("DevWatch", () => {
-  it.effect("refuses what no replay could repeat, inside a run alone, and says what to use instead", () =>
+  it.effect("refuses nondeterministic calls inside runs only, and names the replacement", () =>
     Effect.gen(function*() {
       const trick = Enzyme.make({ name: "trick", query: "/signals/trick", run: (_, event) => void tricks[String(event.payload)]!() })
       const space = yield* TestKernel.space([trick])
@@ -34,9 +34,12 @@ describe("DevWatch", () => {
       clearTimeout(setTimeout(() => {}, 1))
     }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(DevWatch.layer)))))
 
-  it.effect("leaves alone what the transaction gives, and dates with a moment of their own", () =>
+  it.effect("allows the functions of the transaction, and dates from a given time", () =>
     Effect.gen(function*() {
-      const fine = Enzyme.make({ name: "fine", query: "/signals/fine", run: (tx) => tx.set("/data/fine", { at: new Date(tx.now), chance: tx.random(), id: tx.id(), root: Math.sqrt(2) }) })
+      const fine = Enzyme.make({ name: "fine", query: "/signals/fine", run: (tx) => tx.set(
+        "/data/fine",
+        { at: new Date(tx.now), chance: tx.random(), id: tx.id(), root: Math.sqrt(2) }
+      ) })
       const space = yield* TestKernel.space([fine])
       const { id } = yield* space.signal({ signal: "/signals/fine" })
       yield* space.step

@@ -4,9 +4,10 @@ import { Guard, LOOK_MILLIS } from "../../src/main/Guard.ts"
 
 const limits = { stuckMillis: 1000, stopMillis: 3000 }
 
-const run = (id: string, limitMs = 500) => ({ key: "loop", beat: 5_000_000_000, flight: { signal: { id } }, entry: { enzyme: { limitMs } } })
+const run = (id: string, limitMs = 500) =>
+  ({ key: "loop", beat: 5_000_000_000, flight: { signal: { id } }, entry: { enzyme: { limitMs } } })
 
-/** Looks for so long; answers when which runs were late, and when and for which the process was to end. */
+/** Inspects for a time, and returns the late runs and the end of the process, each with its time. */
 const looking = (guard: Guard, from: number, millis: number) => {
   const late: Array<readonly [at: number, event: string]> = []
   for (let now = from; now <= from + millis; now += LOOK_MILLIS) {
@@ -18,7 +19,7 @@ const looking = (guard: Guard, from: number, millis: number) => {
 }
 
 describe("The guard", () => {
-  it("names a run at its limit, once, and ends the process after the limit for that", () => {
+  it("reports a run at its limit once, and ends the process after the grace period", () => {
     const board = new RunBoard()
     board.enter("shop", run("7.0.0"))
     const [shown] = board.runs()
@@ -26,7 +27,7 @@ describe("The guard", () => {
     assert.deepStrictEqual(looking(new Guard(board, limits), 0, 5000), { late: [[500, "7.0.0"]], end: [1500, "7.0.0"] })
   })
 
-  it("takes no run for another: each begins with its own time", () => {
+  it("measures the time of each run separately", () => {
     const board = new RunBoard()
     const guard = new Guard(board, limits)
     for (let i = 0; i < 100; i++) {
@@ -36,7 +37,7 @@ describe("The guard", () => {
     }
   })
 
-  it("counts no time that the machine slept, nor that its clock jumped", () => {
+  it("ignores the time of a suspended machine and of a clock adjustment", () => {
     const board = new RunBoard()
     const guard = new Guard(board, limits)
     board.enter("shop", run("7.0.0", 1000))
@@ -44,14 +45,14 @@ describe("The guard", () => {
     assert.deepStrictEqual(guard.look(3_600_000), { late: [], end: undefined })
   })
 
-  it("ends nothing while a debugger may hold the thread", () => {
+  it("does not end the process while a debugger is attached", () => {
     const board = new RunBoard()
     board.isDebugged = true
     board.enter("shop", run("7.0.0"))
     assert.deepStrictEqual(looking(new Guard(board, limits), 0, 60_000), { late: [[500, "7.0.0"]], end: undefined })
   })
 
-  it("blames the run that has the thread, and those that wait only where none has it", () => {
+  it("blames the run that occupies the thread, and waiting runs only if none does", () => {
     const board = new RunBoard()
     const guard = new Guard(board, limits)
     board.enter("other", run("1.0.0"))
@@ -64,7 +65,7 @@ describe("The guard", () => {
     assert.deepStrictEqual(board.runs(), [])
   })
 
-  it("gives each node its own time, names the innermost, and goes back to what it interrupts", () => {
+  it("measures each nested node separately, and resumes the interrupted run", () => {
     const board = new RunBoard()
     const guard = new Guard(board, limits)
     board.enter("shop", run("7.0.0"))
@@ -85,7 +86,7 @@ describe("The guard", () => {
     assert.deepStrictEqual(board.runs(), [])
   })
 
-  it("ends a process that is told to stop within the limit for that, and blames no run within its own", () => {
+  it("ends a stopping process after the stop limit, and blames no run within its own limit", () => {
     const board = new RunBoard()
     board.enter("shop", run("7.0.0", 3_600_000))
     board.stop()

@@ -17,7 +17,7 @@ const write = (root: string, files: Files): void => {
   }
 }
 
-/** A project in a temporary folder, for as long as the test's scope. */
+/** A project in a temporary folder, removed when the scope closes. */
 const project = (files: Files) =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -53,7 +53,8 @@ describe("HostModules", () => {
         "enzymes/wrong.ts": "export default { name: 'wrong', query: 'no slash', run: () => 1 }\n",
         "enzymes/absent.ts": "import './nothing.ts'\nexport default {}\n",
         "enzymes/missing.ts": "import x from 'no-such-package'\nexport default x\n",
-        "enzymes/host.ts": "import { readFileSync } from 'node:fs'\nexport default { name: 'host', query: '', run: () => readFileSync('x') }\n",
+        "enzymes/host.ts": "import { readFileSync } from 'node:fs'\nexport default { name: 'host', query: '', run: () => " +
+          "readFileSync('x') }\n",
         "enzymes/trusted.ts": "import { sep } from 'path'\nexport default { name: 'trusted', query: '', trusted: true, run: () => sep }\n"
       })
       const found = yield* loadAll(root)
@@ -68,7 +69,7 @@ describe("HostModules", () => {
       assert.strictEqual(found.broken.length, 6)
     }))
 
-  it.effect("gives a new hash to a module when a file that it imports changes, and the old one when it changes back", () =>
+  it.effect("changes the hash of a module with its imported files, and restores it with them", () =>
     Effect.gen(function*() {
       const root = yield* project({ ...lib, "enzymes/good.ts": good })
       const first = yield* load(root, "enzymes/good.ts")
@@ -82,7 +83,7 @@ describe("HostModules", () => {
       assert.deepStrictEqual([run(first), run(second)], [42, 43])
     }))
 
-  it.effect("gives the same hash wherever the project lies", () =>
+  it.effect("computes a hash that does not depend on the location of the project", () =>
     Effect.gen(function*() {
       const files = { ...lib, "enzymes/good.ts": good }
       const here = yield* load(yield* project(files), "enzymes/good.ts")
@@ -98,12 +99,13 @@ describe("HostModules", () => {
         "enzymes/node_modules/greeting/package.json": `{ "name": "greeting", "type": "module", "exports": "./index.js" }`,
         "enzymes/node_modules/greeting/index.js": "export const greeting = 'inner'\n",
         "shared.ts": "export { greeting } from 'greeting'\n",
-        "enzymes/a.ts": "import { greeting } from 'greeting'\nimport * as shared from '../shared.ts'\nexport default [greeting, shared.greeting]\n"
+        "enzymes/a.ts": "import { greeting } from 'greeting'\nimport * as shared from '../shared.ts'\nexport default [greeting, " +
+          "shared.greeting]\n"
       })
       assert.deepStrictEqual((yield* load(root, "enzymes/a.ts")).module, ["inner", "outer"])
     }))
 
-  it.effect("brings a module back from its text alone, with the packages where they lie for the project", () =>
+  it.effect("imports a module from its stored text, with the packages of the project", () =>
     Effect.gen(function*() {
       const files = {
         ...lib,
@@ -112,7 +114,9 @@ describe("HostModules", () => {
         "enzymes/node_modules/greeting/package.json": `{ "name": "greeting", "type": "module", "exports": "./index.js" }`,
         "enzymes/node_modules/greeting/index.js": "export const greeting = 'inner'\n",
         "shared.ts": "export { greeting } from 'greeting'\n",
-        "enzymes/a.ts": "import { Enzyme } from 'systole'\nimport * as Schema from 'effect/Schema'\nimport { sep } from 'node:path'\nimport { answer } from '../lib/answer.ts'\nimport { greeting } from 'greeting'\nimport * as shared from '../shared.ts'\nexport default { greeting, shared: shared.greeting, answer, sep, Enzyme, Schema }\n"
+        "enzymes/a.ts": "import { Enzyme } from 'systole'\nimport * as Schema from 'effect/Schema'\nimport { sep } from " +
+          "'node:path'\nimport { answer } from '../lib/answer.ts'\nimport { greeting } from 'greeting'\nimport * as shared from " +
+            "'../shared.ts'\nexport default { greeting, shared: shared.greeting, answer, sep, Enzyme, Schema }\n"
       }
       const here = yield* load(yield* project(files), "enzymes/a.ts")
       const root = yield* project({ ...files, "lib/answer.ts": "", "shared.ts": "", "enzymes/a.ts": "" })
@@ -125,7 +129,7 @@ describe("HostModules", () => {
       assert.include(error.message, "greeting")
     }))
 
-  it.effect("keeps one bundle for each hash", () =>
+  it.effect("stores one bundle for each hash", () =>
     Effect.gen(function*() {
       const root = yield* project({ ...lib, "enzymes/good.ts": good })
       const { hash } = yield* load(root, "enzymes/good.ts")
@@ -133,7 +137,7 @@ describe("HostModules", () => {
       assert.deepStrictEqual(readdirSync(join(root, ".systole", "modules")).sort(), [`${hash}.mjs`, `${hash}.mjs.map`])
     }))
 
-  it.effect("says that a file is not there", () =>
+  it.effect("reports a missing file", () =>
     Effect.gen(function*() {
       const root = yield* project({})
       const error = yield* Effect.flip(load(root, "systole.config.ts"))

@@ -9,8 +9,8 @@ import * as WatchdogFiles from "../../src/main/WatchdogFiles.ts"
 
 const mark = { beat: 3, enzyme: "loop", event: "2.0.0" }
 
-describe("What is noted beside the stores", () => {
-  it.effect("outlives an end that was not clean, and what is noted meanwhile counts for a space that is opened again", () =>
+describe("The files of the watchdog", () => {
+  it.effect("survive a crash, and later marks apply to a reopened space", () =>
     Effect.gen(function*() {
       const data = yield* Effect.acquireRelease(
         Effect.sync(() => mkdtempSync(join(tmpdir(), "systole-watch-"))),

@@ -8,7 +8,7 @@ import { run } from "../scripts/Process.ts"
 const { header } = process.report.getReport() as unknown as { readonly header: { readonly glibcVersionRuntime?: string } }
 const hasGlibc = header.glibcVersionRuntime !== undefined
 
-/** A host whose time passes by hand, and who counts its collections. */
+/** A host with a manual clock, which counts its collections. */
 const host = (collect: () => Promise<void> = () => Promise.resolve()) => {
   const timers: Array<{ readonly at: number; readonly run: () => void }> = []
   const seen = { collected: 0, turned: 0 }
@@ -24,7 +24,7 @@ const host = (collect: () => Promise<void> = () => Promise.resolve()) => {
   const work = (turns: number) => {
     for (let i = 0; i < turns; i++) turn(() => seen.turned++)
   }
-  /** Rings what is due until so much later. */
+  /** Advances the clock and fires the due timers. */
   const pass = (millis: number) => {
     const end = now + millis
     for (; timers.length > 0 && timers[0]!.at <= end; timers.shift()!.run()) {
@@ -37,7 +37,7 @@ const host = (collect: () => Promise<void> = () => Promise.resolve()) => {
 }
 
 describe("IdleCollector", () => {
-  it("collects once when nothing turned for as long as it says, and soon after", () => {
+  it("collects once after the idle time", () => {
     const { pass, seen, timers, work } = host()
     work(MIN_TURNS)
     assert.strictEqual(seen.turned, MIN_TURNS)
@@ -50,7 +50,7 @@ describe("IdleCollector", () => {
     assert.deepStrictEqual(timers, [])
   })
 
-  it("waits as long as there is work, and has one timer at most", () => {
+  it("does not collect under load, and arms at most one timer", () => {
     const { pass, seen, timers, work } = host()
     for (let i = 0; i < 10; i++) {
       work(MIN_TURNS)
@@ -60,7 +60,7 @@ describe("IdleCollector", () => {
     assert.strictEqual(seen.collected, 0)
   })
 
-  it("hands on whether a turn is another one", () => {
+  it("passes the flag for a repeated turn on", () => {
     const asked: Array<boolean | undefined> = []
     const turn = collectWhenIdle({ turn: (_run, again) => void asked.push(again), later: () => {}, collect: () => Promise.resolve() })
     turn(() => {}, true)
@@ -68,7 +68,7 @@ describe("IdleCollector", () => {
     assert.deepStrictEqual(asked, [true, false])
   })
 
-  it("leaves little work alone, and adds it up", () => {
+  it("does not collect after few turns, and accumulates them", () => {
     const { pass, seen, work } = host()
     work(MIN_TURNS - 1)
     pass(2 * IDLE_MILLIS)
@@ -83,7 +83,7 @@ describe("IdleCollector", () => {
     assert.strictEqual(seen.collected, 1)
   })
 
-  it("does not ask a host again that cannot", async () => {
+  it("does not collect again after a failed collection", async () => {
     const { pass, seen, timers, work } = host(() => Promise.reject(new Error("no inspector")))
     work(MIN_TURNS)
     pass(2 * IDLE_MILLIS)
@@ -95,7 +95,7 @@ describe("IdleCollector", () => {
     assert.strictEqual(seen.turned, 2 * MIN_TURNS)
   })
 
-  /** A host that is loaded with objects, or with native memory, and then rests. */
+  /** Loads a host with objects or with native memory, and lets it become idle. */
   const givesBack = async ([file, ...args]: ReturnType<typeof command>, kind: "objects" | "native") => {
     const { code, output } = await run([file, ...args, kind])
     assert.strictEqual(code, 0, output)
@@ -105,13 +105,17 @@ describe("IdleCollector", () => {
   const loaded = (name: Host) => command(name, join(import.meta.dirname, "idleProcess.ts"))
 
   for (const name of ["node", "deno", "bun"] satisfies ReadonlyArray<Host>) {
-    it(`gives back what a load made ${name} take`, { timeout: 60_000 }, () => givesBack(loaded(name), "objects"))
+    it(`returns the memory of a load on ${name}`, { timeout: 60_000 }, () => givesBack(loaded(name), "objects"))
   }
 
-  it("does so on deno where it may call no native library", { timeout: 60_000 }, () => {
+  it("returns memory on deno without the permission for native calls", { timeout: 60_000 }, () => {
     const [deno, verb, ...rest] = loaded("deno")
     return givesBack([deno, verb!, "--deny-ffi", ...rest], "objects")
   })
 
-  it.runIf(hasGlibc)("gives back what native code freed, on deno with glibc", { timeout: 60_000 }, () => givesBack(loaded("deno"), "native"))
+  it.runIf(hasGlibc)(
+    "returns memory freed by native code, on deno with glibc",
+    { timeout: 60_000 },
+    () => givesBack(loaded("deno"), "native")
+  )
 })

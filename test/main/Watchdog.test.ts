@@ -4,7 +4,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { type Server, terminal } from "../cli/Terminal.ts"
 
-/** Runs that take their process down, by the last part of the signal; everything else is counted. */
+/** Runs that end their process, by the last segment of the signal; other signals are counted. */
 const enzymes = `import { Enzyme } from "systole"
 
 const poisons = {
@@ -38,12 +38,13 @@ interface Letters {
   readonly letters: ReadonlyArray<{ readonly id: string; readonly enzyme: string; readonly code: string; readonly signal: string }>
 }
 
-/** Starts the server again and again until it stays up; answers how often it ended, and what it said. */
+/** Restarts the server until it stays up, and returns the number of ends and its output. */
 const survive = async (serve: (...args: ReadonlyArray<string>) => Promise<Server>, first: Server) => {
   const said: Array<string> = []
   for (let server = first, ends = 0; ; ends++) {
     const ended = server.ended.then(({ stderr }) => said.push(stderr))
-    const isUp = await Promise.race([ended.then(() => false), post(server, "good", { wait: 20 }).then(({ status }) => status === 200, () => false)])
+    const isUp =
+      await Promise.race([ended.then(() => false), post(server, "good", { wait: 20 }).then(({ status }) => status === 200, () => false)])
     if (isUp) {
       const { letters } = await (await fetch(`${server.url}${space}/dead`)).json() as Letters
       if (letters.length > 0) return { ends, letters, said: said.join(""), server }
@@ -56,9 +57,12 @@ const survive = async (serve: (...args: ReadonlyArray<string>) => Promise<Server
 
 const isNode = !("Bun" in globalThis) && !("Deno" in globalThis)
 
-describe("A run that takes its process down", () => {
-  for (const [what, ends] of [["loop", 2], ...isNode ? [["microtasks", 2], ["backtrack", 2], ["exit", 2], ["allocate", 5]] as const : []] as const) {
-    it.live(`is a dead letter after some ends, and the server is up: ${what}`, () =>
+describe("A run that ends its process", () => {
+  for (const [what, ends] of [
+    ["loop", 2],
+    ...isNode ? [["microtasks", 2], ["backtrack", 2], ["exit", 2], ["allocate", 5]] as const : []
+  ] as const) {
+    it.live(`becomes a dead letter after a few ends, and the server stays up: ${what}`, () =>
       Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/taker.ts": enzymes }), ({ root, serveWith }) =>
         Effect.promise(async () => {
           const serve = serveWith(what === "allocate" ? { NODE_OPTIONS: "--max-old-space-size=150" } : {})
@@ -66,17 +70,21 @@ describe("A run that takes its process down", () => {
           await post(first, "good", { wait: 20 })
           const { id } = await (await post(first, what, { at: { ms: 300 } })).json() as { readonly id: string }
           const { ends: count, letters, said, server } = await survive(serve, first)
-          assert.deepStrictEqual(letters.map(({ code, enzyme, signal }) => [enzyme, code, signal]), [["taker", "run/stuck", `/signals/take/${what}`]])
+          assert.deepStrictEqual(letters.map(({ code, enzyme, signal }) => [enzyme, code, signal]), [
+            ["taker", "run/stuck", `/signals/take/${what}`]
+          ])
           assert.strictEqual(letters[0]!.id, id)
           assert.isAtMost(count, ends)
-          if (what !== "exit" && what !== "allocate") assert.match(said, new RegExp(`run/stuck shop@\\d+ taker: event ${id.replaceAll(".", "\\.")} is over its limit of 300 ms`))
+          if (what !== "exit" && what !== "allocate") {
+            assert.match(said, new RegExp(`run/stuck shop@\\d+ taker: event ${id.replaceAll(".", "\\.")} is over its limit of 300 ms`))
+          }
           await server.stop("SIGTERM")
           assert.isFalse(existsSync(join(root, ".data", "watch", "shop.json")))
           assert.isFalse(existsSync(join(root, ".data", "watch", "begun.log")), "the end was clean")
         })), 120_000)
   }
 
-  it.live("ends its process though standard error is closed", () =>
+  it.live("ends its process even if standard error is closed", () =>
     Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/taker.ts": enzymes }), ({ serve }) =>
       Effect.promise(async () => {
         const server = await serve("start")
@@ -86,8 +94,11 @@ describe("A run that takes its process down", () => {
         await server.ended
       })), 60_000)
 
-  it.live("is named and left alone while a debugger may hold it", () =>
-    Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/taker.ts": enzymes.replace("for (;;) continue", "const end = Date.now() + 1500; while (Date.now() < end) continue") }), ({ serveWith }) =>
+  it.live("is reported but not ended while a debugger is attached", () =>
+    Effect.flatMap(terminal({
+      "systole.config.ts": config,
+      "enzymes/taker.ts": enzymes.replace("for (;;) continue", "const end = Date.now() + 1500; while (Date.now() < end) continue")
+    }), ({ serveWith }) =>
       Effect.promise(async () => {
         const server = await serveWith({ NODE_OPTIONS: "--inspect=127.0.0.1:0" })("start")
         assert.strictEqual((await post(server, "loop", { wait: 20 })).status, 200)
@@ -96,7 +107,7 @@ describe("A run that takes its process down", () => {
       })), 60_000)
 })
 
-/** A computation that never returns for one value, and an effect that has it run. */
+/** A computation that never returns for one value, and an effect that demands it. */
 const nodes = `import { Computation, Effect, Enzyme } from "systole"
 
 const spin = Computation.make({
@@ -116,8 +127,8 @@ export default [
 ]
 `
 
-describe("A node that takes its process down", () => {
-  it.live("is named, fails without being run at the next start, and runs again when what it reads changes", () =>
+describe("A node that ends its process", () => {
+  it.live("is reported, fails without a run after the restart, and runs again when its reads change", () =>
     Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/nodes.ts": nodes }), ({ serve }) =>
       Effect.promise(async () => {
         const read = async (server: Server, path: string) => (await fetch(`${server.url}${space}/cells${path}`)).json()
@@ -135,8 +146,11 @@ describe("A node that takes its process down", () => {
 })
 
 describe("SIGTERM", () => {
-  it.live("ends a process within its limit though a run waits for ever", () =>
-    Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/taker.ts": enzymes.replace("for (;;) continue", "return new Promise(() => {})").replace("limitMs: 300", "limitMs: 3_600_000") }), ({ serve }) =>
+  it.live("ends a process within its limit although a run waits forever", () =>
+    Effect.flatMap(terminal({
+      "systole.config.ts": config,
+      "enzymes/taker.ts": enzymes.replace("for (;;) continue", "return new Promise(() => {})").replace("limitMs: 300", "limitMs: 3_600_000")
+    }), ({ serve }) =>
       Effect.promise(async () => {
         const server = await serve("start")
         assert.strictEqual((await post(server, "loop")).status, 202)
@@ -146,8 +160,11 @@ describe("SIGTERM", () => {
       })), 60_000)
 
 
-  it.live("ends a process within its limit whatever runs", () =>
-    Effect.flatMap(terminal({ "systole.config.ts": config, "enzymes/taker.ts": enzymes.replace("limitMs: 300", "limitMs: 1000") }), ({ serve }) =>
+  it.live("ends a process within its limit during any run", () =>
+    Effect.flatMap(terminal({
+      "systole.config.ts": config,
+      "enzymes/taker.ts": enzymes.replace("limitMs: 300", "limitMs: 1000")
+    }), ({ serve }) =>
       Effect.promise(async () => {
         const server = await serve("start")
         void post(server, "loop").catch(() => undefined)

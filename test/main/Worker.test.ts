@@ -7,7 +7,7 @@ const ask = async (worker: ReturnType<typeof Worker.make>, headers: Readonly<Rec
   return { status: response.status, body: await response.json() as { readonly code?: string; readonly detail?: string } }
 }
 
-/** What a worker says to its log while it runs. */
+/** The log of a worker during a test. */
 const logged = async (run: () => Promise<void>): Promise<string> => {
   const log = vi.spyOn(console, "error").mockImplementation(() => undefined)
   try {
@@ -19,7 +19,7 @@ const logged = async (run: () => Promise<void>): Promise<string> => {
 }
 
 describe("worker", () => {
-  it("refuses everybody without a token, unless it is told to be public", async () => {
+  it("refuses to start without a token unless it is declared public", async () => {
     const worker = Worker.make({ manifest: {} })
     const log = await logged(async () => {
       for (let i = 0; i < 2; i++) {
@@ -32,7 +32,7 @@ describe("worker", () => {
     assert.strictEqual((await ask(Worker.make({ manifest: {}, public: true }))).status, 200)
   })
 
-  it("wants its token", async () => {
+  it("requires its token", async () => {
     const worker = Worker.make({ manifest: {}, config: { token: "a-token-of-some-length" } })
     assert.strictEqual((await ask(worker)).status, 401)
     assert.strictEqual((await ask(worker, { authorization: "Bearer a-token-of-some-length" })).status, 200)

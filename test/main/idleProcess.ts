@@ -1,6 +1,6 @@
 /**
- * `idleProcess.ts KIND` loads its host with `objects` of the engine, or with `native` memory of which a little stays in use,
- * lets it rest, and prints how much memory was resident before and after, in MiB.
+ * `idleProcess.ts KIND` loads its host with `objects` of the engine, or with `native` memory of which a part stays in use.
+ * It becomes idle, and prints the resident memory before and after, in MiB.
  *
  * @module
  */
@@ -25,7 +25,7 @@ const kinds = {
 }
 const { each, gap, make } = kinds[process.argv[2] as keyof typeof kinds]
 
-/** Works, and keeps what it made until it is over: how far an engine collects amid a load is its own affair. */
+/** Runs a load and retains its objects to the end, so that no collection during the load changes the result. */
 const load = async (): Promise<{ readonly peak: number; readonly left: ReadonlyArray<unknown> }> => {
   const kept: Array<unknown> = []
   for (let left = MIN_TURNS; left > 0; left--) {

@@ -30,12 +30,15 @@ describe("package", () => {
   }, 120_000)
   afterAll(() => project?.remove())
 
-  it("holds JavaScript, types and a licence, and nothing of the tests", () => {
-    for (const file of ["package.json", "LICENSE", "dist/src/index.js", "dist/src/index.d.ts", "dist/command/systole.js", "dist/plugins/sqlite.js", "dist/enzymes/rv_init.js", "dist/enzymes/rv_route.d.ts", "src/index.ts"]) assert.include(project!.packed, file)
+  it("contains JavaScript, types and a licence, but no tests", () => {
+    for (const file of [
+      "package.json", "LICENSE", "dist/src/index.js", "dist/src/index.d.ts", "dist/command/systole.js", "dist/plugins/sqlite.js",
+      "dist/enzymes/rv_init.js", "dist/enzymes/rv_route.d.ts", "src/index.ts"
+    ]) assert.include(project!.packed, file)
     assert.deepStrictEqual(project!.packed.filter((file) => /(^|\/)(test|node_modules)\//.test(file) || file.endsWith(".test.ts")), [])
   })
 
-  it("runs an enzyme in a project that has nothing else", async () => {
+  it("runs an enzyme in a project without other dependencies", async () => {
     await project!.write("systole.config.ts", config)
     await project!.write("enzymes/greet.ts", enzyme)
     const systole = async (...args: ReadonlyArray<string>): Promise<string> => {
@@ -47,11 +50,11 @@ describe("package", () => {
     const receipt = await systole("signal", "demo", "--signal", "/signals/greet/ann", "--wait", "10")
     assert.include(receipt, "\"handled\"")
     assert.include(receipt, "\"greet\"")
-    // The store outlives the process: another one reads what the first wrote.
+    // The store survives the process: a second process reads the data of the first.
     assert.include(await systole("cell", "get", "demo", "/data/greetings/ann"), "{\"times\":1}")
   })
 
-  it("shares the command's own instances of systole and effect with a module that imports them", async () => {
+  it("shares its instances of systole and effect with the modules of a project", async () => {
     await project!.write("enzymes/effects.ts", `import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
@@ -63,26 +66,40 @@ export default Enzyme.make({
   run: (tx, { attempt, payload }) => attempt === 1 ? new Retry({ reason: "once more" }) : Effect.map(Random.next, (chance) => tx.set("/data/chance", [payload.times, chance]))
 })
 `)
-    const systole = async (...args: ReadonlyArray<string>) => project!.node("node_modules/systole/dist/command/systole.js", ...args, "--json")
+    const systole = async (...args: ReadonlyArray<string>) =>
+      project!.node("node_modules/systole/dist/command/systole.js", ...args, "--json")
     await systole("space", "create", "effects")
-    assert.include((await systole("signal", "effects", "--signal", "/signals/effects", "--payload", "{\"times\":3}", "--wait", "10")).output, "\"handled\"")
-    assert.strictEqual((await systole("signal", "effects", "--signal", "/signals/effects", "--payload", "{\"times\":-3}", "--wait", "10")).code, 1)
+    assert.include(
+      (await systole("signal", "effects", "--signal", "/signals/effects", "--payload", "{\"times\":3}", "--wait", "10")).output,
+      "\"handled\""
+    )
+    assert.strictEqual(
+      (await systole("signal", "effects", "--signal", "/signals/effects", "--payload", "{\"times\":-3}", "--wait", "10")).code,
+      1
+    )
     assert.deepInclude(await systole("replay", "effects"), { code: 0 })
   })
 
-  it("begins a project that installs the package it was begun with", async () => {
+  it("creates a project that depends on the same package", async () => {
     const archive = "elsewhere/systole-0.1.0.tgz"
-    await project!.write("node_modules/.package-lock.json", JSON.stringify({ packages: { "node_modules/systole": { resolved: `file:${archive}` } } }))
+    await project!.write("node_modules/.package-lock.json", JSON.stringify({
+      packages: { "node_modules/systole": { resolved: `file:${archive}` } }
+    }))
     const { code, output } = await project!.node("node_modules/systole/dist/command/systole.js", "new", "project", "hello")
     assert.strictEqual(code, 0, output)
     assert.include(output, "cd hello && npm install && npx systole dev")
-    const { dependencies } = JSON.parse(await project!.read("hello/package.json")) as { readonly dependencies: Readonly<Record<string, string>> }
+    const { dependencies } =
+      JSON.parse(await project!.read("hello/package.json")) as { readonly dependencies: Readonly<Record<string, string>> }
     assert.isTrue(dependencies["systole"]!.startsWith("file:/"))
     assert.isTrue(dependencies["systole"]!.endsWith(`/${archive}`))
   })
 
-  it("meets work outside with the enzymes that come with it", async () => {
-    await project!.write("systole.config.ts", config.replace("{ persistence", "{ enzymes: [\"enzymes\", \"node_modules/systole/dist/enzymes\"], system: [\"inst_ing\", \"mr_init\", \"mr_route\", \"rv_init\"], persistence"))
+  it("completes external work with the first-party enzymes", async () => {
+    await project!.write("systole.config.ts", config.replace(
+      "{ persistence",
+      "{ enzymes: [\"enzymes\", \"node_modules/systole/dist/enzymes\"], system: [\"inst_ing\", \"mr_init\", \"mr_route\", \"rv_init\"], " +
+        "persistence"
+    ))
     await project!.write("enzymes/ask.ts", `import { Enzyme } from "systole"
 export default Enzyme.make({ name: "ask", query: "/signals/ask", run: (tx) => void tx.rv.spawn({ key: "job", due_off: 1000 }) })
 `)
@@ -91,12 +108,14 @@ export default Enzyme.make({ name: "ask", query: "/signals/ask", run: (tx) => vo
       assert.strictEqual(code, 0, output)
       return output
     }
-    for (const signal of ["/CEP:sig_sys/init", "/signals/ask"]) assert.include(await systole("signal", "demo", "--signal", signal, "--wait", "10"), "\"handled\"")
+    for (const signal of ["/CEP:sig_sys/init", "/signals/ask"]) {
+      assert.include(await systole("signal", "demo", "--signal", signal, "--wait", "10"), "\"handled\"")
+    }
     await systole("rv", "report", "demo", "job", "--telemetry", "{\"done\":1}")
     assert.include(await systole("rv", "show", "demo", "job"), "\"state\":\"applied\"")
   })
 
-  it("knows the types of such an enzyme", async () => {
+  it("exports the types of the first-party enzymes", async () => {
     assert.deepInclude(await project!.types("systole.config.ts", "enzymes/greet.ts"), { output: "", code: 0 })
     await project!.write("enzymes/wrong.ts", enzyme.replace("query:", "quarry:"))
     assert.include((await project!.types("enzymes/wrong.ts")).output, "quarry")

@@ -1,5 +1,5 @@
 /**
- * An empty project with the packed package installed in it, as a user has it.
+ * An empty project with the packed package installed, as a user has it.
  *
  * @module
  */
@@ -13,13 +13,13 @@ import { run } from "../scripts/Process.ts"
 /** A project in a temporary folder. */
 export interface Project {
   readonly folder: string
-  /** The files of the package, from its folder. */
+  /** The files of the package, relative to its folder. */
   readonly packed: ReadonlyArray<string>
   readonly write: (file: string, text: string) => Promise<void>
   readonly read: (file: string) => Promise<string>
   /** Runs Node in the project. */
   readonly node: (...args: ReadonlyArray<string>) => Promise<Ended>
-  /** Checks the project's types. */
+  /** Type-checks the project. */
   readonly types: (...files: ReadonlyArray<string>) => Promise<Ended>
   readonly remove: () => Promise<void>
 }
@@ -29,7 +29,7 @@ const expectSuccess = async (line: readonly [string, ...Array<string>], cwd: str
   if (code !== 0) throw new Error(`"${line.join(" ")}" ended with ${code}: ${output}`)
 }
 
-/** Packs the package and installs it, with its dependencies taken from those that are here; `built` packs `dist` as it is. */
+/** Packs the package and installs it with the local dependencies; `built` packs the existing `dist`. */
 export const create = async ({ built = false }: { readonly built?: boolean } = {}): Promise<Project> => {
   const folder = await mkdtemp(join(tmpdir(), "systole-project-"))
   const modules = join(folder, "node_modules")
@@ -40,7 +40,8 @@ export const create = async ({ built = false }: { readonly built?: boolean } = {
   const home = join(modules, "systole")
   await cp(join(folder, "package"), home, { recursive: true })
   await rm(join(folder, "package"), { recursive: true })
-  const { dependencies } = JSON.parse(await readFile(join(home, "package.json"), "utf8")) as { readonly dependencies: Readonly<Record<string, string>> }
+  const { dependencies } =
+    JSON.parse(await readFile(join(home, "package.json"), "utf8")) as { readonly dependencies: Readonly<Record<string, string>> }
   for (const name of Object.keys(dependencies)) {
     await mkdir(dirname(join(modules, name)), { recursive: true })
     await symlink(join(root, "node_modules", name), join(modules, name))
@@ -52,11 +53,16 @@ export const create = async ({ built = false }: { readonly built?: boolean } = {
   await write("package.json", "{ \"type\": \"module\", \"private\": true }\n")
   return {
     folder,
-    packed: (await readdir(home, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(home.length + 1)),
+    packed: (await readdir(home, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()).map(
+      (entry) => join(entry.parentPath, entry.name).slice(home.length + 1)
+    ),
     write,
     read: (file) => readFile(join(folder, file), "utf8"),
     node: (...args) => run([node(), ...args], { cwd: folder }),
-    types: (...files) => run([tool("tsc"), "--noEmit", "--strict", "--target", "es2024", "--module", "nodenext", "--skipLibCheck", "--types", "", ...files], { cwd: folder }),
+    types: (...files) => run(
+      [tool("tsc"), "--noEmit", "--strict", "--target", "es2024", "--module", "nodenext", "--skipLibCheck", "--types", "", ...files],
+      { cwd: folder }
+    ),
     remove: () => rm(folder, { recursive: true })
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Bundles for Workers, in which nothing of a host may be left.
+ * Bundles for Workers, which must not import modules of a host.
  *
  * @module
  */
@@ -11,14 +11,14 @@ export const root = join(import.meta.dirname, "..", "..")
 /** A bundled program. */
 export interface Bundle {
   readonly text: string
-  /** What it still imports from outside. */
+  /** The external imports that remain. */
   readonly imports: ReadonlyArray<string>
 }
 
 /**
- * The bundle of a module given as text, seen from the project's root.
+ * Bundles a module from its text, resolved from the root of the project.
  *
- * Modules of a host cannot be resolved here, so importing one fails with its name.
+ * Modules of a host cannot be resolved, so an import of one fails with its name.
  */
 export const bundle = async (contents: string): Promise<Bundle> => {
   const { metafile, outputFiles } = await build({

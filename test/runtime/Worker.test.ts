@@ -5,17 +5,20 @@ import { join } from "node:path"
 import type { Receipt } from "systole"
 import { bundle, root } from "./Bundle.ts"
 
-/** The folders of `src/` that are the same on every host. */
-const portable = ["cell", "persistence", "stage", "diagnostic", "registry", "scheduler", "operation", "rendezvous", "flow", "reactor", "kernel"]
+/** The host-independent folders of `src/`. */
+const portable =
+  ["cell", "persistence", "stage", "diagnostic", "registry", "scheduler", "operation", "rendezvous", "flow", "reactor", "kernel"]
 
 const filesOf = (folder: string): ReadonlyArray<string> => {
   const path = join(root, "src", folder)
   return existsSync(path)
-    ? readdirSync(path, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts")).map((file) => `./src/${folder}/${file}`)
+    ? readdirSync(path, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts")).map(
+      (file) => `./src/${folder}/${file}`
+    )
     : []
 }
 
-/** The last day whose rules give a Worker no module of Node's unasked. */
+/** The last compatibility date at which Workers provide no Node modules by default. */
 const COMPATIBILITY_DATE = "2026-08-03"
 
 const running = async <A>(script: string, use: (fetch: (url: string, init?: object) => Promise<string>) => Promise<A>): Promise<A> => {
@@ -27,7 +30,7 @@ const running = async <A>(script: string, use: (fetch: (url: string, init?: obje
   }
 }
 
-/** What the Worker of one beat answers. */
+/** The response of the Worker that runs one beat. */
 interface Answer {
   readonly receipt: Receipt
   readonly head: number
@@ -35,7 +38,7 @@ interface Answer {
 }
 
 describe("Worker", () => {
-  it("is built from floors 0 to 5 with nothing of a host", async () => {
+  it("is built from floors 0 to 5 without modules of a host", async () => {
     const files = portable.flatMap(filesOf)
     assert.isAbove(files.length, 20)
     const { imports } = await bundle(files.map((file, i) => `export * as f${i} from "${file}"`).join("\n"))
@@ -50,7 +53,8 @@ describe("Worker", () => {
   it("runs a beat in workerd", async () => {
     const { imports, text } = await bundle("export { default } from \"./test/runtime/beat.ts\"")
     assert.deepStrictEqual(imports, [])
-    const answer = JSON.parse(await running(text, (fetch) => fetch("http://worker/", { method: "POST", body: "{\"who\":\"world\"}" }))) as Answer
+    const answer =
+      JSON.parse(await running(text, (fetch) => fetch("http://worker/", { method: "POST", body: "{\"who\":\"world\"}" }))) as Answer
     assert.strictEqual(answer.receipt.status, "handled")
     assert.deepStrictEqual(answer.receipt.handlings.map(({ enzyme, outcome }) => [enzyme, outcome]), [["greet", "ok"]])
     assert.deepStrictEqual(answer.greeting, { at: "1970-01-01T00:00:00.000Z", beat: 0 })
@@ -62,7 +66,10 @@ describe("Worker", () => {
     assert.deepStrictEqual(imports, [])
     const headers = { "authorization": "Bearer a-token-for-tests", "content-type": "application/json", "prefer": "wait=10" }
     const [receipt, greeting] = await running(text, async (fetch) => [
-      await fetch("http://worker/v1/spaces/shop/signals", { method: "POST", headers, body: "{\"signal\":\"/signals/greet\",\"payload\":{\"who\":\"world\"}}" }),
+      await fetch(
+        "http://worker/v1/spaces/shop/signals",
+        { method: "POST", headers, body: "{\"signal\":\"/signals/greet\",\"payload\":{\"who\":\"world\"}}" }
+      ),
       await fetch("http://worker/v1/spaces/shop/cells/data/greetings/world", { headers })
     ])
     assert.include(receipt, "\"greet\"")
@@ -83,7 +90,9 @@ describe("Worker", () => {
       for (let who = 0; who < 40; who++) receipts.push(await post(who, who % 2 === 0 ? "wait=10" : ""))
       receipts.push(...await Promise.all(Array.from({ length: 60 }, (_, who) => post(40 + who, "wait=10"))))
       assert.strictEqual(receipts.filter((receipt) => receipt.includes("\"id\"")).length, 100)
-      return JSON.parse(await fetch("http://worker/v1/spaces/shop/cells/data/greetings?list", { headers })) as { readonly names: ReadonlyArray<string> }
+      return JSON.parse(await fetch("http://worker/v1/spaces/shop/cells/data/greetings?list", { headers })) as {
+        readonly names: ReadonlyArray<string>
+      }
     })
     assert.strictEqual(greetings.names.length, 100)
   })

@@ -1,5 +1,5 @@
 /**
- * A Worker over the floors that every host shares: each request is one signal,
+ * A Worker over the host-independent floors. Each request is one signal,
  * handled by one beat over a store in memory.
  *
  * @module

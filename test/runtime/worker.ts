@@ -1,5 +1,5 @@
 /**
- * A whole Worker: the ingress over a manifest of modules, as a build writes it.
+ * A complete Worker: the ingress over a manifest of modules, as a build writes it.
  *
  * @module
  */

@@ -10,10 +10,10 @@ import { node, tool } from "./Host.ts"
 import type { Stage } from "./Step.ts"
 import { command, shown, tests } from "./Step.ts"
 
-/** The tests that mean the same on each host: the core, down to the hosts' own parts. */
+/** The tests that run on each host: the core and the host-specific parts. */
 const core = ["cell", "persistence", "stage", "registry", "kernel", "conformance"].map((folder) => `test/${folder}/`).concat("test/replay/Replay.test.ts")
 
-/** Tests that build something first; they have their own steps. */
+/** Tests that need a build; they have separate steps. */
 const slow = ["test/runtime/**", "test/package/**"].flatMap((glob) => ["--exclude", glob])
 
 const script = (name: string, ...args: ReadonlyArray<string>) => [node(), "test/scripts/run.mjs", name, ...args] as const
@@ -34,5 +34,5 @@ const attack = command("attack", script("attack", "--seconds", "20"))
 /** Each commit is checked with these. */
 export const fast: ReadonlyArray<Stage> = [[types, lint, language], [floors], [onNode]]
 
-/** Everything. */
+/** All checks. */
 export const all: ReadonlyArray<Stage> = [...fast, [onDeno, onBun], [denoTypes, examples, workerd], [packed], [attack]]

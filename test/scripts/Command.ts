@@ -1,7 +1,7 @@
 /**
- * The command `systole` as one bundle: `dist/command/systole.js`, with the chunks that it shares.
+ * The command `systole` as one bundle: `dist/command/systole.js` with shared chunks.
  *
- * Beside it lie the entries through which a project's modules share the
+ * Further entries let the modules of a project share the
  * command's instances: `index.js` for `systole`, `plugins/` for
  * `systole/plugins/*`, and `effect/` for `effect` and its modules.
  *
@@ -16,16 +16,16 @@ import { node, root, tool } from "./Host.ts"
 
 const folder = join(root, "dist", "command")
 
-/** The file that `bin` of the package names. */
+/** The `bin` file of the package. */
 export const file = join(folder, "systole.js")
 
-/** The command line that runs the bundled command on a host: the one that is here, or one that is installed. */
+/** The command line that runs the bundled command on a host: the local one or an installed one. */
 export const line = (host: Host, command = file): readonly [string, ...Array<string>] => {
   if (host === "deno") return [tool("deno"), "run", "-A", command]
   return [host === "bun" ? tool("bun") : node(), command]
 }
 
-/** The bundle's entries, by the files that they become. */
+/** The entries of the bundle, by output file. */
 const entries = async (): Promise<Record<string, string>> => {
   const plugins = await readdir(join(root, "plugins"))
   return {
@@ -37,7 +37,7 @@ const entries = async (): Promise<Record<string, string>> => {
   }
 }
 
-/** A module that gives each export of a namespace of the bundled `effect` under its own name. */
+/** A module that re-exports a namespace of the bundled `effect`. */
 const shim = (name: string, exported: object): string => {
   const keys = Object.keys(exported)
   const constants = keys.map((key, i) => `const $${i} = ${name}[${JSON.stringify(key)}]`)
@@ -50,7 +50,7 @@ const shims = async (): Promise<ReadonlyArray<readonly [path: string, text: stri
     .filter((entry): entry is [string, object] => (entry[1] as { readonly [Symbol.toStringTag]?: string } | undefined)?.[Symbol.toStringTag] === "Module")
     .map(([name, exported]) => [join(folder, "effect", `${name}.js`), shim(name, exported)])
 
-/** Puts a file in its place at once: another process may be reading the one that is there. */
+/** Replaces a file atomically, because another process may be reading the old one. */
 const put = async (path: string, text: string | Uint8Array): Promise<void> => {
   await mkdir(dirname(path), { recursive: true })
   const draft = `${path}.${process.pid}`
@@ -58,7 +58,7 @@ const put = async (path: string, text: string | Uint8Array): Promise<void> => {
   await rename(draft, path)
 }
 
-/** Bundles the command from the sources. Chunks are named by their content, so a process that runs finds its own. */
+/** Bundles the command from the sources. Chunks are named by content, so a running process still finds its own. */
 export const bundle = async (): Promise<void> => {
   const { outputFiles } = await Esbuild.build({
     absWorkingDir: root,
@@ -83,5 +83,5 @@ export const bundle = async (): Promise<void> => {
 
 let bundled: Promise<void> | undefined
 
-/** Bundles the command once for this process. The tests' set-up has done so for all of theirs. */
+/** Bundles the command once for this process. The set-up of the tests does it for all test processes. */
 export const ensure = (): Promise<void> => process.env["VITEST"] === undefined ? bundled ??= bundle() : Promise.resolve()

@@ -6,7 +6,7 @@ import { node, root } from "./Host.ts"
 import { run } from "./Process.ts"
 import { start } from "./Server.ts"
 
-/** Runs `npm run demo` over a data folder of its own. */
+/** Runs `npm run demo` over a temporary data folder. */
 const demo = async (test: (data: string, demo: (...args: ReadonlyArray<string>) => ReturnType<typeof run>) => Promise<void>): Promise<void> => {
   const data = mkdtempSync(join(tmpdir(), "systole-demo-"))
   try {
@@ -17,7 +17,7 @@ const demo = async (test: (data: string, demo: (...args: ReadonlyArray<string>) 
 }
 
 describe("npm run demo", { timeout: 60_000 }, () => {
-  it("shows a file that is no photograph among the dead letters, with the beat, and ends well", () =>
+  it("lists a file that is no photograph as a dead letter with its beat, and succeeds", () =>
     demo(async (_data, demo) => {
       const { code, output } = await demo("README.md")
       assert.strictEqual(code, 0, output)
@@ -26,7 +26,7 @@ describe("npm run demo", { timeout: 60_000 }, () => {
       assert.match(output, /agenda {2}enzyme=.* target=\/env\/fs\/projects\/p1\/README\.md/)
     }))
 
-  it("ends by telling how to look at what it made, and the server of the example shows that", () =>
+  it("prints how to view the result, and the server of the example shows it", () =>
     demo(async (data, demo) => {
       const { code, output } = await demo()
       assert.strictEqual(code, 0, output)
@@ -45,7 +45,7 @@ describe("npm run demo", { timeout: 60_000 }, () => {
       }
     }))
 
-  it("says in one line what is no file", () =>
+  it("reports a missing file in one line", () =>
     demo(async (_data, demo) => {
       const { code, output } = await demo("src")
       assert.deepStrictEqual([code, output.trimEnd().split("\n").length], [2, 1], output)

@@ -1,5 +1,5 @@
 /**
- * The hosts on which the project's scripts start something, and how.
+ * The hosts of the project's scripts, and their command lines.
  *
  * @module
  */
@@ -7,18 +7,18 @@ import { existsSync } from "node:fs"
 import { delimiter, join } from "node:path"
 import process from "node:process"
 
-/** The folder that holds the project. */
+/** The folder of the project. */
 export const root = join(import.meta.dirname, "..", "..")
 
 const bin = join(root, "node_modules", ".bin")
 
-/** A program that the project's dependencies bring. */
+/** An executable of the project's dependencies. */
 export const tool = (name: string): string => join(bin, process.platform === "win32" ? `${name}.cmd` : name)
 
-/** The runtimes that run the sources. */
+/** The hosts that run the sources. */
 export type Host = "node" | "deno" | "bun"
 
-/** Which runtime this is. */
+/** The current host. */
 export const current = (): Host => "Bun" in globalThis ? "bun" : "Deno" in globalThis ? "deno" : "node"
 
 /** The command line that runs a TypeScript file of the project on a host. */
@@ -28,7 +28,7 @@ export const command = (host: Host, file: string): readonly [string, ...Array<st
   return [node(), "--import", join(root, "test/scripts/source.mjs"), file]
 }
 
-/** The command line of vitest on a host, with the project's one configuration. */
+/** The command line of vitest on a host, with the project's configuration. */
 export const vitest = (host: Host, args: ReadonlyArray<string>): readonly [string, ...Array<string>] => {
   const run = [join(root, "node_modules", "vitest", "vitest.mjs"), "run", "-c", join("test", "vitest.config.ts"), ...args]
   if (host === "deno") return [tool("deno"), "run", "-A", ...run]
@@ -36,13 +36,13 @@ export const vitest = (host: Host, args: ReadonlyArray<string>): readonly [strin
   return [node(), ...run]
 }
 
-/** The Node that the dependencies bring, else the one that runs this, else the machine's. */
+/** The Node of the dependencies, else the current one, else the one of the system. */
 export const node = (): string => {
   if (existsSync(tool("node"))) return tool("node")
   return current() === "node" ? process.execPath : "node"
 }
 
-/** The environment of what the scripts start: the project's tools first, and no outside calls. */
+/** The environment of child processes: the project's executables first, and no telemetry. */
 export const environment = (): NodeJS.ProcessEnv => ({
   ...process.env,
   PATH: `${bin}${delimiter}${process.env["PATH"] ?? ""}`,

@@ -1,5 +1,5 @@
 /**
- * A child process, run to its end.
+ * Runs a child process to its end.
  *
  * @module
  */
@@ -7,25 +7,25 @@ import { spawn } from "node:child_process"
 import process from "node:process"
 import { environment, root } from "./Host.ts"
 
-/** How a child process ended. */
+/** The result of a child process. */
 export interface Ended {
-  /** The exit code; `undefined` where it was ended for taking too long. */
+  /** The exit code; `undefined` after a time-out. */
   readonly code: number | undefined
-  /** What it printed, on both streams, in order. */
+  /** The output of both streams, in order. */
   readonly output: string
   readonly millis: number
 }
 
-/** Where and how long a child process runs. */
+/** The options of a child process. */
 export interface RunOptions {
   readonly cwd?: string
-  /** Ended when it takes longer. Default 25 minutes: a machine that is shared takes several times as long as one that is not. */
+  /** The time-out. Default 25 minutes: a shared machine takes several times as long as an idle one. */
   readonly limitMillis?: number
 }
 
 const LIMIT = 1_500_000
 
-/** The groups that run now: they get no signal of the terminal, so an interrupt is handed on to them. */
+/** The running process groups. They receive no signals of the terminal, so interrupts are forwarded to them. */
 const running = new Set<number>()
 
 const interrupt = () => {
@@ -40,7 +40,7 @@ export const run = ([file, ...args]: readonly [string, ...Array<string>], option
   new Promise((resolve) => {
     const began = performance.now()
     const chunks: Array<string> = []
-    // A group of its own, so that ending it ends what it started too.
+    // A separate process group, so that ending it ends its children too.
     const child = spawn(file, args, { cwd: options.cwd ?? root, env: environment(), detached: true, stdio: ["ignore", "pipe", "pipe"] })
     const group = child.pid
     if (group !== undefined) running.add(group)

@@ -1,5 +1,5 @@
 /**
- * A runtime in a process of its own, as a user starts it.
+ * A runtime in a child process, as a user starts it.
  *
  * @module
  */
@@ -11,20 +11,20 @@ import type { Host } from "./Host.ts"
 import * as Command from "./Command.ts"
 import { environment } from "./Host.ts"
 
-/** A server that listens. */
+/** A listening server. */
 export interface Server {
   readonly url: string
   readonly process: ChildProcess
-  /** Tells it to stop, or kills it, and waits until it is gone. */
+  /** Stops or kills the server, and waits for its end. */
   readonly end: (signal: "SIGTERM" | "SIGKILL") => Promise<void>
 }
 
-/** How a server is started. */
+/** The options of a server. */
 export interface Options {
   readonly host?: Host
-  /** The file of an installed command; without it, the bundle of this project runs. */
+  /** The file of an installed command; default is the bundle of this project. */
   readonly command?: string
-  /** Told what it prints on standard error; without it, that goes where this process prints its own. */
+  /** Receives the output on standard error; by default it is inherited. */
   readonly told?: (text: string) => void
 }
 
@@ -38,7 +38,7 @@ export const start = async (project: string, data: string, { command, host = "no
     stdio: ["ignore", "pipe", "pipe"]
   })
   child.stderr.setEncoding("utf8").on("data", told ?? ((text: string) => void process.stderr.write(text)))
-  // A server does not outlive the process that started it.
+  // The server ends with this process.
   const kill = () => void child.kill("SIGKILL")
   process.once("exit", kill)
   child.once("exit", () => process.off("exit", kill))

@@ -8,13 +8,13 @@ import { run } from "./Process.ts"
 import type { Tally } from "./Vitest.ts"
 import { runVitest, tally } from "./Vitest.ts"
 
-/** What one step found. */
+/** The result of a step. */
 export interface Outcome extends Tally {
   readonly output: string
   readonly millis: number
 }
 
-/** Something that can pass or fail. */
+/** A step that passes or fails. */
 export interface Step {
   readonly name: string
   readonly run: () => Promise<Outcome>
@@ -66,7 +66,7 @@ export const runAll = async (stages: ReadonlyArray<Stage>): Promise<boolean> => 
   return failed === 0
 }
 
-/** The line that tells of one step. */
+/** The printed line of a step. */
 export const line = (name: string, { failed, millis, passed }: Outcome): string =>
   `${failed === 0 ? "ok  " : "FAIL"} ${name.padEnd(24)} ${String(passed).padStart(5)} passed ${String(failed).padStart(4)} failed ${seconds(millis).padStart(9)}`
 

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** The rows below their headings, each column as wide as its widest cell. Columns of numbers stand to the right. */
+/** The rows below their headings, in aligned columns. Columns of numbers are right-aligned. */
 export const render = (headings: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const widths = headings.map((heading, i) => Math.max(heading.length, ...rows.map((row) => row[i]!.length)))
   const right = headings.map((_, i) => rows.length > 0 && rows.every((row) => /^-?[\d.,]*$/.test(row[i]!)))

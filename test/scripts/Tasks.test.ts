@@ -7,11 +7,11 @@ import { run } from "./Process.ts"
 const read = (file: string): unknown => JSON.parse(readFileSync(join(root, file), "utf8"))
 
 describe("The tasks of Deno", () => {
-  it("have the names of the package's scripts", () => {
+  it("have the names of the npm scripts", () => {
     const { scripts } = read("package.json") as { readonly scripts: Readonly<Record<string, string>> }
     const { tasks } = read("deno.json") as { readonly tasks: Readonly<Record<string, string>> }
     assert.deepStrictEqual(Object.keys(tasks), Object.keys(scripts))
-    // Deno takes the Node that the dependencies bring for a program in JavaScript.
+    // Deno treats the Node executable of the dependencies as JavaScript.
     for (const [name, line] of Object.entries(tasks)) assert.notMatch(line, /\bnode\b/, name)
   })
 
@@ -23,7 +23,7 @@ describe("The tasks of Deno", () => {
 })
 
 describe("run.mjs", () => {
-  it("says which script there is not", async () => {
+  it("reports an unknown script", async () => {
     const { code, output } = await run([node(), "test/scripts/run.mjs", "bogus"])
     assert.strictEqual(code, 2)
     assert.match(output, /^There is no script "bogus"\. .*\n$/)

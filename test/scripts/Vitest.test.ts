@@ -10,23 +10,23 @@ const file = (status: string, ...tests: ReadonlyArray<string>) => ({
 })
 
 describe("tally", () => {
-  it("counts the tests that passed and failed", () => {
+  it("counts passed and failed tests", () => {
     const report = { testResults: [file("passed", "passed", "passed"), file("failed", "passed", "failed")] }
     assert.deepStrictEqual(tally({ code: 1, report }), { passed: 3, failed: 1 })
   })
 
-  it("counts a file that does not load", () => {
+  it("counts a file that does not load as a failure", () => {
     assert.deepStrictEqual(tally({ code: 1, report: { testResults: [file("failed")] } }), { passed: 0, failed: 1 })
   })
 
-  it("counts an exit code that no test explains, and a run without a report", () => {
+  it("counts an unexplained exit code and a missing report as failures", () => {
     assert.deepStrictEqual(tally({ code: 1, report: { testResults: [file("passed", "passed")] } }), { passed: 1, failed: 1 })
     assert.deepStrictEqual(tally({ code: 0, report: undefined }), { passed: 0, failed: 1 })
   })
 })
 
 describe("line", () => {
-  it("says how a step went", () => {
+  it("prints the result of a step", () => {
     assert.strictEqual(line("types", { passed: 1, failed: 0, millis: 1234, output: "" }), "ok   types                        1 passed    0 failed     1.2 s")
     assert.match(line("types", { passed: 0, failed: 1, millis: 0, output: "" }), /^FAIL types/)
   })

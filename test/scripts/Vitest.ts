@@ -1,5 +1,5 @@
 /**
- * Runs of vitest, and what their reports say.
+ * Runs of vitest, and their reports.
  *
  * @module
  */
@@ -18,7 +18,7 @@ export interface Assertion {
   readonly status: string
 }
 
-/** What is read of vitest's JSON report. */
+/** The used fields of vitest's JSON report. */
 export interface Report {
   readonly testResults: ReadonlyArray<{
     readonly name: string
@@ -27,18 +27,18 @@ export interface Report {
   }>
 }
 
-/** How many tests passed and failed. */
+/** The number of passed and failed tests. */
 export interface Tally {
   readonly passed: number
   readonly failed: number
 }
 
-/** A run of vitest, with its report where it lived to write one. */
+/** A run of vitest, with its report unless it crashed before. */
 export interface VitestRun extends Ended {
   readonly report: Report | undefined
 }
 
-/** Runs vitest on a host over the files whose paths hold one of `args`. */
+/** Runs vitest on a host over the files with one of `args` in their path. */
 export const runVitest = async (host: Host, args: ReadonlyArray<string>, options: RunOptions = {}): Promise<VitestRun> => {
   const folder = await mkdtemp(join(tmpdir(), "systole-report-"))
   const file = join(folder, "report.json")
@@ -48,7 +48,7 @@ export const runVitest = async (host: Host, args: ReadonlyArray<string>, options
   return { ...ended, report: text === undefined ? undefined : JSON.parse(text) as Report }
 }
 
-/** Counts a run: a file that does not load is a failure, and so is an exit code that no test explains. */
+/** Counts the tests of a run. A file that does not load and an unexplained exit code are failures. */
 export const tally = ({ code, report }: Pick<VitestRun, "code" | "report">): Tally => {
   if (report === undefined) return { passed: 0, failed: 1 }
   const tests = report.testResults.flatMap((file) => file.assertionResults)

@@ -1,6 +1,6 @@
 /**
  * `npm run attack [-- --seconds 20] [--seed 1]`: attacks packed servers over
- * loopback, and prints what was tried and what held.
+ * loopback, and prints the attempts and the results.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- NAME [--json] [--host node|deno|bun]`: measures what
- * `test/bench/NAME.bench.ts` lists.
+ * `npm run bench -- NAME [--json] [--host node|deno|bun]`: runs the benchmarks of
+ * `test/bench/NAME.bench.ts`.
  *
  * @module
  */

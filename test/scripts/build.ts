@@ -1,5 +1,5 @@
 /**
- * `npm run build`: JavaScript and types under `dist/`, and the bundled command, from nothing.
+ * `npm run build`: a clean build of JavaScript, types and the bundled command in `dist/`.
  *
  * @module
  */

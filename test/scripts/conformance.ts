@@ -13,7 +13,7 @@ import { runVitest } from "./Vitest.ts"
 
 const text = (name: string) => readFile(join(root, "test", "conformance", name), "utf8")
 
-/** A line of a table stays a line of a terminal. */
+/** Truncates a cell, so that a row fits one line of a terminal. */
 const clip = (title: string): string => title.length <= 100 ? title : `${title.slice(0, 99)}…`
 
 const ids = Conformance.scenarioIds(await text("scenarios.md"))

@@ -1,7 +1,7 @@
 /**
  * `npm run crash [-- --kills 200] [--seed 1] [--host node|deno|bun]`: kills a
- * server over SQLite again and again, which two events take down as well, and
- * counts what was lost or done twice.
+ * server over SQLite repeatedly, in which two events also end the process, and
+ * counts lost and repeated handlings.
  *
  * @module
  */

@@ -1,9 +1,9 @@
 /**
- * `npm run demo [-- FILE…]`: photographs in, thumbnails out, and all still there
+ * `npm run demo [-- FILE…]`: makes thumbnails of photographs, and shows them again
  * after a restart.
  *
- * It uses the runtime as anyone would: a process that serves HTTP, on a fresh
- * space in SQLite. The space lies in the example's data folder, or the one of
+ * It uses the runtime as a user does: a process that serves HTTP, with a fresh
+ * space in SQLite. The space is in the data folder of the example, or of
  * `--data`, so `npm start` shows it afterwards.
  *
  * @module
@@ -38,14 +38,14 @@ interface Asset {
   readonly metadata?: { readonly format: string; readonly width: number; readonly height: number; readonly exif: { readonly [field: string]: unknown } }
 }
 
-/** A request that has to be well. */
+/** Sends a request, and fails unless it succeeds. */
 const ask = async (server: Server, path: string, init?: RequestInit): Promise<Response> => {
   const response = await fetch(`${server.url}${path}`, init)
   if (!response.ok) throw new Error(`${init?.method ?? "GET"} ${path} was answered ${response.status}: ${await response.text()}`)
   return response
 }
 
-/** Keeps a file's bytes in the runtime, and asks for its thumbnails; answers the receipt's link. */
+/** Uploads a file, requests its thumbnails, and returns the link of the receipt. */
 const post = async (server: Server, file: string): Promise<string> => {
   const bytes = readFileSync(file)
   const hash = createHash("sha256").update(bytes).digest("hex")
@@ -67,11 +67,11 @@ interface Receipt {
   readonly handlings: ReadonlyArray<{ readonly enzyme: string; readonly error?: { readonly message: string } }>
 }
 
-/** Waits until an image is handled. */
+/** Waits for the receipt of an image. */
 const settled = async (server: Server, link: string): Promise<Receipt> =>
   await (await ask(server, link, { headers: { prefer: "wait=60" } })).json() as Receipt
 
-/** The beats of the space, as they happen. */
+/** The stream of the beats of the space. */
 async function* beats(server: Server, signal: AbortSignal): AsyncGenerator<Ledgers> {
   const response = await ask(server, `${space}/beats?from=0`, { headers: { accept: "text/event-stream" }, signal })
   let buffer = ""
@@ -85,7 +85,7 @@ async function* beats(server: Server, signal: AbortSignal): AsyncGenerator<Ledge
   }
 }
 
-/** Prints the beats as they happen, until each image is handled and each that has thumbnails is in the index. */
+/** Prints each beat, until all images are handled and all thumbnails are in the index. */
 const follow = async (server: Server, links: ReadonlyArray<string>): Promise<ReadonlyArray<Receipt>> => {
   const enough = new AbortController()
   const receipts = Promise.all(links.map((link) => settled(server, link)))
@@ -120,10 +120,10 @@ const print = ({ agenda, beat, inbox, stage }: Ledgers): void => {
   }
 }
 
-/** Writes every thumbnail of the index to disk. */
+/** Writes the thumbnails of the index to files. */
 const save = async (server: Server, out: string): Promise<number> => {
   const answer = await fetch(`${server.url}${space}/cells/data/index/assets`)
-  // Where no file was a photograph, there is no index.
+  // Without a photograph there is no index.
   const index = answer.status === 404 ? {} : await answer.json() as { readonly [name: string]: Asset }
   let saved = 0
   mkdirSync(out, { recursive: true })
@@ -144,7 +144,7 @@ const save = async (server: Server, out: string): Promise<number> => {
 
 const isPhotograph = (file: string): boolean => [".jpg", ".jpeg", ".png"].includes(extname(file).toLowerCase())
 
-/** The address of the server that has a data folder open, if one does. */
+/** The address of the server that uses a data folder, if there is one. */
 const servedAt = async (data: string): Promise<string | undefined> => {
   try {
     const { url } = JSON.parse(readFileSync(join(data, "server.json"), "utf8")) as { readonly url: string }
@@ -154,7 +154,7 @@ const servedAt = async (data: string): Promise<string | undefined> => {
   }
 }
 
-/** Removes the space of an earlier demonstration, and nothing else of the data folder. */
+/** Removes the space of an earlier demonstration from the data folder. */
 const clear = (data: string): void => {
   mkdirSync(data, { recursive: true })
   for (const name of readdirSync(data)) if (name.startsWith("photos.") || name === "thumbnails") rmSync(join(data, name), { recursive: true })
@@ -189,7 +189,7 @@ const demo = async (files: ReadonlyArray<string>, data: string): Promise<void> =
   console.log("\nTo look at them, run npm start, and open http://127.0.0.1:4200/gallery in a browser")
 }
 
-/** Reports a mistake in the command line, and ends the process. */
+/** Reports an invalid command line and ends the process. */
 const refuse = (reason: string): never => {
   console.error(reason)
   process.exit(2)

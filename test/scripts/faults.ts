@@ -1,6 +1,6 @@
 /**
- * `npm run faults [-- SCENARIO]`: breaks each call of the store, in each way, and
- * some once more while the space recovers, under each of the kernel's reference
+ * `npm run faults [-- SCENARIO]`: injects each kind of fault into each call of the store, and
+ * some again during recovery, under each of the kernel's reference
  * scenarios.
  *
  * @module

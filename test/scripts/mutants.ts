@@ -14,10 +14,10 @@ import { root } from "./Host.ts"
 import { render } from "./Table.ts"
 import { runVitest } from "./Vitest.ts"
 
-/** Copies that are worked on at once. */
+/** The number of copies that run in parallel. */
 const WORKERS = 2
 
-/** A mutation after which the tests do not end in this time counts as noticed. */
+/** The time-out of the tests of a mutation. A time-out counts as detected. */
 const LIMIT_MILLIS = 180_000
 
 // Some mutants are caught by few of the random trials.
@@ -34,7 +34,7 @@ const copy = async (): Promise<string> => {
 
 const test = (folder: string, tests: ReadonlyArray<string>) => runVitest("node", ["--bail=1", ...tests], { cwd: folder, limitMillis: LIMIT_MILLIS })
 
-/** Makes one mutation, looks whether its tests notice, and takes it back. */
+/** Applies one mutation, runs its tests, and reverts it. */
 const judge = async (folder: string, mutant: Mutant): Promise<{ readonly verdict: Verdict; readonly note: string }> => {
   const file = join(folder, mutant.file)
   const before = await readFile(file, "utf8").catch(() => "")

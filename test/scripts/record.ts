@@ -1,5 +1,5 @@
 /**
- * `npm run record`: makes the recorded stores anew, after the stored form changed on purpose.
+ * `npm run record`: records the stores again, after an intended change of the stored form.
  *
  * @module
  */

@@ -2,7 +2,7 @@
  * Starts a script of the project: `node test/scripts/run.mjs NAME …` for one
  * that lies here, or a path that ends in `.ts` for one that lies elsewhere.
  *
- * It is JavaScript so that a Node too old for the rest can still say so.
+ * It is JavaScript so that an outdated Node can still report its version.
  *
  * @module
  */

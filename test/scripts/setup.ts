@@ -1,5 +1,5 @@
 /**
- * The set-up of all tests: bundles the command, which tests run as a process. Tests on Deno and Bun run what Node bundled.
+ * The set-up of all tests. It bundles the command, which tests run as a process. Tests on Deno and Bun run Node's bundle.
  *
  * @module
  */

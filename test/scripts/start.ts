@@ -1,5 +1,5 @@
 /**
- * `npm start`: the runtime on the example, until it is stopped.
+ * `npm start`: serves the example until it is stopped.
  *
  * @module
  */

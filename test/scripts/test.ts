@@ -1,5 +1,5 @@
 /**
- * `npm test`: everything. With `TRIALS=soak`, properties run all of their random trials.
+ * `npm test`: all checks. With `TRIALS=soak`, properties run all of their random trials.
  *
  * @module
  */
