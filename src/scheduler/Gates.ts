@@ -63,18 +63,18 @@ export class Gates {
     if (node.gate === undefined && !debounce && !throttle) return
     const gate = gateOf(node)
     if (debounce !== undefined) {
-      if (gate.debouncedUntil > 0) gate.debouncedUntil = debounce === 0 ? 0 : Math.min(gate.debouncedUntil, gate.debouncedUntil - gate.debounce + debounce)
+      gate.debouncedUntil = sooner(gate.debouncedUntil, debounce - gate.debounce, debounce)
       gate.debounce = debounce
     }
     if (throttle !== undefined) {
-      if (gate.throttledUntil > 0) gate.throttledUntil = throttle === 0 ? 0 : Math.min(gate.throttledUntil, gate.throttledUntil - gate.throttle + throttle)
+      gate.throttledUntil = sooner(gate.throttledUntil, throttle - gate.throttle, throttle)
       gate.throttle = throttle
     }
     if ((node.flags & GATED) !== 0) this.waits.push({ at: eligibleAt(node), node })
   }
 
   /** Restores the gate of a node from an earlier process. */
-  restore(node: Node, kept: Pick<Gate, "throttledUntil" | "debouncedUntil" | "backoffUntil" | "streak" | "attempts" | "measured" | "spent">): void {
+  restore(node: Node, kept: Omit<Gate, "debounce" | "throttle" | "episodes">): void {
     const { attempts, backoffUntil, debouncedUntil, measured, spent, streak, throttledUntil } = kept
     Object.assign(gateOf(node), { attempts, backoffUntil, debouncedUntil, streak, throttledUntil })
     if (streak > 0) this.restless.add(node)
@@ -91,8 +91,8 @@ export class Gates {
 
   /** A read value changed, or the first run is due: the debounce restarts. */
   disturb(node: Node): void {
-    const gate = node.gate!
-    if (gate.debounce === 0) return
+    const { gate } = node
+    if (gate === undefined || gate.debounce === 0) return
     // A computation's first run is not debounced, since it has no value yet; unless its demand is that of its creator.
     if ((node.flags & NEVER_RAN) !== 0 && (node.flags & (EFFECT | PROVISIONAL)) === 0) return
     gate.debouncedUntil = this.now + gate.debounce
@@ -146,14 +146,14 @@ export class Gates {
    * the first passes of a restless node. `stays` excludes nodes that are leaving.
    */
   isAwaiting(stays: (node: Node) => boolean): boolean {
-    return this.waits.some(({ node }) => (node.flags & GATED) !== 0 && isWaiting(node) && stays(node) &&
-      (heldBy(node) === "backoff" ? Math.max(node.gate!.streak, node.gate!.attempts) < IDLE_HOLD : (node.flags & (EFFECT | MATERIALIZER | NEVER_RAN)) !== 0))
+    return this.waits.some(({ node }) => (node.flags & GATED) !== 0 && isWaiting(node) && stays(node) && isAwaited(node))
   }
 
   /** A run has ended: the next one is throttled. */
   ran(node: Node): void {
-    const gate = node.gate!
-    if (node.run!.error === undefined) gate.attempts = 0
+    const { gate, run } = node
+    if (gate === undefined) return
+    if (run?.error === undefined) gate.attempts = 0
     gate.debouncedUntil = 0
     if (gate.throttle > 0) gate.throttledUntil = this.now + gate.throttle
   }
@@ -197,7 +197,8 @@ export class Gates {
         continue
       }
       this.restless.delete(node)
-      const gate = node.gate!
+      const { gate } = node
+      if (gate === undefined) continue
       gate.backoffUntil = 0
       gate.streak = 0
     }
@@ -216,8 +217,19 @@ export class Gates {
 
 const none: ReadonlyArray<Node> = []
 
+/** The end of a pending wait whose length changes by `difference` to `length`. It never moves later. */
+const sooner = (until: number, difference: number, length: number): number =>
+  until === 0 || length === 0 ? 0 : Math.min(until, until + difference)
+
 /** Whether a node would run if its gate were open. */
 const isWaiting = (node: Node): boolean => (node.flags & REMOVED) === 0 && (node.flags & UNSETTLED) !== 0 && node.isLive
+
+/** Whether `idle` waits for a delayed node. */
+const isAwaited = (node: Node): boolean => {
+  const { flags, gate } = node
+  if (gate !== undefined && heldBy(node) === "backoff") return Math.max(gate.streak, gate.attempts) < IDLE_HOLD
+  return (flags & (EFFECT | MATERIALIZER | NEVER_RAN)) !== 0
+}
 
 /** The time at which a node's gate opens. */
 export const eligibleAt = ({ gate }: Node): number =>
@@ -233,5 +245,16 @@ export const heldBy = (node: Node): "debounce" | "throttle" | "backoff" | undefi
 
 const gateOf = (node: Node): Gate => {
   node.flags |= BOUND
-  return node.gate ??= { debounce: 0, throttle: 0, debouncedUntil: 0, throttledUntil: 0, backoffUntil: 0, streak: 0, episodes: 0, attempts: 0, measured: 0, spent: 0 }
+  return node.gate ??= {
+    debounce: 0,
+    throttle: 0,
+    debouncedUntil: 0,
+    throttledUntil: 0,
+    backoffUntil: 0,
+    streak: 0,
+    episodes: 0,
+    attempts: 0,
+    measured: 0,
+    spent: 0
+  }
 }

@@ -13,7 +13,7 @@ import { WriterIndex } from "./WriterIndex.ts"
 import * as Flag from "./Flag.ts"
 import type { BaseState } from "./Locations.ts"
 import { Locations } from "./Locations.ts"
-import { type Depth, Edge, type Location, type Node, type NodeRun, rootOf, type Watcher } from "./Node.ts"
+import { type Depth, Edge, extraOf, type Location, type Node, type NodeRun, rootOf, type Watcher } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
 const { KEPT, ROOT, UNSETTLED } = Flag
@@ -166,7 +166,7 @@ export class Graph {
 
   /** The writers of the documents directly below a cell. Cached until writers change. */
   private writersBelow(location: Location): ReadonlyArray<Node> {
-    const extra = location.extra!
+    const extra = extraOf(location)
     if (extra.belowAt === this.writers) return extra.below
     const found: Array<Node> = []
     for (const root of this.locations.below(location.key)) if (root.writer !== undefined) found.push(root.writer)
@@ -235,7 +235,7 @@ export class Graph {
   *edgesTo(root: Location): Generator<Edge> {
     for (let edge = root.firstReader; edge !== undefined; edge = edge.nextReader) yield edge
     for (const part of root.extra?.parts ?? []) {
-      if (part.extra!.depth === "children") continue
+      if (part.extra.depth === "children") continue
       for (let edge = part.firstReader; edge !== undefined; edge = edge.nextReader) yield edge
     }
     if (this.locations.listings === 0) return

@@ -77,7 +77,8 @@ const repeat = ({ moment, run: { node: { definition, output } } }: Ended, view: 
   } catch {
     return undefined
   }
-  draft.own?.keys.forEach((key, i) => made.set(key, draft.own!.documents[i]))
+  const { own } = draft
+  own?.keys.forEach((key, i) => made.set(key, own.documents[i]))
   return { made, started }
 }
 
@@ -88,4 +89,4 @@ const differs = (made: ReadonlyMap<string, Document | undefined>, read: View["vi
 }
 
 const starts = (again: ReadonlySet<string>, first: Started | undefined): boolean =>
-  again.size === (first?.size ?? 0) && [...again].every((name) => first!.has(name))
+  first === undefined ? again.size === 0 : again.size === first.size && [...again].every((name) => first.has(name))

@@ -14,7 +14,7 @@ import * as Flag from "./Flag.ts"
 import type { Gates } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { adopt, derive, type Locations } from "./Locations.ts"
-import type { Edge, Location, Node } from "./Node.ts"
+import type { Edge, Location, Node, Part } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
 const { BOUND, COVERED, GATED, INVALID, LOADED, NEVER_RAN, QUEUED, READY, RICH, RUNNING } = Flag
@@ -23,6 +23,12 @@ const { BOUND, COVERED, GATED, INVALID, LOADED, NEVER_RAN, QUEUED, READY, RICH, 
 export interface Source {
   readonly node?: Node | undefined
   readonly group?: string | undefined
+}
+
+/** The previous value of a document, and the node that replaced it. */
+interface Replaced {
+  readonly before: Value.Value
+  readonly source: Node | undefined
 }
 
 /**
@@ -114,16 +120,17 @@ export class Invalidation {
     const { extra } = root
     if (extra?.parts !== undefined) this.tellParts(root, extra.parts, { before, source })
     const { locations } = this
-    if (locations.listings > 0 && (before === undefined) !== (root.value === undefined && (root.flags & RICH) === 0)) this.tellListing(root, source)
+    if (locations.listings === 0) return
+    if ((before === undefined) !== (root.value === undefined && (root.flags & RICH) === 0)) this.tellListing(root, source)
   }
 
-  private tellParts(root: Location, parts: ReadonlyArray<Location>, { before, source }: { readonly before: Value.Value; readonly source: Node | undefined }): void {
+  private tellParts(root: Location, parts: ReadonlyArray<Part>, { before, source }: Replaced): void {
     const after = this.locations.whole(root)
     for (const part of parts) {
-      const { depth, path } = part.extra!
+      const { depth, path } = part.extra
       if (depth === "children") continue
       part.flags &= ~READY
-      if (!Change.triggers({ path: path!, shallow: depth === "shallow" }, { path: [], before, after })) continue
+      if (!Change.triggers({ path, shallow: depth === "shallow" }, { path: [], before, after })) continue
       for (let edge = part.firstReader; edge !== undefined; edge = edge.nextReader) {
         if (edge.reader !== source) this.reach(edge)
       }
@@ -157,7 +164,7 @@ export class Invalidation {
   private reach(edge: Edge): void {
     const node = edge.reader
     if (this.group !== undefined && node.definition.changeGroup === this.group) return
-    if ((node.flags & RUNNING) !== 0 && !node.run!.hasRead(edge)) return
+    if ((node.flags & RUNNING) !== 0 && node.run?.hasRead(edge) === false) return
     if (this.marked !== undefined && isMore(edge)) this.marked.push(node)
     edge.cause = this.graph.clock
     this.invalidate(node)

@@ -14,7 +14,7 @@ import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Value from "../cell/Value.ts"
 import * as Flag from "./Flag.ts"
-import { type Depth, extraOf, Location } from "./Node.ts"
+import { type Depth, Extra, extraOf, isPart, Location, type Part, rootOf } from "./Node.ts"
 
 const { COVERED, DROPPED, IDLE, LOADED, READY, RICH } = Flag
 
@@ -131,13 +131,10 @@ export class Locations {
     const extra = extraOf(root)
     extra.parts ??= []
     for (const part of extra.parts) {
-      if (part.extra!.depth === depth && samePath(part.extra!.path!, path)) return part
+      if (part.extra.depth === depth && samePath(part.extra.path, path)) return part
     }
     const part = new Location(root.key)
-    const own = extraOf(part)
-    own.root = root
-    own.path = path
-    own.depth = depth
+    place(part, Object.assign(new Extra(), { root, path, depth }))
     extra.parts.push(part)
     this.created?.(part)
     this.leave(part)
@@ -148,7 +145,7 @@ export class Locations {
   /** The list of names that contains a document, if a node reads it. */
   listing(root: Location): Location | undefined {
     const above = this.roots.get(folderOf(root.key))
-    return above?.extra?.parts?.find((part) => part.extra!.depth === "children")
+    return above?.extra?.parts?.find((part) => part.extra.depth === "children")
   }
 
   /** Queues a possibly unused location for the next sweep. */
@@ -165,9 +162,8 @@ export class Locations {
     for (const location of idle) {
       location.flags &= ~IDLE
       if (location.firstReader !== undefined || (location.flags & DROPPED) !== 0) continue
-      const { root = location } = location.extra ?? {}
-      if (root !== location) this.drop(location)
-      if (this.base.holds) this.forget(root)
+      if (isPart(location)) this.drop(location)
+      if (this.base.holds) this.forget(rootOf(location))
     }
   }
 
@@ -183,13 +179,14 @@ export class Locations {
   }
 
   /** Drops a part without readers. */
-  drop(part: Location): void {
-    const { depth, root } = part.extra!
-    if (part.firstReader !== undefined || root === undefined) return
-    const parts = root.extra!.parts!
-    const place = parts.indexOf(part)
-    if (place < 0) return
-    parts.splice(place, 1)
+  drop(part: Part): void {
+    const { depth, root } = part.extra
+    if (part.firstReader !== undefined) return
+    const { parts } = root.extra ?? {}
+    if (parts === undefined) return
+    const index = parts.indexOf(part)
+    if (index < 0) return
+    parts.splice(index, 1)
     part.flags = DROPPED
     if (depth === "children") this.listings--
     this.leave(root)
@@ -198,7 +195,7 @@ export class Locations {
   /** The value of a document. A rich one is decoded anew. */
   whole(root: Location): Value.Value {
     if ((root.flags & LOADED) === 0) this.load(root)
-    return (root.flags & RICH) === 0 ? root.value : Codec.read(root.extra!.document, [])
+    return (root.flags & RICH) === 0 ? root.value : Codec.read(root.extra?.document, [])
   }
 
   /** The value of a document. Makes no location. */
@@ -210,7 +207,7 @@ export class Locations {
   /** The identity of a document's content. Each change replaces it. */
   held(root: Location): unknown {
     if ((root.flags & LOADED) === 0) this.load(root)
-    return (root.flags & RICH) === 0 ? root.value : root.extra!.document
+    return (root.flags & RICH) === 0 ? root.value : root.extra?.document
   }
 
   /** A document in its stored form. */
@@ -278,18 +275,23 @@ export class Locations {
   }
 
   /** Caches the value of a part for reads. */
-  refresh(part: Location): void {
-    const { depth, path, root } = part.extra!
+  refresh(part: Part): void {
+    const { depth, path, root } = part.extra
     if (depth === "children") {
       const { id, scope } = Address.ofKey(part.key)
       part.value = Object.freeze([...this.children(scope, id)])
       part.flags |= READY
       return
     }
-    const whole = this.whole(root!)
-    part.value = partOf(whole, path!, depth)
-    const isPlain = (root!.flags & RICH) === 0 && Link.along(whole, path!) === undefined
+    const whole = this.whole(root)
+    part.value = partOf(whole, path, depth)
+    const isPlain = (root.flags & RICH) === 0 && Link.along(whole, path) === undefined
     part.flags = isPlain ? part.flags | READY : part.flags & ~READY
+  }
+
+  /** The documents that changed since {@link settled}, in the order of their first change. */
+  get changedDocuments(): ReadonlyArray<Location> {
+    return this.changed.slice(0, this.changes)
   }
 
   /** Records the previous value of a document, once until {@link settled}. */
@@ -326,7 +328,7 @@ export class Locations {
       if (root.extra === undefined) continue
       root.extra.document = undefined
       for (const part of root.extra.parts ?? []) {
-        if (part.extra!.depth === "children") continue
+        if (part.extra.depth === "children") continue
         part.value = undefined
         part.flags &= ~READY
       }
@@ -337,6 +339,11 @@ export class Locations {
 }
 
 const none: ReadonlyArray<Location> = []
+
+/** Makes a location a part. */
+const place: (location: Location, extra: Part["extra"]) => asserts location is Part = (location, extra) => {
+  location.extra = extra
+}
 
 /** The key of a document's parent cell. */
 const folderOf = (key: string): string => {

@@ -181,7 +181,7 @@ export class Extra {
   /** The document in its stored form, if it exists. */
   document: Document | undefined = undefined
   /** The locations of parts of this document. */
-  parts: Array<Location> | undefined = undefined
+  parts: Array<Part> | undefined = undefined
   /** Of a part: its document, and its path. */
   root: Location | undefined = undefined
   path: Path | undefined = undefined
@@ -195,6 +195,14 @@ export class Extra {
 }
 
 export const extraOf = (location: Location): Extra => location.extra ??= new Extra()
+
+/** The location of a part, with its document and path. */
+export interface Part extends Location {
+  extra: Extra & { root: Location; path: Path }
+}
+
+/** Whether a location is a part of a document. */
+export const isPart = (location: Location): location is Part => location.extra?.root !== undefined
 
 /** The document of a location. */
 export const rootOf = (location: Location): Location => location.extra?.root ?? location

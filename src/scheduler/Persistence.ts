@@ -71,6 +71,15 @@ export interface Observation {
   readonly spent: number
 }
 
+/** The parts of the scheduler that resuming needs, and the digest of the node's module. */
+interface Dependencies {
+  readonly graph: Graph
+  readonly gates: Gates
+  readonly queue: Queue
+  readonly environment: Environment
+  readonly hash: string | undefined
+}
+
 /** The version of a node. `hash` is the digest of its module. */
 export const fingerprint = ({ _tag, given = "", output, writes }: Definition, hash: string | undefined): string =>
   [_tag, output ?? "", ...writes, hash ?? "", given].join(" ")
@@ -144,22 +153,25 @@ export const seen = (definition: Definition, address: Address.Address): Observat
  * Gives a new node its observation, without reading or running. Returns whether it fits. A node with children gets its gate, and
  * is to run.
  */
-export const resume = (node: Node, kept: Observation, deps: { readonly graph: Graph; readonly gates: Gates; readonly queue: Queue; readonly environment: Environment; readonly hash: string | undefined }): boolean => {
+export const resume = (node: Node, kept: Observation, deps: Dependencies): boolean => {
   const { gates, graph, hash, queue } = deps
   if (kept.v !== 2 || (node.flags & NEVER_RAN) === 0) return false
-  const isCreator = kept.children.length > 0
-  if (isCreator) node.run = new Runner(node, deps.environment, kept.children)
+  const creator = kept.children.length > 0 ? new Runner(node, deps.environment, kept.children) : undefined
+  if (creator !== undefined) node.run = creator
   if (kept.fingerprint !== fingerprint(node.definition, hash)) return false
-  if (graph.labels !== undefined && looks(kept).some(([text, depth]) => graph.labels!.above(node.definition, graph.labels!.at(placeOf(text, depth), depth)) !== undefined)) return false
+  const { labels } = graph
+  const isAbove = ([text, depth]: ObservedRead) => labels?.above(node.definition, labels.at(placeOf(text, depth), depth)) !== undefined
+  if (labels !== undefined && looks(kept).some(isAbove)) return false
   const isGated = kept.throttledUntil + kept.debouncedUntil + kept.backoffUntil + kept.measured > 0
   if (isGated) gates.restore(node, kept)
-  if (isCreator) {
-    if (kept.status === "clean") node.run!.recalled = kept.standpoint ?? undefined
+  if (creator !== undefined) {
+    if (kept.status === "clean") creator.recalled = kept.standpoint ?? undefined
     return true
   }
   const run = new Runner(node, deps.environment)
   node.run = run
-  run.restore({ children: undefined, error: kept.failed === undefined ? undefined : errorOf(kept.failed), since: graph.clock, standpoint: undefined })
+  const error = kept.failed === undefined ? undefined : errorOf(kept.failed)
+  run.restore({ children: undefined, error, since: graph.clock, standpoint: undefined })
   const isInvalid = kept.status === "invalid"
   node.flags = (node.flags & ~UNSETTLED) | (isInvalid ? INVALID : 0)
   let after: Edge | undefined
@@ -173,6 +185,7 @@ export const resume = (node: Node, kept: Observation, deps: { readonly graph: Gr
 }
 
 /** The places that a node read or peeked at. */
-const looks = ({ reads, standpoint }: Observation): ReadonlyArray<ObservedRead> => [...reads, ...standpoint?.peeks.map(([place]) => [place, "deep"] as const) ?? []]
+const looks = ({ reads, standpoint }: Observation): ReadonlyArray<ObservedRead> =>
+  [...reads, ...standpoint?.peeks.map(([place]) => [place, "deep"] as const) ?? []]
 
 const placeOf = (text: string, depth: Depth): Address.Address => depth === "children" ? Address.ofKey(text) : Address.parse(text)

@@ -15,6 +15,7 @@ import type * as Value from "../cell/Value.ts"
 import { adjusted } from "../stage/Children.ts"
 import { hashOf } from "../stage/Content.ts"
 import type { Draft } from "../stage/Draft.ts"
+import type { Labels } from "../stage/Labels.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import { isView } from "../stage/View.ts"
 import type { Definition, Delivery } from "./Definition.ts"
@@ -23,7 +24,7 @@ import * as Flag from "./Flag.ts"
 import type { Graph } from "./Graph.ts"
 import { type Locations, partOf, textOf } from "./Locations.ts"
 import { NodeTransaction, over } from "./NodeTransaction.ts"
-import { type Depth, type Edge, type Location, type Node, rootOf } from "./Node.ts"
+import { type Depth, type Edge, isPart, type Location, type Node, rootOf } from "./Node.ts"
 
 const { COVERED, INVALID, READY, RUNNING, UNSETTLED } = Flag
 
@@ -157,7 +158,8 @@ export abstract class ReadSet extends NodeTransaction {
    */
   perform(): boolean {
     const { environment: { graph: { clock } }, node } = this
-    if (current.simple !== undefined || current.writing !== undefined) return this.within(current.simple ?? current.writing!)
+    const outer = current.simple ?? current.writing
+    if (outer !== undefined) return this.within(outer)
     const { flags } = node
     node.flags = (flags & ~UNSETTLED) | RUNNING
     if (this.isSpecial) this.begin()
@@ -277,8 +279,8 @@ export abstract class ReadSet extends NodeTransaction {
     for (let hops = 0; ; hops++) {
       const root = rootOf(location)
       const path = location.extra?.path
-      const isOwn = depth !== "children" && draft?.own?.has(root.key) === true
-      if (!isOwn) {
+      const own = depth !== "children" && draft?.own?.has(root.key) === true ? draft.own : undefined
+      if (own === undefined) {
         // Views and content have no scopes.
         const id = Address.idOf(root.key)
         if (hops === 0 && isView(id)) throw this.refuse(new TransactionRefused({ reason: `${id} is a view for the outside that runs cannot read` }))
@@ -293,24 +295,24 @@ export abstract class ReadSet extends NodeTransaction {
         if ((location.flags & READY) !== 0) return location.value
       }
       // The run's own writes are no dependencies.
-      const whole = isOwn ? Codec.read(draft!.own!.get(root.key), []) : locations.whole(root)
+      const whole = own === undefined ? locations.whole(root) : Codec.read(own.get(root.key), [])
       const linked = Link.along(whole, path ?? [])
       if (linked === undefined) {
-        if (location === root) return whole
-        if (isOwn) return partOf(whole, path!, depth)
+        if (!isPart(location)) return whole
+        if (own !== undefined) return partOf(whole, location.extra.path, depth)
         locations.refresh(location)
         return location.value
       }
       if (hops >= Link.MAX_HOPS) throw this.refuse(new Link.LinkLoop({ address: textOf(location) }))
       // If the path continues behind the link, the read is of the link.
-      if (!isOwn && path !== undefined && linked.depth < path.length) this.register(locations.part(root, path.slice(0, linked.depth), "deep"))
+      if (own === undefined && path !== undefined && linked.depth < path.length) this.register(locations.part(root, path.slice(0, linked.depth), "deep"))
       location = locations.at(Address.into(Link.target(linked.link), (path ?? []).slice(linked.depth)), depth)
     }
   }
 
   /** The names below a cell, with those that the run itself wrote. */
   private names(location: Location): ReadonlyArray<string> {
-    if ((location.flags & READY) === 0) this.locations.refresh(location)
+    if ((location.flags & READY) === 0 && isPart(location)) this.locations.refresh(location)
     const names = location.value as ReadonlyArray<string>
     const own = this.draft?.own
     if (own === undefined) return names
@@ -352,7 +354,7 @@ export abstract class ReadSet extends NodeTransaction {
   /** Whether a place cannot be brought up to date within this run, because its sources are too deep. */
   private isStale(location: Location): boolean {
     const { ensure, graph, queue } = this.environment
-    if (graph.labels !== undefined) this.confine(location)
+    if (graph.labels !== undefined) this.confine(location, graph.labels)
     let isAgain = false
     for (const writer of graph.writersOf(location)) {
       if (writer === this.node) continue
@@ -375,8 +377,7 @@ export abstract class ReadSet extends NodeTransaction {
   }
 
   /** Refuses a read whose label exceeds that of the node's writes. */
-  private confine(location: Location): void {
-    const labels = this.graph.labels!
+  private confine(location: Location, labels: Labels): void {
     const above = labels.above(this.node.definition, labels.at(Address.ofKey(rootOf(location).key), location.extra?.depth ?? "deep"))
     if (above !== undefined) throw this.refuse(above)
   }

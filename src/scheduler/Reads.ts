@@ -57,9 +57,10 @@ const depths = { deep: 0, shallow: 1, children: 2 } as const
 const order = (a: string, b: string): number => a < b ? -1 : a > b ? 1 : 0
 
 const comparePaths = (a: Address.Path, b: Address.Path): number => {
-  const shorter = Math.min(a.length, b.length)
-  for (let i = 0; i < shorter; i++) {
-    const found = order(a[i]!, b[i]!)
+  for (const [i, name] of a.entries()) {
+    const other = b[i]
+    if (other === undefined) break
+    const found = order(name, other)
     if (found !== 0) return found
   }
   return a.length - b.length

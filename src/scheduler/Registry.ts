@@ -103,8 +103,8 @@ export class Registry {
    */
   private interrupt(node: Node): void {
     for (const edge of this.graph.readersOf(node)) {
-      const { reader } = edge
-      if ((reader.flags & RUNNING) !== 0 && reader.run!.hasRead(edge) && !isCreator(reader, node)) reader.run!.leave()
+      const { flags, run } = edge.reader
+      if ((flags & RUNNING) !== 0 && run?.hasRead(edge) === true && !isCreator(edge.reader, node)) run.leave()
     }
   }
 
@@ -118,7 +118,7 @@ export class Registry {
     if (node.definition._tag === "Materializer") this.graph.uncover(node)
     this.graph.removeWriter(node)
     if ((node.flags & RUNNING) === 0) this.dissolve(node)
-    else node.run!.leave()
+    else node.run?.leave()
     this.removed?.(node)
   }
 

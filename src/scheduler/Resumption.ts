@@ -98,13 +98,13 @@ export class Resumption {
     const gate = node.gate === undefined ? undefined : { ...node.gate }
     this.isSilent = !isDue
     this.node = node
-    if (!isDue) node.run!.recalled = kept.standpoint ?? undefined
+    if (!isDue && node.run !== undefined) node.run.recalled = kept.standpoint ?? undefined
     if (!isDue && kept.standpoint === null) this.afresh.push(node)
     settling.force(node)
     this.node = undefined
     this.isSilent = false
-    if (isDue && node.run!.error === undefined) return
-    if (gate !== undefined) Object.assign(node.gate!, gate)
+    if (isDue && node.run?.error === undefined) return
+    if (gate !== undefined && node.gate !== undefined) Object.assign(node.gate, gate)
     if (kept.status === "invalid") invalidation.lost(node)
   }
 }

@@ -208,8 +208,7 @@ export class Runner extends ReadSet implements NodeRun {
     }
     const own = draft?.own
     if (own === undefined) return changed
-    for (let i = 0; i < own.keys.length; i++) {
-      const key = own.keys[i]!
+    for (const [i, key] of own.keys.entries()) {
       if (invalidation.replaced(locations.root(key), own.documents[i], { node })) changed.push(key)
     }
     return changed

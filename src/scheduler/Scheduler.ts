@@ -248,10 +248,8 @@ export class Scheduler {
     if (this.seers === 0) return nobody
     const seen = this.seen.slice(this.told, this.seers)
     this.forget()
-    return seen.map(({ node }) => {
-      node.run!.isSeen = false
-      return node
-    })
+    for (const { node: { run } } of seen) if (run !== undefined) run.isSeen = false
+    return seen.map(({ node }) => node)
   }
 
   /** The runs that failed since the last call. */
@@ -275,14 +273,15 @@ export class Scheduler {
     const { beat } = this.environment.moment
     const { seen } = this
     while (this.told < this.seers) {
-      const run = seen[this.told++]!.node.run!
+      const run = seen[this.told++]?.node.run
+      if (run === undefined) continue
       const { deliver } = run
       run.isSeen = false
       if (run.deliveredIn !== beat || run.delivery === undefined) {
         run.delivery = { beat, key: run.node.definition.name }
         run.deliveredIn = beat
       }
-      void deliver!(run.seen, run.delivery)
+      void deliver?.(run.seen, run.delivery)
     }
     this.forget()
   }

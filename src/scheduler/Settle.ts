@@ -241,7 +241,7 @@ export class Settle {
     const { watched } = graph
     const outer = watched?.enter(run)
     const isDone = timer !== undefined && run.node.definition.autoDebounce ? this.timed(run, timer) : run.perform()
-    if (outer !== undefined) watched!.leave(run, outer)
+    if (outer !== undefined) watched?.leave(run, outer)
     return isDone
   }
 

@@ -113,10 +113,7 @@ export class UndoLog implements Noted {
     const { graph, invalidation, registry } = this.deps
     const { locations } = graph
     graph.noted = undefined
-    for (let i = 0, { changes } = locations; i < changes; i++) {
-      const root = locations.changed[i]!
-      invalidation.replaced(root, committed(root.key), {})
-    }
+    for (const root of locations.changedDocuments) invalidation.replaced(root, committed(root.key), {})
     for (const [node, isKnown] of [...this.created].reverse()) registry.withdraw(node, isKnown)
     for (const [node, definition] of this.definitions) node.define(definition)
     for (const [node, definition] of this.promoted) if ((node.flags & REMOVED) === 0) registry.demote(node, definition)
@@ -132,7 +129,7 @@ export class UndoLog implements Noted {
   private restore(node: Node, before: Before): void {
     if ((node.flags & REMOVED) !== 0) return
     const { flags, gate } = before
-    node.run!.restore(before)
+    node.run?.restore(before)
     this.deps.gates.rewind(node, gate)
     node.flags = (node.flags & ~STANDING) | (flags & STANDING) | ((flags & NEVER_RAN) === 0 ? INVALID : 0)
     if ((node.flags & GATED) === 0 && node.isLive) this.deps.queue.push(node)
