@@ -46,7 +46,12 @@ const build = (definition: ComputationDefinition, inputs: Inputs): Definition =>
   const output = document(name, "output", definition.output)
   const writes = (definition.writes ?? []).map((text) => document(name, "writes", text))
   const twice = [output, ...writes].find((key, i, keys) => keys.indexOf(key) < i)
-  if (twice !== undefined) throw new InvalidNode({ name, reason: `its output and writes name ${twice} twice; what it returns goes to its output, so name only the others among its writes` })
+  if (twice !== undefined) {
+    throw new InvalidNode({
+      name,
+      reason: `its output and writes name ${twice} twice; what it returns goes to its output, so name only the others among its writes`
+    })
+  }
   return {
     _tag: "Computation",
     ...base,

@@ -76,7 +76,8 @@ export interface Definition {
 export const is = (value: unknown): value is Definition => {
   if (typeof value !== "object" || value === null) return false
   const { _tag, envelope, run } = value as { readonly _tag?: unknown; readonly envelope?: unknown; readonly run?: unknown }
-  return (_tag === "Computation" || _tag === "Effect" || _tag === "Materializer") && typeof envelope === "object" && typeof run === "function"
+  const isKind = _tag === "Computation" || _tag === "Effect" || _tag === "Materializer"
+  return isKind && typeof envelope === "object" && typeof run === "function"
 }
 
 /**
@@ -137,8 +138,12 @@ export const common = (given: Common): Pick<Definition, "name" | "reads" | "debo
 export const document = (name: string, field: string, text: string): string =>
   checked(name, field, () => {
     const address = Address.parse(text)
-    if (address.path.length > 0) throw new InvalidNode({ name, reason: `its ${field} ${text} is a place inside a cell; a node writes whole cells` })
-    if (Envelope.isReserved(address.id)) throw new InvalidNode({ name, reason: `its ${field} ${text} belongs to the runtime; write elsewhere` })
+    if (address.path.length > 0) {
+      throw new InvalidNode({ name, reason: `its ${field} ${text} is a place inside a cell; a node writes whole cells` })
+    }
+    if (Envelope.isReserved(address.id)) {
+      throw new InvalidNode({ name, reason: `its ${field} ${text} belongs to the runtime; write elsewhere` })
+    }
     return address.key
   })
 
@@ -164,7 +169,8 @@ const checked = <A>(name: string, field: string, check: () => A): A => {
 /** A node threw a value that is not an error. */
 export class NodeThrew extends Error {
   constructor(thrown: unknown) {
-    super(`A node threw ${typeof thrown === "string" ? JSON.stringify(thrown) : attempt(() => String(thrown), `a value of type ${typeof thrown}`)}, which is no Error`)
+    const shown = typeof thrown === "string" ? JSON.stringify(thrown) : attempt(() => String(thrown), `a value of type ${typeof thrown}`)
+    super(`A node threw ${shown}, which is no Error`)
   }
 }
 

@@ -15,8 +15,14 @@ export const dot = ({ edges, nodes }: GraphView): string => [
   "digraph systole {",
   "  rankdir=LR",
   "  node [fontname=\"sans-serif\"]",
-  ...nodes.map((node) => `  ${quoted(node.name)} [shape=${shapes[node.kind]}, style=${node.live ? "solid" : "dashed"}, color=${colourOf(node)}, label=${quoted(captionOf(node).join("\n"))}]`),
-  ...merged(edges).map(({ addresses, back, from, to }) => `  ${quoted(from)} -> ${quoted(to)} [label=${quoted(addresses.join("\n"))}${back ? ", constraint=false, color=red" : ""}]`),
+  ...nodes.map((node) => {
+    const style = `style=${node.live ? "solid" : "dashed"}, color=${colourOf(node)}`
+    return `  ${quoted(node.name)} [shape=${shapes[node.kind]}, ${style}, label=${quoted(captionOf(node).join("\n"))}]`
+  }),
+  ...merged(edges).map(
+    ({ addresses, back, from, to }) =>
+      `  ${quoted(from)} -> ${quoted(to)} [label=${quoted(addresses.join("\n"))}${back ? ", constraint=false, color=red" : ""}]`
+  ),
   "}",
   ""
 ].join("\n")
@@ -31,8 +37,13 @@ export const mermaid = ({ edges, nodes }: GraphView): string => {
   const ids = new Map(nodes.map(({ name }, i) => [name, `n${i}`]))
   return [
     "flowchart LR",
-    ...nodes.map((node) => `  ${ids.get(node.name)}${brackets[node.kind][0]}"${escaped(captionOf(node).join("\n"))}"${brackets[node.kind][1]}:::${classOf(node)}`),
-    ...merged(edges).map(({ addresses, back, from, to }) => `  ${ids.get(from)} ${back ? "-.->" : "-->"}|"${escaped(addresses.join("\n"))}"| ${ids.get(to)}`),
+    ...nodes.map((node) => {
+      const [open, close] = brackets[node.kind]
+      return `  ${ids.get(node.name)}${open}"${escaped(captionOf(node).join("\n"))}"${close}:::${classOf(node)}`
+    }),
+    ...merged(edges).map(
+      ({ addresses, back, from, to }) => `  ${ids.get(from)} ${back ? "-.->" : "-->"}|"${escaped(addresses.join("\n"))}"| ${ids.get(to)}`
+    ),
     "  classDef clean stroke:#2a7,stroke-width:2px",
     "  classDef unsettled stroke:#c80,stroke-width:2px",
     "  classDef failed stroke:#c22,stroke-width:3px",

@@ -68,7 +68,14 @@ const repeat = ({ moment, run: { node: { definition, output } } }: Ended, view: 
     return name
   }
   const pieces: Pieces<Draft> = { start, stop: () => {} }
-  const draft = new Draft(view, moment, { run: 0, envelope: definition.envelope, serializable: false, pieces, labels: scheduler.graph.labels, surface: definition })
+  const draft = new Draft(view, moment, {
+    run: 0,
+    envelope: definition.envelope,
+    serializable: false,
+    pieces,
+    labels: scheduler.graph.labels,
+    surface: definition
+  })
   const made = new Map<string, Document | undefined>()
   try {
     const { run } = definition
@@ -83,7 +90,11 @@ const repeat = ({ moment, run: { node: { definition, output } } }: Ended, view: 
 }
 
 /** The first document that the second run made differently, or not at all. */
-const differs = (made: ReadonlyMap<string, Document | undefined>, read: View["visible"], keys: ReadonlyArray<string>): string | undefined => {
+const differs = (
+  made: ReadonlyMap<string, Document | undefined>,
+  read: View["visible"],
+  keys: ReadonlyArray<string>
+): string | undefined => {
   for (const [key, document] of made) if (document?.text !== read(key)?.text) return key
   return keys.find((key) => !made.has(key))
 }

@@ -157,12 +157,35 @@ export const diagnose = ({ edges, nodes }: GraphView): ReadonlyArray<Finding> =>
   }))
 }
 
+/** A possible finding, with its text for a node. */
+interface Symptom {
+  readonly code: Finding["code"]
+  readonly reason: (node: NodeView, cycle: EdgeView | undefined) => string | undefined
+}
+
 /** The possible findings, with their texts. */
-const symptoms: ReadonlyArray<{ readonly code: Finding["code"]; readonly reason: (node: NodeView, cycle: EdgeView | undefined) => string | undefined }> = [
+const symptoms: ReadonlyArray<Symptom> = [
   { code: "node/failed", reason: ({ error }) => error && `its newest run failed, and it derives nothing new: ${error}` },
-  { code: "node/restless", reason: ({ causes, streak }) => streak === 0 ? undefined : `it did not come to rest in ${streak} passes in a row and is put off; what changes again and again is ${causes.join(", ")}` },
-  { code: "node/cycle", reason: (_, cycle) => cycle && `it reads ${cycle.address}, which "${cycle.from}" derives from what it derives itself` },
-  { code: "node/held", reason: ({ eligibleAt, heldBy, live, status }) => status === "clean" || status === "failed" || !live || heldBy === undefined ? undefined : `it has to run, and its ${heldBy} holds it back until ${eligibleAt}` },
+  {
+    code: "node/restless",
+    reason: ({ causes, streak }) => {
+      const passes = `${streak} passes in a row`
+      return streak === 0
+        ? undefined
+        : `it did not come to rest in ${passes} and is put off; what changes again and again is ${causes.join(", ")}`
+    }
+  },
+  {
+    code: "node/cycle",
+    reason: (_, cycle) => cycle && `it reads ${cycle.address}, which "${cycle.from}" derives from what it derives itself`
+  },
+  {
+    code: "node/held",
+    reason: ({ eligibleAt, heldBy, live, status }) => {
+      const isAtRest = status === "clean" || status === "failed"
+      return isAtRest || !live || heldBy === undefined ? undefined : `it has to run, and its ${heldBy} holds it back until ${eligibleAt}`
+    }
+  },
   { code: "node/dormant", reason: ({ live }) => live ? undefined : "nobody reads what it derives, so it does not run" }
 ]
 

@@ -14,7 +14,7 @@ import * as Codec from "../cell/Document.ts"
 import * as Link from "../cell/Link.ts"
 import * as Value from "../cell/Value.ts"
 import * as Flag from "./Flag.ts"
-import { type Depth, Extra, extraOf, isPart, Location, type Part, rootOf } from "./Node.ts"
+import { type Depth, Extra, extraOf, isPart, Location, type Part, place, rootOf } from "./Node.ts"
 
 const { COVERED, DROPPED, IDLE, LOADED, READY, RICH } = Flag
 
@@ -289,11 +289,6 @@ export class Locations {
     part.flags = isPlain ? part.flags | READY : part.flags & ~READY
   }
 
-  /** The documents that changed since {@link settled}, in the order of their first change. */
-  get changedDocuments(): ReadonlyArray<Location> {
-    return this.changed.slice(0, this.changes)
-  }
-
   /** Records the previous value of a document, once until {@link settled}. */
   touch(root: Location): void {
     if (root.touched === this.age) return
@@ -340,11 +335,6 @@ export class Locations {
 
 const none: ReadonlyArray<Location> = []
 
-/** Makes a location a part. */
-const place: (location: Location, extra: Part["extra"]) => asserts location is Part = (location, extra) => {
-  location.extra = extra
-}
-
 /** The key of a document's parent cell. */
 const folderOf = (key: string): string => {
   const { id, scope } = Address.ofKey(key)
@@ -386,7 +376,11 @@ export const adopt = (root: Location, document: Document | undefined): void => {
 
 /** Stores a derived value in canonical form. Primitive values are encoded on demand. */
 export const derive = (root: Location, value: unknown): void => {
-  if (typeof value === "number" ? Number.isFinite(value) : typeof value === "boolean" || value === null || (typeof value === "string" && value.length < SHORT)) {
+  if (
+    typeof value === "number"
+      ? Number.isFinite(value)
+      : typeof value === "boolean" || value === null || (typeof value === "string" && value.length < SHORT)
+  ) {
     root.value = (value === 0 ? 0 : value) as Value.Value
     root.flags = (root.flags & COVERED) | LOADED | ((root.flags & COVERED) === 0 ? READY : 0)
     if (root.extra !== undefined) root.extra.document = undefined

@@ -47,11 +47,18 @@ export class Modules {
    */
   register(definition: Definition, code?: Code): void {
     const { name } = definition
-    if (this.active.has(name)) throw new InvalidNode({ name, reason: "there is a node of this name already; withdraw it first, or give this one another name" })
+    if (this.active.has(name)) {
+      throw new InvalidNode({ name, reason: "there is a node of this name already; withdraw it first, or give this one another name" })
+    }
     const outputs = outputsOf(definition)
     for (const output of outputs) {
       const writer = this.outputs.get(output)
-      if (writer !== undefined) throw new InvalidNode({ name, reason: `${output} is written by node "${writer}" already; a cell has one writer, so derive another` })
+      if (writer !== undefined) {
+        throw new InvalidNode({
+          name,
+          reason: `${output} is written by node "${writer}" already; a cell has one writer, so derive another`
+        })
+      }
     }
     for (const output of outputs) this.outputs.set(output, name)
     const module = { definition, code }

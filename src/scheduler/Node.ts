@@ -201,6 +201,11 @@ export interface Part extends Location {
   extra: Extra & { root: Location; path: Path }
 }
 
+/** Makes a location a part. */
+export const place: (location: Location, extra: Part["extra"]) => asserts location is Part = (location, extra) => {
+  location.extra = extra
+}
+
 /** Whether a location is a part of a document. */
 export const isPart = (location: Location): location is Part => location.extra?.root !== undefined
 

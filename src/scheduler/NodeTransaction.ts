@@ -13,9 +13,15 @@ import type { Startable, Transaction } from "../stage/Transaction.ts"
 /** The transaction of a run that is over or suspended was used. */
 export const over = (): TransactionRefused => new TransactionRefused({ reason: "the run is over" })
 
+/** A run reads a view. */
+export const unreadable = (id: string): TransactionRefused =>
+  new TransactionRefused({ reason: `${id} is a view for the outside that runs cannot read` })
+
 /** The run froze its transaction, which has to stay mutable. */
 export const frozen = (): TransactionRefused =>
-  new TransactionRefused({ reason: "the run froze its transaction, which has to keep what the run reads; freeze what the run returns instead" })
+  new TransactionRefused({
+    reason: "the run froze its transaction, which has to keep what the run reads; freeze what the run returns instead"
+  })
 
 /**
  * The operations of a node's transaction that are the same in every run.

@@ -43,7 +43,10 @@ export const templated = <D extends Places>(definition: D, build: (definition: D
   const { inputs: names, name, output, writes } = definition
   if (names === undefined) return build(definition, nothing)
   if (!Array.isArray(names) || names.length > MAX_INPUTS || names.some((name) => typeof name !== "string" || !inputPattern.test(name))) {
-    throw new InvalidNode({ name: String(name), reason: `its inputs are not at most ${MAX_INPUTS} names of letters, digits and _; give them such names` })
+    throw new InvalidNode({
+      name: String(name),
+      reason: `its inputs are not at most ${MAX_INPUTS} names of letters, digits and _; give them such names`
+    })
   }
   const piece = (inputs: Inputs) => build(filled(definition, inputs), inputs)
   // A sample piece validates the definition when the module is made.
@@ -61,15 +64,24 @@ export const templated = <D extends Places>(definition: D, build: (definition: D
 export const make = (module: Definition, given: unknown, hash: (bytes: Uint8Array) => string): Definition => {
   const { inputs: names, name, piece } = module
   if (names === undefined || piece === undefined) {
-    throw new InvalidNode({ name, reason: "it declares no inputs, so it runs in every space by itself and is not started. Declare inputs, if only an empty list" })
+    throw new InvalidNode({
+      name,
+      reason: "it declares no inputs, so it runs in every space by itself and is not started. Declare inputs, if only an empty list"
+    })
   }
   const document = Codec.encode(given ?? {})
   const inputs = Codec.read(document, [])
-  if (!isContainer(inputs) || Array.isArray(inputs)) throw new InvalidNode({ name, reason: "it is started with what is no object; give a value for each input by its name" })
+  if (!isContainer(inputs) || Array.isArray(inputs)) {
+    throw new InvalidNode({ name, reason: "it is started with what is no object; give a value for each input by its name" })
+  }
   const missing = names.filter((input) => !Object.hasOwn(inputs, input))
-  if (missing.length > 0) throw new InvalidNode({ name, reason: `it is started without ${missing.join(", ")}; give a value for each input` })
+  if (missing.length > 0) {
+    throw new InvalidNode({ name, reason: `it is started without ${missing.join(", ")}; give a value for each input` })
+  }
   const unknown = Object.keys(inputs).filter((input) => !names.includes(input))
-  if (unknown.length > 0) throw new InvalidNode({ name, reason: `it is started with ${unknown.join(", ")}, which it does not declare among its inputs` })
+  if (unknown.length > 0) {
+    throw new InvalidNode({ name, reason: `it is started with ${unknown.join(", ")}, which it does not declare among its inputs` })
+  }
   const made = piece(inputs as Inputs)
   const digest = hash(new TextEncoder().encode(`${name} ${made.output ?? document.text}`))
   return { ...made, name: `${name}${MARK}${digest.slice(0, DIGITS)}`, given: document.text }

@@ -23,7 +23,7 @@ import type { Environment } from "./Environment.ts"
 import * as Flag from "./Flag.ts"
 import type { Graph } from "./Graph.ts"
 import { type Locations, partOf, textOf } from "./Locations.ts"
-import { NodeTransaction, over } from "./NodeTransaction.ts"
+import { NodeTransaction, over, unreadable } from "./NodeTransaction.ts"
 import { type Depth, type Edge, isPart, type Location, type Node, rootOf } from "./Node.ts"
 
 const { COVERED, INVALID, READY, RUNNING, UNSETTLED } = Flag
@@ -40,7 +40,6 @@ const current: {
   cursor: Edge | undefined
   /** An edge that was read, as a start for finding the last one. */
   behind: Edge | undefined
-  /** The number of the run. */
   number: number
   depth: number
 } = { simple: undefined, writing: undefined, cursor: undefined, behind: undefined, number: 0, depth: 0 }
@@ -283,7 +282,7 @@ export abstract class ReadSet extends NodeTransaction {
       if (own === undefined) {
         // Views and content have no scopes.
         const id = Address.idOf(root.key)
-        if (hops === 0 && isView(id)) throw this.refuse(new TransactionRefused({ reason: `${id} is a view for the outside that runs cannot read` }))
+        if (hops === 0 && isView(id)) throw this.refuse(unreadable(id))
         const hash = depth === "children" ? undefined : hashOf(id)
         if (hash !== undefined) {
           this.register(locations.root(id))
@@ -305,7 +304,8 @@ export abstract class ReadSet extends NodeTransaction {
       }
       if (hops >= Link.MAX_HOPS) throw this.refuse(new Link.LinkLoop({ address: textOf(location) }))
       // If the path continues behind the link, the read is of the link.
-      if (own === undefined && path !== undefined && linked.depth < path.length) this.register(locations.part(root, path.slice(0, linked.depth), "deep"))
+      const isInside = path !== undefined && linked.depth < path.length
+      if (own === undefined && isInside) this.register(locations.part(root, path.slice(0, linked.depth), "deep"))
       location = locations.at(Address.into(Link.target(linked.link), (path ?? []).slice(linked.depth)), depth)
     }
   }

@@ -72,7 +72,10 @@ export class Registry {
     const { name } = definition
     const known = this.nodes.get(name)
     if (known !== undefined) {
-      if (known.parent !== parent) throw new NodeTaken({ name, reason: `it is there already, started by ${makerOf(known)}, and ${makerOf({ parent })} starts it, too; give one of them another name` })
+      if (known.parent !== parent) {
+        const makers = `started by ${makerOf(known)}, and ${makerOf({ parent })} starts it, too`
+        throw new NodeTaken({ name, reason: `it is there already, ${makers}; give one of them another name` })
+      }
       if (known.definition._tag !== definition._tag) return this.promote(known, definition)
       if (surfaceOf(known.definition) === surfaceOf(definition)) return this.renew(known, definition)
       this.remove(known)
@@ -171,7 +174,10 @@ export class Registry {
   private promote(node: Node, definition: Definition): Node {
     const { _tag, name } = node.definition
     if (_tag !== "Computation" || definition._tag !== "Effect") {
-      throw new NodeTaken({ name, reason: `there is a ${_tag} of this name, which cannot become a ${definition._tag}; give the new one another name` })
+      throw new NodeTaken({
+        name,
+        reason: `there is a ${_tag} of this name, which cannot become a ${definition._tag}; give the new one another name`
+      })
     }
     this.graph.noted?.promotes(node)
     const wasLive = node.isLive
@@ -200,7 +206,12 @@ export class Registry {
     return [output, ...writes].map((key) => {
       const location = this.graph.locations.root(key)
       const { writer } = location
-      if (writer !== undefined) throw new NodeTaken({ name, reason: `${key} is written by node "${writer.definition.name}" already; a cell has one writer, so derive another` })
+      if (writer !== undefined) {
+        throw new NodeTaken({
+          name,
+          reason: `${key} is written by node "${writer.definition.name}" already; a cell has one writer, so derive another`
+        })
+      }
       return location
     })
   }

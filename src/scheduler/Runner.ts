@@ -90,7 +90,9 @@ export class Runner extends ReadSet implements NodeRun {
     const { abandoned, children, node } = this
     this.draft = undefined
     // Children that are not started again are removed.
-    this.children = children === undefined ? abandoned : new Map([...abandoned ?? noStarts, ...[...children.keys()].map((name) => [name, UNENDED] as const)])
+    this.children = children === undefined ? abandoned : new Map([
+      ...abandoned ?? noStarts, ...[...children.keys()].map((name) => [name, UNENDED] as const)
+    ])
     node.flags |= flags & UNSETTLED
     if ((node.flags & REMOVED) !== 0) this.environment.left(node)
     return false
@@ -174,7 +176,9 @@ export class Runner extends ReadSet implements NodeRun {
     ignore(value)
     this.changed = this.error === undefined ? this.commit(value) : nothing
     // The time of the last success depends on demand, which may be confidential.
-    if (this.error !== undefined && graph.labels !== undefined && output !== undefined && this.environment.invalidation.derived(output, undefined, this.node)) this.changed = [output.key]
+    if (this.error !== undefined && graph.labels !== undefined && output !== undefined) {
+      if (this.environment.invalidation.derived(output, undefined, this.node)) this.changed = [output.key]
+    }
     if (graph.told !== undefined) graph.told(this, this.error === undefined ? this.draft?.own?.keys ?? nothing : nothing)
     this.draft = undefined
     this.recalled = undefined
@@ -220,12 +224,22 @@ export class Runner extends ReadSet implements NodeRun {
     if (this.draft !== undefined) return this.draft
     const { environment: { moment }, locations } = this
     const view = {
-      committed: { read: (key: string) => locations.document(locations.root(key)), children: locations.children.bind(locations), blob: (hash: string) => locations.content(hash) },
+      committed: {
+        read: (key: string) => locations.document(locations.root(key)),
+        children: locations.children.bind(locations),
+        blob: (hash: string) => locations.content(hash)
+      },
       visible: (key: string) => locations.document(locations.root(key)),
       children: locations.children.bind(locations)
     }
     const { definition } = this.node
-    const draft = new Draft(view, moment, { run: 0, envelope: definition.envelope, serializable: false, labels: this.graph.labels, surface: definition })
+    const draft = new Draft(view, moment, {
+      run: 0,
+      envelope: definition.envelope,
+      serializable: false,
+      labels: this.graph.labels,
+      surface: definition
+    })
     this.drafted(draft)
     return draft
   }

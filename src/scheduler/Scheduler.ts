@@ -318,8 +318,12 @@ export class Scheduler {
     if (typeof node !== "string") return node
     const name = node
     const module = this.module?.(name)
-    if (module === undefined) throw new InvalidNode({ name, reason: "no node module of this name is registered; register one, or start another" })
-    if (module.inputs === undefined) throw new InvalidNode({ name, reason: "a definition is started by a node as it is, and by its name only where it declares inputs" })
+    if (module === undefined) {
+      throw new InvalidNode({ name, reason: "no node module of this name is registered; register one, or start another" })
+    }
+    if (module.inputs === undefined) {
+      throw new InvalidNode({ name, reason: "a definition is started by a node as it is, and by its name only where it declares inputs" })
+    }
     return Piece.make(module, inputs, this.environment.moment.hash)
   }
 

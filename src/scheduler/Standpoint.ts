@@ -60,5 +60,7 @@ export const isLarge = (standpoint: Standpoint, limit: number): boolean => JSON.
  * @category getters
  * @since 0.1.0
  */
-export const byLine = (lines: ReadonlyArray<{ readonly recalled?: Standpoint | undefined }>): ReadonlyArray<readonly [line: number, standpoint: Standpoint]> =>
+export const byLine = (
+  lines: ReadonlyArray<{ readonly recalled?: Standpoint | undefined }>
+): ReadonlyArray<readonly [line: number, standpoint: Standpoint]> =>
   lines.flatMap(({ recalled }, line) => recalled === undefined ? [] : [[line, recalled] as const])

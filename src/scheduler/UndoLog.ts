@@ -75,7 +75,14 @@ export class UndoLog implements Noted {
 
   runs({ children, error, node, since, standpoint }: NodeRun): void {
     if (this.befores.has(node)) return
-    this.befores.set(node, { flags: node.flags, gate: node.gate === undefined ? undefined : { ...node.gate }, since, children, error, standpoint })
+    this.befores.set(node, {
+      flags: node.flags,
+      gate: node.gate === undefined ? undefined : { ...node.gate },
+      since,
+      children,
+      error,
+      standpoint
+    })
   }
 
   starts(node: Node, isKnown: boolean): void {
@@ -91,7 +98,9 @@ export class UndoLog implements Noted {
   }
 
   leaves(node: Node): void {
-    if (node.parent !== undefined) this.left.push({ node, definition: this.before(node), parent: node.parent, observation: Persistence.observe(node, undefined) })
+    if (node.parent !== undefined) {
+      this.left.push({ node, definition: this.before(node), parent: node.parent, observation: Persistence.observe(node, undefined) })
+    }
   }
 
   /** The definition of a node at the begin of the beat. */
@@ -113,7 +122,7 @@ export class UndoLog implements Noted {
     const { graph, invalidation, registry } = this.deps
     const { locations } = graph
     graph.noted = undefined
-    for (const root of locations.changedDocuments) invalidation.replaced(root, committed(root.key), {})
+    for (const root of locations.changed.slice(0, locations.changes)) invalidation.replaced(root, committed(root.key), {})
     for (const [node, isKnown] of [...this.created].reverse()) registry.withdraw(node, isKnown)
     for (const [node, definition] of this.definitions) node.define(definition)
     for (const [node, definition] of this.promoted) if ((node.flags & REMOVED) === 0) registry.demote(node, definition)

@@ -75,7 +75,9 @@ export class WriterIndex {
   }
 
   private mark(location: Location): void {
-    if (!this.isEmpty && this.at(addressOf(location), location.extra?.depth).length > 0) location.flags = (location.flags | COVERED) & ~READY
+    if (!this.isEmpty && this.at(addressOf(location), location.extra?.depth).length > 0) {
+      location.flags = (location.flags | COVERED) & ~READY
+    }
     else if ((location.flags & COVERED) !== 0) location.flags &= ~(COVERED | READY)
   }
 
@@ -113,6 +115,7 @@ export class WriterIndex {
 const concerns = (envelope: Envelope.Envelope, address: Address.Address, depth: Depth = "deep"): boolean =>
   depth === "children" ? Envelope.touchesBelow(envelope, address) : Envelope.touches(envelope, address)
 
-const prefixesOf = ({ parts }: Envelope.Envelope): ReadonlySet<string> => new Set(parts === undefined ? [""] : parts.map(({ prefix }) => prefix))
+const prefixesOf = ({ parts }: Envelope.Envelope): ReadonlySet<string> =>
+  new Set(parts === undefined ? [""] : parts.map(({ prefix }) => prefix))
 
 const addressOf = ({ extra, key }: Location): Address.Address => Address.into(Address.ofKey(key), extra?.path ?? [])
