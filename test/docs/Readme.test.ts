@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { root } from "../scripts/Host.ts"
 import * as Pages from "./Pages.ts"
 import { walk } from "./Walk.ts"
 
 const pages = Pages.all()
+
 type Names = Readonly<Record<string, string>>
 
 const { dependencies, optionalDependencies, scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
@@ -18,12 +19,23 @@ const elsewhere: Readonly<Record<string, string>> = {
   "npm ci && npm test": ".ci/run",
   "npm ci && npm pack": "test/package/Package.test.ts",
   "cd .. && npx --yes ./systole/systole-0.1.0.tgz new project hello": "test/package/Package.test.ts",
-  "cd hello && npm install": "test/package/Package.test.ts"
+  "cd hello && npm install": "test/package/Package.test.ts",
+  "node --inspect node_modules/systole/dist/command/systole.js dev": "test/cli/Debug.test.ts",
+  "npm run demo": "test/scripts/Demo.test.ts",
+  "npm run demo -- FILE…": "test/scripts/Demo.test.ts",
+  "npm start": "test/scripts/Demo.test.ts",
+  "npx systole --help": "test/docs/Generated.test.ts",
+  "npx systole start --permission": "test/cli/Held.test.ts",
+  "npm run bench -- NAME [--json] [--host node|deno|bun]": "test/bench/Bench.test.ts"
 }
+
+/** The pages without their generated parts, in which usage lines stand. */
+const written = (text: string): string => text.replaceAll(/<!-- (\w+) -->[\s\S]*?<!-- \/\1 -->/g, "")
 
 /** The indented commands of a page. */
 const indented = (text: string): ReadonlyArray<string> =>
-  [...text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/^ {4}((?:npm|npx|cd|node) .*)$/gm)].map(([, line]) => line!)
+  [...written(text).replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/^ {4}((?:npm|npx|cd|node|systole|python3) .*)$/gm)]
+    .map(([, line]) => line!.replace(/\s{2,}#? .*/, ""))
 
 describe("The README", () => {
   it("says how to run every test, as CI does", () => {
@@ -31,17 +43,21 @@ describe("The README", () => {
     assert.include(text, "\n    npm ci && npm test\n\nruns every test: on Node, Deno and Bun, in workerd, and on the packed package.\n")
     assert.match(readFileSync(join(root, ".ci/run"), "utf8"), /^npm ci\nnpm test$/m)
   })
-
-  it("shows no command that no test runs", () => {
-    for (const line of indented(Pages.read("README.md").text)) assert.property(elsewhere, line)
-    for (const test of Object.values(elsewhere)) assert.isNotEmpty(readFileSync(join(root, test), "utf8"))
-  })
 })
 
 describe("The pages", () => {
   const walked = pages.filter(({ path, text }) => path !== "examples/README.md" && /^```console$/m.test(text))
 
-  it.live.each(walked)("$path works as it says", ({ text }) => walk(text), 60_000)
+  it.live.each(walked)("$path works as it says", ({ path, text }) => {
+    const folder = dirname(path)
+    return walk(text, folder.startsWith("examples/") ? join(root, folder) : undefined)
+  }, 120_000)
+
+  it("show no command that no test runs", () => {
+    const commands = pages.flatMap(({ text }) => indented(text))
+    assert.deepStrictEqual(commands.filter((line) => elsewhere[line] === undefined), [])
+    for (const test of Object.values(elsewhere)) assert.isNotEmpty(readFileSync(join(root, test), "utf8"))
+  })
 
   it("name scripts that there are, and all of them", () => {
     const namedBy = ({ text }: Pages.Page) => [...text.matchAll(/\bnpm (?:run (\w+)|(start|test))\b/g)].map(([, run, own]) => run ?? own!)

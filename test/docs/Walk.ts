@@ -5,8 +5,8 @@
  */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import { cpSync, symlinkSync } from "node:fs"
-import { join } from "node:path"
+import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs"
+import { join, relative } from "node:path"
 import type { Server } from "../cli/Terminal.ts"
 import { terminal } from "../cli/Terminal.ts"
 import { node, root } from "../scripts/Host.ts"
@@ -31,6 +31,15 @@ interface Place {
   readonly url: string
 }
 
+/** Copies an example into a project, whose enzymes of the runtime are then those that an installation has. */
+const copy = (terminal: Terminal, folder: string): void => {
+  const ours = (path: string): boolean => !/node_modules|\.data|\.systole/.test(relative(folder, path))
+  cpSync(folder, terminal.root, { recursive: true, filter: ours })
+  const config = join(folder, "systole.config.ts")
+  if (!existsSync(config)) return
+  terminal.write("systole.config.ts", readFileSync(config, "utf8").replace("../../enzymes", "node_modules/systole/dist/enzymes"))
+}
+
 /** Gives a project the packages that an installation would. */
 const install = ({ root: project }: Terminal): void => {
   cpSync(join(root, "enzymes"), join(project, "node_modules/systole/dist/enzymes"), { recursive: true })
@@ -40,6 +49,10 @@ const install = ({ root: project }: Terminal): void => {
 /** A program of the project, which finds the package as an installed one does. */
 const program = async ({ root: project }: Terminal, file: string): Promise<Ended> =>
   run([node(), "--import", join(root, "test/scripts/source.mjs"), join(project, file)])
+
+/** A program of the project in Python. */
+const python = (terminal: Terminal, [, file = "", ...args]: ReadonlyArray<string>): Promise<Ended> =>
+  run(["python3", join(terminal.root, file), ...args])
 
 const systole = async (terminal: Terminal, args: ReadonlyArray<string>): Promise<Ended> => {
   const { code, stderr, stdout } = await terminal.run(...args)
@@ -57,6 +70,7 @@ const execute = (terminal: Terminal, line: string): Promise<Ended> => {
   const [tool, name] = words
   if (tool === "curl") return curl(words)
   if (tool === "node" && name !== undefined) return program(terminal, name)
+  if (tool === "python3") return python(terminal, words)
   assert.deepStrictEqual([tool, name], ["npx", "systole"], `no test knows how to run ${line}`)
   return systole(terminal, words.slice(2))
 }
@@ -77,19 +91,22 @@ const expect = async ({ terminal, url }: Place, { exit, line, output }: Console.
   return {}
 }
 
-/** Follows a section: every file is written, every command run, every output compared. */
-export const walk = (section: string): Effect.Effect<void, never, Effect.Services<ReturnType<typeof terminal>>> =>
+/** Follows a section, in a copy of an example where there is one: every file is written, every command run, every output compared. */
+export const walk = (section: string, example?: string): Effect.Effect<void, never, Effect.Services<ReturnType<typeof terminal>>> =>
   Effect.flatMap(terminal(), (terminal) =>
     Effect.promise(async () => {
       const blocks = Pages.blocksOf(section)
+      if (example !== undefined) copy(terminal, example)
       for (const { name, text } of blocks) if (name !== "") terminal.write(name, text)
       install(terminal)
       let [values, server]: [Console.Values, Server | undefined] = [{}, undefined]
       const commands = blocks.flatMap(({ language, text }) => language === "console" ? Console.parse(text) : [])
       for (const command of commands) {
         const { line } = command
-        if (/^npx systole (?:dev|start)\b/.test(line)) server = await terminal.serve(...Console.words(line).slice(2))
-        else values = { ...values, ...await expect({ terminal, url: server?.url ?? SHOWN }, Console.fill(command, values)) }
+        if (/^npx systole (?:dev|start)\b/.test(line)) {
+          await server?.stop("SIGTERM")
+          server = await terminal.serve(...Console.words(line).slice(2))
+        } else values = { ...values, ...await expect({ terminal, url: server?.url ?? SHOWN }, Console.fill(command, values)) }
       }
       await server?.stop("SIGTERM")
     }))

@@ -14,7 +14,7 @@ interface Comment {
 export interface Figures {
   /** Words of docstrings, code left out. */
   readonly words: number
-  /** Those of them that are indefinite. */
+  /** The indefinite words among them. */
   readonly indefinite: number
   readonly docstrings: number
   /** Docstrings that open with What or Who. */
@@ -122,7 +122,7 @@ const plus = (a: Figures, b: Figures): Figures => {
 /** The sum of figures. */
 export const sum = (all: ReadonlyArray<Figures>): Figures => all.reduce(plus, measure(""))
 
-/** The limits of the whole house. A folder that is not there yet is held at the best it has reached. */
+/** The limits of every folder. A folder above them is held at the best it has reached. */
 export const goals = { indefinitePercent: 1, openings: 0, longSentences: 0, longLines: 0, assertionsPerThousand: 3, citations: 0 } as const
 
 /** The limits of public sources, which users read in their editors. */
