@@ -41,7 +41,9 @@ const count = Schema.Int.pipe(Schema.check(Schema.isBetween({ minimum: 1, maximu
 const folders = Schema.Array(Schema.NonEmptyString)
 const ModuleName = Schema.String.pipe(Schema.check(Schema.isPattern(/^[a-z0-9][a-z0-9_-]{0,62}$/)))
 const Atoms = Schema.Array(Schema.String)
-const Token = Schema.String.pipe(Schema.check(Schema.isPattern(/^[\x21-\x7e]{16,512}$/, { message: "a token has 16 to 512 visible ASCII characters" })))
+const Token = Schema.String.pipe(
+  Schema.check(Schema.isPattern(/^[\x21-\x7e]{16,512}$/, { message: "a token has 16 to 512 visible ASCII characters" }))
+)
 const Options = Schema.Record(Schema.String, Schema.Unknown)
 
 const Definition = Schema.Struct({
@@ -174,22 +176,32 @@ const decodeDefinition = Schema.decodeUnknownEffect(Definition, { errors: "all",
  */
 export const decode = (definition: unknown): Effect.Effect<Config, InvalidConfig> =>
   decodeDefinition(definition ?? {}).pipe(
-    Effect.mapError((error) => new InvalidConfig({ reason: error.message.replaceAll(/\s+/g, " ") })),
+    Effect.mapError((error) => refuse(error.message.replaceAll(/\s+/g, " "))),
     Effect.filterOrFail(
       ({ boot }) => boot !== false,
-      () => new InvalidConfig({ reason: "boot is false, and a new space always boots: its dossier tells when it could begin. Leave boot out, or say true" })
+      () => refuse("boot is false, and a new space always boots: its dossier tells when it could begin. Leave boot out, or say true")
     ),
     Effect.map(withDefaults),
     Effect.filterOrFail(
       (config) => isLoopback(config.host) || config.token !== undefined,
-      ({ host }) => new InvalidConfig({ reason: `host "${host}" can be reached from other machines, and there is no token. Set a token, or use host "127.0.0.1"` })
+      ({ host }) => refuse(`host "${host}" can be reached from other machines, and there is no token. Set a token, or use host "127.0.0.1"`)
     ),
     Effect.filterOrFail(
-      ({ readers, token }) => readers.length === 0 || (token !== undefined && new Set([token, ...readers.map((reader) => reader.token)]).size > readers.length),
-      () => new InvalidConfig({ reason: "labels names readers, and not each of them and the operator has a token of its own, so somebody would pass for another. Set a token, and one for each reader that nobody else has" })
+      hasDistinctTokens,
+      () =>
+        refuse(
+          "labels names readers, and not each of them and the operator has a token of its own, so somebody would pass for another. " +
+            "Set a token, and one for each reader that nobody else has"
+        )
     ),
-    Effect.tap((config) => Effect.try({ try: () => checkLabels(config), catch: (error) => new InvalidConfig({ reason: (error as Error).message }) }))
+    Effect.tap((config) => Effect.try({ try: () => checkLabels(config), catch: (error) => refuse((error as Error).message) }))
   )
+
+const refuse = (reason: string) => new InvalidConfig({ reason })
+
+/** Tests whether the operator and each reader have tokens of their own. */
+const hasDistinctTokens = ({ readers, token }: Config): boolean =>
+  readers.length === 0 || (token !== undefined && new Set([token, ...readers.map((reader) => reader.token)]).size > readers.length)
 
 /** Checks the label rules, and that they contain all atoms in use. A mistyped atom would hide too much or too little. */
 const checkLabels = ({ kernel: { labels: rules }, readers }: Config): void => {
@@ -197,7 +209,8 @@ const checkLabels = ({ kernel: { labels: rules }, readers }: Config): void => {
   const { top } = new Labels(rules)
   for (const [who, atoms] of [...Object.entries(rules.declassify), ...readers.map(({ atoms, name }) => [name, atoms] as const)]) {
     const unknown = atoms.find((atom) => !top.includes(atom))
-    if (unknown !== undefined) throw new InvalidLabels({ reason: `"${who}" is given the atom ${JSON.stringify(unknown.slice(0, 100))}, and no cell has it` })
+    if (unknown === undefined) continue
+    throw new InvalidLabels({ reason: `"${who}" is given the atom ${JSON.stringify(unknown.slice(0, 100))}, and no cell has it` })
   }
 }
 
@@ -206,7 +219,9 @@ const withDefaults = (definition: Definition): Config => {
   return {
     enzymes: definition.enzymes ?? ["enzymes"],
     plugins: definition.plugins ?? ["plugins"],
-    persistence: typeof persistence === "string" ? { use: persistence, options: {} } : { use: persistence.use, options: persistence.options ?? {} },
+    persistence: typeof persistence === "string"
+      ? { use: persistence, options: {} }
+      : { use: persistence.use, options: persistence.options ?? {} },
     data: definition.data ?? ".data",
     host: definition.host ?? "127.0.0.1",
     port: definition.port ?? 4200,
@@ -216,7 +231,8 @@ const withDefaults = (definition: Definition): Config => {
     system: definition.system ?? [],
     pages: definition.pages ?? {},
     without: [],
-    readers: Object.entries(definition.labels?.readers ?? {}).map(([name, { clearance, token }]) => ({ name, token, atoms: Label.make(clearance) })),
+    readers: Object.entries(definition.labels?.readers ?? {})
+      .map(([name, { clearance, token }]) => ({ name, token, atoms: Label.make(clearance) })),
     kernel: {
       tempo: definition.tempo ?? 100,
       pace: "demand",

@@ -123,7 +123,8 @@ const enroll = Effect.fnUntraced(function*(found: Found): Effect.fn.Return<Found
   const enzymes: Array<FoundEnzyme> = []
   for (const item of found.enzymes) {
     const code = { hash: item.hash, text: item.text, file: item.file }
-    const result = yield* Effect.result(found.without.includes(item.enzyme.name) ? kernel.leaveOut(item.enzyme, code) : kernel.register(item.enzyme, code))
+    const isLeftOut = found.without.includes(item.enzyme.name)
+    const result = yield* Effect.result(isLeftOut ? kernel.leaveOut(item.enzyme, code) : kernel.register(item.enzyme, code))
     if (Result.isSuccess(result)) enzymes.push(item)
     else refused.push(new ModuleBroken({ file: item.file, reason: result.failure.message }))
   }
@@ -145,7 +146,10 @@ const enroll = Effect.fnUntraced(function*(found: Found): Effect.fn.Return<Found
  * @category combinators
  * @since 0.1.0
  */
-export const reload = Effect.fn("Loader.reload")(function*(before: Found, sources: Sources): Effect.fn.Return<Found, never, Kernel | ModuleHost> {
+export const reload = Effect.fn("Loader.reload")(function*(
+  before: Found,
+  sources: Sources
+): Effect.fn.Return<Found, never, Kernel | ModuleHost> {
   const kernel = yield* Kernel
   const now = yield* load(sources)
   const broken = new Set(now.broken.map(({ file }) => file))
@@ -184,7 +188,10 @@ export const recall: Layer.Layer<never, never, ModuleHost> = Layer.effect(
       run(host.recall(hash, text).pipe(
         within(hash, moduleMillis),
         Effect.flatMap((loaded) => Effect.fromResult(decode(loaded))),
-        Effect.match({ onFailure: ({ reason }) => reason, onSuccess: ({ enzymes, nodes }) => ({ enzymes: enzymes.map(({ enzyme }) => enzyme), nodes: nodes.map(({ node }) => node) }) })
+        Effect.match({
+          onFailure: ({ reason }) => reason,
+          onSuccess: ({ enzymes, nodes }) => ({ enzymes: enzymes.map(({ enzyme }) => enzyme), nodes: nodes.map(({ node }) => node) })
+        })
       ))
   })
 )
@@ -195,17 +202,21 @@ export const recall: Layer.Layer<never, never, ModuleHost> = Layer.effect(
  * @category getters
  * @since 0.1.0
  */
-export const persistence = (found: Found, name: string): Effect.Effect<NonNullable<Plugin.Plugin["provides"]["persistence"]>, InvalidConfig> => {
+export const persistence = (
+  found: Found,
+  name: string
+): Effect.Effect<NonNullable<Plugin.Plugin["provides"]["persistence"]>, InvalidConfig> => {
   const named = found.plugins.filter(({ plugin }) => plugin.name === name)
   const provider = named[0]?.plugin.provides.persistence
   if (named.length === 1 && provider !== undefined) return Effect.succeed(provider)
   const files = named.map(({ file }) => file).join(", ")
   const reasons = found.broken.map((broken) => broken.message)
+  const advice = `Use "sqlite" or "memory", or put a plugin of that name into a plugins folder`
   const reason = named.length > 1
     ? `several plugins are named "${name}": ${files}. Rename all but one`
     : named.length === 1
     ? `plugin "${name}" in ${files} provides no persistence. Name one that does, such as "sqlite" or "memory"`
-    : [`persistence "${name}" is provided by no plugin`, ...reasons, `Use "sqlite" or "memory", or put a plugin of that name into a plugins folder`].join(". ")
+    : [`persistence "${name}" is provided by no plugin`, ...reasons, advice].join(". ")
   return Effect.fail(new InvalidConfig({ reason }))
 }
 
@@ -234,13 +245,16 @@ export const decode = (loaded: LoadedModule): Result.Result<Found, ModuleBroken>
     const nodes = exported.filter(Node.is)
     const enzymes = exported.filter((item) => !Node.is(item)).map((item) => asEnzyme(item))
     const isWary = loaded.hostImports.length > 0 && plugin === undefined
-    if (isWary && nodes.length > 0) {
-      return refuse(`it imports ${loaded.hostImports.join(", ")}, which runs on this host alone, and node "${nodes[0]!.name}" has to derive the same on every host. Derive from cells alone`)
+    const imports = `it imports ${loaded.hostImports.join(", ")}, which runs on this host alone`
+    const [node] = isWary ? nodes : []
+    if (node !== undefined) {
+      return refuse(`${imports}, and node "${node.name}" has to derive the same on every host. Derive from cells alone`)
     }
     const wary = isWary ? enzymes.find((enzyme) => !enzyme.trusted) : undefined
     if (wary !== undefined) {
-      const imported = loaded.hostImports.join(", ")
-      return refuse(`it imports ${imported}, which runs on this host alone, and enzyme "${wary.name}" is not marked trusted. Use the transaction instead, or set trusted: true`)
+      return refuse(
+        `${imports}, and enzyme "${wary.name}" is not marked trusted. Use the transaction instead, or set trusted: true`
+      )
     }
     return Result.succeed({
       enzymes: enzymes.map((enzyme) => ({ file, hash, text, enzyme })),
@@ -255,7 +269,12 @@ export const decode = (loaded: LoadedModule): Result.Result<Found, ModuleBroken>
 }
 
 const asEnzyme = (exported: unknown): Enzyme.Enzyme => {
-  if (typeof exported !== "object" || exported === null) throw new Error(`it exports a value of type ${typeof exported}. Export what Enzyme.make, Computation.make, Effect.make, Materializer.make or Plugin.make returns`)
+  if (typeof exported !== "object" || exported === null) {
+    throw new Error(
+      `it exports a value of type ${typeof exported}. ` +
+        "Export what Enzyme.make, Computation.make, Effect.make, Materializer.make or Plugin.make returns"
+    )
+  }
   return Enzyme.make((Enzyme.is(exported) ? withoutTag(exported) : exported) as Enzyme.Definition)
 }
 
@@ -272,7 +291,10 @@ const withoutTag = <A extends { readonly _tag: string }>({ _tag, ...definition }
 export const within = (file: string, millis: number) => <A, E>(load: Effect.Effect<A, E>): Effect.Effect<A, E | ModuleBroken> =>
   Effect.timeoutOrElse(load, {
     duration: millis,
-    orElse: () => Effect.fail(new ModuleBroken({ file, reason: `its top level did not settle within ${millis} ms. Await there only what ends, or raise limits.moduleMillis` }))
+    orElse: () => {
+      const reason = `its top level did not settle within ${millis} ms. Await there only what ends, or raise limits.moduleMillis`
+      return Effect.fail(new ModuleBroken({ file, reason }))
+    }
   })
 
 const loadFolder = Effect.fnUntraced(function*(folder: string, millis: number): Effect.fn.Return<Found, never, ModuleHost> {
@@ -284,7 +306,8 @@ const loadFolder = Effect.fnUntraced(function*(folder: string, millis: number): 
   }
   const names = (listed.success ?? []).filter(isModule).sort()
   if (names.length > MAX_MODULES) {
-    return { ...none, broken: [new ModuleBroken({ file: folder, reason: `the folder holds ${names.length} modules and the limit is ${MAX_MODULES}` })] }
+    const reason = `the folder holds ${names.length} modules and the limit is ${MAX_MODULES}`
+    return { ...none, broken: [new ModuleBroken({ file: folder, reason })] }
   }
   return merge(yield* Effect.forEach(names, (name) => loadModule(`${folder}/${name}`, millis), { concurrency: LOADING }))
 })

@@ -13,6 +13,11 @@ const watching = Effect.fnUntraced(function*(space: Space, address: string, afte
   return seen
 })
 
+/** The part of an open space that holds its views. */
+interface Queried {
+  readonly queries: { readonly views: { readonly byName: { readonly size: number } } }
+}
+
 const status = ({ beat, value }: Observation): readonly [number, unknown] => [beat, (value as { readonly status?: unknown } | undefined)?.status]
 
 describe("views", () => {
@@ -56,7 +61,7 @@ describe("views", () => {
       const space = yield* TestKernel.space([enzyme("bad", () => {
         throw new TypeError("no")
       })])
-      const { views } = OpenSpace.of<{ readonly queries: { readonly views: { readonly byName: { readonly size: number } } } }>(space).queries
+      const { views } = OpenSpace.of<Queried>(space).queries
       const seen: Array<unknown> = []
       yield* Effect.scoped(Effect.gen(function*() {
         yield* Effect.forkScoped(Stream.runForEach(space.watch("/rt/analytics/diag"), ({ value }) => Effect.sync(() => void seen.push(value))), { startImmediately: true })
