@@ -102,7 +102,7 @@ describe("Address", () => {
   })
 
   describe("isWithin", () => {
-    it("holds for the id itself and for what is below", () => {
+    it("holds for the id itself and for its descendants", () => {
       assert.isTrue(Address.isWithin("/a", "/a"))
       assert.isTrue(Address.isWithin("/a", "/a/b"))
       assert.isTrue(Address.isWithin("/", "/a"))

@@ -23,7 +23,7 @@ describe("Change", () => {
       assert.isFalse(hears("")({ a: [1] }, { a: [1] }))
     })
 
-    it("hears deep inside what it read, and not beside it", () => {
+    it("hears of a change deep inside its path, and not beside it", () => {
       assert.isTrue(hears("a")({ a: { b: 1 } }, { a: { b: 2 } }, { at: "a/b" }))
       assert.isFalse(hears("a/b")({ a: { b: 1, c: 1 } }, { a: { b: 1, c: 2 } }, { at: "a/c" }))
       assert.isFalse(hears("a/b")({ a: { b: 1, c: 1 } }, { a: { b: 2, c: 2 } }, { at: "a/c" }))
@@ -35,12 +35,12 @@ describe("Change", () => {
       assert.deepStrictEqual(["obj/newKey", "obj", "obj/existing"].map((read) => hears(read)(before, after)), [true, true, false])
     })
 
-    it("hears nothing along a path that no container begins", () => {
+    it("does not hear of a change along a path without a container", () => {
       assert.isFalse(hears("field")(42, 43))
       assert.isFalse(hears("field")("a", null))
     })
 
-    it("hears nothing of an item beyond both arrays", () => {
+    it("does not hear of an item beyond both arrays", () => {
       assert.isFalse(hears("items/5")({ items: [1, 2] }, { items: [3, 4] }))
       assert.isTrue(hears("items/1")({ items: [1, 2] }, { items: [3, 4] }))
     })
@@ -59,7 +59,7 @@ describe("Change", () => {
       assert.strictEqual(hears("a")({ a: before }, { a: after }), expected)
     })
 
-    it("hears of a path that leads further than before, though it still leads to nothing", () => {
+    it("hears of a path that leads further than before, though it still has no value", () => {
       assert.isTrue(hears("a/b/c")({ a: {} }, { a: { b: { x: 1 } } }))
       assert.isTrue(hears("a/b/c/d")({ a: 1 }, { a: { b: 1 } }))
       assert.isFalse(hears("a/b/c/d")({ a: { b: 1 } }, { a: { b: 2 } }))
@@ -92,7 +92,7 @@ describe("Change", () => {
       }
     })
 
-    it("hears at every ancestor and descendant of what was written", () => {
+    it("hears at every ancestor and descendant of the written path", () => {
       const before = { users: { 123: { profile: 1 } } }
       const after = { users: { 123: { profile: 2 } } }
       const heard = ["users", "users/123", "users/123/profile", "users/456"].map((read) => hears(read)(before, after, { at: "users/123" }))

@@ -62,14 +62,14 @@ describe("Document", () => {
       assert.strictEqual(Document.read(document, ["a"]), value)
     })
 
-    it("makes a date afresh for each reader, so that changing one changes nothing", () => {
+    it("copies a date for each reader, so that changing one does not change the document", () => {
       const document = doc({ at: new Date(5) })
       const first = Document.read(document, ["at"]) as Date
       first.setTime(9)
       assert.strictEqual((Document.read(document, ["at"]) as Date).getTime(), 5)
     })
 
-    it("finds nothing in a document that is not there", () => {
+    it("finds no value in an absent document", () => {
       assert.isUndefined(Document.read(undefined, []))
       assert.isUndefined(Document.read(undefined, ["a"]))
       assert.isUndefined(Document.read(doc({ a: 1 }), ["b", "c"]))
@@ -118,7 +118,7 @@ describe("Document", () => {
       }
     }, Trials.draws())
 
-    it("refuses what is too long, too deep or no data at once", () => {
+    it("refuses a value that is too long, too deep or no data at once", () => {
       const long = doc({ a: "x".repeat(Document.MAX_TEXT - 20) })
       assert.strictEqual(Document.write(long, ["b"], 1)!.text.length, Document.MAX_TEXT - 6)
       assert.throws(() => Document.write(long, ["b"], "y".repeat(20)), "and the limit is 1048576")
@@ -132,7 +132,7 @@ describe("Document", () => {
       assert.deepStrictEqual(write([1, 2, 3], ["1"], undefined), [1, 3])
     })
 
-    it("leaves the document as it is where nothing is to be removed", () => {
+    it("returns the same document if there is no value to remove", () => {
       const before = doc({ a: [1] })
       for (const path of [["b"], ["a", "1"], ["a", "-"], ["b", "c"]]) assert.strictEqual(Document.write(before, path, undefined), before)
       assert.isUndefined(Document.write(undefined, ["a"], undefined))
@@ -149,7 +149,7 @@ describe("Document", () => {
       assert.throws(() => write([1], [key], 1), "an array of 1 items has no such place")
     })
 
-    it("refuses to lead through what holds no others", () => {
+    it("refuses a path through a value that is not a container", () => {
       for (const value of [1, "x", null, new Date(0), new Map()]) {
         assert.throws(() => write({ a: value }, ["a", "b"], 1), "the path leads through a value that holds no others")
       }

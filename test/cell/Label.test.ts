@@ -28,7 +28,7 @@ describe("Label", () => {
   })
 
   describe("isWithin", () => {
-    it("admits what the clearance holds", () => {
+    it("admits a label within the clearance", () => {
       assert.isTrue(Label.isWithin(Label.none, Label.none))
       assert.isTrue(Label.isWithin(["a"], ["a", "b"]))
       assert.isFalse(Label.isWithin(["a", "c"], ["a", "b"]))

@@ -10,7 +10,7 @@ describe("Link", () => {
     assert.throws(() => Link.make("a"), "is not an address")
   })
 
-  it("is told from what only looks like one", () => {
+  it("is distinguished from values that resemble one", () => {
     assert.isTrue(Link.is(Link.make("/a")))
     for (const other of [undefined, null, "/a", {}, [], { $link: 1 }, { $link: "/a", more: 1 }]) assert.isFalse(Link.is(other))
   })

@@ -37,7 +37,7 @@ const names = Schema.NonEmptyArray(NameText)
 
 describe("Pattern", () => {
   describe("matches", () => {
-    it.each(["exact", "prefix"] as const)("means what it says: %s", (mode) => {
+    it.each(["exact", "prefix"] as const)("agrees with the reference model: %s", (mode) => {
       assert.strictEqual(match("/a/*/c", "/a/b/c", mode), true)
       assert.strictEqual(match("/a/**/c", "/a/c", mode), true)
       assert.strictEqual(match("/a/**/c", "/a/x/y/c", mode), true)
@@ -48,7 +48,7 @@ describe("Pattern", () => {
       assert.strictEqual(match("/a/b", "/a", mode), false)
     })
 
-    it("leaves what follows free in a prefix alone", () => {
+    it("allows further names only in prefix mode", () => {
       assert.isFalse(match("/h", "/h/m"))
       assert.isTrue(match("/h", "/h/m", "prefix"))
       assert.isTrue(match("/h/**", "/h/m/n"))
@@ -59,7 +59,7 @@ describe("Pattern", () => {
       assert.isTrue(match("", "/a", "prefix"))
     })
 
-    it("takes what regular expressions give a meaning to as it stands", () => {
+    it("matches the special characters of regular expressions literally", () => {
       for (const name of ["a-b", "a.b", "a+b", "a(b", "a[b", "a$b", "a^b", "a|b", "a{b"]) {
         assert.isTrue(match(`/${name[0]}${name[1]}*`, `/${name}`))
         assert.isFalse(match(`/x${name[1]}*`, `/${name}`))
@@ -67,7 +67,7 @@ describe("Pattern", () => {
       assert.isFalse(match("/a.*", "/axb"))
     })
 
-    it("needs no more characters than there are for what stands around a star", () => {
+    it("does not count a character for both the prefix and the suffix of a star", () => {
       assert.isFalse(match("/ab*ba", "/aba"))
       assert.isTrue(match("/ab*ba", "/abba"))
     })
@@ -100,7 +100,7 @@ describe("Pattern", () => {
   })
 
   describe("parse", () => {
-    it("weighs what is pinned down", () => {
+    it("counts literal and partly literal segments", () => {
       const weights = ["", "/a", "/a/b", "/a/*", "/a/img*", "/a/dom:*", "/**", "/:x", "/a/**/b"].map((text) => Pattern.parse(text).specificity)
       assert.deepStrictEqual(weights, [0, 2, 4, 2, 3, 3, 0, 0, 4])
     })

@@ -66,7 +66,7 @@ describe("Rich", () => {
     assert.deepStrictEqual(accept(json, { a: ["set", { 0: ["set", { 0: ["bigint"] }] }] }), { a: new Set([new Set([1n])]) })
   })
 
-  it("refuses another version, whose paths mean something else", () => {
+  it("refuses another version, because its paths differ in meaning", () => {
     assert.include(refusal({ $rich: { json: { "a.b": "1" }, meta: { values: { "a.b": ["bigint"] } } } }), "meta.v")
   })
 })

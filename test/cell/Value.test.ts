@@ -67,7 +67,7 @@ describe("Value", () => {
       assert.strictEqual(refusal(new Map([["k", JSON.parse(`{"${key}":1}`)]])).at, "/entry 0")
     })
 
-    it("takes 64 levels and refuses 65, and what holds itself", () => {
+    it("takes 64 levels and refuses 65, and a value that contains itself", () => {
       assert.strictEqual(Value.canonical(nest(Value.MAX_DEPTH)).rich, false)
       assert.include(refusal(nest(Value.MAX_DEPTH + 1)).message, "deeper than 64 levels")
       const loop: Array<unknown> = []
@@ -87,7 +87,7 @@ describe("Value", () => {
       }
     )
 
-    it("copies what can be changed in place", () => {
+    it("copies mutable values", () => {
       const when = new Date(5)
       const bytes = new Uint8Array([1])
       const { value } = Value.canonical({ bytes, when }) as { readonly value: any }
@@ -137,13 +137,13 @@ describe("Value", () => {
   describe("at", () => {
     const value = { a: [{ b: 1 }], "": 2, m: new Map([["k", 1]]), s: "text" }
 
-    it("finds what own keys and indexes lead to", () => {
+    it("finds values by own keys and indexes", () => {
       assert.strictEqual(Value.at(value, ["a", "0", "b"]), 1)
       assert.strictEqual(Value.at(value, [""]), 2)
       assert.strictEqual(Value.at(value, []), value)
     })
 
-    it.each([["toString"], ["a", "length"], ["a", "00"], ["a", "-1"], ["a", "1"], ["a", "1e0"], ["m", "k"], ["s", "0"], ["x", "y"]])("finds nothing along %s %s", (...path) => {
+    it.each([["toString"], ["a", "length"], ["a", "00"], ["a", "-1"], ["a", "1"], ["a", "1e0"], ["m", "k"], ["s", "0"], ["x", "y"]])("finds no value along %s %s", (...path) => {
       assert.isUndefined(Value.at(value, path.filter((part) => part !== undefined)))
     })
   })

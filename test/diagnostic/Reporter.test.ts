@@ -25,7 +25,7 @@ describe("The reporter", () => {
     assert.lengthOf(reporter.counts(), 2)
   })
 
-  it("writes one line that no terminal obeys, whatever is reported", () => {
+  it("writes one line without control characters for every report", () => {
     const evil = "\u001b]0;owned\u0007\u001b[2J\u009b31m\r\n\u2028sev:debug all/well\u202e gnp\u007f"
     const text = line(told({ note: evil, topic: "x\u001b[1m", code: "y\u001b[0m", origin: { kind: "enzyme", name: evil } }))
     assert.match(text, /^[\u0020-\u007e\u00a0-\u061b]+$/)
@@ -34,7 +34,7 @@ describe("The reporter", () => {
     assert.strictEqual(Printable.lines("a\tb\nc ä 😀"), "a\tb\nc ä 😀")
   })
 
-  it("tells of one failure once, whoever hears of it", () => {
+  it("reports one failure once, however many callers receive it", () => {
     const log: Array<Told> = []
     const reporter = new Reporter((fact) => log.push(fact))
     const failure = new SpaceStopped({ space: "home", reason: "the disk is full" })
@@ -43,7 +43,7 @@ describe("The reporter", () => {
     assert.deepStrictEqual(log.map(({ space, topic }) => [space, topic]), [["home", "space/stopped"]])
   })
 
-  it("counts what has too many topics of its own under one", () => {
+  it("counts diagnostics beyond the limit of topics under one", () => {
     const reporter = new Reporter(() => {})
     for (let i = 0; i < 10_010; i++) reporter.report(told({ topic: `order/${i}` }))
     assert.deepStrictEqual(reporter.counts().filter(({ topic }) => topic === "other"), [{ space: undefined, severity: "sev:crit", topic: "other", count: 10 }])
@@ -51,7 +51,7 @@ describe("The reporter", () => {
 })
 
 describe("An accident", () => {
-  it("is trouble with a store, a space that stopped, or what nobody expects, whatever was thrown", () => {
+  it("is a store error, a stopped space or an unexpected failure, for every thrown value", () => {
     const damaged = new PersistenceError({ reason: new StoreDamaged({ space: "home", place: "home.sqlite", detail: "torn" }) })
     const unreadable = { toString: () => {
       throw new Error("no")

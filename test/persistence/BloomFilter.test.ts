@@ -45,7 +45,7 @@ describe("BloomFilter", () => {
     assert.isAbove(free(filter, 2000), 1800)
   })
 
-  it("says nothing before it has read what was stored, and reads that as new ones come", () => {
+  it("gives no answer before it has read the stored ids, and reads them as new ones come", () => {
     const { filter, state, store } = table(10_000)
     assert.isAtMost(state.reads, 100)
     assert.strictEqual(free(filter, 100), 0)

@@ -108,7 +108,7 @@ describe("IdempotencyIndex", () => {
       yield* life((store) => Effect.sync(() => assert.strictEqual(store.receipts(idOf(399))[0]!.beat, store.head().beat)))
     }).pipe(Effect.scoped))
 
-  it.effect("keeps those that come without a beat", () =>
+  it.effect("keeps receipts that come without a beat", () =>
     Effect.gen(function*() {
       const folder = yield* SqliteFolder.folder
       const life = <A>(body: (store: SpaceStore) => Effect.Effect<A, PersistenceError>) => using("shop", body, { create: true }).pipe(Effect.provide(SqliteFolder.layerIn(folder)))

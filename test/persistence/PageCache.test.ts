@@ -28,7 +28,7 @@ const opened = (space: string) => Persistence.use((persistence) => persistence.o
 const inFolder = (name: string, body: Effect.Effect<void, unknown, Persistence | Scope.Scope>) =>
   it.effect(name, () => Effect.flatMap(SqliteFolder.folder, (folder) => Effect.provide(body, SqliteFolder.layerIn(folder, { syncMicros: 0 }))).pipe(Effect.scoped))
 
-describe("what SQLite keeps in memory of an open space", () => {
+describe("SQLite's memory for an open space", () => {
   inFolder("is little until the space is busy", Effect.gen(function*() {
     const caches = yield* cachesOf
     const resting = yield* opened("resting")

@@ -71,7 +71,7 @@ describe("Bindings", () => {
     assert.deepStrictEqual(Bindings.effective("/a/b/c", { own, declared: new Map() }), ["near", "far", "middle"])
   })
 
-  it("are kept newest first, and only what still counts once a cell has many", () => {
+  it("are kept newest first, without obsolete ones once a cell has many", () => {
     let list: ReadonlyArray<Binding> = []
     for (let beat = 0; beat < 3000; beat++) {
       list = Bindings.put(list, { cell: "/a", enzyme: `e${beat % 7}`, propagate: true, tombstone: beat % 2 === 0 }, beat)

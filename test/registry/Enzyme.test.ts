@@ -46,7 +46,7 @@ describe("Enzyme.make", () => {
     })
   })
 
-  it("keeps what is given", () => {
+  it("keeps the given fields", () => {
     const payload = Schema.Struct({ width: Schema.Int })
     const made = Enzyme.make({ ...least, payload, bind: ["/data", { cell: "/env", propagate: false }, { cell: "/x" }], retry: { attempts: 3 }, lane: "space" } as Enzyme.Definition)
     assert.strictEqual(made.payload, payload)
@@ -105,7 +105,7 @@ describe("Enzyme.make", () => {
     assert.include(refusal({ bind: [{ cell: "/" }] }), "in its bind, \"/\" is no cell")
   })
 
-  it("refuses an enzyme that names itself, or that nothing could name", () => {
+  it("refuses an enzyme that names itself, or that cannot be named", () => {
     for (const field of ["before", "after"]) assert.include(refusal({ [field]: ["other", "resize"] }), "it names itself in before or after")
     assert.include(refusal({ name: ":x" }), "empty domain or tag")
     assert.include(refusal({ name: ".." }), "would be relative")

@@ -45,7 +45,7 @@ const reference = (candidates: ReadonlyArray<Candidate>): ReadonlyArray<Candidat
 }
 
 describe("Order.arrange", () => {
-  it("takes the best of those that are ready, one after another", () => {
+  it("takes the best ready candidate, one after another", () => {
     let cycles = 0
     const seeds = Trials.seeds(600)
     for (const seed of seeds) {
@@ -80,7 +80,7 @@ describe("Order.arrange", () => {
     assert.deepStrictEqual(Order.arrange([a, b]), [b, a])
   })
 
-  it("names those that a cycle holds up, and those behind it, in order", () => {
+  it("names the candidates in a cycle, and the ones behind it, in order", () => {
     const arranged = Order.arrange([
       candidate("free"),
       candidate("c", { after: ["b"] }),
@@ -90,7 +90,7 @@ describe("Order.arrange", () => {
     assert.deepStrictEqual(arranged, { cycle: ["a", "b", "c"] })
   })
 
-  it("leaves what it was given as it was", () => {
+  it("does not modify its input", () => {
     const [a, b] = [candidate("a"), candidate("b")]
     assert.deepStrictEqual(Order.arrange(Object.freeze([b, a])), [a, b])
     assert.deepStrictEqual(Order.arrange([]), [])

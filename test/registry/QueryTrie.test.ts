@@ -30,7 +30,7 @@ const agrees = (trie: QueryTrie<Query>, queries: ReadonlyArray<Query>, roll: Dic
 }
 
 describe("QueryTrie", () => {
-  it("finds what trying every query finds, while queries come and go", () => {
+  it("agrees with trying every query, while queries come and go", () => {
     for (const seed of Trials.seeds(150)) {
       const roll = Dice.make(seed)
       const trie = new QueryTrie<Query>()

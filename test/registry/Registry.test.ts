@@ -26,7 +26,7 @@ const active = (...enzymes: ReadonlyArray<Enzyme.Enzyme>): Enzymes => {
 const keys = (registry: Enzymes, signal: string) => registry.resolve(signal, undefined, unbound).entries.map(({ key }) => key)
 
 describe("Enzymes", () => {
-  it("lets what is registered and withdrawn take effect together, and says how much it was", () => {
+  it("applies registrations and withdrawals together, and returns their number", () => {
     const registry = new Enzymes(new Set())
     const a = enzyme("a", "/s")
     registry.register(a)
@@ -79,7 +79,7 @@ describe("Enzymes", () => {
     assert.deepStrictEqual(keys(registry, "/other"), ["twin"])
   })
 
-  it("makes those keys from the descriptors alone: names that do not depend on who else is there", () => {
+  it("makes these keys from the descriptors alone, independent of other enzymes", () => {
     const queries = ["/s/*", "/s/x", "/**", "/s/:a", ""]
     const modes = ["exact", "prefix"] as const
     const twins = queries.flatMap((query) => modes.map((match) => enzyme("twin", query, { match })))
@@ -91,14 +91,14 @@ describe("Enzymes", () => {
     for (const [one, key] of some(twins.toReversed().slice(2))) assert.strictEqual(key, all.get(one))
   })
 
-  it("numbers those that not even a query tells apart", () => {
+  it("numbers enzymes with the same name and query", () => {
     const registry = active(enzyme("a", "/s"), enzyme("a", "/s"), enzyme("a", "/*"))
     const [first, second, third] = keys(registry, "/s")
     assert.strictEqual(second, `${first}~2`)
     assert.notStrictEqual(third, first)
   })
 
-  it("finds who goes on under a key, shared by now or not, and nobody else", () => {
+  it("finds the successor of a key, shared by now or not, and no other enzyme", () => {
     const [one, two] = [enzyme("a", "/s"), enzyme("a", "/*")]
     const both = active(one, two).resolve("/s", undefined, unbound)
     const alone = (left: Enzyme.Enzyme) => active(left).resolve("/s", undefined, unbound)
@@ -115,14 +115,14 @@ describe("Enzymes", () => {
     for (const { id, key } of twins.entries) assert.strictEqual(successor(twins, { key, id })?.key, key)
   })
 
-  it("takes the coarsest lane of those that take a signal", () => {
+  it("takes the coarsest lane among the enzymes that match a signal", () => {
     const registry = active(enzyme("a", "/s/*"), enzyme("b", "/s/x", { lane: "space" }), enzyme("c", "/s/*", { lane: "target" }))
     assert.strictEqual(registry.resolve("/s/x", undefined, unbound).lane, "space")
     assert.strictEqual(registry.resolve("/s/y", undefined, unbound).lane, "target")
     assert.strictEqual(registry.resolve("/none", undefined, unbound).lane, "pair")
   })
 
-  it("lists what is active, with the modules that it came from", () => {
+  it("lists the active enzymes, with their modules", () => {
     const registry = new Enzymes(new Set())
     registry.register(enzyme("a", "/s"), { hash: "abc" })
     registry.register(enzyme("b", "/s"))
@@ -131,7 +131,7 @@ describe("Enzymes", () => {
     assert.deepStrictEqual(registry.active().map(({ code, name }) => [name, code?.hash]), [["a", "abc"], ["b", undefined]])
   })
 
-  it("takes for each bound name the best of those that match, however much is bound", () => {
+  it("takes for each bound name its best match, for any number of bindings", () => {
     for (const seed of Trials.seeds(150)) {
       const roll = Dice.make(seed)
       const queries = ["", "/s", "/s/*", "/s/x", "/s/x*", "/:any/x", "/t", "/**/x"]
@@ -149,14 +149,14 @@ describe("Enzymes", () => {
     }
   })
 
-  it("is bound by the cell of a target, whoever shares that cell", () => {
+  it("is bound by the cell of a target, with or without others at that cell", () => {
     const registry = active(enzyme("a", "/s", { bind: ["/data/a"] }))
     const target = Address.parse("/data/a/b?scope=user:42").key
     assert.deepStrictEqual(registry.resolve("/s", target, unbound).entries.map(({ name }) => name), ["a"])
   })
 })
 
-describe("what a registry remembers of a space's bindings", () => {
+describe("the cache of resolutions", () => {
   const bind = (lists: Bindings.Lists, cell: string, change: { readonly enzyme: string; readonly tombstone?: boolean }) =>
     lists.put(cell, Bindings.put(lists.get(cell) ?? [], { cell, propagate: true, tombstone: false, ...change }, 0))
 
@@ -187,7 +187,7 @@ describe("what a registry remembers of a space's bindings", () => {
     assert.notStrictEqual(ask(0), first)
   })
 
-  it("is what is found anew, whatever is bound, withdrawn, registered and unregistered, in two spaces", () => {
+  it("agrees with resolving anew in two spaces, while enzymes and bindings come and go", () => {
     const roll = Dice.make(7)
     const cells = ["/data", "/data/a", "/data/a/b", "/else"]
     const spaces = [new Bindings.Lists(), new Bindings.Lists()]
@@ -261,7 +261,7 @@ describe("Enzymes.register", () => {
     assert.throws(() => registry.register(lonely), "\"heir\" is there already")
   })
 
-  it("refuses envelopes that name the runtime's cells, and takes those that only reach them", () => {
+  it("refuses envelopes that name the runtime's cells, and takes others that only reach them", () => {
     const registry = new Enzymes(new Set())
     for (const writes of ["/rt/**", "/sys/bind/*", "/net", "/data/rv/x", "/data/flow/:id", "/data/mailbox/*", "/data/inbox/flow/inst_event/*", "/cas/x"]) {
       assert.throws(() => registry.register(enzyme("a", "/s", { writes: ["/data/ok", writes] })), Enzyme.InvalidEnzyme, `its envelope names ${writes}`)
@@ -270,7 +270,7 @@ describe("Enzymes.register", () => {
     assert.lengthOf(registry.all(), 1)
   })
 
-  it.effect("lets those that are granted it name the runtime's cells, and no others", () =>
+  it.effect("lets only enzymes with the grant name the runtime's cells", () =>
     Effect.gen(function*() {
       const registry = yield* Registry
       registry.register(enzyme("rv_init", "/s", { writes: ["/data/rv/**"] }))

@@ -9,7 +9,7 @@ const chain = (links: number): Record<string, unknown> => ({
 })
 
 describe("a transaction reads", () => {
-  it("its own writes before the capture, and the capture before what is committed", () => {
+  it("its own writes before the capture, and the capture before committed documents", () => {
     const world = new World({ "/a": 1, "/b": 1, "/c": 1 }).capture({ "/a": 2, "/b": 2 })
     const tx = world.draft()
     tx.set("/a", 3)
@@ -22,7 +22,7 @@ describe("a transaction reads", () => {
     assert.strictEqual(world.draft({ run: 1 }).get("/a"), 1)
   })
 
-  it("what it deleted as absent, and what the capture deleted too", () => {
+  it("its own and the capture's deletions as absent", () => {
     const tx = new World({ "/a": 1, "/b": 1 }).capture({ "/b": undefined }).draft()
     tx.delete("/a")
     assert.deepStrictEqual([tx.get("/a"), tx.get("/b")], [undefined, undefined])
@@ -36,12 +36,12 @@ describe("a transaction reads", () => {
     for (const path of ["/b/length", "/b/-", "/b/01", "/toString", "/b/0/c", "/nope/c"]) assert.strictEqual(tx.get(`/a#${path}`), undefined, path)
   })
 
-  it("the documents of a scope apart from those of the space", () => {
+  it("the documents of a scope apart from the shared documents", () => {
     const tx = new World({ "/a": 1, "/a?scope=user:7": 2 }).draft()
     assert.deepStrictEqual([tx.get("/a"), tx.get("/a?scope=user:7"), tx.get("/a?scope=session:7")], [1, 2, undefined])
   })
 
-  it("dates and bytes afresh, so that changing one changes nothing", () => {
+  it("copies of dates and bytes, so that changing one does not change the document", () => {
     const tx = new World({ "/a": { at: new Date(5), bytes: new Uint8Array([1]) } }).draft()
     ;(tx.get("/a#/at") as Date).setTime(9)
     ;(tx.get("/a#/bytes") as Uint8Array)[0] = 9
@@ -49,7 +49,7 @@ describe("a transaction reads", () => {
     assert.strictEqual((tx.get("/a#/bytes") as Uint8Array)[0], 1)
   })
 
-  it("nothing at what is no address", () => {
+  it("no value at a text that is not an address", () => {
     const tx = new World().draft()
     for (const text of ["a", "/", "/a//b", "/a#b", "/a?scope=nobody", "/a/*"]) assert.strictEqual(code(() => tx.get(text)), "address/invalid", text)
   })
@@ -73,7 +73,7 @@ describe("a link", () => {
     assert.deepStrictEqual(tx.get("/a#/b"), { e: 5 })
   })
 
-  it("to nothing reads as nothing", () => {
+  it("to an absent document reads as absent", () => {
     assert.strictEqual(new World({ "/a": Link.make("/nope") }).draft().get("/a"), undefined)
   })
 
@@ -127,7 +127,7 @@ describe("children", () => {
     assert.deepStrictEqual(world().draft().list("/"), ["q"])
   })
 
-  it("show what the capture and the run itself created and deleted", () => {
+  it("show the documents that the capture and the run created and deleted", () => {
     const tx = world().capture({ "/p/c": 1, "/p/b": undefined }).draft()
     tx.set("/p/d", 1)
     tx.set("/p/e/deep", 1)
@@ -174,7 +174,7 @@ describe("a write", () => {
     assert.deepStrictEqual(world.after("/fresh"), { k: 1 })
   })
 
-  it("of undefined deletes, whatever the verb", () => {
+  it("of undefined deletes, with every verb", () => {
     const world = new World({ "/a": 1, "/b": { x: 1, y: 2 } })
     world.run(0, (tx) => {
       tx.set("/a", undefined)
@@ -184,7 +184,7 @@ describe("a write", () => {
     assert.deepStrictEqual([world.after("/a"), world.after("/b")], [undefined, { y: 2 }])
   })
 
-  it("makes no parents, and deleting one leaves what is below", () => {
+  it("creates no parents, and deleting a document keeps its descendants", () => {
     const world = new World({ "/a": 1, "/a/b": 2 })
     world.run(0, (tx) => {
       tx.delete("/a")
@@ -193,7 +193,7 @@ describe("a write", () => {
     assert.deepStrictEqual([world.after("/a/b"), world.after("/x")], [2, undefined])
   })
 
-  it("freezes what it is given", () => {
+  it("freezes its value", () => {
     const value = { a: [1] }
     new World().draft().set("/a", value)
     assert.throws(() => value.a.push(2))
@@ -210,7 +210,7 @@ describe("a write", () => {
     ["a key that is forbidden", (tx) => tx.set("/a#/__proto__", 1)],
     ["a document that is too long", (tx) => tx.set("/a", "x".repeat(1_048_576))]
   ]
-  it.each(refusals)("refuses %s and changes nothing", (_, write) => {
+  it.each(refusals)("refuses %s without a change", (_, write) => {
     const tx = new World({ "/text": "t", "/list": [1] }).draft()
     assert.strictEqual(code(() => write(tx)), "value/invalid")
     assert.lengthOf(tx.writes, 0)
@@ -218,7 +218,7 @@ describe("a write", () => {
   })
 })
 
-describe("what a transaction refused", () => {
+describe("a refusal of a transaction", () => {
   it("stays refused when the run catches the error", () => {
     const tx = new World().draft({ writes: ["/a"] })
     const refused = code(() => tx.set("/b", 1))
@@ -256,7 +256,7 @@ describe("what a transaction refused", () => {
 })
 
 describe("a transaction that is over", () => {
-  it("serves nobody who kept it", () => {
+  it("refuses calls after the run", () => {
     const tx = new World({ "/a": 1 }).draft()
     tx.revoke("the run is over")
     const uses: ReadonlyArray<() => unknown> = [
@@ -356,7 +356,7 @@ describe("content", () => {
     assert.deepStrictEqual(tx.get(address), bytes)
   })
 
-  it("that is committed is readable, and what is not there is absent", () => {
+  it("that is committed is readable, and unknown content is absent", () => {
     const tx = new World({}, new Map([[hash, bytes]])).draft()
     assert.deepStrictEqual(tx.get(`/cas/${hash}`), bytes)
     assert.strictEqual(tx.get(`/cas/${"0".repeat(64)}`), undefined)

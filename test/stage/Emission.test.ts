@@ -24,7 +24,7 @@ describe("a signal that a run sends", () => {
     assert.strictEqual(tx.emissions[0]?.target, "/data/a?scope=user:1")
   })
 
-  it("carries what a cell could hold", () => {
+  it("carries any value of a cell", () => {
     assert.strictEqual(refused({ signal: "/s", payload: () => 1 }), "value/invalid")
     const tx = new World().draft()
     tx.signal({ signal: "/s", payload: null })
@@ -42,7 +42,7 @@ describe("a signal that a run sends", () => {
     for (const at of [null, 5, {}, { beat: 9, ms: 5 }, { other: 1 }]) assert.strictEqual(refused({ signal: "/s", at }), "signal/invalid", JSON.stringify(at))
   })
 
-  it("that is refused leaves nothing, and aborts the run", () => {
+  it("that is refused leaves no change, and aborts the run", () => {
     const tx = new World().draft()
     code(() => tx.signal({}))
     assert.lengthOf(tx.emissions, 0)

@@ -19,23 +19,23 @@ describe("Envelope", () => {
     ["/data/a?scope=space", ["/data/a"], ["/data/a?scope=user:7"]],
     ["/data/*?scope=user:7#/x", ["/data/b?scope=user:7#/x/y"], ["/data/b?scope=user:7", "/data/b#/x"]]
   ]
-  it.each(cases)("%s allows what it names and no more", (pattern, inside, outside) => {
+  it.each(cases)("%s allows exactly the addresses that it names", (pattern, inside, outside) => {
     for (const text of inside) assert.isTrue(allows([pattern], text), text)
     for (const text of outside) assert.isFalse(allows([pattern], text), text)
   })
 
-  it("with several patterns allows what any of them does", () => {
+  it("with several patterns allows the addresses of each", () => {
     assert.isTrue(allows(["/a", "/b"], "/b"))
     assert.isFalse(allows(["/a", "/b"], "/c"))
   })
 
-  it("that is empty allows nothing, and one that is not declared any cell but the runtime's", () => {
+  it("that is empty allows no address, and an undeclared one every cell except for the runtime's", () => {
     assert.isFalse(allows([], "/data/a"))
     assert.isTrue(allows(undefined, "/data/a"))
     assert.isTrue(allows(undefined, "/anywhere/else"))
   })
 
-  it("keeps the runtime's cells out of reach, whatever it names", () => {
+  it("never includes the runtime's cells", () => {
     const cells = ["/rt", "/rt/x", "/sys/bind/a", "/net/x", "/cas/x", "/data/rv/k", "/data/flow/x", "/data/mailbox", "/data/mailbox/diag/msgs/1", "/data/inbox/flow/inst_event/k"]
     for (const cell of cells) {
       for (const writes of [undefined, ["/**"], [""], [cell]]) assert.isFalse(allows(writes, cell), cell)
@@ -44,7 +44,7 @@ describe("Envelope", () => {
     for (const cell of ["/rtx", "/data/rvx", "/data/inbox/flow/x", "/data/inbox"]) assert.isTrue(allows(["/**"], cell), cell)
   })
 
-  it("leaves what only verbs and the beat itself write to them, granted or not", () => {
+  it("excludes the cells of verbs and of the beat, granted or not", () => {
     for (const cell of ["/rt/ops", "/rt/ops/OPS:1.0.0/close", "/sys/index", "/sys/index/over/rv", "/sys/index/rv/k"]) {
       for (const writes of [undefined, ["/**"], [cell]]) assert.isFalse(allows(writes, cell, true), cell)
     }

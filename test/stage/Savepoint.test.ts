@@ -23,7 +23,7 @@ describe("a savepoint", () => {
     })
   }
 
-  it("that is kept takes back nothing", () => {
+  it("that is kept reverts no change", () => {
     const tx = new World({ "/a": 1 }).draft()
     tx.set("/a", 2)
     const savepoint = Savepoint.make(tx)

@@ -9,7 +9,7 @@ const perform = (tx: Transaction, { at, kind, value }: RandomWrite): void =>
   kind === "set" ? tx.set(at, value === DELETED ? undefined : value) : tx[kind](at, value as never)
 
 describe("merging", () => {
-  it("keeps what the first run wrote and drops the second whole", () => {
+  it("keeps the writes of the first run and drops the second whole", () => {
     const world = new World({ "/a": 0 })
     assert.isUndefined(world.run(0, (tx) => tx.set("/a", 1)))
     const lost = world.run(1, (tx) => {
@@ -28,7 +28,7 @@ describe("merging", () => {
     assert.deepStrictEqual(world.after("/a"), { x: 2, y: 2, z: 1 })
   })
 
-  it("takes a place and what lies inside it for the same", () => {
+  it("treats a place and its contents as the same", () => {
     for (const [first, second] of [["/a#/x", "/a"], ["/a", "/a#/x"], ["/a#/x", "/a#/x/y"], ["/a#/x/y", "/a#/x"]] as const) {
       const world = new World({ "/a": { x: { y: 1 } } })
       world.run(0, (tx) => tx.set(first, { y: { y: 2 } }))
@@ -137,7 +137,7 @@ describe("merging", () => {
     assert.strictEqual(world.after("/n"), 50_002)
   })
 
-  it("puts off a run that the beat has no room for, and leaves nothing of it", () => {
+  it("postpones a run that does not fit into the beat, without a trace", () => {
     const world = new World({ "/old": "x".repeat(1_000_000) })
     const big = (key: string) => (tx: Transaction) => {
       for (let i = 0; i < 15; i++) tx.set(`${key}/${i}`, "x".repeat(1_000_000))
@@ -175,7 +175,7 @@ describe("merging", () => {
     assert.deepStrictEqual(world.after("/a"), { l: [0, "0a", "0b", "1a", "1b", "2a", "2b"] })
   })
 
-  it("lets nothing commute with a set, nor an increment with an append", () => {
+  it("lets no write commute with a set, nor an increment with an append", () => {
     for (const first of ["set", "increment", "append"] as const) {
       for (const second of ["set", "increment", "append"] as const) {
         if (first === second) continue
@@ -196,7 +196,7 @@ describe("merging", () => {
     assert.deepStrictEqual(world.stage.documents.get("/n")?.writers, [-1, 0, 1])
   })
 
-  it("keeps what stood before the beat as the document's before", () => {
+  it("keeps the state before the beat as the document's before", () => {
     const world = new World({ "/a": 1 }).capture({ "/a": 2 })
     world.run(0, (tx) => tx.set("/a", 3))
     assert.strictEqual(world.stage.documents.get("/a")?.before?.text, "1")
@@ -212,7 +212,7 @@ describe("merging", () => {
     assert.strictEqual(world.stage.documents.size, 0)
   })
 
-  it("merges nothing of a run that cannot go on top of the others", () => {
+  it("merges no part of a run that does not fit on top of the others", () => {
     const world = new World()
     world.run(0, (tx) => tx.append("/l", "x".repeat(600_000)))
     const draft = world.draft({ run: 1 })
@@ -225,7 +225,7 @@ describe("merging", () => {
 })
 
 describe("a serializable run", () => {
-  it("loses when an earlier run changed what it read, and a snapshot run does not", () => {
+  it("loses when an earlier run changed its reads, and a snapshot run does not", () => {
     for (const serializable of [true, false]) {
       const world = new World({ "/a": 1 })
       world.run(0, (tx) => tx.set("/a", 2))
@@ -247,7 +247,7 @@ describe("a serializable run", () => {
     assert.strictEqual(world.run(2, (tx) => void tx.get("/a#/x/deep"), { serializable: true }), "/a")
   })
 
-  it("loses when an earlier run wrote where it read nothing", () => {
+  it("loses when an earlier run wrote a place that it read as absent", () => {
     const world = new World()
     world.run(0, (tx) => tx.set("/a", 1))
     assert.strictEqual(world.run(1, (tx) => void tx.get("/a"), { serializable: true }), "/a")
@@ -273,14 +273,14 @@ describe("a serializable run", () => {
     assert.strictEqual(deleted.run(1, (tx) => void tx.list("/p"), listing), "/p/a")
   })
 
-  it("is not disturbed by what was captured", () => {
+  it("is not affected by the capture", () => {
     const world = new World({ "/a": 1 }).capture({ "/a": 2, "/p/x": 1 })
     assert.isUndefined(world.run(0, (tx) => tx.set("/b", [tx.get("/a"), tx.list("/p")]), { serializable: true }))
     assert.deepStrictEqual(world.after("/b"), [2, ["x"]])
   })
 })
 
-describe("whatever runs write", () => {
+describe("random beats", () => {
   it.prop("the first to commit wins, and the winners' writes stand as if done one after another", [runsOf], ([script]) => {
     const world = new World(script.before).capture(script.captured)
     const expected = serially(script)
