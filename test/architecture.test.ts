@@ -183,16 +183,22 @@ describe("architecture", () => {
     assert.deepStrictEqual(circles, [])
   })
 
-  it("tells Deno where each plugin lies", () => {
+  it("tells Deno where the runtime's names lie", () => {
     const { imports } = JSON.parse(textOf(join(root, "deno.json"))) as { readonly imports: Readonly<Record<string, string>> }
     const plugins = readdirSync(join(root, "plugins")).filter((file) => file.endsWith(".ts")).map((file) => file.slice(0, -3))
     const expected = plugins.map((name): [string, string] => [`systole/plugins/${name}`, `./plugins/${name}.ts`])
-    assert.deepStrictEqual(imports, Object.fromEntries([["systole", "./src/index.ts"], ...expected]))
+    const own = [["systole", "./src/index.ts"], ["systole/testing", "./src/main/testing/index.ts"]] as const
+    assert.deepStrictEqual(imports, Object.fromEntries([...own, ...expected]))
   })
 
   it("lets plugins, enzymes and examples import the runtime by its name alone", () => {
     const inside = modules.flatMap((file) => importsOf(file).map((specifier) => ({ file: relative(root, file), specifier })))
-      .filter(({ specifier }) => /(^|\/)src\//.test(specifier) || /^systole\/(?!plugins\/)/.test(specifier))
+      .filter(({ specifier }) => /(^|\/)src\//.test(specifier) || /^systole\/(?!plugins\/|testing$)/.test(specifier))
     assert.deepStrictEqual(inside, [])
+  })
+
+  it("lets tests alone import what tests need", () => {
+    const inside = modules.filter((file) => !file.includes("/test/")).filter((file) => importsOf(file).includes("systole/testing"))
+    assert.deepStrictEqual(inside.map((file) => relative(root, file)), [])
   })
 })

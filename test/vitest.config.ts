@@ -10,6 +10,7 @@ export default defineConfig({
   resolve: {
     alias: [
       { find: /^systole$/, replacement: path("../src/index.ts") },
+      { find: /^systole\/testing$/, replacement: path("../src/main/testing/index.ts") },
       { find: /^systole\/plugins\/(.*)$/, replacement: path("../plugins/$1.ts") }
     ]
   },

@@ -69,7 +69,6 @@ export const layer: Layer.Layer<never> = Layer.sync(RunWatch, () => {
     leave: () => {
       inside = false
     },
-    rechecks: true,
     stop
   }
 })

@@ -16,7 +16,10 @@ const folder = resolve(here, "../..")
 /** Whether this is the bundled command. `npm run build` puts the modules that it shares with projects beside it. */
 const isBundled = import.meta.url.endsWith(".js")
 
-const ownModule = /^systole(?:\/(plugins\/[a-z0-9_-]+))?$/
+const ownModule = /^systole(?:\/(testing|plugins\/[a-z0-9_-]+))?$/
+/** The sources of own modules that lie elsewhere than their names say. */
+const sources: Readonly<Record<string, string>> = { "": "src/index", "testing": "src/main/testing/index" }
+
 const effectModule = /^effect(?:\/([A-Z][A-Za-z0-9]*))?$/
 
 /**
@@ -27,7 +30,7 @@ const effectModule = /^effect(?:\/([A-Z][A-Za-z0-9]*))?$/
  */
 export const pluginFile = (name: string): string | undefined => {
   const plugin = ownModule.exec(name)?.[1]
-  return plugin === undefined ? undefined : join(folder, `${plugin}.ts`)
+  return plugin?.startsWith("plugins/") === true ? join(folder, `${plugin}.ts`) : undefined
 }
 
 /**
@@ -38,7 +41,7 @@ export const pluginFile = (name: string): string | undefined => {
  */
 export const ownFile = (name: string): string | undefined => {
   const own = ownModule.exec(name)
-  if (own !== null) return isBundled ? join(here, `${own[1] ?? "index"}.js`) : join(folder, `${own[1] ?? "src/index"}.ts`)
+  if (own !== null) return isBundled ? join(here, `${own[1] ?? "index"}.js`) : join(folder, `${sources[own[1] ?? ""] ?? own[1]}.ts`)
   if (!isBundled) return undefined
   const effect = effectModule.exec(name)
   if (effect === null) return undefined

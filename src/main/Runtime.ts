@@ -1,25 +1,59 @@
 /**
- * The kernel with all that is the same on each host.
+ * The composition of a runtime: Kernel over Registry, Scheduler and Persistence.
+ *
+ * Each of them is a layer, and a composition root chooses it: a host here, a
+ * test in `testing/`.
  *
  * @module
  */
 import * as Layer from "effect/Layer"
-import { Kernel } from "../kernel/space/Kernel.ts"
 import { KernelSettings } from "../kernel/model/Limits.ts"
 import type { Pacemaker } from "../kernel/model/Pacemaker.ts"
+import { Kernel } from "../kernel/space/Kernel.ts"
 import type { Config } from "../loader/Config.ts"
 import type { Hash } from "../persistence/Hash.ts"
 import type { Persistence } from "../persistence/Persistence.ts"
 import { Registry, SystemGrants } from "../registry/Registry.ts"
+import { Scheduler } from "../scheduler/Scheduler.ts"
 
 /**
- * The kernel of a configuration, over the services of a host.
+ * The services of a runtime, each with the services that it takes.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Services<E = never> {
+  /** Opens spaces and registers modules. */
+  readonly kernel: Layer.Layer<Kernel, never, Registry | Scheduler | Persistence | Pacemaker | Hash>
+  /** Finds the enzymes of a signal. */
+  readonly registry: Layer.Layer<Registry>
+  /** Makes the graphs of spaces. */
+  readonly scheduler: Layer.Layer<Scheduler>
+  /** Opens the stores of spaces. */
+  readonly persistence: Layer.Layer<Persistence, E, Hash>
+  /** Time, chance and turns of the host. */
+  readonly pacemaker: Layer.Layer<Pacemaker>
+}
+
+/**
+ * The kernel over its services.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layer = <E>(config: Config, host: Layer.Layer<Persistence | Pacemaker, E, Hash>): Layer.Layer<Kernel, E, Hash> =>
-  Kernel.layer.pipe(
-    Layer.provide(Registry.layer),
-    Layer.provide([host, Layer.succeed(KernelSettings, config.kernel), Layer.succeed(SystemGrants, new Set(config.system))])
-  )
+export const compose = <E>({ kernel, pacemaker, persistence, registry, scheduler }: Services<E>): Layer.Layer<Kernel, E, Hash> =>
+  kernel.pipe(Layer.provide([registry, scheduler, persistence, pacemaker]))
+
+/**
+ * The kernel of a configuration, over the persistence and the pacemaker of a host.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = <E>(config: Config, host: Pick<Services<E>, "persistence" | "pacemaker">): Layer.Layer<Kernel, E, Hash> =>
+  compose({
+    kernel: Kernel.layer,
+    registry: Registry.layer,
+    scheduler: Scheduler.layer({ check: config.check === true }),
+    ...host
+  }).pipe(Layer.provide([Layer.succeed(KernelSettings, config.kernel), Layer.succeed(SystemGrants, new Set(config.system))]))

@@ -73,7 +73,7 @@ const open = Effect.fnUntraced(function*({ config: definition, manifest, public:
   )
   // A timer is cancelled with the request that armed it. A microtask runs in any request.
   const pacemaker = HostPacemaker.layer((run) => queueMicrotask(run))
-  const context = yield* Runtime.layer(config, Layer.merge(MemoryStore.layer, pacemaker)).pipe(
+  const context = yield* Runtime.layer(config, { persistence: MemoryStore.layer, pacemaker }).pipe(
     Layer.provideMerge([PureHash.layer, Layer.succeed(CurrentReporter, reporter)]),
     // The host ends an isolate without notice, so this scope is never closed.
     Layer.buildWithScope(yield* Scope.make())

@@ -1,9 +1,15 @@
 /**
- * What a place to keep data must be able to do, so that a space store can stand on it.
+ * The port of a store: the durable data of one space.
  *
- * A backend keeps what is durable and knows nothing of groups in the making:
- * those are an overlay above it. It takes one group at a time, whole or not at
- * all. (Architecture, sections 1.3 and 8.)
+ * A store over any database is one class that implements {@link Backend}, and a layer of
+ * `Persistence` that opens it through `GroupStore.scoped`. `GroupStore` keeps the batches
+ * between two flushes in memory and hands them to the backend as one {@link Group}: the
+ * backend sees durable data alone. `plugins/README.md` tells how to write one, and
+ * `persistenceContract` of `systole/testing` tests it.
+ *
+ * All calls are synchronous. Texts are well-formed and without U+0000. Keys and names are
+ * ordered by UTF-16 code units, as `<` orders strings. Moments and clocks are milliseconds
+ * since 1970. Failures are {@link PersistenceError}s; any other error is a defect.
  *
  * @module
  */
@@ -11,14 +17,15 @@ import * as Effect from "effect/Effect"
 import type { Anchor, BlobPart, CellRow, Head, JournalRow, ObservationRow, QueueRow, ReceiptRow } from "./Persistence.ts"
 import { BeatConflict, PersistenceError, StaleWriter } from "./PersistenceError.ts"
 
-/** Most bytes of one part of a blob. */
+/** Most bytes of one part of content: 1 MiB. */
 export const PART = 1_048_576
 
-/** Most parts of one blob: the whole of it is read into memory. */
+/** Most parts of one content: 1 GiB in all. The whole of it is read into memory. */
 export const PARTS = 1024
 
 /**
- * Content on its way in: bytes that came with a batch, or the number of an upload that the backend holds.
+ * Content that a group brings: bytes from a batch, or the number of an upload of this handle. `code` marks the text of a
+ * module; content that is known already stays as it is.
  *
  * @category models
  * @since 0.1.0
@@ -26,85 +33,123 @@ export const PARTS = 1024
 export type Content = { readonly bytes: Uint8Array; readonly code: boolean } | { readonly upload: number }
 
 /**
- * The net effect of all batches between two flushes: each thing once, in its last form.
+ * The net effect of all batches between two flushes: each row once, in its last form.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Group {
-  /** The head that the group follows on. */
+  /** The head before the group. `checkHead` compares it with the stored one. */
   readonly base: Head
-  /** The head after it. */
+  /** The head after the group. */
   readonly head: Head
+  /** Documents by key; a row without a text deletes. */
   readonly cells: ReadonlyMap<string, CellRow>
+  /** New rows in the order of their beats, which may have gaps. Empty for a group without a beat. */
   readonly journal: ReadonlyArray<JournalRow>
-  /** By the signal's id; the arrays are the group's to give away. */
+  /** By the signal's id. A row replaces the stored one of the same id and enzyme. The backend may keep the arrays. */
   readonly receipts: ReadonlyMap<string, ReadonlyArray<ReceiptRow>>
+  /** New rows by number. A text is made at its first read, and that may throw: read all before the first change. */
   readonly queued: ReadonlyMap<number, QueueRow>
-  /** Numbers that were queued before this group. */
+  /** Numbers to delete; some are not stored. */
   readonly dequeued: ReadonlySet<number>
+  /** By digest: 64 lower-case hexadecimal digits of SHA-256. The backend takes a digest as given. */
   readonly blobs: ReadonlyMap<string, Content>
+  /** By node; a row without a text deletes. */
   readonly observations: ReadonlyMap<string, ObservationRow>
-  /** The moment at which the space next has something to do, as `SpaceStore.setDue` takes it. */
+  /** The moment of the next work, as `SpaceStore.setDue` takes it: 0 for at once, `undefined` for never. */
   readonly due: number | undefined
 }
 
 /**
- * The durable data of one space, as one epoch sees it. Its methods throw {@link PersistenceError}.
+ * The durable data of one space, as one handle sees it. Several handles of a space may be open; the first one to write
+ * stops the others. Reads show the last commit of any handle.
+ *
+ * Methods throw {@link PersistenceError}, with `StoreUnavailable` where the database fails and `StoreDamaged` where a row
+ * is not as it was written.
  *
  * @category models
  * @since 0.1.0
  */
 export interface Backend {
+  /** The name of the space. */
   readonly space: string
+  /** The epoch of the handle: {@link Claim.epoch}. */
   readonly epoch: number
+  /** The location of the data, for messages. */
   readonly place: string
+  /** The head as of the opening: beat -1, clock 0 and hash "" for a new space. */
   readonly head: Head
-  /** The stored moment, as of the opening. */
+  /** The stored moment of the next work as of the opening: 0 for a new space. */
   readonly due: number | undefined
+  /** The newest journal row that was pruned: beat -1 and hash "" before the first. */
   anchor(): Anchor
+  /** The text of a document, by the key of its address. */
   read(key: string): string | undefined
-  /** The names of the documents directly below, in code-unit order. */
+  /** The names of the documents directly below `id` in a scope, in order. */
   children(scope: string, id: string): ReadonlyArray<string>
-  /** At most `limit` keys below `id` that come after `after`, in code-unit order. */
+  /** At most `limit` keys below `id` in any scope that come after `after`, in order; `after` is "" at first. */
   below(id: string, after: string, limit: number): ReadonlyArray<string>
-  /** At most `limit` rows, from and to included, in order. */
+  /** At most `limit` rows with numbers from `from` to `to`, both included, in order. */
   journal(from: number, to: number, limit: number): Iterable<JournalRow>
+  /** The rows of a signal's id, in any order. */
   receipts(id: string): ReadonlyArray<ReceiptRow>
-  /** At most `limit` rows whose numbers come after `after`, in order. */
+  /** At most `limit` rows with numbers above `after`, in order; `after` is -1 at first. */
   queue(after: number, limit: number): ReadonlyArray<QueueRow>
-  /** At most `limit` rows in order, the first with this number or one after it; fewer where numbers are missing. */
+  /** At most `limit` rows in order: the first with this number or one above it. It may return fewer where numbers are missing. */
   queued(seq: number, limit: number): ReadonlyArray<QueueRow>
-  /** In the order of their numbers. */
+  /** The rows with this id, in the order of their numbers. */
   waiting(id: string): ReadonlyArray<QueueRow>
-  /** Those that have a text. */
+  /** All rows with a text, in any order. */
   observations(): Array<ObservationRow>
+  /** The bytes of content; `undefined` where there is none. */
   blob(hash: string): Uint8Array | undefined
+  /** Part number `part`, from 0, with {@link PART} bytes or the rest; no bytes after the end. `undefined` where there is no content. */
   blobPart(hash: string, part: number): BlobPart | undefined
+  /** Whether there is content. It reads no bytes. */
   holds(hash: string): boolean
+  /** Whether content first came as the text of a module. */
   isCode(hash: string): boolean
+  /** Digests of content that came after the newest beat and that no kept journal row mentions. */
   undated(): ReadonlyArray<string>
-  /** Looks at each row but those of the journal, some at a time; throws at the first that is not what was written. */
+  /** Checks each row except the journal's, a few at a time. It throws at the first row that differs from the written one. */
   examine(): Iterable<void>
-  /** Begins an upload; its number is used by no other handle. */
+  /** Begins an upload; no other handle may use its number. */
   startUpload(): number
+  /** Keeps the next part of an upload: {@link PART} bytes, the last one fewer. The buffer is reused after the call. */
   writePart(upload: number, part: number, bytes: Uint8Array): void
+  /** The bytes of an upload. */
   readUpload(upload: number): Uint8Array
+  /** Forgets an upload. */
   dropUpload(upload: number): void
-  /** Applies the group in one atomic step, if epoch and head are still this handle's. */
+  /**
+   * Writes a group in one atomic step, and prunes old rows, in the same step or a later one. Before the first change it
+   * calls {@link Claim.next} and {@link checkHead} with the stored values. After a throw, `GroupStore` uses the handle for
+   * reads alone.
+   *
+   * @throws PersistenceError
+   */
   commit(group: Group): void
-  /** Waits until commits are durable, on hosts where a commit alone is not. */
+  /** Waits until all commits are durable; `undefined` where `commit` does so. */
   readonly sync: Effect.Effect<void, PersistenceError> | undefined
+  /** Releases the handle. Uploads that no group named are gone. */
   close(): void
 }
 
-/** A part of content that is in memory. */
-export const partOf = (bytes: Uint8Array, part: number): BlobPart => ({ bytes: bytes.subarray(part * PART, (part + 1) * PART), size: bytes.length })
+/**
+ * A part of content in memory.
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const partOf = (bytes: Uint8Array, part: number): BlobPart =>
+  ({ bytes: bytes.subarray(part * PART, (part + 1) * PART), size: bytes.length })
 
 /**
- * The writer of a space: its epoch, and how many groups were stored that no beat belongs to.
+ * The writer of a space, stored beside the head: its epoch, and the number of groups without a beat.
  *
- * The head tells a reader of each other group.
+ * A group with a beat changes the head, and one without changes `asides`: together they show each write of another
+ * handle. Both are 0 for a new space.
  *
  * @category models
  * @since 0.1.0
@@ -115,7 +160,19 @@ export interface Writer {
 }
 
 /**
- * The turn of one handle to write. Its first write claims an epoch; that nobody else wrote since it opened is checked before.
+ * The right of one handle to write. The first write claims the next epoch, after a check that no other handle wrote since
+ * this one was opened.
+ *
+ * @example Two writes of one handle
+ * ```ts
+ * import { Backend } from "systole"
+ *
+ * const claim = new Backend.Claim("shop", { epoch: 0, asides: 0 })
+ * const first = claim.next({ epoch: 0, asides: 0 }, false)
+ * if (first?.epoch !== 1) throw new Error("no claim")
+ * claim.wrote(first)
+ * if (claim.next(first, false) !== undefined) throw new Error("claimed twice")
+ * ```
  *
  * @category models
  * @since 0.1.0
@@ -135,7 +192,7 @@ export class Claim {
   }
 
   /**
-   * The writer to store with a write; `undefined` where the stored one stays.
+   * The writer to store with a group; `undefined` where the stored one stays. `isAside` is `true` for a group without a beat.
    *
    * @throws PersistenceError
    */
@@ -148,7 +205,7 @@ export class Claim {
     return { epoch: this.isClaimed ? epoch : epoch + 1, asides: stored.asides + (isAside ? 1 : 0) }
   }
 
-  /** Takes note that a write is stored. */
+  /** Reports that the group is stored, with the writer that {@link next} returned. */
   wrote(writer: Writer | undefined): void {
     this.isClaimed = true
     if (writer !== undefined) this.known = writer
@@ -156,7 +213,7 @@ export class Claim {
 }
 
 /**
- * Throws unless the stored head is the one that the group follows on.
+ * Throws `BeatConflict` unless the stored head is the base of the group.
  *
  * @throws PersistenceError
  * @category guards
@@ -170,7 +227,7 @@ export const checkHead = (space: string, group: Group, stored: Head): void => {
 }
 
 /**
- * The result of `body`, its {@link PersistenceError} as a failure and anything else as a defect.
+ * The result of `body`. A {@link PersistenceError} that it throws is a failure, and any other error a defect.
  *
  * @category combinators
  * @since 0.1.0

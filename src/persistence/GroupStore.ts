@@ -1,9 +1,7 @@
 /**
- * The store of a space over any backend: batches gather in an overlay, a flush
- * hands them on as one group.
+ * The store of a space over any backend: batches gather in an overlay, and a flush commits them as one group.
  *
- * Appending and reading are plain synchronous code: the beat waits for neither
- * a disk nor an Effect. (Architecture, section 1.3.)
+ * Appends and reads are synchronous: a beat waits neither for a disk nor for an Effect.
  *
  * @module
  */
@@ -13,15 +11,17 @@ import * as Address from "../cell/Address.ts"
 import { attempt, type Backend, partOf } from "./Backend.ts"
 import * as Journal from "./Journal.ts"
 import { keyOf, Overlay } from "./Overlay.ts"
-import type { Anchor, Batch, BlobPart, BlobWriter, Head, JournalRow, ObservationRow, OpenOptions, QueueRow, ReceiptRow, SpaceStore } from "./Persistence.ts"
+import type { Anchor, Batch, BlobPart, BlobWriter, Head, JournalRow } from "./Persistence.ts"
+import type { ObservationRow, OpenOptions, QueueRow, ReceiptRow, SpaceStore } from "./Persistence.ts"
 import { BeatConflict, PersistenceError, StoreDamaged, StoreUnavailable } from "./PersistenceError.ts"
 import { Upload } from "./Upload.ts"
 
-/** Rows that a scan asks the backend for at a time. */
+/** Rows of one page of a scan. */
 const PAGE = 64
 
 /**
- * The one implementation of a space store.
+ * The store of a space, over a backend. After a failed flush it takes no more batches: the state of the database is known
+ * to a new handle alone.
  *
  * @category models
  * @since 0.1.0
@@ -29,12 +29,12 @@ const PAGE = 64
 export class GroupStore implements SpaceStore {
   readonly space: string
   readonly place: string
-  /** Hands the group on. Where commits are not durable by themselves, it waits for all that were made until now. */
+  /** Commits the group. With a backend that has `sync`, it waits until all earlier commits are durable. */
   readonly flush: Effect.Effect<void, PersistenceError>
   private readonly backend: Backend
   private readonly digest: OpenOptions["digest"]
   private overlay: Overlay
-  /** Why nothing more can be written: after a failure the state of the store is known only to a new handle. */
+  /** The failure after which this handle writes no more. */
   private failed: PersistenceError | undefined
   private committed = 0
   private durable = 0
@@ -224,7 +224,7 @@ export class GroupStore implements SpaceStore {
     this.overlay.due = moment
   }
 
-  /** Lets go of the backend; what was not flushed is gone. */
+  /** Closes the backend. Batches that were not flushed are gone. */
   close(): void {
     this.failed ??= this.unavailable("this handle is closed")
     this.backend.close()
@@ -277,7 +277,15 @@ export class GroupStore implements SpaceStore {
 }
 
 /**
- * The store over the backend that `open` gives, until the scope closes.
+ * The store over the backend that `open` returns, until the scope closes.
+ *
+ * @example The `open` of a persistence
+ * ```ts
+ * import { Backend, GroupStore, type OpenOptions } from "systole"
+ *
+ * const open = (make: () => Backend.Backend, options: OpenOptions) => GroupStore.scoped(Backend.attempt(make), options)
+ * if (open.length !== 2) throw new Error("not a function of two")
+ * ```
  *
  * @category constructors
  * @since 0.1.0

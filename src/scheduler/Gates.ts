@@ -8,22 +8,13 @@
  * @module
  */
 import { Heap } from "../cell/Heap.ts"
+import type { Budgets } from "./Budgets.ts"
 import * as Flag from "./Flag.ts"
 import type { Graph } from "./Graph.ts"
 import type { Gate, Node } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
 
 const { BOUND, EFFECT, GATED, INVALID, MATERIALIZER, NEVER_RAN, PROVISIONAL, REMOVED, UNSETTLED } = Flag
-
-/** First and longest backoff of a restless node, in milliseconds. Each in a row doubles it. */
-export const BACKOFF_BASE = 250
-export const BACKOFF_MAX = 2000
-
-/** Most runs of a node in one pass. */
-export const PASS_RUN_BUDGET = 10
-
-/** Attempts of a run that fails with `Retry`. */
-export const RUN_ATTEMPTS = 10
 
 /** Passes of a restless node that `idle` waits for. */
 export const IDLE_HOLD = 3
@@ -48,14 +39,16 @@ interface Wait {
 export class Gates {
   /** The beat's clock. */
   now = 0
+  readonly budgets: Budgets
   private readonly graph: Graph
   private readonly queue: Queue
   private readonly waits = new Heap<Wait>((a, b) => a.at - b.at || a.node.ordinal - b.node.ordinal)
   private readonly restless = new Set<Node>()
 
-  constructor(graph: Graph, queue: Queue) {
-    this.graph = graph
-    this.queue = queue
+  constructor(around: { readonly graph: Graph; readonly queue: Queue; readonly budgets: Budgets }) {
+    this.graph = around.graph
+    this.queue = around.queue
+    this.budgets = around.budgets
   }
 
   /** Sets a node's debounce and throttle, in milliseconds; 0 clears. A pending wait may end earlier, and never later. */
@@ -162,8 +155,8 @@ export class Gates {
   backOff(node: Node): void {
     const gate = gateOf(node)
     // A node without demand for longer than the longest backoff starts a new row.
-    if (gate.backoffUntil > 0 && this.now > gate.backoffUntil + BACKOFF_MAX) gate.streak = 0
-    gate.backoffUntil = this.now + Math.min(BACKOFF_BASE * 2 ** gate.streak, BACKOFF_MAX)
+    if (gate.backoffUntil > 0 && this.now > gate.backoffUntil + this.budgets.backoffMax) gate.streak = 0
+    gate.backoffUntil = this.backoff(gate.streak)
     if (gate.streak++ === 0) gate.episodes++
     this.restless.add(node)
     this.hold(node)
@@ -171,7 +164,12 @@ export class Gates {
 
   /** Whether the current attempt is the last. */
   isLastAttempt({ gate }: Node): boolean {
-    return (gate?.attempts ?? 0) + 1 >= RUN_ATTEMPTS
+    return (gate?.attempts ?? 0) + 1 >= this.budgets.attempts
+  }
+
+  /** The end of a backoff that follows so many others. */
+  private backoff(before: number): number {
+    return this.now + Math.min(this.budgets.backoffBase * 2 ** before, this.budgets.backoffMax)
   }
 
   /** A run failed. After a transient failure it is retried, with a growing delay. Returns whether it is. */
@@ -181,7 +179,7 @@ export class Gates {
       return false
     }
     const gate = gateOf(node)
-    gate.backoffUntil = this.now + Math.min(BACKOFF_BASE * 2 ** gate.attempts++, BACKOFF_MAX)
+    gate.backoffUntil = this.backoff(gate.attempts++)
     node.flags |= INVALID
     this.hold(node)
     return true

@@ -11,37 +11,30 @@ import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import type { Pieces } from "../stage/Charter.ts"
 import { Draft } from "../stage/Draft.ts"
-import type { Moment, View } from "../stage/Moment.ts"
+import type { View } from "../stage/Moment.ts"
 import type { Definition } from "./Definition.ts"
 import type { BaseState } from "./Locations.ts"
 import type { Node, NodeRun, Started } from "./Node.ts"
-import type { Scheduler } from "./Scheduler.ts"
+import type { SpaceScheduler } from "./SpaceScheduler.ts"
 
 /** Reports a node that fails the check, with the first differing address; `undefined` if it starts other nodes. */
 export type Unstable = (name: string, address: string | undefined) => void
 
-/** A successful run, with the documents that it wrote beside its output, and its moment. */
-export interface Ended {
-  readonly run: NodeRun
-  readonly keys: ReadonlyArray<string>
-  readonly moment: Moment
-}
-
 /**
- * Checks the runs of one graph as they end. A reported node is not checked again.
+ * Checks the successful runs of one graph as they end: an observer of its scheduler. A reported node is not checked again.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const checker = (scheduler: Scheduler, base: BaseState, told: Unstable): (ended: Ended) => void => {
+export const checker = (scheduler: SpaceScheduler, base: BaseState, told: Unstable) => {
   const known = new WeakSet<Node>()
   const view = viewOf(scheduler, base)
-  return (ended) => {
-    const { node } = ended.run
-    if (node.definition._tag === "Effect" || known.has(node)) return
-    const again = repeat(ended, view, scheduler)
-    const key = again === undefined ? node.output?.key ?? ended.keys[0] : differs(again.made, view.visible, ended.keys)
-    const isSame = again !== undefined && key === undefined && starts(again.started, ended.run.children)
+  return (run: NodeRun, keys: ReadonlyArray<string>): void => {
+    const { node } = run
+    if (run.error !== undefined || run.recalled !== undefined || node.definition._tag === "Effect" || known.has(node)) return
+    const again = repeat(node, view, scheduler)
+    const key = again === undefined ? node.output?.key ?? keys[0] : differs(again.made, view.visible, keys)
+    const isSame = again !== undefined && key === undefined && starts(again.started, run.children)
     if (isSame) return
     known.add(node)
     told(node.definition.name, key === undefined ? undefined : Address.ofKey(key).text)
@@ -49,7 +42,7 @@ export const checker = (scheduler: Scheduler, base: BaseState, told: Unstable): 
 }
 
 /** The results of the first run. Reading adds no locations. */
-const viewOf = ({ graph: { locations } }: Scheduler, base: BaseState): View => {
+const viewOf = ({ graph: { locations } }: SpaceScheduler, base: BaseState): View => {
   const read = (key: string): Document | undefined => {
     const root = locations.known(key)
     return root === undefined ? base.read(key) : locations.document(root)
@@ -59,7 +52,7 @@ const viewOf = ({ graph: { locations } }: Scheduler, base: BaseState): View => {
 }
 
 /** The results of a second run; `undefined` if it fails. */
-const repeat = ({ moment, run: { node: { definition, output } } }: Ended, view: View, scheduler: Scheduler) => {
+const repeat = ({ definition, output }: Node, view: View, scheduler: SpaceScheduler) => {
   const started = new Set<string>()
   // The nodes that it starts exist already.
   const start: Pieces<Draft>["start"] = (_, node, inputs) => {
@@ -68,7 +61,7 @@ const repeat = ({ moment, run: { node: { definition, output } } }: Ended, view: 
     return name
   }
   const pieces: Pieces<Draft> = { start, stop: () => {} }
-  const draft = new Draft(view, moment, {
+  const draft = new Draft(view, scheduler.moment, {
     run: 0,
     envelope: definition.envelope,
     serializable: false,

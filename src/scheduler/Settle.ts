@@ -10,7 +10,7 @@
 import type { Environment } from "./Environment.ts"
 import * as Flag from "./Flag.ts"
 import type { Gates } from "./Gates.ts"
-import { eligibleAt, PASS_RUN_BUDGET } from "./Gates.ts"
+import { eligibleAt } from "./Gates.ts"
 import type { Graph } from "./Graph.ts"
 import { causesOf } from "./Introspection.ts"
 import { Levels } from "./Levels.ts"
@@ -20,7 +20,6 @@ import { breakOff } from "./ReadSet.ts"
 import { Runner } from "./Runner.ts"
 
 const { BOUND, GATED, MATERIALIZER, NEVER_RAN, PROVISIONAL, QUEUED, REMOVED, ROOT, RUNNING, UNSETTLED, WALKED } = Flag
-const BUDGET = PASS_RUN_BUDGET
 
 /** A node on the path of a walk, with the progress through its writers. */
 interface Step {
@@ -55,6 +54,8 @@ export class Settle {
   private readonly levels: Levels
   private readonly queue: Queue
   private readonly environment: Environment
+  /** Most runs of a node in one pass. */
+  private readonly budget: number
   /** Counts passes. */
   private pass = 0
   private runs = 0
@@ -76,6 +77,7 @@ export class Settle {
     this.gates = deps.gates
     this.queue = deps.queue
     this.environment = deps.environment
+    this.budget = deps.gates.budgets.passRuns
   }
 
   /** Runs all invalid, demanded nodes with an open gate. */
@@ -159,7 +161,7 @@ export class Settle {
     if ((flags & UNSETTLED) === 0 || (node.liveRefs === 0 && (flags & ROOT) === 0)) return
     if ((flags & (BOUND | NEVER_RAN | REMOVED)) !== 0 && !this.mayRun(node)) return
     const { run } = node
-    if (run !== undefined && run.pass === this.pass && run.passRuns >= BUDGET) this.gates.backOff(node)
+    if (run !== undefined && run.pass === this.pass && run.passRuns >= this.budget) this.gates.backOff(node)
     // If it has to start over, its sources were queued below its new level.
     else if (!this.run(node)) this.queue.push(node)
   }
@@ -188,7 +190,7 @@ export class Settle {
 
   private isSpent(node: Node): boolean {
     const { run } = node
-    return run !== undefined && run.pass === this.pass && run.passRuns >= BUDGET
+    return run !== undefined && run.pass === this.pass && run.passRuns >= this.budget
   }
 
   private run(node: Node): boolean {

@@ -6,7 +6,7 @@
  */
 import { Effect as Fx, Layer, Scope } from "effect"
 import type { NodeDefinition, Persistence, Space, Value } from "systole"
-import { Cell, Computation, defaults, Effect, Kernel, KernelSettings, MemoryStore, Registry } from "systole"
+import { Cell, Computation, defaults, Effect, Kernel, KernelSettings, MemoryStore, Registry, Scheduler } from "systole"
 import * as HostPacemaker from "../../src/main/HostPacemaker.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import type { Library, Reader } from "./Reactive.ts"
@@ -30,7 +30,7 @@ const kernelOver = (store: Layer.Layer<Persistence>) => {
   const pacemaker = HostPacemaker.layer((run) => void setImmediate(run))
   const limits = { ...defaults, captureSignals: 1_000_000, captureBytes: 256 * 1_048_576, residentBytes: 1024 * 1_048_576 }
   const settings = { tempo: 0, pace: "manual", ledgers: false, create: "on-demand", open: 1000, boot: false, retention: { journalBytes: 64 * 1_048_576 }, labels, limits } as const
-  const layer = Kernel.layer.pipe(Layer.provide(Layer.mergeAll(store, HashLayer.layer, pacemaker, Layer.fresh(Registry.layer), Layer.succeed(KernelSettings, settings))))
+  const layer = Kernel.layer.pipe(Layer.provide(Layer.mergeAll(store, HashLayer.layer, pacemaker, Layer.fresh(Registry.layer), Scheduler.layer(), Layer.succeed(KernelSettings, settings))))
   return Fx.runPromise(Fx.map(Layer.buildWithScope(Layer.fresh(layer), scope), (context) => {
     const kernel = Fx.runSync(Fx.provideContext(Kernel, context))
     return { kernel, register: (node: NodeDefinition) => Fx.runSync(kernel.register(node)) }

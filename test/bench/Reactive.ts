@@ -8,7 +8,7 @@ import * as alien from "alien-signals"
 import * as preact from "@preact/signals-core"
 import * as mobx from "mobx"
 import type { Value } from "systole"
-import { Cell, Computation, Effect, Scheduler } from "systole"
+import { Cell, Computation, Effect, SpaceScheduler } from "systole"
 import { Labels } from "../../src/stage/Labels.ts"
 
 /** Reads within a computed value or an effect. For us it is the node's transaction itself. */
@@ -107,14 +107,14 @@ const makeMobx = (): Library<Box> => {
 const nothing = (): void => {}
 
 /** Our engine in memory, through what the package exports: every node runs in a transaction of its own. */
-const makeSystole = (): Library<Cell.Cell> => around(new Scheduler(), (scheduler) => void scheduler.settle())
+const makeSystole = (): Library<Cell.Cell> => around(new SpaceScheduler(), (scheduler) => void scheduler.settle())
 
 /**
  * The same with labels on each cell and all taken down that a beat writes of a pass: who ran, and
  * what became of each document, in its stored form. What a beat does beside is not in it.
  */
 export const makeRecorded = (): Library<Cell.Cell> => {
-  const scheduler = new Scheduler()
+  const scheduler = new SpaceScheduler()
   const { locations } = scheduler.graph
   const ran: Array<string> = []
   scheduler.graph.labels = new Labels({ cells: { "/s/**": ["bench"], "/c/**": ["bench"] }, declassify: {} })
@@ -136,7 +136,7 @@ export const makeRecorded = (): Library<Cell.Cell> => {
   })
 }
 
-const around = (scheduler: Scheduler, settle: (scheduler: Scheduler) => void): Library<Cell.Cell> => {
+const around = (scheduler: SpaceScheduler, settle: (scheduler: SpaceScheduler) => void): Library<Cell.Cell> => {
   let made = 0
   return {
     source: (value) => {

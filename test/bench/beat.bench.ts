@@ -11,7 +11,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Layer, Scope } from "effect"
 import type { Space } from "systole"
-import { type Batch, defaults, Enzyme, Kernel, KernelSettings, Persistence, Registry, type SpaceStore } from "systole"
+import { type Batch, defaults, Enzyme, Kernel, KernelSettings, Persistence, Registry, Scheduler, type SpaceStore } from "systole"
 import memory from "../../plugins/memory.ts"
 import sqlite from "../../plugins/sqlite.ts"
 import * as HashLayer from "../support/HashLayer.ts"
@@ -70,7 +70,7 @@ const scope = Scope.makeUnsafe()
 const open = (provider: typeof memory, lane: "pair" | "space"): Promise<Space> => {
   const persistence = provider.provides.persistence!({ folder: join(folder, lane), options: {} })
   const layer = Kernel.layer.pipe(
-    Layer.provide(Layer.mergeAll(counting.pipe(Layer.provide(persistence), Layer.provide(HashLayer.layer)), HashLayer.layer, SystemPacemaker.layer, Registry.layer)),
+    Layer.provide(Layer.mergeAll(counting.pipe(Layer.provide(persistence), Layer.provide(HashLayer.layer)), HashLayer.layer, SystemPacemaker.layer, Registry.layer, Scheduler.layer())),
     Layer.provide(Layer.succeed(KernelSettings, { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults }))
   )
   return Effect.runPromise(Effect.gen(function*() {

@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Effect, Exit, Layer, Scope } from "effect"
-import { defaults, Enzyme, Kernel, KernelSettings, Registry, type Settings, type Space, SystemGrants } from "systole"
+import { defaults, Enzyme, Kernel, KernelSettings, Registry, Scheduler, type Settings, type Space, SystemGrants } from "systole"
 import rvInit from "../../enzymes/rv_init.ts"
 import memory from "../../plugins/memory.ts"
 import sqlite from "../../plugins/sqlite.ts"
@@ -53,7 +53,7 @@ const scope = Scope.makeUnsafe()
 const open = (provider: typeof memory, name: string, pace: Settings["pace"]): Promise<Space> => {
   const layer = Kernel.layer.pipe(
     Layer.provide(provider.provides.persistence!({ folder: join(folder, name), options: {} }).pipe(Layer.provide(HashLayer.layer))),
-    Layer.provide(Layer.mergeAll(HashLayer.layer, SystemPacemaker.layer, Layer.fresh(Registry.layer).pipe(Layer.provide(Layer.succeed(SystemGrants, new Set(["rv_init"])))))),
+    Layer.provide(Layer.mergeAll(HashLayer.layer, SystemPacemaker.layer, Scheduler.layer(), Layer.fresh(Registry.layer).pipe(Layer.provide(Layer.succeed(SystemGrants, new Set(["rv_init"])))))),
     Layer.provide(Layer.succeed(KernelSettings, { tempo: 0, pace, ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults }))
   )
   return Effect.runPromise(Effect.gen(function*() {

@@ -9,7 +9,7 @@
  */
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { Cell, Computation, Effect, Scheduler } from "systole"
+import { Cell, Computation, Effect, SpaceScheduler } from "systole"
 import type { Bench, Case, Round } from "./Bench.ts"
 import { quantile } from "./Bench.ts"
 import * as Journaled from "./Journaled.ts"
@@ -96,7 +96,7 @@ const nothing = (): void => {}
 
 /** Computations over one source each, and a few of them watched. */
 const dormant = (count: number, { every, readers }: { readonly every: number; readonly readers: number }) => {
-  const scheduler = new Scheduler()
+  const scheduler = new SpaceScheduler()
   for (let i = 0; i < count; i++) {
     const source = `/s/${Math.floor(i / readers)}`
     scheduler.register(Computation.make({ name: `c${i}`, output: `/c/${i}`, run: (tx) => Number(tx.get(source) ?? 0) + i }))
@@ -125,7 +125,7 @@ const million: ReadonlyArray<Case> = [{
       const definitions = Array.from({ length: 1_000_000 }, (_, i) => Computation.make({ name: `c${i}`, output: `/c/${i}`, run: () => 1 }))
       collect()
       const before = process.memoryUsage().heapUsed
-      const scheduler = new Scheduler()
+      const scheduler = new SpaceScheduler()
       const time = elapsed(() => definitions.forEach((definition) => scheduler.register(definition)))
       collect()
       const bytes = (process.memoryUsage().heapUsed - before) / definitions.length
@@ -136,7 +136,7 @@ const million: ReadonlyArray<Case> = [{
 }]
 
 const rare = (): Case => {
-  let scheduler: Scheduler | undefined
+  let scheduler: SpaceScheduler | undefined
   let value = 0
   return {
     name: "10 cells changed under 100,000 computations, 1 % of them live",
@@ -161,7 +161,7 @@ const rare = (): Case => {
 }
 
 const idle = (): Case => {
-  const engines = new Map<number, { readonly scheduler: Scheduler; readonly cell: Cell.Cell }>()
+  const engines = new Map<number, { readonly scheduler: SpaceScheduler; readonly cell: Cell.Cell }>()
   let value = 0
   const change = (count: number): Round => () => {
     const { cell, scheduler } = engines.get(count) ?? { scheduler: dormant(count, { every: 0, readers: 20 }), cell: Cell.make("/watched") }
@@ -186,7 +186,7 @@ const idle = (): Case => {
 
 /** One watched cell that follows from so many others. */
 const wide = (size: number) => {
-  const scheduler = new Scheduler()
+  const scheduler = new SpaceScheduler()
   const above = Array.from({ length: size }, (_, i) => Cell.make(`/c/${i}`))
   above.forEach((cell, i) => scheduler.register(Computation.make({ name: `c${i}`, output: Cell.addressOf(cell).text, run: (tx) => Number(tx.get(`/s/${i % 100}`) ?? 0) })))
   scheduler.register(Computation.make({ name: "total", output: "/total", run: (tx) => above.reduce((sum, cell) => sum + Number(tx.get(cell)), 0) }))
@@ -197,7 +197,7 @@ const wide = (size: number) => {
 
 /** A read of what is live and at rest, in a turn in which something else changed. */
 const flat = (): Case => {
-  const engines = new Map<number, Scheduler>()
+  const engines = new Map<number, SpaceScheduler>()
   let value = 0
   const read = (size: number): Round => () => {
     const scheduler = engines.get(size) ?? wide(size)
@@ -224,7 +224,7 @@ const flat = (): Case => {
 const leaves = (): Case => {
   const read = (isWatched: boolean): Round => {
     const width = 100
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     for (let layer = 1; layer <= 10; layer++) {
       for (let i = 0; i < width; i++) {
         const above = [0, 1, 2, 3].map((k) => `/l${layer - 1}/${(i + k) % width}`)
@@ -249,7 +249,7 @@ const TURNS = 50
 
 /** How long a read takes that follows the last run's, and how many bytes of the heap it leaves. */
 const unchanged = (): ReadonlyArray<Case> => {
-  const scheduler = new Scheduler()
+  const scheduler = new SpaceScheduler()
   const cells = Array.from({ length: 10_000 }, (_, i) => Cell.make(`/s/${i}`))
   const turn = Cell.make("/turn")
   scheduler.register(Effect.make({

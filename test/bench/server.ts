@@ -17,6 +17,7 @@ import * as HostHash from "../../src/main/HostHash.ts"
 import * as HostPacemaker from "../../src/main/HostPacemaker.ts"
 import type { Platform } from "../../src/main/Main.ts"
 import { Registry } from "../../src/registry/Registry.ts"
+import { Scheduler } from "../../src/scheduler/Scheduler.ts"
 
 const [port, folder] = process.argv.slice(2)
 const syncMicros = process.env["SYNC_US"]
@@ -86,7 +87,7 @@ const platform = async (): Promise<Platform> =>
 const { serve, turn } = await platform()
 const provided = sqlite.provides.persistence!({ folder: folder!, options: syncMicros === undefined ? {} : { syncMicros: Number(syncMicros) } })
 const layer = Kernel.layer.pipe(
-  Layer.provide(Layer.mergeAll(persistence.pipe(Layer.provide(provided)), HostPacemaker.layer(turn), Registry.layer)),
+  Layer.provide(Layer.mergeAll(persistence.pipe(Layer.provide(provided)), HostPacemaker.layer(turn), Registry.layer, Scheduler.layer())),
   Layer.provideMerge(HostHash.layer),
   Layer.provide(Layer.succeed(KernelSettings, { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: 1000, boot: false, retention: {}, limits: defaults }))
 )

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import { TestClock } from "effect/testing"
 import type { Transaction, Value } from "systole"
-import { Computation, Effect, replay, Retry, Scheduler } from "systole"
+import { Computation, Effect, replay, Retry, SpaceScheduler } from "systole"
 import { causesOf } from "../../src/scheduler/Introspection.ts"
 import { MAX_NESTING } from "../../src/scheduler/ReadSet.ts"
 import type { NodeRun } from "../../src/scheduler/Node.ts"
@@ -14,7 +14,7 @@ const number = (value: Value): number => Number(value ?? 0)
 describe("K: attempts of nodes", () => {
   it("K27 a run whose transaction is dropped because what it reads stands too deep runs again as often as it takes, for the same reasons, and leaves nothing of the attempts before", () => {
     const [chains, depth] = [25, MAX_NESTING + 10]
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     const attempts: Array<readonly [status: string, causes: ReadonlyArray<string>]> = []
     for (let chain = 0; chain < chains; chain++) {
       scheduler.set(`/x/${chain}/0`, 1)

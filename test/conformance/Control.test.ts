@@ -260,16 +260,16 @@ describe("D: the operations of a space itself", () => {
       const log: Array<string> = []
       const space = yield* TestKernel.space([listener(log)])
       yield* space.step
-      const { boot_oid } = yield* space.control.state
-      yield* controlled(space, space.ops.await(boot_oid!, "ist:packs", { signal: "/op/cont", ttl: 10 }))
-      assert.deepInclude(yield* space.ops.get(boot_oid!), { state: "ist:kernel", watchers: 1 })
+      const boot_oid = (yield* space.control.state).boot_oid ?? ""
+      yield* controlled(space, space.ops.await(boot_oid, "ist:packs", { signal: "/op/cont", ttl: 10 }))
+      assert.deepInclude(yield* space.ops.get(boot_oid), { state: "ist:kernel", watchers: 1 })
       yield* space.step
       yield* space.step
-      assert.deepInclude(yield* space.ops.get(boot_oid!), { state: "ist:packs", watchers: 0 })
+      assert.deepInclude(yield* space.ops.get(boot_oid), { state: "ist:packs", watchers: 0 })
       assert.deepStrictEqual(log, [])
       yield* steps(space, 3)
       assert.deepStrictEqual(log, ["/op/cont @4"])
-      assert.deepInclude(yield* space.ops.get(boot_oid!), { state: "ist:ok" })
+      assert.deepInclude(yield* space.ops.get(boot_oid), { state: "ist:ok" })
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(booting())))
 
@@ -279,12 +279,12 @@ describe("D: the operations of a space itself", () => {
       yield* space.signal({ signal: "/signals/bad" })
       yield* Effect.flip(space.step)
       yield* space.step
-      const { shdn_oid } = yield* space.control.state
-      assert.deepInclude(yield* space.ops.get(shdn_oid!), { verb: "op/shdn", state: "ist:run" })
+      const shdn_oid = (yield* space.control.state).shdn_oid ?? ""
+      assert.deepInclude(yield* space.ops.get(shdn_oid), { verb: "op/shdn", state: "ist:run" })
       yield* space.signal({ signal: "/signals/count" })
       yield* steps(space, 5)
       assert.deepInclude(yield* space.control.state, { state: "halted", parked: 1 })
-      assert.deepStrictEqual(yield* history(space, shdn_oid!), ["ist:run @0", "ist:stop @1", "ist:flush @2", "ist:halt @3", "ist:ok @4"])
+      assert.deepStrictEqual(yield* history(space, shdn_oid), ["ist:run @0", "ist:stop @1", "ist:flush @2", "ist:halt @3", "ist:ok @4"])
       yield* isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 

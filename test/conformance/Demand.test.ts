@@ -2,13 +2,14 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { Value } from "systole"
-import { Computation, Effect, Kernel, Scheduler } from "systole"
+import { Computation, Effect, Kernel, SpaceScheduler } from "systole"
+import { TestRuntime } from "systole/testing"
 import { enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as Graph from "./Graph.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
-const viewOf = (scheduler: Scheduler, name: string) => scheduler.snapshot().find((node) => node.name === name)!
+const viewOf = (scheduler: SpaceScheduler, name: string) => scheduler.snapshot().find((node) => node.name === name)!
 
 describe("G: invalidation, liveness, demand", () => {
   it.effect("G1, G4 an equal output goes no further: what reads it does not run", () =>
@@ -57,7 +58,7 @@ describe("G: invalidation, liveness, demand", () => {
 
   it("G7 a subscriber does not hear of changes of its own group, and does of others", () => {
     const log = new Graph.Log()
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.register(log.effect("editor", (tx) => tx.get("/text"), { changeGroup: "editor" }))
     scheduler.settle()
     log.take()
@@ -70,7 +71,7 @@ describe("G: invalidation, liveness, demand", () => {
   })
 
   it("G8 what a node is not told of is no cause, and what it is told of is one", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.register(Computation.make({ name: "c", output: "/c", writes: ["/beside"], changeGroup: "g", run: (tx) => {
       tx.set("/beside", tx.get("/x") ?? 0)
       return [tx.get("/x") ?? 0, tx.get("/beside") ?? 0]
@@ -84,7 +85,7 @@ describe("G: invalidation, liveness, demand", () => {
   })
 
   it("G9 causes that differ in scope or path stay apart, and repeats are one", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.register(Computation.make({ name: "c", output: "/c", run: (tx) =>
       ["/x#/a/b", "/x#/a~1b", "/x?scope=user:u#/a/b"].map((address) => tx.get(address) ?? null) }))
     scheduler.pull("/c")
@@ -96,7 +97,7 @@ describe("G: invalidation, liveness, demand", () => {
   })
 
   it("G10 a node that was withdrawn comes back without causes", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     const node = Computation.make({ name: "c", output: "/c", run: (tx) => tx.get("/x") })
     scheduler.register(node)
     scheduler.pull("/c")
@@ -121,7 +122,7 @@ describe("G: invalidation, liveness, demand", () => {
 
   it("G14 a dormant computation that becomes an effect runs", () => {
     const log = new Graph.Log()
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.register(log.computation("c", "/c", (tx) => tx.get("/x")))
     scheduler.settle()
     assert.deepStrictEqual(log.take(), {})
@@ -131,7 +132,7 @@ describe("G: invalidation, liveness, demand", () => {
   })
 
   it("G15 a node that never ran hears of no change at the reads that it declares", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.register(Computation.make({ name: "c", output: "/c", reads: ["/x"], run: (tx) => tx.get("/x") }))
     scheduler.set("/x", 1)
     scheduler.settle()
@@ -230,7 +231,7 @@ describe("G: invalidation, liveness, demand", () => {
       assert.deepStrictEqual(log.take(), { count: 1, watch: 1 })
       yield* space.step
       assert.deepStrictEqual(log.take(), {})
-    }).pipe(Fx.provide(TestKernel.layer().pipe(Layer.provide(Layer.succeed(TestKernel.Unstable, ["count /data/count"]))))))
+    }).pipe(Fx.provide(TestKernel.layer().pipe(Layer.provide(Layer.succeed(TestRuntime.Unstable, ["count /data/count"]))))))
 
   it.effect("G28 a node that writes outside its surface changes nothing, and one diagnostic says so", () =>
     Fx.gen(function*() {
@@ -260,7 +261,7 @@ describe("G: invalidation, liveness, demand", () => {
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it("G29 a ring of 20,000 nodes takes no room on the stack", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     const count = 20_000
     for (let i = 0; i < count; i++) {
       const above = `/ring/${(i + count - 1) % count}`
@@ -273,7 +274,7 @@ describe("G: invalidation, liveness, demand", () => {
   })
 
   it("G30 what a node writes is nothing that it read", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.register(Computation.make({ name: "c", output: "/c", writes: ["/d"], run: (tx) => {
       tx.set("/d", 1)
       tx.increment("/d", 2)
@@ -303,7 +304,7 @@ describe("G: invalidation, liveness, demand", () => {
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it("G31 a run that fails leaves none of the nodes that it started, and those of the run before it stay", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     const child = (name: string) => Computation.make({ name, output: `/${name}`, run: (tx) => tx.get("/x") })
     scheduler.register(Effect.make({
       name: "parent",

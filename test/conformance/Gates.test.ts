@@ -2,10 +2,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect as Fx, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import type { Space, Transaction, Value } from "systole"
-import { Computation, Effect, Kernel, Pacemaker, replay, Scheduler } from "systole"
+import { Computation, Effect, Kernel, Pacemaker, replay, SpaceScheduler } from "systole"
+import { TestPacemaker } from "systole/testing"
 import { enzyme, turns } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
-import * as TestPacemaker from "../support/TestPacemaker.ts"
 import * as Graph from "./Graph.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
@@ -33,7 +33,7 @@ describe("J: gates and idle", () => {
 
   it("J3 a debounce given with the node holds, and one that is cleared does not", () => {
     const log = new Graph.Log()
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     const node = scheduler.register(log.effect("late", (tx) => tx.get("/x"), { debounce: 100 }))
     scheduler.settle(0)
     assert.deepStrictEqual(log.take(), {})
@@ -91,13 +91,13 @@ describe("J: gates and idle", () => {
         assert.strictEqual(log.seen["slow"], 5)
         const head = yield* space.head
         for (let from = 0; from <= head; from++) assert.isUndefined((yield* space.examine((archive) => replay(archive, from, head))).difference)
-      }).pipe(Fx.provide(TestKernel.layer({}, undefined, slow)))
+      }).pipe(Fx.provide(TestKernel.layer({}, undefined, { pacemaker: slow })))
     }))
 
   it("J6 two slow runs are no reason for a debounce, and a third one is, in another process as well", () => {
     const effect = Effect.make({ name: "slow", read: (tx) => tx.get("/x"), deliver: () => {} })
     const begin = () => {
-      const scheduler = new Scheduler()
+      const scheduler = new SpaceScheduler()
       scheduler.set("/x", 1)
       return scheduler
     }
@@ -115,7 +115,7 @@ describe("J: gates and idle", () => {
   })
 
   it("J8 a shorter debounce moves the wake earlier, and a longer one does not delay it", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     const node = scheduler.register(Effect.make({ name: "late", read: (tx) => tx.get("/x"), deliver: () => {}, debounce: 100 }))
     scheduler.settle(0)
     assert.strictEqual(scheduler.nextDue, 100)
@@ -126,7 +126,7 @@ describe("J: gates and idle", () => {
   })
 
   it("J9 when the gate that was first lets go early, the wake is that of the next", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     const [first] = [100, 300].map((debounce) => scheduler.register(Effect.make({ name: `late${debounce}`, read: () => null, deliver: () => {}, debounce })))
     scheduler.settle(0)
     assert.strictEqual(scheduler.nextDue, 100)
@@ -135,7 +135,7 @@ describe("J: gates and idle", () => {
   })
 
   it("J11 what nobody demands arms no wake", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.register(Computation.make({ name: "slow", output: "/slow", throttle: 100, run: (tx) => tx.get("/x") }))
     scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/slow"), deliver: () => {} }))
     scheduler.settle(0)
@@ -162,7 +162,7 @@ describe("J: gates and idle", () => {
       }))).pipe(Layer.provide(TestPacemaker.layer))
       const log = new Graph.Log()
       const scope = yield* Scope.make()
-      const kernel = yield* Layer.build(TestKernel.layer(live, undefined, pacemaker)).pipe(Scope.provide(scope))
+      const kernel = yield* Layer.build(TestKernel.layer(live, undefined, { pacemaker })).pipe(Scope.provide(scope))
       yield* Fx.provideContext(Graph.open(log.effect("late", (tx) => tx.get("/data/x"), { debounce: 100 })), kernel)
       yield* turns()
       assert.deepStrictEqual([...armed], [100])
@@ -196,7 +196,7 @@ describe("J: gates and idle", () => {
           yield* Fiber.join(idle)
           assert.isTrue(seen.some(([payload, slow]: any) => payload === n && slow === (n === 1 ? null : n - 1)))
         }
-      }).pipe(Fx.provide(TestKernel.layer(live, undefined, restless)))
+      }).pipe(Fx.provide(TestKernel.layer(live, undefined, { pacemaker: restless })))
     }))
 
   it.effect("J13 who waits for quiet hears of the end of a space: at once, or when the run is over that was under way", () =>

@@ -51,12 +51,13 @@ describe("M: labels", () => {
       const knows = enzyme("knows", (tx) => tx.get("/data/secret/sum"))
       const space = yield* TestKernel.space([asks, knows])
       yield* Fx.all([controlled(space, space.set("/data/secret/a", 5)), controlled(space, space.set("/data/open", 1))])
-      const ids = [(yield* space.signal({ signal: "/signals/asks" })).id, (yield* space.signal({ signal: "/signals/knows" })).id]
+      const asking = (yield* space.signal({ signal: "/signals/asks" })).id
+      const knowing = (yield* space.signal({ signal: "/signals/knows" })).id
       const beat = yield* space.step
       assert.include((yield* space.journal(beat))!.text, `"nodes":[["`)
-      assert.deepStrictEqual(yield* learned(space, ids[0]!), { asks: [] })
-      assert.deepStrictEqual(yield* learned(space, ids[1]!), { knows: ["salary"] })
-      assert.deepInclude((yield* space.receipt(ids[0]!))!.handlings[0], { value: 2 })
+      assert.deepStrictEqual(yield* learned(space, asking), { asks: [] })
+      assert.deepStrictEqual(yield* learned(space, knowing), { knows: ["salary"] })
+      assert.deepInclude((yield* space.receipt(asking))!.handlings[0], { value: 2 })
     }).pipe(Fx.provide(layer)))
 
   it.effect("M20 each run of a node carries the node and what changed before it, in the pass and before a handling, and the journal names the node with what it wrote", () =>

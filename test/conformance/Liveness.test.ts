@@ -1,20 +1,20 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import type { Transaction, Value } from "systole"
-import { Computation, Effect, Kernel, Scheduler } from "systole"
+import { Computation, Effect, Kernel, SpaceScheduler } from "systole"
 import { enzyme } from "../kernel/TestSpace.ts"
 import * as Dice from "../support/Dice.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as Trials from "../support/Trials.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
-const viewOf = (scheduler: Scheduler, name: string) => scheduler.snapshot().find((node) => node.name === name)!
+const viewOf = (scheduler: SpaceScheduler, name: string) => scheduler.snapshot().find((node) => node.name === name)!
 
 /** How many live readers each node has, by the engine. */
-const counts = (scheduler: Scheduler) => Object.fromEntries(scheduler.snapshot().map(({ liveRefs, name }) => [name, liveRefs]))
+const counts = (scheduler: SpaceScheduler) => Object.fromEntries(scheduler.snapshot().map(({ liveRefs, name }) => [name, liveRefs]))
 
 /** The same, from nothing but who reads what. */
-const rebuilt = (scheduler: Scheduler): Record<string, number> => {
+const rebuilt = (scheduler: SpaceScheduler): Record<string, number> => {
   const nodes = [...scheduler.registry.values()].sort((a, b) => a.ordinal - b.ordinal)
   const reads = new Map(nodes.map((node) => {
     const keys: Array<string> = []
@@ -33,7 +33,7 @@ const rebuilt = (scheduler: Scheduler): Record<string, number> => {
 
 describe("G: liveness", () => {
   it("G24 readers that were there before the writer give it their demand, and that of its own writers with it", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/b"), deliver: () => {} }))
     scheduler.settle()
     scheduler.register(Computation.make({ name: "a", output: "/a", run: () => 1 }))
@@ -48,7 +48,7 @@ describe("G: liveness", () => {
   it("G25 after each of any number of changes, the counts of live readers are what counting all of them anew gives", () => {
     for (const seed of Trials.seeds(300)) {
       const roll = Dice.make(seed)
-      const scheduler = new Scheduler()
+      const scheduler = new SpaceScheduler()
       const size = 3 + roll(8)
       /** Where each node reads now: the values of these cells, so that links move as data changes. */
       const place = (i: number) => `/p/${i}`
@@ -79,7 +79,7 @@ describe("G: liveness", () => {
   })
 
   it("G26 a name keeps its place when it comes back, and an effect does not become a computation", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     const names = ["a", "b", "c"]
     for (const name of names) scheduler.register(Computation.make({ name, output: `/${name}`, run: () => 1 }))
     scheduler.remove("b")
@@ -91,7 +91,7 @@ describe("G: liveness", () => {
   })
 
   it("G27 a node that was known before its parent runs after it all the same", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     const order: Array<string> = []
     const child = Computation.make({ name: "child", output: "/child", run: (tx) => (order.push("child"), tx.get("/x")) })
     // Its place is the first one, from when nobody started it.
@@ -118,7 +118,7 @@ describe("G: liveness", () => {
   it("G33 nodes that list the folder in which they derive can go, one after the other, and the rest settles at what is there", () => {
     const names = ["a", "b", "c"]
     const folder = () => {
-      const scheduler = new Scheduler()
+      const scheduler = new SpaceScheduler()
       for (const name of names) scheduler.register(Computation.make({ name, output: `/c/${name}`, run: (tx) => tx.list("/c").length }))
       for (const name of names) scheduler.register(Effect.make({ name: `watch-${name}`, read: (tx) => tx.get(`/c/${name}`) ?? null, deliver: () => {} }))
       scheduler.settle()

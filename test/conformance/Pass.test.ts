@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import type { NodeDefinition, Told, Value } from "systole"
-import { Computation, CurrentReporter, Effect, Kernel, Pacemaker, Reporter, Scheduler } from "systole"
+import { Computation, CurrentReporter, Effect, Kernel, Pacemaker, Reporter, SpaceScheduler } from "systole"
+import { TestPacemaker, TestRuntime } from "systole/testing"
 import { Load } from "../../src/scheduler/Load.ts"
 import { enzyme } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
-import * as TestPacemaker from "../support/TestPacemaker.ts"
 import * as Graph from "./Graph.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
@@ -78,7 +78,7 @@ describe("H: pass, ordering, convergence", () => {
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it("H10 a node that does not come to rest waits 250, 500, 1000, 2000 and again 2000 ms", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     for (const node of ring(new Graph.Log())) scheduler.register(node)
     let now = 0
     const waits: Array<number> = []
@@ -92,7 +92,7 @@ describe("H: pass, ordering, convergence", () => {
 
   it("H11 what nobody demands is not put off, nor what waits for its debounce", () => {
     const log = new Graph.Log()
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.register(log.computation("dormant", "/dormant", (tx) => tx.get("/x")))
     scheduler.register(log.effect("later", (tx) => tx.get("/x"), { debounce: 100 }))
     for (const node of ring(log)) scheduler.register(node)
@@ -102,7 +102,7 @@ describe("H: pass, ordering, convergence", () => {
   })
 
   it("H12 a node that comes to rest waits no more, and is not counted any more", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     let isCalm = false
     const step = (name: string, other: string) => Computation.make({ name, output: `/${name}`, run: (tx) => isCalm ? 0 : number(tx.get(`/${other}`)) + 1 })
     scheduler.register(step("a", "b"))
@@ -117,7 +117,7 @@ describe("H: pass, ordering, convergence", () => {
   })
 
   it("H15 a node that is put off stays invalid: it is neither forced nor called clean", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     for (const node of ring(new Graph.Log())) scheduler.register(node)
     const { restless } = scheduler.settle(0)
     const runs = () => scheduler.snapshot().map(({ runs }) => runs)
@@ -166,14 +166,14 @@ describe("H: pass, ordering, convergence", () => {
       const note = restless[0]!["note"] as string
       assert.isAtLeast(Number(/^\d+/.exec(note)?.[0]), 12)
       assert.lengthOf([...note.matchAll(/ring\d+\b/g)], 10)
-    }).pipe(Fx.provide(TestKernel.layer({}, undefined, slow).pipe(Layer.provide(Layer.succeed(CurrentReporter, new Reporter((told) => void facts.push(told)))))))
+    }).pipe(Fx.provide(TestKernel.layer({}, undefined, { pacemaker: slow }).pipe(Layer.provide(Layer.succeed(CurrentReporter, new Reporter((told) => void facts.push(told)))))))
   })
 
   it.effect("H20 a node that makes something else of the same values when it runs twice is told of once, with the place; what the second run makes is dropped", () => {
     const facts: Array<Told> = []
     const expected = ["adds /data/sum", "draws /data/chance", "starts", "falls /data/fell", "beside /data/other"]
     const layer = TestKernel.layer().pipe(Layer.provide([
-      Layer.succeed(TestKernel.Unstable, expected),
+      Layer.succeed(TestRuntime.Unstable, expected),
       Layer.succeed(CurrentReporter, new Reporter((told) => void facts.push(told)))
     ]))
     return Fx.gen(function*() {
@@ -209,7 +209,7 @@ describe("H: pass, ordering, convergence", () => {
   it("H21 looking at the graph changes no run and no order", () => {
     const orders = [false, true].map((isLooking) => {
       const log = new Graph.Log()
-      const scheduler = new Scheduler()
+      const scheduler = new SpaceScheduler()
       for (const node of ring(log)) scheduler.register(node)
       scheduler.register(log.effect("other", (tx) => tx.get("/data/tock")))
       for (let now = 0; now < 3000; now += 250) {
@@ -267,7 +267,7 @@ describe("I: materializers", () => {
 
   it("I6 its envelope makes nobody its reader, and an output does", () => {
     const log = new Graph.Log()
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.register(log.materializer("index", ["/index/*"], (tx) => tx.set("/index/x", tx.get("/x"))))
     scheduler.register(log.computation("plain", "/plain", (tx) => tx.get("/x")))
     scheduler.register(log.effect("reader", (tx) => [tx.get("/index/x") ?? null, tx.get("/plain") ?? null]))

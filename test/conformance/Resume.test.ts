@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import { TestClock } from "effect/testing"
 import type { Space, Value } from "systole"
-import { Computation, Materializer, Scheduler } from "systole"
+import { Computation, Materializer, SpaceScheduler } from "systole"
 import { enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
 import * as Graph from "./Graph.ts"
@@ -25,7 +25,7 @@ describe("M: persistence of nodes", () => {
   ]
 
   it("M1 what is kept of a node is what it read and how, its surface and its version, and nothing of what a run wrote", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.set("/x", { a: 1, b: { c: 2 } })
     scheduler.register(Materializer.make({
       name: "index",

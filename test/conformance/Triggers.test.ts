@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import type { Transaction, Value } from "systole"
-import { Computation, Document, Effect, Kernel, Link, replay, Scheduler } from "systole"
+import { Computation, Document, Effect, Kernel, Link, replay, SpaceScheduler } from "systole"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as Graph from "./Graph.ts"
 
@@ -17,7 +17,7 @@ const triggered = (readers: Readonly<Record<string, (tx: Transaction) => unknown
   }).pipe(Fx.provide(TestKernel.layer()))
 
 const number = (value: Value): number => Number(value ?? 0)
-const viewOf = (scheduler: Scheduler, name: string) => scheduler.snapshot().find((node) => node.name === name)!
+const viewOf = (scheduler: SpaceScheduler, name: string) => scheduler.snapshot().find((node) => node.name === name)!
 
 const at = (path: string) => (tx: Transaction) => tx.get(`/data/x#${path}`)
 const keys = (path: string) => (tx: Transaction) => tx.keys(`/data/x#${path}`)
@@ -133,7 +133,7 @@ describe("F: trigger matching", () => {
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it("F14 reads are listed in the order of their addresses, and without those that lie in another one of the same document and scope", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.register(Effect.make({
       name: "reader",
       read: (tx) => {
@@ -158,17 +158,17 @@ describe("F: trigger matching", () => {
   it("F16 what nobody reads or writes any more is forgotten, in its own graph alone, and found again by whoever reads it", () => {
     const held = new Map<string, Document.Document>([["/x", Document.encode(1)], ["/y", Document.encode({ a: 1 })]])
     const ground = { read: (key: string) => held.get(key), children: () => [], content: () => undefined, holds: true }
-    const graphs = [new Scheduler(ground), new Scheduler(ground)]
+    const graphs = [new SpaceScheduler(ground), new SpaceScheduler(ground)]
     const reader = Effect.make({ name: "reader", read: (tx) => number(tx.get("/x")) + number(tx.get("/y#/a")) + number(tx.get("/derived")), deliver: () => {} })
     const writer = Computation.make({ name: "writer", output: "/derived", run: (tx) => number(tx.get("/y")) })
-    const places = (graph: Scheduler) => [...graph.graph.locations.values()].map(({ key }) => key).toSorted()
+    const places = (graph: SpaceScheduler) => [...graph.graph.locations.values()].map(({ key }) => key).toSorted()
     for (const graph of graphs) {
       graph.register(writer)
       graph.register(reader)
       graph.settle()
       assert.deepStrictEqual(places(graph), ["/derived", "/x", "/y"])
     }
-    const [graph, other] = graphs as [Scheduler, Scheduler]
+    const [graph, other] = graphs as [SpaceScheduler, SpaceScheduler]
     graph.remove("reader")
     graph.settle()
     assert.deepStrictEqual(places(graph), ["/derived", "/y"])
@@ -206,7 +206,7 @@ describe("F: trigger matching", () => {
 
   it("F19 a place that was peeked at and is read then is a reason to run", () => {
     const log = new Graph.Log()
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.register(log.effect("reader", (tx) => [tx.peek("/x") ?? null, tx.get("/x") ?? null, tx.peek("/x") ?? null]))
     for (const x of [1, 2]) {
       scheduler.set("/x", x)

@@ -6,7 +6,7 @@
  */
 import { Context, Effect, Exit, Layer, Scope, Stream } from "effect"
 import type { PersistenceError, PostedSignal, Settings, Space } from "systole"
-import { defaults, Kernel, KernelSettings, Pacemaker, Persistence, Registry, SystemGrants, replay, verify } from "systole"
+import { defaults, Kernel, KernelSettings, Pacemaker, Persistence, Registry, Scheduler, SystemGrants, replay, verify } from "systole"
 import * as Journal from "../../src/kernel/model/Journal.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as ExpiryCheck from "../support/ExpiryCheck.ts"
@@ -92,7 +92,7 @@ class Life {
   private async boot(): Promise<void> {
     this.scope = Effect.runSync(Scope.make())
     const layer = Layer.fresh(Kernel.layer.pipe(
-      Layer.provideMerge(Layer.mergeAll(HashLayer.layer, Layer.succeed(Persistence, this.persistence), Layer.succeed(Pacemaker, this.world.pacemaker), Layer.fresh(Registry.layer))),
+      Layer.provideMerge(Layer.mergeAll(HashLayer.layer, Layer.succeed(Persistence, this.persistence), Layer.succeed(Pacemaker, this.world.pacemaker), Layer.fresh(Registry.layer), Scheduler.layer())),
       Layer.provide(Layer.succeed(SystemGrants, new Set(this.scenario.grants))),
       Layer.provide(Layer.succeed(KernelSettings, { ...settings, ...this.scenario.settings }))
     ))

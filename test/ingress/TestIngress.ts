@@ -33,7 +33,7 @@ export const serve = (setting: Settings = {}) =>
     const config = { ...decoded, kernel: { ...decoded.kernel, boot: false } }
     const pacemaker = HostPacemaker.layer((run) => void setImmediate(run))
     const context = yield* Layer.build(Layer.fresh(
-      Runtime.layer(config, Layer.merge(MemoryStore.layer, pacemaker)).pipe(Layer.provideMerge(HostHash.layer))
+      Runtime.layer(config, { persistence: MemoryStore.layer, pacemaker }).pipe(Layer.provideMerge(HostHash.layer))
     ))
     const kernel = Context.get(context, Kernel)
     for (const enzyme of setting.enzymes ?? []) yield* kernel.register(enzyme, { hash: "f".repeat(64) })

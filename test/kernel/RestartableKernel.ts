@@ -6,10 +6,10 @@
  */
 import { Context, Effect, Latch, Layer, type Scope } from "effect"
 import type { Enzyme, Settings } from "systole"
-import { Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Registry, StoreUnavailable } from "systole"
+import { Kernel, KernelSettings, MemoryStore, Persistence, PersistenceError, Registry, Scheduler, StoreUnavailable } from "systole"
+import { TestPacemaker } from "systole/testing"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as TestKernel from "../support/TestKernel.ts"
-import * as TestPacemaker from "../support/TestPacemaker.ts"
 
 /** One store for all spaces, and the kernels that run over it one after another. */
 export interface RestartableKernel {
@@ -81,7 +81,7 @@ export const make = (enzymes: ReadonlyArray<Enzyme.Enzyme>): Effect.Effect<Resta
         const layer = Layer.fresh(Kernel.layer.pipe(
           Layer.provide(Layer.succeed(Persistence, disk(++life))),
           Layer.provide(Layer.succeedContext(context)),
-          Layer.provide(Layer.fresh(Registry.layer)),
+          Layer.provide([Layer.fresh(Registry.layer), Scheduler.layer()]),
           Layer.provide(Layer.succeed(KernelSettings, { ...TestKernel.settings, ...settings }))
         ))
         const kernel = Context.get(yield* Layer.buildWithScope(layer, scope), Kernel)

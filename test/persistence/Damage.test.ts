@@ -7,7 +7,7 @@ import { type Kernel, type Persistence, type PersistenceError, type Registry, ty
 import * as Checksum from "../../src/persistence/Checksum.ts"
 import { enzyme } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
-import { beat, cell, reason, thrown, using, write } from "./Batches.ts"
+import { beat, cell, reason, thrown, using, write } from "../../src/main/testing/contract/Batches.ts"
 import * as SqliteFolder from "./SqliteFolder.ts"
 
 const fileOf = (folder: string) => join(folder, "shop.sqlite")

@@ -1,4 +1,8 @@
+import { describe, it } from "@effect/vitest"
 import { MemoryStore } from "systole"
-import { suite } from "../conformance/PersistenceSuite.ts"
+import { persistenceContract } from "systole/testing"
+import * as Trials from "../support/Trials.ts"
 
-suite("MemoryStore", MemoryStore.layer)
+describe("MemoryStore keeps the contract of persistence", () => {
+  for (const { name, run } of persistenceContract({ persistence: MemoryStore.layer, seeds: Trials.seeds(6, { from: 1 }) })) it(name, run)
+})

@@ -2,7 +2,7 @@ import { DatabaseSync } from "node:sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 import { Persistence } from "systole"
-import { beat, cell, write } from "./Batches.ts"
+import { beat, cell, write } from "../../src/main/testing/contract/Batches.ts"
 import * as SqliteFolder from "./SqliteFolder.ts"
 
 /** The cache sizes of all databases opened from now on: pages, or KiB if negative. */

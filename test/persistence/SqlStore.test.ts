@@ -7,13 +7,16 @@ import { fileURLToPath } from "node:url"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, type Scope } from "effect"
 import { Persistence, type PersistenceError, SqlStore, type SpaceStore } from "systole"
+import { persistenceContract } from "systole/testing"
 import * as SortKey from "../../src/persistence/SortKey.ts"
-import { suite } from "../conformance/PersistenceSuite.ts"
 import { command, current } from "../scripts/Host.ts"
-import { beat, cell, reason, thrown, using, write } from "./Batches.ts"
+import { beat, cell, reason, thrown, using, write } from "../../src/main/testing/contract/Batches.ts"
 import * as SqliteFolder from "./SqliteFolder.ts"
+import * as Trials from "../support/Trials.ts"
 
-suite("SqlStore over node:sqlite", SqliteFolder.layer)
+describe("SqlStore over node:sqlite keeps the contract of persistence", () => {
+  for (const { name, run } of persistenceContract({ persistence: SqliteFolder.layer, seeds: Trials.seeds(6, { from: 1 }) })) it(name, run)
+})
 
 /** A test with a folder; it may open the store any number of times. */
 const inFolder = (name: string, body: (folder: string) => Effect.Effect<void, PersistenceError, Persistence | Scope.Scope>) =>
@@ -191,7 +194,7 @@ describe("SqlStore over node:sqlite, on disk", () => {
       const first = yield* using("shop", (store) =>
         Effect.gen(function*() {
           for (let n = 0; n < 600; n++) yield* write(store, beat(n))
-          return [...store.scanJournal(0, Infinity)][0]!.beat
+          return [...store.scanJournal(0, Infinity)][0]?.beat ?? -1
         }), { create: true, retention: { journalMillis: 10_000 } })
       assert.isAbove(first, 0)
       const { anchor_beat, anchor_hash, journal_size, size } = one(fileOf(folder), "SELECT *, (SELECT sum(size) FROM journal WHERE beat <= counted) AS size FROM meta")

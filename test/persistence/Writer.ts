@@ -6,7 +6,7 @@
 import { writeSync } from "node:fs"
 import process from "node:process"
 import { Effect } from "effect"
-import { beat, cell, using, write } from "./Batches.ts"
+import { beat, cell, using, write } from "../../src/main/testing/contract/Batches.ts"
 import * as SqliteFolder from "./SqliteFolder.ts"
 
 const batch = (n: number) =>

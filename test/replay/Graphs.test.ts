@@ -1,8 +1,7 @@
 import { describe, it } from "@effect/vitest"
 import { Effect as Fx, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { Fatal, Kernel, Link, type Value } from "systole"
-import { RunWatch } from "../../src/kernel/watchdog/RunWatch.ts"
+import { Fatal, Kernel, Link, Scheduler, type Value } from "systole"
 import { enzyme, glimpsed, put, replays } from "../kernel/TestSpace.ts"
 import type * as Model from "../scheduler/Model.ts"
 import * as World from "../scheduler/World.ts"
@@ -14,7 +13,7 @@ const seeds = Trials.seeds(192, { least: 12 })
 const ROUNDS = 8
 
 /** What reads its own cell through others makes something else when it runs twice. */
-const unchecked = { enter: () => {}, leave: () => {}, rechecks: false, stop: () => {} }
+const unchecked = { scheduler: Scheduler.layer() }
 
 /** Reads a place, and writes another one; or is fatal. */
 const act = enzyme("act", (tx, { payload }) => {
@@ -67,6 +66,6 @@ describe("Invariants of replays", () => {
   for (const part of [0, 1, 2]) {
     it.effect(`graphs that fail, form rings, wait, start nodes, lose nodes, are read by handlers and aborted run again to the same entries, from every beat (part ${part})`, () =>
       Fx.forEach(seeds.filter((seed) => seed % 3 === part), (seed) =>
-        live(seed).pipe(Fx.provide(TestKernel.layer()), Fx.provideService(RunWatch, unchecked), Fx.catchCause((cause) => Fx.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)
+        live(seed).pipe(Fx.provide(TestKernel.layer({}, undefined, unchecked)), Fx.catchCause((cause) => Fx.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)
   }
 })

@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Address, Computation, Effect, Materializer, type NodeDefinition, Scheduler } from "systole"
+import { Address, Computation, Effect, Materializer, type NodeDefinition, SpaceScheduler } from "systole"
 
 const watch = (...places: ReadonlyArray<string>) =>
   Effect.make({ name: "watch", read: (tx) => places.map((place) => tx.get(place) ?? null), deliver: () => {} })
 
 /** What a place derives from: places inside documents, and lists of names. */
 const origins = (place: string, nodes: ReadonlyArray<NodeDefinition>, depth: "deep" | "children" = "deep") => {
-  const scheduler = new Scheduler()
+  const scheduler = new SpaceScheduler()
   scheduler.set("/x", { a: 1, b: 2 })
   scheduler.set("/p/one", 1)
   for (const node of nodes) scheduler.register(node)

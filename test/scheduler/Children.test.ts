@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Transaction } from "systole"
-import { Computation, Effect, Scheduler } from "systole"
+import { Computation, Effect, SpaceScheduler } from "systole"
 
 const nothing = () => {}
 
 const look = (name: string, place: string) => Effect.make({ name, read: (tx) => tx.get(place), deliver: nothing })
 
 /** Names of the nodes that hear of a place. */
-const readers = ({ graph }: Scheduler, key: string): ReadonlyArray<string> => {
+const readers = ({ graph }: SpaceScheduler, key: string): ReadonlyArray<string> => {
   const names: Array<string> = []
   for (let edge = graph.locations.known(key)?.firstReader; edge !== undefined; edge = edge.nextReader) names.push(edge.reader.definition.name)
   return names
@@ -16,7 +16,7 @@ const readers = ({ graph }: Scheduler, key: string): ReadonlyArray<string> => {
 describe("a node that its creator lets go of", () => {
   /** A computation that starts another one as long as /s is 1. */
   const world = (run: (tx: Transaction) => number) => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     const child = Computation.make({ name: "child", output: "/child", run })
     scheduler.register(Computation.make({
       name: "parent",
@@ -45,7 +45,7 @@ describe("a node that its creator lets go of", () => {
     assert.deepStrictEqual(scheduler.snapshot().map(({ name, status }) => [name, status]), [["parent", "clean"], ["look", "clean"]])
     assert.strictEqual(scheduler.pull("/child"), 0)
     assert.deepStrictEqual(readers(scheduler, "/s"), ["parent"])
-    const other = new Scheduler()
+    const other = new SpaceScheduler()
     other.register(Computation.make({ name: "one", output: "/one", run: () => 1 }))
     assert.strictEqual(other.pull("/one"), 1)
   })
@@ -85,7 +85,7 @@ describe("a node that its creator lets go of", () => {
 
 describe("a node that is started again", () => {
   it("derives from what its creator gives it now", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.set("/base", 1)
     scheduler.set("/v", 1)
     scheduler.register(Effect.make({
@@ -104,7 +104,7 @@ describe("a node that is started again", () => {
   })
 
   it("derives another cell where its creator says so, and the one before no more", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.set("/k", "a")
     scheduler.set("/v", 1)
     scheduler.register(Effect.make({
@@ -127,7 +127,7 @@ describe("a node that is started again", () => {
   })
 
   it("is its creator's: nobody else takes its name", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     const child = Computation.make({ name: "child", output: "/child", run: () => 1 })
     scheduler.register(Effect.make({ name: "parent", read: (tx) => tx.start(child), deliver: nothing }))
     scheduler.settle()
@@ -135,7 +135,7 @@ describe("a node that is started again", () => {
   })
 
   it("and its creator run in some order, where two creators read what the other one's child derives", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     for (const i of [0, 1]) {
       scheduler.register(Effect.make({
         name: `parent${i}`,
@@ -159,7 +159,7 @@ describe("a node that is started again", () => {
 
 describe("who asks for what reads what is only started meanwhile", () => {
   const world = (base: () => number) => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.register(Computation.make({ name: "sum", output: "/sum", run: (tx) => Number(tx.get("/child") ?? 0) + Number(tx.get("/parent")) }))
     scheduler.register(Computation.make({
       name: "parent",

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { NodeDefinition, Transaction, Value } from "systole"
-import { Computation, Effect, Materializer, Scheduler } from "systole"
+import { Computation, Effect, Materializer, SpaceScheduler } from "systole"
 
 describe("definitions", () => {
   it("name each cell that they write once", () => {
@@ -28,7 +28,7 @@ describe("runs that return a promise", () => {
     const rejections: Array<unknown> = []
     const note = (error: unknown) => void rejections.push(error)
     process.on("unhandledRejection", note)
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.register(node)
     scheduler.settle()
     scheduler.pull("/out")

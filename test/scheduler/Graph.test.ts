@@ -1,12 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Value } from "systole"
-import { Address, Computation, Effect, Materializer, Scheduler } from "systole"
+import { Address, Computation, Effect, Materializer, SpaceScheduler } from "systole"
 
 const nothing = () => {}
 
 describe("cycles through lists", () => {
   it("come to rest where a folder is listed whose second document stands on the list", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.register(Computation.make({ name: "first", output: "/d/1", run: () => 1 }))
     scheduler.register(Computation.make({ name: "second", output: "/d/2", run: (tx) => tx.get("/count") ?? 0 }))
     scheduler.register(Computation.make({ name: "count", output: "/count", run: (tx) => tx.get("/on") === true ? tx.list("/d").length : 0 }))
@@ -18,7 +18,7 @@ describe("cycles through lists", () => {
   })
 
   it("come to rest where siblings list their own folder", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     for (const i of [0, 1, 2]) {
       scheduler.register(Computation.make({ name: `c${i}`, output: `/c/${i}`, run: (tx) => i === 0 ? 1 : tx.list("/c").length + Number(tx.get(`/c/${i - 1}`)) }))
     }
@@ -31,7 +31,7 @@ describe("cycles through lists", () => {
 describe("rings", () => {
   for (const how of ["get", "peek"] as const) {
     it(`publish nothing that follows from two moments at once: who reads them with ${how} begins again where a later read moved an earlier one`, () => {
-      const scheduler = new Scheduler()
+      const scheduler = new SpaceScheduler()
       const next = (name: string, above: string) => Computation.make({ name, output: `/${name}`, run: (tx) => Math.min(3, Number(tx.get(`/${above}`) ?? 0) + 1) })
       const made: Array<Value> = []
       scheduler.observe(({ node }) => {
@@ -51,7 +51,7 @@ describe("rings", () => {
 
 describe("the order of runs", () => {
   it("is that of writers and readers again when a cycle is gone", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     const log: Array<readonly [string, number]> = []
     const node = (name: string, other: string, flag: string) =>
       scheduler.register(Computation.make({
@@ -83,7 +83,7 @@ describe("the order of runs", () => {
   })
 
   it("costs no more after nodes took turns in reading each other", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     const through = (name: string, place: string) => scheduler.register(Computation.make({ name, output: `/${name}`, run: (tx) => tx.get(place) }))
     scheduler.register(Computation.make({ name: "a", output: "/a", run: (tx) => tx.get("/f") === 1 ? tx.get("/from-b") : 1 }))
     scheduler.register(Computation.make({ name: "b", output: "/b", run: (tx) => tx.get("/f") === 1 ? 1 : tx.get("/from-a") }))
@@ -99,7 +99,7 @@ describe("the order of runs", () => {
   })
 
   it("has the readers of a child come after it, where it waits for its creator", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     const seen: Array<unknown> = []
     const child = Computation.make({ name: "child", output: "/child", run: (tx) => tx.get("/s") })
     for (let i = 0; i < 4; i++) scheduler.register(Computation.make({ name: `k${i}`, output: `/k/${i}`, run: (tx) => tx.get(i === 0 ? "/s" : `/k/${i - 1}`) }))
@@ -124,7 +124,7 @@ describe("the order of runs", () => {
 
 describe("a pull", () => {
   it("settles what leads through a materializer back to itself", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.set("/s", 1)
     scheduler.register(Materializer.make({ name: "m", writes: ["/m/*"], run: (tx) => tx.set("/m/x", Math.min(Number(tx.get("/c") ?? 0), 5)) }))
     scheduler.register(Computation.make({ name: "c", output: "/c", run: (tx) => Number(tx.get("/s")) + Number(tx.get("/m/x") ?? 0) }))
@@ -135,7 +135,7 @@ describe("a pull", () => {
 describe("a read of what is live and at rest", () => {
   /** A cell that follows from so many others, watched; with a gate that waits where that is asked for, and a ring. */
   const wide = (size: number, { gated = false, ring = false } = {}) => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     const sums = Array.from({ length: size }, (_, i) => `/c/${i}`)
     sums.forEach((output, i) => scheduler.register(Computation.make({ name: `c${i}`, output, run: (tx) => Number(tx.get(`/s/${i % 10}`) ?? 0) })))
     scheduler.register(Computation.make({ name: "total", output: "/total", run: (tx) => sums.reduce((sum, cell) => sum + Number(tx.get(cell)), 0) }))
@@ -174,7 +174,7 @@ describe("a read of what is live and at rest", () => {
   }
 
   it("tells that a gate above holds it back, from when that is put down", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.register(Computation.make({ name: "slow", output: "/slow", throttle: 1000, run: (tx) => Number(tx.get("/x") ?? 0) }))
     scheduler.register(Computation.make({ name: "next", output: "/next", run: (tx) => Number(tx.get("/slow")) % 2 }))
     scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/next"), deliver: nothing }))
@@ -192,7 +192,7 @@ describe("a read of what is live and at rest", () => {
 
 describe("what was there", () => {
   it("leaves nothing behind, but the turns of the names that went last", () => {
-    const scheduler = new Scheduler({ read: () => undefined, children: () => [], content: () => undefined, holds: true })
+    const scheduler = new SpaceScheduler({ read: () => undefined, children: () => [], content: () => undefined, holds: true })
     const watch = (i: number) => Effect.make({ name: `watch${i}`, read: (tx) => tx.get(`/a/${i}`), deliver: nothing })
     const names = () => scheduler.snapshot().map(({ name }) => name)
     scheduler.register(watch(0))
@@ -213,7 +213,7 @@ describe("what was there", () => {
   })
 
   it("is looked at by handlers without a trace where nobody derives anything", () => {
-    const scheduler = new Scheduler({ read: () => undefined, children: () => [], content: () => undefined, holds: true })
+    const scheduler = new SpaceScheduler({ read: () => undefined, children: () => [], content: () => undefined, holds: true })
     scheduler.register(Computation.make({ name: "one", output: "/d/one", run: () => 1 }))
     scheduler.register(Materializer.make({ name: "m", writes: ["/m/*"], run: (tx) => tx.set("/m/x", 1) }))
     const { locations } = scheduler.graph
@@ -234,7 +234,7 @@ describe("what was there", () => {
 
 describe("materializers", () => {
   it("that concern neither what is read nor who reads are not asked, however many there are", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     let looks = 0
     for (let i = 0; i < 200; i++) {
       scheduler.set(`/idle/${i}`, i)
@@ -256,7 +256,7 @@ describe("materializers", () => {
 
 describe("a materializer that has to run", () => {
   it("comes before who reads inside its envelope; who reads there through another node and runs for something else runs once more", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     const ran: Array<string> = []
     scheduler.register(Materializer.make({ name: "m", writes: ["/m/*"], run: (tx) => {
       ran.push("m")

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Scheduler as Engine, Transaction } from "systole"
-import { Computation, Effect, Materializer, Scheduler } from "systole"
+import type { SpaceScheduler as Engine, Transaction } from "systole"
+import { Computation, Effect, Materializer, SpaceScheduler } from "systole"
 import * as Drawing from "../../src/scheduler/Drawing.ts"
 import * as Introspection from "../../src/scheduler/Introspection.ts"
 import * as Trace from "../../src/scheduler/Trace.ts"
@@ -12,7 +12,7 @@ const number = (tx: Transaction, address: string): number => Number(tx.get(addre
 
 /** A total over two prices, who shows it, one who never rests, one that fails and one that nobody reads. */
 const world = (): Engine => {
-  const scheduler = new Scheduler()
+  const scheduler = new SpaceScheduler()
   scheduler.register(Computation.make({ name: "sum", output: "/sum", run: (tx) => number(tx, "/a") + number(tx, "/b#/price") }))
   scheduler.register(Effect.make({ name: "show", read: (tx) => number(tx, "/sum") + number(tx, "/a"), deliver: () => {} }))
   scheduler.register(Materializer.make({ name: "index", writes: ["/index/*"], run: (tx) => tx.set("/index/a", tx.get("/a")) }))
@@ -109,7 +109,7 @@ describe("looking at a graph", () => {
         for (let i = 0; i < 3; i++) World.watcher(model, roll, `e${i}`)
         const order: Array<string> = []
         model.onRun = ({ name }) => void order.push(name)
-        const scheduler = new Scheduler()
+        const scheduler = new SpaceScheduler()
         World.register(model, scheduler, roll)
         for (let round = 0; round < 12; round++) {
           if (isLooking && look(2) === 0) scheduler.graph.explains = look(2) === 0

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Scheduler as Engine } from "systole"
-import { Computation, Effect, Scheduler } from "systole"
+import type { SpaceScheduler as Engine } from "systole"
+import { Computation, Effect, SpaceScheduler } from "systole"
 import { causesOf } from "../../src/scheduler/Introspection.ts"
 import type { Runner } from "../../src/scheduler/Runner.ts"
 import * as Dice from "../support/Dice.ts"
@@ -20,7 +20,7 @@ const begin = (seed: number, { without = {}, ...sizes }: { readonly sources?: nu
   const features = { ...World.featuresOf(seed), ...without }
   const model = World.random(roll, { sources: 5, computations: 14, ...sizes }, features)
   for (let i = 0; i < 1 + roll(3); i++) World.watcher(model, roll, `e${i}`)
-  const scheduler = new Scheduler()
+  const scheduler = new SpaceScheduler()
   World.register(model, scheduler, roll)
   let now = 0
   return {
@@ -148,7 +148,7 @@ describe("Invariants of the scheduler", () => {
   it("I6 nodes that never come to rest run at most ten times a pass, and wait longer each time; the others are not held up", () => {
     for (const seed of seeds) {
       const roll = Dice.make(seed)
-      const scheduler = new Scheduler()
+      const scheduler = new SpaceScheduler()
       const runs = new Map<string, number>()
       const size = 2 + roll(4)
       for (let i = 0; i < size; i++) {
@@ -193,7 +193,7 @@ describe("Invariants of the scheduler", () => {
         change()
       }
       const now = roll(2) === 0 ? (settle(), scheduler.gates.now) : scheduler.gates.now
-      const twin = new Scheduler()
+      const twin = new SpaceScheduler()
       const ran = { alive: [] as Array<string>, resumed: [] as Array<string> }
       const log = { into: ran.alive }
       model.onRun = ({ name }) => void log.into.push(name)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Computation, Effect, Scheduler } from "systole"
+import { Computation, Effect, SpaceScheduler } from "systole"
 import type { Document } from "../../src/cell/Document.ts"
 import { LOADED } from "../../src/scheduler/Flag.ts"
 import { clear } from "../../src/scheduler/Locations.ts"
@@ -10,7 +10,8 @@ const LIMIT = 2000
 const world = () => {
   const held = new Map<string, Document>()
   let reads = 0
-  const scheduler = new Scheduler({ read: (key) => (reads++, held.get(key)), children: () => [], content: () => undefined, holds: true })
+  const read = (key: string) => (reads++, held.get(key))
+  const scheduler = new SpaceScheduler({ read, children: () => [], content: () => undefined, holds: true })
   const { locations } = scheduler.graph
   const commit = () => {
     for (const root of locations.changed.slice(0, locations.changes)) {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { NodeDefinition, Scheduler, Transaction, Value } from "systole"
+import type { NodeDefinition, SpaceScheduler, Transaction, Value } from "systole"
 import { Address, Computation, Effect, Link, Materializer } from "systole"
 import { Runner } from "../../src/scheduler/Runner.ts"
 
@@ -242,13 +242,13 @@ const follow = (address: string, documents: (key: string) => Value, hops = 0): V
 }
 
 /** What the engine holds at this moment, up to date or not. */
-export const committed = ({ graph: { locations } }: Scheduler): Reader => readerOf(
+export const committed = ({ graph: { locations } }: SpaceScheduler): Reader => readerOf(
   (address) => follow(address, (key) => locations.whole(locations.root(key))),
   (id) => [...locations.children(Address.ofKey(id).scope, id)]
 )
 
 /** The reads of others' documents: of what it derives itself a node hears nothing, through links neither. */
-export const foreign = ({ graph: { locations } }: Scheduler, spec: Spec): Spec["log"] =>
+export const foreign = ({ graph: { locations } }: SpaceScheduler, spec: Spec): Spec["log"] =>
   spec.log.filter(([how, address]) => {
     if (how === "list") return true
     let isOwn = false
@@ -271,7 +271,7 @@ export const differs = (reader: Reader, spec: Spec, log: Spec["log"]): boolean =
   })
 
 /** Who is live, and how many reads of live nodes each node serves, found anew from the edges of a graph: what is demanded, and what a parent started that has not run yet. */
-export const liveness = ({ edges, nodes }: ReturnType<Scheduler["view"]>): ReadonlyMap<string, readonly [live: boolean, liveRefs: number]> => {
+export const liveness = ({ edges, nodes }: ReturnType<SpaceScheduler["view"]>): ReadonlyMap<string, readonly [live: boolean, liveRefs: number]> => {
   const live = new Set(nodes.filter(({ kind, live, parent, runs }) => kind !== "computation" || (live && parent !== undefined && runs === 0)).map(({ name }) => name))
   for (const name of live) for (const { from, to } of edges) if (to === name) live.add(from)
   // Materializers are demanded by nobody, and writers only by what reads their outputs.

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Transaction } from "systole"
-import { Computation, Document, Effect, Link, Materializer, Scheduler } from "systole"
+import { Computation, Document, Effect, Link, Materializer, SpaceScheduler } from "systole"
 import { Draft } from "../../src/stage/Draft.ts"
 import * as Dice from "../support/Dice.ts"
 import * as Trials from "../support/Trials.ts"
@@ -9,7 +9,7 @@ const nothing = () => {}
 
 describe("reads", () => {
   it("see what still waits to run, where a pull comes upon it by a read that is new", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.set("/a", 1)
     scheduler.set("/low", 1)
     scheduler.register(Computation.make({ name: "x", output: "/x", run: (tx) => tx.get("/a") }))
@@ -28,7 +28,7 @@ describe("reads", () => {
   })
 
   it("run an effect that is new without walking what is at rest above it", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.set("/c/0", 1)
     let walked = 0
     for (let i = 1; i <= 300; i++) {
@@ -56,7 +56,7 @@ describe("reads through links", () => {
     { at: "deeper, where a leaf was", before: { x: 1 }, place: "/a#/x/y", after: { x: Link.make("/b") } },
     { at: "where one that led nowhere was", before: Link.make("/nowhere"), place: "/a#/y", after: Link.make("/b") }
   ])("follow one that comes $at", ({ after, before, place }) => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.set("/a", before)
     scheduler.set("/b", { y: 5 })
     scheduler.register(Computation.make({ name: "c", output: "/c", run: (tx) => tx.get(place) ?? null }))
@@ -73,7 +73,7 @@ describe("lists", () => {
   const lister = (folder: string) => Computation.make({ name: "names", output: "/names", run: (tx) => [tx.get("/go") ?? null, ...tx.list(folder)] })
 
   it("hold in memory alone all that is there, whenever it was written", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.register(lister("/d"))
     scheduler.set("/d/b", 1)
     scheduler.set("/d/a", 1)
@@ -87,7 +87,7 @@ describe("lists", () => {
   })
 
   it("hold at the top what stands there", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.register(lister("/"))
     scheduler.set("/d", 1)
     assert.deepStrictEqual(scheduler.pull("/names"), [null, "d"])
@@ -96,7 +96,7 @@ describe("lists", () => {
   })
 
   it("cost nothing for what stands elsewhere, registered before or after", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     scheduler.register(lister("/d"))
     const idle = (i: number) => scheduler.register(Computation.make({ name: `idle${i}`, output: `/idle/${i}`, run: () => 1 }))
     idle(0)
@@ -143,7 +143,7 @@ describe("what a run wrote itself", () => {
     for (const seed of Trials.seeds(2000)) {
       const roll = Dice.make(seed)
       const documents = new Map<string, Document.Document>()
-      const scheduler = new Scheduler()
+      const scheduler = new SpaceScheduler()
       for (const key of keys) {
         const initial = value(roll)
         scheduler.set(key, initial)
@@ -164,7 +164,7 @@ describe("what a run wrote itself", () => {
 
 describe("a place of which the last reader goes while another is about to read it", () => {
   it("still tells that one of what changes there: a list of names", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     let seen: unknown
     scheduler.set("/mode", 1)
     scheduler.set("/docs/a", 1)
@@ -179,7 +179,7 @@ describe("a place of which the last reader goes while another is about to read i
   })
 
   it("still tells that one of what changes there: a part of a document that a materializer may write", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     let seen: unknown
     scheduler.set("/mode", 1)
     scheduler.set("/m/doc", { a: 1 })
@@ -196,7 +196,7 @@ describe("a place of which the last reader goes while another is about to read i
 
 describe("deliveries", () => {
   it("go on in their order where one of them settles again, and come once", () => {
-    const scheduler = new Scheduler()
+    const scheduler = new SpaceScheduler()
     const told: Array<unknown> = []
     scheduler.set("/a", 1)
     scheduler.register(Effect.make({

@@ -4,12 +4,12 @@
  *
  * @module
  */
-import type { Scheduler, Value } from "systole"
+import type { SpaceScheduler, Value } from "systole"
 import { Address, Link } from "systole"
 import { committed, type Look, type Model, type Spec, without } from "./Model.ts"
 
 /** What decides whether who looked at a place hears of a change: how far its path leads, over which links, and what is there; of what was looked at for its keys, those. */
-const sight = (scheduler: Scheduler, [how, address]: Spec["log"][number], hops = 0): string => {
+const sight = (scheduler: SpaceScheduler, [how, address]: Spec["log"][number], hops = 0): string => {
   const { locations } = scheduler.graph
   const [document = "", path = ""] = address.split("#")
   const keys = path.split("/").slice(1)
@@ -27,7 +27,7 @@ const sight = (scheduler: Scheduler, [how, address]: Spec["log"][number], hops =
 }
 
 /** The same of a list: the names, but for those of what the node itself writes. */
-const listed = (scheduler: Scheduler, spec: Spec, [, address]: Look): string => {
+const listed = (scheduler: SpaceScheduler, spec: Spec, [, address]: Look): string => {
   const id = address.slice(0, -2)
   return JSON.stringify(without(spec, id, committed(scheduler).list(id)))
 }
@@ -35,10 +35,10 @@ const listed = (scheduler: Scheduler, spec: Spec, [, address]: Look): string => 
 /** Keeps, of all nodes, what they looked at in their newest runs and what changed of it since. */
 export class Sights {
   private readonly model: Model
-  private readonly scheduler: Scheduler
+  private readonly scheduler: SpaceScheduler
   private readonly looks = new Map<Spec, { readonly log: Spec["log"]; readonly seen: ReadonlyArray<string>; readonly changed: Set<number> }>()
 
-  constructor(model: Model, scheduler: Scheduler) {
+  constructor(model: Model, scheduler: SpaceScheduler) {
     this.model = model
     this.scheduler = scheduler
   }

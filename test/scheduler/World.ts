@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Scheduler, Value } from "systole"
+import type { SpaceScheduler, Value } from "systole"
 import { Link } from "systole"
 import * as Dice from "../support/Dice.ts"
 import { Model, number, type Reader, type Spec } from "./Model.ts"
@@ -180,7 +180,7 @@ export const watcher = (model: Model, roll: Dice.Dice, name: string): Spec => {
 }
 
 /** Registers all nodes of a world, in random order, some with the reads that they declare. */
-export const register = (model: Model, scheduler: Scheduler, roll: Dice.Dice): void => {
+export const register = (model: Model, scheduler: SpaceScheduler, roll: Dice.Dice): void => {
   for (const spec of Dice.shuffled(roll, model.roots)) scheduler.register(model.define(spec))
   for (const [address, value] of model.sources) scheduler.set(address, value)
 }
@@ -194,7 +194,7 @@ export const changes = ({ features, model, roll }: Making): ReadonlyArray<readon
   })
 
 /** A node goes, or one that went is there again. */
-const comeOrGo = ({ features, model, roll }: Making, scheduler: Scheduler): void => {
+const comeOrGo = ({ features, model, roll }: Making, scheduler: SpaceScheduler): void => {
   if (features.removals !== true || roll(3) > 0) return
   const [back] = Dice.shuffled(roll, [...model.gone.values()])
   if (back !== undefined && roll(2) === 0) {
@@ -209,7 +209,7 @@ const comeOrGo = ({ features, model, roll }: Making, scheduler: Scheduler): void
 }
 
 /** The same, in the engine as well; nodes come and go. */
-export const change = (making: Making, scheduler: Scheduler): void => {
+export const change = (making: Making, scheduler: SpaceScheduler): void => {
   comeOrGo(making, scheduler)
   for (const [source, value] of changes(making)) scheduler.set(source, value)
 }

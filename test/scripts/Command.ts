@@ -2,8 +2,9 @@
  * The command `systole` as one bundle: `dist/command/systole.js` with shared chunks.
  *
  * Further entries let the modules of a project share the
- * command's instances: `index.js` for `systole`, `plugins/` for
- * `systole/plugins/*`, and `effect/` for `effect` and its modules.
+ * command's instances: `index.js` for `systole`, `testing.js` for
+ * `systole/testing`, `plugins/` for `systole/plugins/*`, and `effect/` for
+ * `effect` and its modules.
  *
  * @module
  */
@@ -32,6 +33,7 @@ const entries = async (): Promise<Record<string, string>> => {
     systole: "src/main/systole.ts",
     WatchdogThread: "src/main/WatchdogThread.ts",
     index: "src/index.ts",
+    testing: "src/main/testing/index.ts",
     "effect/index": "effect",
     ...Object.fromEntries(plugins.filter((name) => name.endsWith(".ts")).map((name) => [`plugins/${name.slice(0, -3)}`, `plugins/${name}`]))
   }

@@ -36,7 +36,7 @@ const kinds: Readonly<Record<string, { readonly folder: string; readonly isOver:
 const below = (cells: Cells, folder: string): ReadonlyArray<string> => [...cells.keys()].filter((key) => key.startsWith(`${folder}/`))
 
 /** The name of a record: the path segment after its folder. */
-const nameIn = (folder: string, key: string): string => key.slice(folder.length + 1).split("/")[0]!
+const nameIn = (folder: string, key: string): string => key.slice(folder.length + 1).replace(/\/.*/, "")
 
 /** The indexed names of a kind. */
 export const noted = (cells: Cells, kind: string): ReadonlyArray<string> =>
@@ -64,4 +64,4 @@ export const disagreements = (cells: Cells): ReadonlyArray<string> =>
 
 /** The documents of a space. */
 export const cells = (space: Space): Effect.Effect<Cells> =>
-  Effect.orDie(space.examine(({ store }) => new Map(store.below("/", { limit: 100_000 }).map((key) => [key, store.read(key)!]))))
+  Effect.orDie(space.examine(({ store }) => new Map(store.below("/", { limit: 100_000 }).map((key) => [key, store.read(key) ?? ""]))))

@@ -14,7 +14,7 @@ import type { ModuleChange, Modules, NodeModule } from "../../scheduler/Modules.
 import { fingerprint, isKept, keep, type Observation } from "../../scheduler/Persistence.ts"
 import type { Node } from "../../scheduler/Node.ts"
 import * as Piece from "../../scheduler/Piece.ts"
-import type { Scheduler } from "../../scheduler/Scheduler.ts"
+import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
 import type { Staged } from "../../stage/Stage.ts"
 import { isChange } from "../model/Journal.ts"
 import type { NamedNode } from "../model/Journal.ts"
@@ -95,7 +95,7 @@ export class ActiveNodes {
   }
 
   /** Adds the nodes of the next beat to a separate scheduler. Nothing changes here. */
-  rehearse(aside: Scheduler): void {
+  rehearse(aside: SpaceScheduler): void {
     for (const module of this.modules.all()) {
       for (const { definition, hash } of this.candidates(module)) taken(aside, definition, { kept: this.kept.get(definition.name), hash })
     }
@@ -108,13 +108,13 @@ export class ActiveNodes {
   }
 
   /** Applies the module changes since the last beat. */
-  activate(scheduler: Scheduler): void {
+  activate(scheduler: SpaceScheduler): void {
     const { changes } = this.modules
     for (; this.known < changes.length; this.known++) this.change(changes[this.known]!, scheduler)
   }
 
   /** Adds the pieces that a beat started, removes the stopped ones, and adds blocked nodes whose place is free. */
-  take(changes: Iterable<Staged>, scheduler: Scheduler | undefined): void {
+  take(changes: Iterable<Staged>, scheduler: SpaceScheduler | undefined): void {
     for (const staged of changes) this.takeCell(staged, scheduler)
     if (!this.isFreed || scheduler === undefined) return
     this.isFreed = false
@@ -122,7 +122,7 @@ export class ActiveNodes {
   }
 
   /** The changed observations of these nodes, and of removed ones. */
-  rows(scheduler: Scheduler, nodes: ReadonlyArray<Node>): ReadonlyArray<ObservationRow> {
+  rows(scheduler: SpaceScheduler, nodes: ReadonlyArray<Node>): ReadonlyArray<ObservationRow> {
     const rows: Array<ObservationRow> = [...this.kept.rows()]
     for (const node of this.gone) if (scheduler.registry.get(node) === undefined) rows.push({ node, text: undefined })
     for (const node of nodes) {
@@ -145,12 +145,12 @@ export class ActiveNodes {
   }
 
   /** The beat is aborted: the observations of nodes removed with it are stored again. */
-  abort(scheduler: Scheduler): void {
+  abort(scheduler: SpaceScheduler): void {
     for (const node of this.observed.splice(0)) keep(node, false)
     this.kept.abort((name) => scheduler.registry.get(name) !== undefined)
   }
 
-  private change({ module, name }: ModuleChange, scheduler: Scheduler): void {
+  private change({ module, name }: ModuleChange, scheduler: SpaceScheduler): void {
     const before = this.active.get(name)
     if (before !== undefined) {
       this.active.delete(name)
@@ -162,7 +162,7 @@ export class ActiveNodes {
   }
 
   /** A piece that stops while its module is absent does not return with the module. */
-  private takeCell({ address, after, before }: Staged, scheduler: Scheduler | undefined): void {
+  private takeCell({ address, after, before }: Staged, scheduler: SpaceScheduler | undefined): void {
     const found = Pieces.fromCell(address.key, after)
     if (found === undefined || !isChange(before, after)) return
     const { name, started } = found
@@ -184,7 +184,7 @@ export class ActiveNodes {
     })
   }
 
-  private admit(candidate: Candidate, scheduler: Scheduler): void {
+  private admit(candidate: Candidate, scheduler: SpaceScheduler): void {
     const { definition, hash } = candidate
     const { name, output } = definition
     if (taken(scheduler, definition, { kept: this.kept.take(name), hash })) return void this.blocked.delete(name)
@@ -192,7 +192,7 @@ export class ActiveNodes {
     this.blocked.set(name, candidate)
   }
 
-  private release(name: string, scheduler: Scheduler): void {
+  private release(name: string, scheduler: SpaceScheduler): void {
     this.blocked.delete(name)
     scheduler.remove(name)
   }
@@ -205,7 +205,7 @@ export class ActiveNodes {
 }
 
 /** Adds a node to a scheduler. Returns whether its name and output are free. */
-const taken = (scheduler: Scheduler, definition: Definition, { hash, kept }: { readonly kept: Observation | undefined; readonly hash: string | undefined }): boolean => {
+const taken = (scheduler: SpaceScheduler, definition: Definition, { hash, kept }: { readonly kept: Observation | undefined; readonly hash: string | undefined }): boolean => {
   try {
     scheduler.resume(definition, kept, hash)
     return true

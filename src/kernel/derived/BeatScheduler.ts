@@ -13,12 +13,12 @@ import type { Document } from "../../cell/Document.ts"
 import type { Diagnostic } from "../../diagnostic/Diagnostic.ts"
 import type { ObservationRow } from "../../persistence/Persistence.ts"
 import type { Definition } from "../../scheduler/Definition.ts"
-import * as Idempotency from "../../scheduler/Idempotency.ts"
 import type { BaseState } from "../../scheduler/Locations.ts"
 import type { Modules } from "../../scheduler/Modules.ts"
 import type { Node, NodeRun } from "../../scheduler/Node.ts"
 import type { GraphView } from "../../scheduler/Introspection.ts"
-import { Scheduler } from "../../scheduler/Scheduler.ts"
+import type { Scheduler } from "../../scheduler/Scheduler.ts"
+import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
 import type { Kind } from "../../scheduler/Trace.ts"
 import type { Committed } from "../../stage/Moment.ts"
 import type { Labels } from "../../stage/Labels.ts"
@@ -53,6 +53,8 @@ const isWatch = ({ definition: { name } }: Node): boolean => isWatchNode(name)
 /** The dependencies of the derived cells of one space. */
 export interface Dependencies {
   readonly committed: Committed
+  /** Makes the graph of the space. */
+  readonly schedulers: Scheduler["Service"]
   /** Most characters of documents in memory. */
   readonly limit: number
   readonly kept: ReadonlyArray<ObservationRow>
@@ -62,8 +64,6 @@ export interface Dependencies {
   readonly timer: () => number
   /** Reports facts outside of beats. */
   readonly tell: (fact: Diagnostic) => void
-  /** Whether each node runs twice, to find the ones that are not idempotent. */
-  readonly rechecks: boolean
   /** Called before the runs of nodes with a breakpoint. */
   readonly stop: Watch["stop"] | undefined
   readonly sentry: RunSupervisor | undefined
@@ -79,7 +79,7 @@ export class BeatScheduler implements DerivationPort {
   private readonly active: ActiveNodes
   private readonly deps: Dependencies
   private readonly committedState: Committed
-  private scheduler: Scheduler | undefined
+  private scheduler: SpaceScheduler | undefined
   private readonly watchNodes = new WatchNodes()
   private readonly isolated = new IsolatedReads()
   /** The handling in progress. */
@@ -98,7 +98,6 @@ export class BeatScheduler implements DerivationPort {
   private readonly runTimes: RunTimes
   /** The restless nodes of this beat, and those of the newest committed beat with their episodes. */
   private tiring: ReadonlyArray<Node> = none
-  private check: ReturnType<typeof Idempotency.checker> | undefined
   private told: ReadonlyMap<Node, number> = new Map()
   private readonly pulls = new PendingPulls()
 
@@ -163,7 +162,7 @@ export class BeatScheduler implements DerivationPort {
     scheduler.resumption.revive()
     for (const { definition } of scheduler.resumption.takeAfresh()) this.deps.tell(Derivation.freshness(definition.name))
     if (this.written.size > 0) this.stageChanges()
-    if (this.labels !== undefined) this.isolated.begin({ shared: scheduler, base: this.base, work })
+    if (this.labels !== undefined) this.isolated.begin({ shared: scheduler, schedulers: this.deps.schedulers, base: this.base, work })
     work.stage.join(this.gate, this.labels === undefined ? scheduler.ancestry() : this.isolated)
   }
 
@@ -218,7 +217,7 @@ export class BeatScheduler implements DerivationPort {
     for (const hash of hashes) for (const each of [this.active.kept, this.scheduler]) each?.appear(hash)
   }
 
-  private pass(scheduler: Scheduler, work: BeatWork): void {
+  private pass(scheduler: SpaceScheduler, work: BeatWork): void {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       this.at = PASS - round
       for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
@@ -234,7 +233,7 @@ export class BeatScheduler implements DerivationPort {
   /** All nodes and their reads; before the first beat, as it would find them. Changes no state. */
   view(): GraphView {
     if (this.scheduler !== undefined) return this.scheduler.view()
-    const aside = new Scheduler(this.base)
+    const aside = this.deps.schedulers.make(this.base)
     this.active.rehearse(aside)
     return aside.view()
   }
@@ -314,9 +313,9 @@ export class BeatScheduler implements DerivationPort {
     holds: true
   }
 
-  private get engine(): Scheduler {
+  private get engine(): SpaceScheduler {
     if (this.scheduler !== undefined) return this.scheduler
-    const scheduler = new Scheduler(this.base)
+    const scheduler = this.deps.schedulers.make(this.base, (name, address) => this.deps.tell(Derivation.instability(name, address)))
     scheduler.graph.labels = this.labels
     scheduler.graph.watched = this.deps.sentry?.watcher((node) => this.active.hashOf(node))
     scheduler.invalidation.marked = []
@@ -329,9 +328,8 @@ export class BeatScheduler implements DerivationPort {
     this.active.kept.world = beatChanges(this.committedState, scheduler.graph.locations, () => this.work)
     scheduler.registry.unclaimed = (name) => this.active.kept.drop(name)
     scheduler.settling.timer = this.deps.timer
-    if (this.deps.rechecks) this.check = Idempotency.checker(scheduler, this.base, (name, address) => this.deps.tell(Derivation.instability(name, address)))
     this.inspector.pay(scheduler.graph)
-    scheduler.observe((run, keys) => this.note(run, keys))
+    scheduler.observe((run) => this.note(run))
     this.watchNodes.join(scheduler)
     return this.scheduler = scheduler
   }
@@ -354,13 +352,12 @@ export class BeatScheduler implements DerivationPort {
     if (this.written.size > 0) this.stageChanges()
   }
 
-  private note(run: NodeRun, keys: ReadonlyArray<string>): void {
+  private note(run: NodeRun): void {
     const { error, node } = run
     const { name } = node.definition
     if (isWatch(node)) return
     for (const key of run.changed) this.written.set(key, this.lines.length)
     this.inspector.note(run)
-    if (error === undefined && run.recalled === undefined) this.check?.({ run, keys, moment: this.work!.moment })
     this.lines.push({ name, at: this.at, parent: Derivation.lineage(node), made: Derivation.madeIn(node), recalled: run.recalled, error: Derivation.errorOf(error === undefined ? undefined : failure(error), this.scheduler!.gates.isLastAttempt(node)) })
   }
 

@@ -13,7 +13,8 @@ import type * as Address from "../../cell/Address.ts"
 import type { Ancestry } from "../../scheduler/Ancestry.ts"
 import type { BaseState } from "../../scheduler/Locations.ts"
 import { type Location, type Node, type NodeRun, rootOf } from "../../scheduler/Node.ts"
-import { Scheduler } from "../../scheduler/Scheduler.ts"
+import type { Scheduler } from "../../scheduler/Scheduler.ts"
+import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
 import { Own } from "../../stage/Own.ts"
 import type { Depth, Lineage, Origins } from "../../stage/ReadLog.ts"
 import type { BeatWork } from "../model/BeatWork.ts"
@@ -24,7 +25,8 @@ const none: ReadonlyArray<NodeLine> = []
 
 /** The dependencies of one beat's handlings. */
 interface Dependencies {
-  readonly shared: Scheduler
+  readonly shared: SpaceScheduler
+  readonly schedulers: Scheduler["Service"]
   readonly base: BaseState
   readonly work: BeatWork
 }
@@ -83,16 +85,16 @@ class IsolatedGraph {
   /** Documents that nodes of this graph made. */
   readonly made = new Own()
   readonly ran: Array<Node> = []
-  private readonly shared: Scheduler
-  private readonly scheduler: Scheduler
+  private readonly shared: SpaceScheduler
+  private readonly scheduler: SpaceScheduler
   /** Successive attempts that ended in a transient failure, by node, so that the last of them is final. */
   private readonly attempts: Map<string, number>
   private readonly taking = new Set<Node>()
 
-  constructor({ base, shared, work }: Dependencies, attempts: Map<string, number>) {
+  constructor({ base, schedulers, shared, work }: Dependencies, attempts: Map<string, number>) {
     this.shared = shared
     this.attempts = attempts
-    const scheduler = new Scheduler(base)
+    const scheduler = schedulers.make(base)
     this.scheduler = scheduler
     const { writerIndex, locations } = scheduler.graph
     scheduler.graph.labels = shared.graph.labels

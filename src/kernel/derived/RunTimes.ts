@@ -10,7 +10,7 @@
 import type { Diagnostic } from "../../diagnostic/Diagnostic.ts"
 import { Load } from "../../scheduler/Load.ts"
 import type { Node } from "../../scheduler/Node.ts"
-import type { Scheduler } from "../../scheduler/Scheduler.ts"
+import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
 import type { Measured } from "../../scheduler/Settle.ts"
 import * as Derivation from "./DerivationPort.ts"
 import type { Spent } from "../model/Journal.ts"
@@ -62,20 +62,20 @@ export class RunTimes {
   }
 
   /** A beat captured the times. They count once, even if beats are aborted. */
-  count(captured: ReadonlyArray<Spent>, { gates }: Scheduler): void {
+  count(captured: ReadonlyArray<Spent>, { gates }: SpaceScheduler): void {
     if (this.isCounted) return
     this.isCounted = true
     const millis = new Map(captured)
     for (const [node, { runs }] of this.measured) gates.measure(node, { runs, spent: millis.get(node.definition.name) ?? 0 })
   }
 
-  committed({ settling }: Scheduler): void {
+  committed({ settling }: SpaceScheduler): void {
     this.measured = settling.takeMeasured()
     this.isCounted = false
   }
 
   /** Drops the times of an aborted beat. */
-  abort({ settling }: Scheduler): void {
+  abort({ settling }: SpaceScheduler): void {
     settling.takeMeasured()
   }
 }

@@ -6,7 +6,7 @@
 import type * as Address from "../../cell/Address.ts"
 import * as EffectNode from "../../scheduler/Effect.ts"
 import { seen } from "../../scheduler/Persistence.ts"
-import type { Scheduler } from "../../scheduler/Scheduler.ts"
+import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
 
 /** The prefix of their names. No module's name can have it. */
 const WATCH = "watch/"
@@ -26,7 +26,7 @@ export class WatchNodes {
   private readonly ended: Array<string> = []
 
   /** Adds a watch node, also to the graph if there is one. Returns its name. */
-  add(address: Address.Address, scheduler: Scheduler | undefined): string {
+  add(address: Address.Address, scheduler: SpaceScheduler | undefined): string {
     const name = this.ended.pop() ?? `${WATCH}${this.places.size}`
     this.places.set(name, address)
     if (scheduler !== undefined) demand(scheduler, name, address)
@@ -34,20 +34,20 @@ export class WatchNodes {
   }
 
   /** Removes a watch node. */
-  remove(name: string, scheduler: Scheduler | undefined): void {
+  remove(name: string, scheduler: SpaceScheduler | undefined): void {
     if (!this.places.delete(name)) return
     scheduler?.remove(name)
     this.ended.push(name)
   }
 
   /** Adds all watch nodes to a graph. */
-  join(scheduler: Scheduler): void {
+  join(scheduler: SpaceScheduler): void {
     for (const [name, address] of this.places) demand(scheduler, name, address)
   }
 }
 
 /** An effect that has seen the place already. It demands the derived value, and costs no beat without one. */
-const demand = (scheduler: Scheduler, name: string, address: Address.Address): void => {
+const demand = (scheduler: SpaceScheduler, name: string, address: Address.Address): void => {
   const watch = { ...EffectNode.make({ name: "watch", read: (tx) => tx.get(address.text), deliver: () => {}, noDebounce: true }), name }
   scheduler.resume(watch, seen(watch, address))
 }

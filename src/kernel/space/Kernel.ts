@@ -14,6 +14,7 @@ import type { Enzyme } from "../../registry/Enzyme.ts"
 import { InvalidEnzyme } from "../../registry/Enzyme.ts"
 import { type Definition as NodeDefinition, InvalidNode } from "../../scheduler/Definition.ts"
 import { Modules } from "../../scheduler/Modules.ts"
+import { Scheduler } from "../../scheduler/Scheduler.ts"
 import { type Code, NotRegistered, Registry } from "../../registry/Registry.ts"
 import { expected } from "../view/Expected.ts"
 import { KernelSettings } from "../model/Limits.ts"
@@ -64,7 +65,7 @@ export class Kernel extends Context.Service<Kernel, {
   readonly mends: (file: string) => Effect.Effect<void>
   readonly enzymes: Effect.Effect<ReadonlyArray<Registration>>
 }>()("systole/kernel/Kernel") {
-  static readonly layer: Layer.Layer<Kernel, never, Persistence | Hash | Pacemaker | Registry> = Layer.effect(
+  static readonly layer: Layer.Layer<Kernel, never, Persistence | Hash | Pacemaker | Registry | Scheduler> = Layer.effect(
     Kernel,
     Effect.gen(function*() {
       const persistence = yield* Persistence
@@ -76,7 +77,7 @@ export class Kernel extends Context.Service<Kernel, {
       const stops = new Stops()
       const host = { now: pacemaker.now, wake: pacemaker.wake, watch: yield* RunWatch }
       const parts: Recovery.Parts = {
-        registry, nodes, settings, hash, pacemaker, host, held: new Set(settings.held),
+        registry, nodes, schedulers: yield* Scheduler, settings, hash, pacemaker, host, held: new Set(settings.held),
         recall: yield* Recall, reporter: yield* CurrentReporter, watchdog: yield* CurrentWatchdog
       }
       const spaces = new Spaces({ persistence, parts, stops, scope: yield* Effect.scope })

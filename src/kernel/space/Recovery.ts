@@ -9,6 +9,7 @@ import type { Hash } from "../../persistence/Hash.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Registry, Resolution } from "../../registry/Registry.ts"
 import type { Modules as NodeModules } from "../../scheduler/Modules.ts"
+import type { Scheduler } from "../../scheduler/Scheduler.ts"
 import { Calendar } from "../../stage/Calendar.ts"
 import type { LiveBody, RunHost } from "../beat/Body.ts"
 import { OutboxQueue } from "../inbox/OutboxQueue.ts"
@@ -34,6 +35,7 @@ import type { Watchdog } from "../watchdog/Watchdog.ts"
 export interface Parts {
   readonly registry: Registry["Service"]
   readonly nodes: NodeModules
+  readonly schedulers: Scheduler["Service"]
   readonly settings: Settings
   readonly hash: Hash["Service"]
   readonly pacemaker: Pacemaker["Service"]
@@ -52,7 +54,7 @@ export interface Parts {
  * @category constructors
  * @since 0.1.0
  */
-export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker, recall, registry, reporter, settings, watchdog }: Parts): LiveBody => {
+export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker, recall, registry, reporter, schedulers, settings, watchdog }: Parts): LiveBody => {
   const documents = new Documents(store, settings.limits.residentBytes)
   // What came before the end of the process that was and after its last beat: the next beat dates it.
   for (const hash of store.undated()) documents.arrive(hash)
@@ -91,13 +93,13 @@ export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker,
     nodes,
     derivation: new BeatScheduler(nodes, {
       committed: documents,
+      schedulers,
       limit: settings.limits.residentBytes,
       kept: store.observations(),
       pieces: Pieces.recall(store, documents),
       hash: hash.hex,
       timer: host.now,
       tell: (fact) => reporter.report({ ...fact, space: store.space, beat: undefined }),
-      rechecks: host.watch?.rechecks === true,
       stop: host.watch?.stop,
       sentry
     }),

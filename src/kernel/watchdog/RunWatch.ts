@@ -17,10 +17,10 @@ export interface Stop {
 
 /** Callbacks of the synchronous part of each run. */
 export interface Watch {
+  /** A run takes the thread. */
   readonly enter: () => void
+  /** It leaves the thread. */
   readonly leave: () => void
-  /** Whether each computation and materializer runs twice, to check that both runs make the same. */
-  readonly rechecks: boolean
   /** A node with a breakpoint is about to run. */
   readonly stop: (at: Stop) => void
 }

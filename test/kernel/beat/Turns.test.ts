@@ -1,9 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Layer } from "effect"
 import { defaults, Pacemaker } from "systole"
-import * as MemoryStore from "../../../src/persistence/MemoryStore.ts"
+import { TestPacemaker } from "systole/testing"
 import * as TestKernel from "../../support/TestKernel.ts"
-import * as TestPacemaker from "../../support/TestPacemaker.ts"
 import { enzyme } from "../TestSpace.ts"
 
 const GROUP_TURNS = 2
@@ -11,7 +10,8 @@ const GROUP_TURNS = 2
 /** A host whose turns are taken by hand. */
 const host = () => {
   const asked: Array<{ readonly run: () => void; readonly again: boolean }> = []
-  const layer = Layer.effect(Pacemaker, Effect.map(Pacemaker, (real) => ({ ...real, turn: (run, again = false) => void asked.push({ run, again }) }))).pipe(Layer.provide(TestPacemaker.layer))
+  const turn = (run: () => void, again = false) => void asked.push({ run, again })
+  const pacemaker = Layer.effect(Pacemaker, Effect.map(Pacemaker, (real) => ({ ...real, turn }))).pipe(Layer.provide(TestPacemaker.layer))
   /** Takes the one turn that is asked for; answers whether it was asked for again. */
   const take = (): boolean => {
     assert.strictEqual(asked.length, 1)
@@ -19,7 +19,7 @@ const host = () => {
     run()
     return again
   }
-  return { asked, take, layer: TestKernel.layer({ limits: { ...defaults, groupTurns: GROUP_TURNS } }, MemoryStore.layer, layer) }
+  return { asked, take, layer: TestKernel.layer({ limits: { ...defaults, groupTurns: GROUP_TURNS } }, undefined, { pacemaker }) }
 }
 
 describe("a group", () => {

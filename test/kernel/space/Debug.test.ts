@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Layer } from "effect"
-import { Computation, Effect, Kernel } from "systole"
+import { Computation, Effect, Kernel, Scheduler } from "systole"
 import { RunWatch, type Stop } from "../../../src/kernel/watchdog/RunWatch.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { enzyme, turns } from "../TestSpace.ts"
@@ -17,8 +17,8 @@ const watched = (pace: "manual" | "demand") => {
     yield* kernel.register(Effect.make({ name: "show", read: (tx) => tx.get("/data/double"), deliver: () => {} }))
     return yield* TestKernel.space([put])
   })
-  const watch = Layer.succeed(RunWatch, { enter: () => {}, leave: () => {}, rechecks: false, stop: (at) => void stops.push({ ...at, seen }) })
-  return { make, stops, forget: () => void (seen = undefined), layer: TestKernel.layer({ pace }).pipe(Layer.provide(watch)) }
+  const watch = Layer.succeed(RunWatch, { enter: () => {}, leave: () => {}, stop: (at) => void stops.push({ ...at, seen }) })
+  return { make, stops, forget: () => void (seen = undefined), layer: TestKernel.layer({ pace }, undefined, { scheduler: Scheduler.layer() }).pipe(Layer.provide(watch)) }
 }
 
 describe("A space that is stepped through", () => {

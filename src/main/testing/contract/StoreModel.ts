@@ -1,13 +1,15 @@
 /**
- * A reference model of a store, and random work on which a real store must agree with it.
+ * The reference model: plain maps, and random work on which a store must agree with them.
  *
  * @module
  */
-import { assert } from "@effect/vitest"
-import { Effect } from "effect"
-import { Address, type Batch, type JournalRow, type Persistence, type PersistenceError, type QueueRow, type ReceiptRow, type SpaceStore } from "systole"
-import * as Dice from "../support/Dice.ts"
+import * as Effect from "effect/Effect"
+import * as Address from "../../../cell/Address.ts"
+import type { Batch, JournalRow, Persistence, QueueRow, ReceiptRow, SpaceStore } from "../../../persistence/Persistence.ts"
+import type { PersistenceError } from "../../../persistence/PersistenceError.ts"
+import { same } from "../Check.ts"
 import { beat, cell, inbox, using } from "./Batches.ts"
+import * as Roll from "./Roll.ts"
 
 interface State {
   readonly cells: Map<string, string>
@@ -27,13 +29,16 @@ const ids = ["/a", "/a/b", "/a/b/c", "/a/b-c", "/a/\uff21", "/a/\u{1f600}", "/a0
 const scopes = ["", "?scope=user:1", "?scope=session:s"]
 const keys = ids.flatMap((id) => scopes.map((scope) => id + scope))
 
-const randomBatch = (roll: Dice.Dice, state: State, seq: () => number): Batch => {
+const randomBatch = (roll: Roll.Roll, state: State, seq: () => number): Batch => {
   const last = state.journal.at(-1)?.beat ?? -1
   const number = last + 1 + (roll(4) === 0 ? roll(5) : 0)
-  const queued = Array.from({ length: roll(3) }, () => ({ seq: seq(), text: `q${roll(1000)}`, ...roll(2) === 0 ? { id: `id${roll(5)}` } : {} }))
+  const queued = Array.from({ length: roll(3) }, (): QueueRow => {
+    const row = { seq: seq(), text: `q${roll(1000)}` }
+    return roll(2) === 0 ? { ...row, id: `id${roll(5)}` } : row
+  })
   const waiting = [...state.queue.keys(), ...queued.map((row) => row.seq)]
   const parts = {
-    cells: Array.from({ length: roll(4) }, () => cell(Dice.pick(roll, keys), roll(3) === 0 ? undefined : `v${roll(1000)}`)),
+    cells: Array.from({ length: roll(4) }, () => cell(Roll.pick(roll, keys), roll(3) === 0 ? undefined : `v${roll(1000)}`)),
     receipts: Array.from({ length: roll(2) }, () => randomReceipt(roll, number)),
     queued,
     dequeued: waiting.filter(() => roll(3) === 0)
@@ -41,10 +46,11 @@ const randomBatch = (roll: Dice.Dice, state: State, seq: () => number): Batch =>
   return roll(5) === 0 ? inbox({ ...parts, receipts: [] }) : beat(number, parts)
 }
 
-/** An even id has a row with a digest and without an enzyme; an odd id has none. */
-const randomReceipt = (roll: Dice.Dice, beat: number): ReceiptRow => {
+/** Of an even id the row without an enzyme has a digest; an odd one has no such row. */
+const randomReceipt = (roll: Roll.Roll, beat: number): ReceiptRow => {
   const n = roll(20)
-  return n % 2 === 0 && roll(2) === 0 ? { id: `id${n}`, enzyme: "", beat, digest: `d${roll(1000)}` } : { id: `id${n}`, enzyme: `e${roll(3)}`, beat }
+  const id = `id${n}`
+  return n % 2 === 0 && roll(2) === 0 ? { id, enzyme: "", beat, digest: `d${roll(1000)}` } : { id, enzyme: `e${roll(3)}`, beat }
 }
 
 const apply = (state: State, batch: Batch): void => {
@@ -59,41 +65,44 @@ const apply = (state: State, batch: Batch): void => {
 }
 
 const expectEqual = (store: SpaceStore, state: State): void => {
-  for (const key of keys) assert.strictEqual(store.read(key), state.cells.get(key), key)
-  assert.deepStrictEqual(store.below("/a", { limit: 100 }), [...state.cells.keys()].filter((key) => key.startsWith("/a/")).sort())
+  for (const key of keys) same(store.read(key), state.cells.get(key), key)
+  same(store.below("/a", { limit: 100 }), [...state.cells.keys()].filter((key) => key.startsWith("/a/")).sort())
   for (const scope of ["space", "user:1"]) {
-    const below = [...state.cells.keys()].map(Address.ofKey).filter((address) => address.scope === scope && Address.parent(address.id) === "/a")
-    assert.deepStrictEqual(store.children(scope, "/a"), below.map((address) => Address.name(address.id)).sort())
+    const all = [...state.cells.keys()].map(Address.ofKey)
+    const below = all.filter((address) => address.scope === scope && Address.parent(address.id) === "/a")
+    same(store.children(scope, "/a"), below.map((address) => Address.name(address.id)).sort())
   }
-  assert.deepStrictEqual([...store.scanJournal(0, Infinity)], state.journal)
-  assert.strictEqual(store.head().beat, state.journal.at(-1)?.beat ?? -1)
+  same([...store.scanJournal(0, Infinity)], state.journal)
+  same(store.head().beat, state.journal.at(-1)?.beat ?? -1)
   const receipts = Array.from({ length: 20 }, (_, n) => store.receipts(`id${n}`)).flat()
-  assert.deepStrictEqual(new Map(receipts.map((row) => [`${row.id} ${row.enzyme}`, row])), new Map([...state.receipts].sort(byNumber)))
+  same(new Map(receipts.map((row) => [`${row.id} ${row.enzyme}`, row])), new Map([...state.receipts].sort(byNumber)))
   const queue = [...state.queue.values()].sort((a, b) => a.seq - b.seq)
   const plain = (rows: Iterable<QueueRow>) => Array.from(rows, ({ seq, text }) => [seq, text])
-  assert.deepStrictEqual(plain(store.queue()), plain(queue))
-  for (let n = 0; n < 5; n++) assert.deepStrictEqual(plain(store.waiting(`id${n}`)), plain(queue.filter(({ id }) => id === `id${n}`)))
+  same(plain(store.queue()), plain(queue))
+  for (let n = 0; n < 5; n++) same(plain(store.waiting(`id${n}`)), plain(queue.filter(({ id }) => id === `id${n}`)))
   const newest = queue.at(-1)?.seq ?? 0
   for (let seq = Math.max(0, newest - 20); seq <= newest + 1; seq++) {
     const rows = store.queued(seq, 3)
-    assert.deepStrictEqual(plain(rows), plain(queue.filter((row) => state.queue.has(seq) && row.seq >= seq)).slice(0, rows.length))
-    assert.strictEqual(rows.length > 0, state.queue.has(seq))
+    same(plain(rows), plain(queue.filter((row) => state.queue.has(seq) && row.seq >= seq)).slice(0, rows.length))
+    same(rows.length > 0, state.queue.has(seq))
   }
 }
 
-/** Returns receipts by the number of the id, then by enzyme. */
+/** Receipts as they are asked for: by the number of the id, then by enzyme. */
 const byNumber = ([a]: readonly [string, ReceiptRow], [b]: readonly [string, ReceiptRow]): number =>
-  Number(a.split(" ")[0]!.slice(2)) - Number(b.split(" ")[0]!.slice(2)) || (a < b ? -1 : 1)
+  Number.parseInt(a.slice(2), 10) - Number.parseInt(b.slice(2), 10) || (a < b ? -1 : 1)
 
-/** Appends, flushes, abandons and reopens a store at random, and compares it with the model after each step. */
+/**
+ * Appends, flushes, abandons and reopens a store at random, and compares it with the model all along.
+ */
 export const check = (seed: number, steps: number): Effect.Effect<void, PersistenceError, Persistence> =>
   Effect.gen(function*() {
-    const roll = Dice.make(seed)
+    const roll = Roll.make(seed)
     let next = 0
     let durable = copy({ cells: new Map(), journal: [], receipts: new Map(), queue: new Map() })
     let left = steps
     while (left > 0) {
-      yield* using("model", (store) =>
+      yield* using("shop", (store) =>
         Effect.gen(function*() {
           const state = copy(durable)
           expectEqual(store, state)

@@ -1,13 +1,27 @@
 /**
- * A pacemaker under the test clock: time advances only when the test advances it,
+ * A pacemaker under the clock of the test: time moves when the test moves it,
  * and seeds repeat.
  *
  * @module
  */
-import { Clock, Effect, Fiber, Layer } from "effect"
-import { Pacemaker } from "systole"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Layer from "effect/Layer"
+import { Pacemaker } from "../../kernel/model/Pacemaker.ts"
 
-/** Seeds count up. A wake is a sleep on the provided clock. */
+/** The next turn of the host. Workers have no `setImmediate`. */
+const turn = (run: () => void): void => {
+  if (typeof setImmediate === "function") setImmediate(run)
+  else setTimeout(run, 0)
+}
+
+/**
+ * Seeds count up from 1. A wake is a sleep on the clock that the test provides.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
 export const layer: Layer.Layer<Pacemaker> = Layer.effect(
   Pacemaker,
   Effect.gen(function*() {
@@ -17,7 +31,7 @@ export const layer: Layer.Layer<Pacemaker> = Layer.effect(
     return {
       now: () => clock.currentTimeMillisUnsafe(),
       seed: () => (++drawn).toString(16).padStart(32, "0"),
-      turn: (run) => void setImmediate(run),
+      turn,
       wake: (at, run) => {
         const fiber = Effect.runForkWith(context)(
           Effect.andThen(Effect.sleep(Math.max(0, at - clock.currentTimeMillisUnsafe())), Effect.sync(run))

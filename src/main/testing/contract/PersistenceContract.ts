@@ -1,0 +1,105 @@
+/**
+ * The contract of persistence, for the author of a store: a list of tests, bound to no test runner.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type { Hash } from "../../../persistence/Hash.ts"
+import { Persistence } from "../../../persistence/Persistence.ts"
+import type { PersistenceError } from "../../../persistence/PersistenceError.ts"
+import * as PureHash from "../../PureHash.ts"
+import { same } from "../Check.ts"
+import { beat, cell, reason, using, write } from "./Batches.ts"
+import { blobs } from "./BlobContract.ts"
+import { content, references } from "./ContentContract.ts"
+import { durability } from "./DurabilityContract.ts"
+import { queue } from "./QueueContract.ts"
+import { observations, reads, receipts } from "./ReadContract.ts"
+import { retained } from "./RetentionContract.ts"
+import * as Model from "./StoreModel.ts"
+import type { Group } from "./StoreTest.ts"
+import { moments, momentsApart, writers } from "./WriterContract.ts"
+
+/** One test of the contract. `run` rejects where the store does not keep it. */
+export interface ContractTest {
+  readonly name: string
+  readonly run: () => Promise<void>
+}
+
+/** The place in which a store keeps data, such as a folder or a durable object. */
+export interface Place {
+  /** Persistence over an empty place. It is built anew for each test, and its data lives as long as the layer. */
+  readonly persistence: Layer.Layer<Persistence, PersistenceError, Hash>
+  /** How many spaces a place holds. With `one`, tests that need several are left out. Default: `many`. */
+  readonly spaces?: "one" | "many"
+  /** The seeds of the tests with random work. Default: 1 to 6. */
+  readonly seeds?: ReadonlyArray<number>
+}
+
+/**
+ * The tests that each store passes: reads, the queue, content, durability, epochs, moments, retention, and random work
+ * against a reference model. They take some seconds and up to 200 MB together.
+ *
+ * @example The memory store keeps the contract
+ * ```ts
+ * import { MemoryStore } from "systole"
+ * import { persistenceContract } from "systole/testing"
+ *
+ * for (const { name, run } of persistenceContract({ persistence: MemoryStore.layer })) {
+ *   if (name.startsWith("writers")) await run()
+ * }
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const persistenceContract = ({ persistence, seeds = [1, 2, 3, 4, 5, 6], spaces = "many" }: Place): ReadonlyArray<ContractTest> => {
+  const fresh = Layer.fresh(persistence).pipe(Layer.provide(PureHash.layer))
+  const random: Readonly<Record<string, Group>> = { references: references(seeds), model: model(seeds) }
+  const groups = spaces === "many" ? { ...single, ...random, ...several } : { ...single, ...random }
+  return Object.entries(groups).flatMap(([group, tests]) =>
+    Object.entries(tests).map(([title, body]) => ({
+      name: `${group}: ${title}`,
+      run: () => Effect.runPromise(Effect.asVoid(body()).pipe(Effect.provide(fresh), Effect.scoped))
+    })))
+}
+
+const opening: Group = {
+  "refuses a space that is not there, and makes it when asked to": () =>
+    Effect.gen(function*() {
+      same(yield* reason(using("shop", () => Effect.void, { create: false })), "NoSuchSpace")
+      const store = yield* using("shop", Effect.succeed)
+      same([store.space, store.epoch, store.head()], ["shop", 0, { beat: -1, clock: 0, hash: "" }])
+      same(yield* reason(using("shop", () => Effect.void, { create: false })), "succeeded")
+    }),
+  "refuses a name that cannot name a space": () =>
+    Effect.gen(function*() {
+      for (const space of ["", "Shop", "-a", "a/b", "../a", "a.b", "x".repeat(64)]) {
+        same(yield* reason(using(space, () => Effect.void)), "InvalidSpaceName", space)
+      }
+    })
+}
+
+const apart: Group = {
+  "lists the spaces by name and keeps them apart": () =>
+    Effect.gen(function*() {
+      for (const space of ["b", "a0", "a"]) yield* using(space, (store) => write(store, beat(0, { cells: [cell("/data/x", space)] })))
+      same(yield* Persistence.use((persistence) => persistence.spaces), ["a", "a0", "b"])
+      same(yield* using("a", (store) => Effect.sync(() => store.read("/data/x"))), "a")
+    }),
+  ...momentsApart
+}
+
+const model = (seeds: ReadonlyArray<number>): Group => Object.fromEntries(seeds.map((seed) => [
+  `behaves like plain maps under random work, reopened at random (seed ${seed})`,
+  () => Model.check(seed, 400)
+]))
+
+/** The tests that need one space. */
+const single: Readonly<Record<string, Group>> = {
+  opening, reads, receipts, queue, observations, blobs, content, durability, writers, moments, retention: retained
+}
+
+/** The tests that need several spaces in one place. */
+const several: Readonly<Record<string, Group>> = { spaces: apart }

@@ -1,0 +1,16 @@
+/**
+ * `systole/testing`: tests of modules and of stores, for any test runner and without a server.
+ *
+ * - {@link TestSpace}: a space in memory under a test clock, with promises for answers.
+ * - {@link expectReceipt}, {@link expectCell}, {@link expectSignal}: expectations with messages.
+ * - {@link persistenceContract}: the tests that each store passes.
+ * - {@link TestRuntime}: the same runtime as a layer, for tests that are written with Effect.
+ *
+ * @module
+ */
+export { ExpectationFailed } from "./Check.ts"
+export { type ContractTest, type Place, persistenceContract } from "./contract/PersistenceContract.ts"
+export { expectCell, type ExpectedHandling, type ExpectedReceipt, type ExpectedSignal, expectReceipt, expectSignal } from "./Expect.ts"
+export * as TestPacemaker from "./TestPacemaker.ts"
+export * as TestRuntime from "./TestRuntime.ts"
+export { MAX_BEATS, type Options as TestSpaceOptions, type SentSignal, TestSpace } from "./TestSpace.ts"
