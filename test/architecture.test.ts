@@ -128,6 +128,14 @@ describe("architecture", () => {
     assert.deepStrictEqual(loose, ["index.ts"])
   })
 
+  it("stands on the pages as it is: floors in src, rooms in its kernel", () => {
+    const rowsOf = (page: string, row: RegExp) => [...textOf(join(src, page)).matchAll(row)].map(([, cell = ""]) => cell)
+    const shown = rowsOf("README.md", /^\| \d \| (.+?) \|/gm).map((cell) => cell.replaceAll(/\]\([^)]*\)|\[/g, "").split(", "))
+    const there = floors.map((floor) => floor.filter((folder) => existsSync(join(src, folder)))).toReversed()
+    assert.deepStrictEqual(shown.map((floor) => floor.toSorted()), there.map((floor) => floor.toSorted()))
+    assert.sameMembers(rowsOf("kernel/README.md", /^\| `(\w+)\/` \|/gm), rooms.flat())
+  })
+
   it("tells an import that goes down from one that goes up or sideways", () => {
     const at = (path: string) => join(src, path)
     assert.isTrue(isAllowed(at("kernel/beat/A.ts"), at("cell/B.ts")))
