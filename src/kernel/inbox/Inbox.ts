@@ -95,7 +95,8 @@ export class Inbox {
   setAside(resolve: (signal: Signal) => Registry.Resolution, revision: number): void {
     if (this.controls.length > 0) return
     this.held.begin(revision)
-    const isAside = (seq: number | undefined): seq is number => seq !== undefined && !this.discarded.has(seq) && isHeld(this.waiting.at(seq), resolve)
+    const isAside = (seq: number | undefined): seq is number =>
+      seq !== undefined && !this.discarded.has(seq) && isHeld(this.waiting.at(seq), resolve)
     for (const { fresh } of this.open(this.regime)) {
       for (let seq = fresh.peek(); isAside(seq); fresh.shift(), seq = fresh.peek()) this.held.add(this.waiting.at(seq))
     }
@@ -139,7 +140,8 @@ export class Inbox {
   /** The control input of the next beat: the oldest pending part. It stays until that beat is committed. */
   nextControls(limits: Limits): ReadonlyArray<Control> {
     let bytes = 0
-    const end = this.controls.findIndex((control, i) => i >= limits.captureSignals || (bytes += sizeOf(control)) > limits.captureBytes && i > 0)
+    const isOver = (control: Control, i: number) => i >= limits.captureSignals || (bytes += sizeOf(control)) > limits.captureBytes && i > 0
+    const end = this.controls.findIndex(isOver)
     return end < 0 ? this.controls.slice() : this.controls.slice(0, end)
   }
 

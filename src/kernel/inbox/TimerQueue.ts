@@ -125,7 +125,11 @@ const hasBeat = <T extends Timer>(timer: T): timer is T & BeatTimer => timer.bea
 const reaches = (heap: Pick<Heap<BeatTimer>, "peek" | "pop">, beat: number): boolean => (first(heap)?.beat ?? Infinity) <= beat
 
 /** Moves at most `limit` timers that a beat number reaches from a heap to a list. */
-const drain = (heap: Pick<Heap<BeatTimer>, "peek" | "pop">, { beat, limit }: { readonly beat: number; readonly limit: number }, due: Array<Timer>): void => {
+const drain = (
+  heap: Pick<Heap<BeatTimer>, "peek" | "pop">,
+  { beat, limit }: { readonly beat: number; readonly limit: number },
+  due: Array<Timer>
+): void => {
   for (let left = limit; left > 0; left--) {
     const next = first(heap)
     if (next === undefined || next.beat > beat) return

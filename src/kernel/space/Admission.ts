@@ -85,7 +85,9 @@ export class Admission {
     if (known !== undefined && this.isKnown(known, sent.payload?.text ?? "", given)) return { kind: "known", id: known }
     const limit = inbox.limitFor(Signal.size(sent), limits)
     if (limit !== undefined) throw new InboxFull({ space: body.space, limit })
-    const from = known === undefined ? { origin: "ingress", expected: head.beat + 1 } as const : { origin: "caller", expected: undefined } as const
+    const from = known === undefined
+      ? { origin: "ingress", expected: head.beat + 1 } as const
+      : { origin: "caller", expected: undefined } as const
     const signal = Signal.make({ ...sent, id: known ?? this.mint(head.beat + 1) }, { ...from, depth, label })
     const due = sent.at === undefined ? undefined : Signal.due(sent.at, { beat: head.beat, clock: since ?? body.host.now(), tempo })
     return { kind: "new", pending: new Signal.Pending(body.number(), signal, { due }) }
@@ -121,6 +123,7 @@ export class Admission {
     if (typeof id !== "string" || id === "" || id.length > MAX_ID) {
       throw new Emission.InvalidSignal({ reason: `its id has ${String(id).length} characters; give 1 to ${MAX_ID}` })
     }
-    return this.body.hash(JSON.stringify([principal, "signal", id, signal, target, this.body.space, ...label === undefined ? [] : [label]])).slice(0, 32)
+    const { hash, space } = this.body
+    return hash(JSON.stringify([principal, "signal", id, signal, target, space, ...label === undefined ? [] : [label]])).slice(0, 32)
   }
 }

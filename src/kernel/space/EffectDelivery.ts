@@ -39,7 +39,7 @@ export class EffectDelivery {
   tell({ beat, definition, value }: Delivery): void {
     try {
       this.sentry?.tells(definition.name, beat)
-      const told = definition.deliver!(value, { beat, key: definition.name })
+      const told = definition.deliver?.(value, { beat, key: definition.name })
       if (!(told instanceof Promise)) return
       this.open++
       void told.catch((error: unknown) => this.failed(definition.name, error)).finally(() => this.close())

@@ -14,6 +14,12 @@ import type { SpaceStopped } from "../model/SpaceError.ts"
 
 const nothing = (): void => {}
 
+/** The callbacks of a wait for a receipt. */
+interface Landing {
+  readonly settled: (receipt: Receipt) => void
+  readonly fail: (error: SpaceStopped) => void
+}
+
 /**
  * The receipts of one space, and the callers that wait for them.
  *
@@ -62,7 +68,7 @@ export class EventReceipts {
   }
 
   /** Returns the receipt of a completed event, at once or after the flush that publishes it. Otherwise waits like `add`. */
-  land(id: string, { fail, settled }: { readonly settled: (receipt: Receipt) => void; readonly fail: (error: SpaceStopped) => void }): () => void {
+  land(id: string, { fail, settled }: Landing): () => void {
     let cancel = nothing
     const look = (): void => {
       const receipt = this.find(id)

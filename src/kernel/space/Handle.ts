@@ -14,30 +14,56 @@ import * as Stream from "effect/Stream"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { LiveSpace } from "./LiveSpace.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
-import type { Clearance, PostedSignal, PostHears, Reader, Space, SpaceControl, SpaceDebug, SpaceFlows, SpaceGraph, SpaceOperations, SpaceRendezvous } from "../view/Space.ts"
+import type {
+  Clearance,
+  PostedSignal,
+  PostHears,
+  Reader,
+  Space,
+  SpaceControl,
+  SpaceDebug,
+  SpaceFlows,
+  SpaceGraph,
+  SpaceOperations,
+  SpaceRendezvous
+} from "../view/Space.ts"
 import { asStopped, type SpaceStopped } from "../model/SpaceError.ts"
 
 /** Members that return an effect: a method, or the effect itself. */
 type Members<Names extends PropertyKey> = Readonly<Record<Names, "method" | "effect">>
 
-type Plain = Exclude<keyof Space, "name" | "post" | "watch" | "beats" | "reader" | "denials" | "head" | "ops" | "rv" | "flow" | "control" | "graph" | "debug">
+type Plain = Exclude<
+  keyof Space,
+  | "name" | "post" | "watch" | "beats" | "reader" | "denials" | "head"
+  | "ops" | "rv" | "flow" | "control" | "graph" | "debug"
+>
 
 const members: Members<Plain> = {
-  signal: "method", handled: "method", receipt: "method", settled: "method", set: "method", integrate: "method", bind: "method", unbind: "method",
-  dead: "method", letter: "method", redeliver: "method", start: "method", stop: "method", step: "effect", idle: "effect", get: "method", list: "method",
-  below: "method", pull: "method", journal: "method", examine: "method", content: "effect", blob: "method", blobPart: "method", waiting: "method"
+  signal: "method", handled: "method", receipt: "method", settled: "method", set: "method", integrate: "method",
+  bind: "method", unbind: "method", dead: "method", letter: "method", redeliver: "method", start: "method",
+  stop: "method", step: "effect", idle: "effect", get: "method", list: "method", below: "method", pull: "method",
+  journal: "method", examine: "method", content: "effect", blob: "method", blobPart: "method", waiting: "method"
 }
 
-const ops: Members<keyof SpaceOperations> = { start: "method", setState: "method", await: "method", close: "method", cancel: "method", list: "method", get: "method" }
-const rv: Members<keyof SpaceRendezvous> = { spawn: "method", claim: "method", resched: "method", kill: "method", report: "method", release: "method", list: "method", get: "method" }
-const flow: Members<keyof SpaceFlows> = { start: "method", pause: "method", resume: "method", cancel: "method", budget: "method", list: "method", get: "method" }
+const ops: Members<keyof SpaceOperations> = {
+  start: "method", setState: "method", await: "method", close: "method", cancel: "method", list: "method", get: "method"
+}
+const rv: Members<keyof SpaceRendezvous> = {
+  spawn: "method", claim: "method", resched: "method", kill: "method", report: "method", release: "method",
+  list: "method", get: "method"
+}
+const flow: Members<keyof SpaceFlows> = {
+  start: "method", pause: "method", resume: "method", cancel: "method", budget: "method", list: "method", get: "method"
+}
 const control: Members<Exclude<keyof SpaceControl, "state">> = {
-  pause: "method", rollback: "method", resume: "method", shutdown: "method", restart: "method", lock: "method", unlock: "method", hold: "effect", release: "effect"
+  pause: "method", rollback: "method", resume: "method", shutdown: "method", restart: "method", lock: "method",
+  unlock: "method", hold: "effect", release: "effect"
 }
 const graph: Members<keyof SpaceGraph> = { view: "effect", trace: "method", traces: "effect" }
 const debug: Members<keyof SpaceDebug> = { view: "effect", breakAt: "method" }
 const reader: Members<Exclude<keyof Reader, "watch">> = {
-  get: "method", list: "method", below: "method", receipt: "method", settled: "method", signal: "method", blobPart: "method", admit: "method", waiting: "method"
+  get: "method", list: "method", below: "method", receipt: "method", settled: "method", signal: "method",
+  blobPart: "method", admit: "method", waiting: "method"
 }
 
 /** The dependencies of a handle. */

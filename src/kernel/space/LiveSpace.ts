@@ -13,23 +13,23 @@ import type { Beat } from "../beat/Commit.ts"
 import { Controls } from "./Controls.ts"
 import * as DeadLetter from "../beat/DeadLetter.ts"
 import { EffectDelivery } from "./EffectDelivery.ts"
-import { asRefusal } from "../view/Expected.ts"
+import { DurableReads } from "../view/DurableReads.ts"
 import { HistorySession } from "../view/HistorySession.ts"
 import { Admission, type Entered } from "./Admission.ts"
-import type { ControlError, ReadCallbacks, ReadError, SignalError } from "../view/Expected.ts"
+import { asRefusal, type ControlError, type ReadError, type SignalError } from "../view/Expected.ts"
 import * as Subscription from "../view/Subscription.ts"
 import type { Foreign } from "../model/Foreign.ts"
 import { Group } from "../beat/Group.ts"
 import { type Peer, OutboxRelay, type ResolvePeer } from "./OutboxRelay.ts"
 import { LiveQueries } from "../view/LiveQueries.ts"
 import { EventReceipts } from "./EventReceipts.ts"
-import { ClearedView } from "../view/ClearedView.ts"
+import { ClearedView, type Dependencies as ClearedViews } from "../view/ClearedView.ts"
 import type { Turn } from "../model/Pacemaker.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
 import * as Queries from "../view/Queries.ts"
 import type { Receipt } from "../beat/Receipts.ts"
 import * as Reporting from "../beat/Reporting.ts"
-import type { Accepted, Clearance, DeadPage, OpenLetter, PostedSignal, PostHears, Reader, Space, Waits } from "../view/Space.ts"
+import type { Accepted, Clearance, DeadPage, OpenLetter, Page, PostedSignal, PostHears, Reader, Space, Waits } from "../view/Space.ts"
 import type { Pending } from "../model/Signal.ts"
 import * as WaitingList from "../view/WaitingList.ts"
 import { LiveDebug } from "./SpaceDebug.ts"
@@ -74,6 +74,7 @@ export class LiveSpace implements Space, Peer {
   private readonly outbox: OutboxRelay
   private readonly history: HistorySession
   private readonly receipts: EventReceipts
+  private readonly durable: DurableReads
   private readonly queries: LiveQueries
   readonly watch: Space["watch"]
   readonly content: Space["content"]
@@ -104,18 +105,35 @@ export class LiveSpace implements Space, Peer {
       }
     })
     this.deliveries = new EffectDelivery(body.sentry, (effect, error) =>
-      body.reporter.report(Accident.after("node/undelivered", error, { space: body.space, origin: { kind: "node", name: effect }, what: "what it was told failed it" })))
+      body.reporter.report(Accident.after("node/undelivered", error, {
+        space: body.space,
+        origin: { kind: "node", name: effect },
+        what: "what it was told failed it"
+      })))
+    this.durable = new DurableReads(this.group)
     this.receipts = new EventReceipts(body, this.group)
     this.admission = new Admission(body)
     this.control = new Controls(body, this.group)
     this.history = new HistorySession(body, deps.turn)
-    const ledgers = { store: body.store, hash: body.hash, control: (make: Parameters<Controls["submit"]>[0]) => this.control.submit(make), durably: <A>(see: () => A) => this.durably(see) }
+    const ledgers = {
+      store: body.store,
+      hash: body.hash,
+      control: (make: Parameters<Controls["submit"]>[0]) => this.control.submit(make),
+      durably: <A>(see: () => A) => this.durable.read(see)
+    }
     this.ops = new LiveOperations(ledgers)
     this.rv = new LiveRendezvous(ledgers)
     this.flow = new LiveFlows(ledgers)
-    this.debug = new LiveDebug({ derivation: body.derivation, group: this.group, durably: (see) => this.durably(see) })
-    this.graph = new LiveGraph({ derivation: body.derivation, durably: (see) => this.durably(see) })
-    this.queries = new LiveQueries({ body, group: this.group, look: (see, looker) => this.look(see, looker), whenEnded: (tell) => this.whenEnded(tell), receipt: (id) => this.receipts.find(id) })
+    const { durably } = ledgers
+    this.debug = new LiveDebug({ derivation: body.derivation, group: this.group, durably })
+    this.graph = new LiveGraph({ derivation: body.derivation, durably })
+    this.queries = new LiveQueries({
+      body,
+      group: this.group,
+      look: (see, callbacks) => this.durable.look(see, callbacks),
+      whenEnded: (tell) => this.whenEnded(tell),
+      receipt: (id) => this.receipts.find(id)
+    })
     this.watch = this.queries.watch
     this.uploads = new Uploads(body, this.group)
     this.content = this.uploads.begin
@@ -161,7 +179,9 @@ export class LiveSpace implements Space, Peer {
   get isResting(): boolean {
     const { body, deliveries, ends, history, group, receipts, listeners, outbox, uploads, uses } = this
     const isWaitedFor = uses + receipts.size + listeners.size + ends.size + uploads.open > 0
-    const isBusy = !group.isResting || body.sentry?.isQuiet(group.durable + 1) === false || !outbox.isEmpty || !deliveries.isQuiet || history.isBusy || body.derivation.inspector.isPaid
+    const isSupervised = body.sentry?.isQuiet(group.durable + 1) === false
+    const isDelivering = !outbox.isEmpty || !deliveries.isQuiet
+    const isBusy = !group.isResting || isSupervised || isDelivering || history.isBusy || body.derivation.inspector.isPaid
     return !isWaitedFor && !isBusy && (group.due ?? Infinity) > body.host.now()
   }
 
@@ -183,7 +203,8 @@ export class LiveSpace implements Space, Peer {
 
   handled(posted: PostedSignal): Effect.Effect<Receipt, SignalError> {
     return Effect.callback<Receipt, SignalError>((resume) => {
-      const cancel = this.post(posted, { settled: (receipt) => resume(Effect.succeed(receipt)), fail: (error) => resume(Effect.fail(error)) })
+      const fail = (error: SignalError): void => resume(Effect.fail(error))
+      const cancel = this.post(posted, { settled: (receipt) => resume(Effect.succeed(receipt)), fail })
       return Effect.sync(cancel)
     })
   }
@@ -227,11 +248,12 @@ export class LiveSpace implements Space, Peer {
   }
 
   receipt(id: string): Effect.Effect<Receipt | undefined, ReadError> {
-    return this.durably(() => this.receipts.find(id))
+    return this.durable.read(() => this.receipts.find(id))
   }
 
   settled(id: string): Effect.Effect<Receipt | undefined, ReadError> {
-    return Effect.flatMap(this.receipt(id), (receipt) => receipt?.status === "pending" ? this.receipts.landing(id) : Effect.succeed(receipt))
+    return Effect.flatMap(this.receipt(id), (receipt) =>
+      receipt?.status === "pending" ? this.receipts.landing(id) : Effect.succeed(receipt))
   }
 
   set(address: string, value: unknown, options: { readonly group?: string } = {}): Effect.Effect<number, ControlError> {
@@ -250,18 +272,19 @@ export class LiveSpace implements Space, Peer {
     return this.control.bind({ cell, enzyme, propagate: true, tombstone: true })
   }
 
-  dead(page: { readonly after?: string | undefined; readonly limit: number }): Effect.Effect<DeadPage, ReadError> {
-    return this.durably(() => DeadLetter.list(this.body.store, page))
+  dead(page: Page): Effect.Effect<DeadPage, ReadError> {
+    return this.durable.read(() => DeadLetter.list(this.body.store, page))
   }
 
   waiting(page: Parameters<Space["waiting"]>[0]): ReturnType<Space["waiting"]> {
-    return this.durably(() => WaitingList.page(WaitingList.find(this.body, page), page.limit))
+    return this.durable.read(() => WaitingList.page(WaitingList.find(this.body, page), page.limit))
   }
 
   letter(id: string, enzyme: string): Effect.Effect<OpenLetter | undefined, ReadError> {
-    return this.durably(() => {
+    return this.durable.read(() => {
       const letter = DeadLetter.find(this.body.store, id, enzyme)
-      return letter === undefined ? undefined : { ...letter, message: this.receipts.find(id)?.handlings.find((handling) => handling.enzyme === enzyme)?.error?.message }
+      const handling = this.receipts.find(id)?.handlings.find((handling) => handling.enzyme === enzyme)
+      return letter === undefined ? undefined : { ...letter, message: handling?.error?.message }
     })
   }
 
@@ -283,22 +306,26 @@ export class LiveSpace implements Space, Peer {
 
   readonly idle: Space["idle"] = Effect.callback((resume) => {
     const look = (): void => this.group.idle({
-      open: () => !this.outbox.isQuiet ? this.outbox.whenQuiet(look) : !this.deliveries.isQuiet ? this.deliveries.whenQuiet(look) : resume(Effect.void),
+      open: () => {
+        if (!this.outbox.isQuiet) this.outbox.whenQuiet(look)
+        else if (!this.deliveries.isQuiet) this.deliveries.whenQuiet(look)
+        else resume(Effect.void)
+      },
       fail: (error) => resume(Effect.fail(error))
     })
     look()
   })
 
   get(address: string): Effect.Effect<Value.Value, ReadError> {
-    return this.durably(() => Queries.read(this.body, address, (id) => this.receipts.find(id)))
+    return this.durable.read(() => Queries.read(this.body, address, (id) => this.receipts.find(id)))
   }
 
   list(id: string): Effect.Effect<ReadonlyArray<string>, ReadError> {
-    return this.durably(() => Queries.list(this.body, id))
+    return this.durable.read(() => Queries.list(this.body, id))
   }
 
   below(id: string, page: { readonly after?: string; readonly limit: number }): Effect.Effect<ReadonlyArray<string>, ReadError> {
-    return this.durably(() => this.body.store.below(id, page))
+    return this.durable.read(() => this.body.store.below(id, page))
   }
 
   pull(text: string, { wait = this.body.settings.limits.pullMillis }: Waits = {}): Effect.Effect<Value.Value, ReadError | CellHeld> {
@@ -306,7 +333,9 @@ export class LiveSpace implements Space, Peer {
   }
 
   reader(clearance: Clearance): Reader {
-    return new ClearedView({ body: this.body, space: this, ...this.readerState, queries: this.queries, queued: (page) => this.durably(() => WaitingList.find(this.body, page)) }, clearance)
+    const { body, queries, readerState } = this
+    const queued: ClearedViews["queued"] = (page) => this.durable.read(() => WaitingList.find(body, page))
+    return new ClearedView({ body, space: this, ...readerState, queries, queued }, clearance)
   }
 
   readonly denials: Space["denials"] = Effect.sync(() => [...this.readerState.denials])
@@ -314,7 +343,7 @@ export class LiveSpace implements Space, Peer {
   readonly head: Space["head"] = Effect.sync(() => this.group.durable)
 
   journal(beat: number): ReturnType<Space["journal"]> {
-    return this.durably(() => this.body.store.entry(beat))
+    return this.durable.read(() => this.body.store.entry(beat))
   }
 
   /** Reports the reason of a stop. Returns the call that cancels it. */
@@ -340,15 +369,15 @@ export class LiveSpace implements Space, Peer {
   })
 
   blob(hash: string): Effect.Effect<Uint8Array | undefined, ReadError> {
-    return this.durably(() => this.body.store.blob(hash))
+    return this.durable.read(() => this.body.store.blob(hash))
   }
 
   blobPart(hash: string, part: number): ReturnType<Space["blobPart"]> {
-    return this.durably(() => this.body.store.blobPart(hash, part))
+    return this.durable.read(() => this.body.store.blobPart(hash, part))
   }
 
   examine<A>(look: (archive: Archive) => A | Promise<A>): Effect.Effect<A, ReadError | HistoryBusy> {
-    return Effect.andThen(this.durably(nothing), this.history.run(look, Queries.asReadError))
+    return Effect.andThen(this.durable.read(nothing), this.history.run(look, Queries.asReadError))
   }
 
   /** Publishes a durable beat. */
@@ -366,30 +395,5 @@ export class LiveSpace implements Space, Peer {
   /** Delivers values to effects: to speculative ones before the flush, to all others after it. */
   private tell({ deliveries }: Beat, speculative: boolean): void {
     for (const delivery of deliveries) if (delivery.definition.speculative === speculative) this.deliveries.tell(delivery)
-  }
-
-  private durably<A>(see: () => A): Effect.Effect<A, ReadError> {
-    return Effect.callback<A, ReadError>((resume) =>
-      Effect.sync(this.look(see, { seen: (found) => resume(Effect.succeed(found)), fail: resume }))
-    )
-  }
-
-  /** Reads once all visible state is durable: at once, or after the next flush. Returns the call that cancels it. */
-  private look<A>(see: () => A, { fail, seen }: ReadCallbacks<A>): () => void {
-    let isHeard = true
-    const look = (): void => {
-      if (!isHeard) return
-      let found: A
-      try {
-        found = see()
-      } catch (error) {
-        return fail(Queries.refused(error))
-      }
-      seen(found)
-    }
-    this.group.whenDurable(look, (error) => isHeard && fail(Effect.fail(error)))
-    return () => {
-      isHeard = false
-    }
   }
 }

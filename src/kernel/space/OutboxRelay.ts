@@ -21,10 +21,16 @@ import type { Group } from "../beat/Group.ts"
 import { Pending, type Undelivered } from "../model/Signal.ts"
 import { SpaceStopped } from "../model/SpaceError.ts"
 
+/** The callbacks of a delivery. */
+interface DeliveryCallbacks {
+  readonly accepted: () => void
+  readonly fail: (error: unknown) => void
+}
+
 /** A space that receives signals from another one. */
 export interface Peer {
   /** Receives a signal of the space `from`. `accepted` is called when it is durable. */
-  readonly arrive: (from: string, pending: Pending, hears: { readonly accepted: () => void; readonly fail: (error: unknown) => void }) => void
+  readonly arrive: (from: string, pending: Pending, hears: DeliveryCallbacks) => void
 }
 
 /** Resolves a space by name: opened, or created if the configuration permits. */
@@ -186,7 +192,15 @@ export class OutboxRelay {
    */
   private leave(space: string, over: ReadonlyArray<Pending>, undelivered: ReadonlyArray<Pending>): void {
     const { departures, inbox, store } = this.body
-    store.append({ entry: undefined, cells: [], receipts: [], queued: undelivered, dequeued: over.map(({ seq }) => seq), blobs: [], observations: [] })
+    store.append({
+      entry: undefined,
+      cells: [],
+      receipts: [],
+      queued: undelivered,
+      dequeued: over.map(({ seq }) => seq),
+      blobs: [],
+      observations: []
+    })
     departures.over(space, over)
     for (const pending of undelivered) {
       pending.stored = true
@@ -200,7 +214,10 @@ export class OutboxRelay {
   private wait(route: Route, failure: unknown): void {
     const { host, reporter, settings: { limits, tempo }, space } = this.body
     // A receiver that is full or being reopened accepts the next attempt, so the first failure is not reported.
-    if (route.failures === 1) reporter.report(Accident.after("outbox/waiting", failure, { space, origin: { kind: "runtime", name: "outbox" }, what: `space "${route.space}" takes nothing` }))
+    if (route.failures === 1) {
+      const what = `space "${route.space}" takes nothing`
+      reporter.report(Accident.after("outbox/waiting", failure, { space, origin: { kind: "runtime", name: "outbox" }, what }))
+    }
     const beats = Math.min(2 ** route.failures++, limits.backoffBeats)
     route.state = "waiting"
     route.disarm = host.wake(host.now() + beats * Math.max(tempo, 1), () => {

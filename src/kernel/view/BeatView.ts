@@ -40,7 +40,10 @@ export const read = (source: Source, id: string): Value => {
     const handling = receipt?.handlings.find(({ enzyme }) => enzyme === part)
     return (part === "" ? receipt : handling) as Value
   }
-  if (kind === "analytics") return part === "" && name === "diag" ? source.counts().map(({ count, severity, topic }) => ({ count, sev: severity, topic })) : undefined
+  if (kind === "analytics") {
+    if (part !== "" || name !== "diag") return undefined
+    return source.counts().map(({ count, severity, topic }) => ({ count, sev: severity, topic }))
+  }
   const render = Object.hasOwn(renderers, part) ? renderers[part] : undefined
   if (kind !== "beat" || !source.shown || render === undefined || !/^\d{1,15}$/.test(name)) return undefined
   const row = source.store.entry(Number(name))
@@ -53,8 +56,12 @@ const renderers: Readonly<Record<string, (view: EntryView, hash: string) => Valu
   inbox: (view) => view.inputs,
   agenda: (view) => view.agenda(),
   stage: ({ entry }) => {
-    const promoted = entry.runs.reduce((sum, line) => sum + emissionsOf(line).filter((emitted) => emitted.length < 5).length, entry.sent?.length ?? 0)
-    return [...entry.parked === undefined ? [] : Parked.render(entry.parked), `commit: promoted ${promoted} ${promoted === 1 ? "impulse" : "impulses"} -> beat ${entry.beat + 1}`]
+    const sentBy = (line: RunLine): number => emissionsOf(line).filter((emitted) => emitted.length < 5).length
+    const promoted = entry.runs.reduce((sum, line) => sum + sentBy(line), entry.sent?.length ?? 0)
+    return [
+      ...entry.parked === undefined ? [] : Parked.render(entry.parked),
+      `commit: promoted ${promoted} ${promoted === 1 ? "impulse" : "impulses"} -> beat ${entry.beat + 1}`
+    ]
   },
   meta: ({ entry }, hash) => ({
     activated: entry.activated ?? 0,
@@ -76,7 +83,11 @@ class EntryView {
     this.source = source
     this.entry = entry
     this.inputs = entry.in.map((input) => {
-      const [signal, target] = typeof input === "string" ? this.sent(input) : "id" in input ? [input.signal, input.target] : [input[1], input[2]]
+      const pathsOf = (): readonly [string | 0, string | 0] => {
+        if (typeof input === "string") return this.sent(input)
+        return "id" in input ? [input.signal, input.target] : [input[1], input[2]]
+      }
+      const [signal, target] = pathsOf()
       return `signal=${signal === 0 ? "-" : signal} target=${target === 0 ? "-" : target}`
     })
   }

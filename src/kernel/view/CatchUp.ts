@@ -43,7 +43,9 @@ export const since = (store: SpaceStore, address: Address, after: number): Reado
     for (const [key, , before, now] of Journal.parse(text).cells) {
       if (key !== address.key) continue
       const [was, is] = [document(before), document(now)]
-      if (Change.triggers(read, { path: [], before: Codec.read(was, []), after: Codec.read(is, []) })) found.push({ beat, value: Codec.read(is, address.path) })
+      if (Change.triggers(read, { path: [], before: Codec.read(was, []), after: Codec.read(is, []) })) {
+        found.push({ beat, value: Codec.read(is, address.path) })
+      }
     }
     if (found.length > MAX_MISSED) return `more than ${MAX_MISSED} values were missed`
   }

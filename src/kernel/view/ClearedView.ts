@@ -22,7 +22,7 @@ import * as Queries from "./Queries.ts"
 import * as Receipts from "../beat/Receipts.ts"
 import type { Receipt } from "../beat/Receipts.ts"
 import * as Signal from "../model/Signal.ts"
-import type { Clearance, Denial, PostedSignal, Reader, Seen, ShownPage, ShownReceipt, ShownWaiting, Space, Waits } from "./Space.ts"
+import type { Clearance, Denial, Page, PostedSignal, Reader, Seen, ShownPage, ShownReceipt, ShownWaiting, Space, Waits } from "./Space.ts"
 import { type CellHeld, Withheld } from "../model/SpaceError.ts"
 import * as WaitingList from "./WaitingList.ts"
 
@@ -37,7 +37,7 @@ export interface Dependencies {
   readonly cursor: Cursor
   readonly queries: Pick<LiveQueries, "pull">
   /** The waiting list, a page at a time. */
-  readonly queued: (page: { readonly after?: number | undefined; readonly limit: number }) => Effect.Effect<ReadonlyArray<WaitingList.Found>, ReadError>
+  readonly queued: (page: Page<number>) => Effect.Effect<ReadonlyArray<WaitingList.Found>, ReadError>
 }
 
 type Denied = ReadError | Withheld
@@ -80,7 +80,7 @@ export class ClearedView implements Reader {
     return Effect.map(this.deps.space.list(id), (names) => names.filter((name) => this.mayKnow(`${folder}/${name}`)))
   }
 
-  below(id: string, { after, limit }: { readonly after?: string | undefined; readonly limit: number }): Effect.Effect<ReadonlyArray<string>, ReadError> {
+  below(id: string, { after, limit }: Page): Effect.Effect<ReadonlyArray<string>, ReadError> {
     return Effect.gen({ self: this }, function*() {
       const found: Array<string> = []
       for (let from = after; ;) {
@@ -114,8 +114,13 @@ export class ClearedView implements Reader {
   signal(request: PostedSignal): Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError> {
     const { body, space } = this.deps
     // Atoms beyond the clearance are refused like unknown ones, so their existence is not revealed.
-    if (request.label !== undefined && !Label.isWithin(request.label, this.clearance.atoms)) return Effect.fail(Emission.labelled(request.label))
-    return Effect.suspend(() => Effect.map(space.signal({ ...request, id: request.id ?? body.seed(), principal: this.principal }), ({ duplicate, id }) => ({ id, duplicate })))
+    if (request.label !== undefined && !Label.isWithin(request.label, this.clearance.atoms)) {
+      return Effect.fail(Emission.labelled(request.label))
+    }
+    return Effect.suspend(() => {
+      const accepted = space.signal({ ...request, id: request.id ?? body.seed(), principal: this.principal })
+      return Effect.map(accepted, ({ duplicate, id }) => ({ id, duplicate }))
+    })
   }
 
   /** The same, once all handlings of the event are over. */
@@ -129,20 +134,20 @@ export class ClearedView implements Reader {
   }
 
   /** The waiting list after a cursor: the signals and attempts whose labels the clearance admits. */
-  waiting({ after, limit }: { readonly after?: string | undefined; readonly limit: number }): Effect.Effect<ShownPage, ReadError> {
+  waiting({ after, limit }: Page): Effect.Effect<ShownPage, ReadError> {
     const { cursor, queued } = this.deps
     const { atoms } = this.clearance
     return Effect.gen({ self: this }, function*() {
       const found: Array<WaitingList.Found> = []
       for (let from = after === undefined ? undefined : cursor.beat(after); ;) {
         const page = yield* queued({ after: from, limit: WaitingList.MAX_PAGE })
-        found.push(...page.filter(({ pending, row: { target } }) => Label.isWithin(Signal.toldBy(pending), atoms) && (target === undefined || this.mayKnow(target))))
+        found.push(...page.filter(({ pending, row: { target } }) =>
+          Label.isWithin(Signal.toldBy(pending), atoms) && (target === undefined || this.mayKnow(target))))
         if (page.length < WaitingList.MAX_PAGE || found.length > limit) break
-        from = page.at(-1)!.pending.seq
+        from = page.at(-1)?.pending.seq
       }
-      const waiting = found.slice(0, limit).map(({ pending: { signal: { origin } }, row: { attempt, code, enzymes, id, signal, target, why } }): ShownWaiting =>
-        ({ ...origin === "caller" ? { id } : {}, ...signal && { signal }, ...target && { target }, why, ...code && { code }, ...enzymes && { enzymes }, ...attempt && { attempt } }))
-      return { waiting, next: found.length > limit ? cursor.of(found[limit - 1]!.pending.seq) : undefined }
+      const last = found.length > limit ? found[limit - 1] : undefined
+      return { waiting: found.slice(0, limit).map(shownWaiting), next: last && cursor.of(last.pending.seq) }
     })
   }
 
@@ -180,3 +185,13 @@ export class ClearedView implements Reader {
     return Effect.try({ try: look, catch: Queries.asReadError })
   }
 }
+
+const shownWaiting = ({ pending, row: { attempt, code, enzymes, id, signal, target, why } }: WaitingList.Found): ShownWaiting => ({
+  ...pending.signal.origin === "caller" ? { id } : {},
+  ...signal && { signal },
+  ...target && { target },
+  why,
+  ...code && { code },
+  ...enzymes && { enzymes },
+  ...attempt && { attempt }
+})

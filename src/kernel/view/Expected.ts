@@ -17,7 +17,11 @@ import { CellLocked, ControlRefused, DeadAbsent, IdReused, InboxFull, SpaceStopp
 
 /** The errors of a signal from outside, of control input, and of a read. */
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
-export type ControlError = InvalidAddress | InvalidValue | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | InvalidSignal | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull | Meetings.RendezvousError | Flows.FlowError | InvalidNode | SpaceStopped
+export type ControlError =
+  | InvalidAddress | InvalidValue | InvalidSignal | InvalidNode
+  | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | SpaceStopped
+  | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull
+  | Meetings.RendezvousError | Flows.FlowError
 export type ReadError = InvalidAddress | LinkLoop | PersistenceError | SpaceStopped
 
 /**
@@ -32,11 +36,14 @@ export const expected = <E>(...types: ReadonlyArray<abstract new(...args: never)
 }
 
 /** The errors of a signal from outside. */
-export const asRefusal = expected<SignalError>(InvalidSignal, InvalidAddress, InvalidValue, IdReused, InboxFull, SpaceStopped, PersistenceError)
+export const asRefusal = expected<SignalError>(
+  InvalidSignal, InvalidAddress, InvalidValue, IdReused, InboxFull, SpaceStopped, PersistenceError
+)
 
 /** The errors of control input. */
 export const asControlError = expected<ControlError>(
-  InvalidAddress, InvalidValue, WriteRefused, CellLocked, ControlRefused, DeadAbsent, InvalidSignal, InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull,
+  InvalidAddress, InvalidValue, WriteRefused, CellLocked, ControlRefused, DeadAbsent, InvalidSignal,
+  InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull,
   InvalidNode, ...Meetings.refusals, ...Flows.refusals
 )
 

@@ -65,7 +65,8 @@ export class LiveQueries {
         const address = Address.parse(text)
         if (isView(address.id)) {
           const see = (): Observation => ({ beat: body.store.head().beat, value: Queries.read(body, text, receipt) })
-          ends.push(this.views.watch({ address, after, look, see }, { fail, tell: feed.tell }), whenEnded((error) => fail(Effect.fail(error))))
+          ends.push(this.views.watch({ address, after, look, see }, { fail, tell: feed.tell }))
+          ends.push(whenEnded((error) => fail(Effect.fail(error))))
           return () => ends.forEach((end) => end())
         }
         ends.push(body.derivation.watch(address), whenEnded((error) => fail(Effect.fail(error))))
@@ -105,7 +106,10 @@ export class LiveQueries {
         return settled.pipe(
           Effect.timeoutOrElse({ duration: wait, orElse: () => Effect.fail(held(text, want?.until, body.host.now())) }),
           Effect.flatMap((see) =>
-            Effect.callback<A, ReadError>((resume) => Effect.sync(look(see, { seen: (found) => resume(Effect.succeed(found)), fail: resume }))))
+            Effect.callback<A, ReadError>((resume) => {
+              const seen = (found: A): void => resume(Effect.succeed(found))
+              return Effect.sync(look(see, { seen, fail: resume }))
+            }))
         )
       }))
   }

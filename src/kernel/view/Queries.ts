@@ -38,7 +38,9 @@ export const read = (body: LiveBody, text: string, receipt: (id: string) => Rece
   if (address.id.startsWith(CONTENT)) return body.store.blob(address.id.slice(CONTENT.length))
   if (!isView(address.id)) return draft(body).get(text)
   const label = (enzyme: string, beat: number): string => Titles.shown(body.documents, enzyme, beat)
-  return Value.at(BeatView.read({ store: body.store, shown: body.settings.ledgers, label, receipt, counts: () => body.reporter.counts(body.space) }, address.id), address.path)
+  const { reporter, settings, space, store } = body
+  const value = BeatView.read({ store, shown: settings.ledgers, label, receipt, counts: () => reporter.counts(space) }, address.id)
+  return Value.at(value, address.path)
 }
 
 /**
@@ -51,7 +53,9 @@ export const read = (body: LiveBody, text: string, receipt: (id: string) => Rece
 export const list = (body: Body, id: string): ReadonlyArray<string> => {
   if (id === "/") return draft(body).list(id)
   const address = Address.parse(id)
-  if (address.path.length > 0) throw new Address.InvalidAddress({ text: id, reason: "it is a place inside a cell, and only cells have others below them" })
+  if (address.path.length > 0) {
+    throw new Address.InvalidAddress({ text: id, reason: "it is a place inside a cell, and only cells have others below them" })
+  }
   return isView(address.id) ? [] : draft(body).list(id)
 }
 
@@ -65,7 +69,10 @@ export const list = (body: Body, id: string): ReadonlyArray<string> => {
 export const watchable = (text: string): Address.Address => {
   const address = Address.parse(text)
   if (!isView(address.id)) return address
-  throw new Address.InvalidAddress({ text, reason: "it is a view, which nothing derives and which is the operator's; read or watch it as such" })
+  throw new Address.InvalidAddress({
+    text,
+    reason: "it is a view, which nothing derives and which is the operator's; read or watch it as such"
+  })
 }
 
 /** The expected errors of a read. */

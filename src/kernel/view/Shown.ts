@@ -25,7 +25,10 @@ export interface Seen {
 }
 
 /** A handling as a reader sees it. */
-export type ShownHandling = Pick<HandlingReceipt, "enzyme" | "outcome" | "value" | "error"> | { readonly enzyme: string; readonly outcome: "withheld" }
+export type ShownHandling = Pick<HandlingReceipt, "enzyme" | "outcome" | "value" | "error"> | {
+  readonly enzyme: string
+  readonly outcome: "withheld"
+}
 
 /** A receipt as a reader sees it. */
 export interface ShownReceipt {

@@ -14,15 +14,22 @@ import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { BlobPart, BlobWriter, JournalRow } from "../../persistence/Persistence.ts"
 import type { Instance } from "../../flow/Instance.ts"
 import type { Entry } from "../../rendezvous/Entry.ts"
-import type { Continuation, FlowBudget, FlowRequest, OperationRequest, RendezvousSpec, SignalRequest, StateNote } from "../../stage/Launch.ts"
-import type { Finding, GraphView, Stats } from "../../scheduler/Introspection.ts"
-import type { Kind, Lines } from "../../scheduler/Trace.ts"
+import type {
+  Continuation,
+  FlowBudget,
+  FlowRequest,
+  OperationRequest,
+  RendezvousSpec,
+  SignalRequest,
+  StateNote
+} from "../../stage/Launch.ts"
 import type { Archive } from "../beat/Archive.ts"
 import type { ControlError, ReadError, SignalError } from "./Expected.ts"
 import type { Foreign, ForeignChange } from "../model/Foreign.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "../beat/DeadLetter.ts"
 import type { OperationDossier, OperationPage, OperationRow } from "../model/Dossiers.ts"
 import type { Receipt } from "../beat/Receipts.ts"
+import type { DebugReport, GraphReport, SpaceDebug, SpaceGraph, TraceReport } from "./Inspection.ts"
 import type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting } from "./Shown.ts"
 import type { BeatAborted, CellHeld, HistoryBusy, SpaceStopped, Withheld } from "../model/SpaceError.ts"
 import type { WaitingPage, WaitingRow } from "./WaitingList.ts"
@@ -64,12 +71,19 @@ export interface Observation {
   readonly missed?: string
 }
 
+/** A page of a list: at most `limit` items after a cursor. */
+export interface Page<Cursor = string> {
+  readonly after?: Cursor | undefined
+  readonly limit: number
+}
+
 /** The timeout of a caller in milliseconds; 10,000 by default. */
 export interface Waits {
   readonly wait?: number | undefined
 }
 
 export type { Denial, Seen, ShownHandling, ShownPage, ShownReceipt, ShownWaiting, WaitingPage, WaitingRow }
+export type { DebugReport, GraphReport, SpaceDebug, SpaceGraph, TraceReport }
 export type { Foreign, ForeignChange }
 export type { DeadLetter, DeadPage, OpenLetter, OperationDossier, OperationPage, OperationRow }
 
@@ -92,7 +106,7 @@ export interface SpaceOperations {
   /** Closes an operation with `sts:cnl`. */
   readonly cancel: (oid: string, summary?: unknown) => Effect.Effect<number, ControlError>
   /** The operations after a cursor, a page at a time. */
-  readonly list: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<OperationPage, ReadError>
+  readonly list: (page: Page) => Effect.Effect<OperationPage, ReadError>
   /** An operation with its dossier; `undefined` if it is unknown. */
   readonly get: (oid: string) => Effect.Effect<OperationDossier | undefined, ReadError>
 }
@@ -153,56 +167,6 @@ export interface SpaceControl {
   readonly release: Effect.Effect<SpaceState, ReadError>
 }
 
-/** A graph with its statistics and findings. */
-export interface GraphReport extends GraphView {
-  readonly stats: Stats
-  readonly findings: ReadonlyArray<Finding>
-}
-
-/** The newest trace lines of each active kind, oldest first. */
-export interface TraceReport {
-  readonly kinds: ReadonlyArray<Kind>
-  readonly run: ReadonlyArray<Lines["run"]>
-  readonly invalid: ReadonlyArray<Lines["invalid"]>
-  readonly pass: ReadonlyArray<Lines["pass"]>
-}
-
-/**
- * The reactive graph of a space. Views and traces change no run and no order.
- *
- * @category models
- * @since 0.1.0
- */
-export interface SpaceGraph {
-  /** All nodes and their reads, as of the newest beat. */
-  readonly view: Effect.Effect<GraphReport, ReadError>
-  /** Traces these kinds from now on, and no others. Memory holds the newest 1,000 lines of each. */
-  readonly trace: (kinds: ReadonlyArray<Kind>) => Effect.Effect<void, ReadError>
-  readonly traces: Effect.Effect<TraceReport, ReadError>
-}
-
-/** The debugging state of a space. */
-export interface DebugReport {
-  /** The newest durable beat; -1 before the first. */
-  readonly beat: number
-  /** The nodes before whose runs the attached debugger stops the process. */
-  readonly breakpoints: ReadonlyArray<string>
-  /** Whether beats run by `step` alone. */
-  readonly held: boolean
-}
-
-/**
- * Debugging of a space in development. The journal does not record it, and it ends with the process.
- *
- * @category models
- * @since 0.1.0
- */
-export interface SpaceDebug {
-  readonly view: Effect.Effect<DebugReport, ReadError>
-  /** Sets the breakpoints of nodes, in place of the previous ones. Under `systole dev` the attached debugger stops before their runs. */
-  readonly breakAt: (nodes: ReadonlyArray<string>) => Effect.Effect<void, ReadError>
-}
-
 /** A rendezvous: its entry, with numbers for its counters. */
 export interface RendezvousRow extends Entry {
   readonly key: string
@@ -228,7 +192,8 @@ export interface SpaceRendezvous {
    * Spawns a rendezvous. Returns the token that authorizes a worker to report on it alone. The token is returned once and never
    * stored.
    */
-  readonly spawn: (spec: RendezvousSpec) => Effect.Effect<{ readonly key: string; readonly token: string; readonly beat: number }, ControlError>
+  readonly spawn: (spec: RendezvousSpec) =>
+    Effect.Effect<{ readonly key: string; readonly token: string; readonly beat: number }, ControlError>
   /** Replaces the token of a rendezvous. */
   readonly claim: (key: string) => Effect.Effect<{ readonly key: string; readonly token: string; readonly beat: number }, ControlError>
   readonly resched: (key: string, delta: number) => Effect.Effect<number, ControlError>
@@ -237,7 +202,7 @@ export interface SpaceRendezvous {
   /** Reports a result. A `token`, if given, has to be that of this key. */
   readonly report: (key: string, telemetry?: unknown, by?: { readonly token?: string | undefined }) => Effect.Effect<number, ControlError>
   /** The rendezvous after a cursor, a page at a time. */
-  readonly list: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<RendezvousPage, ReadError>
+  readonly list: (page: Page) => Effect.Effect<RendezvousPage, ReadError>
   /** Returns `undefined` for an unknown key. */
   readonly get: (key: string) => Effect.Effect<RendezvousRow | undefined, ReadError>
 }
@@ -268,7 +233,7 @@ export interface SpaceFlows {
   readonly cancel: (inst: string) => Effect.Effect<number, ControlError>
   readonly budget: (inst: string, budget: FlowBudget) => Effect.Effect<number, ControlError>
   /** The instances after a cursor, a page at a time. */
-  readonly list: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<InstancePage, ReadError>
+  readonly list: (page: Page) => Effect.Effect<InstancePage, ReadError>
   /** Returns `undefined` for an unknown instance. */
   readonly get: (inst: string) => Effect.Effect<InstanceRow | undefined, ReadError>
 }
@@ -290,7 +255,7 @@ export interface Reader {
   readonly get: (text: string, options?: Waits) => Effect.Effect<Value, ReadError | Withheld | CellHeld>
   /** The names below a cell, except withheld ones. */
   readonly list: (id: string) => Effect.Effect<ReadonlyArray<string>, ReadError>
-  readonly below: (id: string, page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<ReadonlyArray<string>, ReadError>
+  readonly below: (id: string, page: Page) => Effect.Effect<ReadonlyArray<string>, ReadError>
   /** Fails with `Withheld` unless the clearance admits the address. */
   readonly admit: (text: string) => Effect.Effect<void, ReadError | Withheld>
   /** The values at an address, from now on or after a cursor. */
@@ -303,7 +268,7 @@ export interface Reader {
   readonly signal: (request: PostedSignal) => Effect.Effect<{ readonly id: string; readonly duplicate: boolean }, SignalError>
   readonly blobPart: (hash: string, part: number) => Effect.Effect<BlobPart | undefined, ReadError | Withheld>
   /** The waiting list after a cursor, as far as the clearance admits it. */
-  readonly waiting: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<ShownPage, ReadError>
+  readonly waiting: (page: Page) => Effect.Effect<ShownPage, ReadError>
 }
 
 /**
@@ -334,9 +299,9 @@ export interface Space {
   readonly bind: (cell: string, enzyme: string, options?: { readonly propagate?: boolean }) => Effect.Effect<number, ControlError>
   readonly unbind: (cell: string, enzyme: string) => Effect.Effect<number, ControlError>
   /** The dead letters after a cursor, a page at a time. */
-  readonly dead: (page: { readonly after?: string | undefined; readonly limit: number }) => Effect.Effect<DeadPage, ReadError>
+  readonly dead: (page: Page) => Effect.Effect<DeadPage, ReadError>
   /** The waiting list after a sequence number, a page at a time, with reasons. */
-  readonly waiting: (page: { readonly after?: number | undefined; readonly limit: number }) => Effect.Effect<WaitingPage, ReadError>
+  readonly waiting: (page: Page<number>) => Effect.Effect<WaitingPage, ReadError>
   /** A dead letter with its payload and message; `undefined` if there is none. */
   readonly letter: (id: string, enzyme: string) => Effect.Effect<OpenLetter | undefined, ReadError>
   /**
@@ -375,7 +340,8 @@ export interface Space {
    * The value at an address now, and after each beat that changes it. With `after`, the beat of the last value seen, it begins
    * with the missed changes, each once. Later changes made under `changeGroup` alone are left out.
    */
-  readonly watch: (address: string, options?: { readonly after?: number | undefined; readonly changeGroup?: string | undefined }) => Stream.Stream<Observation, ReadError>
+  readonly watch: (address: string, options?: { readonly after?: number | undefined; readonly changeGroup?: string | undefined }) =>
+    Stream.Stream<Observation, ReadError>
   /**
    * The value at an address with settled sources, as of the beat that took the request or a later one. Fails with `CellHeld` after
    * the timeout.
@@ -393,7 +359,10 @@ export interface Space {
   /** Beats as they become durable, from now on. */
   readonly beats: Stream.Stream<number>
   /** Receives content for `/cas/<sha256>`; `store` makes it durable. */
-  readonly content: Effect.Effect<{ readonly writer: BlobWriter; readonly store: (hash: string) => Effect.Effect<void, SpaceStopped | PersistenceError> }>
+  readonly content: Effect.Effect<{
+    readonly writer: BlobWriter
+    readonly store: (hash: string) => Effect.Effect<void, SpaceStopped | PersistenceError>
+  }>
   readonly blob: (hash: string) => Effect.Effect<Uint8Array | undefined, ReadError>
   /** A part of content, of at most 1 MiB; `undefined` if the content is absent. */
   readonly blobPart: (hash: string, part: number) => Effect.Effect<BlobPart | undefined, ReadError>

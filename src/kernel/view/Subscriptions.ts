@@ -75,7 +75,8 @@ export class Subscriptions {
         const { path, text } = address
         if (!seen.has(text)) seen.set(text, differs(path, change) ? observe(beat.number, change.after, path) : undefined)
         const observation = seen.get(text)
-        const isOwn = changeGroup !== undefined && steps !== undefined && !others(steps, changeGroup, change).some((part) => differs(path, part))
+        const isOwn = changeGroup !== undefined && steps !== undefined &&
+          !others(steps, changeGroup, change).some((part) => differs(path, part))
         if (observation !== undefined && !isOwn) tell(observation)
       }
     }

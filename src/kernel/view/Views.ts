@@ -57,7 +57,8 @@ export class Views {
     const seen = (now: Observation): void => {
       isLooking = false
       if (known === undefined ? isKnown(now, { address, after }) : Values.equals(known.value, now.value)) return void (known = now)
-      tell(known === undefined && after !== undefined && after > now.beat ? { ...now, missed: `beat ${after} is not in this space, whose newest is ${now.beat}` } : now)
+      const isAhead = known === undefined && after !== undefined && after > now.beat
+      tell(isAhead ? { ...now, missed: `beat ${after} is not in this space, whose newest is ${now.beat}` } : now)
       known = now
     }
     const changed = (): void => {
@@ -102,7 +103,10 @@ const nameOf = ({ id, text }: Address.Address): string => {
   if (kind === "beat" && /^\d{1,15}$/.test(name) && part !== undefined) return `beat/${Number(name)}`
   if (kind === "receipts" && name !== "") return `receipts/${name}`
   if (`${kind}/${name}` === COUNTS) return COUNTS
-  throw new Address.InvalidAddress({ text, reason: "it is no view that can be watched. Watch /rt/beat/<N>/inbox, agenda, stage or meta, /rt/receipts/<id>, or /rt/analytics/diag" })
+  throw new Address.InvalidAddress({
+    text,
+    reason: "it is no view that can be watched. Watch /rt/beat/<N>/inbox, agenda, stage or meta, /rt/receipts/<id>, or /rt/analytics/diag"
+  })
 }
 
 /** Whether a returning subscriber already has the current observation. */

@@ -57,7 +57,10 @@ export interface Found {
  * @category getters
  * @since 0.1.0
  */
-export const find = (body: LiveBody, { after = -1, limit }: { readonly after?: number | undefined; readonly limit: number }): ReadonlyArray<Found> => {
+export const find = (
+  body: LiveBody,
+  { after = -1, limit }: { readonly after?: number | undefined; readonly limit: number }
+): ReadonlyArray<Found> => {
   const found: Array<Found> = []
   for (const stored of body.store.queue(after)) {
     if (found.length >= Math.min(limit, MAX_PAGE)) break
@@ -84,9 +87,12 @@ const rowOf = (pending: Pending, body: LiveBody): WaitingRow => {
     ...target === undefined ? {} : { target },
     ...reasonOf(pending, body),
     ...again === undefined ? {} : { enzymes: [again.enzyme], attempt: again.attempt },
-    ...due === undefined ? {} : { due: { ...due.beat === undefined ? {} : { beat: due.beat }, ...due.moment === undefined ? {} : { moment: due.moment } } }
+    ...due === undefined ? {} : { due: dueOf(due) }
   }
 }
+
+const dueOf = ({ beat, moment }: NonNullable<Pending["due"]>): NonNullable<WaitingRow["due"]> =>
+  ({ ...beat === undefined ? {} : { beat }, ...moment === undefined ? {} : { moment } })
 
 const reasonOf = (pending: Pending, body: LiveBody): Pick<WaitingRow, "why" | "code" | "on" | "enzymes"> => {
   const { again, due, seq, signal, urgent } = pending

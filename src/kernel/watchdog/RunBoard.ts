@@ -271,7 +271,12 @@ export const blamed = (runs: ReadonlyArray<Run>): ReadonlyArray<Run> => {
  */
 export const marked = ({ beat, enzyme, event, node }: Run, marks: ReadonlyArray<Mark>): ReadonlyArray<Mark> => {
   // A mark made before the run began is of the same beat.
-  if (node === "") return [...marks.filter((mark) => !("event" in mark) || mark.event !== event || mark.enzyme !== enzyme), { beat, enzyme, event }]
+  if (node === "") {
+    return [...marks.filter((mark) => !("event" in mark) || mark.event !== event || mark.enzyme !== enzyme), { beat, enzyme, event }]
+  }
   const before = marks.find((mark) => "node" in mark && mark.node === node) as Extract<Mark, { readonly node: string }> | undefined
-  return [...marks.filter((mark) => mark !== before), { beat, node, ends: (before?.ends ?? 0) + (before?.beat === beat ? 0 : 1), code: before?.code }]
+  return [
+    ...marks.filter((mark) => mark !== before),
+    { beat, node, ends: (before?.ends ?? 0) + (before?.beat === beat ? 0 : 1), code: before?.code }
+  ]
 }

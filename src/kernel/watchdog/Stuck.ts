@@ -31,7 +31,10 @@ const outcome = (again: { readonly why: Again["why"] | undefined } | undefined, 
  * @since 0.1.0
  */
 export const ended = (again: Again | undefined): Failure =>
-  outcome(again, "The process ended while the run was under way. It has to return within its limit, without process.exit and in the memory there is")
+  outcome(
+    again,
+    "The process ended while the run was under way. It has to return within its limit, without process.exit and in the memory there is"
+  )
 
 /**
  * The outcome of a handling that broke its beat.
@@ -39,7 +42,8 @@ export const ended = (again: Again | undefined): Failure =>
  * @category constructors
  * @since 0.1.0
  */
-export const broken = ({ why }: Pick<Handling, "why">, error: unknown): Failure => outcome({ why }, `The beat broke off in the run: ${said(error)}`)
+export const broken = ({ why }: Pick<Handling, "why">, error: unknown): Failure =>
+  outcome({ why }, `The beat broke off in the run: ${said(error)}`)
 
 /**
  * A node is refused, because a process ended in its run.
@@ -50,7 +54,8 @@ export const broken = ({ why }: Pick<Handling, "why">, error: unknown): Failure 
 export class Stuck extends Schema.TaggedError<Stuck>()("Stuck", {}) {
   readonly code = STUCK
   override get message() {
-    return "A process ended while the node ran, so it is not run. After one such end it is tried once more; after two it runs when its module changes"
+    const reason = "A process ended while the node ran, so it is not run"
+    return `${reason}. After one such end it is tried once more; after two it runs when its module changes`
   }
 }
 

@@ -1,0 +1,49 @@
+/**
+ * Durable reads: reads of a space once all visible state is durable.
+ *
+ * @module
+ */
+import * as Effect from "effect/Effect"
+import type { Group } from "../beat/Group.ts"
+import type { ReadCallbacks, ReadError } from "./Expected.ts"
+import * as Queries from "./Queries.ts"
+
+/**
+ * The durable reads of one space.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class DurableReads {
+  private readonly group: Pick<Group, "whenDurable">
+
+  constructor(group: Pick<Group, "whenDurable">) {
+    this.group = group
+  }
+
+  /** Reads at once, or after the next flush. */
+  read<A>(see: () => A): Effect.Effect<A, ReadError> {
+    return Effect.callback<A, ReadError>((resume) =>
+      Effect.sync(this.look(see, { seen: (found) => resume(Effect.succeed(found)), fail: resume }))
+    )
+  }
+
+  /** The same with callbacks. Returns the call that cancels it. */
+  look<A>(see: () => A, { fail, seen }: ReadCallbacks<A>): () => void {
+    let isHeard = true
+    const look = (): void => {
+      if (!isHeard) return
+      let found: A
+      try {
+        found = see()
+      } catch (error) {
+        return fail(Queries.refused(error))
+      }
+      seen(found)
+    }
+    this.group.whenDurable(look, (error) => isHeard && fail(Effect.fail(error)))
+    return () => {
+      isHeard = false
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Inspection of a space: its reactive graph, traces and breakpoints.
+ *
+ * @module
+ */
+import type * as Effect from "effect/Effect"
+import type { Finding, GraphView, Stats } from "../../scheduler/Introspection.ts"
+import type { Kind, Lines } from "../../scheduler/Trace.ts"
+import type { ReadError } from "./Expected.ts"
+
+/** A graph with its statistics and findings. */
+export interface GraphReport extends GraphView {
+  readonly stats: Stats
+  readonly findings: ReadonlyArray<Finding>
+}
+
+/** The newest trace lines of each active kind, oldest first. */
+export interface TraceReport {
+  readonly kinds: ReadonlyArray<Kind>
+  readonly run: ReadonlyArray<Lines["run"]>
+  readonly invalid: ReadonlyArray<Lines["invalid"]>
+  readonly pass: ReadonlyArray<Lines["pass"]>
+}
+
+/**
+ * The reactive graph of a space. Views and traces change no run and no order.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SpaceGraph {
+  /** All nodes and their reads, as of the newest beat. */
+  readonly view: Effect.Effect<GraphReport, ReadError>
+  /** Traces these kinds from now on, and no others. Memory holds the newest 1,000 lines of each. */
+  readonly trace: (kinds: ReadonlyArray<Kind>) => Effect.Effect<void, ReadError>
+  readonly traces: Effect.Effect<TraceReport, ReadError>
+}
+
+/** The debugging state of a space. */
+export interface DebugReport {
+  /** The newest durable beat; -1 before the first. */
+  readonly beat: number
+  /** The nodes before whose runs the attached debugger stops the process. */
+  readonly breakpoints: ReadonlyArray<string>
+  /** Whether beats run by `step` alone. */
+  readonly held: boolean
+}
+
+/**
+ * Debugging of a space in development. The journal does not record it, and it ends with the process.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SpaceDebug {
+  readonly view: Effect.Effect<DebugReport, ReadError>
+  /** Sets the breakpoints of nodes, in place of the previous ones. Under `systole dev` the attached debugger stops before their runs. */
+  readonly breakAt: (nodes: ReadonlyArray<string>) => Effect.Effect<void, ReadError>
+}
