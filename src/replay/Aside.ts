@@ -5,10 +5,20 @@
  */
 import * as Address from "../cell/Address.ts"
 import type { Definition } from "../scheduler/Definition.ts"
+import { adjusted } from "../stage/Children.ts"
 import type { Draft } from "../stage/Draft.ts"
+import type { View } from "../stage/Moment.ts"
+import type { Own } from "../stage/Own.ts"
 
 /** The reads and writes of the run. */
 type Log = Pick<Draft, "own" | "reads">
+
+/** How a line is run; `own` are documents that the run sees alone. */
+export interface How {
+  readonly isLast: boolean
+  readonly isTaken: boolean
+  readonly own?: Own | undefined
+}
 
 /**
  * One isolated run in progress.
@@ -45,3 +55,10 @@ export class Aside {
 }
 
 const within = (scope: string, id: string): string => `${scope} ${id}`
+
+/** The view of a run that sees some documents alone. */
+export const alone = (view: View, own: Own): View => ({
+  ...view,
+  visible: (key) => own.has(key) ? own.get(key) : view.visible(key),
+  children: (scope, id) => adjusted(view.children(scope, id), { scope, id, own })
+})

@@ -29,7 +29,7 @@ import { Draft } from "../stage/Draft.ts"
 import { Own } from "../stage/Own.ts"
 import type { Startable } from "../stage/Transaction.ts"
 import type { View } from "../stage/Moment.ts"
-import { Aside } from "./Aside.ts"
+import { alone, Aside, type How } from "./Aside.ts"
 import type { Code } from "./Code.ts"
 import { NotReplayable } from "./NotReplayable.ts"
 import { RecordedLineage } from "./RecordedLineage.ts"
@@ -68,6 +68,8 @@ export class RecordedDerivation implements DerivationPort {
   refused: ReadonlyArray<NamedNode> = []
   private work: BeatWork | undefined
   private made = new Map<string, Made>()
+  /** Whether the outputs of runs now are for one run alone. */
+  private isSecluding = false
   /** The definitions of started nodes; and the destination of the current run's children. */
   private readonly children = new Map<string, Definition>()
   private started = this.children
@@ -134,24 +136,30 @@ export class RecordedDerivation implements DerivationPort {
     const { stage } = this.work!
     this.runAll(run)
     for (const [key, { document, line }] of this.take()) stage.gate(Address.ofKey(key), document, Derivation.writerOf(this.work!, line))
-    stage.aside = this.seclude(this.secluded.filter(({ at }) => at === run))
+    stage.aside = this.seclude(run)
   }
 
-  /** Replays the node runs that only one handling sees. */
-  private seclude(lines: ReadonlyArray<NodeLine>): Own | undefined {
+  /** Replays the node runs that only one handling, or one run of a node, sees. */
+  private seclude(at: number): Own | undefined {
+    const lines = this.secluded.filter((line) => line.at === at)
     if (lines.length === 0) return undefined
     const { moment: { beat }, nodeDrafts } = this.work!
-    const [drafts, { started }] = [nodeDrafts.length, this]
+    const [drafts, { isSecluding, made, started }] = [nodeDrafts.length, this]
     this.started = new Map()
+    this.made = new Map(made)
+    this.isSecluding = true
     for (const line of lines) {
       const definition = this.definitionOf(line)
       if (definition === undefined) throw new NotReplayable({ beat, code: "replay/code", reason: `node "${line.name}" ran in it and is not registered. Bring back its code` })
       this.run(definition, { isLast: true, isTaken: false })
     }
-    this.started = started
     nodeDrafts.length = drafts
+    const after = this.made
+    Object.assign(this, { isSecluding, made, started })
     const own = new Own()
-    for (const [key, { document }] of this.take()) own.set(key, document)
+    for (const [key, entry] of after) {
+      if (entry !== made.get(key) && entry.document?.text !== this.visible(key)?.text) own.set(key, entry.document)
+    }
     return own
   }
 
@@ -220,7 +228,9 @@ export class RecordedDerivation implements DerivationPort {
     // A refused start must not replace the definition of the node that has the name.
     this.started = isTaken ? new Map() : this.children
     const isRefused = Stuck.isRefused(next[3], next[4])
-    const error = definition === undefined ? this.adopt(line) : this.run(isRefused ? { ...definition, run: Stuck.refuse } : definition, { isLast: Derivation.wasLast(next[3]), isTaken })
+    const own = this.seclude(Derivation.asideOf(this.lines.length))
+    const how = { isLast: Derivation.wasLast(next[3]), isTaken, own }
+    const error = definition === undefined ? this.adopt(line) : this.run(isRefused ? { ...definition, run: Stuck.refuse } : definition, how)
     this.started = started
     const ended = { ...line, recalled: this.recalled.get(this.lines.length), error }
     this.lines.push(ended)
@@ -237,8 +247,8 @@ export class RecordedDerivation implements DerivationPort {
     return error
   }
 
-  private run(definition: Definition, { isLast, isTaken }: { readonly isLast: boolean; readonly isTaken: boolean }): NodeLine["error"] {
-    const draft = this.draft(definition, Derivation.writerOf(this.work!, this.lines.length))
+  private run(definition: Definition, { isLast, isTaken, own }: How): NodeLine["error"] {
+    const draft = this.draft(definition, Derivation.writerOf(this.work!, this.lines.length), own)
     this.work!.nodeDrafts.push(draft)
     let error: unknown
     let isFrozen = false
@@ -265,10 +275,11 @@ export class RecordedDerivation implements DerivationPort {
     return Derivation.errorOf(error === undefined ? undefined : failure(error), isLast)
   }
 
-  private draft(definition: Definition, run: number): Draft {
+  private draft(definition: Definition, run: number, own?: Own): Draft {
     const { labels, moment } = this.work!
     const pieces: Face<Draft> = { start: (_, node, inputs) => this.start(definition, node, inputs), stop: () => {} }
-    return new Draft(this.view, moment, { run, envelope: definition.envelope, serializable: false, pieces, labels, surface: definition })
+    const view = own === undefined ? this.view : alone(this.view, own)
+    return new Draft(view, moment, { run, envelope: definition.envelope, serializable: false, pieces, labels, surface: definition })
   }
 
   /** Registers a child by its name, for its own runs. */
@@ -289,7 +300,7 @@ export class RecordedDerivation implements DerivationPort {
   private put(key: string, document: Document | undefined): void {
     if (Value.equals(Codec.read(this.visible(key), []), Codec.read(document, []))) return
     this.made.set(key, { document, line: this.lines.length })
-    for (const aside of this.asides.values()) aside.changed(key)
+    if (!this.isSecluding) for (const aside of this.asides.values()) aside.changed(key)
   }
 
   /** Returns the results since the last call that differ from the current documents. */

@@ -185,6 +185,13 @@ export class Gates {
     return true
   }
 
+  /** Schedules one more run of a node at a moment. */
+  putOff(node: Node, until: number): void {
+    gateOf(node).backoffUntil = until
+    node.flags |= INVALID
+    this.hold(node)
+  }
+
   /** The pass is over: clears the backoff of settled nodes, and returns the restless ones. */
   rest(): ReadonlyArray<Node> {
     if (this.restless.size === 0) return none

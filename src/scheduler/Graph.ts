@@ -15,6 +15,7 @@ import type { BaseState } from "./Locations.ts"
 import { Locations } from "./Locations.ts"
 import { type Depth, Edge, extraOf, type Location, type Node, type NodeRun, rootOf, type Watcher } from "./Node.ts"
 import type { Queue } from "./Queue.ts"
+import type { DemandPolicy } from "./DemandPolicy.ts"
 
 const { KEPT, ROOT, UNSETTLED } = Flag
 
@@ -32,6 +33,13 @@ export interface Noted {
   readonly promotes: (node: Node) => void
   /** The node is about to be removed. */
   readonly leaves: (node: Node) => void
+}
+
+/** The place of an edge in a read set. */
+interface Place {
+  readonly after: Edge | undefined
+  readonly before: Edge | undefined
+  readonly isPassive?: boolean
 }
 
 /**
@@ -57,8 +65,9 @@ export class Graph {
   watched: Watcher | undefined
   /** Records changes for an abort of the beat. */
   noted: Noted | undefined
-  /** The labels of the space, if it has any. */
+  /** The labels of the space, if it has any; and the policy of demand by them. */
   labels: Labels | undefined
+  demandPolicy: DemandPolicy | undefined
   /** Edges that close a cycle. */
   private readonly backs = new Set<Edge>()
   /** The highest level since the last renumbering. */
@@ -86,7 +95,7 @@ export class Graph {
     for (const edge of this.edgesTo(location)) {
       if (edge.reader === node) continue
       this.raise(node, edge)
-      if (edge.reader.isLive) this.grant(node)
+      if (!edge.isPassive && edge.reader.isLive) this.grant(node)
     }
   }
 
@@ -107,8 +116,8 @@ export class Graph {
   }
 
   /** Adds an edge between the edge read before and the next one. */
-  link(reader: Node, location: Location, { after, before }: { readonly after: Edge | undefined; readonly before: Edge | undefined }): Edge {
-    const edge = new Edge(reader, location, before)
+  link(reader: Node, location: Location, { after, before, isPassive = false }: Place): Edge {
+    const edge = new Edge(reader, location, { next: before, isPassive })
     this.shape = this.clock
     reader.flags &= ~KEPT
     if (after === undefined) reader.reads = edge
@@ -130,7 +139,22 @@ export class Graph {
   private join(writer: Node, edge: Edge): void {
     if (writer === edge.reader) return
     this.raise(writer, edge)
-    if (edge.reader.isLive) this.grant(writer)
+    if (!edge.isPassive && edge.reader.isLive) this.grant(writer)
+  }
+
+  /** Has an edge carry demand from now on, or none. */
+  turn(edge: Edge, isPassive: boolean): void {
+    const { isPassive: wasPassive, location, reader } = edge
+    if (wasPassive === isPassive) return
+    this.shape = ++this.clock
+    reader.flags &= ~KEPT
+    edge.isPassive = isPassive
+    if (!reader.isLive) return
+    for (const writer of this.writersOf(location)) {
+      if (writer === reader) continue
+      if (isPassive) this.withdraw(writer, this.isCyclic)
+      else this.grant(writer)
+    }
   }
 
   /** Removes an edge from its location's readers. The caller removes it from the reader's list. */
@@ -144,7 +168,7 @@ export class Graph {
     else nextReader.previousReader = previousReader
     const wasCyclic = this.isCyclic
     if (edge.back) this.backs.delete(edge)
-    if (reader.isLive) {
+    if (!edge.isPassive && reader.isLive) {
       if (location.extra?.depth === "children") {
         for (const writer of this.writersBelow(location)) if (writer !== reader) this.withdraw(writer, wasCyclic)
       } else {
@@ -301,6 +325,7 @@ export class Graph {
 
   private upstream(node: Node, into: Array<Node>): void {
     for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) {
+      if (edge.isPassive) continue
       for (const writer of this.writersOf(edge.location)) if (writer !== node) into.push(writer)
     }
   }
@@ -317,7 +342,7 @@ export class Graph {
     for (const node of region) node.liveRefs = 0
     for (const node of region) {
       for (const edge of this.readersOf(node)) {
-        if (edge.reader !== node && !region.has(edge.reader) && edge.reader.isLive) node.liveRefs++
+        if (!edge.isPassive && edge.reader !== node && !region.has(edge.reader) && edge.reader.isLive) node.liveRefs++
       }
       if (node.isLive) live.push(node)
     }

@@ -31,7 +31,8 @@ export const checker = (scheduler: SpaceScheduler, base: BaseState, told: Unstab
   const view = viewOf(scheduler, base)
   return (run: NodeRun, keys: ReadonlyArray<string>): void => {
     const { node } = run
-    if (run.error !== undefined || run.recalled !== undefined || node.definition._tag === "Effect" || known.has(node)) return
+    const isLeftOut = run.recalled !== undefined || run.isBarred || node.definition._tag === "Effect"
+    if (run.error !== undefined || isLeftOut || known.has(node)) return
     const again = repeat(node, view, scheduler)
     const key = again === undefined ? node.output?.key ?? keys[0] : differs(again.made, view.visible, keys)
     const isSame = again !== undefined && key === undefined && starts(again.started, run.children)

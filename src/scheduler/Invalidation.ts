@@ -159,6 +159,9 @@ export class Invalidation {
     this.graph.clock++
     this.marked?.push(node)
     this.invalidate(node)
+    if (this.graph.demandPolicy === undefined) return
+    // Who does not demand it does not hear of what it makes next.
+    for (const edge of this.graph.readersOf(node)) if (edge.isPassive) this.reach(edge)
   }
 
   private reach(edge: Edge): void {

@@ -88,6 +88,8 @@ export interface NodeRun {
   recalled: Standpoint | undefined
   /** The children of the previous run, while a run is in progress. */
   readonly abandoned: Started | undefined
+  /** Whether it read a place that it may not demand, while it is under way. */
+  readonly isBarred: boolean
   /** Whether the newest run is torn: an early read had changed by its end, so the run was discarded. */
   isTorn: boolean
   /** Runs the node once. Returns false if it has to start over, because its sources are too deep or the run is torn. */
@@ -228,10 +230,13 @@ export class Edge {
   previousReader: Edge | undefined = undefined
   /** Whether it closes a cycle, and so does not raise its reader above the writer. */
   back = false
+  /** Whether it tells the reader of changes and carries no demand, since that would tell others of the reader. */
+  isPassive: boolean
 
-  constructor(reader: Node, location: Location, nextRead: Edge | undefined) {
+  constructor(reader: Node, location: Location, { isPassive, next }: { readonly next: Edge | undefined; readonly isPassive: boolean }) {
     this.reader = reader
     this.location = location
-    this.nextRead = nextRead
+    this.nextRead = next
+    this.isPassive = isPassive
   }
 }

@@ -61,6 +61,8 @@ export interface Observation {
   readonly reads: ReadonlyArray<ObservedRead>
   /** The reads that made it invalid, as indexes into the list. */
   readonly causes: ReadonlyArray<number>
+  /** The reads that carry no demand, where there are any, by their places in the list. */
+  readonly passive?: ReadonlyArray<number>
   readonly throttledUntil: number
   readonly debouncedUntil: number
   readonly backoffUntil: number
@@ -103,6 +105,7 @@ export const observe = (node: Node, hash: string | undefined): Observation | und
   const found = Reads.of(node)
   const reads = found.map(({ depth, key, path }): ObservedRead => [Address.into(Address.ofKey(key), path).text, depth])
   const causes = found.flatMap(({ cause }, i) => cause > run.since ? [i] : [])
+  const passive = found.flatMap(({ isPassive }, i) => isPassive ? [i] : [])
   return {
     v: 2,
     name: node.definition.name,
@@ -115,6 +118,7 @@ export const observe = (node: Node, hash: string | undefined): Observation | und
     children: [...run.children?.keys() ?? []],
     reads,
     causes,
+    ...(passive.length > 0 && { passive }),
     throttledUntil: gate?.throttledUntil ?? 0,
     debouncedUntil: gate?.debouncedUntil ?? 0,
     backoffUntil: gate?.backoffUntil ?? 0,
@@ -159,6 +163,7 @@ export const resume = (node: Node, kept: Observation, deps: Dependencies): boole
   const creator = kept.children.length > 0 ? new Runner(node, deps.environment, kept.children) : undefined
   if (creator !== undefined) node.run = creator
   if (kept.fingerprint !== fingerprint(node.definition, hash)) return false
+  if (kept.passive !== undefined && graph.demandPolicy === undefined) return false
   const { labels } = graph
   const isAbove = ([text, depth]: ObservedRead) => labels?.above(node.definition, labels.at(placeOf(text, depth), depth)) !== undefined
   if (labels !== undefined && looks(kept).some(isAbove)) return false
@@ -176,7 +181,8 @@ export const resume = (node: Node, kept: Observation, deps: Dependencies): boole
   node.flags = (node.flags & ~UNSETTLED) | (isInvalid ? INVALID : 0)
   let after: Edge | undefined
   kept.reads.forEach(([text, depth], i) => {
-    after = graph.link(node, graph.locations.at(placeOf(text, depth), depth), { after, before: undefined })
+    const isPassive = kept.passive?.includes(i) === true
+    after = graph.link(node, graph.locations.at(placeOf(text, depth), depth), { after, before: undefined, isPassive })
     if (kept.causes.includes(i)) after.cause = graph.clock + 1
   })
   if (isInvalid) graph.clock++

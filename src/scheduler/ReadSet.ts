@@ -18,13 +18,12 @@ import type { Draft } from "../stage/Draft.ts"
 import type { Labels } from "../stage/Labels.ts"
 import { TransactionRefused } from "../stage/TransactionRefused.ts"
 import { isView } from "../stage/View.ts"
-import type { Definition, Delivery } from "./Definition.ts"
-import type { Environment } from "./Environment.ts"
 import * as Flag from "./Flag.ts"
-import type { Graph } from "./Graph.ts"
 import { type Locations, partOf, textOf } from "./Locations.ts"
-import { NodeTransaction, over, unreadable } from "./NodeTransaction.ts"
-import { type Depth, type Edge, isPart, type Location, type Node, rootOf } from "./Node.ts"
+import type { Elsewhere, Guard, Source } from "./DemandPolicy.ts"
+import { over, unreadable } from "./NodeTransaction.ts"
+import { type Depth, type Edge, isPart, type Location, rootOf } from "./Node.ts"
+import { RunState } from "./RunState.ts"
 
 const { COVERED, INVALID, READY, RUNNING, UNSETTLED } = Flag
 
@@ -60,61 +59,7 @@ const AGAIN = Symbol("again")
  * @category models
  * @since 0.1.0
  */
-export abstract class ReadSet extends NodeTransaction {
-  // The fields that every run touches come first, so that they share cache lines.
-  readonly node: Node
-  body: Definition["run"]
-  protected readonly environment: Environment
-  /** Whether the newest run failed, was refused, wrote beside its output or started nodes, or the previous one started some. */
-  protected isSpecial = false
-  since = -1
-  pass = -1
-  passRuns = 0
-  runs = 0
-  seen: Value.Value = undefined
-  isSeen = false
-  deliver: Definition["deliver"]
-  delivery: Delivery | undefined = undefined
-  deliveredIn = -1
-  /** The writes of the run beside its output. */
-  protected draft: Draft | undefined = undefined
-  /** The expected next edge, while the run is suspended. */
-  waiting: Edge | undefined = undefined
-  protected refusal: unknown = undefined
-  /** Whether the current read is untracked. */
-  private isPeeking = false
-
-  /** Clears the special state of the last run. */
-  protected abstract begin(): void
-  protected abstract fail(thrown: unknown): void
-  /** Discards the run. Returns false. */
-  protected abstract rewind(flags: number, value: Value.Value): boolean
-  /** Discards the run, because an early read has changed. Returns false. */
-  protected abstract tear(flags: number, value: Value.Value): boolean
-  /** Records a peeked place; and whether the value of one has changed. */
-  protected abstract peeked(root: Location): void
-  protected abstract get hasShifted(): boolean
-  /** Publishes the result, after the read set is updated. Returns true. */
-  protected abstract conclude(value: Value.Value, clock: number): boolean
-  /** Fails the run because it froze its transaction. A new object replaces this one. */
-  protected abstract thaw(flags: number, clock: number): boolean
-
-  constructor(node: Node, environment: Environment) {
-    super()
-    this.node = node
-    this.body = node.definition.run
-    this.deliver = node.definition.deliver
-    this.environment = environment
-  }
-
-  protected get graph(): Graph {
-    return this.environment.graph
-  }
-
-  protected get locations(): Locations {
-    return this.environment.graph.locations
-  }
-
+export abstract class ReadSet extends RunState {
   override get(place: string | Cell): Value.Value {
     if (current.simple === this) {
       const location = typeof place === "string" ? this.locations.named(place) : place.found as Location | undefined
@@ -156,7 +101,7 @@ export abstract class ReadSet extends NodeTransaction {
    * It is one function, however long: engines that inline its parts have spent their budget on the rare ones by then.
    */
   perform(): boolean {
-    const { environment: { graph: { clock } }, node } = this
+    const { environment: { graph: { clock, demandPolicy } }, node } = this
     const outer = current.simple ?? current.writing
     if (outer !== undefined) return this.within(outer)
     const { flags } = node
@@ -166,6 +111,7 @@ export abstract class ReadSet extends NodeTransaction {
     current.cursor = node.reads
     current.behind = undefined
     current.number = ++numbers
+    if (demandPolicy !== undefined || this.guard !== undefined) this.watch(demandPolicy?.guard(node))
     let value: Value.Value
     try {
       const { body } = this
@@ -184,6 +130,14 @@ export abstract class ReadSet extends NodeTransaction {
     if (isAgain) return this.rewind(flags, value)
     const isTorn = (node.flags & INVALID) !== 0 || (this.isSpecial && this.hasShifted)
     return isTorn ? this.tear(flags, value) : this.conclude(value, clock)
+  }
+
+  /** A run that may not demand all that it reads looks at each place first, and takes no short way. */
+  private watch(guard: typeof this.guard): void {
+    this.guard = guard
+    if (guard === undefined) return
+    current.simple = undefined
+    current.writing = this
   }
 
   /** Runs the node while another run is suspended. */
@@ -270,7 +224,7 @@ export abstract class ReadSet extends NodeTransaction {
   private read(place: string | Cell, depth: Depth): Value.Value {
     this.alive()
     this.goesOn()
-    const { draft, locations } = this
+    const { draft, guard, locations } = this
     let location: Location
     if (depth !== "deep") location = locations.at(addressOf(place), depth)
     else if (typeof place === "string") location = locations.named(place)
@@ -279,7 +233,9 @@ export abstract class ReadSet extends NodeTransaction {
       const root = rootOf(location)
       const path = location.extra?.path
       const own = depth !== "children" && draft?.own?.has(root.key) === true ? draft.own : undefined
-      if (own === undefined) {
+      const there = own !== undefined || guard === undefined ? undefined : this.elsewhere(location, { guard, hops })
+      if (there !== undefined && depth === "children") return this.ownNames(location, namesBelow(there.locations, root.key))
+      if (own === undefined && there === undefined) {
         // Views and content have no scopes.
         const id = Address.idOf(root.key)
         if (hops === 0 && isView(id)) throw this.refuse(unreadable(id))
@@ -294,18 +250,19 @@ export abstract class ReadSet extends NodeTransaction {
         if ((location.flags & READY) !== 0) return location.value
       }
       // The run's own writes are no dependencies.
-      const whole = own === undefined ? locations.whole(root) : Codec.read(own.get(root.key), [])
+      const shown = there === undefined ? root : there.locations.root(root.key)
+      const whole = own === undefined ? (there?.locations ?? locations).whole(shown) : Codec.read(own.get(root.key), [])
       const linked = Link.along(whole, path ?? [])
       if (linked === undefined) {
         if (!isPart(location)) return whole
-        if (own !== undefined) return partOf(whole, location.extra.path, depth)
+        if (own !== undefined || there !== undefined) return partOf(whole, location.extra.path, depth)
         locations.refresh(location)
         return location.value
       }
       if (hops >= Link.MAX_HOPS) throw this.refuse(new Link.LinkLoop({ address: textOf(location) }))
       // If the path continues behind the link, the read is of the link.
       const isInside = path !== undefined && linked.depth < path.length
-      if (own === undefined && isInside) this.register(locations.part(root, path.slice(0, linked.depth), "deep"))
+      if (own === undefined && there === undefined && isInside) this.register(locations.part(root, path.slice(0, linked.depth), "deep"))
       location = locations.at(Address.into(Link.target(linked.link), (path ?? []).slice(linked.depth)), depth)
     }
   }
@@ -313,23 +270,39 @@ export abstract class ReadSet extends NodeTransaction {
   /** The names below a cell, with those that the run itself wrote. */
   private names(location: Location): ReadonlyArray<string> {
     if ((location.flags & READY) === 0 && isPart(location)) this.locations.refresh(location)
-    const names = location.value as ReadonlyArray<string>
+    return this.ownNames(location, location.value as ReadonlyArray<string>)
+  }
+
+  private ownNames(location: Location, names: ReadonlyArray<string>): ReadonlyArray<string> {
     const own = this.draft?.own
     if (own === undefined) return names
     const { id, scope } = Address.ofKey(location.key)
     return Object.freeze(adjusted(names, { scope, id, own }))
   }
 
-  /** Adds a location at this position of the read set, unless it is there already. */
-  private register(location: Location): void {
+  /** Where to read a place that the run may not demand, with all that it derives from in the read set. */
+  private elsewhere(location: Location, { guard, hops }: { readonly guard: Guard; readonly hops: number }): Elsewhere | undefined {
+    const id = Address.idOf(rootOf(location).key)
+    if ((hops === 0 && isView(id)) || hashOf(id) !== undefined) return undefined
+    const there = guard.look(location)
+    if (there === undefined) return undefined
+    if (this.graph.labels !== undefined) this.confine(location, this.graph.labels)
+    this.register(location, { location, isPassive: true })
+    for (const source of there.sources) this.register(source.location, source)
+    return there
+  }
+
+  /** Adds a location at this position of the read set, unless it is there already. A source of another place is up to date already. */
+  private register(location: Location, source?: Source): void {
     if (location.mark === current.number) return
     if (this.isPeeking) {
-      if (this.isStale(location)) throw this.again()
+      if (source === undefined && this.isStale(location)) throw this.again()
       return this.peeked(rootOf(location))
     }
     const next = current.cursor
     if (next !== undefined && next.location === location) {
       current.cursor = next.nextRead
+      this.turn(next, source)
     } else if (next?.nextRead !== undefined && next.nextRead.location === location) {
       const edge = next.nextRead
       const last = this.lastRead()
@@ -338,17 +311,27 @@ export abstract class ReadSet extends NodeTransaction {
       if (last === undefined) this.node.reads = edge
       else last.nextRead = edge
       current.behind = edge
-    } else this.reach(location)
+      this.turn(edge, source)
+    } else this.reach(location, source)
     location.mark = current.number
   }
 
-  /** A new read: brings the writer up to date, then links the edge. */
-  private reach(location: Location): void {
-    const isAgain = this.isStale(location)
+  /** A new read: brings the writer up to date if the run demands it, then links the edge. */
+  private reach(location: Location, source: Source | undefined): void {
+    const isAgain = source === undefined && this.isStale(location)
+    const isPassive = source?.isPassive === true
     if (rootOf(location).writer !== this.node) {
-      current.behind = this.graph.link(this.node, location, { after: this.lastRead(), before: current.cursor })
+      current.behind = this.graph.link(this.node, location, { after: this.lastRead(), before: current.cursor, isPassive })
     }
     if (isAgain) throw this.again()
+  }
+
+  /** A read that is there already carries demand from now on, or none. */
+  private turn(edge: Edge, source: Source | undefined): void {
+    const isPassive = source?.isPassive === true
+    if (edge.isPassive === isPassive) return
+    this.graph.turn(edge, isPassive)
+    if (source === undefined && this.isStale(edge.location)) throw this.again()
   }
 
   /** Whether a place cannot be brought up to date within this run, because its sources are too deep. */
@@ -397,4 +380,9 @@ export abstract class ReadSet extends NodeTransaction {
     this.refusal ??= error
     return error
   }
+}
+
+const namesBelow = (locations: Locations, key: string): ReadonlyArray<string> => {
+  const { id, scope } = Address.ofKey(key)
+  return locations.children(scope, id)
 }

@@ -16,6 +16,7 @@ export interface Read {
   readonly depth: Depth
   /** The clock of its newest change that caused a run. */
   readonly cause: number
+  readonly isPassive: boolean
 }
 
 /** The reads of a node's newest run. */
@@ -23,7 +24,7 @@ export const of = (node: Node): ReadonlyArray<Read> => {
   const reads: Array<Read> = []
   for (let edge: Edge | undefined = node.reads; edge !== undefined; edge = edge.nextRead) {
     const { depth = "deep", path = [] } = edge.location.extra ?? {}
-    reads.push({ key: edge.location.key, path, depth, cause: edge.cause })
+    reads.push({ key: edge.location.key, path, depth, cause: edge.cause, isPassive: edge.isPassive })
   }
   return compacted(reads)
 }
@@ -34,7 +35,8 @@ export const compacted = (reads: ReadonlyArray<Read>): ReadonlyArray<Read> => {
   let whole: { readonly at: number; read: Read } | undefined
   for (const read of [...reads].sort(compare)) {
     if (whole !== undefined && lies(read, whole.read)) {
-      if (read.cause > whole.read.cause) kept[whole.at] = whole.read = { ...whole.read, cause: read.cause }
+      const { cause, isPassive } = whole.read
+      kept[whole.at] = whole.read = { ...whole.read, cause: Math.max(read.cause, cause), isPassive: isPassive && read.isPassive }
       continue
     }
     if (read.depth === "deep") whole = { at: kept.length, read }

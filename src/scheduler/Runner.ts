@@ -180,6 +180,7 @@ export class Runner extends ReadSet implements NodeRun {
       if (this.environment.invalidation.derived(output, undefined, this.node)) this.changed = [output.key]
     }
     if (graph.told !== undefined) graph.told(this, this.error === undefined ? this.draft?.own?.keys ?? nothing : nothing)
+    this.guard = undefined
     this.draft = undefined
     this.recalled = undefined
     const { abandoned } = this

@@ -182,7 +182,7 @@ export class Settle {
   private prepared(node: Node): boolean {
     for (const text of node.definition.reads) {
       for (const writer of this.graph.writersOf(this.graph.locations.named(text))) {
-        if (writer !== node) this.pull(writer)
+        if (writer !== node && this.graph.demandPolicy?.bars(node, writer) !== true) this.pull(writer)
       }
     }
     return (node.flags & UNSETTLED) !== 0 && (node.flags & REMOVED) === 0
@@ -334,9 +334,13 @@ export class Settle {
   /** The writers of a node's reads, or of its declared reads before the first run. */
   private writersAbove(node: Node): ReadonlyArray<Node> {
     const found: Array<Node> = []
-    for (let edge: Edge | undefined = node.reads; edge !== undefined; edge = edge.nextRead) this.addWriters(edge.location, found)
-    if (node.reads === undefined) for (const text of node.definition.reads) this.addWriters(this.graph.locations.named(text), found)
-    return found
+    for (let edge: Edge | undefined = node.reads; edge !== undefined; edge = edge.nextRead) {
+      if (!edge.isPassive) this.addWriters(edge.location, found)
+    }
+    if (node.reads !== undefined) return found
+    for (const text of node.definition.reads) this.addWriters(this.graph.locations.named(text), found)
+    const { demandPolicy } = this.graph
+    return demandPolicy === undefined ? found : found.filter((writer) => !demandPolicy.bars(node, writer))
   }
 
   private addWriters(location: Parameters<Graph["writersOf"]>[0], found: Array<Node>): void {
@@ -353,6 +357,13 @@ export class Settle {
       if ((node.flags & UNSETTLED) !== 0) until = Math.max(until ?? 0, eligibleAt(node))
     }
     return until
+  }
+
+  /** Whether a node and all above it are up to date, and no run of theirs is under way. To look changes nothing. */
+  isAtRest(start: Node): boolean {
+    if (this.isFresh(start)) return true
+    for (const { flags } of this.closure(start)) if ((flags & (UNSETTLED | RUNNING)) !== 0) return false
+    return true
   }
 
   /** The pass is over: created nodes that have run stay live only through their readers. */

@@ -14,10 +14,12 @@ import * as Codec from "../cell/Document.ts"
 import type * as Values from "../cell/Value.ts"
 import { isTagged } from "../registry/Outcome.ts"
 import { FOLDER } from "../stage/Content.ts"
+import type { Labels } from "../stage/Labels.ts"
 import type { Moment } from "../stage/Moment.ts"
 import { Ancestry } from "./Ancestry.ts"
 import { type Definition, InvalidNode } from "./Definition.ts"
 import { Demand } from "./Demand.ts"
+import type { DemandPolicy } from "./DemandPolicy.ts"
 import type { Environment } from "./Environment.ts"
 import * as Flag from "./Flag.ts"
 import { type Budgets, defaultBudgets } from "./Budgets.ts"
@@ -27,6 +29,7 @@ import * as Introspection from "./Introspection.ts"
 import { Invalidation } from "./Invalidation.ts"
 import { adopt, clear, type BaseState } from "./Locations.ts"
 import type { Node, NodeRun, Started } from "./Node.ts"
+import * as PassiveEdges from "./PassiveEdges.ts"
 import * as Persistence from "./Persistence.ts"
 import * as Piece from "./Piece.ts"
 import type { Observation } from "./Persistence.ts"
@@ -126,7 +129,7 @@ export class SpaceScheduler {
    * @throws InvalidNode
    */
   register(definition: Definition): Node {
-    return this.registry.register(definition)
+    return this.resume(definition, undefined)
   }
 
   /**
@@ -137,7 +140,18 @@ export class SpaceScheduler {
   resume(definition: Definition, kept: Observation | undefined, hash?: string): Node {
     const node = this.registry.register(definition)
     if (kept !== undefined) this.resumption.resume(node, kept, hash)
+    PassiveEdges.admit(this, node)
     return node
+  }
+
+  /** Sets the labels, and the policy of demand by them. */
+  label(labels: Labels | undefined, policy: DemandPolicy): void {
+    const { graph } = this
+    const before = graph.labels
+    if (before === labels) return
+    graph.labels = labels
+    graph.demandPolicy = labels === undefined ? undefined : policy
+    if (before === undefined || labels?.isSame(before) !== true) PassiveEdges.renew(this, this.registry.values())
   }
 
   /** The observation of a node, for `resume`; `undefined` if it never ran. */
@@ -312,6 +326,7 @@ export class SpaceScheduler {
     if (known === undefined && this.resumption.isAfresh(parent)) this.registry.unclaimed?.(definition.name)
     const kept = known === undefined ? this.kept?.(node) : undefined
     if (kept?.observation !== undefined) this.resumption.resume(node, kept.observation, kept.hash)
+    if (known !== node) PassiveEdges.admit(this, node)
     if ((node.flags & NEVER_RAN) === 0 || known === node || node.isLive || !parent.isLive) return definition
     this.settling.provide(node)
     if (node.gate !== undefined) this.gates.disturb(node)

@@ -99,9 +99,12 @@ export class Labels {
   private readonly granted: ReadonlyMap<string, Label.Label>
   private readonly known = new Map<string, Label.Label>()
   private readonly bounds = new WeakMap<Surface, Label.Label>()
+  private readonly levels = new WeakMap<Surface, Label.Label>()
+  private readonly text: string
 
   /** @throws InvalidLabels */
   constructor({ cells, declassify }: Rules) {
+    this.text = JSON.stringify([cells, declassify])
     const entries = Object.entries(cells)
     if (entries.length > MAX_RULES) throw new InvalidLabels({ reason: `there are ${entries.length} rules, and the limit is ${MAX_RULES}` })
     const rules = entries.map(([pattern, atoms]) => ({ pattern, envelope: cellsOf(pattern), atoms: atomsOf(atoms) }))
@@ -149,6 +152,11 @@ export class Labels {
     return new LabelBelow({ left: surface.output ?? surface.writes.join(", "), label: label.join(", ") })
   }
 
+  /** Tests whether other labels follow from the same rules. */
+  isSame(other: Labels): boolean {
+    return this.text === other.text
+  }
+
   /** Returns the reason why a node may not start another: the existence of the child reveals information of the parent. */
   starting(parent: Surface, child: Surface): LabelBelow | undefined {
     return this.above(child, this.leaving(isSilent(parent) ? this.top : this.boundOf(parent), parent.name))
@@ -176,14 +184,23 @@ export class Labels {
   private boundOf(surface: Surface): Label.Label {
     const known = this.bounds.get(surface)
     if (known !== undefined) return known
-    const { name, output, writes } = surface
-    const [first = Label.none, ...rest] = output === undefined
-      ? writes.map((pattern) => this.within(pattern))
-      : [output, ...writes].map((key) => this.of(Address.ofKey(key)))
-    const common = rest.reduce((all, label) => Label.make(all.filter((atom) => label.includes(atom))), first)
-    const bound = Label.join(common, this.granted.get(name) ?? Label.none)
+    const bound = Label.join(this.level(surface), this.granted.get(surface.name) ?? Label.none)
     this.bounds.set(surface, bound)
     return bound
+  }
+
+  /** Returns the atoms that all outputs of a node share: readers with these may see when it ran. */
+  level(surface: Surface): Label.Label {
+    const known = this.levels.get(surface)
+    if (known !== undefined) return known
+    const { output, writes } = surface
+    const labels = output === undefined
+      ? writes.map((pattern) => this.within(pattern))
+      : [output, ...writes].map((key) => this.of(Address.ofKey(key)))
+    const [first = Label.none, ...rest] = labels
+    const level = rest.reduce((all, label) => Label.make(all.filter((atom) => label.includes(atom))), first)
+    this.levels.set(surface, level)
+    return level
   }
 
   /** Returns the atoms that all documents of a pattern share. */
@@ -207,7 +224,7 @@ export class Labels {
 export const isRuntime = (id: string): boolean => runtime.some((root) => Address.isWithin(root, id))
 
 /** Tests whether a node writes no cell, and so may receive any label. */
-const isSilent = ({ output, writes }: Surface): boolean => output === undefined && writes.length === 0
+export const isSilent = ({ output, writes }: Surface): boolean => output === undefined && writes.length === 0
 
 const cellsOf = (pattern: string): Envelope.Envelope => {
   try {

@@ -145,7 +145,8 @@ export class BeatScheduler implements DerivationPort {
     this.labels = work.labels
     if (this.scheduler === undefined && !this.active.isBehind) return this.appear(work.begun.content)
     const scheduler = this.engine
-    scheduler.graph.labels = work.labels
+    const isLabelled = work.labels !== undefined || scheduler.graph.labels !== undefined
+    if (isLabelled) this.isolated.begin({ shared: scheduler, schedulers: this.deps.schedulers, base: this.base, work })
     this.work = work
     this.stage = work.stage
     this.lines = []
@@ -162,7 +163,6 @@ export class BeatScheduler implements DerivationPort {
     scheduler.resumption.revive()
     for (const { definition } of scheduler.resumption.takeAfresh()) this.deps.tell(Derivation.freshness(definition.name))
     if (this.written.size > 0) this.stageChanges()
-    if (this.labels !== undefined) this.isolated.begin({ shared: scheduler, schedulers: this.deps.schedulers, base: this.base, work })
     work.stage.join(this.gate, this.labels === undefined ? scheduler.ancestry() : this.isolated)
   }
 
@@ -316,7 +316,6 @@ export class BeatScheduler implements DerivationPort {
   private get engine(): SpaceScheduler {
     if (this.scheduler !== undefined) return this.scheduler
     const scheduler = this.deps.schedulers.make(this.base, (name, address) => this.deps.tell(Derivation.instability(name, address)))
-    scheduler.graph.labels = this.labels
     scheduler.graph.watched = this.deps.sentry?.watcher((node) => this.active.hashOf(node))
     scheduler.invalidation.marked = []
     scheduler.graph.noted = scheduler.undo
@@ -355,6 +354,7 @@ export class BeatScheduler implements DerivationPort {
   private note(run: NodeRun): void {
     const { error, node } = run
     const { name } = node.definition
+    if (this.labels !== undefined) this.isolated.ended(run, isWatch(node) ? undefined : this.lines.length)
     if (isWatch(node)) return
     for (const key of run.changed) this.written.set(key, this.lines.length)
     this.inspector.note(run)

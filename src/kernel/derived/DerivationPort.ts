@@ -28,6 +28,9 @@ export const MAX_ROUNDS = 8
 /** In `NodeLine.at`: the run preceded all handlings, to start its children again. */
 export const FIRST = PASS - MAX_ROUNDS
 
+/** In `NodeLine.at` of a run aside: it was for the run of a node, by the place of that among the runs of the beat. */
+export const asideOf = (line: number): number => FIRST - 1 - line
+
 /** Whether a run was part of the pass. */
 export const isInPass = (at: number): boolean => at < 0 && at > FIRST
 
@@ -149,8 +152,26 @@ export const madeIn = ({ definition: { name }, parent }: Node): number | undefin
 }
 
 /** Whether the newest runs of a node and its creators succeeded, are up to date, and peeked at no place. */
-const isAtRest = ({ flags, parent, run }: Node): boolean =>
-  (flags & (UNSETTLED | RUNNING)) === 0 && run?.error === undefined && run?.standpoint === undefined && (parent === undefined || isAtRest(parent))
+const isAtRest = (node: Node): boolean => {
+  const { flags, parent, run } = node
+  if ((flags & (UNSETTLED | RUNNING)) !== 0 || run?.error !== undefined || run?.standpoint !== undefined || isBarred(node)) return false
+  return parent === undefined || isAtRest(parent)
+}
+
+/** Whether the newest run of a node read places that it may not demand, so that the values may be in that run alone. */
+const isBarred = ({ reads }: Node): boolean => {
+  for (let edge = reads; edge !== undefined; edge = edge.nextRead) if (edge.isPassive) return true
+  return false
+}
+
+/** The line of a run aside. */
+export const lineOf = (node: Node, at: number): NodeLine => ({
+  name: node.definition.name,
+  at,
+  parent: lineage(node),
+  made: madeIn(node),
+  error: undefined
+})
 
 /** Diagnostic: nodes do not settle. Reported once per episode. */
 export const restlessness = (nodes: ReadonlyArray<NamedNode>): Diagnostic.Diagnostic => {

@@ -8,7 +8,7 @@ import type { Standpoint } from "../../scheduler/Standpoint.ts"
 /** One run of a node in a beat. */
 export interface NodeLine {
   readonly name: string
-  /** The place in the agenda of the handling that asked for it, `PASS`, or `FIRST`. */
+  /** The place in the agenda of the handling that asked for it, `PASS`, or `FIRST`; of a run aside for a node, below that. */
   readonly at: number
   /** The nodes that started it, outermost first, with `/` between; `undefined` for a node of a module. */
   readonly parent: string | undefined

@@ -1,12 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import type { NodeDefinition, Space, Value } from "systole"
-import { Computation, Retry } from "systole"
+import type { NodeDefinition, Space, Transaction, Value } from "systole"
+import { Computation, Effect, Retry } from "systole"
+import * as TestMachine from "../TestMachine.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, enzyme, register, replays, turns } from "../TestSpace.ts"
 
 const labels = { cells: { "/data/secret/**": ["secret"] }, declassify: {} }
+const declassifying = { cells: { ...labels.cells, "/data/other/**": ["other"] }, declassify: { open: ["secret"] } }
 const number = (value: Value): number => Number(value ?? 0)
 
 /** Looks at what is derived once it knows a secret, and keeps what it saw with it. */
@@ -15,6 +17,16 @@ const look = enzyme("look", (tx) => {
   tx.set("/data/secret/seen", [tx.get("/data/above") ?? null, tx.list("/data")])
   return tx.get("/data/open") ?? null
 })
+
+const gates = {
+  throttle: { throttle: 1000 },
+  debounce: { debounce: 300 },
+  backoff: { run: (tx: Parameters<Computation.ComputationDefinition["run"]>[0]) => {
+    const x = number(tx.get("/data/x"))
+    if (x === 2) throw new Retry({ reason: "not yet" })
+    return x
+  } }
+}
 
 const open = (more: Partial<Computation.ComputationDefinition>): ReadonlyArray<NodeDefinition> => [
   Computation.make({ name: "open", output: "/data/open", run: (tx) => number(tx.get("/data/x")), ...more }),
@@ -51,15 +63,7 @@ const told = (nodes: ReadonlyArray<NodeDefinition>, isLooked: boolean) =>
   }).pipe(Fx.provide(TestKernel.layer({ labels })))
 
 describe("A handling that knows a secret", () => {
-  for (const [name, more] of Object.entries({
-    throttle: { throttle: 1000 },
-    debounce: { debounce: 300 },
-    backoff: { run: (tx: Parameters<Computation.ComputationDefinition["run"]>[0]) => {
-      const x = number(tx.get("/data/x"))
-      if (x === 2) throw new Retry({ reason: "not yet" })
-      return x
-    } }
-  })) {
+  for (const [name, more] of Object.entries(gates)) {
     it.effect(`moves no gate by a look at what is derived: ${name}`, () =>
       Fx.gen(function*() {
         const [without, within] = [yield* told(open(more), false), yield* told(open(more), true)]
@@ -72,5 +76,108 @@ describe("A handling that knows a secret", () => {
     Fx.gen(function*() {
       const { looked } = yield* told(open({ throttle: 1000 }), true)
       assert.deepStrictEqual(looked.map((seen) => (seen as ReadonlyArray<unknown>)[0]), [10, 20, 30])
+    }))
+})
+
+const isTold = (tx: Transaction): boolean => number(tx.get("/data/secret/a")) === 1
+
+/** A computation above, beside the effect that demands it. */
+const sum = (run: (tx: Transaction) => Value, more: Partial<Computation.ComputationDefinition> = {}) =>
+  Computation.make({ name: "sum", output: "/data/secret/sum", run, ...more })
+
+const looker = (read: (tx: Transaction) => Value) => Effect.make({ name: "looker", read, deliver: () => {} })
+
+/** Nodes above that read what is derived below where a secret says so. */
+const nosy: ReadonlyArray<readonly [name: string, nodes: ReadonlyArray<NodeDefinition>]> = [
+  ["an effect", [
+    looker((tx) => isTold(tx) ? [tx.get("/data/above") ?? null, tx.list("/data")] : 0)
+  ]],
+  ["a computation that an effect demands", [
+    sum((tx) => isTold(tx) ? number(tx.get("/data/above")) : 0),
+    looker((tx) => tx.get("/data/secret/sum"))
+  ]],
+  ["a computation that says what it reads", [
+    sum((tx) => isTold(tx) ? number(tx.get("/data/above")) : 0, { reads: ["/data/above"] }),
+    looker((tx) => isTold(tx) ? tx.get("/data/secret/sum") : 0)
+  ]],
+  ["a computation that peeks", [
+    sum((tx) => isTold(tx) ? number(tx.get("/data/x")) + number(tx.peek("/data/above")) : 0),
+    looker((tx) => tx.get("/data/secret/sum"))
+  ]]
+]
+
+/** The answers to a reader of a gated node, by whether nodes above look at it. */
+const beside = (definitions: ReadonlyArray<NodeDefinition>, secret: number) =>
+  Fx.gen(function*() {
+    yield* register(...definitions)
+    const space = yield* TestKernel.space([])
+    const seen: Array<unknown> = []
+    const sums: Array<unknown> = []
+    yield* controlled(space, space.set("/data/secret/a", secret))
+    for (const x of [1, 2, 3]) {
+      yield* controlled(space, space.set("/data/x", x))
+      yield* space.step
+      sums.push(yield* space.get("/data/secret/sum"))
+      seen.push(yield* space.reader({ name: "web", atoms: [] }).list("/data"))
+      seen.push(yield* asked(space, "/data/open"), yield* asked(space, "/data/above"))
+      yield* TestClock.adjust(600)
+    }
+    yield* replays(space)
+    return { seen, sums }
+  }).pipe(Fx.provide(TestKernel.layer({ labels })))
+
+describe("A node that knows a secret", () => {
+  for (const [who, definitions] of nosy) {
+    for (const [name, more] of Object.entries(gates)) {
+      it.effect(`moves no gate below: ${who}, ${name}`, () =>
+        Fx.gen(function*() {
+          const [without, within] = [yield* beside([...open(more), ...definitions], 0), yield* beside([...open(more), ...definitions], 1)]
+          assert.deepStrictEqual(within.seen, without.seen)
+        }))
+    }
+  }
+
+  it.effect("reads what another one declassified, though it may not know the sources of that", () =>
+    Fx.gen(function*() {
+      const declassified = Computation.make({ name: "open", output: "/data/open", throttle: 1000, run: (tx) => tx.get("/data/secret/a") })
+      const other = Computation.make({ name: "other", output: "/data/other/sum", run: (tx) => number(tx.get("/data/open")) * 10 })
+      yield* register(declassified, other, looker((tx) => tx.get("/data/other/sum")))
+      const space = yield* TestKernel.space([])
+      for (const a of [1, 2, 3]) {
+        yield* controlled(space, space.set("/data/secret/a", a))
+        yield* space.step
+        assert.strictEqual(yield* space.get("/data/other/sum"), a * 10)
+      }
+      yield* replays(space)
+    }).pipe(Fx.provide(TestKernel.layer({ labels: declassifying }))))
+
+  it.effect("hears of changes below after a restart", () =>
+    Fx.gen(function*() {
+      const machine = yield* TestMachine.make
+      let runs = 0
+      const above = sum((tx) => {
+        runs++
+        return number(tx.get("/data/above"))
+      })
+      const modules = [...open({ throttle: 1000 }), above, looker((tx) => tx.get("/data/secret/sum"))]
+      const seen: Array<unknown> = []
+      for (const x of [1, 2, 3]) {
+        const space = yield* machine.boot(modules, { labels })
+        yield* space.step
+        const before = runs
+        yield* space.step
+        assert.strictEqual(runs, before)
+        yield* controlled(space, space.set("/data/x", x))
+        yield* space.step
+        seen.push(yield* space.get("/data/secret/sum"))
+      }
+      assert.deepStrictEqual(seen, [10, 20, 30])
+    }).pipe(Fx.scoped))
+
+  it.effect("reads what is derived below as it is now, whatever a gate holds back", () =>
+    Fx.gen(function*() {
+      const above = [sum((tx) => number(tx.get("/data/above"))), looker((tx) => tx.get("/data/secret/sum"))]
+      const { sums } = yield* beside([...open({ throttle: 1000 }), ...above], 1)
+      assert.deepStrictEqual(sums, [10, 20, 30])
     }))
 })

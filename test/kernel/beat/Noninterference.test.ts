@@ -104,6 +104,18 @@ const random = (roll: Dice.Dice, name: string): Enzyme.Enzyme => {
 /** How a node is held back, if at all. */
 const gate = (roll: Dice.Dice) => Dice.pick(roll, [{}, {}, { throttle: 400 }, { throttle: 5000 }, { debounce: 200 }, { debounce: 200, throttle: 400 }])
 
+/** Nodes that read below their label, and whether they do follows from a secret. */
+const above = (roll: Dice.Dice): ReadonlyArray<NodeDefinition> => {
+  const [secret, low] = [Dice.pick(roll, HIGH), Dice.pick(roll, DERIVED.filter((address) => address.startsWith("/data/low")))]
+  const isNosy = (tx: Transaction): boolean => number(tx.get(secret)) % 2 === 0
+  const sum = (tx: Transaction): number => number(tx.get(low)) + tx.list("/data/low").length
+  return [
+    Computation.make({ name: "nosy", output: "/data/high/nosy", ...gate(roll), run: (tx) => isNosy(tx) ? sum(tx) : 0 }),
+    ...(roll(2) === 0 ? [Effect.make({ name: "looker", read: (tx) => isNosy(tx) ? sum(tx) : 0, deliver: () => {} })] : []),
+    ...(roll(2) === 0 ? [Effect.make({ name: "follower", read: (tx) => tx.get("/data/high/nosy"), deliver: () => {} })] : [])
+  ]
+}
+
 const nodes = (roll: Dice.Dice): ReadonlyArray<NodeDefinition> => {
   const [a, b, c] = [Dice.pick(roll, LOW), Dice.pick(roll, [...LOW, ...HIGH]), Dice.pick(roll, HIGH)]
   return [
@@ -123,6 +135,7 @@ const nodes = (roll: Dice.Dice): ReadonlyArray<NodeDefinition> => {
         return value
       }
     }),
+    ...above(roll),
     ...(roll(2) === 0 ? [Effect.make({ name: "demand", read: (tx) => [tx.get(DERIVED[1]!), tx.get(DERIVED[2]!)], deliver: () => {} })] : [])
   ]
 }

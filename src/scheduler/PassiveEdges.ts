@@ -1,0 +1,61 @@
+/**
+ * Passive edges: edges that lose their demand, because a node was taken in or the labels
+ * are others.
+ *
+ * A run registers its reads as passive or not while it is under way. Changes
+ * between runs are looked at here.
+ *
+ * @module
+ */
+import { isSilent } from "../stage/Labels.ts"
+import * as Flag from "./Flag.ts"
+import type { Graph } from "./Graph.ts"
+import type { Invalidation } from "./Invalidation.ts"
+import type { Edge, Node } from "./Node.ts"
+
+const { NEVER_RAN } = Flag
+
+/** The parts of a scheduler that it stands on. */
+interface Around {
+  readonly graph: Graph
+  readonly invalidation: Invalidation
+}
+
+/**
+ * A node was taken in: edges that are there already carry no demand that is barred.
+ * Their readers run again, and register the sources instead.
+ */
+export const admit = (around: Around, node: Node): void => {
+  const { graph } = around
+  if (graph.demandPolicy === undefined) return
+  for (const edge of graph.readersOf(node)) check(around, edge, node)
+  for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) {
+    for (const writer of graph.writersOf(edge.location)) check(around, edge, writer)
+  }
+}
+
+const check = ({ graph, invalidation }: Around, edge: Edge, writer: Node): void => {
+  const { isPassive, reader } = edge
+  if (isPassive || reader === writer) return
+  // The demand of an effect depends on the order of its reads, which is known only while it runs. One that comes back stands as it did.
+  if (isSilent(reader.definition) && (writer.flags & NEVER_RAN) === 0) return
+  if (graph.demandPolicy?.bars(reader, writer) !== true) return
+  graph.turn(edge, true)
+  invalidation.lost(reader)
+}
+
+/** The labels are others: readers with demand that is barred now, or was until now, run again. */
+export const renew = ({ graph, invalidation }: Around, nodes: Iterable<Node>): void => {
+  for (const node of nodes) {
+    if (!isConcerned(graph, node)) continue
+    for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) graph.turn(edge, false)
+    invalidation.lost(node)
+  }
+}
+
+const isConcerned = (graph: Graph, node: Node): boolean => {
+  for (let edge = node.reads; edge !== undefined; edge = edge.nextRead) {
+    if (edge.isPassive || graph.writersOf(edge.location).some((writer) => graph.demandPolicy?.bars(node, writer) === true)) return true
+  }
+  return false
+}
