@@ -4,7 +4,8 @@ import type * as Config from "../../src/loader/Config.ts"
 import * as Pages from "./Pages.ts"
 
 const { text } = Pages.read("src/loader/README.md")
-const rows = new Map([...text.matchAll(/^\| `([\w.]+)` \| (.+?) \| .+ \|$/gm)].map(([, field, value]) => [field!, value!]))
+const found = text.matchAll(/^\| `([\w.]+)` \| (.+?) \| .+ \|$/gm)
+const rows = new Map([...found].map(([, field = "", value = ""]) => [field, value]))
 
 /** The fields of a configuration; the compiler knows whether one is missing. */
 const fields: { readonly [field in keyof Required<Config.Definition>]: ReadonlyArray<string> } = {

@@ -66,7 +66,7 @@ export const request = ([, ...given]: ReadonlyArray<string>): Request => {
   const options = new Map<string, Array<string>>()
   let url = ""
   for (let i = 0; i < given.length; i++) {
-    const word = given[i]!
+    const word = given[i] ?? ""
     if (word.startsWith("-")) options.set(word, [...options.get(word) ?? [], given[++i] ?? ""])
     else url = word
   }

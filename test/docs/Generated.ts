@@ -87,7 +87,7 @@ const generators: Readonly<Record<string, () => string | Promise<string>>> = { c
 const part = /<!-- (\w+) -->\n[\s\S]*?<!-- \/\1 -->/g
 
 /** The names of a page's generated parts. */
-export const partsOf = ({ text }: Page): ReadonlyArray<string> => [...text.matchAll(part)].map(([, name]) => name!)
+export const partsOf = ({ text }: Page): ReadonlyArray<string> => [...text.matchAll(part)].map(([, name = ""]) => name)
 
 /** A page as it has to be: each generated part made anew. */
 export const render = async (page: Page): Promise<string> => {
@@ -97,7 +97,7 @@ export const render = async (page: Page): Promise<string> => {
     return [name, `<!-- ${name} -->\n\n${await generate()}\n\n<!-- /${name} -->`] as const
   }))
   const parts = new Map(made)
-  return page.text.replaceAll(part, (_, name: string) => parts.get(name)!)
+  return page.text.replaceAll(part, (found, name: string) => parts.get(name) ?? found)
 }
 
 /** Writes each page that differs from that; answers their paths. */

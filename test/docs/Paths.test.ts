@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { existsSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { root } from "../scripts/Host.ts"
 import * as Pages from "./Pages.ts"
@@ -11,21 +11,21 @@ const shown = ({ text }: Pages.Page): ReadonlySet<string> => new Set(Pages.block
 
 /** The links of a page to other places of the repository. */
 const linksOf = ({ text }: Pages.Page): ReadonlyArray<string> =>
-  [...Pages.prose(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!).filter((link) => !/^[a-z]+:/.test(link))
+  [...Pages.prose(text).matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link).filter((link) => !/^[a-z]+:/.test(link))
 
 const FILE = /^[\w@.-]+(?:\/[\w@.-]+)*\.(?:ts|mjs|py|md|json)$/
 const FOLDER = /^(?:src|test|examples|plugins|enzymes)\/[\w/-]+\/?$/
 
 /** The paths that a page names: files by their ending, and folders that begin with one of the top folders. */
 const namesOf = ({ text }: Pages.Page): ReadonlyArray<string> =>
-  [...text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/`([^`\s]+)`/g)].map(([, name]) => name!)
+  [...text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/`([^`\s]+)`/g)].map(([, name = ""]) => name)
     .filter((name) => FILE.test(name) || FOLDER.test(name))
 
 /** Files of other projects, which the pages name and do not show. */
 const theirs = new Set(["systole.config.ts", "package.json", "server.json", "LICENSE.md"])
 
 const anchorsOf = (path: string): ReadonlyArray<string> =>
-  [...Pages.prose(Pages.read(path).text).matchAll(/^#+ (.*)$/gm)].map(([, title]) => Pages.anchor(title!))
+  [...Pages.prose(Pages.read(path).text).matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) => Pages.anchor(title))
 
 const isThere = (page: Pages.Page, name: string): boolean =>
   theirs.has(name) || shown(page).has(name) || [Pages.folderOf(page), ".", "src"].some((folder) => existsSync(join(root, folder, name)))
@@ -48,6 +48,14 @@ describe("The pages", () => {
 
   it.each(pages)("$path names files that are there", (page) => {
     assert.deepStrictEqual(namesOf(page).filter((name) => !isThere(page, name)), [])
+  })
+
+  it("name scenarios that there are, as tests of invariants", () => {
+    const scenarios = readFileSync(join(root, "test/conformance/scenarios.md"), "utf8")
+    const columns = [...Pages.read("test/README.md").text.matchAll(/^\| .* \| (.*) \|$/gm)].map(([, tests = ""]) => tests)
+    const named = columns.flatMap((tests) => tests.replaceAll(/`[^`]*`/g, "").match(/\b[A-M]\d+\b/g) ?? [])
+    assert.isAbove(named.length, 10)
+    assert.deepStrictEqual(named.filter((id) => !scenarios.includes(`- **${id}** `)), [])
   })
 
   it("keep to their sizes", () => {

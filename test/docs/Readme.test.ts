@@ -35,7 +35,7 @@ const written = (text: string): string => text.replaceAll(/<!-- (\w+) -->[\s\S]*
 /** The indented commands of a page. */
 const indented = (text: string): ReadonlyArray<string> =>
   [...written(text).replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/^ {4}((?:npm|npx|cd|node|systole|python3) .*)$/gm)]
-    .map(([, line]) => line!.replace(/\s{2,}#? .*/, ""))
+    .map(([, line = ""]) => line.replace(/\s{2,}#? .*/, ""))
 
 describe("The README", () => {
   it("says how to run every test, as CI does", () => {
@@ -60,7 +60,7 @@ describe("The pages", () => {
   })
 
   it("name scripts that there are, and all of them", () => {
-    const namedBy = ({ text }: Pages.Page) => [...text.matchAll(/\bnpm (?:run (\w+)|(start|test))\b/g)].map(([, run, own]) => run ?? own!)
+    const namedBy = ({ text }: Pages.Page) => [...text.matchAll(/\bnpm (?:run (\w+)|(start|test))\b/g)].map(([, run, own = ""]) => run ?? own)
     const named = new Set(pages.flatMap(namedBy))
     for (const name of named) assert.property(scripts, name)
     const silent = new Set(["prepack", "typecheck", "lint", "build"])
