@@ -9,11 +9,11 @@ import * as TestKernel from "../support/TestKernel.ts"
 
 const number = (value: Value): number => Number(value ?? 0)
 
-/** A node that derives from a number that its creator gave it. */
+/** A node that derives a value from a number that its parent gave it. */
 const child = (base: number, name = "child"): NodeDefinition =>
   Computation.make({ name, output: `/data/${name}`, run: (tx) => base + number(tx.get("/data/x")) })
 
-/** Starts {@link child} with what it reads. */
+/** Starts {@link child} with the value that it reads. */
 const start = (tx: Transaction, source = "/data/base"): number => {
   const base = number(tx.get(source))
   if (base < 0) throw new Error("below zero")
@@ -25,7 +25,7 @@ const watch = (place: string): NodeDefinition => Effect.make({ name: `watch-${pl
 
 const look = (place = "/data/child") => enzyme("look", (tx) => void tx.get(place))
 
-/** Goes on in time, a beat for each change of these places. */
+/** Runs one beat for each change of these places. */
 const story = Fx.fnUntraced(function*(nodes: ReadonlyArray<NodeDefinition>, changes: ReadonlyArray<readonly [place: string, value: number]>, each = 100) {
   yield* register(...nodes)
   const space = yield* TestKernel.space([put, look()])
@@ -137,7 +137,7 @@ describe("A replay of what nodes start", () => {
 
   it.effect("runs a creator aside once, however many children run while it does", () =>
     Fx.gen(function*() {
-      /** Starts one after the other, each by what the one before made. */
+      /** Starts one child after another, each with the result of the one before. */
       const chain = (tx: Transaction, size: number, make: (i: number, base: number) => NodeDefinition): number => {
         let base = number(tx.get("/data/base"))
         for (let i = 0; i < size; i++) {

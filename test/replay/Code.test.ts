@@ -32,7 +32,7 @@ const beat = (space: Space, ...names: ReadonlyArray<string>) =>
     return yield* space.step
   })
 
-/** A file of two enzymes: one reads a cell of its version's own, one takes a signal of its own. */
+/** A file of two enzymes: one reads a cell that depends on its version, one handles a signal of its own. */
 const source = (version: string) => `import { Enzyme } from "systole"
 import { mark } from "../lib/mark.ts"
 export default [
@@ -50,7 +50,7 @@ const write = (root: string, version: string): void => {
 
 const sources = { enzymes: ["enzymes"], plugins: [], required: [], millis: 10_000 }
 
-/** A runtime that loads its modules from a folder and keeps its spaces there, until the scope of the effect closes. */
+/** A runtime that loads its modules from a folder and stores its spaces there, until the scope of the effect closes. */
 const life = <A, E>(root: string, effect: Effect.Effect<A, E, Layer.Success<ReturnType<typeof TestKernel.layer>> | Layer.Success<ReturnType<typeof HostModules.layer>>>) =>
   Effect.provide(effect, Layer.fresh(
     TestKernel.layer({}, SqliteFolder.layerIn(join(root, "data"))).pipe(
@@ -94,7 +94,7 @@ describe("A replay of beats in which other files ran", () => {
     }))
 })
 
-/** An enzyme as if it came from a module with this text. */
+/** Returns an enzyme as if it came from a module with this text. */
 const module = (text: string, enzyme: Enzyme.Enzyme = TestSpace.enzyme("m", (tx) => tx.set("/data/m", [text, tx.get(`/data/${text}`)]))) =>
   ({ enzyme, code: { hash: digest(text), text } })
 
@@ -106,13 +106,13 @@ const swap = Effect.fnUntraced(function*(before: ReturnType<typeof module> | und
 
 const [one, two] = [module("one"), module("two")]
 
-/** Brings back what is asked for by its text. */
+/** Restores the requested modules from their texts. */
 const recalling = (...modules: ReadonlyArray<ReturnType<typeof module>>) =>
   Layer.succeed(Recall, (hash, text) => Promise.resolve({ enzymes: modules.flatMap(({ code, enzyme }) => code.text === text && code.hash === hash ? [enzyme] : []), nodes: [] }))
 
 const persistences = [["memory", MemoryStore.layer], ["SQLite", SqliteFolder.layer]] as const
 
-/** A node that derives by another factor in each version, under the code of that. */
+/** A node with a different factor in each version, under the code of that version. */
 const scaled = (factor: number) => {
   const text = `times ${factor}`
   return { node: Computation.make({ name: "scaled", output: "/data/scaled", run: (tx) => Number(tx.get("/data/one") ?? 0) * factor }), code: { hash: digest(text), text } }
@@ -208,7 +208,7 @@ for (const [name, persistence] of persistences) {
 }
 
 describe("A replay of beats in which other modules ran", () => {
-  /** Beat 0 ran `one`, which is gone by now. */
+  /** Beat 0 ran `one`, which is withdrawn by now. */
   const past = Effect.fnUntraced(function*(now: ReturnType<typeof module> | undefined) {
     yield* swap(undefined, one)
     const space = yield* TestKernel.space([])

@@ -11,7 +11,7 @@ import * as TestKernel from "../support/TestKernel.ts"
 const bytes = new Uint8Array([1, 2, 3])
 const hash = createHash("sha256").update(bytes).digest("hex")
 
-/** One enzyme makes content, one looks whether it is there; both by its digest alone. */
+/** One enzyme makes content, one tests whether it exists; both by its digest only. */
 const enzymes = [
   TestSpace.enzyme("make", (tx) => tx.blob(bytes)),
   TestSpace.enzyme("look", (tx) => tx.append("/data/seen", (tx.get(`/cas/${hash}`) as Uint8Array | undefined)?.length ?? null)),
@@ -43,7 +43,7 @@ const isReplayedEqual = Effect.fnUntraced(function*(space: Space) {
 
 const persistences = [["memory", MemoryStore.layer], ["SQLite", SqliteFolder.layer]] as const
 
-/** So much that the store looks for what is too old. */
+/** Enough writes to make the store prune. */
 const pass = Effect.fnUntraced(function*(space: Space, time: Duration.Input) {
   yield* TestClock.adjust(time)
   for (let i = 0; i < 600; i++) yield* space.step

@@ -12,10 +12,10 @@ import * as Trials from "../support/Trials.ts"
 const seeds = Trials.seeds(192, { least: 12 })
 const ROUNDS = 8
 
-/** What reads its own cell through others makes something else when it runs twice. */
+/** A node that reads its own cell through others has a different result when it runs twice. */
 const unchecked = { scheduler: Scheduler.layer() }
 
-/** Reads a place, and writes another one; or is fatal. */
+/** Reads a place and writes another one, or is fatal. */
 const act = enzyme("act", (tx, { payload }) => {
   const [read, write, value, ends] = payload as unknown as readonly [string, string, Value, boolean]
   const seen = tx.get(read)
@@ -23,7 +23,7 @@ const act = enzyme("act", (tx, { payload }) => {
   return ends ? new Fatal({ reason: "as the dice say" }) : seen ?? null
 }, { query: "/signals/act/:n", onFatal: "continue" })
 
-/** One life of a space with a random graph, by the dice. */
+/** Runs one random life of a space with a random graph. */
 const live = Fx.fnUntraced(function*(seed: number) {
   const roll = Dice.make(seed)
   const features = { ...World.featuresOf(seed), closures: seed % 5 < 2, removals: seed % 7 < 3 }

@@ -33,7 +33,7 @@ export default [
 ]
 `
 
-/** A project in a folder of its own, and the command line in it on any host. */
+/** A project in a temporary folder, and the command line in it on any host. */
 const project = () => {
   const folder = mkdtempSync(join(tmpdir(), "systole-hosts-"))
   mkdirSync(join(folder, "enzymes"))
@@ -48,7 +48,7 @@ const project = () => {
     },
     write,
     withdraw: () => rmSync(join(folder, "enzymes", "all.ts")),
-    /** Changes the store of the space, which nothing has open. */
+    /** Changes the store of the space while it is closed. */
     tamper: (sql: string) => {
       const file = readdirSync(join(folder, ".data"), { recursive: true, encoding: "utf8" }).find((name) => name.includes("home") && /\.(?:db|sqlite)$/.test(name))!
       const database = new DatabaseSync(join(folder, ".data", file))

@@ -6,7 +6,7 @@ import { explain, Fatal, Kernel, replay, Retry, type Space, verify, why } from "
 import * as TestSpace from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
-/** Enzymes that do a little of everything that a beat records. */
+/** Enzymes that exercise all that a beat records. */
 const everything = () => [
   TestSpace.enzyme("order", (tx, event) => {
     tx.set(`/data/log/${tx.id()}`, { chance: tx.random(), now: tx.now, payload: event.payload })
@@ -141,7 +141,7 @@ describe("A replay", () => {
       yield* Fiber.join(first)
       const replayed = yield* Effect.forkChild(space.examine((archive) => replay(archive, 2, 1000)), { startImmediately: true })
       yield* TestSpace.turns()
-      // The space goes on while the replayed run waits.
+      // The space continues while the replayed run waits.
       yield* space.handled({ signal: "/signals/live" })
       gate.splice(0).forEach((open) => open())
       const { beats, difference } = yield* Fiber.join(replayed)

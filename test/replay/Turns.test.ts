@@ -6,7 +6,7 @@ import * as TestKernel from "../support/TestKernel.ts"
 
 const BEATS = 400
 
-/** A space with a long history, which counts how often its enzyme ran. */
+/** A space with a long history, and a counter of its enzyme's runs. */
 const old = Effect.gen(function*() {
   const runs = { count: 0 }
   const space = yield* TestKernel.space([

@@ -12,7 +12,7 @@ type Archive = Parameters<Parameters<Space["examine"]>[0]>[0]
 
 const digest = (text: string) => createHash("sha256").update(text.split("\n")[0]!).digest("hex")
 
-/** Lets the space beat until the retention has let go of some rows; answers the oldest beat that is left. */
+/** Runs beats until the retention has pruned some rows. Returns the oldest beat left. */
 const pruned = Effect.fnUntraced(function*(space: Space) {
   for (let i = 0; i < 700; i++) yield* space.step
   const { first } = yield* space.examine(verify)
@@ -22,7 +22,7 @@ const pruned = Effect.fnUntraced(function*(space: Space) {
 
 const settings = { retention: { journalBytes: 30_000 } }
 
-/** The archive with another journal, whose newest row is the head. */
+/** The archive with another journal; its newest row is the head. */
 const over = (archive: Archive, rows: ReadonlyArray<JournalRow>): Archive => {
   const head = { ...archive.store.head(), hash: rows.at(-1)!.hash }
   const changed: Partial<Archive["store"]> = { head: () => head, scanJournal: (from, to) => rows.filter(({ beat }) => beat >= from && beat <= to) }
