@@ -25,139 +25,138 @@ export interface Described {
 export const topics = {
   "beat/aborted": {
     severity: "sev:fatal",
-    means: "A run was fatal: its beat was not committed, and the next one took the same input without it",
-    remedy: "Mend what the run complains of, start the space again, and send the dead letter again"
+    means: "A run was fatal. Its beat was not committed, and the next beat took the same input without that run",
+    remedy: "Correct the error in the note, start the space again, and resend the dead letter"
   },
   "cell.store.readonly": {
     severity: "sev:usage",
-    means: "A run wrote at a sealed part of the runtime, such as a dossier or a fact, so it is a dead letter",
-    remedy: "Have the enzyme use the verbs that are made for it, such as tx.op.setState and tx.report, and send the dead letter again"
+    means: "A run wrote a sealed cell of the runtime, such as a dossier or a diagnostic, and became a dead letter",
+    remedy: "Use the verbs for it in the enzyme, such as tx.op.setState and tx.report, and resend the dead letter"
   },
   "control/failed": {
     severity: "sev:crit",
-    means: "A pause, rollback, resume or shutdown could not go on, and its operation failed",
-    remedy: "Look into the note: release the lock, or choose a beat that the journal still has, and ask again"
+    means: "A pause, rollback, resume or shutdown could not continue, and its operation failed",
+    remedy: "Follow the note: release the lock, or choose a beat that the journal still has, and request it again"
   },
   "control/refused": {
     severity: "sev:usage",
-    means: "A pause, rollback or resume was asked for when the space could not do it",
-    remedy: "Look how the space stands, and ask for what it can do from there"
+    means: "A pause, rollback or resume was requested in a state of the space that does not allow it",
+    remedy: "Read the state of the space, and request a transition that it allows"
   },
   "enzyme/held": {
     severity: "sev:warn",
-    means: "Signals wait that only an enzyme takes which is left out at this start, or whose module failed to load",
-    remedy: "See what waits with systole space waiting; start without leaving the enzyme out, or mend its module"
+    means: "Signals wait for an enzyme that is disabled at this start, or has a module that failed to load",
+    remedy: "List the signals with systole space waiting; start with the enzyme enabled, or correct its module"
   },
   "flow/outgrown": {
     severity: "sev:crit",
-    means: "A completion does not fit the cell of an instance beside what that has already, so the instance is in error",
-    remedy: "Report and give as input what names large values, and keep those in cells of their own; start the flow again"
+    means: "A completion does not fit into the cell of its flow instance, so the instance is in error",
+    remedy: "Keep large values in cells of their own and pass their addresses; start the flow again"
   },
   "label/declassified": {
     severity: "sev:debug",
-    means: "An enzyme left out atoms that the configuration grants it to declassify",
-    remedy: "Nothing, where that is meant; else take the grant out of the configuration"
+    means: "An enzyme declassified atoms that the configuration grants it",
+    remedy: "None, if this is intended; otherwise remove the grant from the configuration"
   },
   "mailroom/catalog": {
     severity: "sev:crit",
-    means: "The catalogue of the mailroom is damaged in the scope that is named, so no bucket was made",
+    means: "The catalogue of the mailroom is damaged in the named scope, so no bucket was created",
     remedy: "Give each cell under /sys/err_cat a field mailroom.buckets with an object, and send /CEP:sig_sys/init again"
   },
   "mailroom/duplicate": {
     severity: "sev:usage",
-    means: "A request was put into the lobby under a name that came before. The one that is staged stays as it is",
-    remedy: "Put each request under a name of its own; one that is sent again needs nothing"
+    means: "A request was put into the lobby under a used name. The staged request is unchanged",
+    remedy: "Use a new name for each request; a repeated request needs no action"
   },
   "module/broken": {
     severity: "sev:crit",
-    means: "A module cannot be loaded or registered; what its file held before goes on",
-    remedy: "Mend what the note complains of; under systole dev the file is looked at again when it changes"
+    means: "A module cannot be loaded or registered. The previous version of its file stays active",
+    remedy: "Correct the error in the note; systole dev loads the file again when it changes"
   },
   "node/afresh": {
     severity: "sev:warn",
-    means: "After a restart a node that starts others took another standpoint than before, so what it starts begins anew",
-    remedy: "Have it read what it peeks at, or peek at less of it: 4,096 characters are kept"
+    means: "After a restart a node with children had another standpoint than before, so its children start anew",
+    remedy: "Read cells instead of peeking at them, or peek at less: 4,096 characters are stored"
   },
   "node/busy": {
     severity: "sev:warn",
-    means: "Nodes run for more than three tenths of the time, for five seconds or more",
-    remedy: "See in the graph which run most often; give them a debounce or a throttle, or have them read less"
+    means: "Nodes ran for more than 30 % of the time, for at least five seconds",
+    remedy: "Find the most frequent ones in the graph; give them a debounce or a throttle, or let them read less"
   },
   "node/failed": {
     severity: "sev:crit",
-    means: "A node failed, and what it derives stays as it was; in a space with labels it is gone",
-    remedy: "Mend the node; it runs again when its code changes, or what it reads"
+    means: "A node failed. Its derived cell keeps the previous value; in a space with labels it is deleted",
+    remedy: "Correct the node; it runs again when its code or its reads change"
   },
   "node/non-settling": {
     severity: "sev:warn",
-    means: "Nodes changed what they read themselves, again and again, and are put off",
-    remedy: "Have them reach a value that does not change any more, or break the circle"
+    means: "Nodes changed their own reads repeatedly, and are delayed",
+    remedy: "Let them converge to a stable value, or break the cycle"
   },
   "node/refused": {
     severity: "sev:crit",
-    means: "A node does not run, because another one writes what it derives",
-    remedy: "Have it derive another cell, or withdraw the other one; it is taken in when that is gone"
+    means: "A node does not run, because another node writes its output",
+    remedy: "Derive another cell, or withdraw the other node; the refused one then starts"
   },
   "node/undelivered": {
     severity: "sev:crit",
-    means: "An effect failed at what it was told, and is not told the same again",
-    remedy: "Mend its deliver; what has to reach the outside for certain is an event of its own"
+    means: "The deliver function of an effect failed, and is not called again with the same value",
+    remedy: "Correct the function; use an event for a message that must arrive"
   },
   "node/unstable": {
     severity: "sev:warn",
-    means: "A node made something else of the same values when it ran a second time, which the check in development does",
-    remedy: "Derive from what is read alone, and write values rather than add to what is there"
+    means: "A node derived a different value from equal reads in its second run, which the development check makes",
+    remedy: "Derive from reads only, and set values instead of adding to them"
   },
   "ops/watchers": {
     severity: "sev:warn",
-    means: "What was awaited of an operation did not come in time, or never can",
-    remedy: "Give a longer ttl, or close the operation where its work ends; the awaiting enzyme gets /op/tmo"
+    means: "An awaited state of an operation did not come in time, or cannot come any more",
+    remedy: "Use a longer ttl, or close the operation when its work ends; the awaiting enzyme receives /op/tmo"
   },
   "outbox/waiting": {
     severity: "sev:warn",
-    means: "Another space does not take what is sent to it; it stays in the outbox and is tried again",
-    remedy: "See to the other space by the note; what waits goes out, in order, when it takes signals again"
+    means: "Another space does not accept signals. They stay in the outbox, and delivery is retried",
+    remedy: "Find the cause in the note; the signals leave in order when the space accepts them again"
   },
   "registry/cycle": {
     severity: "sev:usage",
-    means: "Enzymes that take one signal contradict each other by before and after, so none of them ran",
-    remedy: "Take out one of the names, and send the signal again"
+    means: "The before and after lists of enzymes for one signal form a cycle, so none of them ran",
+    remedy: "Remove one of the names, and send the signal again"
   },
   "run/conflict": {
     severity: "sev:warn",
     means: "A run lost several times in a row to other runs that wrote the same place",
-    remedy: "Have fewer enzymes write there, or use increment, append and merge, which do not conflict"
+    remedy: "Let fewer enzymes write there, or use increment, append and merge, which do not conflict"
   },
   "run/dead": {
     severity: "sev:crit",
-    means: "A handling failed for good, and is a dead letter",
-    remedy: "Mend the enzyme, or what it asks for, and send the dead letter again"
+    means: "A handling failed permanently and is a dead letter",
+    remedy: "Correct the enzyme or its input, and resend the dead letter"
   },
   "run/stuck": {
     severity: "sev:crit",
-    means: "A process ended, or a beat broke off, while a run was under way; " +
-      "the run is tried once more, and is a dead letter after the second time",
-    remedy: "Have the run return within its limit, without process.exit and in the memory there is, and send the dead letter again"
+    means: "A process ended, or a beat was aborted, during a run. The run is retried once, and then becomes a dead letter",
+    remedy: "Make the run return within its limits of time and memory, without process.exit, and resend the dead letter"
   },
   "runtime/accident": {
     severity: "sev:crit",
-    means: "Something failed that nobody expects: in the runtime, or left behind by a module",
-    remedy: "Run with SYSTOLE_DEBUG=1, which shows where; a module's timers and promises are to end with its run"
+    means: "An unexpected failure in the runtime, or in code that a module left running",
+    remedy: "Run with SYSTOLE_DEBUG=1 to see its place; end all timers and promises of a module with its run"
   },
   "rv/quarantine": {
     severity: "sev:warn",
-    means: "A rendezvous is in quarantine: it was late once too often, or a report named content that is not kept",
-    remedy: "Look at its telemetry, and release it with systole rv release, so that its next correct report is taken; or kill it"
+    means: "A rendezvous is in quarantine: it was late too often, or a report named absent content",
+    remedy: "Read its telemetry; release it with systole rv release, so that its next correct report is accepted, or kill it"
   },
   "space/stopped": {
     severity: "sev:crit",
-    means: "A space stopped because its store failed; what was not durable was answered with 503",
-    remedy: "See to the disk or the database; the space opens from what is durable when it is next asked for"
+    means: "A space stopped because its store failed. Requests without a durable result were answered with 503",
+    remedy: "Check the disk or the database; the next request opens the space in its durable state"
   },
   "store/trouble": {
     severity: "sev:crit",
     means: "A store cannot be opened, read or written",
-    remedy: "See to the file or the database that it names"
+    remedy: "Check the file or the database in the note"
   }
 } as const satisfies Readonly<Record<string, Described>>
 
