@@ -60,7 +60,8 @@ describe("The pages", () => {
   })
 
   it("name scripts that there are, and all of them", () => {
-    const namedBy = ({ text }: Pages.Page) => [...text.matchAll(/\bnpm (?:run (\w+)|(start|test))\b/g)].map(([, run, own = ""]) => run ?? own)
+    const script = /\bnpm (?:run (\w+)|(start|test))\b/g
+    const namedBy = ({ text }: Pages.Page) => [...text.matchAll(script)].map(([, run, own = ""]) => run ?? own)
     const named = new Set(pages.flatMap(namedBy))
     for (const name of named) assert.property(scripts, name)
     const silent = new Set(["prepack", "typecheck", "lint", "build"])
