@@ -3,8 +3,8 @@ import { Effect as Fx, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Fatal, Kernel, Link, Scheduler, type Value } from "systole"
 import { enzyme, glimpsed, put, replays } from "../kernel/TestSpace.ts"
-import type * as Model from "../scheduler/Model.ts"
-import * as World from "../scheduler/World.ts"
+import type * as Model from "../scheduler/ReferenceModel.ts"
+import * as RandomGraph from "../scheduler/RandomGraph.ts"
 import * as Dice from "../support/Dice.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import * as Trials from "../support/Trials.ts"
@@ -26,16 +26,16 @@ const act = enzyme("act", (tx, { payload }) => {
 /** Runs one random life of a space with a random graph. */
 const live = Fx.fnUntraced(function*(seed: number) {
   const roll = Dice.make(seed)
-  const features = { ...World.featuresOf(seed), closures: seed % 5 < 2, removals: seed % 7 < 3 }
-  const model = World.random(roll, { sources: 4, computations: 8 }, features)
-  for (let i = 0; i < roll(3); i++) World.watcher(model, roll, `e${i}`)
+  const features = { ...RandomGraph.featuresOf(seed), closures: seed % 5 < 2, removals: seed % 7 < 3 }
+  const model = RandomGraph.random(roll, { sources: 4, computations: 8 }, features)
+  for (let i = 0; i < roll(3); i++) RandomGraph.watcher(model, roll, `e${i}`)
   const kernel = yield* Kernel
   for (const spec of Dice.shuffled(roll, model.roots)) yield* kernel.register(model.define(spec))
   const space = yield* TestKernel.space([act, put])
   const { places } = model
   const gone = new Set<Model.Spec>()
   for (let round = 0; round < ROUNDS; round++) {
-    const changes = World.changes({ model, roll, features })
+    const changes = RandomGraph.changes({ model, roll, features })
     if (features.removals && roll(3) === 0) {
       const spec = Dice.pick(roll, model.roots)
       if (gone.delete(spec)) yield* kernel.register(model.define(spec))
@@ -46,7 +46,7 @@ const live = Fx.fnUntraced(function*(seed: number) {
     }
     for (let n = 0; n < roll(3); n++) {
       const to = roll(8) === 0 ? Dice.pick(roll, places) : `/s/${roll(4)}`
-      yield* space.signal({ signal: `/signals/act/${n}`, payload: [Dice.pick(roll, places), to, World.someValue(roll) ?? null, roll(12) === 0] })
+      yield* space.signal({ signal: `/signals/act/${n}`, payload: [Dice.pick(roll, places), to, RandomGraph.someValue(roll) ?? null, roll(12) === 0] })
     }
     if (roll(2) === 0) yield* space.signal({ signal: "/signals/put", payload: changes.map(([source, value]) => [source, value ?? null]) })
     else for (const [source, value] of changes) yield* space.set(source, value).pipe(Fx.forkChild({ startImmediately: true }))

@@ -4,7 +4,7 @@ import { Address, Computation, Effect, Materializer, type NodeDefinition, SpaceS
 const watch = (...places: ReadonlyArray<string>) =>
   Effect.make({ name: "watch", read: (tx) => places.map((place) => tx.get(place) ?? null), deliver: () => {} })
 
-/** What a place derives from: places inside documents, and lists of names. */
+/** The origins of a place: places inside documents, and lists of names. */
 const origins = (place: string, nodes: ReadonlyArray<NodeDefinition>, depth: "deep" | "children" = "deep") => {
   const scheduler = new SpaceScheduler()
   scheduler.set("/x", { a: 1, b: 2 })
@@ -14,7 +14,10 @@ const origins = (place: string, nodes: ReadonlyArray<NodeDefinition>, depth: "de
   const found = scheduler.ancestry().origins(Address.parse(place), depth)
   return found === undefined
     ? undefined
-    : [...[...found.places].flatMap(([key, paths]) => paths.map((path) => Address.into(Address.ofKey(key), path).text)), ...[...found.lists].map((key) => `${key}/*`)].sort()
+    : [
+      ...[...found.places].flatMap(([key, paths]) => paths.map((path) => Address.into(Address.ofKey(key), path).text)),
+      ...[...found.lists].map((key) => `${key}/*`)
+    ].sort()
 }
 
 const twice = Computation.make({ name: "twice", output: "/twice", run: (tx) => Number(tx.get("/x#/a")) * 2 })
@@ -28,7 +31,13 @@ describe("Ancestry", () => {
   })
 
   it("ends in a ring, and follows lists of names and what is derived among them", () => {
-    const ring = ["a", "b"].map((name, i) => Computation.make({ name, output: `/r/${name}`, run: (tx) => Math.min(Number(tx.get(`/r/${"ba"[i]}`) ?? 0) + Number(tx.get("/x#/b")), 3) }))
+    const ring = ["a", "b"].map(
+      (name, i) => Computation.make({
+        name,
+        output: `/r/${name}`,
+        run: (tx) => Math.min(Number(tx.get(`/r/${"ba"[i]}`) ?? 0) + Number(tx.get("/x#/b")), 3)
+      })
+    )
     assert.deepStrictEqual(origins("/r/a", [...ring, watch("/r/a")]), ["/r/a", "/r/b", "/x#/b"])
     const count = Computation.make({ name: "count", output: "/count", run: (tx) => tx.list("/p").length })
     const child = Computation.make({ name: "child", output: "/p/two", run: (tx) => tx.get("/x#/a") as number })

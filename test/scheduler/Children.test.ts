@@ -6,10 +6,11 @@ const nothing = () => {}
 
 const look = (name: string, place: string) => Effect.make({ name, read: (tx) => tx.get(place), deliver: nothing })
 
-/** Names of the nodes that hear of a place. */
+/** Names of the nodes that read a place. */
 const readers = ({ graph }: SpaceScheduler, key: string): ReadonlyArray<string> => {
   const names: Array<string> = []
-  for (let edge = graph.locations.known(key)?.firstReader; edge !== undefined; edge = edge.nextReader) names.push(edge.reader.definition.name)
+  const first = graph.locations.known(key)?.firstReader
+  for (let edge = first; edge !== undefined; edge = edge.nextReader) names.push(edge.reader.definition.name)
   return names
 }
 
@@ -55,7 +56,9 @@ describe("a node that its creator lets go of", () => {
     scheduler.register(look("keeper", "/parent"))
     scheduler.settle()
     const names = () => scheduler.snapshot().map(({ name }) => name).toSorted()
-    const before = new Map(["/s", "/parent", "/child"].map((key) => [key, scheduler.graph.locations.document(scheduler.graph.locations.root(key))]))
+    const before = new Map(
+      ["/s", "/parent", "/child"].map((key) => [key, scheduler.graph.locations.document(scheduler.graph.locations.root(key))])
+    )
     scheduler.graph.noted = scheduler.undo
     for (const s of [2, 3]) {
       scheduler.set("/s", s)
@@ -160,7 +163,9 @@ describe("a node that is started again", () => {
 describe("who asks for what reads what is only started meanwhile", () => {
   const world = (base: () => number) => {
     const scheduler = new SpaceScheduler()
-    scheduler.register(Computation.make({ name: "sum", output: "/sum", run: (tx) => Number(tx.get("/child") ?? 0) + Number(tx.get("/parent")) }))
+    scheduler.register(
+      Computation.make({ name: "sum", output: "/sum", run: (tx) => Number(tx.get("/child") ?? 0) + Number(tx.get("/parent")) })
+    )
     scheduler.register(Computation.make({
       name: "parent",
       output: "/parent",

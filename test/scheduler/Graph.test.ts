@@ -9,7 +9,9 @@ describe("cycles through lists", () => {
     const scheduler = new SpaceScheduler()
     scheduler.register(Computation.make({ name: "first", output: "/d/1", run: () => 1 }))
     scheduler.register(Computation.make({ name: "second", output: "/d/2", run: (tx) => tx.get("/count") ?? 0 }))
-    scheduler.register(Computation.make({ name: "count", output: "/count", run: (tx) => tx.get("/on") === true ? tx.list("/d").length : 0 }))
+    scheduler.register(
+      Computation.make({ name: "count", output: "/count", run: (tx) => tx.get("/on") === true ? tx.list("/d").length : 0 })
+    )
     scheduler.register(Effect.make({ name: "look", read: (tx) => tx.get("/d/2"), deliver: nothing }))
     scheduler.settle()
     scheduler.set("/on", true)
@@ -20,7 +22,13 @@ describe("cycles through lists", () => {
   it("come to rest where siblings list their own folder", () => {
     const scheduler = new SpaceScheduler()
     for (const i of [0, 1, 2]) {
-      scheduler.register(Computation.make({ name: `c${i}`, output: `/c/${i}`, run: (tx) => i === 0 ? 1 : tx.list("/c").length + Number(tx.get(`/c/${i - 1}`)) }))
+      scheduler.register(
+        Computation.make({
+          name: `c${i}`,
+          output: `/c/${i}`,
+          run: (tx) => i === 0 ? 1 : tx.list("/c").length + Number(tx.get(`/c/${i - 1}`))
+        })
+      )
     }
     scheduler.register(Effect.make({ name: "look", read: (tx) => tx.get("/c/2"), deliver: nothing }))
     assert.isEmpty(scheduler.settle().restless)
@@ -30,9 +38,10 @@ describe("cycles through lists", () => {
 
 describe("rings", () => {
   for (const how of ["get", "peek"] as const) {
-    it(`publish nothing that follows from two moments at once: who reads them with ${how} begins again where a later read moved an earlier one`, () => {
+    it(`never mix two moments: a reader with ${how} starts over if a later read changed an earlier one`, () => {
       const scheduler = new SpaceScheduler()
-      const next = (name: string, above: string) => Computation.make({ name, output: `/${name}`, run: (tx) => Math.min(3, Number(tx.get(`/${above}`) ?? 0) + 1) })
+      const next = (name: string, above: string) =>
+        Computation.make({ name, output: `/${name}`, run: (tx) => Math.min(3, Number(tx.get(`/${above}`) ?? 0) + 1) })
       const made: Array<Value> = []
       scheduler.observe(({ node }) => {
         if (node.definition.name === "both") made.push(scheduler.graph.locations.whole(node.output!))
@@ -84,12 +93,15 @@ describe("the order of runs", () => {
 
   it("costs no more after nodes took turns in reading each other", () => {
     const scheduler = new SpaceScheduler()
-    const through = (name: string, place: string) => scheduler.register(Computation.make({ name, output: `/${name}`, run: (tx) => tx.get(place) }))
+    const through = (name: string, place: string) =>
+      scheduler.register(Computation.make({ name, output: `/${name}`, run: (tx) => tx.get(place) }))
     scheduler.register(Computation.make({ name: "a", output: "/a", run: (tx) => tx.get("/f") === 1 ? tx.get("/from-b") : 1 }))
     scheduler.register(Computation.make({ name: "b", output: "/b", run: (tx) => tx.get("/f") === 1 ? 1 : tx.get("/from-a") }))
     through("from-a", "/a")
     through("from-b", "/b")
-    scheduler.register(Effect.make({ name: "look", read: (tx) => [tx.get("/from-a") ?? null, tx.get("/from-b") ?? null], deliver: nothing }))
+    scheduler.register(
+      Effect.make({ name: "look", read: (tx) => [tx.get("/from-a") ?? null, tx.get("/from-b") ?? null], deliver: nothing })
+    )
     for (let i = 0; i < 3000; i++) {
       scheduler.set("/f", i % 2)
       scheduler.settle()
@@ -102,7 +114,9 @@ describe("the order of runs", () => {
     const scheduler = new SpaceScheduler()
     const seen: Array<unknown> = []
     const child = Computation.make({ name: "child", output: "/child", run: (tx) => tx.get("/s") })
-    for (let i = 0; i < 4; i++) scheduler.register(Computation.make({ name: `k${i}`, output: `/k/${i}`, run: (tx) => tx.get(i === 0 ? "/s" : `/k/${i - 1}`) }))
+    for (let i = 0; i < 4; i++) scheduler.register(
+      Computation.make({ name: `k${i}`, output: `/k/${i}`, run: (tx) => tx.get(i === 0 ? "/s" : `/k/${i - 1}`) })
+    )
     scheduler.register(Effect.make({
       name: "look",
       read: (tx) => {
@@ -112,7 +126,9 @@ describe("the order of runs", () => {
       },
       deliver: nothing
     }))
-    scheduler.register(Effect.make({ name: "parent", read: (tx) => [tx.get("/s") ?? null, tx.get("/k/3") ?? null, tx.start(child)], deliver: nothing }))
+    scheduler.register(
+      Effect.make({ name: "parent", read: (tx) => [tx.get("/s") ?? null, tx.get("/k/3") ?? null, tx.start(child)], deliver: nothing })
+    )
     scheduler.set("/s", 1)
     scheduler.settle()
     seen.length = 0
@@ -126,19 +142,25 @@ describe("a pull", () => {
   it("settles what leads through a materializer back to itself", () => {
     const scheduler = new SpaceScheduler()
     scheduler.set("/s", 1)
-    scheduler.register(Materializer.make({ name: "m", writes: ["/m/*"], run: (tx) => tx.set("/m/x", Math.min(Number(tx.get("/c") ?? 0), 5)) }))
+    scheduler.register(
+      Materializer.make({ name: "m", writes: ["/m/*"], run: (tx) => tx.set("/m/x", Math.min(Number(tx.get("/c") ?? 0), 5)) })
+    )
     scheduler.register(Computation.make({ name: "c", output: "/c", run: (tx) => Number(tx.get("/s")) + Number(tx.get("/m/x") ?? 0) }))
     assert.strictEqual(scheduler.pull("/c"), 6)
   })
 })
 
 describe("a read of what is live and at rest", () => {
-  /** A cell that follows from so many others, watched; with a gate that waits where that is asked for, and a ring. */
+  /** A watched cell derived from `size` others, optionally with a closed gate or a ring. */
   const wide = (size: number, { gated = false, ring = false } = {}) => {
     const scheduler = new SpaceScheduler()
     const sums = Array.from({ length: size }, (_, i) => `/c/${i}`)
-    sums.forEach((output, i) => scheduler.register(Computation.make({ name: `c${i}`, output, run: (tx) => Number(tx.get(`/s/${i % 10}`) ?? 0) })))
-    scheduler.register(Computation.make({ name: "total", output: "/total", run: (tx) => sums.reduce((sum, cell) => sum + Number(tx.get(cell)), 0) }))
+    sums.forEach(
+      (output, i) => scheduler.register(Computation.make({ name: `c${i}`, output, run: (tx) => Number(tx.get(`/s/${i % 10}`) ?? 0) }))
+    )
+    scheduler.register(
+      Computation.make({ name: "total", output: "/total", run: (tx) => sums.reduce((sum, cell) => sum + Number(tx.get(cell)), 0) })
+    )
     scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/total"), deliver: nothing }))
     const beside = (name: string, above: string, throttle?: number) => {
       scheduler.register(Computation.make({ name, output: `/${name}`, run: (tx) => Math.min(2, Number(tx.get(above) ?? 0)), throttle }))
@@ -223,7 +245,7 @@ describe("what was there", () => {
       scheduler.demands.read(Address.parse(`/x/${i}`), "deep")
     }
     assert.deepStrictEqual([locations.size, locations.listings], [size, 0])
-    // What is derived there is, all the same.
+    // The derived cells of the list are up to date as well.
     scheduler.demands.read(Address.parse("/d"), "children")
     scheduler.demands.read(Address.parse("/m"), "children")
     assert.deepStrictEqual(["/d/one", "/m/x"].map((key) => locations.whole(locations.root(key))), [1, 1])

@@ -6,11 +6,11 @@ import * as Introspection from "../../src/scheduler/Introspection.ts"
 import * as Trace from "../../src/scheduler/Trace.ts"
 import * as Dice from "../support/Dice.ts"
 import * as Trials from "../support/Trials.ts"
-import * as World from "./World.ts"
+import * as RandomGraph from "./RandomGraph.ts"
 
 const number = (tx: Transaction, address: string): number => Number(tx.get(address) ?? 0)
 
-/** A total over two prices, who shows it, one who never rests, one that fails and one that nobody reads. */
+/** A graph of a total over two prices, an effect on it, a restless node, a failing node and a dormant node. */
 const world = (): Engine => {
   const scheduler = new SpaceScheduler()
   scheduler.register(Computation.make({ name: "sum", output: "/sum", run: (tx) => number(tx, "/a") + number(tx, "/b#/price") }))
@@ -93,7 +93,10 @@ describe("a trace", () => {
     trace.set(["invalid"])
     for (let beat = 0; beat < 5 * Trace.MAX_LINES; beat++) trace.add("invalid", { beat, node: "n" })
     trace.add("run", { beat: 0, node: "n", in: "pass", causes: [], error: undefined })
-    assert.deepStrictEqual([trace.get("invalid").length, trace.get("invalid").at(-1)!.beat, trace.get("run").length], [Trace.MAX_LINES, 5 * Trace.MAX_LINES - 1, 0])
+    assert.deepStrictEqual(
+      [trace.get("invalid").length, trace.get("invalid").at(-1)!.beat, trace.get("run").length],
+      [Trace.MAX_LINES, 5 * Trace.MAX_LINES - 1, 0]
+    )
     trace.set(["run"])
     assert.deepStrictEqual([trace.active, trace.get("invalid")], [["run"], []])
   })
@@ -105,16 +108,16 @@ describe("looking at a graph", () => {
       const orders = [false, true].map((isLooking) => {
         const roll = Dice.make(seed)
         const look = Dice.make(seed + 1)
-        const model = World.random(roll, { sources: 5, computations: 14 })
-        for (let i = 0; i < 3; i++) World.watcher(model, roll, `e${i}`)
+        const model = RandomGraph.random(roll, { sources: 5, computations: 14 })
+        for (let i = 0; i < 3; i++) RandomGraph.watcher(model, roll, `e${i}`)
         const order: Array<string> = []
         model.onRun = ({ name }) => void order.push(name)
         const scheduler = new SpaceScheduler()
-        World.register(model, scheduler, roll)
+        RandomGraph.register(model, scheduler, roll)
         for (let round = 0; round < 12; round++) {
           if (isLooking && look(2) === 0) scheduler.graph.explains = look(2) === 0
           if (isLooking) Introspection.diagnose(scheduler.view())
-          World.change({ model, roll, features: {} }, scheduler)
+          RandomGraph.change({ model, roll, features: {} }, scheduler)
           if (isLooking) Drawing.dot(scheduler.view())
           scheduler.settle()
         }

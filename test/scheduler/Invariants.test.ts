@@ -5,38 +5,45 @@ import { causesOf } from "../../src/scheduler/Introspection.ts"
 import type { Runner } from "../../src/scheduler/Runner.ts"
 import * as Dice from "../support/Dice.ts"
 import * as Trials from "../support/Trials.ts"
-import * as Model from "./Model.ts"
-import * as World from "./World.ts"
-import { Sights } from "./Sights.ts"
+import * as Model from "./ReferenceModel.ts"
+import * as RandomGraph from "./RandomGraph.ts"
+import { ObservedReads } from "./ObservedReads.ts"
 
 const GRAPHS = 512
 const ROUNDS = 12
 
 const seeds = Trials.seeds(GRAPHS, { least: 64 })
 
-/** A random world in which some nodes are watched, and the engine that runs it. */
-const begin = (seed: number, { without = {}, ...sizes }: { readonly sources?: number; readonly computations?: number; readonly without?: World.Features } = {}) => {
+/** The size of a graph, and features that it is without. */
+interface Sizes {
+  readonly sources?: number
+  readonly computations?: number
+  readonly without?: RandomGraph.Features
+}
+
+/** A random graph with some watched nodes, and the scheduler that runs it. */
+const begin = (seed: number, { without = {}, ...sizes }: Sizes = {}) => {
   const roll = Dice.make(seed)
-  const features = { ...World.featuresOf(seed), ...without }
-  const model = World.random(roll, { sources: 5, computations: 14, ...sizes }, features)
-  for (let i = 0; i < 1 + roll(3); i++) World.watcher(model, roll, `e${i}`)
+  const features = { ...RandomGraph.featuresOf(seed), ...without }
+  const model = RandomGraph.random(roll, { sources: 5, computations: 14, ...sizes }, features)
+  for (let i = 0; i < 1 + roll(3); i++) RandomGraph.watcher(model, roll, `e${i}`)
   const scheduler = new SpaceScheduler()
-  World.register(model, scheduler, roll)
+  RandomGraph.register(model, scheduler, roll)
   let now = 0
   return {
     roll,
     model,
     scheduler,
     features,
-    /** What the engine holds now, up to date or not. */
+    /** The values in the scheduler now, up to date or not. */
     held: Model.committed(scheduler),
-    /** Some time goes by, and the pass runs. */
+    /** Advances the clock, and runs the pass. */
     settle: () => {
       const settled = scheduler.settle(now += roll(60))
       model.check()
       return settled
     },
-    change: () => World.change({ model, roll, features }, scheduler),
+    change: () => RandomGraph.change({ model, roll, features }, scheduler),
     now: () => now
   }
 }
@@ -44,7 +51,7 @@ const begin = (seed: number, { without = {}, ...sizes }: { readonly sources?: nu
 const viewOf = (scheduler: Engine, name: string) => scheduler.snapshot().find((node) => node.name === name)!
 
 describe("Invariants of the scheduler", () => {
-  it("I1 at rest, what every live node read is what is there, and what it derives is what follows from that, but for those that fail or that a gate holds back", () => {
+  it("I1 at rest, the reads and outputs of each live node are current, except failed nodes and nodes behind a gate", () => {
     for (const seed of seeds) {
       const { change, features, held, model, now, roll, scheduler, settle } = begin(seed)
       const isPlain = !features.cycles && !features.failures && !features.gates && !features.children
@@ -63,7 +70,7 @@ describe("Invariants of the scheduler", () => {
           if (node.error !== undefined || foreign.length < spec.log.length) continue
           if (spec.output !== undefined) assert.deepStrictEqual(held.get(spec.output), spec.compute(held), at)
           for (const { compute, key } of spec.sides) assert.deepStrictEqual(held.get(key), compute(held), `${key} of ${at}`)
-          // Computed anew from the sources alone, all the way.
+          // Computed from the sources alone, transitively.
           if (isPlain) for (const key of Model.outputsOf(spec)) assert.deepStrictEqual(held.get(key), model.value(key), `${key} of ${at}`)
         }
         change()
@@ -74,48 +81,50 @@ describe("Invariants of the scheduler", () => {
     }
   })
 
-  it("I2 what is never live never runs, and demand equals what counting all of it anew gives", () => {
+  it("I2 a node that is never live never runs, and demand counts equal a full count", () => {
     for (const seed of seeds) {
       const { change, model, roll, scheduler, settle } = begin(seed)
       model.onRun = ({ name }) => {
-        // What stands within another run runs for that one.
+        // A nested run is demanded by the outer one.
         if (model.running.length === 1) assert.isTrue(viewOf(scheduler, name).live, `${name} runs for nobody, seed ${seed}`)
       }
       for (let round = 0; round < ROUNDS; round++) {
         settle()
         const nodes = scheduler.snapshot()
         const counted = Model.liveness(scheduler.view())
-        for (const { live, liveRefs, name } of nodes) assert.deepStrictEqual([live, liveRefs], counted.get(name), `${name}, seed ${seed}, round ${round}`)
+        for (const { live, liveRefs, name } of nodes) assert.deepStrictEqual(
+          [live, liveRefs], counted.get(name), `${name}, seed ${seed}, round ${round}`
+        )
         const effects = nodes.filter(({ kind }) => kind === "effect")
         if (roll(4) === 0 && effects.length > 0) scheduler.remove(Dice.pick(roll, effects).name)
-        if (roll(4) === 0) scheduler.register(model.define(World.watcher(model, roll, `late${round}`)))
+        if (roll(4) === 0) scheduler.register(model.define(RandomGraph.watcher(model, roll, `late${round}`)))
         change()
       }
     }
   })
 
-  it("I3 a node runs again only when something that it read differs, or has differed since", () => {
+  it("I3 a node runs again only if a value that it read differs, or has differed since", () => {
     for (const seed of seeds) {
       const { change, features, model, scheduler, settle } = begin(seed)
-      const sights = new Sights(model, scheduler)
+      const observed = new ObservedReads(model, scheduler)
       model.onRun = (spec, tx) => {
         const { node, runs } = tx as Runner
-        sights.note()
+        observed.note()
         if (runs === 0) return
         assert.isNotEmpty(causesOf(node), `${spec.name}, seed ${seed}`)
-        // In a cycle, and of what materializers write, what it looked at changes while it runs.
-        if (!features.cycles && !features.materializers) assert.isNotEmpty(sights.changes(spec), `${spec.name}, seed ${seed}`)
+        // In a cycle, and for reads of materialized cells, values change during the run.
+        if (!features.cycles && !features.materializers) assert.isNotEmpty(observed.changes(spec), `${spec.name}, seed ${seed}`)
       }
       for (let round = 0; round < ROUNDS; round++) {
         settle()
-        sights.note()
+        observed.note()
         change()
-        sights.note()
+        observed.note()
       }
     }
   })
 
-  it("I5 what a node writes itself does not make it run again, and equal values cause nothing at all", () => {
+  it("I5 a node's own writes do not run it again, and equal values cause no run", () => {
     for (const seed of seeds) {
       const { change, model, scheduler } = begin(seed)
       let own = 0
@@ -131,7 +140,9 @@ describe("Invariants of the scheduler", () => {
           return tx.get("/s/0")
         }
       }))
-      scheduler.register(Effect.make({ name: "look", read: (tx) => [tx.get("/own") ?? null, tx.get("/beside") ?? null], deliver: () => {} }))
+      scheduler.register(
+        Effect.make({ name: "look", read: (tx) => [tx.get("/own") ?? null, tx.get("/beside") ?? null], deliver: () => {} })
+      )
       scheduler.settle()
       for (let round = 0; round < ROUNDS; round++) {
         const [before, value] = [own, model.sources.get("/s/0")]
@@ -145,7 +156,7 @@ describe("Invariants of the scheduler", () => {
     }
   })
 
-  it("I6 nodes that never come to rest run at most ten times a pass, and wait longer each time; the others are not held up", () => {
+  it("I6 restless nodes run at most ten times a pass and back off; other nodes are not delayed", () => {
     for (const seed of seeds) {
       const roll = Dice.make(seed)
       const scheduler = new SpaceScheduler()
@@ -185,9 +196,11 @@ describe("Invariants of the scheduler", () => {
     }
   })
 
-  it("I7 a resumed node runs when one that stayed alive would; one that starts others runs first, so that they come back", () => {
+  it("I7 a resumed node runs when one that stayed alive would; creators run first, to start their children again", () => {
     for (const seed of seeds) {
-      const { change, features, model, roll, scheduler, settle } = begin(seed, { without: { cycles: false, ...World.featuresOf(seed).gates && { materializers: false } } })
+      const { change, features, model, roll, scheduler, settle } = begin(seed, {
+        without: { cycles: false, ...RandomGraph.featuresOf(seed).gates && { materializers: false } }
+      })
       for (let round = 0; round < 4; round++) {
         settle()
         change()
@@ -212,9 +225,11 @@ describe("Invariants of the scheduler", () => {
       for (const { name, parent } of scheduler.snapshot()) {
         if (parent === undefined) twin.resume(model.define(model.specs.get(name)!), take(name))
       }
-      const shown = (engine: Engine) => engine.snapshot().filter(({ name, parent }) => parent === undefined && !name.startsWith("p")).map(({ name, reads, status }) => ({ name, reads, status }))
+      const shown = (engine: Engine) => engine.snapshot().filter(
+        ({ name, parent }) => parent === undefined && !name.startsWith("p")
+      ).map(({ name, reads, status }) => ({ name, reads, status }))
       assert.deepStrictEqual(shown(twin), shown(scheduler), `seed ${seed}`)
-      // Who starts others runs at once.
+      // Creators run at once.
       const parents = (names: ReadonlyArray<string>) => names.filter((name) => name.startsWith("p"))
       for (let round = 0, later = now; round < ROUNDS; round++, later += 40) {
         ran.alive.length = ran.resumed.length = 0
@@ -222,44 +237,50 @@ describe("Invariants of the scheduler", () => {
         scheduler.settle(later)
         log.into = ran.resumed
         twin.settle(later)
-        // What was not started again by now begins anew, as it would have.
+        // A node that was not started again starts without state, as in one process.
         rows.clear()
         const missing = round === 0 ? parents(ran.resumed).filter((name) => !ran.alive.includes(name)) : []
-        // How often readers of materializers run follows from levels, which are not kept; and by that when their gates open.
+        // Runs of readers of materializers depend on levels, which are not stored. So do the openings of their gates.
         const told = (names: ReadonlyArray<string>) => (features.materializers ? [...new Set(names)] : names).toSorted()
-        assert.deepStrictEqual(told(ran.resumed), told([...ran.alive, ...missing]), `seed ${seed}, round ${round}, ${JSON.stringify(features)}`)
-        const [source, value] = [`/s/${roll(5)}`, World.someValue(roll)]
+        assert.deepStrictEqual(
+          told(ran.resumed), told([...ran.alive, ...missing]), `seed ${seed}, round ${round}, ${JSON.stringify(features)}`
+        )
+        const [source, value] = [`/s/${roll(5)}`, RandomGraph.someValue(roll)]
         model.sources.set(source, value)
         for (const each of [scheduler, twin]) each.set(source, value)
       }
     }
   })
 
-  it("I8 each run knows its node, and exactly the changes that are the reason for it", () => {
+  it("I8 each run knows its node and exactly the changes that caused it", () => {
     for (const seed of seeds) {
       const { change, model, scheduler, settle } = begin(seed, { without: { links: false, cycles: false, materializers: false } })
-      const sights = new Sights(model, scheduler)
+      const observed = new ObservedReads(model, scheduler)
       model.onRun = (spec, tx) => {
         const { node, runs } = tx as Runner
         assert.strictEqual(node.definition.name, spec.name)
-        sights.note()
+        observed.note()
         const causes = causesOf(node)
-        assert.deepStrictEqual(causes.toSorted(), runs === 0 ? [] : sights.changes(spec).toSorted(), `${spec.name}, seed ${seed}`)
+        assert.deepStrictEqual(causes.toSorted(), runs === 0 ? [] : observed.changes(spec).toSorted(), `${spec.name}, seed ${seed}`)
         if (runs > 0) assert.isNotEmpty(causes, `${spec.name}, seed ${seed}`)
       }
       for (let round = 0; round < ROUNDS; round++) {
         settle()
-        sights.note()
+        observed.note()
         change()
-        sights.note()
+        observed.note()
       }
     }
   })
 
-  it("I9 writers run before their readers, so that in a graph without cycles nothing runs twice in a pass", () => {
+  it("I9 writers run before their readers, so in an acyclic graph no node runs twice in a pass", () => {
     for (const seed of seeds) {
-      // What a materializer writes is known when it has run, which is when all else has.
-      const { change, model, settle } = begin(seed, { sources: 4, computations: 25, without: { cycles: false, children: false, materializers: false } })
+      // A materializer's writes are known after its run, which follows all others.
+      const { change, model, settle } = begin(seed, {
+        sources: 4,
+        computations: 25,
+        without: { cycles: false, children: false, materializers: false }
+      })
       const ran = new Set<string>()
       model.onRun = ({ name }) => {
         assert.isFalse(ran.has(name), `${name} ran twice, seed ${seed}`)

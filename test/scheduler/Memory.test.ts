@@ -6,7 +6,7 @@ import { clear } from "../../src/scheduler/Locations.ts"
 
 const LIMIT = 2000
 
-/** A graph over state that is kept elsewhere, and how to commit what it changed. */
+/** A graph over external state, and the commit of its changes. */
 const world = () => {
   const held = new Map<string, Document>()
   let reads = 0
@@ -39,13 +39,21 @@ describe("a list that is used again and again", () => {
 })
 
 describe("Memory of the scheduler", () => {
-  it("is let go of beyond its limit, of what nodes derived and of places where nothing is as well as of what was loaded, and nobody notices", () => {
+  it("is freed beyond its limit, of derived, absent and loaded documents, without a visible effect", () => {
     const { commit, pass, reads, resident, scheduler } = world()
     for (let i = 0; i < 20; i++) {
-      scheduler.register(Computation.make({ name: `c${i}`, output: `/c/${i}`, run: (tx) => `${tx.get("/x") ?? 0} ${String(tx.get(`/absent/${i}`) ?? "")} ${"long ".repeat(20)}` }))
+      scheduler.register(
+        Computation.make({
+          name: `c${i}`,
+          output: `/c/${i}`,
+          run: (tx) => `${tx.get("/x") ?? 0} ${String(tx.get(`/absent/${i}`) ?? "")} ${"long ".repeat(20)}`
+        })
+      )
     }
     let seen: ReadonlyArray<unknown> = []
-    scheduler.register(Effect.make({ name: "e", read: (tx) => seen = Array.from({ length: 20 }, (_, i) => tx.get(`/c/${i}`) as string), deliver: () => {} }))
+    scheduler.register(
+      Effect.make({ name: "e", read: (tx) => seen = Array.from({ length: 20 }, (_, i) => tx.get(`/c/${i}`) as string), deliver: () => {} })
+    )
     pass()
     assert.isAbove(resident(), 40)
     commit()

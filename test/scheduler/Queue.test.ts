@@ -7,13 +7,14 @@ import * as Trials from "../support/Trials.ts"
 
 const definition = Computation.make({ name: "node", output: "/node", run: () => 1 })
 
-/** Numbers that repeat, from 0 up to 1. */
+/** Reproducible numbers, from 0 up to 1. */
 const chance = (seed: number) => () => {
   seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
   return seed / 4_294_967_296
 }
 
-const place = ({ flags, level, ordinal }: Node): string => `${(flags & MATERIALIZER) === 0 ? String(level).padStart(3, "0") : "behind"} ${String(ordinal).padStart(5, "0")}`
+const place = ({ flags, level, ordinal }: Node): string =>
+  `${(flags & MATERIALIZER) === 0 ? String(level).padStart(3, "0") : "behind"} ${String(ordinal).padStart(5, "0")}`
 
 describe("Queue", () => {
   it("hands out the lowest level first, and within one by ordinal, whatever the order they came in and are lifted", () => {

@@ -18,7 +18,13 @@ describe("reads", () => {
       const above = i === 0 ? "/low" : `/high/${i - 1}`
       scheduler.register(Computation.make({ name: `high${i}`, output: `/high/${i}`, run: (tx) => tx.get(above) }))
     }
-    scheduler.register(Computation.make({ name: "z", output: "/z", run: (tx) => Number(tx.get("/high/4")) + (tx.get("/both") === true ? Number(tx.get("/y")) * 100 : 0) }))
+    scheduler.register(
+      Computation.make({
+        name: "z",
+        output: "/z",
+        run: (tx) => Number(tx.get("/high/4")) + (tx.get("/both") === true ? Number(tx.get("/y")) * 100 : 0)
+      })
+    )
     scheduler.register(Effect.make({ name: "watch", read: (tx) => tx.get("/y"), deliver: nothing }))
     scheduler.settle()
     assert.strictEqual(scheduler.pull("/z"), 1)
@@ -70,7 +76,8 @@ describe("reads through links", () => {
 })
 
 describe("lists", () => {
-  const lister = (folder: string) => Computation.make({ name: "names", output: "/names", run: (tx) => [tx.get("/go") ?? null, ...tx.list(folder)] })
+  const lister = (folder: string) =>
+    Computation.make({ name: "names", output: "/names", run: (tx) => [tx.get("/go") ?? null, ...tx.list(folder)] })
 
   it("hold in memory alone all that is there, whenever it was written", () => {
     const scheduler = new SpaceScheduler()
@@ -121,14 +128,29 @@ describe("what a run wrote itself", () => {
   const keys = ["/m", "/m/a", "/m/b", "/s", "/s/a"]
   const places = [...keys, "/m#/x", "/m/a#/x/y", "/m/b#/x", "/s/a#/x", "/s#/x/y"]
   const value = (roll: Dice.Dice): unknown =>
-    [() => roll(3), () => ({ x: roll(2) }), () => ({ x: { y: roll(2) } }), () => [roll(2)], () => undefined, () => Link.make(Dice.pick(roll, places)), () => ({ x: Link.make(Dice.pick(roll, places)) })][roll(7)]!()
+    [
+      () => roll(3),
+      () => ({ x: roll(2) }),
+      () => ({ x: { y: roll(2) } }),
+      () => [roll(2)],
+      () => undefined,
+      () => Link.make(Dice.pick(roll, places)),
+      () => ({ x: Link.make(Dice.pick(roll, places)) })
+    ][roll(7)]!()
 
   type Step = (tx: Transaction) => unknown
 
-  /** One thing that runs do, the same for each transaction that it is done in. */
+  /** One operation of a run, the same for each transaction that executes it. */
   const step = (roll: Dice.Dice): Step => {
     const [place, key, written] = [Dice.pick(roll, places), Dice.pick(roll, keys), value(roll)]
-    return Dice.pick<Step>(roll, [(tx) => tx.set(place, written), (tx) => tx.set(key, written), (tx) => tx.get(place), (tx) => tx.peek(place), (tx) => tx.keys(place), (tx) => tx.list(key)])
+    return Dice.pick<Step>(roll, [
+      (tx) => tx.set(place, written),
+      (tx) => tx.set(key, written),
+      (tx) => tx.get(place),
+      (tx) => tx.peek(place),
+      (tx) => tx.keys(place),
+      (tx) => tx.list(key)
+    ])
   }
 
   const outcome = (step: Step, tx: Transaction): unknown => {
@@ -151,12 +173,21 @@ describe("what a run wrote itself", () => {
       }
       const steps = Array.from({ length: 12 }, () => step(roll))
       const seen: Array<unknown> = []
-      const node = Materializer.make({ name: "m", writes: ["/m", "/m/*"], run: (tx) => void seen.push(...steps.map((step) => outcome(step, tx))) })
+      const node = Materializer.make({
+        name: "m",
+        writes: ["/m", "/m/*"],
+        run: (tx) => void seen.push(...steps.map((step) => outcome(step, tx)))
+      })
       scheduler.register(node)
       scheduler.settle()
-      const names = (_: string, id: string) => [...documents.keys()].filter((key) => key.startsWith(`${id}/`)).map((key) => key.slice(id.length + 1)).sort()
+      const names = (_: string, id: string) =>
+        [...documents.keys()].filter((key) => key.startsWith(`${id}/`)).map((key) => key.slice(id.length + 1)).sort()
       const read = (key: string) => documents.get(key)
-      const draft = new Draft({ committed: { read, children: names, blob: () => undefined }, visible: read, children: names }, { beat: 0, now: 0, tempo: 0, seed: "", hash: () => "" }, { run: 0, envelope: node.envelope, serializable: false })
+      const draft = new Draft(
+        { committed: { read, children: names, blob: () => undefined }, visible: read, children: names },
+        { beat: 0, now: 0, tempo: 0, seed: "", hash: () => "" },
+        { run: 0, envelope: node.envelope, serializable: false }
+      )
       assert.deepStrictEqual(seen, steps.map((step) => outcome(step, draft)), `seed ${seed}`)
     }
   })
@@ -183,7 +214,13 @@ describe("a place of which the last reader goes while another is about to read i
     let seen: unknown
     scheduler.set("/mode", 1)
     scheduler.set("/m/doc", { a: 1 })
-    scheduler.register(Materializer.make({ name: "m", writes: ["/m/**"], run: (tx) => tx.set("/m/x", tx.get("/mode") === 1 ? Number(tx.get("/m/doc#/a")) : 0) }))
+    scheduler.register(
+      Materializer.make({
+        name: "m",
+        writes: ["/m/**"],
+        run: (tx) => tx.set("/m/x", tx.get("/mode") === 1 ? Number(tx.get("/m/doc#/a")) : 0)
+      })
+    )
     scheduler.settle()
     scheduler.set("/mode", 2)
     scheduler.register(Effect.make({ name: "a", read: (tx) => tx.get("/m/doc#/a"), deliver: (value) => void (seen = value) }))

@@ -21,6 +21,13 @@ import type { NamedNode } from "../model/Journal.ts"
 import { StoredObservations } from "./StoredObservations.ts"
 import * as Pieces from "./Pieces.ts"
 
+/** The stored state of a space's nodes, and the hash of pieces. */
+interface Dependencies {
+  readonly kept: ReadonlyArray<ObservationRow>
+  readonly pieces: Pieces.All
+  readonly hash: (bytes: Uint8Array) => string
+}
+
 /** A node to add, with the digest of its module. */
 interface Candidate {
   readonly definition: Definition
@@ -53,7 +60,7 @@ export class ActiveNodes {
   /** Whether a blocked node may now be added. */
   private isFreed = false
 
-  constructor(modules: Modules, deps: { readonly kept: ReadonlyArray<ObservationRow>; readonly pieces: Pieces.All; readonly hash: (bytes: Uint8Array) => string }) {
+  constructor(modules: Modules, deps: Dependencies) {
     this.modules = modules
     this.kept = new StoredObservations(deps.kept)
     this.pieces = deps.pieces
@@ -69,7 +76,7 @@ export class ActiveNodes {
   get isRunnable(): boolean {
     const { changes } = this.modules
     for (let i = this.known; i < changes.length; i++) {
-      const { module } = changes[i]!
+      const module = changes[i]?.module
       if (module === undefined || module.definition._tag === "Computation") continue
       if (this.candidates(module).some((candidate) => !this.isAtRest(candidate))) return true
     }
@@ -79,7 +86,7 @@ export class ActiveNodes {
   /** Whether the next beat removes a node because its module was withdrawn. */
   isLeaving(name: string): boolean {
     const { changes } = this.modules
-    for (let i = this.known; i < changes.length; i++) if (changes[i]!.name === Piece.moduleOf(name)) return true
+    for (let i = this.known; i < changes.length; i++) if (changes[i]?.name === Piece.moduleOf(name)) return true
     return false
   }
 
@@ -110,7 +117,10 @@ export class ActiveNodes {
   /** Applies the module changes since the last beat. */
   activate(scheduler: SpaceScheduler): void {
     const { changes } = this.modules
-    for (; this.known < changes.length; this.known++) this.change(changes[this.known]!, scheduler)
+    for (const change of changes.slice(this.known)) {
+      this.known++
+      this.change(change, scheduler)
+    }
   }
 
   /** Adds the pieces that a beat started, removes the stopped ones, and adds blocked nodes whose place is free. */
@@ -205,7 +215,11 @@ export class ActiveNodes {
 }
 
 /** Adds a node to a scheduler. Returns whether its name and output are free. */
-const taken = (scheduler: SpaceScheduler, definition: Definition, { hash, kept }: { readonly kept: Observation | undefined; readonly hash: string | undefined }): boolean => {
+const taken = (
+  scheduler: SpaceScheduler,
+  definition: Definition,
+  { hash, kept }: { readonly kept: Observation | undefined; readonly hash: string | undefined }
+): boolean => {
   try {
     scheduler.resume(definition, kept, hash)
     return true

@@ -68,7 +68,9 @@ export class NodeInspector {
     const { trace } = this
     if (trace.active.length === 0) return
     const marked = new Set(invalid)
-    lines.forEach(({ at, error, name }, i) => trace.add("run", { beat, node: name, in: isInPass(at) ? "pass" : "gate", causes: this.causes[i] ?? [], error: error?.message }))
+    for (const [i, { at, error, name }] of lines.entries()) {
+      trace.add("run", { beat, node: name, in: isInPass(at) ? "pass" : "gate", causes: this.causes[i] ?? [], error: error?.message })
+    }
     for (const { definition: { name } } of marked) trace.add("invalid", { beat, node: name })
     if (lines.length > 0) trace.add("pass", { beat, runs: lines.length, invalid: marked.size, restless: restless.map(([name]) => name) })
   }

@@ -54,10 +54,13 @@ export const keyOf = (name: string): string => `${BELOW}${name}`
 export const face = (derivation: Pick<DerivationPort, "module">, hash: (bytes: Uint8Array) => string): Face<Draft> => ({
   start: (draft, node, inputs) => {
     if (typeof node !== "string") {
-      throw new InvalidNode({ name: node.name, reason: "what a handler starts outlives the process, so it is a module that is registered. Declare inputs in one, and start it by its name" })
+      const reason = "what a handler starts outlives the process, so it is a module that is registered"
+      throw new InvalidNode({ name: node.name, reason: `${reason}. Declare inputs in one, and start it by its name` })
     }
     const module = derivation.module(node)
-    if (module === undefined) throw new InvalidNode({ name: node, reason: "no node module of this name is registered; register one, or start another" })
+    if (module === undefined) {
+      throw new InvalidNode({ name: node, reason: "no node module of this name is registered; register one, or start another" })
+    }
     const { name } = Piece.make(module, inputs, hash)
     draft.place(new Map([[keyOf(name), Codec.encode({ inputs: inputs ?? {}, module: node })]]))
     return name
@@ -70,7 +73,11 @@ export const face = (derivation: Pick<DerivationPort, "module">, hash: (bytes: U
 })
 
 /** Has the next beat start a piece. Returns its name once that is durable. */
-export const start = <E>(control: (make: () => (answer: Control.Answer) => Control.Control) => Effect.Effect<number, E>, module: string, inputs: unknown): Effect.Effect<string, E> =>
+export const start = <E>(
+  control: (make: () => (answer: Control.Answer) => Control.Control) => Effect.Effect<number, E>,
+  module: string,
+  inputs: unknown
+): Effect.Effect<string, E> =>
   Effect.suspend(() => {
     let asked: Control.PieceControl | undefined
     const done = control(() => {
@@ -81,7 +88,11 @@ export const start = <E>(control: (make: () => (answer: Control.Answer) => Contr
   })
 
 /** Executes a command from outside. Returns the refusal, if any. */
-export const perform = (draft: Draft, control: Control.PieceControl, pieces: Face<Draft>): Address.InvalidAddress | InvalidNode | InvalidValue | undefined => {
+export const perform = (
+  draft: Draft,
+  control: Control.PieceControl,
+  pieces: Face<Draft>
+): Address.InvalidAddress | InvalidNode | InvalidValue | undefined => {
   const { ask } = control
   try {
     if (ask.verb === "start") control.name = pieces.start(draft, ask.module, Codec.read(ask.inputs, []))
@@ -97,7 +108,10 @@ export const perform = (draft: Draft, control: Control.PieceControl, pieces: Fac
 export const isCell = (key: string): boolean => key.startsWith(BELOW)
 
 /** The piece of a cell; `undefined` for any other cell, and for an empty one. */
-export const fromCell = (key: string, document: Document | undefined): { readonly name: string; readonly started: Started | undefined } | undefined => {
+export const fromCell = (
+  key: string,
+  document: Document | undefined
+): { readonly name: string; readonly started: Started | undefined } | undefined => {
   if (!isCell(key)) return undefined
   const value = Codec.read(document, [])
   return { name: key.slice(BELOW.length), started: isContainer(value) ? value as unknown as Started : undefined }
@@ -114,7 +128,11 @@ export const recall = (store: Pick<SpaceStore, "below">, documents: Documents): 
 }
 
 /** The node of a piece, if its module still makes one of this name. */
-export const nodeOf = (name: string, { inputs }: Started, { hash, module }: { readonly module: Definition; readonly hash: (bytes: Uint8Array) => string }): Definition | undefined => {
+export const nodeOf = (
+  name: string,
+  { inputs }: Started,
+  { hash, module }: { readonly module: Definition; readonly hash: (bytes: Uint8Array) => string }
+): Definition | undefined => {
   try {
     const made = Piece.make(module, inputs, hash)
     return made.name === name ? made : undefined

@@ -40,7 +40,11 @@ export interface BeatChanges {
 }
 
 /** The changes of the beat in progress, from its stage and from a graph. */
-export const beatChanges = (committed: Committed, locations: Locations, work: () => Pick<BeatWork, "stage" | "steps"> | undefined): BeatChanges => ({
+export const beatChanges = (
+  committed: Committed,
+  locations: Locations,
+  work: () => Pick<BeatWork, "stage" | "steps"> | undefined
+): BeatChanges => ({
   get steps() {
     return work()?.steps
   },
@@ -143,7 +147,8 @@ export class StoredObservations {
     for (const { address, after, before } of changes) {
       for (const { name, place } of this.byKey.get(address.key) ?? []) {
         const kept = this.byName.get(name)
-        if (kept !== undefined && isNews(kept, place, partsOf({ before, after }, kept.group, steps.get(address.key)))) this.invalidate(name, place)
+        if (kept === undefined) continue
+        if (isNews(kept, place, partsOf({ before, after }, kept.group, steps.get(address.key)))) this.invalidate(name, place)
       }
       if ((before === undefined) === (after === undefined)) continue
       const folder = Address.make(Address.parent(address.id), { scope: address.scope }).key
@@ -209,5 +214,7 @@ const partsOf = (change: Change, group: string | undefined, steps: ReadonlyArray
 const isNews = ({ reads }: Observation, place: number, parts: ReadonlyArray<Change>): boolean => {
   const [text, depth] = reads[place]!
   const read = { path: Address.parse(text).path, shallow: depth === "shallow" }
-  return parts.some(({ after, before }) => after?.text !== before?.text && Changes.triggers(read, { path: [], before: Document.read(before, []), after: Document.read(after, []) }))
+  return parts.some(({ after, before }) =>
+    after?.text !== before?.text &&
+    Changes.triggers(read, { path: [], before: Document.read(before, []), after: Document.read(after, []) }))
 }

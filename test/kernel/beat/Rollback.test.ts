@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Computation, Materializer, replay, type Space, type Value, why } from "systole"
-import * as World from "../../scheduler/World.ts"
+import * as RandomGraph from "../../scheduler/RandomGraph.ts"
 import * as Dice from "../../support/Dice.ts"
 import * as Trials from "../../support/Trials.ts"
 import { controlled, enzyme, put } from "../TestSpace.ts"
@@ -39,9 +39,9 @@ const replays = Effect.fnUntraced(function*(space: Space) {
 const live = Effect.fnUntraced(function*(seed: number) {
   const roll = Dice.make(seed)
   const machine = yield* TestMachine.make
-  const model = World.random(roll, { sources: 4, computations: 8 })
+  const model = RandomGraph.random(roll, { sources: 4, computations: 8 })
   for (const source of model.sources.keys()) model.sources.set(source, undefined)
-  const watched = Array.from({ length: roll(3) }, (_, i) => World.watcher(model, roll, `watch${i}`))
+  const watched = Array.from({ length: roll(3) }, (_, i) => RandomGraph.watcher(model, roll, `watch${i}`))
   const places = [...model.specs.values()].flatMap(({ output }) => output ?? [])
   const boot = Effect.suspend(() => machine.boot([put, ...[...model.specs.values()].map((spec) => model.define(spec))]))
   let space = yield* boot
@@ -52,7 +52,7 @@ const live = Effect.fnUntraced(function*(seed: number) {
   for (let move = 0; move < 40; move++) {
     const dice = roll(10)
     if (dice < 4) {
-      const changes = Dice.shuffled(roll, [...model.sources.keys()]).slice(0, 1 + roll(2)).map((source) => [source, World.someValue(roll)] as const)
+      const changes = Dice.shuffled(roll, [...model.sources.keys()]).slice(0, 1 + roll(2)).map((source) => [source, RandomGraph.someValue(roll)] as const)
       yield* space.signal({ signal: "/signals/put", payload: changes.map(([source, value]) => [source, value ?? null]) })
       for (const [source, value] of changes) model.sources.set(source, value)
       yield* space.step

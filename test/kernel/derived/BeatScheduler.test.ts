@@ -13,7 +13,9 @@ const total = Computation.make({
   run: (tx) => tx.list("/data/orders").reduce((sum, id) => sum + Number(tx.get(`/data/orders/${id}#/price`)), 0)
 })
 
-const add = enzyme("add", (tx, { payload, params }) => tx.set(`/data/orders/${params["id"]}`, { price: payload }), { query: "/signals/order/:id" })
+const add = enzyme(
+  "add", (tx, { payload, params }) => tx.set(`/data/orders/${params["id"]}`, { price: payload }), { query: "/signals/order/:id" }
+)
 
 const order = (space: Space, id: string, price: number) => space.signal({ signal: `/signals/order/${id}`, payload: price })
 
@@ -21,7 +23,14 @@ describe("Derived", () => {
   it.effect("brings what is demanded up to date in the beat of the change, in the same batch, and delivers it once it is durable", () =>
     Fx.gen(function*() {
       const told: Array<Value> = []
-      yield* register(total, Effect.make({ name: "teller", read: (tx) => tx.get("/data/total"), deliver: (value, { beat, key }) => void told.push([value, beat, key]) }))
+      yield* register(
+        total,
+        Effect.make({
+          name: "teller",
+          read: (tx) => tx.get("/data/total"),
+          deliver: (value, { beat, key }) => void told.push([value, beat, key])
+        })
+      )
       const space = yield* TestKernel.space([add])
       yield* order(space, "a", 5)
       yield* space.step
@@ -108,7 +117,9 @@ describe("Derived", () => {
       const reason = yield* space.examine((archive) => why(archive, "/data/total"))
       assert.strictEqual(reason?.value, 5)
       assert.deepStrictEqual(reason!.writers.map(({ by }) => by), ["total"])
-      assert.deepStrictEqual(reason!.writers[0]!.reads, [{ address: "/data/orders", value: "(the names below)" }, { address: "/data/orders/a#/price", value: 5 }])
+      assert.deepStrictEqual(reason!.writers[0]!.reads, [
+        { address: "/data/orders", value: "(the names below)" }, { address: "/data/orders/a#/price", value: 5 }
+      ])
     }).pipe(Fx.provide(TestKernel.layer())))
 
   it.effect("has a handler wait for a gate that holds back what it reads, and its lane with it", () =>
@@ -145,7 +156,9 @@ describe("Derived", () => {
     Fx.gen(function*() {
       const seen: Array<Value> = []
       const space = yield* TestKernel.space([add])
-      const follow = (address: string) => Fx.forkChild(Stream.runForEach(space.watch(address), ({ value }) => Fx.sync(() => seen.push(value ?? null))), { startImmediately: true })
+      const follow = (address: string) => Fx.forkChild(
+        Stream.runForEach(space.watch(address), ({ value }) => Fx.sync(() => seen.push(value ?? null))), { startImmediately: true }
+      )
       yield* follow("/data/plain")
       yield* turns()
       assert.strictEqual(yield* space.head, -1)
@@ -200,7 +213,13 @@ describe("Derived", () => {
           name: "parent",
           read: (tx) => {
             for (const id of tx.list("/data/orders")) {
-              tx.start(Computation.make({ name: `double-${id}`, output: `/data/double/${id}`, run: (tx) => Number(tx.get(`/data/orders/${id}#/price`)) * 2 }))
+              tx.start(
+                Computation.make({
+                  name: `double-${id}`,
+                  output: `/data/double/${id}`,
+                  run: (tx) => Number(tx.get(`/data/orders/${id}#/price`)) * 2
+                })
+              )
             }
             return null
           },
@@ -244,7 +263,11 @@ describe("Derived", () => {
     Fx.gen(function*() {
       const told: Array<Value> = []
       const next = (name: string) => Computation.make({ name, output: `/data/${name}`, run: (tx) => Number(tx.get("/data/x")) + 1 })
-      yield* register(next("live"), next("dormant"), Effect.make({ name: "e", read: (tx) => tx.get("/data/live"), deliver: (value) => void told.push(value) }))
+      yield* register(
+        next("live"),
+        next("dormant"),
+        Effect.make({ name: "e", read: (tx) => tx.get("/data/live"), deliver: (value) => void told.push(value) })
+      )
       const seen: Array<Value> = []
       const look = enzyme("look", (tx) => void seen.push(tx.get("/data/dormant")))
       const space = yield* TestKernel.space([put, look])
@@ -284,8 +307,15 @@ describe("Derived", () => {
   it.effect("costs a handler's read what it brings up to date, and nothing of what the beat changed before", () =>
     Fx.gen(function*() {
       const looks = (count: number) => Fx.gen(function*() {
-        yield* register(...Array.from({ length: count }, (_, i) => Computation.make({ name: `d${i}`, output: `/data/d/${i}`, run: (tx) => Number(tx.get("/data/x") ?? 0) + i })))
-        const space = yield* TestKernel.space([enzyme("get", (tx, { params }) => tx.get(`/data/d/${params["i"]}`), { query: "/signals/get/:i" })])
+        yield* register(
+          ...Array.from(
+            { length: count },
+            (_, i) => Computation.make({ name: `d${i}`, output: `/data/d/${i}`, run: (tx) => Number(tx.get("/data/x") ?? 0) + i })
+          )
+        )
+        const space = yield* TestKernel.space([
+          enzyme("get", (tx, { params }) => tx.get(`/data/d/${params["i"]}`), { query: "/signals/get/:i" })
+        ])
         for (let i = 0; i < count; i++) yield* space.signal({ signal: `/signals/get/${i}` })
         const looked = vi.spyOn(Locations.prototype, "document")
         yield* space.step

@@ -12,7 +12,8 @@ const number = (value: Value): number => Number(value ?? 0)
 const from = (name: string, source: string, run: (value: number) => number) =>
   Computation.make({ name, output: `/data/${name}`, run: (tx) => run(number(tx.get(`/data/${source}`))) })
 
-const watch = (name: string, source: string) => Effect.make({ name: `watch-${name}`, read: (tx) => tx.get(`/data/${source}`), deliver: () => {} })
+const watch = (name: string, source: string) =>
+  Effect.make({ name: `watch-${name}`, read: (tx) => tx.get(`/data/${source}`), deliver: () => {} })
 
 /** An effect that starts a computation. */
 const starter = (tell: (value: Value) => void = () => {}, source = "x") => Effect.make({
@@ -34,7 +35,7 @@ const look = (address: string, seen: Array<Value> = []) => enzyme("look", (tx) =
 
 const looked = (space: Space) => Fx.andThen(space.signal({ signal: "/signals/look" }), space.step)
 
-/** That a story ends alike whether the process ends in it or not. */
+/** Checks that a story has the same end with and without a restart of the process. */
 const alike = <E>(story: (restart: boolean) => Fx.Effect<unknown, E, Scope.Scope>) => Fx.gen(function*() {
   const stayed = yield* Fx.scoped(story(false))
   assert.deepStrictEqual(yield* Fx.scoped(story(true)), stayed)
@@ -54,7 +55,7 @@ describe("What comes back with a space", () => {
       return yield* space.get("/data/child")
     })))
 
-  /** A node that starts one which follows from its moment and from what it peeked at. */
+  /** A node whose child depends on its moment and on a peeked value. */
   const dated = (place: (tx: Transaction) => string) => Computation.make({ name: "dated", output: "/data/dated", run: (tx) => {
     const [born, beat, rate] = [tx.now, tx.beat, tx.peek(place(tx)) ?? null]
     tx.start(Computation.make({ name: "child", output: "/data/child", run: (own) => [number(own.get("/data/x")), born, beat, rate] }))
@@ -121,7 +122,9 @@ describe("What comes back with a space", () => {
   it.effect("has seen what the beat changed before it was there", () =>
     alike((restart) => Fx.gen(function*() {
       const machine = yield* TestMachine.make
-      const boot = machine.boot([put, from("w", "x", (value) => value * 10), starter(undefined, "w"), watch("e", "child"), watch("e2", "w")])
+      const boot = machine.boot([
+        put, from("w", "x", (value) => value * 10), starter(undefined, "w"), watch("e", "child"), watch("e2", "w")
+      ])
       let space = yield* boot
       yield* write(space, ["/data/x", 1])
       if (restart) space = yield* boot
@@ -177,7 +180,12 @@ describe("What comes back with a space", () => {
       for (const group of ["editor", "other", undefined]) for (const isAway of [false, true]) yield* alike((restart) => Fx.gen(function*() {
         const machine = yield* TestMachine.make
         const seen: Array<Value> = []
-        const editor = Effect.make({ name: "editor", read: (tx) => tx.get("/data/text"), deliver: (value) => void seen.push(value), changeGroup: "editor" })
+        const editor = Effect.make({
+          name: "editor",
+          read: (tx) => tx.get("/data/text"),
+          deliver: (value) => void seen.push(value),
+          changeGroup: "editor"
+        })
         let space = yield* machine.boot([put, editor])
         yield* write(space, ["/data/text", "a"])
         if (restart) space = yield* machine.boot(isAway ? [put] : [put, editor])

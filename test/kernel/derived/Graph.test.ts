@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx } from "effect"
 import { Computation, Effect, Kernel, type Transaction } from "systole"
-import * as World from "../../scheduler/World.ts"
+import * as RandomGraph from "../../scheduler/RandomGraph.ts"
 import * as Dice from "../../support/Dice.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import * as Trials from "../../support/Trials.ts"
@@ -35,7 +35,10 @@ describe("the graph of a space", () => {
       const machine = yield* TestMachine.make
       yield* (yield* machine.boot([double, show])).step
       const { nodes } = yield* (yield* machine.boot([double, show])).graph.view
-      assert.deepStrictEqual(nodes.map(({ name, reads, status }) => [name, status, reads]), [["double", "clean", ["/data/one"]], ["show", "clean", ["/data/double"]]])
+      assert.deepStrictEqual(
+        nodes.map(({ name, reads, status }) => [name, status, reads]),
+        [["double", "clean", ["/data/one"]], ["show", "clean", ["/data/double"]]]
+      )
     }))
 
   it.effect("is traced by kind: what ran and why, what a change reached, and what a beat took", () =>
@@ -67,8 +70,8 @@ describe("the graph of a space", () => {
         const journal = (isLooking: boolean) => Fx.gen(function*() {
           const roll = Dice.make(seed)
           const look = Dice.make(seed + 1)
-          const model = World.random(roll, { sources: 4, computations: 10 })
-          for (let i = 0; i < 2; i++) World.watcher(model, roll, `e${i}`)
+          const model = RandomGraph.random(roll, { sources: 4, computations: 10 })
+          for (let i = 0; i < 2; i++) RandomGraph.watcher(model, roll, `e${i}`)
           const kernel = yield* Kernel
           for (const spec of model.specs.values()) yield* kernel.register(model.define(spec))
           const space = yield* TestKernel.space([put])
@@ -79,7 +82,10 @@ describe("the graph of a space", () => {
               yield* space.graph.traces
               yield* space.debug.breakAt([...model.specs.keys()].filter(() => look(3) === 0))
             }
-            for (let i = roll(3); i >= 0; i--) yield* space.signal({ signal: "/signals/put", payload: [`/s/${roll(4)}`, World.someValue(roll) ?? null] })
+            for (let i = roll(3); i >= 0; i--) yield* space.signal({
+              signal: "/signals/put",
+              payload: [`/s/${roll(4)}`, RandomGraph.someValue(roll) ?? null]
+            })
             yield* space.step
           }
           const rows = []

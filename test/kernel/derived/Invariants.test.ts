@@ -3,7 +3,7 @@ import { Effect as Fx } from "effect"
 import { TestClock } from "effect/testing"
 import type { Value } from "systole"
 import { Computation, Kernel, Retry } from "systole"
-import * as World from "../../scheduler/World.ts"
+import * as RandomGraph from "../../scheduler/RandomGraph.ts"
 import * as Dice from "../../support/Dice.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import * as Trials from "../../support/Trials.ts"
@@ -12,29 +12,35 @@ import { enzyme, steps } from "../TestSpace.ts"
 const seeds = Trials.seeds(60, { least: 6 })
 
 describe("Invariants of events", () => {
-  it.effect("I4 events are handled in the order in which they came, each over values that are up to date, however long a gate holds one back", () =>
+  it.effect("I4 events are handled in the order of arrival over up-to-date values, however long a gate delays one", () =>
     Fx.forEach(seeds, (seed) =>
       Fx.gen(function*() {
         const roll = Dice.make(seed)
-        const model = World.random(roll, { sources: 4, computations: 10 }, { folders: seed % 2 === 1, materializers: seed % 3 === 1, sides: seed % 4 === 1 })
+        const model = RandomGraph.random(roll, { sources: 4, computations: 10 }, {
+          folders: seed % 2 === 1,
+          materializers: seed % 3 === 1,
+          sides: seed % 4 === 1
+        })
         const kernel = yield* Kernel
         for (const spec of model.specs.values()) {
           const node = model.define(spec)
           yield* kernel.register(roll(4) === 0 ? { ...node, throttle: 1 + roll(80) } : node)
         }
-        if (roll(2) === 0) yield* kernel.register(model.define(World.watcher(model, roll, "watch")))
+        if (roll(2) === 0) yield* kernel.register(model.define(RandomGraph.watcher(model, roll, "watch")))
         const handled: Array<number> = []
         const act = enzyme("act", (tx, { payload }) => {
           const [n, read, source, value] = payload as unknown as readonly [number, string, string, Value]
           const seen = tx.get(read)
-          // The account moves on with the last attempt of each event: an earlier one leaves nothing.
+          // The model advances with the last attempt of each event, since earlier ones leave no trace.
           tx.set("/data/handled", [...(tx.get("/data/handled") ?? []) as ReadonlyArray<number>, n])
           tx.set(source, value ?? undefined)
           return seen ?? null
         }, { lane: "space" })
         const space = yield* TestKernel.space([act])
         const { places } = model
-        const events = Array.from({ length: 12 }, (_, n) => [n, Dice.pick(roll, places), `/s/${roll(4)}`, World.someValue(roll) ?? null] as const)
+        const events = Array.from(
+          { length: 12 }, (_, n) => [n, Dice.pick(roll, places), `/s/${roll(4)}`, RandomGraph.someValue(roll) ?? null] as const
+        )
         for (const [source] of model.sources) model.sources.set(source, undefined)
         const ids: Array<string> = []
         for (const event of events) ids.push((yield* space.signal({ signal: "/signals/act", payload: event })).id)

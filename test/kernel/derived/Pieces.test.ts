@@ -17,7 +17,7 @@ const replays = (space: Space) => Fx.gen(function*() {
   }
 })
 
-/** A total of one cart, and what shows it; a handler that opens a cart starts both. */
+/** The total of one cart and an effect on it. A handler that opens a cart starts both. */
 const carts = (log: Graph.Log): ReadonlyArray<NodeDefinition> => [
   Computation.make({
     name: "total",
@@ -212,7 +212,10 @@ describe("Pieces", () => {
       yield* launch(space, "a")
       yield* space.step
       assert.isUndefined(log.runs["total a"])
-      assert.deepStrictEqual((yield* TestKernel.diagnostics(space)).map(({ topic, subject }) => [topic, subject]), [["node/refused", Link.make("/data/totals/a") as unknown as Value]])
+      assert.deepStrictEqual(
+        (yield* TestKernel.diagnostics(space)).map(({ topic, subject }) => [topic, subject]),
+        [["node/refused", Link.make("/data/totals/a") as unknown as Value]]
+      )
       yield* (yield* Kernel).unregister(owner)
       yield* steps(space, 2)
       assert.strictEqual(log.runs["total a"], 1)
@@ -264,10 +267,16 @@ describe("Pieces", () => {
   it.effect("started twice in one beat by different handlers are one, and the loser of two that differ runs again", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
-      const go = enzyme("go", (tx, { params }) => tx.start("total", { cart: params["cart"], rate: Number(params["rate"]) }), { query: "/signals/go/:cart/:rate/:n" })
+      const go = enzyme(
+        "go",
+        (tx, { params }) => tx.start("total", { cart: params["cart"], rate: Number(params["rate"]) }),
+        { query: "/signals/go/:cart/:rate/:n" }
+      )
       yield* Graph.register(...carts(log))
       const space = yield* TestKernel.space([go])
-      const [one, two, other] = yield* Fx.forEach(["a/1/1", "a/1/2", "a/2/3"], (path) => space.signal({ signal: `/signals/go/${path}`, payload: 1 }))
+      const [one, two, other] = yield* Fx.forEach(
+        ["a/1/1", "a/1/2", "a/2/3"], (path) => space.signal({ signal: `/signals/go/${path}`, payload: 1 })
+      )
       yield* steps(space, 2)
       assert.deepStrictEqual(yield* ended(space, one!.id), ["go ok @0 #1"])
       assert.deepStrictEqual(yield* ended(space, two!.id), ["go ok @0 #1"])

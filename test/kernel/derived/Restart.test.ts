@@ -3,8 +3,8 @@ import { Effect as Fx } from "effect"
 import { TestClock } from "effect/testing"
 import type { NodeDefinition, Space, Value } from "systole"
 import { Computation, Effect } from "systole"
-import type * as Model from "../../scheduler/Model.ts"
-import * as World from "../../scheduler/World.ts"
+import type * as Model from "../../scheduler/ReferenceModel.ts"
+import * as RandomGraph from "../../scheduler/RandomGraph.ts"
 import * as Dice from "../../support/Dice.ts"
 import * as Trials from "../../support/Trials.ts"
 import { enzyme } from "../TestSpace.ts"
@@ -19,22 +19,22 @@ const put = enzyme("put", (tx, { payload }) => {
 
 const count = (names: ReadonlyArray<string>, name: string) => names.filter((each) => each === name).length
 
-/** Whether a node that another one starts waits before its first run. */
+/** Whether a started node waits before its first run. */
 const isDelayed = ({ roots, specs }: Model.Model): boolean =>
   [...specs.values()].some((spec) => spec.gate.debounce !== undefined && !roots.includes(spec))
 
-/** One of two equal worlds: its machine, its nodes, and what ran since somebody looked. */
+/** One of two equal spaces: its machine, its nodes, and its runs since the last call of `take`. */
 const world = (seed: number) =>
   Fx.gen(function*() {
     const roll = Dice.make(seed)
-    // How often nodes of a ring run depends on which read closed it, which is not kept.
-    // How often readers of materializers run follows from levels, and by that when their gates open.
-    const { gates, materializers, ...more } = World.featuresOf(seed)
+    // Repeated runs in a ring depend on the edge that closed it, which is not stored. Runs of readers of materializers depend on
+    // levels, and so do their gates.
+    const { gates, materializers, ...more } = RandomGraph.featuresOf(seed)
     const features = { ...more, gates, cycles: false, materializers: materializers && !gates, removals: seed % 3 === 0 && !more.children }
-    const given = World.random(roll, { sources: 4, computations: 10 }, features)
-    // What never ran has nothing that is kept, so a debounce before a first run begins anew.
-    const model = isDelayed(given) ? World.random(roll, { sources: 4, computations: 10 }, { ...features, gates: false }) : given
-    for (let i = 0; i < 1 + roll(3); i++) World.watcher(model, roll, `e${i}`)
+    const given = RandomGraph.random(roll, { sources: 4, computations: 10 }, features)
+    // A node without a run has no stored state, so its debounce restarts.
+    const model = isDelayed(given) ? RandomGraph.random(roll, { sources: 4, computations: 10 }, { ...features, gates: false }) : given
+    for (let i = 0; i < 1 + roll(3); i++) RandomGraph.watcher(model, roll, `e${i}`)
     const ran: Array<string> = []
     model.onRun = ({ name }) => void ran.push(name)
     const machine = yield* TestMachine.make
@@ -45,19 +45,20 @@ const world = (seed: number) =>
     return {
       model,
       features,
-      /** What ran, in no order. */
+      /** The runs since the last call, in no order. */
       take: () => {
         const names = ran.splice(0).toSorted()
         return features.materializers ? [...new Set(names)] : names
       },
       reopen: Fx.map(boot, (opened) => void (space = opened)),
-      /** A node goes, or one that went is there again. */
+      /** Removes a node, or returns a removed one. */
       comeOrGo: (roll: Dice.Dice) => Fx.suspend(() => {
         if (!features.removals || roll(3) > 0) return Fx.void
         const node = Dice.pick(roll, defined)
         return gone.delete(node) ? machine.register(node) : (gone.add(node), machine.unregister(node))
       }),
-      send: (changes: ReadonlyArray<readonly [string, Value]>) => Fx.andThen(space.signal({ signal: "/signals/put", payload: changes }), space.step),
+      send: (changes: ReadonlyArray<readonly [string, Value]>) =>
+        Fx.andThen(space.signal({ signal: "/signals/put", payload: changes }), space.step),
       live: Fx.map(Fx.suspend(() => space.graph.view), ({ nodes }) => new Set(nodes.filter(({ live }) => live).map(({ name }) => name))),
       get: (place: string) => space.get(place)
     }
@@ -67,10 +68,15 @@ describe("Observations", () => {
   it.effect("are kept anew only where a node reads something else", () =>
     Fx.gen(function*() {
       const machine = yield* TestMachine.make
-      const total = Computation.make({ name: "total", output: "/data/total", run: (tx) => Number(tx.get(tx.get("/data/which") === "b" ? "/data/b" : "/data/a") ?? 0) })
+      const total = Computation.make({
+        name: "total",
+        output: "/data/total",
+        run: (tx) => Number(tx.get(tx.get("/data/which") === "b" ? "/data/b" : "/data/a") ?? 0)
+      })
       const watch = Effect.make({ name: "watch", read: (tx) => tx.get("/data/total"), deliver: () => {}, noDebounce: true })
       const space = yield* machine.boot([put, total, watch])
-      const send = (place: string, value: Value) => Fx.andThen(space.signal({ signal: "/signals/put", payload: [[place, value]] }), space.step)
+      const send = (place: string, value: Value) =>
+        Fx.andThen(space.signal({ signal: "/signals/put", payload: [[place, value]] }), space.step)
       yield* send("/data/a", 1)
       const before = machine.observations()
       for (let value = 2; value < 10; value++) yield* send("/data/a", value)
@@ -84,7 +90,7 @@ describe("Observations", () => {
 })
 
 describe("Invariants of restarts", () => {
-  it.effect("I7 a space that is opened again runs the nodes that one that stayed alive runs, and derives the same; nodes that start others run once more", () =>
+  it.effect("I7 a reopened space runs the same nodes as one that stayed alive, and derives the same; creators run once more", () =>
     Fx.forEach(seeds, (seed) =>
       Fx.gen(function*() {
         const [alive, other] = [yield* world(seed), yield* world(seed)]
@@ -94,18 +100,22 @@ describe("Invariants of restarts", () => {
           if (isReopened) yield* other.reopen
           yield* TestClock.adjust(roll(60))
           for (const each of [alive, other]) yield* each.comeOrGo(Dice.make(1000 * seed + round))
-          const changes = World.changes({ ...alive, roll })
+          const changes = RandomGraph.changes({ ...alive, roll })
           for (const each of [alive, other]) yield* each.send(changes)
           const [expected, found] = [alive.take(), other.take()]
           const live = yield* alive.live
-          const more = isReopened ? [...new Set(found)].filter((name) => name.startsWith("p") && count(found, name) === count(expected, name) + 1) : []
-          // What ran for a node that its parent let go of in the same pass has no need to, when the parent ran first.
+          const more = isReopened ? [...new Set(found)].filter(
+            (name) => name.startsWith("p") && count(found, name) === count(expected, name) + 1
+          ) : []
+          // A run for a child that the parent drops in the same pass is unnecessary if the parent ran first.
           const less = isReopened ? expected.filter((name) => !live.has(name) && !found.includes(name)) : []
           assert.deepStrictEqual([...found, ...less].toSorted(), [...expected, ...more].toSorted(), `seed ${seed}, round ${round}`)
         }
         const live = yield* alive.live
         for (const { name, output } of alive.model.specs.values()) {
-          if (output !== undefined && live.has(name)) assert.deepStrictEqual<Value>(yield* other.get(output), yield* alive.get(output), `${output}, seed ${seed}`)
+          if (output !== undefined && live.has(name)) {
+            assert.deepStrictEqual<Value>(yield* other.get(output), yield* alive.get(output), `${output}, seed ${seed}`)
+          }
         }
       }).pipe(Fx.scoped), { discard: true }))
 })

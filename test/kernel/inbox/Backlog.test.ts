@@ -15,7 +15,7 @@ import * as TestMachine from "../TestMachine.ts"
 const limits = { ...TestKernel.settings.limits, captureSignals: 4 }
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
 
-/** The rows of a store, and how many times each was read. */
+/** The rows of a store, with the number of reads of each. */
 const shelf = () => {
   const texts = new Map<number, string>()
   const reads = new Map<number, number>()
@@ -44,7 +44,7 @@ const pending = (seq: number): Signal.Pending => {
 
 const lane = (): Resolution => ({ status: "no-match", entries: [], lane: "space", cycle: [] })
 
-/** Takes beat after beat, each of which ends all that it took; answers the numbers in order. */
+/** Takes beat after beat, each of which completes all its signals. Returns their numbers in order. */
 const drain = (inbox: Inbox, beats: number): ReadonlyArray<number> =>
   numbers(beats).flatMap((beat) => {
     const taken = inbox.take({ beat, clock: 0 }, limits, { regime: Regime.open, resolve: lane })
@@ -126,20 +126,32 @@ describe("what waits in memory", () => {
   it("has the flights of as many signals as a beat can take", () => {
     const { rows } = shelf()
     const inbox = new Inbox(limits, rows)
-    const again = { enzyme: "e", attempt: 2, why: "retry", document: undefined, losses: 0, captured: 0, lane: undefined, loose: true } as const
+    const again = {
+      enzyme: "e",
+      attempt: 2,
+      why: "retry",
+      document: undefined,
+      losses: 0,
+      captured: 0,
+      lane: undefined,
+      loose: true
+    } as const
     for (const seq of numbers(20)) {
       inbox.push(pending(seq))
       inbox.restore(new Signal.Pending(100 + seq, pending(100 + seq).signal, { due: { beat: 0, moment: undefined }, again }))
     }
-    for (const beat of numbers(20)) for (const { flight } of inbox.take({ beat, clock: 0 }, limits, { regime: Regime.open, resolve: lane })) {
-      flight.lane = undefined
-      inbox.stay(flight)
+    for (const beat of numbers(20)) {
+      for (const { flight } of inbox.take({ beat, clock: 0 }, limits, { regime: Regime.open, resolve: lane })) {
+        flight.lane = undefined
+        inbox.stay(flight)
+      }
     }
     assert.isAtMost(inbox.flights.size, limits.captureSignals)
   })
 
   it("tells of a row that has another's number, or says nothing of a signal", () => {
-    for (const [row, told] of [[{ seq: 7, text: pending(7).text }, /number 4 is gone/], [{ seq: 4, text: "{" }, /number 4 is no signal/]] as const) {
+    const cases = [[{ seq: 7, text: pending(7).text }, /number 4 is gone/], [{ seq: 4, text: "{" }, /number 4 is no signal/]] as const
+    for (const [row, told] of cases) {
       const inbox = new Inbox(limits, { ...shelf().rows, queued: () => [row] })
       for (const each of numbers(6).map(pending)) {
         each.stored = true
@@ -168,7 +180,13 @@ describe("what waits in memory", () => {
 
 describe("what waits to leave for other spaces", () => {
   const leaving = (seq: number, space: string, payload?: string): Signal.Pending => {
-    const sent = { id: `0.0.${seq}`, signal: "/signals/s", target: undefined, payload: payload === undefined ? undefined : Document.encode(payload), at: undefined }
+    const sent = {
+      id: `0.0.${seq}`,
+      signal: "/signals/s",
+      target: undefined,
+      payload: payload === undefined ? undefined : Document.encode(payload),
+      at: undefined
+    }
     return new Signal.Pending(seq, Signal.make(sent, { origin: "run", depth: 1, expected: 1, to: { space } }))
   }
 
@@ -187,7 +205,7 @@ describe("what waits to leave for other spaces", () => {
       while (departures.has(space)) {
         const batch = departures.next(space)
         assert.isAtMost(batch.length, limits.captureSignals)
-        // Only some of them are taken; the others come again.
+        // Only some of them are taken; the others return.
         const over = batch.slice(0, 3)
         departures.over(space, over)
         left[space]!.push(...over.map(({ seq }) => seq))
@@ -210,8 +228,12 @@ describe("what waits to leave for other spaces", () => {
   })
 })
 
-/** Looks at a space as it is, and as it is when it was opened again. */
-const twice = Effect.fnUntraced(function*(machine: TestMachine.TestMachine, enzymes: Parameters<TestMachine.TestMachine["boot"]>[0], look: (space: Space) => Effect.Effect<void, unknown>) {
+/** Inspects a space, and again after it was reopened. */
+const twice = Effect.fnUntraced(function*(
+  machine: TestMachine.TestMachine,
+  enzymes: Parameters<TestMachine.TestMachine["boot"]>[0],
+  look: (space: Space) => Effect.Effect<void, unknown>
+) {
   yield* look(yield* machine.open)
   yield* look(yield* machine.boot(enzymes, { limits }))
 })
@@ -265,7 +287,9 @@ describe("more than fit into memory", () => {
       const machine = yield* TestMachine.make
       const space = yield* machine.boot(enzymes, { limits })
       const ids: Array<string> = []
-      for (const n of numbers(20)) for (const payload of ["first", "second"]) ids.push((yield* space.signal({ signal: `/signals/${n}`, payload })).id)
+      for (const n of numbers(20)) for (const payload of ["first", "second"]) ids.push(
+        (yield* space.signal({ signal: `/signals/${n}`, payload })).id
+      )
       yield* twice(machine, enzymes, Effect.fnUntraced(function*(space) {
         yield* steps(space, 8)
         assert.strictEqual((yield* space.receipt(ids[39]!))?.status, "pending")

@@ -9,7 +9,7 @@ describe("ChurnMap", () => {
       const roll = Dice.make(seed)
       const [map, model] = [new ChurnMap<number, number>(), new Map<number, number>()]
       for (let move = 0; move < 20_000; move++) {
-        // It grows for a while, and shrinks for a while.
+        // It alternately grows and shrinks.
         const key = roll(2000)
         if (roll(10) < (move % 8000 < 4000 ? 7 : 3)) {
           map.set(key, move)

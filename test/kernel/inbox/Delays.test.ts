@@ -5,7 +5,7 @@ import type { At } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { enzyme, steps, turns } from "../TestSpace.ts"
 
-/** An enzyme that writes down when it ran, and what. */
+/** An enzyme that records its runs with their payloads. */
 const recorder = () => {
   const ran: Array<string> = []
   return { ran, made: enzyme("late", (tx, { payload }) => void ran.push(`${payload}@${tx.beat} ${tx.now}`)) }
@@ -72,7 +72,9 @@ describe("a delayed signal", () => {
   it.effect("that does not fit its beat comes in a later one, still before what is new and in its order", () =>
     Effect.gen(function*() {
       const ran: Array<unknown> = []
-      const space = yield* TestKernel.space([enzyme("s", (tx, { payload }) => void ran.push(`${payload}@${tx.beat}`), { query: "/signals/:n" })])
+      const space = yield* TestKernel.space([
+        enzyme("s", (tx, { payload }) => void ran.push(`${payload}@${tx.beat}`), { query: "/signals/:n" })
+      ])
       for (const n of [0, 1, 2, 3, 4]) yield* space.signal({ signal: `/signals/${n}`, payload: n, at: { beat: n < 3 ? 1 : 2 } })
       yield* space.step
       yield* space.signal({ signal: "/signals/new", payload: "new" })

@@ -4,7 +4,7 @@ import { Enzyme, Retry } from "systole"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { enzyme, steps } from "../TestSpace.ts"
 
-/** Writes down what ran when; payloads that are negative fail twice before they are well. */
+/** Records runs in order. Negative payloads fail twice before they succeed. */
 const log = (name: string, options: Partial<Enzyme.Definition> = {}) => {
   const ran: Array<string> = []
   const made = Enzyme.make({
@@ -24,7 +24,11 @@ describe("events of one lane", () => {
     Effect.gen(function*() {
       const { made, ran } = log("e", { bind: ["/data"] })
       const space = yield* TestKernel.space([made])
-      for (const payload of [1, 2, 3]) for (const target of ["/data/a", "/data/b"]) yield* space.signal({ signal: "/signals/s", target, payload })
+      for (const payload of [1, 2, 3]) for (const target of ["/data/a", "/data/b"]) yield* space.signal({
+        signal: "/signals/s",
+        target,
+        payload
+      })
       yield* space.signal({ signal: "/signals/t", target: "/data/a", payload: 9 })
       yield* steps(space, 4)
       assert.deepStrictEqual(ran, ["/data/a1@0", "/data/b1@0", "/data/a9@0", "/data/a2@1", "/data/b2@1", "/data/a3@2", "/data/b3@2"])
@@ -34,7 +38,9 @@ describe("events of one lane", () => {
     Effect.gen(function*() {
       const { made, ran } = log("e", { bind: ["/data"], lane: "target" })
       const space = yield* TestKernel.space([made])
-      for (const [signal, target, payload] of [["s", "a", 1], ["t", "a", 2], ["s", "b", 3]] as const) yield* space.signal({ signal: `/signals/${signal}`, target: `/data/${target}`, payload })
+      for (
+        const [signal, target, payload] of [["s", "a", 1], ["t", "a", 2], ["s", "b", 3]] as const
+      ) yield* space.signal({ signal: `/signals/${signal}`, target: `/data/${target}`, payload })
       yield* steps(space, 3)
       assert.deepStrictEqual(ran, ["/data/a1@0", "/data/b3@0", "/data/a2@1"])
     }).pipe(Effect.provide(TestKernel.layer())))
@@ -130,7 +136,9 @@ describe("events of one lane", () => {
     Effect.gen(function*() {
       const ran: Array<number> = []
       const space = yield* TestKernel.space([enzyme("e", (_, { payload }) => void ran.push(payload as number))])
-      yield* Effect.forEach(Array.from({ length: 300 }, (_, i) => i), (payload) => space.signal({ signal: "/signals/e", payload }), { concurrency: "unbounded" })
+      yield* Effect.forEach(
+        Array.from({ length: 300 }, (_, i) => i), (payload) => space.signal({ signal: "/signals/e", payload }), { concurrency: "unbounded" }
+      )
       yield* space.signal({ signal: "/signals/nobody", payload: 1 })
       yield* steps(space, 300)
       assert.deepStrictEqual(ran, Array.from({ length: 300 }, (_, i) => i))

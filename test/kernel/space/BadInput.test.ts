@@ -10,7 +10,7 @@ const text = "x".repeat(1_048_000)
 
 const nest = (levels: number): unknown => levels === 0 ? 1 : { a: nest(levels - 1) }
 
-/** Whoever sends this to an enzyme that does `run` gets a dead letter with this code, and the space goes on. */
+/** Checks that a signal to an enzyme with this `run` becomes a dead letter with this code, and that the space continues. */
 const buried = Effect.fn("buried")(function*(run: Enzyme.Definition["run"], code: string, payload?: unknown) {
   const other = Enzyme.make({ name: "other", query: "/signals/other", run: () => "well" })
   const space = yield* TestKernel.space([Enzyme.make({ name: "bad", query: "/signals/bad", run }), other])
@@ -157,7 +157,11 @@ describe("bad input holds nothing up", () => {
         space.ops.start({ verb: "op/x", target: "t", mode: "opm:direct", pipeline: JSON.parse('{"__proto__":1}') as {} })
       ]
       const fibers = []
-      for (const one of asked) fibers.push(yield* Effect.forkChild(Effect.result(Effect.asVoid(one as Effect.Effect<unknown, { readonly code: string }>)), { startImmediately: true }))
+      for (const one of asked) fibers.push(
+        yield* Effect.forkChild(
+          Effect.result(Effect.asVoid(one as Effect.Effect<unknown, { readonly code: string }>)), { startImmediately: true }
+        )
+      )
       const good = yield* Effect.forkChild(space.rv.spawn({ key: "good", due_off: 9 }), { startImmediately: true })
       yield* steps(space, 8)
       const codes = []
@@ -170,7 +174,7 @@ describe("bad input holds nothing up", () => {
       assert.deepStrictEqual(yield* space.list("/data/rv"), ["good", "k"])
       assert.deepStrictEqual([yield* space.get("/data/flow/inst/i"), yield* space.list("/rt/ops")], [undefined, []])
       assert.deepInclude(yield* Ledger.entry(space, "k") as Effect.Effect<object>, { state: "pending", telemetry: {} })
-      // One beat has both: what the refused one drew on the way is drawn by the other again.
+      // One beat executes both. The random values of the refused one are drawn again by the other.
       yield* Effect.forkChild(Effect.result(space.flow.start({ flow: "wait", input: nest(64) })), { startImmediately: true })
       const next = yield* Effect.forkChild(space.rv.spawn({ key: "next", due_off: 9 }), { startImmediately: true })
       assert.strictEqual(yield* space.step, (yield* Fiber.join(next)).beat)
@@ -181,7 +185,8 @@ describe("bad input holds nothing up", () => {
   it.effect("a rendezvous is given no more than leaves room for what the beats make of it", () =>
     Effect.gen(function*() {
       const space = yield* Ledger.space()
-      const spec = (key: string, x: string) => ({ key, due_off: 1, deadl_off: 500, max_grace: 1, grace_delta: 100, on_miss: "quarantine" as const, telemetry: { x } })
+      const spec = (key: string, x: string) =>
+        ({ key, due_off: 1, deadl_off: 500, max_grace: 1, grace_delta: 100, on_miss: "quarantine" as const, telemetry: { x } })
       yield* controlled(space, space.rv.spawn(spec("a", "")))
       const room = 1_048_576 - JSON.stringify(yield* Ledger.entry(space, "a")).length
       for (const [key, less, code] of [["b", 0, "value/invalid"], ["c", 1000, "value/invalid"], ["d", 1100, "done"]] as const) {
@@ -282,7 +287,9 @@ describe("a cell", () => {
       const [a, b] = [yield* space.signal({ signal: "/signals/a" }), yield* space.signal({ signal: "/signals/b" })]
       yield* space.step
       assert.deepStrictEqual(yield* ended(space, a.id), ["bind ok @0 #1"])
-      assert.deepStrictEqual((yield* space.receipt(b.id))?.handlings.map(({ error, outcome }) => [outcome, error?.code]), [["dead", "transaction/refused"]])
+      assert.deepStrictEqual(
+        (yield* space.receipt(b.id))?.handlings.map(({ error, outcome }) => [outcome, error?.code]), [["dead", "transaction/refused"]]
+      )
       assert.lengthOf((yield* space.get("/sys/bind/data/x")) as ReadonlyArray<unknown>, 600)
     }).pipe(Effect.provide(TestKernel.layer())))
 })

@@ -7,18 +7,25 @@ import { enzyme, turns } from "../TestSpace.ts"
 
 const put = enzyme("put", (tx, { payload }) => tx.set("/data/one", payload))
 
-/** A space of two nodes, one of which shows the other, and where those who watch were told to stop. */
+/** A space of two nodes, one of which reads the other, and the recorded breakpoints. */
 const watched = (pace: "manual" | "demand") => {
   const stops: Array<Stop & { readonly seen: unknown }> = []
   let seen: unknown
   const make = Fx.gen(function*() {
     const kernel = yield* Kernel
-    yield* kernel.register(Computation.make({ name: "double", output: "/data/double", run: (tx) => (seen = "double ran", Number(tx.get("/data/one") ?? 0) * 2) }))
+    yield* kernel.register(
+      Computation.make({ name: "double", output: "/data/double", run: (tx) => (seen = "double ran", Number(tx.get("/data/one") ?? 0) * 2) })
+    )
     yield* kernel.register(Effect.make({ name: "show", read: (tx) => tx.get("/data/double"), deliver: () => {} }))
     return yield* TestKernel.space([put])
   })
   const watch = Layer.succeed(RunWatch, { enter: () => {}, leave: () => {}, stop: (at) => void stops.push({ ...at, seen }) })
-  return { make, stops, forget: () => void (seen = undefined), layer: TestKernel.layer({ pace }, undefined, { scheduler: Scheduler.layer() }).pipe(Layer.provide(watch)) }
+  return {
+    make,
+    stops,
+    forget: () => void (seen = undefined),
+    layer: TestKernel.layer({ pace }, undefined, { scheduler: Scheduler.layer() }).pipe(Layer.provide(watch))
+  }
 }
 
 describe("A space that is stepped through", () => {

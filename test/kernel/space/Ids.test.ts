@@ -49,7 +49,13 @@ describe("an event with its caller's id", () => {
     Effect.gen(function*() {
       const { made, state } = pay()
       const space = yield* TestKernel.space([made, enzyme("other", () => undefined)])
-      const posts = [post, { ...post, principal: "ann" }, { ...post, signal: "/signals/other" }, { ...post, target: "/data/x" }, { ...post, id: "order-8" }]
+      const posts = [
+        post,
+        { ...post, principal: "ann" },
+        { ...post, signal: "/signals/other" },
+        { ...post, target: "/data/x" },
+        { ...post, id: "order-8" }
+      ]
       const ids = yield* Effect.forEach(posts, (each) => space.signal(each))
       assert.strictEqual(new Set(ids.map(({ id }) => id)).size, posts.length)
       assert.isTrue(ids.every(({ id }) => /^[0-9a-f]{32}$/.test(id)))
@@ -130,7 +136,9 @@ describe("an event with its caller's id", () => {
       const space = yield* TestKernel.space([])
       const posts = ["/data/x", "/data/x?scope=space", "/data/x#"].map((target) => ({ ...post, target }))
       const answers = yield* Effect.forEach(posts, (each) => space.signal(each))
-      assert.deepStrictEqual(answers.map(({ duplicate, id }) => [id, duplicate]), [[answers[0]!.id, false], [answers[0]!.id, true], [answers[0]!.id, true]])
+      assert.deepStrictEqual(answers.map(({ duplicate, id }) => [id, duplicate]), [
+        [answers[0]!.id, false], [answers[0]!.id, true], [answers[0]!.id, true]
+      ])
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("has an id of 1 to 512 characters", () =>
@@ -185,7 +193,9 @@ describe("the receipt of an event without one", () => {
 
   it.effect("is told to who waited for it, though the journal has let go of its beginning", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([enzyme("s", (_, { attempt }) => attempt < 14 ? new Retry({ reason: "busy" }) : attempt, { retry: { attempts: 20 } })])
+      const space = yield* TestKernel.space([
+        enzyme("s", (_, { attempt }) => attempt < 14 ? new Retry({ reason: "busy" }) : attempt, { retry: { attempts: 20 } })
+      ])
       const waiting = yield* Effect.forkChild(space.handled({ signal: "/signals/s" }), { startImmediately: true })
       yield* steps(space, 600)
       const receipt = yield* Fiber.join(waiting)

@@ -28,7 +28,9 @@ describe("the kernel", () => {
   it.effect("refuses a name that cannot name a space", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
-      for (const name of ["", "Shop", "a/b", "-a", "x".repeat(64)]) assert.strictEqual((yield* Effect.flip(kernel.space(name))).code, "space/name", name)
+      for (const name of ["", "Shop", "a/b", "-a", "x".repeat(64)]) assert.strictEqual(
+        (yield* Effect.flip(kernel.space(name))).code, "space/name", name
+      )
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("keeps spaces apart: cells, beats and signals", () =>

@@ -7,7 +7,7 @@ import * as Trials from "../../support/Trials.ts"
 import { controlled, enzyme, steps, turns } from "../TestSpace.ts"
 import * as RestartableKernel from "../RestartableKernel.ts"
 
-/** Sends what it is given to space b; there, it is written down. */
+/** Sends its payload to space b, which records it. */
 const enzymes = [
   enzyme("send", (tx, { payload }) => {
     for (const item of payload as ReadonlyArray<unknown>) tx.signal({ signal: "/signals/take", space: "b", payload: item })
@@ -20,7 +20,8 @@ const enzymes = [
   })
 ]
 
-const taken = (space: Space) => Effect.map(space.get("/data/taken"), (list) => ((list ?? []) as ReadonlyArray<readonly [unknown, string]>).map(([payload]) => payload))
+const taken = (space: Space) =>
+  Effect.map(space.get("/data/taken"), (list) => ((list ?? []) as ReadonlyArray<readonly [unknown, string]>).map(([payload]) => payload))
 
 const spaces = (kernel: Kernel["Service"]) => Effect.all([kernel.space("a"), kernel.space("b")])
 
@@ -30,7 +31,7 @@ const isReplayedEqual = Effect.fnUntraced(function*(space: Space) {
   assert.isUndefined((yield* space.examine(verify)).fault)
 })
 
-/** Has space a send, and lets the host take its turns. */
+/** Makes space a send, and runs the host's turns. */
 const send = (a: Space, ...items: ReadonlyArray<unknown>) =>
   Effect.gen(function*() {
     yield* a.signal({ signal: "/signals/send", payload: items })
@@ -74,7 +75,7 @@ describe("a signal to another space", () => {
       assert.strictEqual(yield* b.head, -1)
       const kernel = yield* host.boot()
       yield* host.release("b")
-      // The receiver is opened by what waits for it.
+      // Queued signals open their receiver.
       yield* kernel.space("a")
       yield* turns()
       const again = yield* kernel.space("b")
@@ -130,7 +131,8 @@ describe("a signal to another space", () => {
       const limits = { ...TestKernel.settings.limits, inboxSignals: 2 }
       const log: Array<Told> = []
       const host = yield* RestartableKernel.make(enzymes)
-      const [a, b] = yield* spaces(yield* Effect.provideService(host.boot({ limits, tempo: 10 }), CurrentReporter, new Reporter((told) => log.push(told))))
+      const reporter = new Reporter((told) => log.push(told))
+      const [a, b] = yield* spaces(yield* Effect.provideService(host.boot({ limits, tempo: 10 }), CurrentReporter, reporter))
       yield* b.signal({ signal: "/signals/take", payload: "x" })
       yield* send(a, 1, 2, 3)
       assert.deepStrictEqual(log, [])
@@ -211,8 +213,9 @@ describe("a signal to another space", () => {
       yield* send(a, 1, { n: 2 })
       yield* steps(a, 2)
       const { letters } = yield* a.dead({ limit: 10 })
-      assert.deepStrictEqual(letters.map(({ code, enzyme, space }) => [code, enzyme, space]), [["space/unknown", "space:b", "b"], ["space/unknown", "space:b", "b"]])
-      assert.deepStrictEqual((yield* TestKernel.diagnostics(a)).map(({ code, sev }) => [code, sev]), [["space/unknown", "sev:crit"], ["space/unknown", "sev:crit"]])
+      const [unknown, told] = [["space/unknown", "space:b", "b"], ["space/unknown", "sev:crit"]]
+      assert.deepStrictEqual(letters.map(({ code, enzyme, space }) => [code, enzyme, space]), [unknown, unknown])
+      assert.deepStrictEqual((yield* TestKernel.diagnostics(a)).map(({ code, sev }) => [code, sev]), [told, told])
       assert.deepInclude(yield* a.letter(letters[1]!.id, "space:b"), { payload: { n: 2 } })
       assert.strictEqual((yield* a.receipt(letters[0]!.id))?.status, "dead")
       const b = yield* kernel.space("b", { create: true })
@@ -299,7 +302,7 @@ describe("a signal to another space", () => {
     }))
 
   for (const [name, at] of [["milliseconds", { ms: 1000 }], ["beats", { beats: 4 }]] as const) {
-    it.effect(`keeps its wait in ${name} when it is delivered again after a crash, before or after the receiver had it, and runs once`, () =>
+    it.effect(`keeps its delay in ${name} when it is redelivered after a crash on either side, and runs once`, () =>
       Effect.gen(function*() {
         for (const crash of ["before", "between", "after"] as const) {
           const host = yield* RestartableKernel.make([
@@ -361,7 +364,8 @@ describe("a signal to another space", () => {
         let state = seed
         const roll = (bound: number): number => (state = (state * 48271) % 2147483647) % bound
         const sent: Array<number> = []
-        const beat = (name: string) => Effect.flatMap(kernel.space(name), (space) => Effect.forkChild(Effect.ignore(space.step), { startImmediately: true }))
+        const beat = (name: string) =>
+          Effect.flatMap(kernel.space(name), (space) => Effect.forkChild(Effect.ignore(space.step), { startImmediately: true }))
         for (let i = 0; i < 60; i++) {
           const kind = roll(10)
           if (kind < 4) {

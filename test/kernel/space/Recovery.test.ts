@@ -89,7 +89,8 @@ describe("a space that is opened again", () => {
         return payload
       })]
       const machine = yield* TestMachine.make
-      const look = (space: Space) => Effect.all([space.receipt("x.0.0"), space.get("/data/x"), space.head, space.journal(0), space.get("/rt/beat/0/agenda")])
+      const look = (space: Space) =>
+        Effect.all([space.receipt("x.0.0"), space.get("/data/x"), space.head, space.journal(0), space.get("/rt/beat/0/agenda")])
       const before = yield* machine.boot(enzymes)
       yield* before.signal({ signal: "/signals/s", payload: { a: new Date(7) } })
       yield* before.step
@@ -104,8 +105,10 @@ describe("whatever happens to a space", () => {
     for (const part of [1, 2, 3]) {
       const seeds = Trials.seeds(15, { from: 100 * part, least: 2 })
       it.effect(`each accepted signal is handled exactly once, in its lane's order (${pace}, part ${part})`, () =>
-        Effect.forEach(seeds, (seed) =>
-          RandomHistory.check(seed, 60, pace).pipe(Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)
+        Effect.forEach(seeds, (seed) => {
+          const named = (cause: unknown) => Effect.die(new Error(`life ${seed}`, { cause }))
+          return RandomHistory.check(seed, 60, pace).pipe(Effect.catchCause(named))
+        }, { discard: true }), 60_000)
     }
   }
 })

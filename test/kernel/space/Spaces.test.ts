@@ -7,7 +7,7 @@ import * as Trials from "../../support/Trials.ts"
 import { enzyme, turns } from "../TestSpace.ts"
 import * as RestartableKernel from "../RestartableKernel.ts"
 
-/** Counts what comes, at once or later, and sends on. */
+/** Counts signals, at once or after a delay, and forwards them. */
 const enzymes = [
   enzyme("add", (tx, { payload }) => tx.increment("/data/sum", Number(payload))),
   enzyme("later", (tx, { payload }) => tx.signal({ signal: "/signals/add", payload: 1, at: { ms: Number(payload) } })),
@@ -26,7 +26,7 @@ const names = (count: number) => Array.from({ length: count }, (_, i) => `s${i}`
 const add = (space: Space, n = 1) => space.handled({ signal: "/signals/add", payload: n })
 const sum = (space: Space) => Effect.map(space.get("/data/sum"), (value) => value ?? 0)
 
-/** Has the kernel open as many others as close all spaces that can be closed. */
+/** Opens enough other spaces to close all that can be closed. */
 const crowd = Effect.fnUntraced(function*(kernel: Kernel["Service"], count = 40) {
   for (const name of names(count)) yield* Effect.flatMap(kernel.space(`crowd-${name}`), (space) => space.idle)
   yield* turns()
@@ -86,7 +86,7 @@ describe("a kernel with more spaces than may be open", () => {
         const spent = Effect.gen(function*() {
           for (let i = 0; i < operations; i++) yield* Effect.sync(() => i)
         })
-        // A fiber gives way after 2048 operations, here somewhere in the opening, and is interrupted there.
+        // A fiber yields after 2048 operations, here within the opening, and is interrupted there.
         const asking = yield* Effect.forkChild(Effect.andThen(spent, kernel.space(name)), { startImmediately: true })
         if (asking.pollUnsafe() === undefined) interrupted++
         yield* Fiber.interrupt(asking)
@@ -103,12 +103,19 @@ describe("a kernel with more spaces than may be open", () => {
       yield* add(space, 5)
       const reader = space.reader({ name: "guest", atoms: [] })
       const asks: ReadonlyArray<Effect.Effect<unknown, unknown>> = [
-        sum(space), space.head, space.control.state, space.receipt("none"), space.list("/data"), space.below("/data", { limit: 3 }), space.pull("/data/sum"),
-        space.ops.list({ limit: 3 }), space.rv.list({ limit: 3 }), space.flow.list({ limit: 3 }), space.graph.view, space.debug.view, space.dead({ limit: 3 }),
+        sum(space), space.head, space.control.state, space.receipt("none"), space.list("/data"), space.below(
+          "/data", { limit: 3 }
+        ), space.pull("/data/sum"),
+        space.ops.list(
+          { limit: 3 }
+        ), space.rv.list({ limit: 3 }), space.flow.list({ limit: 3 }), space.graph.view, space.debug.view, space.dead({ limit: 3 }),
         space.journal(0), reader.get("/data/sum"), reader.list("/data"), space.idle, space.denials,
         Stream.runHead(space.watch("/data/sum")), Stream.runHead(reader.watch("/data/sum")),
         Effect.callback((resume) => {
-          space.post({ signal: "/signals/add", payload: 0 }, { settled: (receipt) => resume(Effect.succeed(receipt.status)), fail: (error) => resume(Effect.fail(error)) })
+          space.post({ signal: "/signals/add", payload: 0 }, {
+            settled: (receipt) => resume(Effect.succeed(receipt.status)),
+            fail: (error) => resume(Effect.fail(error))
+          })
         })
       ]
       for (const ask of asks) {
@@ -259,7 +266,9 @@ describe("a kernel that starts over many spaces", () => {
       assert.deepStrictEqual(kept.filter((name) => !host.openings().includes(name) && name !== "taken"), [])
       slow.splice(0).forEach((end) => end())
       yield* turns(60)
-      assert.deepStrictEqual(yield* Effect.forEach(["there", "running", "taken"], (name) => Effect.flatMap(kernel.space(name), sum)), [1, 3, 1])
+      assert.deepStrictEqual(
+        yield* Effect.forEach(["there", "running", "taken"], (name) => Effect.flatMap(kernel.space(name), sum)), [1, 3, 1]
+      )
     }))
 })
 
@@ -269,7 +278,7 @@ describe("whatever is open and closed", () => {
   }
 })
 
-/** Signals, looks, time and cuts at random over 30 spaces of which 1 to 6 may be open. */
+/** Random signals, reads, clock steps and power cuts over 30 spaces, of which 1 to 6 may be open. */
 const life = (seed: number, length: number) =>
   Effect.scoped(Effect.gen(function*() {
     const roll = Dice.make(seed)

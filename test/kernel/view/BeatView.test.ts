@@ -21,14 +21,18 @@ describe("the ledger of a beat", () => {
       yield* space.signal({ signal: "/signals/start" })
       yield* space.signal({ target: "/data/nobody" })
       yield* steps(space, 2)
-      assert.deepStrictEqual(yield* TestKernel.ledger(space, 0, "inbox"), ["signal=/signals/start target=-", "signal=- target=/data/nobody"])
+      assert.deepStrictEqual(yield* TestKernel.ledger(space, 0, "inbox"), [
+        "signal=/signals/start target=-", "signal=- target=/data/nobody"
+      ])
       assert.deepStrictEqual(yield* TestKernel.ledger(space, 0, "agenda"), [
         "enzyme=Start it rc=0 signal=/signals/start target=-",
         "enzyme=plain rc=0 signal=/signals/start target=-",
         "enzyme=next rc=0 signal=- target=/data/nobody"
       ])
       assert.deepStrictEqual(yield* TestKernel.ledger(space, 0, "stage"), ["commit: promoted 2 impulses -> beat 1"])
-      assert.deepStrictEqual(yield* TestKernel.ledger(space, 1, "inbox"), Array.from({ length: 2 }, () => "signal=/signals/next target=/data/a"))
+      assert.deepStrictEqual(
+        yield* TestKernel.ledger(space, 1, "inbox"), Array.from({ length: 2 }, () => "signal=/signals/next target=/data/a")
+      )
       assert.deepStrictEqual(yield* TestKernel.ledger(space, 1, "stage"), ["commit: promoted 0 impulses -> beat 2"])
       yield* replays(space)
     }).pipe(Effect.provide(TestKernel.layer())))
@@ -36,7 +40,8 @@ describe("the ledger of a beat", () => {
   it.effect("shows the labels that enzymes had then, whatever is registered now, and each name as a person wrote it", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
-      const of = (label: string | undefined, query = "/signals/*") => enzyme("one", () => {}, { ...(label === undefined ? {} : { label }), query })
+      const of = (label: string | undefined, query = "/signals/*") =>
+        enzyme("one", () => {}, { ...(label === undefined ? {} : { label }), query })
       const labels = ["First", "Second", undefined] as const
       const space = yield* TestKernel.space([])
       for (const label of labels) {
@@ -51,14 +56,18 @@ describe("the ledger of a beat", () => {
       yield* steps(space, 2)
       const agendas = yield* Effect.forEach([0, 1, 2, 3], (beat) => TestKernel.ledger(space, beat, "agenda"))
       const line = (shown: string) => `enzyme=${shown} rc=0 signal=/signals/x target=-`
-      assert.deepStrictEqual(agendas.map((lines) => [...lines ?? []].sort()), [["First"], ["Second"], ["one"], ["Two", "one"]].map((names) => names.map(line)))
+      assert.deepStrictEqual(
+        agendas.map((lines) => [...lines ?? []].sort()), [["First"], ["Second"], ["one"], ["Two", "one"]].map((names) => names.map(line))
+      )
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("names what registrations took effect, the clock and the digests", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space(enzymes())
       yield* steps(space, 2)
-      const [first, second] = yield* Effect.forEach([0, 1], (beat) => Effect.map(space.get(`/rt/beat/${beat}/meta`), (meta) => meta as Record<string, unknown>))
+      const [first, second] = yield* Effect.forEach(
+        [0, 1], (beat) => Effect.map(space.get(`/rt/beat/${beat}/meta`), (meta) => meta as Record<string, unknown>)
+      )
       assert.deepInclude(first, { activated: 3, prev: "", unix_ts_ns: "0" })
       assert.deepInclude(second, { activated: 0, prev: first?.["hash"] })
       assert.strictEqual(yield* space.get("/rt/beat/1/meta/prev"), first?.["hash"])
@@ -69,7 +78,18 @@ describe("the ledger of a beat", () => {
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* space.step
-      const places = ["/rt/beat", "/rt/beat/0", "/rt/beat/1/agenda", "/rt/beat/x/agenda", "/rt/beat/0/nope", "/rt/beat/0/toString", "/rt/beat/0/constructor", "/rt/beat/0/meta/toString", "/rt/receipts", "/rt/analytics/0/inbox"]
+      const places = [
+        "/rt/beat",
+        "/rt/beat/0",
+        "/rt/beat/1/agenda",
+        "/rt/beat/x/agenda",
+        "/rt/beat/0/nope",
+        "/rt/beat/0/toString",
+        "/rt/beat/0/constructor",
+        "/rt/beat/0/meta/toString",
+        "/rt/receipts",
+        "/rt/analytics/0/inbox"
+      ]
       for (const place of places) assert.strictEqual(yield* space.get(place), undefined, place)
       for (const place of ["/rt/beat", "/rt/beat/0", "/rt/receipts"]) assert.deepStrictEqual(yield* space.list(place), [], place)
       assert.strictEqual((yield* Effect.flip(space.list("/data#/x"))).code, "address/invalid")
@@ -81,7 +101,12 @@ describe("the ledger of a beat", () => {
         const space = yield* TestKernel.space(enzymes())
         const { id } = yield* space.signal({ signal: "/signals/start" })
         yield* steps(space, 2)
-        return { shown: yield* space.get("/rt/beat/0/agenda"), receipt: yield* space.receipt(id), journal: yield* space.journal(1), cell: yield* space.get("/data/a") }
+        return {
+          shown: yield* space.get("/rt/beat/0/agenda"),
+          receipt: yield* space.receipt(id),
+          journal: yield* space.journal(1),
+          cell: yield* space.get("/data/a")
+        }
       })
       const { shown, ...on } = yield* Effect.provide(script, TestKernel.layer(), { local: true })
       const { shown: hidden, ...off } = yield* Effect.provide(script, TestKernel.layer({ ledgers: false }), { local: true })
@@ -103,7 +128,9 @@ describe("the ledger of a beat", () => {
 describe("a receipt", () => {
   it.effect("can be read as cells, whole and for each enzyme", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([enzyme("a", () => ({ n: 7 }), { query: "/signals/s" }), enzyme("b", () => undefined, { query: "/signals/s" })])
+      const space = yield* TestKernel.space([
+        enzyme("a", () => ({ n: 7 }), { query: "/signals/s" }), enzyme("b", () => undefined, { query: "/signals/s" })
+      ])
       const { id } = yield* space.signal({ signal: "/signals/s" })
       yield* space.step
       assert.deepStrictEqual(yield* space.get(`/rt/receipts/${id}`), (yield* space.receipt(id)) as never)
@@ -116,7 +143,14 @@ describe("a receipt", () => {
   it.effect("of what a run sent with a payload exists, too, wherever it was handled", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
-        enzyme("start", (tx) => [tx.signal({ signal: "/signals/e", payload: 1 }), tx.signal({ signal: "/signals/e", payload: 2 }), tx.signal({ signal: "/signals/e", payload: 3, at: { beats: 6 } })]),
+        enzyme(
+          "start",
+          (tx) => [
+            tx.signal({ signal: "/signals/e", payload: 1 }),
+            tx.signal({ signal: "/signals/e", payload: 2 }),
+            tx.signal({ signal: "/signals/e", payload: 3, at: { beats: 6 } })
+          ]
+        ),
         enzyme("e", (_, { payload }) => payload)
       ])
       const { id } = yield* space.signal({ signal: "/signals/start" })

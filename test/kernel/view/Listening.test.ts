@@ -6,7 +6,7 @@ import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, enzyme, put, register, turns, write } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
 
-/** What a space has inside for those who listen. */
+/** The listeners and waiters inside a space. */
 interface Listened {
   readonly ends: ReadonlySet<unknown>
   readonly listeners: ReadonlySet<unknown>
@@ -18,7 +18,7 @@ interface Listened {
 
 const inside = (space: Space): Listened => OpenSpace.of<Listened>(space)
 
-/** How many are told of beats, of changes or of the end, or wait for something derived. */
+/** Number of subscriptions, listeners, and pending pulls. */
 const listening = (space: Space): number => {
   const { body, ends, listeners, queries } = inside(space)
   return ends.size + listeners.size + queries.subscriptions.byKey.size + body.derivation.pulls.size
@@ -51,8 +51,9 @@ describe("whoever listens", () => {
         yield* space.step
         yield* Fiber.join(pulled)
         yield* Stream.runHead(space.watch("/data/sum"))
-        for (const endless of [Stream.runDrain(space.watch("/data/sum")), Stream.runDrain(space.beats), Effect.asVoid(space.pull("/data/sum"))]) {
-          // What is settled is answered at once, and so waits for no beat.
+        const watched = Stream.runDrain(space.watch("/data/sum"))
+        for (const endless of [watched, Stream.runDrain(space.beats), Effect.asVoid(space.pull("/data/sum"))]) {
+          // A settled place is answered at once, without a beat.
           yield* controlled(space, space.set("/data/x", set++))
           const fiber = yield* fork(endless)
           assert.isAbove(listening(space), 0)
@@ -70,7 +71,11 @@ describe("whoever listens", () => {
       yield* controlled(space, space.set("/data/x", 1))
       yield* machine.hold
       const seen: Array<number> = []
-      const pulled = yield* fork(Effect.andThen(space.pull("/data/sum"), Stream.runForEach(space.watch("/data/sum"), ({ beat }) => Effect.sync(() => void seen.push(beat)))))
+      const pulled = yield* fork(
+        Effect.andThen(
+          space.pull("/data/sum"), Stream.runForEach(space.watch("/data/sum"), ({ beat }) => Effect.sync(() => void seen.push(beat)))
+        )
+      )
       const pulling = yield* fork(space.pull("/data/sum"))
       yield* fork(space.step)
       yield* machine.held
@@ -94,7 +99,9 @@ describe("whoever listens", () => {
       yield* machine.held
       const watch = space.watch("/data/x")
       const seen: Array<string> = []
-      const [gone, here] = yield* Effect.forEach(["gone", "here"], (who) => fork(Stream.runForEach(watch, () => Effect.sync(() => void seen.push(who)))))
+      const [gone, here] = yield* Effect.forEach(
+        ["gone", "here"], (who) => fork(Stream.runForEach(watch, () => Effect.sync(() => void seen.push(who))))
+      )
       const read = yield* fork(Effect.andThen(space.get("/data/x"), Effect.sync(() => void seen.push("read"))))
       for (const fiber of [gone!, read]) yield* Fiber.interrupt(fiber)
       yield* machine.release
@@ -178,7 +185,7 @@ describe("whoever listens", () => {
 })
 
 describe("a pull of links in a loop", () => {
-  /** Where `/data/far` leads to a derived cell that a gate holds back. */
+  /** A space in which `/data/far` links to a derived cell behind a closed gate. */
   const linked = Effect.gen(function*() {
     const space = yield* TestKernel.space([put])
     yield* register(Computation.make({ name: "slow", output: "/c/slow", throttle: 60_000, run: (tx) => tx.get("/data/in") ?? 0 }))

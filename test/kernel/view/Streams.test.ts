@@ -11,10 +11,12 @@ import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, enzyme, steps, turns } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
 
-/** Gathers what a stream gives, from now on. */
+/** Collects the values of a stream from now on. */
 const gather = Effect.fn("gather")(function*<A, E>(stream: Stream.Stream<A, E>) {
   const seen: Array<A> = []
-  const fiber = yield* Effect.forkChild(Stream.runForEach(stream, (value) => Effect.sync(() => void seen.push(value))), { startImmediately: true })
+  const fiber = yield* Effect.forkChild(
+    Stream.runForEach(stream, (value) => Effect.sync(() => void seen.push(value))), { startImmediately: true }
+  )
   yield* turns()
   return { seen, fiber }
 })
@@ -66,7 +68,8 @@ describe("watching an address", () => {
       for (const value of [1, 1, 2, undefined, 3]) yield* controlled(before, before.set("/data/x", value))
       yield* controlled(before, before.set("/data/xy", 9))
       const space = yield* machine.boot([])
-      for (const [after, values] of [[-1, [1, 2, undefined, 3, 4]], [0, [2, undefined, 3, 4]], [3, [3, 4]], [5, [4]]] as Array<[number, Array<Value>]>) {
+      const cases: Array<[number, Array<Value>]> = [[-1, [1, 2, undefined, 3, 4]], [0, [2, undefined, 3, 4]], [3, [3, 4]], [5, [4]]]
+      for (const [after, values] of cases) {
         const { fiber, seen } = yield* gather(space.watch("/data/x", { after }))
         if (after === -1) yield* controlled(space, space.set("/data/x", 4))
         yield* turns()
@@ -79,7 +82,9 @@ describe("watching an address", () => {
   it.effect("goes on inside a document, and hears of nothing beside the place", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
-      for (const value of [{ a: 1 }, { a: 1, b: 1 }, { a: new Set([1]), b: 1 }, "flat"]) yield* controlled(space, space.set("/data/x", value))
+      for (
+        const value of [{ a: 1 }, { a: 1, b: 1 }, { a: new Set([1]), b: 1 }, "flat"]
+      ) yield* controlled(space, space.set("/data/x", value))
       const { seen } = yield* gather(space.watch("/data/x#/a", { after: -1 }))
       assert.deepStrictEqual(seen, [{ beat: 0, value: 1 }, { beat: 2, value: new Set([1]) as never }, { beat: 3, value: undefined }])
     }).pipe(Effect.provide(TestKernel.layer())))
@@ -95,7 +100,9 @@ describe("watching an address", () => {
         if (dice(3) === 0) {
           yield* Fiber.interrupt(reading.fiber)
           broken.push(...reading.seen)
-          for (let missed = dice(4); missed > 0; missed--) yield* controlled(space, space.set(`/data/${dice(3) === 0 ? "y" : "x"}`, { a: dice(3), b: dice(3) }))
+          for (let missed = dice(4); missed > 0; missed--) yield* controlled(
+            space, space.set(`/data/${dice(3) === 0 ? "y" : "x"}`, { a: dice(3), b: dice(3) })
+          )
           reading = yield* gather(space.watch("/data/x#/a", { after: broken.at(-1)?.beat }))
         }
         yield* controlled(space, space.set("/data/x", { a: dice(3), b: dice(3) }))
@@ -127,7 +134,10 @@ describe("watching an address", () => {
       const seen: Array<Observation> = []
       const beats: Array<number> = []
       const slowly = <A, E>(stream: Stream.Stream<A, E>, into: Array<A>) =>
-        Effect.forkChild(Stream.runForEach(stream, (value) => Effect.andThen(Latch.await(latch), Effect.sync(() => void into.push(value)))), { startImmediately: true })
+        Effect.forkChild(
+          Stream.runForEach(stream, (value) => Effect.andThen(Latch.await(latch), Effect.sync(() => void into.push(value)))),
+          { startImmediately: true }
+        )
       yield* slowly(space.watch("/data/x"), seen)
       yield* slowly(space.beats, beats)
       yield* turns()
@@ -162,7 +172,10 @@ describe("watching an address", () => {
       const space = yield* TestKernel.space([])
       const latch = yield* Latch.make(false)
       const seen: Array<Observation> = []
-      yield* Effect.forkChild(Stream.runForEach(space.watch("/data/x"), (value) => Effect.andThen(Latch.await(latch), Effect.sync(() => void seen.push(value)))), { startImmediately: true })
+      yield* Effect.forkChild(
+        Stream.runForEach(space.watch("/data/x"), (value) => Effect.andThen(Latch.await(latch), Effect.sync(() => void seen.push(value)))),
+        { startImmediately: true }
+      )
       yield* turns()
       const large = (i: number) => [i, "x".repeat(100_000)]
       for (let i = 0; i < 10; i++) yield* controlled(space, space.set("/data/x", large(i)))

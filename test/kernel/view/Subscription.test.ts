@@ -3,7 +3,7 @@ import { Cause, Effect, Exit, Fiber, Stream } from "effect"
 import * as Subscription from "../../../src/kernel/view/Subscription.ts"
 import { MAX_MISSED } from "../../../src/kernel/view/CatchUp.ts"
 
-/** A stream of numbers, what it is told from, and how often it was begun and ended. */
+/** A stream of numbers, its source, and the counts of its begins and ends. */
 const told = (left: (waiting: Array<number>, next: number) => Array<number> = (waiting) => waiting) => {
   const seen = { begun: 0, ended: 0 }
   const feeds: Array<Subscription.Subscription<number, "broken">> = []
@@ -17,10 +17,15 @@ const told = (left: (waiting: Array<number>, next: number) => Array<number> = (w
   return { stream, seen, feeds }
 }
 
-/** Listens, and notes what it hears; nothing waits for it. */
+/** Subscribes without waiting, and collects the values. */
 const listen = (stream: Stream.Stream<number, "broken">) => {
   const heard: Array<number> = []
-  return Effect.map(Effect.forkChild(Effect.exit(Stream.runForEach(stream, (value) => Effect.sync(() => void heard.push(value)))), { startImmediately: true }), (fiber) => ({ fiber, heard }))
+  return Effect.map(
+    Effect.forkChild(
+      Effect.exit(Stream.runForEach(stream, (value) => Effect.sync(() => void heard.push(value)))), { startImmediately: true }
+    ),
+    (fiber) => ({ fiber, heard })
+  )
 }
 
 describe("a feed", () => {

@@ -5,20 +5,26 @@ import * as OpenSpace from "../../support/OpenSpace.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { enzyme, turns } from "../TestSpace.ts"
 
-/** Watches an address from now on; answers what was told. */
+/** Watches an address from now on. Returns the collected values. */
 const watching = Effect.fnUntraced(function*(space: Space, address: string, after?: number) {
   const seen: Array<Observation> = []
-  yield* Effect.forkChild(Stream.runForEach(space.watch(address, after === undefined ? {} : { after }), (observation) => Effect.sync(() => void seen.push(observation))), { startImmediately: true })
+  yield* Effect.forkChild(
+    Stream.runForEach(
+      space.watch(address, after === undefined ? {} : { after }), (observation) => Effect.sync(() => void seen.push(observation))
+    ),
+    { startImmediately: true }
+  )
   yield* turns()
   return seen
 })
 
-/** The part of an open space that holds its views. */
+/** The views inside an open space. */
 interface Queried {
   readonly queries: { readonly views: { readonly byName: { readonly size: number } } }
 }
 
-const status = ({ beat, value }: Observation): readonly [number, unknown] => [beat, (value as { readonly status?: unknown } | undefined)?.status]
+const status = ({ beat, value }: Observation): readonly [number, unknown] =>
+  [beat, (value as { readonly status?: unknown } | undefined)?.status]
 
 describe("views", () => {
   it.effect("are watched like cells: a beat's ledger is told once, when the beat is durable", () =>
@@ -35,7 +41,7 @@ describe("views", () => {
       const text = "enzyme=a rc=0 signal=/signals/a target=-"
       assert.deepStrictEqual(agenda.map(({ value }) => value), [undefined, [text]])
       assert.deepStrictEqual(line.map(({ value }) => value), [undefined, text])
-      // Whoever comes back is told it once at most.
+      // A returning subscriber gets it once at most.
       assert.deepStrictEqual((yield* watching(space, "/rt/beat/1/agenda", 0)).map(({ value }) => value), [[text]])
       assert.deepStrictEqual(yield* watching(space, "/rt/beat/1/agenda", 1), [])
       assert.include((yield* watching(space, "/rt/beat/1/agenda", 9))[0]?.missed, "beat 9")
@@ -52,7 +58,12 @@ describe("views", () => {
         yield* turns()
       }
       assert.deepStrictEqual(seen.map(status).map(([, status]) => status), [undefined, "pending", "handled"])
-      assert.deepStrictEqual((seen[1]!.value as unknown as { readonly handlings: ReadonlyArray<{ readonly enzyme: string }> }).handlings.map(({ enzyme }) => enzyme), ["quick"])
+      assert.deepStrictEqual(
+        (
+          seen[1]!.value as unknown as { readonly handlings: ReadonlyArray<{ readonly enzyme: string }> }
+        ).handlings.map(({ enzyme }) => enzyme),
+        ["quick"]
+      )
       assert.deepStrictEqual(yield* watching(space, "/rt/receipts/x.0.0", yield* space.head), [])
     }).pipe(Effect.provide(TestKernel.layer())))
 
@@ -64,7 +75,10 @@ describe("views", () => {
       const { views } = OpenSpace.of<Queried>(space).queries
       const seen: Array<unknown> = []
       yield* Effect.scoped(Effect.gen(function*() {
-        yield* Effect.forkScoped(Stream.runForEach(space.watch("/rt/analytics/diag"), ({ value }) => Effect.sync(() => void seen.push(value))), { startImmediately: true })
+        yield* Effect.forkScoped(
+          Stream.runForEach(space.watch("/rt/analytics/diag"), ({ value }) => Effect.sync(() => void seen.push(value))),
+          { startImmediately: true }
+        )
         yield* turns()
         yield* space.signal({ signal: "/signals/bad" })
         yield* space.step

@@ -8,13 +8,15 @@ import * as TestMachine from "../TestMachine.ts"
 const failing = enzyme("fail", () => new Retry({ reason: "later" }))
 const noting = enzyme("note", (tx, { payload }) => void tx.set("/data/noted", payload), { query: "/signals/note/*" })
 
-/** What waits, by signal and reason. */
+/** The pending signals, by signal and reason. */
 const listed = (space: Space, limit = 100) =>
-  Effect.map(space.waiting({ limit }), ({ waiting }) => waiting.map(({ on, signal, why }) => [signal, on === undefined ? why : `${why} ${on}`]))
+  Effect.map(
+    space.waiting({ limit }), ({ waiting }) => waiting.map(({ on, signal, why }) => [signal, on === undefined ? why : `${why} ${on}`])
+  )
 
 const send = (space: Space, name: string, more: object = {}) => space.signal({ signal: `/signals/${name}`, payload: 1, ...more })
 
-/** A space of these enzymes, which is stepped by hand. */
+/** A space with these enzymes, stepped by hand. */
 const inSpace = (run: (space: Space) => Effect.Effect<void, unknown, Kernel>, settings: Parameters<typeof TestKernel.layer>[0] = {}) =>
   Effect.flatMap(TestKernel.space([failing, noting]), run).pipe(Effect.provide(TestKernel.layer(settings)))
 
@@ -26,7 +28,9 @@ describe("what waits in a space", () => {
       yield* steps(space, 1)
       yield* send(space, "fail")
       yield* send(space, "note/a")
-      assert.deepStrictEqual(yield* listed(space), [["/signals/note/late", "delayed"], ["/signals/fail", "retrying"], ["/signals/fail", "lane pair"], ["/signals/note/a", "next"]])
+      assert.deepStrictEqual(yield* listed(space), [
+        ["/signals/note/late", "delayed"], ["/signals/fail", "retrying"], ["/signals/fail", "lane pair"], ["/signals/note/a", "next"]
+      ])
       const [late, retried] = (yield* space.waiting({ limit: 2 })).waiting
       assert.deepStrictEqual(late!.due, { beat: 9 })
       assert.deepInclude(retried!, { enzymes: ["fail"], attempt: 2 })
@@ -112,9 +116,13 @@ describe("what waits in a space", () => {
       yield* send(space, "note/b", { target: "/data/x" })
       yield* controlled(space, space.control.resume())
       yield* steps(space, 4)
-      const stages = yield* Effect.forEach(Array.from({ length: 1 + (yield* space.head) }, (_, beat) => beat), (beat) => TestKernel.ledger(space, beat, "stage"))
+      const stages = yield* Effect.forEach(
+        Array.from({ length: 1 + (yield* space.head) }, (_, beat) => beat), (beat) => TestKernel.ledger(space, beat, "stage")
+      )
       const told = stages.flatMap((lines) => lines ?? []).filter((line) => line.startsWith("pause:"))
-      assert.deepStrictEqual(told, ["pause: parked signal=/signals/note/a target=- qos=discard", "pause: parked signal=/signals/note/b target=/data/x qos=retain"])
+      assert.deepStrictEqual(told, [
+        "pause: parked signal=/signals/note/a target=- qos=discard", "pause: parked signal=/signals/note/b target=/data/x qos=retain"
+      ])
       yield* replays(space)
     })))
 })

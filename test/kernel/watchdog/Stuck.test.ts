@@ -35,7 +35,9 @@ describe("an event whose run never returns", () => {
       yield* reach(yield* start())
       const last = yield* start()
       yield* steps(last, 3)
-      assert.deepStrictEqual((yield* last.dead({ limit: 10 })).letters.map(({ code, enzyme }) => [enzyme, code]), [["poisoned", "run/stuck"]])
+      assert.deepStrictEqual(
+        (yield* last.dead({ limit: 10 })).letters.map(({ code, enzyme }) => [enzyme, code]), [["poisoned", "run/stuck"]]
+      )
       for (const payload of ["good", "better"]) assert.strictEqual(yield* last.get(`/data/poisoned/${payload}`), 1)
       const notes = ends.notes()
       yield* last.signal({ signal: "/signals/s/1", payload: "late" })
@@ -85,7 +87,9 @@ describe("a run that breaks its beat", () => {
         assert.strictEqual(yield* space.get("/data/count"), 1)
         const { letters } = yield* space.dead({ limit: 10 })
         assert.deepStrictEqual(letters.map(({ enzyme, id }) => [enzyme, id]), [["breaks", id]])
-        if (letters[0]!.code === "run/stuck") assert.deepStrictEqual([aborted, yield* ended(space, id)], [2, ["counts ok @0 #1", "breaks dead @1 #2"]])
+        if (letters[0]!.code === "run/stuck") {
+          assert.deepStrictEqual([aborted, yield* ended(space, id)], [2, ["counts ok @0 #1", "breaks dead @1 #2"]])
+        }
         yield* replays(space)
       }).pipe(Effect.provide(TestKernel.layer())))
   }
@@ -146,7 +150,11 @@ describe("a node that freezes its transaction", () => {
       })
       const kernel = yield* Kernel
       const space = yield* TestKernel.space([put])
-      yield* register(breaks, twice, Fx.make({ name: "sees-all", read: (tx) => [tx.get("/c/broken"), tx.get("/c/twice")], deliver: () => {}, noDebounce: true }))
+      yield* register(
+        breaks,
+        twice,
+        Fx.make({ name: "sees-all", read: (tx) => [tx.get("/c/broken"), tx.get("/c/twice")], deliver: () => {}, noDebounce: true })
+      )
       yield* Effect.result(write(space, ["/data/break", true]))
       const other = yield* kernel.space("other", { create: true })
       yield* write(other, ["/data/in", 1])
@@ -167,7 +175,9 @@ describe("a node whose run never returns", () => {
       }
     })
     const sound = Computation.make({ name: "sound", output: "/c/sound", run: (tx) => Number(tx.get("/data/in") ?? 0) + 1 })
-    const demand = ["/c/looping", "/c/sound"].map((place) => Fx.make({ name: `see-${place.slice(3)}`, read: (tx) => tx.get(place), deliver: () => {}, noDebounce: true }))
+    const demand = ["/c/looping", "/c/sound"].map(
+      (place) => Fx.make({ name: `see-${place.slice(3)}`, read: (tx) => tx.get(place), deliver: () => {}, noDebounce: true })
+    )
     return { ran, modules: (hash: string) => [put, { module: looping, hash }, sound, ...demand] }
   }
 
@@ -180,7 +190,7 @@ describe("a node whose run never returns", () => {
       const first = yield* boot("a")
       yield* write(first, ["/data/in", 1])
       assert.deepStrictEqual([yield* first.get("/c/looping"), yield* first.get("/c/sound")], [2, 2])
-      // As if its process had ended there, twice.
+      // As if the process had ended there, twice.
       for (const isAgain of [false, true]) {
         ends.mark("machine", isAgain ? 9 : 1, "looping")
         const space = yield* boot("a")

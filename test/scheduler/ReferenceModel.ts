@@ -1,6 +1,6 @@
 /**
- * Random graphs of nodes, and the plainest account of what they derive:
- * everything is computed anew, from nothing but the sources, each time somebody asks.
+ * The reference model of random graphs: it computes each value from the sources alone,
+ * on every query.
  *
  * @module
  */
@@ -8,50 +8,53 @@ import type { NodeDefinition, SpaceScheduler, Transaction, Value } from "systole
 import { Address, Computation, Effect, Link, Materializer } from "systole"
 import { Runner } from "../../src/scheduler/Runner.ts"
 
-/** What a node reads and makes of it; the same function serves the engine and the account. */
+/** The reads of a node and their use. One function serves both the scheduler and the model. */
 export interface Reader {
   readonly get: (address: string) => Value
   readonly keys: (address: string) => ReadonlyArray<string> | undefined
-  /** The names below a cell, without those of what the reader itself writes. */
+  /** The names below a cell, except cells that the reader itself writes. */
   readonly list: (id: string) => ReadonlyArray<string>
 }
 
-/** One look of a node; a list is written down as the pattern of its names. */
+/** One read of a node. A list is recorded as the pattern of its names. */
 export type Look = readonly [how: "get" | "keys" | "list", address: string, value: Value]
 
-/** A node of the account. */
+/** A node of the model. */
 export interface Spec {
   readonly name: string
   readonly output: string | undefined
   readonly compute: (reader: Reader) => Value
-  /** What it writes beside its output; of a materializer, all that it writes. */
+  /** The writes beside its output; of a materializer, all its writes. */
   readonly sides: ReadonlyArray<{ readonly key: string; readonly compute: (reader: Reader) => Value }>
   /** Of a materializer: the cells that it may write. */
   readonly envelope: string | undefined
-  /** The reads of its newest run in the engine, with what they gave. */
+  /** The reads of its newest run in the scheduler, with their results. */
   log: ReadonlyArray<Look>
   runs: number
-  /** Holds its runs back, in milliseconds. */
+  /** Its gate, in milliseconds. */
   readonly gate: { readonly debounce?: number; readonly throttle?: number }
-  /** Nodes that it starts, and how many of them at the moment. */
+  /** The nodes that it starts, and their current number. */
   readonly children: ReadonlyArray<Spec>
   readonly count: (reader: Reader) => number
 }
 
-/** A world: sources, nodes over them, and what the account says of both. */
+/** The definition of a node of the model. */
+type NewSpec = Pick<Spec, "output" | "compute"> & Partial<Pick<Spec, "gate" | "children" | "count" | "sides" | "envelope">>
+
+/** The reference model: sources, nodes over them, and their expected values. */
 export class Model {
   readonly sources = new Map<string, Value>()
   readonly specs = new Map<string, Spec>()
-  /** Nodes that were removed, and may come back. */
+  /** Removed nodes, which may return. */
   readonly gone = new Map<string, Spec>()
-  /** Told of each run before it begins: what it read last time, if it ran before. */
+  /** Called before each run with the reads of the previous one. */
   onRun: (spec: Spec, tx: Transaction) => void = () => {}
-  /** What it threw first: to whom runs a node, that is nothing but a failed run. */
+  /** The first failed assertion. The scheduler would treat it as a failed run. */
   private broken: unknown
-  /** The names of the nodes whose runs stand one in another now, outermost first. */
+  /** The names of the nodes in progress, outermost first. */
   readonly running: Array<string> = []
 
-  /** What an address holds by the account: a source's value, or what is computed anew, with all that it takes. */
+  /** The expected value of an address: of a source, or computed with all its sources. */
   value(address: string): Value {
     const isFirst = this.computed === undefined
     this.computed ??= new Map()
@@ -62,7 +65,7 @@ export class Model {
     }
   }
 
-  /** What was computed already for the question that is being answered. */
+  /** Values computed for the current query. */
   private computed: Map<string, Value> | undefined
 
   private document(key: string): Value {
@@ -83,7 +86,7 @@ export class Model {
   readonly reader: Reader = readerOf((address) => this.value(address), (id) =>
     namesIn(id, [...this.places, ...this.sources.keys()].filter((key) => key.startsWith(`${id}/`) && this.document(key) !== undefined)))
 
-  /** The folders in which nodes write, as places to look at. */
+  /** The folders in which nodes write, as places to read. */
   get folders(): ReadonlyArray<string> {
     return [...new Set(this.places.filter((key) => /^\/[fm]\//.test(key)).map((key) => `${key.slice(0, key.lastIndexOf("/"))}/*`))]
   }
@@ -101,7 +104,7 @@ export class Model {
     }
   }
 
-  /** Throws what was found to be wrong as nodes ran. */
+  /** Throws the first failed assertion. */
   check(): void {
     if (this.broken !== undefined) throw this.broken
   }
@@ -109,7 +112,7 @@ export class Model {
   closures = false
   private readonly made = new Map<string, NodeDefinition>()
 
-  /** The definition of a node that others start: always the same for the same reasons, because another one would make it run again. */
+  /** The definition of a started node: the same for equal inputs, since a different function would run again. */
   private started(spec: Spec, count: number): NodeDefinition {
     const key = this.closures ? `${spec.name} ${count}` : spec.name
     const { compute } = spec
@@ -119,14 +122,14 @@ export class Model {
     return definition
   }
 
-  /** Has a run start as many others as its node says. */
+  /** Starts the children of a node. */
   private startAll(spec: Spec, reader: Reader, tx: Transaction): void {
     if (spec.children.length === 0) return
     const count = spec.count(reader)
     for (const child of spec.children.slice(0, count)) tx.start(this.started(child, count))
   }
 
-  /** The definition that makes a spec a node of the engine, and keeps its log. */
+  /** The definition of a node for the scheduler, with a log of its reads. */
   define(spec: Spec, options: { readonly reads?: ReadonlyArray<string>; readonly deliver?: (value: Value) => void } = {}): NodeDefinition {
     const run = (tx: Transaction): Value => {
       const isRunner = tx instanceof Runner
@@ -162,13 +165,15 @@ export class Model {
       }
     }
     const { deliver = () => {}, reads } = options
-    if (spec.envelope !== undefined) return Materializer.make({ ...spec.gate, name: spec.name, reads, writes: [spec.envelope], run: (tx) => void run(tx) })
+    if (spec.envelope !== undefined) {
+      return Materializer.make({ ...spec.gate, name: spec.name, reads, writes: [spec.envelope], run: (tx) => void run(tx) })
+    }
     return spec.output === undefined
       ? Effect.make({ ...spec.gate, name: spec.name, reads, read: run, deliver })
       : Computation.make({ ...spec.gate, name: spec.name, output: spec.output, writes: spec.sides.map(({ key }) => key), reads, run })
   }
 
-  add(name: string, more: Pick<Spec, "output" | "compute"> & Partial<Pick<Spec, "gate" | "children" | "count" | "sides" | "envelope">>): Spec {
+  add(name: string, more: NewSpec): Spec {
     const base: Spec = { name, log: [], runs: 0, gate: {}, children: [], count: () => 0, sides: [], envelope: undefined, ...more }
     const other = (reader: Reader): Reader => ({ ...reader, list: (id) => without(base, id, reader.list(id)) })
     const spec: Spec = {
@@ -180,21 +185,21 @@ export class Model {
     return spec
   }
 
-  /** A node goes: what it made stays as it is. */
+  /** Removes a node. Its documents keep their values. */
   remove(spec: Spec, held: (key: string) => Value): void {
     this.specs.delete(spec.name)
     for (const key of outputsOf(spec)) this.sources.set(key, held(key))
     this.gone.set(spec.name, spec)
   }
 
-  /** A node that had gone is there again. */
+  /** Adds a removed node again. */
   restore(spec: Spec): void {
     this.gone.delete(spec.name)
     this.specs.set(spec.name, spec)
     for (const key of outputsOf(spec)) this.sources.delete(key)
   }
 
-  /** The nodes that nobody else starts. */
+  /** The nodes without a creator. */
   get roots(): ReadonlyArray<Spec> {
     const started = new Set([...this.specs.values()].flatMap(({ children }) => children))
     return [...this.specs.values()].filter((spec) => !started.has(spec))
@@ -205,7 +210,7 @@ export class Model {
 export const outputsOf = ({ output, sides }: Pick<Spec, "output" | "sides">): ReadonlyArray<string> =>
   [...output === undefined ? [] : [output], ...sides.map(({ key }) => key)]
 
-/** Names in a list, without those of what a node writes. */
+/** Names in a list, except those that a node itself writes. */
 export const without = (spec: Pick<Spec, "output" | "sides">, id: string, names: ReadonlyArray<string>): ReadonlyArray<string> => {
   const own = outputsOf(spec)
   return names.filter((name) => !own.includes(`${id}/${name}`))
@@ -226,7 +231,7 @@ const readerOf = (value: (address: string) => Value, list: Reader["list"]): Read
   }
 })
 
-/** What an address holds where documents hold these, through links. */
+/** The value at an address over these documents, through links. */
 const follow = (address: string, documents: (key: string) => Value, hops = 0): Value => {
   const [document = "", path = ""] = address.split("#")
   const keys = path.split("/").slice(1)
@@ -241,13 +246,13 @@ const follow = (address: string, documents: (key: string) => Value, hops = 0): V
   }
 }
 
-/** What the engine holds at this moment, up to date or not. */
+/** The values in the scheduler at this moment, up to date or not. */
 export const committed = ({ graph: { locations } }: SpaceScheduler): Reader => readerOf(
   (address) => follow(address, (key) => locations.whole(locations.root(key))),
   (id) => [...locations.children(Address.ofKey(id).scope, id)]
 )
 
-/** The reads of others' documents: of what it derives itself a node hears nothing, through links neither. */
+/** The reads of documents of others. A node is not invalidated by its own output, not even through links. */
 export const foreign = ({ graph: { locations } }: SpaceScheduler, spec: Spec): Spec["log"] =>
   spec.log.filter(([how, address]) => {
     if (how === "list") return true
@@ -260,9 +265,11 @@ export const foreign = ({ graph: { locations } }: SpaceScheduler, spec: Spec): S
   })
 
 export const number = (value: Value): number =>
-  typeof value === "number" ? value : typeof value === "object" && value !== null ? Object.values(value).reduce((sum: number, item) => sum + number(item as Value), 0) : 0
+  typeof value === "number" ? value : typeof value === "object" && value !== null ? Object.values(value).reduce(
+    (sum: number, item) => sum + number(item as Value), 0
+  ) : 0
 
-/** Whether a node that reads these would see something else now. */
+/** Whether a node with these reads would read different values now. */
 export const differs = (reader: Reader, spec: Spec, log: Spec["log"]): boolean =>
   log.some(([how, address, value]) => {
     const id = address.slice(0, -2)
@@ -270,10 +277,21 @@ export const differs = (reader: Reader, spec: Spec, log: Spec["log"]): boolean =
     return JSON.stringify(seen ?? null) !== JSON.stringify(value ?? null)
   })
 
-/** Who is live, and how many reads of live nodes each node serves, found anew from the edges of a graph: what is demanded, and what a parent started that has not run yet. */
-export const liveness = ({ edges, nodes }: ReturnType<SpaceScheduler["view"]>): ReadonlyMap<string, readonly [live: boolean, liveRefs: number]> => {
-  const live = new Set(nodes.filter(({ kind, live, parent, runs }) => kind !== "computation" || (live && parent !== undefined && runs === 0)).map(({ name }) => name))
+/** Liveness and demand counts, from the edges of a graph: readers of live nodes, and children that have not run yet. */
+export const liveness = (
+  { edges, nodes }: ReturnType<SpaceScheduler["view"]>
+): ReadonlyMap<string, readonly [live: boolean, liveRefs: number]> => {
+  const live = new Set(
+    nodes.filter(
+      ({ kind, live, parent, runs }) => kind !== "computation" || (live && parent !== undefined && runs === 0)
+    ).map(({ name }) => name)
+  )
   for (const name of live) for (const { from, to } of edges) if (to === name) live.add(from)
-  // Materializers are demanded by nobody, and writers only by what reads their outputs.
-  return new Map(nodes.map(({ kind, name }) => [name, [live.has(name), kind === "materializer" ? 0 : edges.filter(({ from, to }) => from === name && live.has(to)).length]]))
+  // Materializers have no demand of their own, and writers only through readers of their outputs.
+  return new Map(
+    nodes.map(
+      ({ kind, name }) =>
+        [name, [live.has(name), kind === "materializer" ? 0 : edges.filter(({ from, to }) => from === name && live.has(to)).length]]
+    )
+  )
 }

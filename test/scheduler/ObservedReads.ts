@@ -1,14 +1,13 @@
 /**
- * What decides whether a node hears of a change: the places at which it looked,
- * as they stood then and as they stand now.
+ * Observed reads: the places that nodes read, as they were then and as they are now.
  *
  * @module
  */
 import type { SpaceScheduler, Value } from "systole"
 import { Address, Link } from "systole"
-import { committed, type Look, type Model, type Spec, without } from "./Model.ts"
+import { committed, type Look, type Model, type Spec, without } from "./ReferenceModel.ts"
 
-/** What decides whether who looked at a place hears of a change: how far its path leads, over which links, and what is there; of what was looked at for its keys, those. */
+/** The state that decides whether a read has changed: the resolved path, the links on it, and the value; for a shallow read, the keys. */
 const sight = (scheduler: SpaceScheduler, [how, address]: Spec["log"][number], hops = 0): string => {
   const { locations } = scheduler.graph
   const [document = "", path = ""] = address.split("#")
@@ -26,24 +25,28 @@ const sight = (scheduler: SpaceScheduler, [how, address]: Spec["log"][number], h
   return JSON.stringify(how === "keys" && typeof value === "object" && value !== null ? Object.keys(value) : value ?? null)
 }
 
-/** The same of a list: the names, but for those of what the node itself writes. */
+/** The same for a list: the names, except those that the node itself writes. */
 const listed = (scheduler: SpaceScheduler, spec: Spec, [, address]: Look): string => {
   const id = address.slice(0, -2)
   return JSON.stringify(without(spec, id, committed(scheduler).list(id)))
 }
 
-/** Keeps, of all nodes, what they looked at in their newest runs and what changed of it since. */
-export class Sights {
+/** Stores the reads of each node's newest run, and their changes since. */
+export class ObservedReads {
   private readonly model: Model
   private readonly scheduler: SpaceScheduler
-  private readonly looks = new Map<Spec, { readonly log: Spec["log"]; readonly seen: ReadonlyArray<string>; readonly changed: Set<number> }>()
+  private readonly looks = new Map<Spec, {
+    readonly log: Spec["log"]
+    readonly seen: ReadonlyArray<string>
+    readonly changed: Set<number>
+  }>()
 
   constructor(model: Model, scheduler: SpaceScheduler) {
     this.model = model
     this.scheduler = scheduler
   }
 
-  /** Is called whenever something may have changed, once at most for each place. */
+  /** Called after each possible change, at most once for each place. */
   note(): void {
     for (const spec of this.model.specs.values()) {
       const seen = spec.log.map((look) => look[0] === "list" ? listed(this.scheduler, spec, look) : sight(this.scheduler, look))
@@ -53,7 +56,7 @@ export class Sights {
     }
   }
 
-  /** What changed of what a node looked at, as it is written down. */
+  /** The changed reads of a node, as text. */
   changes(spec: Spec): ReadonlyArray<string> {
     const { changed, log } = this.looks.get(spec)!
     return [...new Set([...changed].map((i) => log[i]![1]))]

@@ -1,38 +1,38 @@
 /**
- * Random worlds: which nodes there are, at what they look, and what changes.
+ * Random graphs: their nodes, reads and changes.
  *
  * @module
  */
 import type { SpaceScheduler, Value } from "systole"
 import { Link } from "systole"
 import * as Dice from "../support/Dice.ts"
-import { Model, number, type Reader, type Spec } from "./Model.ts"
+import { Model, number, type Reader, type Spec } from "./ReferenceModel.ts"
 
-/** What a random world may have beside nodes that read each other in one direction. */
+/** The features of a random graph, beside nodes that read each other in one direction. */
 export interface Features {
-  /** Cells that hold links, which move. */
+  /** Cells with links, which change. */
   readonly links?: boolean
-  /** Nodes that read what is derived from what they derive. */
+  /** Nodes that read values derived from their own outputs. */
   readonly cycles?: boolean
-  /** Nodes that fail for some of the values that they read. */
+  /** Nodes that fail for some values. */
   readonly failures?: boolean
   /** Nodes with a debounce or a throttle. */
   readonly gates?: boolean
-  /** Nodes that start others, more or less of them. */
+  /** Nodes that start a varying number of others. */
   readonly children?: boolean
-  /** What these derive follows from what their creator saw as well, of which the account knows nothing. */
+  /** Children that also depend on values read by their creator, unknown to the model. */
   readonly closures?: boolean
-  /** Computations that derive in folders and list folders, with cycles also the one in which they derive. */
+  /** Computations that write and list folders; with cycles, also their own folder. */
   readonly folders?: boolean
   /** Nodes that write below a folder of their own. */
   readonly materializers?: boolean
   /** Computations that write beside their outputs. */
   readonly sides?: boolean
-  /** Nodes that go, and come back. */
+  /** Nodes that are removed, and return. */
   readonly removals?: boolean
 }
 
-/** A world of its own kind for each seed. */
+/** The features of a seed. */
 export const featuresOf = (seed: number): Required<Omit<Features, "closures">> => ({
   links: (seed & 1) > 0,
   cycles: (seed & 2) > 0,
@@ -47,29 +47,30 @@ export const featuresOf = (seed: number): Required<Omit<Features, "closures">> =
 
 const mod = 1000
 
-/** A folder among the places that nodes look at: how many names it has, or what all its cells hold. */
+/** A folder as a place to read: the number of its names, or the values of its cells. */
 const folder = ({ get, list }: Reader, id: string, isDeep: boolean): number => {
   const names = list(id)
   return isDeep ? names.reduce((sum, name) => sum + number(get(`${id}/${name}`)), 0) : names.length
 }
 
-/** One of the ways in which nodes of random graphs look at one of the places they may look at. */
+/** The ways in which nodes of random graphs read a place. */
 const looks: ReadonlyArray<(reader: Reader, places: ReadonlyArray<string>, at: number) => number> = [
   ({ get }, places, at) => number(get(places[at % places.length]!)),
-  // A branch that depends on a value.
-  ({ get }, places, at) => number(get(places[number(get(places[at % places.length]!)) % 2 === 0 ? (at + 1) % places.length : (at + 2) % places.length]!)),
+  // A branch on a value.
+  ({ get }, places, at) =>
+    number(get(places[number(get(places[at % places.length]!)) % 2 === 0 ? (at + 1) % places.length : (at + 2) % places.length]!)),
   ({ get }, places, at) => number(get(`${places[at % places.length]!}#/a`)),
   ({ get }, places, at) => number(get(`${places[at % places.length]!}#/b/c`)),
   ({ keys }, places, at) => keys(places[at % places.length]!)?.length ?? 0,
-  // The same place twice.
+  // Two reads of the same place.
   ({ get }, places, at) => number(get(places[at % places.length]!)) + number(get(places[at % places.length]!))
 ]
 
-/** Values of sources: numbers, objects and holes in them. */
+/** Values of sources: numbers, objects, and objects with missing keys. */
 export const someValue = (roll: Dice.Dice): Value =>
   ([roll(3), roll(3), { a: roll(2) }, { a: roll(2), b: { c: roll(2) } }, { b: {} }, { b: roll(2) }, undefined] as const)[roll(7)]!
 
-/** What a node of a random graph derives from what it may look at. Some make numbers, few of them, so that values often stay the same; some objects. */
+/** The function of a random node. Some make numbers from a small range, so that values often stay equal; some make objects. */
 const recipe = (roll: Dice.Dice, places: ReadonlyArray<string>): Spec["compute"] => {
   const parts = Array.from({ length: 1 + roll(3) }, () => ({ look: Dice.pick(roll, looks), at: roll(places.length) }))
   const [few, kind] = [2 + roll(5), roll(3)]
@@ -77,21 +78,23 @@ const recipe = (roll: Dice.Dice, places: ReadonlyArray<string>): Spec["compute"]
     const cells = places.filter((place) => !place.endsWith("/*"))
     const sum = parts.reduce((sum, { at, look }) => {
       const place = places[at]!
-      const seen = place.endsWith("/*") ? folder(reader, place.slice(0, -2), look === looks[0] || look === looks[1]) : look(reader, cells, cells.indexOf(place))
+      const seen = place.endsWith("/*") ? folder(
+        reader, place.slice(0, -2), look === looks[0] || look === looks[1]
+      ) : look(reader, cells, cells.indexOf(place))
       return (sum * 7 + seen) % mod
     }, 0) % few
     return kind === 0 ? { a: sum, b: { c: sum % 2 } } : sum
   }
 }
 
-/** A world, what it may have, and the chance that makes it. */
+/** A graph under construction, with its features and its dice. */
 export interface Making {
   readonly model: Model
   readonly roll: Dice.Dice
   readonly features: Features
 }
 
-/** Has some nodes fail for one of the values that they make. */
+/** Makes some nodes fail for one of their values. */
 const failing = ({ features, roll }: Making, compute: Spec["compute"]): Spec["compute"] => {
   if (features.failures !== true || roll(3) > 0) return compute
   return (reader) => {
@@ -104,16 +107,19 @@ const failing = ({ features, roll }: Making, compute: Spec["compute"]): Spec["co
 const gate = ({ features, roll }: Making): Spec["gate"] =>
   features.gates !== true || roll(4) > 0 ? {} : roll(2) === 0 ? { debounce: 1 + roll(80) } : { throttle: 1 + roll(80) }
 
-/** Links that are in the way: to sources, and where there may be cycles, to anything. */
+/** Links on the path of reads: to sources, or with cycles to any place. */
 const linked = (roll: Dice.Dice, model: Model, features: Features): Value => {
-  const targets = [...[...model.sources.keys()].filter((source) => source.startsWith("/s/")), ...features.cycles === true ? [...model.specs.values()].flatMap(({ output }) => output ?? []) : []]
+  const targets = [
+    ...[...model.sources.keys()].filter((source) => source.startsWith("/s/")),
+    ...features.cycles === true ? [...model.specs.values()].flatMap(({ output }) => output ?? []) : []
+  ]
   return Link.make(Dice.pick(roll, targets)) as unknown as Value
 }
 
-/** How many computations derive in one folder. */
+/** Number of computations in one folder. */
 const FOLDER = 4
 
-/** What a node writes beside its output, and sometimes takes away. */
+/** A write of a node beside its output, which is sometimes deleted. */
 const side = (roll: Dice.Dice, key: string, places: ReadonlyArray<string>): Spec["sides"][number] => {
   const compute = recipe(roll, places)
   return { key, compute: (reader) => {
@@ -122,7 +128,7 @@ const side = (roll: Dice.Dice, key: string, places: ReadonlyArray<string>): Spec
   } }
 }
 
-/** A node that writes some cells below a folder of its own; those after it may look at them. */
+/** A node that writes cells below a folder of its own; later nodes may read them. */
 const materializer = (making: Making, i: number, places: Array<string>): void => {
   const { model, roll } = making
   const near = places.slice(-8)
@@ -132,8 +138,12 @@ const materializer = (making: Making, i: number, places: Array<string>): void =>
   places.push(...sides.map(({ key }) => key), `/m/${i}/*`)
 }
 
-/** A random world of so many sources and computations; each may look at sources and at those before it. */
-export const random = (roll: Dice.Dice, { computations, sources }: { readonly sources: number; readonly computations: number }, features: Features = {}): Model => {
+/** A random graph with these numbers of sources and computations. Each computation may read sources and earlier ones. */
+export const random = (
+  roll: Dice.Dice,
+  { computations, sources }: { readonly sources: number; readonly computations: number },
+  features: Features = {}
+): Model => {
   const model = new Model()
   model.closures = features.closures === true
   const making = { model, roll, features }
@@ -163,29 +173,38 @@ export const random = (roll: Dice.Dice, { computations, sources }: { readonly so
   return model
 }
 
-/** A node that starts up to three computations, as many as a source says. Where those follow from what it saw, it may have to wait and fail, too, and be one that nobody asks for. */
+/** A node that starts up to three computations, as many as a source says. With closures, it may also wait, fail, and have no demand. */
 const parent = (making: Making, i: number, places: ReadonlyArray<string>): void => {
   const { features, model, roll } = making
   const source = `/s/${i}`
   const count = (reader: Reader): number => number(reader.get(source)) % 4
-  const children = [0, 1, 2].map((n) => model.add(`k${i}-${n}`, { output: `/k/${i}/${n}`, compute: failing(making, recipe(roll, places.slice(-10))), gate: gate(making) }))
+  const children = [0, 1, 2].map(
+    (n) =>
+      model.add(`k${i}-${n}`, { output: `/k/${i}/${n}`, compute: failing(making, recipe(roll, places.slice(-10))), gate: gate(making) })
+  )
   if (features.closures !== true) model.add(`p${i}`, { output: undefined, compute: count, children, count })
-  else model.add(`p${i}`, { output: roll(2) === 0 ? `/p/${i}` : undefined, compute: failing(making, count), children, count: (reader) => count(reader) + number(reader.get("/s/2")), gate: gate(making) })
+  else model.add(`p${i}`, {
+    output: roll(2) === 0 ? `/p/${i}` : undefined,
+    compute: failing(making, count),
+    children,
+    count: (reader) => count(reader) + number(reader.get("/s/2")),
+    gate: gate(making)
+  })
 }
 
-/** An effect over some places of a world. */
+/** An effect over some places of a graph. */
 export const watcher = (model: Model, roll: Dice.Dice, name: string): Spec => {
   const places = [...model.sources.keys(), ...model.places, ...model.folders]
   return model.add(name, { output: undefined, compute: recipe(roll, Dice.shuffled(roll, places).slice(0, 5)) })
 }
 
-/** Registers all nodes of a world, in random order, some with the reads that they declare. */
+/** Registers all nodes of a graph in random order, some with declared reads. */
 export const register = (model: Model, scheduler: SpaceScheduler, roll: Dice.Dice): void => {
   for (const spec of Dice.shuffled(roll, model.roots)) scheduler.register(model.define(spec))
   for (const [address, value] of model.sources) scheduler.set(address, value)
 }
 
-/** Changes a source or a few; links go elsewhere. Answers what changed. */
+/** Changes one or more sources and links. Returns the changed keys. */
 export const changes = ({ features, model, roll }: Making): ReadonlyArray<readonly [source: string, value: Value]> =>
   Dice.shuffled(roll, [...model.sources.keys()]).slice(0, 1 + roll(3)).map((source) => {
     const value = source.startsWith("/l/") ? linked(roll, model, features) : someValue(roll)
@@ -193,7 +212,7 @@ export const changes = ({ features, model, roll }: Making): ReadonlyArray<readon
     return [source, value]
   })
 
-/** A node goes, or one that went is there again. */
+/** Removes a node, or returns a removed one. */
 const comeOrGo = ({ features, model, roll }: Making, scheduler: SpaceScheduler): void => {
   if (features.removals !== true || roll(3) > 0) return
   const [back] = Dice.shuffled(roll, [...model.gone.values()])
@@ -208,7 +227,7 @@ const comeOrGo = ({ features, model, roll }: Making, scheduler: SpaceScheduler):
   scheduler.remove(spec.name)
 }
 
-/** The same, in the engine as well; nodes come and go. */
+/** The same in the scheduler, with removals and returns. */
 export const change = (making: Making, scheduler: SpaceScheduler): void => {
   comeOrGo(making, scheduler)
   for (const [source, value] of changes(making)) scheduler.set(source, value)
