@@ -10,13 +10,13 @@ import * as Intruder from "./Intruder.ts"
 import { bombs } from "./Bombs.ts"
 import { runs } from "./Runs.ts"
 import { spaces } from "./Spaces.ts"
-import { make, memory, type World } from "./World.ts"
+import { make, memory, type Targets } from "./Targets.ts"
 
 /** One attack: how often it tried, or an error that says what did not hold. */
 export interface Attack {
   readonly name: string
   readonly holds: string
-  readonly run: (world: World, until: () => boolean) => Promise<number>
+  readonly run: (targets: Targets, until: () => boolean) => Promise<number>
 }
 
 /** What became of an attack. */
@@ -50,35 +50,36 @@ export interface Options {
 /** Packs, makes all attacks once, and fuzzes for the rest of the time; answers whether all held. */
 export const run = async ({ seconds, seed, told }: Options): Promise<boolean> => {
   const end = performance.now() + seconds * 1000
-  const world = await make(Dice.make(seed))
+  const targets = await make(Dice.make(seed))
   let held = true
   try {
     for (const attack of [...attacks, ...Fuzz.all]) {
       const now = performance.now()
       const until = Math.max(now + LEAST, now + (end - now) * share(attack))
-      const result = await one(attack, world, () => performance.now() >= until)
+      const result = await one(attack, targets, () => performance.now() >= until)
       told(result)
       held &&= result.failure === undefined
-      if (isGone(world)) break
+      if (isGone(targets)) break
     }
   } finally {
-    await world.end()
+    await targets.end()
   }
   return held
 }
 
-const one = async ({ holds, name, run }: Attack, world: World, until: () => boolean): Promise<Result> => {
+const one = async ({ holds, name, run }: Attack, targets: Targets, until: () => boolean): Promise<Result> => {
   const began = performance.now()
   let tried = 0
   let failure: string | undefined
   try {
-    tried = await run(world, until)
-    await Promise.all([world.guarded.check(), world.open.check()])
+    tried = await run(targets, until)
+    await Promise.all([targets.guarded.check(), targets.open.check()])
   } catch (error) {
     failure = error instanceof Error ? error.message : String(error)
   }
-  const used = memory(world.guarded.server.process.pid) + memory(world.open.server.process.pid)
+  const used = memory(targets.guarded.server.process.pid) + memory(targets.open.server.process.pid)
   return { name, holds, tried, millis: performance.now() - began, memory: used, failure }
 }
 
-const isGone = ({ guarded, open }: World): boolean => [guarded, open].some(({ server }) => server.process.exitCode !== null || server.process.signalCode !== null)
+const isGone = ({ guarded, open }: Targets): boolean =>
+  [guarded, open].some(({ server }) => server.process.exitCode !== null || server.process.signalCode !== null)

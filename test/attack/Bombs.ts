@@ -4,7 +4,7 @@
  * @module
  */
 import type { Attack } from "./Attack.ts"
-import { codeOf, hold } from "./World.ts"
+import { codeOf, hold } from "./Targets.ts"
 
 const RICH = "application/vnd.systole.rich+json"
 

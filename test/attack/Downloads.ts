@@ -6,7 +6,7 @@
 import { createHash } from "node:crypto"
 import { connect, type Socket } from "node:net"
 import type { Attack } from "./Attack.ts"
-import { hold, memory, processor, type Target, tokens } from "./World.ts"
+import { hold, memory, processor, type Target, tokens } from "./Targets.ts"
 
 const SIZE = 32 * 1_048_576
 const SLOW = 200

@@ -5,7 +5,7 @@
  */
 import * as Dice from "../support/Dice.ts"
 import type { Attack } from "./Attack.ts"
-import { codeOf, hold, type Sent, tokens, type World } from "./World.ts"
+import { codeOf, hold, type Sent, tokens, type Targets } from "./Targets.ts"
 
 /** How many requests are under way at a time. */
 const AT_ONCE = 16
@@ -65,7 +65,9 @@ const rich = (roll: Dice.Dice): readonly [string, Sent] => {
 }
 
 /** Sends what is drawn, until there is no more time; each answer has to be one that is meant. */
-const fuzzed = (draw: (roll: Dice.Dice) => readonly [string, Sent]) => async ({ guarded, open, roll }: World, until: () => boolean): Promise<number> => {
+const fuzzed = (
+  draw: (roll: Dice.Dice) => readonly [string, Sent]
+) => async ({ guarded, open, roll }: Targets, until: () => boolean): Promise<number> => {
   let tried = 0
   while (!until()) {
     await Promise.all(Array.from({ length: AT_ONCE }, async () => {

@@ -4,12 +4,12 @@
  * @module
  */
 import type { Attack } from "./Attack.ts"
-import { type Answer, codeOf, hold, tokens, type World } from "./World.ts"
+import { type Answer, codeOf, hold, tokens, type Targets } from "./Targets.ts"
 
 const json = { "content-type": "application/json" }
 
 /** Asks as a reader without clearance. */
-const asWeb = ({ guarded }: World) => (path: string, headers: Readonly<Record<string, string>> = {}) =>
+const asWeb = ({ guarded }: Targets) => (path: string, headers: Readonly<Record<string, string>> = {}) =>
   guarded.ask(path, { headers: { authorization: `Bearer ${tokens.web}`, ...headers } })
 
 const withheld = (path: string, answer: Answer): void => hold(answer.status === 403 && codeOf(answer) === "label/withheld", `${path} is answered ${answer.status} ${answer.text.slice(0, 100)}`)
@@ -18,13 +18,13 @@ export const readers: ReadonlyArray<Attack> = [
   {
     name: "14 what belongs to the runtime",
     holds: "a reader sees no module, no rules, no operation, no beat",
-    run: async (world) => {
-      const { guarded } = world
+    run: async (targets) => {
+      const { guarded } = targets
       await guarded.ask("/v1/spaces/shop/signals", { method: "POST", headers: { ...json, prefer: "wait=5" }, body: JSON.stringify({ signal: "/signals/hostile/spin" }) })
       const code = JSON.parse((await guarded.ask("/v1/spaces/shop/cells/sys/code/hostile")).text) as ReadonlyArray<string>
       hold(code.length === 1, "the operator sees no module")
       const paths = ["/cells/sys/code/hostile", `/cells${code[0]}`, `/blobs/${code[0]!.slice(5)}`, "/cells/sys/labels", "/cells/rt/ops/x", "/cells/rt/dead/x/y", "/cells/net/x", "/cells/sys/index/rv/x", "/beats", "/ops", "/dead", "/graph", "/denials", "/control", "/journal/verification", "/waiting"]
-      const ask = asWeb(world)
+      const ask = asWeb(targets)
       for (const path of paths) {
         const answer = await ask(`/v1/spaces/shop${path}`)
         if (path !== "/waiting") withheld(path, answer)
@@ -40,8 +40,8 @@ export const readers: ReadonlyArray<Attack> = [
   {
     name: "18 a stream of what is withheld",
     holds: "it is refused by its status, which no browser asks for again",
-    run: async (world) => {
-      withheld("the stream", await asWeb(world)("/v1/spaces/shop/cells/data/pay/ann", { accept: "text/event-stream" }))
+    run: async (targets) => {
+      withheld("the stream", await asWeb(targets)("/v1/spaces/shop/cells/data/pay/ann", { accept: "text/event-stream" }))
       return 1
     }
   },

@@ -6,7 +6,7 @@
 import * as Dice from "../support/Dice.ts"
 import type { Attack } from "./Attack.ts"
 import { kinds, slow } from "./Hostile.ts"
-import { hold, type Target } from "./World.ts"
+import { hold, type Target } from "./Targets.ts"
 
 const RUNS = 1000
 
@@ -31,8 +31,8 @@ const post = async ({ ask }: Target, kind: string, space: string): Promise<void>
 export const runs: Attack = {
   name: "hostile runs",
   holds: "the server is up, each receipt is over, and no line that is printed moves a terminal",
-  run: async (world, until) => {
-    const { guarded, roll } = world
+  run: async (targets, until) => {
+    const { guarded, roll } = targets
     const quick = kinds.filter((kind) => !slow.has(kind))
     const all = [...kinds, ...Array.from({ length: RUNS - kinds.length }, () => Dice.pick(roll, quick))]
     let tried = 0

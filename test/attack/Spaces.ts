@@ -7,7 +7,7 @@ import { existsSync } from "node:fs"
 import { readFile, rm, truncate, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Attack } from "./Attack.ts"
-import { type Answer, codeOf, descriptors, hold, type Target } from "./World.ts"
+import { type Answer, codeOf, descriptors, hold, type Target } from "./Targets.ts"
 
 const json = { "content-type": "application/json" }
 

@@ -10,7 +10,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { command, current, environment } from "../scripts/Host.ts"
 import type { Bench, Case, Round } from "./Bench.ts"
-import type { Report } from "./Estate.ts"
+import type { Report } from "./ManySpaces.ts"
 
 const OPEN = 1000
 /** What a machine with 512 MiB leaves to the heap. Where Node finds more memory, it puts off collecting what closed spaces leave. */
@@ -19,7 +19,7 @@ const sizes = [1000, 10_000]
 const folder = mkdtempSync(join(tmpdir(), "systole-spaces-"))
 
 const run = (phase: string, count: number): string => {
-  const [file, ...args] = command(current(), fileURLToPath(new URL("./Estate.ts", import.meta.url)))
+  const [file, ...args] = command(current(), fileURLToPath(new URL("./ManySpaces.ts", import.meta.url)))
   return execFileSync(file, [...args, join(folder, String(count)), phase, String(count), String(OPEN)], { env: { ...environment(), NODE_OPTIONS: HEAP }, encoding: "utf8" })
 }
 

@@ -6,7 +6,7 @@ import * as Config from "../../src/loader/Config.ts"
 import { controlled, ended, enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
 import * as TestKernel from "../support/TestKernel.ts"
-import { history, isReplayedEqual } from "./Looks.ts"
+import { history, isReplayedEqual } from "./ReplayCheck.ts"
 
 /** Kernels whose spaces boot, as those of every host do. */
 const booting = (changed: Partial<Settings> = {}) => TestKernel.layer({ boot: true, ...changed })

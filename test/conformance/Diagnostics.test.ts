@@ -3,7 +3,7 @@ import { Effect, Layer } from "effect"
 import { CurrentReporter, Effect as Node, Enzyme, Kernel, Link, Reporter, type Report, Retry, type Space, type Told } from "systole"
 import { controlled, enzyme, steps, turns } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
-import { isReplayedEqual } from "./Looks.ts"
+import { isReplayedEqual } from "./ReplayCheck.ts"
 
 const report: Report = { severity: "sev:crit", topic: "order/stuck", code: "order/late", note: "nobody ships it", subject: "/data/orders/17", payload: { since: 4 } }
 

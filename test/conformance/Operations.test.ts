@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { Kernel, type Space, type Transaction } from "systole"
 import { controlled, enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
-import { isReplayedEqual } from "./Looks.ts"
+import { isReplayedEqual } from "./ReplayCheck.ts"
 
 const request = { verb: "op/render", target: "/data/scene", mode: "opm:states" } as const
 

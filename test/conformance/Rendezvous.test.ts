@@ -3,18 +3,18 @@ import { Effect } from "effect"
 import { type Link, type RendezvousSpec, type Transaction } from "systole"
 import { controlled, enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
-import * as Ledger from "../rendezvous/Ledger.ts"
+import * as RendezvousSpace from "../rendezvous/RendezvousSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
-const test = (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof Ledger.space>>>) =>
-  it.effect(name, () => run().pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+const test = (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof RendezvousSpace.space>>>) =>
+  it.effect(name, () => run().pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
 const spawning = (spec: Omit<RendezvousSpec, "key"> & { readonly key?: string }) => ({ spawn: (tx: Transaction) => tx.rv.spawn({ key: "job", ...spec }) })
 
-const { ask, entry, event, events } = Ledger
+const { ask, entry, event, events } = RendezvousSpace
 
 /** The states of the entry `job` after each of so many beats. */
-const states = Effect.fnUntraced(function*(space: Effect.Success<ReturnType<typeof Ledger.space>>, count: number) {
+const states = Effect.fnUntraced(function*(space: Effect.Success<ReturnType<typeof RendezvousSpace.space>>, count: number) {
   const seen: Array<string> = []
   for (let i = 0; i < count; i++) {
     const beat = yield* space.step
@@ -27,7 +27,7 @@ const states = Effect.fnUntraced(function*(space: Effect.Success<ReturnType<type
 describe("E: rendezvous", () => {
   test("E1 an entry that says only when it is due is pending, with every other field as text", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space(spawning({ due: 5 }))
+      const space = yield* RendezvousSpace.space(spawning({ due: 5 }))
       yield* ask(space, "spawn")
       const { token_id, ...rest } = yield* entry(space, "job") as Effect.Effect<{ readonly token_id: string }>
       assert.deepStrictEqual(rest as unknown, {
@@ -35,12 +35,12 @@ describe("E: rendezvous", () => {
         grace_used: "0", event_flag: "0", on_miss: "timeout", kill_mode: "none", cas_hash: "", signal_path: "CEP:sig_rv/job", telemetry: {}
       })
       assert.match(token_id, /^[0-9a-f]{64}$/)
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("E2 the signal of an entry is made of its key's tag, or kept as it is given", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({
+      const space = yield* RendezvousSpace.space({
         all: (tx) => {
           tx.rv.spawn({ key: "app:one" })
           tx.rv.spawn({ key: "two", signal_path: "app:done/two" })
@@ -54,7 +54,7 @@ describe("E: rendezvous", () => {
   test("E3, E4 one that is due is ready and stays so, and its report gives exactly one event, with the telemetry", () =>
     Effect.gen(function*() {
       const heard: Array<unknown> = []
-      const space = yield* Ledger.space({ ...spawning({}), report: (tx) => tx.rv.report("job", { frames: [1, 2] }) },
+      const space = yield* RendezvousSpace.space({ ...spawning({}), report: (tx) => tx.rv.report("job", { frames: [1, 2] }) },
         [enzyme("heard", (tx, { payload, signal, target }) => void heard.push([tx.beat, signal, target, (payload as { readonly outcome: string }).outcome]), { query: "/CEP:sig_rv/*", bind: ["/data/inbox/flow"] })])
       yield* ask(space, "spawn")
       assert.deepStrictEqual(yield* states(space, 2), ["2 ready 1 0", "3 ready 1 0"])
@@ -66,12 +66,12 @@ describe("E: rendezvous", () => {
       yield* steps(space, 5)
       assert.deepStrictEqual(yield* events(space, "job"), [4])
       assert.deepStrictEqual(heard, [[5, "/CEP:sig_rv/job", "/data/inbox/flow/inst_event/job", "applied"]])
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("E5 one that is killed at once is killed by the next scan, with its event", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({ ...spawning({ due: 50 }), kill: (tx) => tx.rv.kill("job", { mode: "kill", wait: 0 }) })
+      const space = yield* RendezvousSpace.space({ ...spawning({ due: 50 }), kill: (tx) => tx.rv.kill("job", { mode: "kill", wait: 0 }) })
       yield* ask(space, "spawn")
       assert.isTrue(yield* ask(space, "kill"))
       yield* space.step
@@ -79,22 +79,25 @@ describe("E: rendezvous", () => {
       assert.deepInclude(yield* event(space, "job"), { outcome: "killed", state: "killed" })
       yield* steps(space, 3)
       assert.deepStrictEqual(yield* events(space, "job"), [3])
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("E7 one that is late uses its grace first, and is timed out after it", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space(spawning({ due: 3, grace_delta: 1, max_grace: 1, on_miss: "timeout" }))
+      const space = yield* RendezvousSpace.space(spawning({ due: 3, grace_delta: 1, max_grace: 1, on_miss: "timeout" }))
       yield* ask(space, "spawn")
       assert.deepStrictEqual(yield* states(space, 5), ["2 pending 3 0", "3 ready 3 0", "4 late 4 1", "5 timeout 4 1", "6 timeout 4 1"])
       assert.deepInclude(yield* event(space, "job"), { outcome: "timeout" })
       assert.deepStrictEqual(yield* events(space, "job"), [5])
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("E8 with on_miss grace it is put off, and then late until somebody reports", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({ ...spawning({ due: 3, on_miss: "grace", grace_delta: 2, max_grace: 1 }), report: (tx) => tx.rv.report("job") })
+      const space = yield* RendezvousSpace.space({
+        ...spawning({ due: 3, on_miss: "grace", grace_delta: 2, max_grace: 1 }),
+        report: (tx) => tx.rv.report("job")
+      })
       yield* ask(space, "spawn")
       assert.deepStrictEqual((yield* states(space, 7)).slice(1), ["3 ready 3 0", "4 late 5 1", "5 late 5 1", "6 late 5 1", "7 late 5 1", "8 late 5 1"])
       yield* ask(space, "report")
@@ -103,7 +106,7 @@ describe("E: rendezvous", () => {
 
   test("E10 a deadline ends it in its beat, and not before", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space(spawning({ due: 2, deadline: 4 }))
+      const space = yield* RendezvousSpace.space(spawning({ due: 2, deadline: 4 }))
       yield* ask(space, "spawn")
       assert.deepStrictEqual(yield* states(space, 4), ["2 ready 2 0", "3 ready 2 0", "4 timeout 2 0", "5 timeout 2 0"])
       assert.deepStrictEqual(yield* events(space, "job"), [4])
@@ -111,7 +114,7 @@ describe("E: rendezvous", () => {
 
   test("E11 with on_miss kill it is killed when its grace is used up", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space(spawning({ due: 2, on_miss: "kill", grace_delta: 1, max_grace: 1 }))
+      const space = yield* RendezvousSpace.space(spawning({ due: 2, on_miss: "kill", grace_delta: 1, max_grace: 1 }))
       yield* ask(space, "spawn")
       assert.deepStrictEqual(yield* states(space, 3), ["2 ready 2 0", "3 late 3 1", "4 killed 3 1"])
       assert.deepInclude(yield* event(space, "job"), { outcome: "killed" })
@@ -119,7 +122,10 @@ describe("E: rendezvous", () => {
 
   test("E13 an rv-epoch is pending again after each report, and each report gives an event", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({ ...spawning({ prof: "rv-epoch", epoch_k: 3, grace_delta: 1, max_grace: 5 }), report: (tx) => tx.rv.report("job", { at: tx.beat }) })
+      const space = yield* RendezvousSpace.space({
+        ...spawning({ prof: "rv-epoch", epoch_k: 3, grace_delta: 1, max_grace: 5 }),
+        report: (tx) => tx.rv.report("job", { at: tx.beat })
+      })
       yield* ask(space, "spawn")
       assert.deepStrictEqual(yield* states(space, 2), ["2 ready 1 0", "3 late 2 1"])
       yield* ask(space, "report")
@@ -130,12 +136,16 @@ describe("E: rendezvous", () => {
       assert.deepInclude(yield* event(space, "job"), { outcome: "applied", telemetry: { at: 8 } })
       assert.deepInclude(yield* entry(space, "job"), { state: "pending", due: "11" })
       assert.deepStrictEqual(yield* events(space, "job"), [4, 8])
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("E15 it is put off by exactly so many beats, and killed after as many scans as it is given", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({ ...spawning({ due: 20 }), later: (tx) => tx.rv.resched("job", 3), kill: (tx) => tx.rv.kill("job", { mode: "stop", wait: 3 }) })
+      const space = yield* RendezvousSpace.space({
+        ...spawning({ due: 20 }),
+        later: (tx) => tx.rv.resched("job", 3),
+        kill: (tx) => tx.rv.kill("job", { mode: "stop", wait: 3 })
+      })
       yield* ask(space, "spawn")
       assert.isTrue(yield* ask(space, "later"))
       assert.deepInclude(yield* entry(space, "job"), { due: "23" })
@@ -151,14 +161,16 @@ describe("E: rendezvous", () => {
 
   test("E16 what is asked of an unknown key is refused, but to be put off by nothing", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({ all: (tx) => [tx.rv.resched("no", 1), tx.rv.kill("no"), tx.rv.report("no", {}), tx.rv.resched("no", 0)] })
+      const space = yield* RendezvousSpace.space({
+        all: (tx) => [tx.rv.resched("no", 1), tx.rv.kill("no"), tx.rv.report("no", {}), tx.rv.resched("no", 0)]
+      })
       assert.deepStrictEqual(yield* ask(space, "all"), [false, false, false, true])
       assert.deepStrictEqual(yield* space.list("/data/rv"), [])
     }))
 
   test("E17 a spawn of a run that fails, and a report that cannot be kept, leave the ledger as it was", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({
+      const space = yield* RendezvousSpace.space({
         ...spawning({}),
         half: (tx) => {
           tx.rv.spawn({ key: "other" })
@@ -170,27 +182,29 @@ describe("E: rendezvous", () => {
       })
       yield* ask(space, "spawn")
       yield* space.step
-      const before = yield* Ledger.digest(space)
+      const before = yield* RendezvousSpace.digest(space)
       assert.strictEqual(yield* ask(space, "half"), "run/failed")
       assert.strictEqual(yield* ask(space, "odd"), "value/invalid")
       assert.strictEqual(yield* ask(space, "large"), "value/invalid")
-      assert.strictEqual(yield* Ledger.digest(space), before)
+      assert.strictEqual(yield* RendezvousSpace.digest(space), before)
     }))
 
   it.effect("E19 without a specification, and before the ledger was begun, nothing is spawned, and the code says why", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space(Ledger.enzymes({ none: (tx) => tx.rv.spawn(undefined as never), early: (tx) => tx.rv.spawn({ key: "job" }) }))
+      const space = yield* TestKernel.space(
+        RendezvousSpace.enzymes({ none: (tx) => tx.rv.spawn(undefined as never), early: (tx) => tx.rv.spawn({ key: "job" }) })
+      )
       assert.strictEqual(yield* ask(space, "none"), "rv/no-spec")
       assert.strictEqual(yield* ask(space, "early"), "rv/ledger-missing")
       const early = yield* controlled(space, space.rv.spawn({ key: "job" }))
       assert.strictEqual(early._tag === "Failure" && early.failure.code, "rv/ledger-missing")
-      yield* Ledger.begin(space)
+      yield* RendezvousSpace.begin(space)
       assert.isString(yield* ask(space, "early"))
-    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+    }).pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
   test("E20 a state that nobody knows is taken for pending", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space(spawning({ due: 4 }), [enzyme("odd", (tx) => tx.set("/data/rv/job#/state", "strange"))])
+      const space = yield* RendezvousSpace.space(spawning({ due: 4 }), [enzyme("odd", (tx) => tx.set("/data/rv/job#/state", "strange"))])
       yield* ask(space, "spawn")
       yield* space.signal({ signal: "/signals/odd" })
       assert.deepStrictEqual(yield* states(space, 3), ["2 strange 4 0", "3 strange 4 0", "4 ready 4 0"])
@@ -198,7 +212,7 @@ describe("E: rendezvous", () => {
 
   test("E22 the event carries the id of whoever is to hear of it", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({ ...spawning({ inst_id: "order:17" }), report: (tx) => tx.rv.report("job") })
+      const space = yield* RendezvousSpace.space({ ...spawning({ inst_id: "order:17" }), report: (tx) => tx.rv.report("job") })
       yield* ask(space, "spawn")
       yield* ask(space, "report")
       assert.deepInclude(yield* event(space, "job"), { inst_id: "order:17" })
@@ -206,7 +220,7 @@ describe("E: rendezvous", () => {
 
   test("E33 an entry in quarantine is a fact, and a release puts it back to where its next correct report is taken", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({
+      const space = yield* RendezvousSpace.space({
         keep: (tx) => tx.blob(new Uint8Array([1, 2, 3])),
         spawn: (tx) => [tx.rv.spawn({ key: "job", prof: "rv-cas", deadline: 5 }), tx.rv.spawn({ key: "late", due_off: 1, max_grace: 1, on_miss: "quarantine" })],
         wrong: (tx) => tx.rv.report("job", { cas_hash: "0".repeat(64) })
@@ -232,20 +246,22 @@ describe("E: rendezvous", () => {
       // Nobody reports on the other one, so it is set aside again, and that is told again.
       yield* steps(space, 3)
       assert.deepStrictEqual(yield* facts, [fact("job"), fact("late"), fact("late")])
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   it.effect("E24 a ledger that is begun, torn down and begun again is empty and usable each time", () =>
     Effect.gen(function*() {
       for (let cycle = 0; cycle < 3; cycle++) {
         const machine = yield* TestMachine.make
-        const space = yield* Ledger.begin(yield* machine.boot(Ledger.enzymes({ ...spawning({}), report: (tx) => tx.rv.report("job") })))
+        const space = yield* RendezvousSpace.begin(
+          yield* machine.boot(RendezvousSpace.enzymes({ ...spawning({}), report: (tx) => tx.rv.report("job") }))
+        )
         assert.deepStrictEqual(yield* space.list("/data/rv"), [])
         yield* ask(space, "spawn")
-        const again = yield* Ledger.begin(yield* machine.boot(Ledger.enzymes({ report: (tx) => tx.rv.report("job") })))
+        const again = yield* RendezvousSpace.begin(yield* machine.boot(RendezvousSpace.enzymes({ report: (tx) => tx.rv.report("job") })))
         assert.deepStrictEqual(yield* again.list("/data/rv"), ["job"])
         assert.isTrue(yield* ask(again, "report"))
         assert.deepInclude(yield* event(again, "job"), { outcome: "applied" })
       }
-    }).pipe(Ledger.granted))
+    }).pipe(RendezvousSpace.granted))
 })

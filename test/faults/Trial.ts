@@ -13,7 +13,7 @@ import * as ExpiryCheck from "../support/ExpiryCheck.ts"
 import { type Counts, type Fault, Faults, tearStatements } from "./FaultyStore.ts"
 import * as Requests from "./Requests.ts"
 import type { Cells, Input, Scenario } from "./Scenarios.ts"
-import { World } from "./World.ts"
+import { ManualHost } from "./ManualHost.ts"
 
 /** Times that something is asked for before it counts as never answered. */
 const TRIES = 10
@@ -52,7 +52,7 @@ class Life {
   readonly wrong: Array<string> = []
   readonly sent = new Map<number, Sent>()
   readonly faults: Faults
-  private readonly world = new World()
+  private readonly host = new ManualHost()
   private readonly scenario: Scenario
   private readonly persistence: Persistence["Service"]
   private scope: Scope.Closeable | undefined
@@ -61,7 +61,7 @@ class Life {
 
   constructor(scenario: Scenario, persistence: Persistence["Service"], faults: ReadonlyArray<Fault>) {
     this.scenario = scenario
-    this.faults = new Faults(this.world.pacemaker.turn, faults)
+    this.faults = new Faults(this.host.pacemaker.turn, faults)
     this.persistence = this.faults.over(persistence)
   }
 
@@ -79,12 +79,12 @@ class Life {
     const looking = Effect.runPromise(space.examine(look)).finally(() => {
       isOver = true
     })
-    while (!isOver) await this.world.rest()
+    while (!isOver) await this.host.rest()
     return looking
   }
 
   async end(): Promise<void> {
-    this.world.cut()
+    this.host.cut()
     if (this.scope !== undefined) await Effect.runPromise(Scope.close(this.scope, Exit.void))
   }
 
@@ -92,7 +92,10 @@ class Life {
   private async boot(): Promise<void> {
     this.scope = Effect.runSync(Scope.make())
     const layer = Layer.fresh(Kernel.layer.pipe(
-      Layer.provideMerge(Layer.mergeAll(HashLayer.layer, Layer.succeed(Persistence, this.persistence), Layer.succeed(Pacemaker, this.world.pacemaker), Layer.fresh(Registry.layer), Scheduler.layer())),
+      Layer.provideMerge(Layer.mergeAll(HashLayer.layer, Layer.succeed(
+        Persistence,
+        this.persistence
+      ), Layer.succeed(Pacemaker, this.host.pacemaker), Layer.fresh(Registry.layer), Scheduler.layer())),
       Layer.provide(Layer.succeed(SystemGrants, new Set(this.scenario.grants))),
       Layer.provide(Layer.succeed(KernelSettings, { ...settings, ...this.scenario.settings }))
     ))
@@ -116,9 +119,9 @@ class Life {
       if (i === TRIES) return void this.wrong.push(`${waiting.length} of a round were never answered`)
       const answers = new Map<Input, boolean>()
       const all = waiting.map((input) => this.give(input).then((isOver) => void answers.set(input, isOver)))
-      await this.world.rest()
+      await this.host.rest()
       await this.mend()
-      await this.world.rest()
+      await this.host.rest()
       if (answers.size < waiting.length) return void this.wrong.push(`${waiting.length - answers.size} of a round wait for an answer though nothing happens`)
       await Promise.all(all)
       waiting = waiting.filter((input) => !answers.get(input))
@@ -174,9 +177,9 @@ class Life {
     let before: Space | undefined
     for (let i = 0; i < WAKES; i++) {
       const space = await this.open()
-      await this.world.rest()
-      const goesOn = this.world.pass()
-      await this.world.rest()
+      await this.host.rest()
+      const goesOn = this.host.pass()
+      await this.host.rest()
       if (!goesOn && space === before && !this.faults.dead) return space
       before = space
     }

@@ -4,22 +4,24 @@ import { TestClock } from "effect/testing"
 import { Flow, type Space } from "systole"
 import { controlled, enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
-import * as Ledger from "../rendezvous/Ledger.ts"
+import * as RendezvousSpace from "../rendezvous/RendezvousSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { heard, instance, stateOf } from "./FlowInstances.ts"
 
-const test = (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof Ledger.space>>>, settings = {}) =>
-  it.effect(name, () => run().pipe(Effect.provide(TestKernel.layer(settings)), Ledger.granted))
+const test =
+  (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof RendezvousSpace.space>>>, settings = {}) =>
+  it.effect(name, () => run().pipe(Effect.provide(TestKernel.layer(settings)), RendezvousSpace.granted))
 
-const rendezvousState = (space: Space, key: string) => Effect.map(Ledger.entry(space, key), (entry) => (entry as { readonly state: string }).state)
+const rendezvousState = (space: Space, key: string) =>
+  Effect.map(RendezvousSpace.entry(space, key), (entry) => (entry as { readonly state: string }).state)
 
 const asking = Flow.make({ name: "asking", steps: { ask: { transform: () => ({}) }, answer: { wait: "ask" } } })
 
 describe("A budget of beats", () => {
   test("ends an instance that waits, in its time, with what it spawned, and costs nothing until then", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({ start: (tx) => tx.flow.start("asking", undefined, { inst: "one", beats: 5 }) }, [asking])
-      yield* Ledger.ask(space, "start")
+      const space = yield* RendezvousSpace.space({ start: (tx) => tx.flow.start("asking", undefined, { inst: "one", beats: 5 }) }, [asking])
+      yield* RendezvousSpace.ask(space, "start")
       const started = yield* space.head
       for (let tenth = 1; tenth < 5; tenth++) {
         yield* TestClock.adjust("100 millis")
@@ -33,17 +35,19 @@ describe("A budget of beats", () => {
       assert.deepInclude(yield* instance(space, "one"), { state: "error", note: `its budget ended with beat ${started + 5}` })
       yield* space.step
       assert.strictEqual(yield* rendezvousState(space, "one.ask"), "killed")
-      assert.lengthOf(yield* Ledger.events(space, "one.ask"), 1)
+      assert.lengthOf(yield* RendezvousSpace.events(space, "one.ask"), 1)
       assert.deepStrictEqual(yield* space.below("/data/flow/subs", { limit: 10 }), [])
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }), { tempo: 100 })
 
   it.effect("that is given from outside ends what waits already, though the process end meanwhile; a longer one puts that off, and one of steps that are spent ends it at once", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
-      const enzymes = Ledger.enzymes({ start: (tx) => ["short", "long", "spent"].map((inst) => tx.flow.start("asking", undefined, { inst, ...(inst === "long" ? { beats: 4 } : {}) })) }, [asking])
-      let space = yield* Ledger.begin(yield* machine.boot(enzymes))
-      yield* Ledger.ask(space, "start")
+      const enzymes = RendezvousSpace.enzymes({ start: (tx) => ["short", "long", "spent"].map(
+        (inst) => tx.flow.start("asking", undefined, { inst, ...(inst === "long" ? { beats: 4 } : {}) })
+      ) }, [asking])
+      let space = yield* RendezvousSpace.begin(yield* machine.boot(enzymes))
+      yield* RendezvousSpace.ask(space, "start")
       yield* space.step
       yield* controlled(space, space.flow.budget("short", { beats: 4 }))
       yield* controlled(space, space.flow.budget("long", { beats: 9 }))
@@ -55,27 +59,29 @@ describe("A budget of beats", () => {
       assert.deepStrictEqual([yield* stateOf(space, "short"), yield* stateOf(space, "long")], ["error", "waiting"])
       yield* steps(space, 6)
       assert.deepStrictEqual([yield* stateOf(space, "long"), yield* rendezvousState(space, "long.ask"), yield* rendezvousState(space, "short.ask")], ["error", "killed", "killed"])
-      yield* Ledger.isReplayedEqual(space)
-    }).pipe(Ledger.granted))
+      yield* RendezvousSpace.isReplayedEqual(space)
+    }).pipe(RendezvousSpace.granted))
 })
 
 describe("A Wait and a clamp of so many beats", () => {
   test("give the time of those beats to what a fast space waits for", () =>
     Effect.gen(function*() {
       const brief = Flow.make({ name: "brief", steps: { ask: { transform: () => ({}) }, answer: { wait: "ask", within: 5, otherwise: "check", next: "check" }, check: { clamp: { beats: 5 }, otherwise: "done", next: "error" } } })
-      const space = yield* Ledger.space({ start: (tx) => ["a", "b"].map((inst) => tx.flow.start("brief", undefined, { inst })), pause: (tx) => tx.flow.pause("b"), resume: (tx) => tx.flow.resume("b") }, [brief])
-      yield* Ledger.ask(space, "start")
+      const space = yield* RendezvousSpace.space({ start: (tx) => ["a", "b"].map(
+        (inst) => tx.flow.start("brief", undefined, { inst })
+      ), pause: (tx) => tx.flow.pause("b"), resume: (tx) => tx.flow.resume("b") }, [brief])
+      yield* RendezvousSpace.ask(space, "start")
       yield* space.step
-      yield* Ledger.ask(space, "pause")
+      yield* RendezvousSpace.ask(space, "pause")
       yield* steps(space, 8)
       // It looks at its time again when it is resumed, which has not come.
-      yield* Ledger.ask(space, "resume")
+      yield* RendezvousSpace.ask(space, "resume")
       yield* steps(space, 2)
       assert.deepStrictEqual([yield* stateOf(space, "a"), yield* stateOf(space, "b")], ["waiting", "waiting"])
       yield* TestClock.adjust("500 millis")
       yield* steps(space, 2)
       assert.deepStrictEqual([yield* stateOf(space, "a"), yield* stateOf(space, "b")], ["done", "done"])
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }), { tempo: 100 })
 })
 
@@ -91,27 +97,32 @@ describe("An instance that is over", () => {
       }
       const flows = Object.entries(ways).map(([name, more]) => Flow.make({ name, steps: { ask: { transform: () => ({ due_off: 50 }) }, epoch: { transform: () => ({ prof: "rv-epoch", epoch_k: 3 }) }, ...more } as never }))
       const shared = Flow.make({ name: "shared", steps: { ask: { transform: () => ({ key: "job" }) }, answer: { wait: "ask" }, more: { wait: () => "never" } } })
-      const space = yield* Ledger.space({
+      const space = yield* RendezvousSpace.space({
         all: (tx) => [...Object.keys(ways), "shared"].map((name) => tx.flow.start(name, undefined, { inst: name })),
         job: (tx) => tx.rv.report("job"),
         again: (tx) => tx.rv.spawn({ key: "job" }),
         cancel: (tx) => tx.flow.cancel("shared")
       }, [...flows, shared])
-      for (const verb of ["all", "", "job", "again", "cancel", "", "", ""]) yield* verb === "" ? space.step : Ledger.ask(space, verb)
+      for (const verb of ["all", "", "job", "again", "cancel", "", "", ""]) {
+        yield* verb === "" ? space.step : RendezvousSpace.ask(space, verb)
+      }
       for (const inst of Object.keys(ways)) {
         assert.include(["done", "error"], yield* stateOf(space, inst), inst)
         assert.deepStrictEqual([yield* rendezvousState(space, `${inst}.ask`), yield* rendezvousState(space, `${inst}.epoch`)], ["killed", "killed"], inst)
       }
       assert.deepStrictEqual([yield* stateOf(space, "shared"), yield* rendezvousState(space, "job")], ["cancelled", "ready"])
       assert.deepStrictEqual(yield* space.below("/data/flow/subs", { limit: 10 }), [])
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("has ended what would complete again, also where that completes in the beat in which it ends", () =>
     Effect.gen(function*() {
       const epochs = Flow.make({ name: "epochs", steps: { ask: { transform: () => ({ prof: "rv-epoch", epoch_k: 3 }) }, answer: { wait: () => "app:never", within: 3 } } })
-      const space = yield* Ledger.space({ start: (tx) => ["cancelled", "late"].map((inst) => tx.flow.start("epochs", undefined, { inst })) }, [epochs])
-      yield* Ledger.ask(space, "start")
+      const space = yield* RendezvousSpace.space(
+        { start: (tx) => ["cancelled", "late"].map((inst) => tx.flow.start("epochs", undefined, { inst })) },
+        [epochs]
+      )
+      yield* RendezvousSpace.ask(space, "start")
       yield* steps(space, 2)
       yield* Effect.forkChild(space.rv.report("cancelled.ask"), { startImmediately: true })
       yield* controlled(space, space.flow.cancel("cancelled"))
@@ -122,9 +133,9 @@ describe("An instance that is over", () => {
       yield* steps(space, 6)
       for (const inst of ["cancelled", "late"]) {
         assert.strictEqual(yield* rendezvousState(space, `${inst}.ask`), "killed", inst)
-        assert.lengthOf(yield* Ledger.events(space, `${inst}.ask`), 2, inst)
+        assert.lengthOf(yield* RendezvousSpace.events(space, `${inst}.ask`), 2, inst)
       }
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 })
 
@@ -144,8 +155,8 @@ describe("What a completion tells", () => {
           look: { guard: ({ results }) => sizes.push(...["a", "b"].map((step) => JSON.stringify((results[step] as Flow.Completion).telemetry).length)) > 0 }
         }
       })
-      const space = yield* Ledger.space({ start: (tx) => tx.flow.start("deep", undefined, { inst: "x" }) }, [deep])
-      yield* Ledger.ask(space, "start")
+      const space = yield* RendezvousSpace.space({ start: (tx) => tx.flow.start("deep", undefined, { inst: "x" }) }, [deep])
+      yield* RendezvousSpace.ask(space, "start")
       yield* space.step
       yield* controlled(space, space.rv.report("x.p", { text: "y".repeat(1_000_000) }))
       yield* controlled(space, space.rv.report("x.q", nest(61) as {}))
@@ -153,13 +164,13 @@ describe("What a completion tells", () => {
       assert.strictEqual(yield* stateOf(space, "x"), "done")
       assert.deepStrictEqual(sizes, [1_000_011, JSON.stringify(nest(61)).length])
       assert.deepStrictEqual((yield* heard(space, "x", "b")).telemetry, nest(61))
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("ends an instance that has no room left, with a fact, and ends what it spawned", () =>
     Effect.gen(function*() {
       const late = Flow.make({ name: "late", steps: { other: { transform: () => ({ due_off: 50 }) }, ask: { transform: () => ({ due_off: 3, deadl_off: 0 }) }, answer: { wait: "ask" } } })
-      const space = yield* Ledger.space({}, [late, enzyme("idle", () => undefined)])
+      const space = yield* RendezvousSpace.space({}, [late, enzyme("idle", () => undefined)])
       yield* controlled(space, space.flow.start({ flow: "late", inst: "small", input: "" }))
       yield* space.step
       const room = 1_046_528 - JSON.stringify(yield* instance(space, "small")).length
@@ -172,6 +183,6 @@ describe("What a completion tells", () => {
       assert.deepStrictEqual(told.map(({ subject, topic }) => [topic, subject]), [["flow/outgrown", { $link: "/data/flow/inst/large" }]])
       assert.deepStrictEqual([yield* rendezvousState(space, "large.ask"), yield* rendezvousState(space, "large.other")], ["timeout", "killed"])
       assert.deepStrictEqual(yield* space.below("/data/flow/subs", { limit: 10 }), [])
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Flow, Link } from "systole"
 import { steps } from "../kernel/TestSpace.ts"
-import * as Ledger from "../rendezvous/Ledger.ts"
+import * as RendezvousSpace from "../rendezvous/RendezvousSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 describe("A step that fails", () => {
@@ -25,12 +25,12 @@ describe("A step that fails", () => {
         large: [{ wait: "first" }, /value\/invalid/]
       }
       const made = Object.entries(flows).map(([name, [bad]]) => Flow.make({ name, steps: { first, bad } as never }))
-      const space = yield* Ledger.space({
+      const space = yield* RendezvousSpace.space({
         loop: (tx) => tx.set("/data/loop", Link.make("/data/loop")),
         all: (tx) => Object.keys(flows).map((name) => tx.flow.start(name, name === "large" ? "x".repeat(1_046_152) : undefined, { inst: name }))
       }, made)
-      yield* Ledger.ask(space, "loop")
-      yield* Ledger.ask(space, "all")
+      yield* RendezvousSpace.ask(space, "loop")
+      yield* RendezvousSpace.ask(space, "all")
       yield* steps(space, 3)
       for (const [name, [, note]] of Object.entries(flows)) {
         const kept = yield* space.get(`/data/flow/inst/${name}`) as unknown as Effect.Effect<{ readonly state: string; readonly note?: string }>
@@ -38,6 +38,6 @@ describe("A step that fails", () => {
         assert.match(kept.note!, note, name)
       }
       assert.deepStrictEqual(yield* space.below("/data/flow/subs", { limit: 10 }), [])
-      yield* Ledger.isReplayedEqual(space)
-    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+      yield* RendezvousSpace.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 })

@@ -1,12 +1,12 @@
 /**
- * Instances of flows, as tests look at them.
+ * Reads of flow instances, for tests.
  *
  * @module
  */
 import { Effect } from "effect"
 import type { Flow, Space } from "systole"
 
-/** An instance as it is kept. */
+/** A stored instance. */
 export interface Kept {
   readonly state: string
   readonly pc: string
@@ -20,7 +20,7 @@ export const instance = (space: Space, inst: string) => space.get(`/data/flow/in
 
 export const stateOf = (space: Space, inst: string) => Effect.map(instance(space, inst), ({ state }) => state)
 
-/** What a Wait came to, with what its event tells. */
+/** The result of a wait step, with the telemetry of its event. */
 export const heard = Effect.fnUntraced(function*(space: Space, inst: string, step: string) {
   const { link, ...result } = (yield* instance(space, inst)).results[step] as { readonly key: string; readonly outcome: string; readonly link: { readonly $link: string } }
   const { telemetry } = (yield* space.get(link.$link)) as unknown as Flow.Completion

@@ -6,12 +6,12 @@ import mrInit from "../../enzymes/mr_init.ts"
 import mrRoute from "../../enzymes/mr_route.ts"
 import { controlled, enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
-import * as Ledger from "../rendezvous/Ledger.ts"
+import * as RendezvousSpace from "../rendezvous/RendezvousSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { heard, instance, stateOf } from "./FlowInstances.ts"
 
-const test = (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof Ledger.space>>>) =>
-  it.effect(name, () => run().pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+const test = (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof RendezvousSpace.space>>>) =>
+  it.effect(name, () => run().pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
 /** Work for somebody outside, and what follows from how it ended. */
 const review = Flow.make({
@@ -36,7 +36,8 @@ const verbs = {
   resume: (tx: Transaction) => tx.flow.resume("one"),
   cancel: (tx: Transaction) => tx.flow.cancel("one")
 }
-const begin = (more: Readonly<Record<string, (tx: Transaction) => unknown>> = {}, enzymes: ReadonlyArray<Enzyme.Enzyme> = []) => Ledger.space({ ...verbs, ...more }, [review, ...enzymes])
+const begin = (more: Readonly<Record<string, (tx: Transaction) => unknown>> = {}, enzymes: ReadonlyArray<Enzyme.Enzyme> = []) =>
+  RendezvousSpace.space({ ...verbs, ...more }, [review, ...enzymes])
 
 const codeOf = Effect.fnUntraced(function*<A, E extends { readonly code: string }>(space: Space, asked: Effect.Effect<A, E>) {
   const answer = yield* controlled(space, asked)
@@ -47,23 +48,26 @@ describe("A flow", () => {
   test("E25 goes on in the beat after the event of the rendezvous that it waits for was written", () =>
     Effect.gen(function*() {
       const space = yield* begin()
-      assert.strictEqual(yield* Ledger.ask(space, "start"), "one")
+      assert.strictEqual(yield* RendezvousSpace.ask(space, "start"), "one")
       assert.deepInclude(yield* instance(space, "one"), { state: "ready", pc: "enough", steps_used: 0 })
       yield* space.step
       assert.deepInclude(yield* instance(space, "one"), { state: "waiting", pc: "answer" })
-      assert.deepInclude(yield* Ledger.entry(space, "one.ask") as Effect.Effect<object>, { state: "pending", inst_id: "one", telemetry: { pages: 3 } })
-      yield* Ledger.ask(space, "report")
-      const written = (yield* Ledger.events(space, "one.ask"))[0]!
+      assert.deepInclude(
+        yield* RendezvousSpace.entry(space, "one.ask") as Effect.Effect<object>,
+        { state: "pending", inst_id: "one", telemetry: { pages: 3 } }
+      )
+      yield* RendezvousSpace.ask(space, "report")
+      const written = (yield* RendezvousSpace.events(space, "one.ask"))[0]!
       const beat = yield* space.step
       assert.strictEqual(beat, written + 1)
       const { history, pc } = yield* instance(space, "one")
       assert.strictEqual(pc, "printed")
       assert.deepStrictEqual(yield* heard(space, "one", "answer"), { key: "one.ask", outcome: "applied", telemetry: { good: true } })
       assert.deepStrictEqual(history.filter((passed) => passed.beat === beat).map(({ outcome, step }) => [step, outcome]), [["answer", "applied"], ["choose", "print"], ["print", "spawned"]])
-      yield* Ledger.ask(space, "print")
+      yield* RendezvousSpace.ask(space, "print")
       yield* space.step
       assert.deepInclude(yield* instance(space, "one"), { state: "done", steps_used: 6 })
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("E25 goes on by the signal path of a rendezvous that another spawned, too", () =>
@@ -74,7 +78,7 @@ describe("A flow", () => {
         spawn: (tx) => tx.rv.spawn({ key: "job" }),
         done: (tx) => tx.rv.report("job", { n: 1 })
       }, [follow])
-      for (const verb of ["follow", "spawn", "done"]) yield* Ledger.ask(space, verb)
+      for (const verb of ["follow", "spawn", "done"]) yield* RendezvousSpace.ask(space, verb)
       yield* space.step
       for (const inst of ["a", "b"]) {
         assert.deepInclude(yield* instance(space, inst), { state: "done" })
@@ -96,31 +100,31 @@ describe("A flow", () => {
         }
       })
       const space = yield* begin({ two: (tx) => tx.flow.start("two", undefined, { inst: "x" }), second: (tx) => tx.rv.report("second", { at: tx.beat }), first: (tx) => tx.rv.report("first") }, [two])
-      yield* Ledger.ask(space, "two")
+      yield* RendezvousSpace.ask(space, "two")
       yield* space.step
-      for (const verb of ["second", "second", "first"]) yield* Ledger.ask(space, verb)
+      for (const verb of ["second", "second", "first"]) yield* RendezvousSpace.ask(space, verb)
       yield* space.step
       assert.deepInclude(yield* instance(space, "x"), { state: "waiting", pc: "again" })
       assert.deepStrictEqual(yield* heard(space, "x", "other"), { key: "second", outcome: "applied", telemetry: { at: 4 } })
-      yield* Ledger.ask(space, "second")
+      yield* RendezvousSpace.ask(space, "second")
       yield* space.step
       assert.deepInclude(yield* instance(space, "x"), { state: "done" })
       assert.deepStrictEqual(yield* heard(space, "x", "other"), { key: "second", outcome: "applied", telemetry: { at: 4 } })
       assert.deepStrictEqual(yield* heard(space, "x", "again"), { key: "second", outcome: "applied", telemetry: { at: 7 } })
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("spawns a beat later where the rendezvous of that key completes in this one", () =>
     Effect.gen(function*() {
       const over = Flow.make({ name: "over", steps: { ask: { transform: () => ({ key: "job", due_off: 20 }) }, answer: { wait: "ask" } } })
       const space = yield* begin({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 2, deadl_off: 0 }), over: (tx) => tx.flow.start("over", undefined, { inst: "x" }) }, [over])
-      yield* Ledger.ask(space, "spawn")
-      yield* Ledger.ask(space, "over")
+      yield* RendezvousSpace.ask(space, "spawn")
+      yield* RendezvousSpace.ask(space, "over")
       yield* steps(space, 3)
-      assert.deepStrictEqual(yield* Ledger.events(space, "job"), [3])
+      assert.deepStrictEqual(yield* RendezvousSpace.events(space, "job"), [3])
       assert.deepInclude(yield* instance(space, "x"), { state: "waiting", pc: "answer" })
-      assert.deepInclude(yield* Ledger.entry(space, "job") as Effect.Effect<object>, { state: "pending", inst_id: "x" })
-      yield* Ledger.isReplayedEqual(space)
+      assert.deepInclude(yield* RendezvousSpace.entry(space, "job") as Effect.Effect<object>, { state: "pending", inst_id: "x" })
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("lets the variants of each step compete on their own, and of several steps where they share an inst_id", () =>
@@ -134,21 +138,21 @@ describe("A flow", () => {
         first: (tx) => ["apart.p", "rivals.p"].map((key) => tx.rv.report(key, {})),
         cancel: (tx) => tx.flow.cancel("apart")
       }, [apart, rivals])
-      for (const verb of ["apart", "rivals"]) yield* Ledger.ask(space, verb)
+      for (const verb of ["apart", "rivals"]) yield* RendezvousSpace.ask(space, verb)
       yield* steps(space, 4)
-      yield* Ledger.ask(space, "first")
+      yield* RendezvousSpace.ask(space, "first")
       yield* steps(space, 4)
       const stateOf = Effect.fnUntraced(function*(key: string) {
-        return ((yield* Ledger.entry(space, key)) as { readonly state: string }).state
+        return ((yield* RendezvousSpace.entry(space, key)) as { readonly state: string }).state
       })
       assert.deepStrictEqual([yield* stateOf("apart.q"), yield* stateOf("rivals.q")], ["pending", "killed"])
       assert.deepInclude(yield* instance(space, "apart"), { state: "waiting", pc: "b" })
       assert.deepInclude(yield* instance(space, "rivals"), { state: "done" })
       // What is left of an instance ends with it.
-      yield* Ledger.ask(space, "cancel")
+      yield* RendezvousSpace.ask(space, "cancel")
       yield* steps(space, 2)
       assert.strictEqual(yield* stateOf("apart.q"), "killed")
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("hears of what it spawned itself alone, whoever else sends by the same signal path, and of each of its own", () =>
@@ -163,14 +167,14 @@ describe("A flow", () => {
         p: (tx) => tx.rv.report("both.p", { of: "p" }),
         cancel: (tx) => tx.flow.cancel("refund:17")
       }, [asking, both])
-      for (const verb of ["asking", "both", "order", "q", "p"]) yield* Ledger.ask(space, verb)
+      for (const verb of ["asking", "both", "order", "q", "p"]) yield* RendezvousSpace.ask(space, verb)
       yield* steps(space, 2)
       assert.deepInclude(yield* instance(space, "order:17"), { state: "done" })
       assert.deepInclude(yield* instance(space, "refund:17"), { state: "waiting", pc: "a" })
       assert.deepStrictEqual([yield* stateOf(space, "both"), yield* heard(space, "both", "a"), yield* heard(space, "both", "b")], ["done", { key: "both.p", outcome: "applied", telemetry: { of: "p" } }, { key: "both.q", outcome: "applied", telemetry: { of: "q" } }])
-      yield* Ledger.ask(space, "cancel")
+      yield* RendezvousSpace.ask(space, "cancel")
       assert.deepStrictEqual(yield* space.below("/data/flow/subs", { limit: 10 }), [])
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("costs a beat what hears in it, not what waits beside it by the same signal path, and leaves nothing there when it is over", () =>
@@ -178,15 +182,15 @@ describe("A flow", () => {
       const heard = Flow.make({ name: "heard", steps: { q: { transform: () => ({ due_off: 50, signal_path: "app:done" }) }, a: { wait: "q", within: 4 } } })
       const many = Array.from({ length: 200 }, (_, n) => `i${n}`)
       const space = yield* begin({ many: (tx) => many.map((inst) => tx.flow.start("heard", undefined, { inst })), one: (tx) => tx.rv.report("i7.q") }, [heard])
-      yield* Ledger.ask(space, "many")
+      yield* RendezvousSpace.ask(space, "many")
       yield* space.step
-      yield* Ledger.ask(space, "one")
+      yield* RendezvousSpace.ask(space, "one")
       const beat = yield* space.head
       const [row] = yield* space.examine(({ store }) => [...store.scanJournal(beat, beat)])
       assert.isBelow(row!.text.length, 20_000)
       yield* steps(space, 6)
       assert.deepStrictEqual(yield* space.below("/data/flow/subs", { limit: 10 }), [])
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("goes another way where a guard refuses, a Wait is over or work ends otherwise, and tells that it is over", () =>
@@ -195,36 +199,40 @@ describe("A flow", () => {
       const space = yield* begin({ none: start({ pages: 0 }, "none"), late: start({ pages: 1 }, "late") }, [
         enzyme("over", (tx, { signal, target }) => void over.push([tx.beat, signal, target]), { query: "/CEP:sig_inst/*", bind: ["/data/flow"] })
       ])
-      for (const verb of ["start", "none", "late"]) yield* Ledger.ask(space, verb)
-      yield* Ledger.ask(space, "report")
+      for (const verb of ["start", "none", "late"]) yield* RendezvousSpace.ask(space, verb)
+      yield* RendezvousSpace.ask(space, "report")
       // Nobody prints: that rendezvous ends with its deadline, and the flow hears that.
       yield* steps(space, 12)
       assert.deepInclude(yield* instance(space, "none"), { state: "done", results: { enough: false } })
       assert.deepInclude(yield* instance(space, "late"), { state: "error", note: "step \"answer\": late" })
       assert.deepInclude((yield* instance(space, "one")).results["printed"] as object, { outcome: "timeout" })
       assert.sameDeepMembers(over.map((one) => (one as ReadonlyArray<unknown>).slice(1)), [["/CEP:sig_inst/done", "/data/flow/inst/none"], ["/CEP:sig_inst/done", "/data/flow/inst/one"], ["/CEP:sig_inst/error", "/data/flow/inst/late"]])
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("is paused, hears meanwhile, goes on when it is resumed, and is cancelled with its rendezvous", () =>
     Effect.gen(function*() {
       const space = yield* begin()
-      yield* Ledger.ask(space, "start")
+      yield* RendezvousSpace.ask(space, "start")
       yield* space.step
-      assert.deepStrictEqual([yield* Ledger.ask(space, "resume"), yield* Ledger.ask(space, "pause"), yield* Ledger.ask(space, "pause")], [false, true, false])
-      yield* Ledger.ask(space, "report")
+      assert.deepStrictEqual([
+        yield* RendezvousSpace.ask(space, "resume"),
+        yield* RendezvousSpace.ask(space, "pause"),
+        yield* RendezvousSpace.ask(space, "pause")
+      ], [false, true, false])
+      yield* RendezvousSpace.ask(space, "report")
       yield* steps(space, 2)
       assert.deepInclude(yield* instance(space, "one"), { state: "paused", pc: "answer" })
-      assert.isTrue(yield* Ledger.ask(space, "resume"))
+      assert.isTrue(yield* RendezvousSpace.ask(space, "resume"))
       yield* space.step
       assert.deepInclude(yield* instance(space, "one"), { state: "waiting", pc: "printed" })
-      assert.isTrue(yield* Ledger.ask(space, "cancel"))
+      assert.isTrue(yield* RendezvousSpace.ask(space, "cancel"))
       yield* steps(space, 2)
       assert.strictEqual(yield* stateOf(space, "one"), "cancelled")
-      assert.deepInclude(yield* Ledger.entry(space, "printing") as Effect.Effect<object>, { state: "killed" })
-      assert.deepStrictEqual([yield* Ledger.ask(space, "cancel"), yield* Ledger.ask(space, "pause")], [false, false])
+      assert.deepInclude(yield* RendezvousSpace.entry(space, "printing") as Effect.Effect<object>, { state: "killed" })
+      assert.deepStrictEqual([yield* RendezvousSpace.ask(space, "cancel"), yield* RendezvousSpace.ask(space, "pause")], [false, false])
       assert.deepStrictEqual(yield* space.below("/data/flow/subs", { limit: 10 }), [])
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("keeps to its budget of steps and beats, and to its clamps", () =>
@@ -237,8 +245,8 @@ describe("A flow", () => {
         more: (tx) => tx.flow.budget("more", { steps: 10 }),
         give: (tx) => [tx.flow.start("review", { pages: 1 }, { inst: "more", steps: 1 }), tx.flow.budget("more", { steps: 10 }), tx.flow.budget("none", {})]
       }, [clamped])
-      for (const verb of ["few", "brief", "clamped"]) yield* Ledger.ask(space, verb)
-      assert.deepStrictEqual(yield* Ledger.ask(space, "give"), ["more", true, false])
+      for (const verb of ["few", "brief", "clamped"]) yield* RendezvousSpace.ask(space, verb)
+      assert.deepStrictEqual(yield* RendezvousSpace.ask(space, "give"), ["more", true, false])
       yield* steps(space, 14)
       assert.deepInclude(yield* instance(space, "few"), { state: "error", steps_used: 1, note: "its budget of 1 steps is spent" })
       assert.deepInclude(yield* instance(space, "brief"), { state: "error", note: "its budget ended with beat 6" })
@@ -250,26 +258,26 @@ describe("A flow", () => {
     Effect.gen(function*() {
       const story = Effect.fnUntraced(function*(cut: boolean) {
         const machine = yield* TestMachine.make
-        let space = yield* Ledger.begin(yield* machine.boot(Ledger.enzymes(verbs, [review])))
+        let space = yield* RendezvousSpace.begin(yield* machine.boot(RendezvousSpace.enzymes(verbs, [review])))
         const told: Array<unknown> = []
         for (const verb of ["start", "", "report", "", "print", "", ""]) {
-          if (cut) space = yield* machine.boot(Ledger.enzymes(verbs, [review]))
+          if (cut) space = yield* machine.boot(RendezvousSpace.enzymes(verbs, [review]))
           if (verb === "") yield* space.step
-          else yield* Ledger.ask(space, verb)
+          else yield* RendezvousSpace.ask(space, verb)
           told.push(yield* instance(space, "one"))
         }
         assert.strictEqual(yield* stateOf(space, "one"), "done")
-        yield* Ledger.isReplayedEqual(space)
+        yield* RendezvousSpace.isReplayedEqual(space)
         return told
       })
       assert.deepStrictEqual(yield* story(true), yield* story(false))
-    }).pipe(Ledger.granted))
+    }).pipe(RendezvousSpace.granted))
 })
 
 describe("A flow that is asked for in the lobby", () => {
   it.effect("is started, and moved, once for each request, which says what came of it", () =>
     Effect.gen(function*() {
-      const space = yield* TestKernel.space([mrInit, mrRoute, instIng, ...Ledger.enzymes({
+      const space = yield* TestKernel.space([mrInit, mrRoute, instIng, ...RendezvousSpace.enzymes({
         ask: (tx) => {
           tx.set("/data/inbox/flow/inst_start/r1", { flow: "review", inst: "one", input: { pages: 2 } })
           tx.signal({ signal: Mailroom.ADDED, target: "/data/inbox/flow/inst_start/r1", payload: 1 })
@@ -288,14 +296,14 @@ describe("A flow that is asked for in the lobby", () => {
         },
         again: (tx) => tx.signal({ signal: Mailroom.ADDED, target: "/data/flow/inbox/inst_start/r1", payload: 2 })
       }, [review])])
-      yield* Ledger.begin(space)
-      yield* Ledger.ask(space, "ask")
+      yield* RendezvousSpace.begin(space)
+      yield* RendezvousSpace.ask(space, "ask")
       yield* steps(space, 4)
       assert.deepInclude(yield* space.get("/data/flow/inbox/inst_start/r1") as unknown as Effect.Effect<object>, { flow: "review", outcome: "one" })
       assert.strictEqual(yield* stateOf(space, "one"), "waiting")
-      yield* Ledger.ask(space, "wrong")
-      yield* Ledger.ask(space, "again")
-      yield* Ledger.ask(space, "move")
+      yield* RendezvousSpace.ask(space, "wrong")
+      yield* RendezvousSpace.ask(space, "again")
+      yield* RendezvousSpace.ask(space, "move")
       yield* steps(space, 3)
       const outcomes = yield* Effect.forEach(["p", "q", "r", "s", "t", "u", "v"], (name) => space.get(`/data/flow/inbox/inst_ctrl/${name}#/outcome`))
       assert.deepStrictEqual(outcomes, ["ok", "refused", "ok", "unknown action", "unknown action", "unknown action", "refused"])
@@ -303,7 +311,7 @@ describe("A flow that is asked for in the lobby", () => {
       assert.deepStrictEqual(starts.map(({ code, outcome }) => [outcome, code]), ["flow/unknown", "flow/invalid", "flow/exists", "flow/invalid", "flow/unknown"].map((code) => ["refused", code]))
       assert.strictEqual(yield* stateOf(space, "one"), "paused")
       assert.deepStrictEqual((yield* space.dead({ limit: 10 })).letters, [])
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer()), Effect.provideService(SystemGrants, new Set(["inst_ing", "mr_init", "mr_route", "rv_init"]))))
 })
 
@@ -346,10 +354,10 @@ describe("What flows refuse", () => {
     Effect.gen(function*() {
       const calm = Flow.make({ name: "calm", steps: { hear: { wait: () => "CEP:sig_rv/never" } } })
       const space = yield* begin({ none: start({ pages: 0 }, "over"), calm: (tx) => tx.flow.start("calm", undefined, { inst: "one" }) }, [calm])
-      yield* Ledger.ask(space, "calm")
-      yield* Ledger.ask(space, "none")
+      yield* RendezvousSpace.ask(space, "calm")
+      yield* RendezvousSpace.ask(space, "none")
       yield* steps(space, 2)
-      const before = yield* Ledger.digest(space)
+      const before = yield* RendezvousSpace.digest(space)
       const { flow } = space
       const refusals = [
         [flow.start({ flow: "nothing" }), "flow/unknown"],
@@ -367,8 +375,8 @@ describe("What flows refuse", () => {
         [flow.cancel(3 as never), "flow/invalid"]
       ] as ReadonlyArray<readonly [Effect.Effect<unknown, { readonly code: string }>, string]>
       for (const [i, [asked, code]] of refusals.entries()) assert.strictEqual(yield* codeOf(space, asked), code, `${i}`)
-      assert.strictEqual(yield* Ledger.digest(space), before)
-      yield* Ledger.isReplayedEqual(space)
+      assert.strictEqual(yield* RendezvousSpace.digest(space), before)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("in a run aborts it", () =>
@@ -378,7 +386,9 @@ describe("What flows refuse", () => {
         misfit: (tx) => tx.flow.start("review", 3),
         forge: (tx) => tx.set("/data/flow/inst/x", {})
       })
-      for (const [verb, code] of [["unknown", "flow/unknown"], ["misfit", "flow/invalid"], ["forge", "envelope/outside"]] as const) assert.strictEqual(yield* Ledger.ask(space, verb), code)
+      for (const [verb, code] of [["unknown", "flow/unknown"], ["misfit", "flow/invalid"], ["forge", "envelope/outside"]] as const) {
+        assert.strictEqual(yield* RendezvousSpace.ask(space, verb), code)
+      }
     }))
 
   test("is an id with which the keys of its rendezvous would be too long, and a step whose name cannot be a key", () =>

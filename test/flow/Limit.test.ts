@@ -3,7 +3,7 @@ import { Effect, Fiber } from "effect"
 import { Flow } from "systole"
 import { controlled, enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
-import * as Ledger from "../rendezvous/Ledger.ts"
+import * as RendezvousSpace from "../rendezvous/RendezvousSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
 describe("More instances of flows than may be under way", () => {
@@ -12,16 +12,16 @@ describe("More instances of flows than may be under way", () => {
       const machine = yield* TestMachine.make
       const limits = { ...TestKernel.settings.limits, flowInstances: 2 }
       const flow = Flow.make({ name: "calm", steps: { ask: { transform: () => ({}) }, answer: { wait: "ask" } } })
-      const enzymes = Ledger.enzymes({
+      const enzymes = RendezvousSpace.enzymes({
         two: (tx) => ["a", "b"].map((inst) => tx.flow.start("calm", undefined, { inst })),
         more: (tx) => tx.flow.start("calm"),
         asked: (tx) => tx.flow.request({ flow: "calm" })
       }, [flow])
-      let space = yield* Ledger.begin(yield* machine.boot(enzymes, { limits }))
-      assert.deepStrictEqual(yield* Ledger.ask(space, "two"), ["a", "b"])
+      let space = yield* RendezvousSpace.begin(yield* machine.boot(enzymes, { limits }))
+      assert.deepStrictEqual(yield* RendezvousSpace.ask(space, "two"), ["a", "b"])
       const refused = Effect.fnUntraced(function*() {
-        assert.strictEqual(yield* Ledger.ask(space, "more"), "flow/full")
-        assert.deepStrictEqual(yield* Ledger.ask(space, "asked"), { refused: "flow/full" })
+        assert.strictEqual(yield* RendezvousSpace.ask(space, "more"), "flow/full")
+        assert.deepStrictEqual(yield* RendezvousSpace.ask(space, "asked"), { refused: "flow/full" })
         const answer = yield* controlled(space, space.flow.start({ flow: "calm" }))
         assert.strictEqual(answer._tag, "Failure")
         if (answer._tag === "Failure") assert.match(answer.failure.message, /^2 instances of flows in the space are not over, which is the limit\. Let some of them end, cancel some, or raise the limit flowInstances$/)
@@ -30,12 +30,12 @@ describe("More instances of flows than may be under way", () => {
       space = yield* machine.boot(enzymes, { limits })
       yield* refused()
       yield* controlled(space, space.flow.cancel("a"))
-      assert.match((yield* Ledger.ask(space, "more")) as string, /^FL:/)
+      assert.match((yield* RendezvousSpace.ask(space, "more")) as string, /^FL:/)
       yield* steps(space, 2)
       yield* refused()
       // What was refused then is refused when it is run again, whatever the limit is now.
-      yield* Ledger.isReplayedEqual(yield* machine.boot(enzymes))
-    }).pipe(Ledger.granted))
+      yield* RendezvousSpace.isReplayedEqual(yield* machine.boot(enzymes))
+    }).pipe(RendezvousSpace.granted))
 
   it.effect("are refused in the beat that would start them, whoever started the others", () =>
     Effect.gen(function*() {
@@ -45,7 +45,7 @@ describe("More instances of flows than may be under way", () => {
         if (name === "failing") throw new Error("nothing of it is kept")
         return answers.map((answer) => "inst" in answer ? "started" : answer.refused)
       }, { retry: { attempts: 1 } })
-      const space = yield* Ledger.space({}, [calm, starts("failing", 4), starts("two", 2), starts("four", 4)])
+      const space = yield* RendezvousSpace.space({}, [calm, starts("failing", 4), starts("two", 2), starts("four", 4)])
       const under = space.get("/sys/index/flow")
       const outside = yield* Effect.forkChild(space.flow.start({ flow: "calm" }), { startImmediately: true })
       const sent = yield* Effect.forEach(["failing", "two", "four"], (name) => space.signal({ signal: `/signals/${name}` }))
@@ -54,8 +54,8 @@ describe("More instances of flows than may be under way", () => {
       const values = yield* Effect.forEach(sent, ({ id }) => Effect.map(space.receipt(id), (receipt) => receipt!.handlings[0]!.value))
       assert.deepStrictEqual(values as unknown, [{}, ["started", "started"], ["started", "started", "flow/full", "flow/full"]])
       assert.strictEqual(yield* under, 5)
-      yield* Ledger.isReplayedEqual(space)
-    }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, flowInstances: 5 } })), Ledger.granted))
+      yield* RendezvousSpace.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, flowInstances: 5 } })), RendezvousSpace.granted))
 
   it.effect("are refused to a run that is tried again, as nobody replays it, and that gives nothing away of the tempo either", () =>
     Effect.gen(function*() {
@@ -65,7 +65,7 @@ describe("More instances of flows than may be under way", () => {
         for (let i = 0; i < count; i++) tx.signal({ signal: `/signals/none/${i}` })
         return answers.map((answer) => "inst" in answer ? "started" : answer.refused)
       }, { retry: { attempts: 1 } })
-      const space = yield* Ledger.space({}, [calm, sends("much", 30), sends("little", 1)])
+      const space = yield* RendezvousSpace.space({}, [calm, sends("much", 30), sends("little", 1)])
       const handled = Effect.fnUntraced(function*(...names: ReadonlyArray<string>) {
         const sent = yield* Effect.forEach(names, (name) => space.signal({ signal: `/signals/${name}` }))
         yield* space.step
@@ -74,6 +74,9 @@ describe("More instances of flows than may be under way", () => {
       assert.deepStrictEqual(yield* handled("much"), ["backlog/full"])
       assert.deepStrictEqual((yield* handled("much", "little")) as unknown, ["backlog/full", ["started", "flow/full"]])
       assert.deepStrictEqual((yield* handled("little", "much")) as unknown, [["flow/full", "flow/full"], "backlog/full"])
-      yield* Ledger.isReplayedEqual(space)
-    }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, flowInstances: 1, backlogSignals: 20 } })), Ledger.granted))
+      yield* RendezvousSpace.isReplayedEqual(space)
+    }).pipe(
+      Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, flowInstances: 1, backlogSignals: 20 } })),
+      RendezvousSpace.granted
+    ))
 })

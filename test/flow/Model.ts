@@ -1,5 +1,5 @@
 /**
- * The plainest account of flows and of the rendezvous that they spawn: every one
+ * The reference model of flows and of the rendezvous that they spawn: every one
  * of them looked at in every beat.
  *
  * @module
@@ -69,7 +69,7 @@ export interface Life {
 
 const isOver = ({ state }: Life): boolean => state === "done" || state === "error" || state === "cancelled"
 
-/** The account of one space. */
+/** The model of one space. */
 export class Model {
   readonly lives = new Map<string, Life>()
   readonly lines = new Map<string, Line>()

@@ -4,7 +4,7 @@ import { TestClock } from "effect/testing"
 import { Flow, type Space, type Transaction } from "systole"
 import { controlled, steps } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
-import * as Ledger from "../rendezvous/Ledger.ts"
+import * as RendezvousSpace from "../rendezvous/RendezvousSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import { instance, stateOf } from "./FlowInstances.ts"
 
@@ -46,22 +46,22 @@ describe("Times that flows wait for", () => {
   it.effect("take no place among the signals that wait: neither those of instances that are over, nor those that another one took the place of", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
-      const enzymes = Ledger.enzymes({
+      const enzymes = RendezvousSpace.enzymes({
         fan,
         start: (tx) => tx.flow.start("brief", undefined, { beats: 1_000_000 }),
         open: (tx) => tx.flow.start("patient", undefined, { inst: "open" }),
         renew: (tx) => tx.flow.budget("open", { beats: 1_000_000 + tx.beat })
       }, [brief, patient])
-      let space = yield* Ledger.begin(yield* machine.boot(enzymes, { limits: narrow }))
+      let space = yield* RendezvousSpace.begin(yield* machine.boot(enzymes, { limits: narrow }))
       for (let i = 0; i < 40; i++) {
-        assert.match((yield* Ledger.ask(space, "start")) as string, /^FL:/, `start ${i}`)
+        assert.match((yield* RendezvousSpace.ask(space, "start")) as string, /^FL:/, `start ${i}`)
         yield* space.step
       }
       yield* goes(space)
-      yield* Ledger.ask(space, "open")
+      yield* RendezvousSpace.ask(space, "open")
       yield* steps(space, 2)
       for (let i = 0; i < 40; i++) {
-        assert.strictEqual(yield* Ledger.ask(space, "renew"), true, `renewal ${i}`)
+        assert.strictEqual(yield* RendezvousSpace.ask(space, "renew"), true, `renewal ${i}`)
         yield* space.step
       }
       yield* goes(space)
@@ -69,16 +69,19 @@ describe("Times that flows wait for", () => {
       yield* space.step
       yield* goes(space)
       assert.deepStrictEqual([yield* stateOf(space, "open"), yield* rung(space)], ["waiting", []])
-      yield* Ledger.isReplayedEqual(space)
-    }).pipe(Ledger.granted))
+      yield* RendezvousSpace.isReplayedEqual(space)
+    }).pipe(RendezvousSpace.granted))
 
   it.effect("come once, also where the process ends before, between and after", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
-      const enzymes = Ledger.enzymes({ start: (tx) => { tx.flow.start("waiting", undefined, { inst: "late" }); tx.flow.start("waiting", undefined, { inst: "spent", beats: 3 }) } }, [waiting])
+      const enzymes = RendezvousSpace.enzymes({ start: (tx) => {
+        tx.flow.start("waiting", undefined, { inst: "late" })
+        tx.flow.start("waiting", undefined, { inst: "spent", beats: 3 })
+      } }, [waiting])
       const boot = machine.boot(enzymes, { tempo: 10 })
-      yield* Ledger.begin(yield* boot)
-      yield* Ledger.ask(yield* machine.open, "start")
+      yield* RendezvousSpace.begin(yield* boot)
+      yield* RendezvousSpace.ask(yield* machine.open, "start")
       const started = yield* (yield* machine.open).head
       for (let i = 0; i < 12; i++) {
         const space = yield* boot
@@ -91,21 +94,21 @@ describe("Times that flows wait for", () => {
       assert.deepStrictEqual(yield* rung(space), [[started + 3, "/data/flow/inst/spent"], [started + 6, "/data/flow/inst/late"]])
       assert.deepStrictEqual(yield* sentOn(space, "late"), [started, started + 6])
       assert.deepStrictEqual(yield* space.below("/sys/index/flow", { limit: 10 }), [])
-      yield* Ledger.isReplayedEqual(space)
-    }).pipe(Ledger.granted))
+      yield* RendezvousSpace.isReplayedEqual(space)
+    }).pipe(RendezvousSpace.granted))
 
   it.effect("do not come once another one took their place, their Wait is over or their instance rests", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
-      const enzymes = Ledger.enzymes({
+      const enzymes = RendezvousSpace.enzymes({
         start: (tx) => ["renewed", "answered", "paused", "cancelled"].forEach((inst) => tx.flow.start("serial", undefined, { inst, beats: { renewed: 5, paused: 8 }[inst] ?? 0 })),
         renew: (tx) => tx.flow.budget("renewed", { beats: 50 }),
         answer: (tx) => { tx.rv.report("renewed.ask"); tx.rv.report("answered.ask") },
         rest: (tx) => { tx.flow.pause("paused"); tx.flow.cancel("cancelled") },
         resume: (tx) => tx.flow.resume("paused")
       }, [serial])
-      let space = yield* Ledger.begin(yield* machine.boot(enzymes))
-      for (const verb of ["start", "", "renew", "answer", "rest"]) yield* verb === "" ? space.step : Ledger.ask(space, verb)
+      let space = yield* RendezvousSpace.begin(yield* machine.boot(enzymes))
+      for (const verb of ["start", "", "renew", "answer", "rest"]) yield* verb === "" ? space.step : RendezvousSpace.ask(space, verb)
       yield* steps(space, 10)
       space = yield* machine.boot(enzymes)
       yield* steps(space, 10)
@@ -113,22 +116,22 @@ describe("Times that flows wait for", () => {
       const states = (...insts: ReadonlyArray<string>) => Effect.forEach(insts, (inst) => stateOf(space, inst))
       assert.deepStrictEqual(yield* states("renewed", "answered", "paused", "cancelled"), ["waiting", "waiting", "paused", "cancelled"])
       // What rested has its time when it is resumed, and the renewed budget still comes.
-      yield* Ledger.ask(space, "resume")
+      yield* RendezvousSpace.ask(space, "resume")
       yield* steps(space, 40)
       assert.deepStrictEqual(yield* states("renewed", "answered", "paused"), ["error", "waiting", "error"])
       assert.deepStrictEqual((yield* rung(space)).map(([, key]) => key), ["/data/flow/inst/paused", "/data/flow/inst/renewed"])
-      yield* Ledger.isReplayedEqual(space)
-    }).pipe(Ledger.granted))
+      yield* RendezvousSpace.isReplayedEqual(space)
+    }).pipe(RendezvousSpace.granted))
 
   it.effect("that come while the space is paused wait until it is resumed, and a rollback takes none of them away", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({ start: (tx) => tx.flow.start("waiting", undefined, { inst: "late" }) }, [waiting])
+      const space = yield* RendezvousSpace.space({ start: (tx) => tx.flow.start("waiting", undefined, { inst: "late" }) }, [waiting])
       /** Asks for a control operation, and steps until it is over. */
       const through = Effect.fnUntraced(function*<A, E>(ask: Effect.Effect<A, E>) {
         assert.strictEqual((yield* controlled(space, ask))._tag, "Success")
         for (let i = 0; i < 20 && (yield* space.control.state).control !== null; i++) yield* space.step
       })
-      yield* Ledger.ask(space, "start")
+      yield* RendezvousSpace.ask(space, "start")
       yield* space.step
       yield* through(space.control.pause())
       yield* through(space.control.rollback(0))
@@ -138,13 +141,13 @@ describe("Times that flows wait for", () => {
       yield* steps(space, 3)
       assert.deepInclude(yield* instance(space, "late"), { state: "waiting", pc: "late" })
       assert.lengthOf(yield* rung(space), 1)
-      yield* Ledger.isReplayedEqual(space)
-    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+      yield* RendezvousSpace.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
   it.effect("wake a space that is idle, and call for no beat before", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
-      const enzymes = Ledger.enzymes({}, [waiting])
+      const enzymes = RendezvousSpace.enzymes({}, [waiting])
       const space = yield* machine.boot(enzymes, { tempo: 10, pace: "demand" })
       const started = yield* space.flow.start({ flow: "waiting", inst: "late" }).pipe(Effect.andThen(space.idle), Effect.andThen(space.head))
       yield* TestClock.adjust(40)
@@ -154,12 +157,12 @@ describe("Times that flows wait for", () => {
       yield* space.idle
       assert.deepInclude(yield* instance(space, "late"), { state: "waiting", pc: "late" })
       assert.deepStrictEqual(yield* rung(space), [[started + 5, "/data/flow/inst/late"]])
-    }).pipe(Ledger.granted))
+    }).pipe(RendezvousSpace.granted))
 
   it.effect("reach so far as a signal's wait does, and no further", () =>
     Effect.gen(function*() {
       const furthest = 2 ** 43
-      const space = yield* Ledger.space({}, [patient])
+      const space = yield* RendezvousSpace.space({}, [patient])
       for (const beats of [furthest + 1, Number.MAX_SAFE_INTEGER]) {
         const answer = yield* controlled(space, space.flow.start({ flow: "patient", beats }))
         assert.strictEqual(answer._tag === "Failure" ? answer.failure.code : undefined, "flow/invalid")
@@ -170,7 +173,7 @@ describe("Times that flows wait for", () => {
       yield* controlled(space, space.flow.start({ flow: "patient", inst: "far", beats: furthest }))
       const { budget: { deadline, deadline_ms } } = (yield* space.get("/data/flow/inst/far")) as unknown as { readonly budget: { readonly deadline: number; readonly deadline_ms: number } }
       assert.deepStrictEqual([deadline, Number.isSafeInteger(deadline_ms)], [now + furthest, true])
-    }).pipe(Effect.provide(TestKernel.layer({ tempo: 60_000 })), Ledger.granted))
+    }).pipe(Effect.provide(TestKernel.layer({ tempo: 60_000 })), RendezvousSpace.granted))
 })
 
 describe("An instance", () => {
@@ -178,7 +181,7 @@ describe("An instance", () => {
     Effect.gen(function*() {
       const large = Array.from({ length: 20 }, (_, i) => [`step${i}`, { transform: () => ({ telemetry: { text: "z".repeat(900_000) } }) }] as const)
       const many = Flow.make({ name: "many", steps: Object.fromEntries([...large, ["answer", { wait: "step0" }]]) as never })
-      const space = yield* Ledger.space({ cancel: (tx) => tx.flow.cancel("ample") }, [patient, many])
+      const space = yield* RendezvousSpace.space({ cancel: (tx) => tx.flow.cancel("ample") }, [patient, many])
       yield* controlled(space, space.flow.start({ flow: "patient", inst: "small", input: "" }))
       const empty = JSON.stringify(yield* instance(space, "small")).length
       const start = (inst: string, left: number) => controlled(space, space.flow.start({ flow: "patient", inst, input: "y".repeat(1_048_576 - empty - left) }))
@@ -195,12 +198,12 @@ describe("An instance", () => {
       yield* space.step
       assert.deepInclude(yield* instance(space, "tight"), { state: "error", note: 'step "answer" failed: value/invalid' })
       assert.match((yield* instance(space, "many")).note!, /^step "step\d+" failed: /)
-      assert.strictEqual(yield* Ledger.ask(space, "cancel"), true)
+      assert.strictEqual(yield* RendezvousSpace.ask(space, "cancel"), true)
       yield* steps(space, 2)
       assert.strictEqual(yield* stateOf(space, "ample"), "cancelled")
       const { rendezvous } = yield* space.rv.list({ limit: 100 })
       assert.deepStrictEqual(rendezvous.map(({ key, state }) => [key, state]), [["ample.ask", "killed"], ["small.ask", "ready"]])
       assert.deepStrictEqual(yield* space.below("/data/flow/subs", { limit: 10 }), ["/data/flow/subs/key/small.ask/small"])
-      yield* Ledger.isReplayedEqual(space)
-    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+      yield* RendezvousSpace.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 })

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { isReplayedEqual } from "../conformance/Looks.ts"
+import { isReplayedEqual } from "../conformance/ReplayCheck.ts"
 import { controlled, enzyme } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 

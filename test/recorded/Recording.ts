@@ -14,7 +14,7 @@ import { dirname, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { brotliCompressSync, brotliDecompressSync } from "node:zlib"
-import * as Life from "./Life.ts"
+import * as StoryProcess from "./StoryProcess.ts"
 import type { Story } from "./Story.ts"
 import * as View from "./View.ts"
 
@@ -29,7 +29,7 @@ const viewFile = (story: Story): string => join(stores, `${slug(story)}.json.br`
 
 const storeFile = (story: Story, space: string): string => join(stores, slug(story), `${space}.sqlite.br`)
 
-const databaseFile = (root: string, space: string): string => join(Life.data(root), `${space}.sqlite`)
+const databaseFile = (root: string, space: string): string => join(StoryProcess.data(root), `${space}.sqlite`)
 
 /** Runs in a folder that is removed afterwards, under a test clock of its own. */
 export const inFolder = <A>(run: (root: string) => Effect.Effect<A, unknown>): Promise<A> => {
@@ -39,14 +39,14 @@ export const inFolder = <A>(run: (root: string) => Effect.Effect<A, unknown>): P
 }
 
 /** Acts a story out below `root`. */
-export const act = (story: Story, root: string): Effect.Effect<void, unknown> => Life.live(story, root, story.act)
+export const act = (story: Story, root: string): Effect.Effect<void, unknown> => StoryProcess.live(story, root, story.act)
 
 /** The moment of each look, in milliseconds: later than any story ends. */
 const LOOK = 1_000_000
 
 /** The views that a fresh process shows of the stores below `root`. */
 export const look = (story: Story, root: string): Effect.Effect<Views, unknown> =>
-  Life.live(story, root, (process) =>
+  StoryProcess.live(story, root, (process) =>
     Effect.gen(function*() {
       yield* TestClock.setTime(LOOK)
       const views: Record<string, View.View> = {}
@@ -62,7 +62,7 @@ export const recorded = (story: Story): Views => JSON.parse(brotliDecompressSync
 
 /** Puts the recorded stores below `root`. */
 export const restore = (story: Story, root: string): void => {
-  mkdirSync(Life.data(root), { recursive: true })
+  mkdirSync(StoryProcess.data(root), { recursive: true })
   for (const space of story.spaces) writeFileSync(databaseFile(root, space), brotliDecompressSync(readFileSync(storeFile(story, space))))
 }
 

@@ -1,5 +1,5 @@
 /**
- * Stories: deterministic lives of spaces, whose stores are recorded.
+ * Stories: deterministic histories of spaces, whose stores are recorded.
  *
  * A story registers its modules, then acts by hand-driven beats under the test
  * clock. The same story makes the same stores, to the byte of each journal row.
@@ -37,7 +37,7 @@ export interface Story {
 /** The tempo of recorded spaces, in milliseconds: each beat moves the test clock by it. */
 const TEMPO = 10
 
-/** A story with defaults for what it does not say. */
+/** A story with defaults for absent settings. */
 export const make = (story: Pick<Story, "name" | "act"> & Partial<Story>): Story => ({
   spaces: ["home"],
   enzymes: [],

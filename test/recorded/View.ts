@@ -8,7 +8,7 @@ import { createHash } from "node:crypto"
 import { Document, replay, Reporter, type Space, verify, why } from "systole"
 import * as App from "../../src/ingress/App.ts"
 import * as Journal from "../../src/kernel/model/Journal.ts"
-import type { Process } from "./Life.ts"
+import type { Process } from "./StoryProcess.ts"
 import { beats } from "./Story.ts"
 
 /** Texts by the names of the views. */

@@ -10,12 +10,12 @@ import { controlled, enzyme, steps, turns } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
 import * as Dice from "../support/Dice.ts"
 import * as TestKernel from "../support/TestKernel.ts"
-import * as Ledger from "./Ledger.ts"
+import * as RendezvousSpace from "./RendezvousSpace.ts"
 
-const { ask, entry, event, events } = Ledger
+const { ask, entry, event, events } = RendezvousSpace
 
-const test = (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof Ledger.space>>>) =>
-  it.effect(name, () => run().pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+const test = (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof RendezvousSpace.space>>>) =>
+  it.effect(name, () => run().pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
 const codeOf = Effect.fnUntraced(function*<A, E extends { readonly code: string }>(space: Space, asked: Effect.Effect<A, E>) {
   const answer = yield* controlled(space, asked)
@@ -94,9 +94,13 @@ describe("what cannot be taken", () => {
 
   test("from outside is refused by name, and leaves the ledger as it was", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "open", due: 100 }), done: (tx) => tx.rv.spawn({ key: "done" }), finish: (tx) => tx.rv.report("done") })
+      const space = yield* RendezvousSpace.space({
+        spawn: (tx) => tx.rv.spawn({ key: "open", due: 100 }),
+        done: (tx) => tx.rv.spawn({ key: "done" }),
+        finish: (tx) => tx.rv.report("done")
+      })
       for (const name of ["spawn", "done", "finish"]) yield* ask(space, name)
-      const before = yield* Ledger.digest(space)
+      const before = yield* RendezvousSpace.digest(space)
       for (const spec of bad) assert.strictEqual(yield* codeOf(space, space.rv.spawn(spec as never)), "rv/invalid", JSON.stringify(spec))
       const { rv } = space
       const refusals = [
@@ -121,8 +125,8 @@ describe("what cannot be taken", () => {
         [rv.report("none", {}, { token: "0".repeat(64) }), "rv/token"]
       ] as ReadonlyArray<readonly [Effect.Effect<unknown, { readonly code: string }>, string]>
       for (const [i, [asked, code]] of refusals.entries()) assert.strictEqual(yield* codeOf(space, asked), code, `${i}`)
-      assert.strictEqual(yield* Ledger.digest(space), before)
-      yield* Ledger.isReplayedEqual(space)
+      assert.strictEqual(yield* RendezvousSpace.digest(space), before)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("in a run aborts it, and leaves the ledger as it was", () =>
@@ -136,16 +140,16 @@ describe("what cannot be taken", () => {
         }
         return "taken"
       })
-      const space = yield* Ledger.space(Object.fromEntries(verbs.map((verb, i) => [`bad${i}`, verb])))
-      const before = yield* Ledger.digest(space)
+      const space = yield* RendezvousSpace.space(Object.fromEntries(verbs.map((verb, i) => [`bad${i}`, verb])))
+      const before = yield* RendezvousSpace.digest(space)
       for (const i of bad.keys()) assert.strictEqual(yield* ask(space, `bad${i}`), "rv/invalid", JSON.stringify(bad[i]))
-      assert.strictEqual(yield* Ledger.digest(space), before)
+      assert.strictEqual(yield* RendezvousSpace.digest(space), before)
     }))
 
   test("is a spawn over a completion that nobody was told of yet, which the next beat takes", () =>
     Effect.gen(function*() {
       const spawn = (tx: Transaction) => tx.rv.spawn({ key: "job", due_off: 2, deadl_off: 0 }).length > 0
-      const space = yield* Ledger.space({ spawn, both: (tx) => [tx.rv.report("job", {}), spawn(tx)] })
+      const space = yield* RendezvousSpace.space({ spawn, both: (tx) => [tx.rv.report("job", {}), spawn(tx)] })
       assert.isTrue(yield* ask(space, "spawn"))
       assert.strictEqual(yield* ask(space, "both"), "rv/untold")
       // Its deadline is reached at the capture of the beat whose run spawns again.
@@ -159,12 +163,15 @@ describe("what cannot be taken", () => {
       assert.strictEqual((yield* Fiber.join(again)).code, "rv/untold")
       assert.deepStrictEqual(yield* events(space, "job"), [3, 5])
       assert.isTrue(yield* ask(space, "spawn"))
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("is a write into the ledger by anyone who was not granted that", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({ write: (tx) => tx.set("/data/rv/job", { state: "applied" }), forge: (tx) => tx.set("/data/inbox/flow/inst_event/job", {}) })
+      const space = yield* RendezvousSpace.space({
+        write: (tx) => tx.set("/data/rv/job", { state: "applied" }),
+        forge: (tx) => tx.set("/data/inbox/flow/inst_event/job", {})
+      })
       for (const name of ["write", "forge"]) assert.strictEqual(yield* ask(space, name), "envelope/outside")
       assert.strictEqual((yield* Effect.flip(space.set("/data/rv/job", 1))).code, "cell/refused")
     }))
@@ -173,7 +180,7 @@ describe("what cannot be taken", () => {
 describe("a worker's token", () => {
   test("is good for its key alone, and until that is spawned again; the journal does not have it", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space()
+      const space = yield* RendezvousSpace.space()
       const spawn = (key: string) => Effect.map(controlled(space, space.rv.spawn({ key, due_off: 10 })), (answer) => (answer as { readonly success: { readonly token: string } }).success.token)
       const [one, two, old] = [yield* spawn("one"), yield* spawn("two"), yield* spawn("again")]
       const again = yield* spawn("again")
@@ -184,14 +191,14 @@ describe("a worker's token", () => {
       const head = yield* space.head
       const journal = yield* space.examine(({ store }) => [...store.scanJournal(0, head)].map(({ text }) => text).join("\n"))
       for (const token of [one, two, old, again]) assert.notInclude(journal, token)
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 })
 
 describe("profiles", () => {
   test("take what is not said from the cell of their defaults, which user code may write", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({
+      const space = yield* RendezvousSpace.space({
         defaults: (tx) => tx.set("/defaults/rv-fixed", { due_off: "7", deadl_off: 5, max_grace: "2", on_miss: "kill", telemetry: { from: "defaults" }, signal: "app:done" }),
         spawn: (tx) => tx.rv.spawn({ key: "job", on_miss: "grace" })
       })
@@ -202,7 +209,7 @@ describe("profiles", () => {
 
   test("rv-cas is applied with content that is kept, and set aside with any other", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({
+      const space = yield* RendezvousSpace.space({
         keep: (tx) => tx.blob(new Uint8Array([1, 2, 3])),
         spawn: (tx) => ["good", "bad", "none"].map((key) => tx.rv.spawn({ key, prof: "rv-cas", input: { n: 1 } })),
         bad: (tx) => [tx.rv.report("bad", { cas_hash: "0".repeat(64) }), tx.rv.report("none", { cas_hash: 3 }), tx.rv.report("none", { again: true })],
@@ -221,12 +228,12 @@ describe("profiles", () => {
       yield* ask(space, "kill")
       yield* space.step
       assert.deepInclude(yield* event(space, "bad"), { outcome: "killed" })
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("an observer keeps what it is told, is never late and tells nobody", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({
+      const space = yield* RendezvousSpace.space({
         spawn: (tx) => tx.rv.spawn({ key: "job", prof: "observer", due_off: 1, deadline: 4, max_grace: 1 }),
         report: (tx) => tx.rv.report("job", { at: tx.beat }),
         kill: (tx) => tx.rv.kill("job")
@@ -242,7 +249,7 @@ describe("profiles", () => {
 
   test("of several variants the first that is applied wins, also of two in one beat, and the others are killed", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({
+      const space = yield* RendezvousSpace.space({
         spawn: (tx) => ["a", "b", "c"].map((key) => tx.rv.spawn({ key, prof: "spec", inst_id: "q:1", due_off: 50 })),
         other: (tx) => tx.rv.spawn({ key: "d", prof: "spec", inst_id: "q:2", due_off: 50 }),
         report: (tx) => [tx.rv.report("b", { won: true }), tx.rv.report("a", { won: false })]
@@ -251,22 +258,25 @@ describe("profiles", () => {
       const outcomes = yield* Effect.forEach(["a", "b", "c", "d"], (key) => Effect.map(entry(space, key), (entry) => (entry as { readonly state: string }).state))
       assert.deepStrictEqual(outcomes, ["killed", "applied", "killed", "pending"])
       assert.deepStrictEqual(yield* Effect.forEach(["a", "b", "c", "d"], (key) => events(space, key)), [[3], [3], [3], []])
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("that lose are told of in the order of their keys, in whichever they were spawned", () =>
     Effect.gen(function*() {
       const spawn = (key: string) => (tx: Transaction) => tx.rv.spawn({ key, prof: "spec", inst_id: "q", due_off: 50 })
-      const space = yield* Ledger.space({ c: spawn("c"), b: spawn("b"), a: spawn("a"), report: (tx) => tx.rv.report("c", {}) })
+      const space = yield* RendezvousSpace.space({ c: spawn("c"), b: spawn("b"), a: spawn("a"), report: (tx) => tx.rv.report("c", {}) })
       for (const name of ["c", "b", "a", "report"]) yield* ask(space, name)
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 })
 
 describe("two runs of one beat", () => {
   test("that report on one rendezvous are in conflict: one is taken in, and the other is told that it is over", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "job" }) }, ["x", "y"].map((by) => enzyme(by, (tx) => tx.rv.report("job", { by }), { query: "/signals/both" })))
+      const space = yield* RendezvousSpace.space(
+        { spawn: (tx) => tx.rv.spawn({ key: "job" }) },
+        ["x", "y"].map((by) => enzyme(by, (tx) => tx.rv.report("job", { by }), { query: "/signals/both" }))
+      )
       yield* ask(space, "spawn")
       const { id } = yield* space.signal({ signal: "/signals/both", payload: 1 })
       yield* steps(space, 3)
@@ -274,7 +284,7 @@ describe("two runs of one beat", () => {
       assert.deepStrictEqual(handlings.map(({ beat, enzyme, value }) => [enzyme, beat, value]), [["x", 2, true], ["y", 3, false]])
       assert.deepInclude(yield* event(space, "job"), { telemetry: { by: "x" } })
       assert.deepStrictEqual(yield* events(space, "job"), [2])
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 })
 
@@ -291,25 +301,28 @@ describe("rendezvous that wait", () => {
       }
       const story = Effect.fnUntraced(function*(cut: boolean) {
         const machine = yield* TestMachine.make
-        let space = yield* Ledger.begin(yield* machine.boot(Ledger.enzymes(verbs)))
+        let space = yield* RendezvousSpace.begin(yield* machine.boot(RendezvousSpace.enzymes(verbs)))
         yield* ask(space, "spawn")
         for (let beat = 2; beat < 12; beat++) {
-          if (cut) space = yield* machine.boot(Ledger.enzymes(verbs))
+          if (cut) space = yield* machine.boot(RendezvousSpace.enzymes(verbs))
           if (beat % 4 === 0) yield* ask(space, "report")
           else yield* space.step
         }
         const told: Array<unknown> = []
         for (const key of ["late", "epoch", "kill"]) told.push([yield* entry(space, key), yield* event(space, key), yield* events(space, key)])
-        yield* Ledger.isReplayedEqual(space)
+        yield* RendezvousSpace.isReplayedEqual(space)
         return told.map((one) => JSON.stringify(one).replaceAll(/"token_id":"[0-9a-f]+"/g, ""))
       })
       assert.deepStrictEqual(yield* story(true), yield* story(false))
-    }).pipe(Ledger.granted))
+    }).pipe(RendezvousSpace.granted))
 
   it.effect("arm one wake for an idle space, which then skips to the beat that is due", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
-      const space = yield* machine.boot(Ledger.enzymes({ spawn: (tx) => tx.rv.spawn({ key: "job", due: 50, deadline: 60 }) }), { pace: "demand", tempo: 100 })
+      const space = yield* machine.boot(
+        RendezvousSpace.enzymes({ spawn: (tx) => tx.rv.spawn({ key: "job", due: 50, deadline: 60 }) }),
+        { pace: "demand", tempo: 100 }
+      )
       yield* space.handled({ signal: "/CEP:sig_sys/init" })
       yield* space.handled({ signal: "/signals/do", payload: "spawn" })
       const before = yield* space.head
@@ -323,11 +336,11 @@ describe("rendezvous that wait", () => {
       const head = yield* space.head
       const beats = yield* space.examine(({ store }) => [...store.scanJournal(before + 1, head)].map(({ beat }) => beat))
       assert.deepStrictEqual(beats, [50, 60, 61])
-    }).pipe(Ledger.granted))
+    }).pipe(RendezvousSpace.granted))
 
   test("cost a beat nothing: of many, those that are due are looked at and no other", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({
+      const space = yield* RendezvousSpace.space({
         many: (tx) => {
           for (let i = 0; i < 2000; i++) tx.rv.spawn({ key: `idle${i}`, due: 1_000_000 })
         },
@@ -349,7 +362,7 @@ describe("rendezvous that wait", () => {
   it.effect("that are due at once take as many beats as the limit asks for, and each has its turn", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
-      const space = yield* Ledger.begin(yield* machine.boot(Ledger.enzymes({
+      const space = yield* RendezvousSpace.begin(yield* machine.boot(RendezvousSpace.enzymes({
         many: (tx) => {
           for (let i = 0; i < 25; i++) tx.rv.spawn({ key: `job${i}`, due: 3, deadline: 3 })
         }
@@ -359,14 +372,14 @@ describe("rendezvous that wait", () => {
       const { rendezvous } = yield* space.rv.list({ limit: 100 })
       assert.deepStrictEqual([...new Set(rendezvous.map(({ state }) => state))], ["timeout"])
       for (let i = 0; i < 25; i++) assert.lengthOf(yield* events(space, `job${i}`), 1)
-      yield* Ledger.isReplayedEqual(space)
-    }).pipe(Ledger.granted))
+      yield* RendezvousSpace.isReplayedEqual(space)
+    }).pipe(RendezvousSpace.granted))
 })
 
 describe("a worker who shows a token that is not good", () => {
   test("is refused at once, and has no beat and nothing in the journal", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space()
+      const space = yield* RendezvousSpace.space()
       const spawned = yield* controlled(space, space.rv.spawn({ key: "k", due_off: 50 }))
       const token = spawned._tag === "Success" ? spawned.success.token : ""
       for (const [key, shown] of [["k", "0"], ["none", token], ["a/b", token]] as const) {

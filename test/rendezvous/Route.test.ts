@@ -1,17 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import * as TestKernel from "../support/TestKernel.ts"
-import * as Ledger from "./Ledger.ts"
+import * as RendezvousSpace from "./RendezvousSpace.ts"
 
-const test = (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof Ledger.space>>>) =>
-  it.effect(name, () => run().pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+const test = (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof RendezvousSpace.space>>>) =>
+  it.effect(name, () => run().pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
-const { ask, event, events, steps } = Ledger
+const { ask, event, events, steps } = RendezvousSpace
 
 describe("a completion that comes as a signal", () => {
   test("is taken into the ledger by rv_route, and mirrored to the inbox of flows", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "job" }) })
+      const space = yield* RendezvousSpace.space({ spawn: (tx) => tx.rv.spawn({ key: "job" }) })
       yield* ask(space, "spawn")
       const { id } = yield* space.signal({ signal: "/CEP:sig_rv/job", payload: { size: 3 } })
       const again = yield* space.signal({ signal: "/CEP:sig_rv/job", payload: { size: 4 } })
@@ -23,7 +23,7 @@ describe("a completion that comes as a signal", () => {
 
   test("finds an entry whose key has a domain by the key, and by the signal that its completion sends", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({ spawn: (tx) => ["app:one", "app:two", "web:two"].map((key) => tx.rv.spawn({ key })) })
+      const space = yield* RendezvousSpace.space({ spawn: (tx) => ["app:one", "app:two", "web:two"].map((key) => tx.rv.spawn({ key })) })
       yield* ask(space, "spawn")
       const ids: Array<string> = []
       for (const key of ["one", "two", "web:two", "two"]) {
@@ -37,6 +37,6 @@ describe("a completion that comes as a signal", () => {
       assert.deepStrictEqual(values, [true, false, true, true])
       assert.deepInclude(yield* event(space, "app:one"), { outcome: "applied", telemetry: { key: "one" } })
       assert.deepInclude(yield* event(space, "app:two"), { outcome: "applied", telemetry: { key: "two" } })
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 })

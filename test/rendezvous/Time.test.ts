@@ -5,9 +5,9 @@ import type { Space, Transaction } from "systole"
 import { enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
 import * as TestKernel from "../support/TestKernel.ts"
-import * as Ledger from "./Ledger.ts"
+import * as RendezvousSpace from "./RendezvousSpace.ts"
 
-const stateOf = (space: Space) => Effect.map(Ledger.entry(space, "job"), (entry) => (entry as { readonly state: string }).state)
+const stateOf = (space: Space) => Effect.map(RendezvousSpace.entry(space, "job"), (entry) => (entry as { readonly state: string }).state)
 
 /** Something that takes ten beats, or one second, and what it comes to. */
 const waits: Readonly<Record<string, { readonly asked: (tx: Transaction) => unknown; readonly first?: (tx: Transaction) => unknown; readonly comes: string; readonly before: string }>> = {
@@ -26,10 +26,10 @@ describe("a rendezvous of a space that beats faster than its tempo", () => {
   for (const [name, { asked, before, comes, first }] of Object.entries(waits)) {
     it.effect(`waits by ${name} for the time of so many beats, and by the number of them`, () =>
       Effect.gen(function*() {
-        const space = yield* Ledger.space({ asked, first: first ?? (() => 0) })
+        const space = yield* RendezvousSpace.space({ asked, first: first ?? (() => 0) })
         yield* TestClock.adjust("1 second")
-        yield* Ledger.ask(space, "first")
-        yield* Ledger.ask(space, "asked")
+        yield* RendezvousSpace.ask(space, "first")
+        yield* RendezvousSpace.ask(space, "asked")
         for (let tenth = 1; tenth < 10; tenth++) {
           yield* TestClock.adjust("100 millis")
           yield* steps(space, 4)
@@ -44,15 +44,17 @@ describe("a rendezvous of a space that beats faster than its tempo", () => {
         yield* TestClock.adjust("100 millis")
         yield* steps(space, 1)
         assert.strictEqual(yield* stateOf(space), comes)
-        yield* Ledger.isReplayedEqual(space)
-      }).pipe(Effect.provide(TestKernel.layer({ tempo: 100 })), Ledger.granted))
+        yield* RendezvousSpace.isReplayedEqual(space)
+      }).pipe(Effect.provide(TestKernel.layer({ tempo: 100 })), RendezvousSpace.granted))
   }
 
   it.effect("is not over early because of signals that others send, and is over in its time", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const settings = { pace: "demand", tempo: 100 } as const
-      const enzymes = Ledger.enzymes({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 600, deadl_off: 0 }) }, [enzyme("busy", () => undefined)])
+      const enzymes = RendezvousSpace.enzymes({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 600, deadl_off: 0 }) }, [
+        enzyme("busy", () => undefined)
+      ])
       let space = yield* machine.boot(enzymes, settings)
       yield* space.handled({ signal: "/CEP:sig_sys/init" })
       yield* space.handled({ signal: "/signals/do", payload: "spawn" })
@@ -65,13 +67,14 @@ describe("a rendezvous of a space that beats faster than its tempo", () => {
       yield* TestClock.adjust("60 seconds")
       yield* space.idle
       assert.strictEqual(yield* stateOf(space), "timeout")
-      assert.lengthOf(yield* Ledger.events(space, "job"), 1)
-    }).pipe(Ledger.granted))
+      assert.lengthOf(yield* RendezvousSpace.events(space, "job"), 1)
+    }).pipe(RendezvousSpace.granted))
 
   it.effect("that is idle does not come early to a beat that was named and put off", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
-      const enzymes = Ledger.enzymes({ spawn: (tx) => tx.rv.spawn({ key: "job", due: 50 }), later: (tx) => tx.rv.resched("job", 5) })
+      const enzymes =
+        RendezvousSpace.enzymes({ spawn: (tx) => tx.rv.spawn({ key: "job", due: 50 }), later: (tx) => tx.rv.resched("job", 5) })
       const space = yield* machine.boot(enzymes, { pace: "demand", tempo: 100 })
       for (const signal of [{ signal: "/CEP:sig_sys/init" }, { signal: "/signals/do", payload: "spawn" }, { signal: "/signals/do", payload: "later" }]) yield* space.handled(signal)
       const before = yield* space.head
@@ -81,22 +84,25 @@ describe("a rendezvous of a space that beats faster than its tempo", () => {
       yield* TestClock.adjust("100 millis")
       yield* space.idle
       assert.deepStrictEqual([yield* stateOf(space), yield* space.head], ["ready", 55])
-    }).pipe(Ledger.granted))
+    }).pipe(RendezvousSpace.granted))
 
   it.effect("waits for a beat that is named by that number alone", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due: 5, deadline: 8 }) })
-      yield* Ledger.ask(space, "spawn")
+      const space = yield* RendezvousSpace.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due: 5, deadline: 8 }) })
+      yield* RendezvousSpace.ask(space, "spawn")
       yield* steps(space, 4)
       assert.strictEqual(yield* stateOf(space), "ready")
       yield* steps(space, 3)
       assert.strictEqual(yield* stateOf(space), "timeout")
-    }).pipe(Effect.provide(TestKernel.layer({ tempo: 100 })), Ledger.granted))
+    }).pipe(Effect.provide(TestKernel.layer({ tempo: 100 })), RendezvousSpace.granted))
 
   it.effect("does not come sooner because it was put off from a beat that was named", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
-      const enzymes = Ledger.enzymes({ spawn: (tx) => tx.rv.spawn({ key: "job", due: 500, deadl_off: 20 }), later: (tx) => tx.rv.resched("job", 5) })
+      const enzymes = RendezvousSpace.enzymes({
+        spawn: (tx) => tx.rv.spawn({ key: "job", due: 500, deadl_off: 20 }),
+        later: (tx) => tx.rv.resched("job", 5)
+      })
       const space = yield* machine.boot(enzymes, { pace: "demand", tempo: 100 })
       yield* space.handled({ signal: "/CEP:sig_sys/init" })
       for (const payload of ["spawn", "later"]) yield* space.handled({ signal: "/signals/do", payload })
@@ -105,19 +111,19 @@ describe("a rendezvous of a space that beats faster than its tempo", () => {
         yield* space.idle
         assert.strictEqual(yield* stateOf(space), state)
       }
-    }).pipe(Ledger.granted))
+    }).pipe(RendezvousSpace.granted))
 
   it.effect("comes out the same when it is run again at another tempo", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
-      const enzymes = Ledger.enzymes({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 3, max_grace: 1, grace_delta: 2 }) })
-      const space = yield* Ledger.begin(yield* machine.boot(enzymes, { tempo: 100 }))
-      yield* Ledger.ask(space, "spawn")
+      const enzymes = RendezvousSpace.enzymes({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 3, max_grace: 1, grace_delta: 2 }) })
+      const space = yield* RendezvousSpace.begin(yield* machine.boot(enzymes, { tempo: 100 }))
+      yield* RendezvousSpace.ask(space, "spawn")
       for (let n = 0; n < 8; n++) {
         yield* TestClock.adjust("100 millis")
         yield* space.step
       }
       assert.strictEqual(yield* stateOf(space), "timeout")
-      yield* Ledger.isReplayedEqual(yield* machine.boot(enzymes, { tempo: 7 }))
-    }).pipe(Ledger.granted))
+      yield* RendezvousSpace.isReplayedEqual(yield* machine.boot(enzymes, { tempo: 7 }))
+    }).pipe(RendezvousSpace.granted))
 })

@@ -24,9 +24,9 @@ export interface Features {
   readonly closures?: boolean
   /** Computations that write and list folders; with cycles, also their own folder. */
   readonly folders?: boolean
-  /** Nodes that write below a folder of their own. */
+  /** Nodes that write below their own folder. */
   readonly materializers?: boolean
-  /** Computations that write beside their outputs. */
+  /** Computations that also write cells other than their outputs. */
   readonly sides?: boolean
   /** Nodes that are removed, and return. */
   readonly removals?: boolean

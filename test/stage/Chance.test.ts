@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Chance from "../../src/stage/Chance.ts"
-import { SEED } from "./World.ts"
+import { SEED } from "./TestBeat.ts"
 
 /** In units of 2 to the power of -32. */
 const PINNED = [

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { SignalRequest } from "systole"
-import { code, World } from "./World.ts"
+import { code, TestBeat } from "./TestBeat.ts"
 
-const refused = (request: unknown): string => code(() => new World().draft().signal(request as SignalRequest))
+const refused = (request: unknown): string => code(() => new TestBeat().draft().signal(request as SignalRequest))
 
 describe("a signal that a run sends", () => {
   it("needs a signal path or a target", () => {
@@ -19,14 +19,14 @@ describe("a signal that a run sends", () => {
   it("has a cell as its target, of any scope", () => {
     assert.strictEqual(refused({ target: "data" }), "address/invalid")
     assert.strictEqual(refused({ target: "/data/a#/x" }), "signal/invalid")
-    const tx = new World().draft()
+    const tx = new TestBeat().draft()
     tx.signal({ target: "/data/a?scope=user:1" })
     assert.strictEqual(tx.emissions[0]?.target, "/data/a?scope=user:1")
   })
 
   it("carries any value of a cell", () => {
     assert.strictEqual(refused({ signal: "/s", payload: () => 1 }), "value/invalid")
-    const tx = new World().draft()
+    const tx = new TestBeat().draft()
     tx.signal({ signal: "/s", payload: null })
     assert.strictEqual(tx.emissions[0]?.payload?.text, "null")
   })
@@ -43,7 +43,7 @@ describe("a signal that a run sends", () => {
   })
 
   it("that is refused leaves no change, and aborts the run", () => {
-    const tx = new World().draft()
+    const tx = new TestBeat().draft()
     code(() => tx.signal({}))
     assert.lengthOf(tx.emissions, 0)
     assert.isDefined(tx.refusal)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Address } from "systole"
 import * as Envelope from "../../src/stage/Envelope.ts"
-import { code } from "./World.ts"
+import { code } from "./TestBeat.ts"
 
 const allows = (writes: ReadonlyArray<string> | undefined, text: string, system = false): boolean =>
   code(() => Envelope.check(Envelope.make(writes, system), Address.parse(text))) === "none"

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Savepoint from "../../src/stage/Savepoint.ts"
-import { World } from "./World.ts"
+import { TestBeat } from "./TestBeat.ts"
 
 describe("a savepoint", () => {
   for (const before of [0, 1, 20]) {
     it(`takes back what was written, minted and refused since, over ${before} documents, and nothing else`, () => {
-      const tx = new World({ "/a": 1, "/data/0": 0 }).draft()
+      const tx = new TestBeat({ "/a": 1, "/data/0": 0 }).draft()
       for (let i = 0; i < before; i++) tx.set(`/data/${i}`, i)
       tx.id()
       const [size, names] = [tx.written, tx.list("/data")]
@@ -24,7 +24,7 @@ describe("a savepoint", () => {
   }
 
   it("that is kept reverts no change", () => {
-    const tx = new World({ "/a": 1 }).draft()
+    const tx = new TestBeat({ "/a": 1 }).draft()
     tx.set("/a", 2)
     const savepoint = Savepoint.make(tx)
     tx.set("/a", 3)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import rvInit from "../../../enzymes/rv_init.ts"
-import * as Ledger from "../../rendezvous/Ledger.ts"
+import * as RendezvousSpace from "../../rendezvous/RendezvousSpace.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { enzyme, steps } from "../TestSpace.ts"
 
@@ -16,13 +16,13 @@ describe("A new space", () => {
       yield* steps(space, 6)
       assert.deepStrictEqual(yield* TestKernel.ledger(space, 0, "agenda"), ["enzyme=rv_init rc=0 signal=/CEP:sig_sys/init target=-"])
       assert.strictEqual((yield* space.receipt(id))?.status, "handled")
-      assert.deepInclude(yield* Ledger.entry(space, "job") as Effect.Effect<object>, { state: "pending" })
+      assert.deepInclude(yield* RendezvousSpace.entry(space, "job") as Effect.Effect<object>, { state: "pending" })
       const inputs = []
       for (let beat = 0; beat <= (yield* space.head); beat++) inputs.push(...(yield* TestKernel.ledger(space, beat, "inbox")) ?? [])
       assert.lengthOf(inputs.filter((line) => line.includes("/CEP:sig_sys/init")), 1)
       assert.strictEqual((yield* space.control.state).state, "running")
-      yield* Ledger.isReplayedEqual(space)
-    }).pipe(booting, Ledger.granted))
+      yield* RendezvousSpace.isReplayedEqual(space)
+    }).pipe(booting, RendezvousSpace.granted))
 
   it.effect("is sent nothing where no enzyme takes it", () =>
     Effect.gen(function*() {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect as Fx, Fiber, Stream } from "effect"
 import type { Settings, Space, Transaction } from "systole"
 import { Computation, Effect, Kernel, Link, Materializer, replay, Retry } from "systole"
-import * as Ledger from "../../rendezvous/Ledger.ts"
+import * as RendezvousSpace from "../../rendezvous/RendezvousSpace.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, enzyme, steps, turns } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
@@ -256,9 +256,9 @@ describe("A reader", () => {
       const kernel = yield* Kernel
       yield* kernel.register(Computation.make({ name: "notes", output: "/data/notes", run: (tx) => tx.list("/sys/index/rv") }))
       const told = { list: (tx: Transaction) => tx.set("/data/open", tx.list("/sys/index/rv")), get: (tx: Transaction) => tx.set("/data/open", tx.get("/sys/index/rv/payBob") ?? 0), names: (tx: Transaction) => tx.set("/data/open", tx.list("/sys")) }
-      const space = yield* Ledger.space({ spawn, tie, ...told })
-      yield* Ledger.ask(space, "spawn")
-      yield* Ledger.ask(space, "tie")
+      const space = yield* RendezvousSpace.space({ spawn, tie, ...told })
+      yield* RendezvousSpace.ask(space, "spawn")
+      yield* RendezvousSpace.ask(space, "tie")
       const [note] = yield* space.list("/sys/index/over/rv")
       assert.deepStrictEqual([note, yield* space.list("/sys/index/rv")], ["0000000000000001-000000", ["payBob"]])
       const places = ["/sys/index/rv/payBob", "/sys/index/rv/payNobody", "/sys/index/over/rv", `/sys/index/over/rv/${note}`, "/sys/index/over/rv/x?scope=user:1", "/sys/index/flow", "/sys/index"]
@@ -276,11 +276,14 @@ describe("A reader", () => {
       for (const after of [undefined, "/sys/index", "/sys/index/over/rv"]) {
         for (const key of yield* reader.below("/", { after, limit: 100 })) assert.notMatch(key, /index|pay/)
       }
-      for (const name of Object.keys(told)) assert.strictEqual(yield* Ledger.ask(space, name), "label/below", name)
+      for (const name of Object.keys(told)) assert.strictEqual(yield* RendezvousSpace.ask(space, name), "label/below", name)
       const node = yield* controlled(space, space.pull("/data/notes"))
       assert.notInclude(JSON.stringify(node), "payBob")
       assert.deepStrictEqual(yield* space.reader({ name: "hr", atoms: ["salary"] }).list("/sys/index/rv"), ["payBob"])
-    }).pipe(Fx.provide(TestKernel.layer({ labels: { cells: { "/data/rv/pay*": ["salary"], "/data/inbox/flow/inst_event/pay*": ["salary"], "/sys/index/**": ["salary"] }, declassify: {} } })), Ledger.granted))
+    }).pipe(Fx.provide(TestKernel.layer({ labels: {
+      cells: { "/data/rv/pay*": ["salary"], "/data/inbox/flow/inst_event/pay*": ["salary"], "/sys/index/**": ["salary"] },
+      declassify: {}
+    } })), RendezvousSpace.granted))
 
   it.effect("is shown of receipts what it may learn, and those of secret events not at all", () =>
     Fx.gen(function*() {

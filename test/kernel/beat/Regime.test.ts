@@ -6,8 +6,8 @@ import * as Trials from "../../support/Trials.ts"
 import { controlled, enzyme } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
 
-/** The plainest account of a space that is paused, taken back, let go on, shut down and started again, beat by beat. */
-class Account {
+/** The reference model of the lifecycle of a space, beat by beat: pause, rollback, resume, shutdown and restart. */
+class ReferenceModel {
   beat = -1
   readonly data = new Map<string, number>()
   /** What the data was after each beat. */
@@ -159,18 +159,22 @@ const sorted = (data: ReadonlyMap<string, number>) => [...data].sort(([a], [b]) 
 const live = Effect.fnUntraced(function*(seed: number, moves: number) {
   const roll = Dice.make(seed)
   const machine = yield* TestMachine.make
-  const account = new Account()
+  const model = new ReferenceModel()
   let space = yield* machine.boot([put])
   let n = 0
   const compare = Effect.gen(function*() {
-    assert.deepStrictEqual(sorted(yield* dataOf(space)), sorted(account.data), `data after beat ${account.beat}`)
+    assert.deepStrictEqual(sorted(yield* dataOf(space)), sorted(model.data), `data after beat ${model.beat}`)
     const { control, locks, state, view_hzn } = yield* space.control.state
-    assert.deepStrictEqual(locks.map(({ cell }) => cell).sort(), [...account.locks.keys()].sort(), `locks after beat ${account.beat}`)
-    assert.deepStrictEqual([state, view_hzn, control?.verb.replace("boot", "restart")], [account.halted ? "halted" : account.paused ? "paused" : account.gated ? "gated" : "running", account.horizon, account.control?.verb], `state after beat ${account.beat}`)
+    assert.deepStrictEqual(locks.map(({ cell }) => cell).sort(), [...model.locks.keys()].sort(), `locks after beat ${model.beat}`)
+    assert.deepStrictEqual(
+      [state, view_hzn, control?.verb.replace("boot", "restart")],
+      [model.halted ? "halted" : model.paused ? "paused" : model.gated ? "gated" : "running", model.horizon, model.control?.verb],
+      `state after beat ${model.beat}`
+    )
   })
   const step = Effect.gen(function*() {
-    account.step()
-    assert.strictEqual(yield* space.step, account.beat)
+    model.step()
+    assert.strictEqual(yield* space.step, model.beat)
     yield* compare
   })
   const request = (asked: Asked): Effect.Effect<unknown, ControlError> => {
@@ -178,7 +182,7 @@ const live = Effect.fnUntraced(function*(seed: number, moves: number) {
     return asked.verb === "rollback" ? space.control.rollback(asked.to) : space.control[asked.verb]()
   }
   const ask = Effect.fnUntraced(function*(asked: Asked) {
-    const expected = account.step(asked)
+    const expected = model.step(asked)
     const result = yield* controlled(space, request(asked))
     assert.strictEqual(result._tag === "Success" ? "done" : result.failure.code === "control/refused" ? "refused" : result.failure.code, expected)
     yield* compare
@@ -188,23 +192,25 @@ const live = Effect.fnUntraced(function*(seed: number, moves: number) {
     if (dice < 8) {
       const sent = { n: n++, key: Dice.pick(roll, ["a", "b", "c"]), by: roll(9) + 1, qos: Dice.pick(roll, ["control", "retain", "retain", "discard"] as const) }
       const { id } = yield* space.signal({ signal: `/signals/put/${sent.n}`, payload: sent, qos: sent.qos })
-      account.waiting.push({ ...sent, id })
+      model.waiting.push({ ...sent, id })
     } else if (dice < 15) yield* step
     else if (dice < 16) space = yield* machine.boot([put])
-    else if (dice < 20) yield* ask({ verb: Dice.pick(roll, ["pause", "pause", "rollback", "rollback", "rollback", "resume", "resume", "shutdown", "restart", "restart"] as const), to: roll(Math.max(1, account.beat + 1)) })
+    else if (dice < 20) yield* ask({ verb: Dice.pick(roll, [
+      "pause", "pause", "rollback", "rollback", "rollback", "resume", "resume", "shutdown", "restart", "restart"
+    ] as const), to: roll(Math.max(1, model.beat + 1)) })
     else yield* ask({ verb: Dice.pick(roll, ["lock", "unlock"] as const), cell: Dice.pick(roll, ["/data", "/data/a", "/data/b"]) })
   }
-  while (account.control !== undefined) yield* step
-  for (const [verb, isNeeded] of [["restart", account.halted], ["resume", account.paused]] as const) {
+  while (model.control !== undefined) yield* step
+  for (const [verb, isNeeded] of [["restart", model.halted], ["resume", model.paused]] as const) {
     if (isNeeded) yield* ask({ verb, to: 0 })
-    while (account.control !== undefined) yield* step
+    while (model.control !== undefined) yield* step
   }
-  for (const cell of Array.from(account.locks.keys())) yield* ask({ verb: "unlock", cell })
+  for (const cell of Array.from(model.locks.keys())) yield* ask({ verb: "unlock", cell })
   for (let i = 0; i < 6; i++) yield* step
-  for (const [id, end] of account.ends) assert.strictEqual((yield* space.receipt(id))?.status, end, id)
-  assert.strictEqual(account.ends.size, n)
-  for (const from of [0, roll(account.beat + 1)]) {
-    const { difference, impossible } = yield* space.examine((archive) => replay(archive, from, account.beat))
+  for (const [id, end] of model.ends) assert.strictEqual((yield* space.receipt(id))?.status, end, id)
+  assert.strictEqual(model.ends.size, n)
+  for (const from of [0, roll(model.beat + 1)]) {
+    const { difference, impossible } = yield* space.examine((archive) => replay(archive, from, model.beat))
     assert.isUndefined(difference ?? impossible, JSON.stringify(difference ?? impossible))
   }
   assert.isUndefined((yield* space.examine(verify)).fault)
@@ -212,7 +218,7 @@ const live = Effect.fnUntraced(function*(seed: number, moves: number) {
 
 describe("a space that is paused, rolled back, resumed, shut down, started again and cut off at any time", () => {
   for (const part of [1, 2, 3, 4]) {
-    it.effect(`is as the plainest account says, beat by beat (part ${part})`, () =>
+    it.effect(`matches the reference model in every beat (part ${part})`, () =>
       Effect.forEach(Trials.seeds(25, { from: 100 * part, least: 2 }), (seed) =>
         Effect.scoped(live(seed, 70)).pipe(Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)
   }

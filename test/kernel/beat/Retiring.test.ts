@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Address, Fatal, Flow, Kernel, Persistence, replay, type Space, type Transaction } from "systole"
-import * as Ledger from "../../rendezvous/Ledger.ts"
+import * as RendezvousSpace from "../../rendezvous/RendezvousSpace.ts"
 import * as Dice from "../../support/Dice.ts"
 import * as ExpiryCheck from "../../support/ExpiryCheck.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
@@ -62,14 +62,14 @@ const busy = enzyme("busy", (tx, { payload }) => {
   for (let i = 0; i < fact; i++) tx.report({ severity: "sev:warn", topic: "load/heavy", note: "", payload: i })
 })
 
-/** The plainest account: what ended, beat by beat, of which the newest are kept, and none for too long. */
-class Account {
+/** The reference model of expiry: the newest finished records are kept, limited by number and age. */
+class ReferenceModel {
   readonly kept: Readonly<Record<Kind, Set<string>>> = { rv: new Set(), flow: new Set(), op: new Set(), fact: new Set() }
   readonly spawned = new Map<string, number>()
   private readonly notes: Readonly<Record<Kind, Array<{ readonly beat: number; readonly clock: number; names: ReadonlyArray<string> }>>> = { rv: [], flow: [], op: [], fact: [] }
   private readonly limits: { readonly finishedCount: number; readonly finishedMillis: number }
 
-  constructor(limits: Account["limits"]) {
+  constructor(limits: ReferenceModel["limits"]) {
     this.limits = limits
   }
 
@@ -106,9 +106,9 @@ const live = Effect.fnUntraced(function*(seed: number) {
   const roll = Dice.make(seed)
   const limits = { ...TestKernel.settings.limits, finishedCount: 1 + roll(6), finishedMillis: 1000 * (1 + roll(20)) }
   const machine = yield* TestMachine.make
-  const boot = machine.boot(Ledger.enzymes({}, [work, fails, die, quick]), { limits })
-  let space = yield* Effect.flatMap(boot, Ledger.begin)
-  const account = new Account(limits)
+  const boot = machine.boot(RendezvousSpace.enzymes({}, [work, fails, die, quick]), { limits })
+  let space = yield* Effect.flatMap(boot, RendezvousSpace.begin)
+  const model = new ReferenceModel(limits)
   const open = new Set<string>()
   let starting: ReadonlyArray<string> = []
   let clock = 0
@@ -137,20 +137,21 @@ const live = Effect.fnUntraced(function*(seed: number) {
     }
     const beat = yield* space.step
     const oids = (yield* space.receipt(id))!.handlings[0]!.value as ReadonlyArray<string>
-    account.retire(clock)
+    model.retire(clock)
     const now = { beat, clock }
     for (const key of asked.spawn) {
       open.add(key)
-      account.spawned.set(key, beat)
-      account.kept.rv.delete(key)
+      model.spawned.set(key, beat)
+      model.kept.rv.delete(key)
     }
     for (const key of asked.report) open.delete(key)
-    account.end("rv", now, asked.report)
-    account.end("flow", now, starting)
-    account.end("op", now, oids)
-    account.end("fact", now, Array.from({ length: Number(asked.isFailing) + Number(trouble === 0) }, (_, i) => `${beat}.${i}`))
+    model.end("rv", now, asked.report)
+    model.end("flow", now, starting)
+    model.end("op", now, oids)
+    model.end("fact", now, Array.from({ length: Number(asked.isFailing) + Number(trouble === 0) }, (_, i) => `${beat}.${i}`))
     starting = flows
-    const expected = { rv: [...account.kept.rv, ...open], flow: [...account.kept.flow, ...flows], op: [...account.kept.op], fact: [...account.kept.fact] }
+    const expected =
+      { rv: [...model.kept.rv, ...open], flow: [...model.kept.flow, ...flows], op: [...model.kept.op], fact: [...model.kept.fact] }
     for (const kind of Object.keys(folders) as ReadonlyArray<Kind>) {
       assert.deepStrictEqual(yield* namesIn(space, folders[kind]), expected[kind].sort(), `${kind} after beat ${beat}`)
     }
@@ -193,9 +194,12 @@ const broken: ReadonlyArray<readonly [what: string, cells: Readonly<Record<strin
 ]
 
 describe("what is over", () => {
-  it.effect("is kept as the plainest account says, by number and by age, whatever is aborted or fails, wherever the process ends", () =>
+  it.effect("matches the reference model by number and age, with aborted beats, faults and restarts", () =>
     Effect.forEach(Trials.seeds(20, { least: 2 }), (seed) =>
-      Effect.scoped(live(seed)).pipe(Ledger.granted, Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))), { discard: true }), 60_000)
+      Effect.scoped(live(seed)).pipe(
+        RendezvousSpace.granted,
+        Effect.catchCause((cause) => Effect.die(new Error(`life ${seed}`, { cause })))
+      ), { discard: true }), 60_000)
 
   it.effect("calls for no beat, and is let go of a part in each, wherever the process ends between them", () =>
     Effect.gen(function*() {
@@ -237,7 +241,7 @@ describe("what is over", () => {
       assert.strictEqual(yield* count, 0)
       assert.strictEqual(left[3], 0)
       assert.isUndefined(yield* space.ops.get(oid))
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }).pipe(Effect.scoped))
 
   it.effect("is let go of kind by kind, so that a steady load of one holds up no other, and what is due never grows", () =>
@@ -245,7 +249,7 @@ describe("what is over", () => {
       Effect.gen(function*() {
         const limits = { ...TestKernel.settings.limits, finishedCount: 10 }
         const kernel = yield* TestMachine.make
-        const space = yield* Effect.flatMap(kernel.boot(Ledger.enzymes({}, [busy, quick]), { limits }), Ledger.begin)
+        const space = yield* Effect.flatMap(kernel.boot(RendezvousSpace.enzymes({}, [busy, quick]), { limits }), RendezvousSpace.begin)
         for (let beat = 1; beat <= 6; beat++) {
           yield* space.signal({ signal: "/signals/busy", payload: { beat, ...load } })
           yield* space.step
@@ -266,23 +270,26 @@ describe("what is over", () => {
           assert.isBelow(ops.length, left)
           left = ops.length
         }
-      }).pipe(Effect.scoped, Ledger.granted), { discard: true }), 60_000)
+      }).pipe(Effect.scoped, RendezvousSpace.granted), { discard: true }), 60_000)
 
   it.effect("goes with all that belongs to it", () =>
     Effect.gen(function*() {
       const job = Flow.make({ name: "job", steps: { ask: { transform: () => ({ key: "asked", telemetry: { by: "flow" } }) }, answer: { wait: "ask" } } })
-      const space = yield* Ledger.space({ start: (tx) => tx.flow.start("job", null, { inst: "one" }), report: (tx) => tx.rv.report("asked", { answer: 42 }) }, [job])
-      yield* Ledger.ask(space, "start")
-      yield* Ledger.steps(space, 2)
-      yield* Ledger.ask(space, "report")
-      yield* Ledger.steps(space, 2)
-      assert.deepInclude(yield* Ledger.event(space, "asked"), { outcome: "applied" })
+      const space = yield* RendezvousSpace.space(
+        { start: (tx) => tx.flow.start("job", null, { inst: "one" }), report: (tx) => tx.rv.report("asked", { answer: 42 }) },
+        [job]
+      )
+      yield* RendezvousSpace.ask(space, "start")
+      yield* RendezvousSpace.steps(space, 2)
+      yield* RendezvousSpace.ask(space, "report")
+      yield* RendezvousSpace.steps(space, 2)
+      assert.deepInclude(yield* RendezvousSpace.event(space, "asked"), { outcome: "applied" })
       assert.deepInclude(yield* space.get("/data/flow/inst/one"), { state: "done" })
       yield* TestClock.adjust("31 days")
       yield* space.step
       for (const folder of ["/data/rv", "/data/inbox/flow/inst_event", "/data/flow", "/sys/index"]) assert.deepStrictEqual(yield* space.below(folder, { limit: 10 }), [], folder)
-      yield* Ledger.isReplayedEqual(space)
-    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+      yield* RendezvousSpace.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
   it.effect("is noted where no enzyme writes, whatever it is granted", () =>
     Effect.gen(function*() {
@@ -295,7 +302,7 @@ describe("what is over", () => {
         assert.deepStrictEqual([outcome, error?.code], ["dead", "cell.store.readonly"])
       }
       assert.strictEqual(yield* space.get("/sys/index/over/fact"), 4)
-    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+    }).pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
   it.effect.each(broken)("is let go of and comes to be counted right again where of its notes %s", ([, cells, noted]) =>
     Effect.gen(function*() {
@@ -333,9 +340,9 @@ describe("what is over", () => {
         tx.op.close(oid, "sts:ok")
         return oid
       }
-      const space = yield* Ledger.space({ start }, [quick, odd, late])
-      const oid = (yield* Ledger.ask(space, "start")) as string
-      yield* Ledger.steps(space, 2)
+      const space = yield* RendezvousSpace.space({ start }, [quick, odd, late])
+      const oid = (yield* RendezvousSpace.ask(space, "start")) as string
+      yield* RendezvousSpace.steps(space, 2)
       assert.deepInclude(yield* space.get("/data/flow/inst/one"), { state: "done" })
       yield* TestClock.adjust("31 days")
       yield* space.signal({ signal: "/signals/odd" })
@@ -343,32 +350,34 @@ describe("what is over", () => {
       yield* space.step
       assert.deepStrictEqual((yield* space.receipt(id))!.handlings.map(({ outcome }) => outcome), ["ok"])
       for (const folder of ["/data/flow", "/rt/ops", "/sys"]) assert.deepStrictEqual(yield* space.below(folder, { limit: 10 }), [], folder)
-      yield* Ledger.steps(space, 2)
-      yield* Ledger.isReplayedEqual(space)
-    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+      yield* RendezvousSpace.steps(space, 2)
+      yield* RendezvousSpace.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
   it.effect("is not taken for what began anew under its name", () =>
     Effect.gen(function*() {
       const slow = Flow.make({ name: "slow", steps: { ask: { transform: () => ({ key: "asked" }) }, answer: { wait: "ask" } } })
       const odd = enzyme("odd", (tx) => tx.delete("/data/flow/inst/one"), { writes: ["/data/flow/**"] })
       const starting = (flow: string) => (tx: Transaction) => tx.flow.start(flow, null, { inst: "one" })
-      const space = yield* Ledger.space({ quick: starting("quick"), slow: starting("slow"), spawn: (tx) => tx.rv.spawn({ key: "two" }), report: (tx) => tx.rv.report("two") }, [quick, slow, odd])
-      for (const name of ["quick", "spawn", "report"]) yield* Ledger.ask(space, name)
-      yield* Ledger.steps(space, 2)
+      const space = yield* RendezvousSpace.space({ quick: starting("quick"), slow: starting("slow"), spawn: (tx) => tx.rv.spawn({
+        key: "two"
+      }), report: (tx) => tx.rv.report("two") }, [quick, slow, odd])
+      for (const name of ["quick", "spawn", "report"]) yield* RendezvousSpace.ask(space, name)
+      yield* RendezvousSpace.steps(space, 2)
       assert.deepInclude(yield* space.get("/data/flow/inst/one"), { state: "done" })
       yield* TestClock.adjust("20 days")
       yield* space.signal({ signal: "/signals/odd" })
       yield* space.step
       assert.isUndefined(yield* space.get("/data/flow/inst/one"))
-      for (const name of ["slow", "spawn"]) yield* Ledger.ask(space, name)
-      yield* Ledger.steps(space, 2)
+      for (const name of ["slow", "spawn"]) yield* RendezvousSpace.ask(space, name)
+      yield* RendezvousSpace.steps(space, 2)
       yield* TestClock.adjust("11 days")
       yield* space.step
       assert.deepInclude(yield* space.get("/data/flow/inst/one"), { state: "waiting" })
       assert.isDefined(yield* space.get("/data/rv/two"))
       assert.deepStrictEqual(ExpiryCheck.disagreements(yield* ExpiryCheck.cells(space)), [])
-      yield* Ledger.isReplayedEqual(space)
-    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+      yield* RendezvousSpace.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
   it.effect("stays while the space is paused", () =>
     Effect.gen(function*() {
@@ -383,6 +392,6 @@ describe("what is over", () => {
       yield* controlled(space, space.control.resume())
       for (let i = 0; i < 4; i++) yield* space.step
       assert.deepStrictEqual(yield* space.below("/data/mailbox/diag/msgs", { limit: 10 }), [])
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 })

@@ -3,8 +3,8 @@ import { Effect, Fiber } from "effect"
 import { Computation, Document, type Enzyme, Flow, Kernel, Retry, type Space, type SpaceStore, verify } from "systole"
 import type { Documents } from "../../../src/kernel/model/Documents.ts"
 import { Undo } from "../../../src/kernel/beat/Undo.ts"
-import { history, isReplayedEqual } from "../../conformance/Looks.ts"
-import * as Ledger from "../../rendezvous/Ledger.ts"
+import { history, isReplayedEqual } from "../../conformance/ReplayCheck.ts"
+import * as RendezvousSpace from "../../rendezvous/RendezvousSpace.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, ended, enzyme, steps } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
@@ -365,7 +365,7 @@ describe("a space that is shut down", () => {
     Effect.gen(function*() {
       const slow = Flow.make({ name: "slow", steps: { ask: { transform: () => ({ key: "asked" }) }, answer: { wait: "ask" } } })
       const broken = enzyme("broken", () => { throw new Error("no") })
-      const space = yield* Ledger.space({}, [slow, broken])
+      const space = yield* RendezvousSpace.space({}, [slow, broken])
       const { id } = yield* space.signal({ signal: "/signals/broken", payload: 0 })
       yield* begun(space, space.flow.start({ flow: "slow", inst: "one" }))
       yield* begun(space, space.flow.pause("one"))
@@ -381,7 +381,7 @@ describe("a space that is shut down", () => {
       yield* begun(space, space.control.shutdown())
       yield* steps(space, 2)
       assert.deepInclude(yield* space.control.state, { state: "gated" })
-      const digest = yield* Ledger.digest(space)
+      const digest = yield* RendezvousSpace.digest(space)
       // They come while it is not halted yet, to the very beat that halts it.
       const early = yield* Effect.forEach(asked, (ask) => Effect.forkChild(Effect.flip(ask), { startImmediately: true }))
       yield* space.step
@@ -389,9 +389,9 @@ describe("a space that is shut down", () => {
       const refused = [...yield* Effect.forEach(early, Fiber.join), ...yield* Effect.forEach(asked, Effect.flip)]
       assert.deepStrictEqual(refused.map(({ code }) => code), Array(12).fill("control/refused"))
       for (const { message } of refused) assert.match(message, /it was shut down/)
-      assert.strictEqual(yield* Ledger.digest(space), digest)
+      assert.strictEqual(yield* RendezvousSpace.digest(space), digest)
       yield* isReplayedEqual(space)
-    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+    }).pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 })
 
 const pulled = (space: Space) => Effect.map(controlled(space, space.pull("/data/double")), (result) => result._tag === "Success" ? result.success : undefined)

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Fiber } from "effect"
 import { Enzyme, Flow, Link, type Value } from "systole"
-import * as Ledger from "../../rendezvous/Ledger.ts"
+import * as RendezvousSpace from "../../rendezvous/RendezvousSpace.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { controlled, ended, enzyme, steps } from "../TestSpace.ts"
 import * as TestMachine from "../TestMachine.ts"
@@ -145,8 +145,8 @@ describe("bad input holds nothing up", () => {
   it.effect("input from outside that fits a document, and not the one that it becomes part of, is refused alone and leaves nothing", () =>
     Effect.gen(function*() {
       const wait = Flow.make({ name: "wait", steps: { a: { clamp: {}, otherwise: "done" } } })
-      const space = yield* Ledger.space({ spawn: (tx) => void tx.rv.spawn({ key: "k", due_off: 9 }) }, [wait])
-      yield* Ledger.ask(space, "spawn")
+      const space = yield* RendezvousSpace.space({ spawn: (tx) => void tx.rv.spawn({ key: "k", due_off: 9 }) }, [wait])
+      yield* RendezvousSpace.ask(space, "spawn")
       const big = "y".repeat(1_048_500)
       const asked = [
         space.rv.report("k", { x: big }),
@@ -173,29 +173,29 @@ describe("bad input holds nothing up", () => {
       assert.strictEqual((yield* Fiber.join(good)).key, "good")
       assert.deepStrictEqual(yield* space.list("/data/rv"), ["good", "k"])
       assert.deepStrictEqual([yield* space.get("/data/flow/inst/i"), yield* space.list("/rt/ops")], [undefined, []])
-      assert.deepInclude(yield* Ledger.entry(space, "k") as Effect.Effect<object>, { state: "pending", telemetry: {} })
+      assert.deepInclude(yield* RendezvousSpace.entry(space, "k") as Effect.Effect<object>, { state: "pending", telemetry: {} })
       // One beat executes both. The random values of the refused one are drawn again by the other.
       yield* Effect.forkChild(Effect.result(space.flow.start({ flow: "wait", input: nest(64) })), { startImmediately: true })
       const next = yield* Effect.forkChild(space.rv.spawn({ key: "next", due_off: 9 }), { startImmediately: true })
       assert.strictEqual(yield* space.step, (yield* Fiber.join(next)).beat)
       yield* space.step
-      yield* Ledger.isReplayedEqual(space)
-    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+      yield* RendezvousSpace.isReplayedEqual(space)
+    }).pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
   it.effect("a rendezvous is given no more than leaves room for what the beats make of it", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space()
+      const space = yield* RendezvousSpace.space()
       const spec = (key: string, x: string) =>
         ({ key, due_off: 1, deadl_off: 500, max_grace: 1, grace_delta: 100, on_miss: "quarantine" as const, telemetry: { x } })
       yield* controlled(space, space.rv.spawn(spec("a", "")))
-      const room = 1_048_576 - JSON.stringify(yield* Ledger.entry(space, "a")).length
+      const room = 1_048_576 - JSON.stringify(yield* RendezvousSpace.entry(space, "a")).length
       for (const [key, less, code] of [["b", 0, "value/invalid"], ["c", 1000, "value/invalid"], ["d", 1100, "done"]] as const) {
         const answer = yield* controlled(space, space.rv.spawn(spec(key, "y".repeat(room - less))))
         assert.strictEqual(answer._tag === "Failure" ? answer.failure.code : "done", code, key)
       }
       yield* steps(space, 110)
-      assert.deepInclude(yield* Ledger.entry(space, "d") as Effect.Effect<object>, { state: "quarantine", grace_used: "1" })
-    }).pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+      assert.deepInclude(yield* RendezvousSpace.entry(space, "d") as Effect.Effect<object>, { state: "quarantine", grace_used: "1" })
+    }).pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
   it.effect("a look from outside that fails of what nobody expects fails alone", () =>
     Effect.gen(function*() {

@@ -1,18 +1,18 @@
 /**
- * The plainest account of rendezvous: what becomes of them beat by beat, with
- * every entry looked at in every beat, and each time that it waits for kept as a
- * number and a clock that both have to be there.
+ * The reference model of rendezvous. It checks
+ * every entry in every beat, and represents each due time as a
+ * beat number and a clock time that both must be reached.
  *
  * @module
  */
 
-/** A beat, by its number and its clock. */
+/** The number and the clock time of a beat. */
 export interface Now {
   readonly beat: number
   readonly clock: number
 }
 
-/** What is known of one. A clock of 0 is that of a beat that was named. */
+/** The state of an entry. A clock time of 0 belongs to a due time that names a beat. */
 export interface Line {
   prof: string
   state: string
@@ -32,7 +32,7 @@ export interface Line {
   telemetry: unknown
 }
 
-/** What is asked of rendezvous. */
+/** A command to the ledger. */
 export type Action =
   | { readonly verb: "spawn"; readonly key: string; readonly spec: Readonly<Record<string, unknown>> }
   | { readonly verb: "report"; readonly key: string; readonly n: number }
@@ -41,8 +41,8 @@ export type Action =
 
 const over = (line: Line): boolean => ["applied", "timeout", "killed"].includes(line.state)
 
-/** The account of one space. */
-export class Account {
+/** The model of the ledger of one space. */
+export class ReferenceModel {
   readonly lines = new Map<string, Line>()
   /** Each event: its key, beat and outcome. */
   readonly events: Array<readonly [key: string, beat: number, outcome: string]> = []
@@ -53,23 +53,26 @@ export class Account {
     this.tempo = tempo
   }
 
-  /** One beat: what is due, then what is asked; answers what each was answered. */
+  /** Runs one beat: first the due entries, then the commands. Returns the answer to each command. */
   beat(now: Now, actions: ReadonlyArray<Action>): ReadonlyArray<boolean> {
     this.completed = new Set()
     for (const [key, line] of this.lines) this.scan(key, line, now)
     const answers = actions.map((action) => this.act(action, now))
-    // In the order in which the entries were last written matters to nobody but to variants of one question.
+    // The order of the last writes matters only for variants of one question.
     for (const key of this.written(actions)) this.choose(key)
     for (const key of this.completed) {
       const line = this.lines.get(key)!
       if (line.prof === "observer") continue
       this.events.push([key, now.beat, line.state])
-      if (line.prof === "rv-epoch" && line.state === "applied") Object.assign(line, { state: "pending", due: now.beat + line.epoch_k, dueClock: now.clock + line.epoch_k * this.tempo, grace_used: 0 })
+      if (line.prof === "rv-epoch" && line.state === "applied") Object.assign(
+        line,
+        { state: "pending", due: now.beat + line.epoch_k, dueClock: now.clock + line.epoch_k * this.tempo, grace_used: 0 }
+      )
     }
     return answers
   }
 
-  /** Puts a line's due time off. Beyond a beat that was named, it is so many beats from now, in all. */
+  /** Delays the due time of an entry. A named beat becomes a delay from now, in beats. */
   private postpone(line: Line, beats: number, now: Now): void {
     if (line.dueClock > 0) line.dueClock += beats * this.tempo
     else if (beats > 0) line.dueClock = now.clock + (line.due + beats - now.beat) * this.tempo
@@ -88,7 +91,9 @@ export class Account {
     }
     if (line.state === "quarantine") return
     const isWatched = line.prof === "observer"
-    if (!isWatched && line.deadline !== 0 && now.beat >= line.deadline && now.clock >= line.deadlineClock) return this.end(key, line, line.on_miss === "kill" ? "killed" : "timeout")
+    if (!isWatched && line.deadline !== 0 && now.beat >= line.deadline && now.clock >= line.deadlineClock) {
+      return this.end(key, line, line.on_miss === "kill" ? "killed" : "timeout")
+    }
     if (line.state === "pending") {
       if (now.beat >= line.due && now.clock >= line.dueClock) line.state = "ready"
       return
@@ -123,7 +128,9 @@ export class Account {
     const isRepeated = action.verb === "kill" && line?.prof === "rv-epoch" && line.state === "applied"
     if (line === undefined || (over(line) && !isRepeated)) return false
     if (action.verb === "resched") this.postpone(line, action.delta, now)
-    else if (action.verb === "kill") Object.assign(line, { kill_mode: "kill", kill_wait: action.wait, killClock: action.wait === 0 ? 0 : now.clock + this.tempo })
+    else if (action.verb === "kill") {
+      Object.assign(line, { kill_mode: "kill", kill_wait: action.wait, killClock: action.wait === 0 ? 0 : now.clock + this.tempo })
+    }
     else {
       line.telemetry = { n: action.n }
       if (line.prof !== "observer" && line.state !== "quarantine") this.end(key, line, "applied")
@@ -148,7 +155,7 @@ export class Account {
     return [...new Set(actions.map(({ key }) => key))].filter((key) => this.completed.has(key))
   }
 
-  /** The first of several variants to be applied ends the others. */
+  /** Ends the other variants when the first is applied. */
   private choose(key: string): void {
     const line = this.lines.get(key)!
     if (line.prof !== "spec" || line.state !== "applied") return

@@ -4,12 +4,12 @@ import type { Space } from "systole"
 import { controlled, enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
 import * as TestKernel from "../support/TestKernel.ts"
-import * as Ledger from "./Ledger.ts"
+import * as RendezvousSpace from "./RendezvousSpace.ts"
 
-const { ask, entry, event, events } = Ledger
+const { ask, entry, event, events } = RendezvousSpace
 
-const test = (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof Ledger.space>>>) =>
-  it.effect(name, () => run().pipe(Effect.provide(TestKernel.layer()), Ledger.granted))
+const test = (name: string, run: () => Effect.Effect<void, unknown, Effect.Services<ReturnType<typeof RendezvousSpace.space>>>) =>
+  it.effect(name, () => run().pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
 const codeOf = Effect.fnUntraced(function*<A, E extends { readonly code: string }>(space: Space, asked: Effect.Effect<A, E>) {
   const answer = yield* controlled(space, asked)
@@ -19,7 +19,10 @@ const codeOf = Effect.fnUntraced(function*<A, E extends { readonly code: string 
 describe("rendezvous of a space that is paused", () => {
   test("rest, are refused to those outside, and go on when it is resumed", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 4, deadl_off: 1 }), later: (tx) => tx.rv.spawn({ key: "later", due_off: 50 }) })
+      const space = yield* RendezvousSpace.space({
+        spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 4, deadl_off: 1 }),
+        later: (tx) => tx.rv.spawn({ key: "later", due_off: 50 })
+      })
       yield* ask(space, "later")
       yield* ask(space, "spawn")
       yield* controlled(space, space.control.pause())
@@ -33,12 +36,12 @@ describe("rendezvous of a space that is paused", () => {
       assert.deepInclude(yield* event(space, "job"), { outcome: "timeout" })
       assert.lengthOf(yield* events(space, "job"), 1)
       assert.strictEqual(yield* codeOf(space, space.rv.report("later", {})), "done")
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("stay as they are over a rollback, so that no completion is told twice", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 2, deadl_off: 2 }) })
+      const space = yield* RendezvousSpace.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 2, deadl_off: 2 }) })
       yield* ask(space, "spawn")
       const before = yield* space.head
       yield* steps(space, 6)
@@ -52,12 +55,15 @@ describe("rendezvous of a space that is paused", () => {
       yield* steps(space, 6)
       assert.deepInclude(yield* event(space, "job"), { outcome: "timeout" })
       assert.lengthOf(yield* events(space, "job"), 1)
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("keep what their profiles begin with over a rollback to before there was any", () =>
     Effect.gen(function*() {
-      const space = yield* Effect.flatMap(TestKernel.space(Ledger.enzymes()), (space) => Effect.andThen(steps(space, 2), Ledger.begin(space)))
+      const space = yield* Effect.flatMap(
+        TestKernel.space(RendezvousSpace.enzymes()),
+        (space) => Effect.andThen(steps(space, 2), RendezvousSpace.begin(space))
+      )
       const before = yield* space.get("/defaults/rv-cas")
       assert.isDefined(before)
       yield* controlled(space, space.control.pause())
@@ -65,36 +71,36 @@ describe("rendezvous of a space that is paused", () => {
       yield* controlled(space, space.control.rollback(0))
       yield* steps(space, 4)
       assert.deepStrictEqual(yield* space.get("/defaults/rv-cas"), before)
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 })
 
 describe("a report with a token", () => {
   test("that is not good hears nothing of locks", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 50 }) })
+      const space = yield* RendezvousSpace.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 50 }) })
       const token = (yield* ask(space, "spawn")) as string
       yield* controlled(space, space.control.lock("/data"))
       assert.strictEqual(yield* codeOf(space, space.rv.report("job", {}, { token: "0" })), "rv/token")
       assert.strictEqual(yield* codeOf(space, space.rv.report("job", {}, { token })), "cell/locked")
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("is looked at again in its beat, by which the key may be another worker's", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 50 }) })
+      const space = yield* RendezvousSpace.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 50 }) })
       const old = (yield* ask(space, "spawn")) as string
       const again = yield* Effect.forkChild(space.rv.spawn({ key: "job", due_off: 50 }), { startImmediately: true })
       assert.strictEqual(yield* codeOf(space, space.rv.report("job", { by: "old" }, { token: old })), "rv/token")
       const { token } = yield* Fiber.join(again)
       assert.strictEqual(yield* codeOf(space, space.rv.report("job", { by: "new" }, { token })), "done")
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 
   test("that a broken store cannot check stops the space like any other look", () =>
     Effect.scoped(Effect.gen(function*() {
       const machine = yield* TestMachine.make
-      const space = yield* Effect.flatMap(machine.boot(Ledger.enzymes()), Ledger.begin)
+      const space = yield* Effect.flatMap(machine.boot(RendezvousSpace.enzymes()), RendezvousSpace.begin)
       machine.breakReads(true)
       assert.strictEqual((yield* Effect.flip(space.rv.report("job", {}, { token: "0" }))).code, "space/stopped")
     })))
@@ -103,36 +109,44 @@ describe("a report with a token", () => {
 describe("rendezvous of a space that was shut down", () => {
   test("are refused to who spawns or moves them, and take in what is reported", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 50 }) })
+      const space = yield* RendezvousSpace.space({ spawn: (tx) => tx.rv.spawn({ key: "job", due_off: 50 }) })
       yield* ask(space, "spawn")
       yield* controlled(space, space.control.shutdown())
       yield* steps(space, 4)
-      const [before, head] = [yield* Ledger.digest(space), yield* space.head]
+      const [before, head] = [yield* RendezvousSpace.digest(space), yield* space.head]
       for (const asked of [space.rv.spawn({ key: "new" }), space.rv.resched("job", 5), space.rv.kill("job")]) {
         assert.strictEqual((yield* Effect.flip(asked as Effect.Effect<unknown, { readonly code: string }>)).code, "control/refused")
       }
-      assert.deepStrictEqual([yield* Ledger.digest(space), yield* space.head], [before, head])
+      assert.deepStrictEqual([yield* RendezvousSpace.digest(space), yield* space.head], [before, head])
       assert.strictEqual(yield* codeOf(space, space.rv.report("job", {})), "done")
       yield* controlled(space, space.control.restart())
       yield* steps(space, 4)
       assert.strictEqual(yield* codeOf(space, space.rv.spawn({ key: "new" })), "done")
-      yield* Ledger.isReplayedEqual(space)
+      yield* RendezvousSpace.isReplayedEqual(space)
     }))
 })
 
 describe("rendezvous of a space with labels", () => {
   it.effect("are refused where those would hear of a completion who may not know it", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "pay:ann", due_off: 5 }), open: (tx) => tx.rv.spawn({ key: "job", due_off: 5 }) })
+      const space = yield* RendezvousSpace.space({
+        spawn: (tx) => tx.rv.spawn({ key: "pay:ann", due_off: 5 }),
+        open: (tx) => tx.rv.spawn({ key: "job", due_off: 5 })
+      })
       assert.strictEqual(yield* ask(space, "spawn"), "rv/invalid")
       assert.strictEqual(yield* codeOf(space, space.rv.spawn({ key: "pay:ann" })), "rv/invalid")
       assert.isString(yield* ask(space, "open"))
-    }).pipe(Effect.provide(TestKernel.layer({ labels: { cells: { "/data/rv/pay:*": ["salary"] }, declassify: {} } })), Ledger.granted))
+    }).pipe(
+      Effect.provide(TestKernel.layer({ labels: { cells: { "/data/rv/pay:*": ["salary"] }, declassify: {} } })),
+      RendezvousSpace.granted
+    ))
 
   it.effect("tell those who take the signal what the event's cell may tell", () =>
     Effect.gen(function*() {
-      const space = yield* Ledger.space({ spawn: (tx) => tx.rv.spawn({ key: "pay:ann", due_off: 1, deadl_off: 1 }) }, [
-        enzyme("heard", (tx, { payload }) => tx.set("/data/open", payload), { query: "/CEP:sig_rv/*", bind: ["/data/inbox/flow/inst_event"] })
+      const space = yield* RendezvousSpace.space({ spawn: (tx) => tx.rv.spawn({ key: "pay:ann", due_off: 1, deadl_off: 1 }) }, [
+        enzyme("heard", (tx, { payload }) => tx.set("/data/open", payload), { query: "/CEP:sig_rv/*", bind: [
+          "/data/inbox/flow/inst_event"
+        ] })
       ])
       yield* controlled(space, space.rv.spawn({ key: "pay:ann", due_off: 1, deadl_off: 1 }))
       yield* steps(space, 5)
@@ -140,5 +154,7 @@ describe("rendezvous of a space with labels", () => {
       assert.isUndefined(yield* space.get("/data/open"))
       const [letter] = (yield* space.dead({ limit: 10 })).letters.filter(({ enzyme }) => enzyme === "heard")
       assert.strictEqual(letter?.code, "label/below")
-    }).pipe(Effect.provide(TestKernel.layer({ labels: { cells: { "/data/rv/pay:*": ["salary"], "/data/inbox/flow/inst_event/pay:*": ["salary"] }, declassify: {} } })), Ledger.granted))
+    }).pipe(Effect.provide(TestKernel.layer({
+      labels: { cells: { "/data/rv/pay:*": ["salary"], "/data/inbox/flow/inst_event/pay:*": ["salary"] }, declassify: {} }
+    })), RendezvousSpace.granted))
 })

@@ -3,7 +3,7 @@ import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import type { Space } from "systole"
 import * as TestMachine from "../kernel/TestMachine.ts"
-import * as Ledger from "../rendezvous/Ledger.ts"
+import * as RendezvousSpace from "../rendezvous/RendezvousSpace.ts"
 import * as Dice from "../support/Dice.ts"
 import * as Trials from "../support/Trials.ts"
 import { heard, type Kept } from "./FlowInstances.ts"
@@ -13,7 +13,9 @@ import * as Plans from "./Plans.ts"
 const actionOf = (roll: Dice.Dice, model: Model, n: number): Action => {
   const inst = `i${roll(4 + model.lives.size)}`
   const budget = { steps: roll(3) === 0 ? 1 + roll(8) : 0, beats: roll(3) === 0 ? 1 + roll(12) : 0 }
-  switch (Dice.pick(roll, ["start", "start", "pause", "resume", "resume", "cancel", "budget", "spawn", "report", "report", "report", "report", "report", "report"] as const)) {
+  switch (Dice.pick(roll, [
+    "start", "start", "pause", "resume", "resume", "cancel", "budget", "spawn", "report", "report", "report", "report", "report", "report"
+  ] as const)) {
     case "start":
       return { verb: "start", inst, input: roll(256), ...budget }
     case "budget":
@@ -51,7 +53,10 @@ const ask = ({ flow, rv }: Space, action: Action): Effect.Effect<unknown, { read
 /** One beat with all that is asked; answers its number and what each was answered. */
 const beat = Effect.fnUntraced(function*(space: Space, actions: ReadonlyArray<Action>) {
   const asked = yield* Effect.forEach(actions, (action) =>
-    Effect.forkChild(Effect.match(ask(space, action), { onFailure: ({ code }) => code, onSuccess: () => "done" }), { startImmediately: true }))
+    Effect.forkChild(
+      Effect.match(ask(space, action), { onFailure: ({ code }) => code, onSuccess: () => "done" }),
+      { startImmediately: true }
+    ))
   const number = yield* space.step
   return { number, answers: yield* Effect.forEach(asked, Fiber.join) }
 })
@@ -60,7 +65,9 @@ const beat = Effect.fnUntraced(function*(space: Space, actions: ReadonlyArray<Ac
 const seen = Effect.fnUntraced(function*(space: Space) {
   const { instances } = yield* space.flow.list({ limit: 100 })
   const lives = yield* Effect.forEach(instances, Effect.fnUntraced(function*({ history, inst, pc, results, state, steps_used }) {
-    const waits = Object.entries(results as Kept["results"]).filter(([, result]) => typeof result === "object" && Object.hasOwn(result as object, "link"))
+    const waits = Object.entries(results as Kept["results"]).filter(
+      ([, result]) => typeof result === "object" && Object.hasOwn(result as object, "link")
+    )
     const told = yield* Effect.forEach(waits, ([step]) => Effect.map(heard(space, inst, step), (result) => [step, result] as const))
     return [inst, state, pc, steps_used, history.map(({ step }) => step), told.toSorted(([a], [b]) => a < b ? -1 : 1)]
   }))
@@ -69,12 +76,16 @@ const seen = Effect.fnUntraced(function*(space: Space) {
 })
 
 /** How many signals to instances wait. */
-const waiting = (space: Space) => space.examine(({ store }) => [...store.queue()].filter(({ text }) => (JSON.parse(text) as { readonly signal?: string }).signal?.startsWith("/CEP:sig_flow/") === true).length)
+const waiting = (space: Space) => space.examine(({ store }) => [...store.queue()].filter(
+  ({ text }) => (JSON.parse(text) as { readonly signal?: string }).signal?.startsWith("/CEP:sig_flow/") === true
+).length)
 
 const byKey = <A>([a]: readonly [string, A], [b]: readonly [string, A]): number => a < b ? -1 : 1
 
 const told = ({ lines, lives }: Model) => ({
-  lives: [...lives].toSorted(byKey).map(([inst, { heard, passed, pc, state, used }]) => [inst, state, pc, used, passed, [...heard].toSorted(byKey)]),
+  lives: [...lives].toSorted(byKey).map(
+    ([inst, { heard, passed, pc, state, used }]) => [inst, state, pc, used, passed, [...heard].toSorted(byKey)]
+  ),
   lines: [...lines].toSorted(byKey).map(([key, { state }]) => [key, state])
 })
 
@@ -85,20 +96,24 @@ const live = Effect.fnUntraced(function*(seed: number, rounds: number) {
   const plan = Plans.random(roll)
   const settings = { tempo: seed % 3 === 0 ? 0 : 10 }
   const model = new Model(plan, settings.tempo)
-  const boot = machine.boot(Ledger.enzymes({}, [plan.flow]), settings)
+  const boot = machine.boot(RendezvousSpace.enzymes({}, [plan.flow]), settings)
   let clock = 0
   const pass = (ms: number) => {
     clock += ms
     return TestClock.adjust(ms)
   }
   yield* pass(1000)
-  let space = yield* Ledger.begin(yield* boot)
+  let space = yield* RendezvousSpace.begin(yield* boot)
   const judged = Effect.fnUntraced(function*(actions: ReadonlyArray<Action>) {
     const { answers, number } = yield* beat(space, actions)
     const at = `seed ${seed}, beat ${number}: ${JSON.stringify(actions)} of ${JSON.stringify(plan.steps)}`
     assert.deepStrictEqual(answers, model.beat({ beat: number, clock }, actions), at)
     assert.deepStrictEqual(yield* seen(space), told(model) as never, at)
-    assert.strictEqual(yield* waiting(space), [...model.lives.values()].reduce((sum, { wakes }) => sum + wakes, 0), `${at}: nothing waits among the signals for a time`)
+    assert.strictEqual(
+      yield* waiting(space),
+      [...model.lives.values()].reduce((sum, { wakes }) => sum + wakes, 0),
+      `${at}: nothing waits among the signals for a time`
+    )
   })
   for (let round = 0; round < rounds; round++) {
     if (roll(3) > 0) yield* pass(roll(25))
@@ -118,23 +133,40 @@ const live = Effect.fnUntraced(function*(seed: number, rounds: number) {
     const life = model.lives.get(inst_id ?? "")
     // What the last beat asked to be ended is ended by the next.
     const isLeft = !["applied", "timeout", "killed"].includes(state) && kill_mode === "none"
-    if (life !== undefined && ["done", "error", "cancelled"].includes(life.state)) assert.isFalse(isLeft, `seed ${seed}: ${key} is left by ${inst_id}, which is ${life.state}`)
-    assert.deepStrictEqual(yield* Ledger.events(space, key), model.events.get(key) ?? [], `seed ${seed}: one event for each completion of ${key}`)
+    if (life !== undefined && ["done", "error", "cancelled"].includes(life.state)) {
+      assert.isFalse(isLeft, `seed ${seed}: ${key} is left by ${inst_id}, which is ${life.state}`)
+    }
+    assert.deepStrictEqual(
+      yield* RendezvousSpace.events(space, key),
+      model.events.get(key) ?? [],
+      `seed ${seed}: one event for each completion of ${key}`
+    )
   }
   const { instances } = yield* space.flow.list({ limit: 100 })
-  const links = instances.flatMap(({ jobs, results }) => [...Object.values(results), ...Object.values(jobs).map(({ event }) => event)].flatMap((heard) => (heard as { readonly link?: { readonly $link: string } } | undefined)?.link?.$link ?? []))
-  assert.sameMembers([...yield* space.below("/data/flow/heard", { limit: 1000 })], links, `seed ${seed}: what was heard is there as long as somebody can look at it`)
-  for (const place of yield* space.below("/data/flow/subs", { limit: 1000 })) assert.notInclude(["done", "error", "cancelled"], model.lives.get(place.slice(place.lastIndexOf("/") + 1))?.state, place)
-  if (seed % 10 === 0) yield* Ledger.isReplayedEqual(space)
+  const links =
+    instances.flatMap(({ jobs, results }) => [...Object.values(results), ...Object.values(jobs).map(({ event }) => event)].flatMap(
+      (heard) => (heard as { readonly link?: { readonly $link: string } } | undefined)?.link?.$link ?? []
+    ))
+  assert.sameMembers(
+    [...yield* space.below("/data/flow/heard", { limit: 1000 })],
+    links,
+    `seed ${seed}: what was heard is there as long as somebody can look at it`
+  )
+  for (const place of yield* space.below("/data/flow/subs", { limit: 1000 })) {
+    assert.notInclude(["done", "error", "cancelled"], model.lives.get(place.slice(place.lastIndexOf("/") + 1))?.state, place)
+  }
+  if (seed % 10 === 0) yield* RendezvousSpace.isReplayedEqual(space)
   return [...model.lives.values()].map(({ state }) => state)
 })
 
 describe("flows, in any graph of steps, with any order of completions, pauses, budgets, cancels, beats and ends of the process", () => {
-  it.effect("stand in every beat as the plainest account says, with one event for each completion and no rendezvous left by those that are over", () =>
+  it.effect("match the reference model in every beat, with one event for each completion and no rendezvous left by finished instances", () =>
     Effect.gen(function*() {
       const states: Array<string> = []
       const seeds = Trials.seeds(80, { from: 1, least: 8, always: [10] })
       for (const seed of seeds) states.push(...yield* live(seed, 40).pipe(Effect.scoped))
-      for (const state of ["done", "error", "cancelled", "waiting"]) assert.isAbove(states.filter((other) => other === state).length, seeds.length / 4, state)
-    }).pipe(Ledger.granted), 120_000)
+      for (const state of ["done", "error", "cancelled", "waiting"]) {
+        assert.isAbove(states.filter((other) => other === state).length, seeds.length / 4, state)
+      }
+    }).pipe(RendezvousSpace.granted), 120_000)
 })

@@ -1,5 +1,5 @@
 /**
- * Looks at a space, for tests of what its ledger tells.
+ * Checks of the journal of a space, for tests.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { replay, type Space, verify } from "systole"
 
-/** Sees that every beat comes out the same, begun from each of them, and that the journal is whole. */
+/** Asserts that a replay from each beat reproduces the journal, and that the journal verifies. */
 export const isReplayedEqual = Effect.fnUntraced(function*(space: Space) {
   const head = yield* space.head
   for (let from = 0; from <= head; from++) {

@@ -30,7 +30,7 @@ export const code = (call: () => unknown): string => {
 }
 
 /** One beat over documents. */
-export class World {
+export class TestBeat {
   readonly stage: Stage
   private readonly stored: ReadonlyMap<string, Document.Document>
 
@@ -53,7 +53,11 @@ export class World {
   /** Returns a transaction of this beat. */
   draft({ run = 0, serializable = false, system = false, writes }: Asked = {}): Draft {
     const hash = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
-    return new Draft(this.stage, { beat: 7, now: 1_000, tempo: 0, seed: SEED, hash }, { run, envelope: Envelope.make(writes, system), serializable })
+    return new Draft(
+      this.stage,
+      { beat: 7, now: 1_000, tempo: 0, seed: SEED, hash },
+      { run, envelope: Envelope.make(writes, system), serializable }
+    )
   }
 
   /** Writes these values in the capture. */

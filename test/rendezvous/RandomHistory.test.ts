@@ -6,8 +6,8 @@ import { enzyme } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
 import * as Dice from "../support/Dice.ts"
 import * as Trials from "../support/Trials.ts"
-import { Account, type Action } from "./Account.ts"
-import * as Ledger from "./Ledger.ts"
+import { ReferenceModel, type Action } from "./ReferenceModel.ts"
+import * as RendezvousSpace from "./RendezvousSpace.ts"
 
 const keys = ["a", "b", "c", "d", "e"]
 
@@ -40,7 +40,8 @@ const actionOf = (roll: Dice.Dice, n: number): Action => {
 }
 
 /** Whether a spawn would be refused, and the run with it: a completion of that key is to be told of first. */
-const isUntold = (tx: Transaction, key: string): boolean => (tx.get(`/data/rv/${key}`) as { readonly event_flag?: string } | undefined)?.event_flag === "1"
+const isUntold = (tx: Transaction, key: string): boolean =>
+  (tx.get(`/data/rv/${key}`) as { readonly event_flag?: string } | undefined)?.event_flag === "1"
 
 const act = (tx: Transaction, action: Action): boolean => {
   const { key } = action
@@ -58,7 +59,7 @@ const act = (tx: Transaction, action: Action): boolean => {
 
 /** What does what is asked, watches an operation each time, and writes down what it hears of both. */
 const enzymes = () =>
-  Ledger.enzymes({}, [
+  RendezvousSpace.enzymes({}, [
     enzyme("act", (tx, { payload }) => {
       const oid = tx.op.start({ verb: "op/x", target: "/data/x", mode: "opm:states" })
       tx.op.await(oid, "sts:ok", { signal: "/op/cont", ttl: 2 })
@@ -80,14 +81,15 @@ const seen = Effect.fnUntraced(function*(space: Space) {
   return rendezvous.map((row) => [row.key, ...fields.map((field) => row[field]), row.telemetry])
 })
 
-const told = (account: Account) => [...account.lines].sort(([a], [b]) => a < b ? -1 : 1).map(([key, line]) => [key, ...fields.map((field) => line[field]), line.telemetry])
+const told = (account: ReferenceModel) =>
+  [...account.lines].sort(([a], [b]) => a < b ? -1 : 1).map(([key, line]) => [key, ...fields.map((field) => line[field]), line.telemetry])
 
 /** One life: what is asked at random, with the process ending at random; answers how many events there were. */
 const live = Effect.fnUntraced(function*(seed: number, rounds: number) {
   const roll = Dice.make(seed)
   const machine = yield* TestMachine.make
   const settings = { tempo: seed % 3 === 0 ? 0 : 10 }
-  const account = new Account(settings.tempo)
+  const account = new ReferenceModel(settings.tempo)
   let clock = 0
   const pass = (ms: number) => {
     clock += ms
@@ -95,7 +97,7 @@ const live = Effect.fnUntraced(function*(seed: number, rounds: number) {
   }
   yield* pass(1000)
   let asked = 0
-  let space = yield* Ledger.begin(yield* machine.boot(enzymes(), settings))
+  let space = yield* RendezvousSpace.begin(yield* machine.boot(enzymes(), settings))
   for (let round = 0; round < rounds; round++) {
     const actions = roll(3) === 0 ? [] : Array.from({ length: 1 + roll(3) }, (_, i) => actionOf(roll, round * 10 + i))
     if (roll(4) === 0) space = yield* machine.boot(enzymes(), settings)
@@ -113,7 +115,9 @@ const live = Effect.fnUntraced(function*(seed: number, rounds: number) {
     const beat = yield* space.step
     const answers = account.beat({ beat, clock }, actions)
     const handlings = accepted === undefined ? undefined : (yield* space.receipt(accepted.id))!.handlings
-    if (handlings !== undefined) assert.deepStrictEqual(handlings[0]!.value, answers as never, `seed ${seed}, beat ${beat}: ${JSON.stringify(actions)}`)
+    if (handlings !== undefined) {
+      assert.deepStrictEqual(handlings[0]!.value, answers as never, `seed ${seed}, beat ${beat}: ${JSON.stringify(actions)}`)
+    }
     assert.deepStrictEqual(yield* seen(space), told(account), `seed ${seed}, beat ${beat}: ${JSON.stringify(actions)}`)
   }
   yield* space.step
@@ -124,19 +128,20 @@ const live = Effect.fnUntraced(function*(seed: number, rounds: number) {
   }
   const heard = ((yield* space.get("/data/heard")) ?? []) as unknown as ReadonlyArray<readonly [string, number, string]>
   const last = (yield* space.head) - 1
-  const order = (events: ReadonlyArray<readonly [string, number, string]>) => events.filter(([, beat]) => beat <= last).map((event) => event.join()).sort()
+  const order = (events: ReadonlyArray<readonly [string, number, string]>) =>
+    events.filter(([, beat]) => beat <= last).map((event) => event.join()).sort()
   assert.deepStrictEqual(order(heard), order(account.events), `seed ${seed}`)
   assert.strictEqual(yield* space.get("/data/watched"), asked, `seed ${seed}: each watcher hears once`)
-  if (seed % 10 === 0) yield* Ledger.isReplayedEqual(space)
+  if (seed % 10 === 0) yield* RendezvousSpace.isReplayedEqual(space)
   return account.events.length
 })
 
 describe("rendezvous, in any order of spawns, reports, kills, delays, beats and ends of the process", () => {
-  it.effect("stand in every beat as the plainest account says, with exactly one event for each completion and one signal for each watcher", () =>
+  it.effect("match the reference model in every beat, with exactly one event for each completion and one signal for each watcher", () =>
     Effect.gen(function*() {
       let events = 0
       const seeds = Trials.seeds(60, { from: 1, always: [10] })
       for (const seed of seeds) events += yield* live(seed, 40).pipe(Effect.scoped)
       assert.isAbove(events, 5 * seeds.length)
-    }).pipe(Ledger.granted), 120_000)
+    }).pipe(RendezvousSpace.granted), 120_000)
 })

@@ -1,5 +1,5 @@
 /**
- * Packed servers over loopback, and what each attack on them may cost.
+ * Packed servers on loopback as targets of attacks, with limits on their memory and response time.
  *
  * @module
  */
@@ -16,23 +16,23 @@ import * as Hostile from "./Hostile.ts"
 /** The tokens of the guarded server. */
 export const tokens = { operator: "the-operators-own-token", web: "the-token-of-a-page", office: "the-token-of-an-office" }
 
-/** The longest that a server may take to answer, in milliseconds: the machine may be shared. */
+/** The time-out of a response, in milliseconds. It allows for a shared machine. */
 const PATIENCE = 15_000
 
-/** Most memory of a server, in MiB. */
+/** The memory limit of a server, in MiB. */
 export const MEMORY = 1024
 
-/** Most bytes of an answer that are kept. */
+/** The maximum number of bytes kept of a response. */
 const MAX_ANSWER = 262_144
 
-/** What is sent. Any method and header is possible. */
+/** A request with any method and headers. */
 export interface Sent {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string | ReadonlyArray<string>>>
   readonly body?: string | Uint8Array
 }
 
-/** What is answered. */
+/** A response. */
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
@@ -42,22 +42,22 @@ export interface Answer {
 /** A server under attack. */
 export interface Target {
   readonly server: Server
-  /** The folder of its data. */
+  /** The data folder. */
   readonly data: string
-  /** What it printed on standard error so far. */
+  /** The output on standard error so far. */
   readonly printed: () => string
   readonly ask: (path: string, sent?: Sent) => Promise<Answer>
-  /** Fails unless the server answers, with no more memory than it may take. */
+  /** Asserts that the server responds and is within its memory limit. */
   readonly check: () => Promise<void>
 }
 
-/** What the attacks have. */
-export interface World {
-  /** With a token, and readers who may not learn everything. */
+/** The servers under attack, and the random generator of the attacks. */
+export interface Targets {
+  /** A server with a token and with readers of limited clearance. */
   readonly guarded: Target
-  /** Without a token, for programs of this machine. */
+  /** A server without a token, for local programs. */
   readonly open: Target
-  /** Starts one more server on a project of its own; whoever starts it ends it. */
+  /** Starts another server on a separate project. The caller ends it. */
   readonly start: (setup: Setup) => Promise<Target>
   readonly roll: Dice
   readonly end: () => Promise<void>
@@ -65,13 +65,13 @@ export interface World {
 
 /** A project under attack. */
 export interface Setup {
-  /** Its folder, beside those of the others; a second start finds the data of the first. */
+  /** The name of its folder. A second start with the same name finds the data of the first. */
   readonly name: string
-  /** The fields of its configuration. */
+  /** The configuration. */
   readonly config: string
-  /** The sources of its enzymes by their names. */
+  /** The sources of its enzymes, by name. */
   readonly enzymes: Readonly<Record<string, string>>
-  /** What the operator shows, where the configuration has a token. */
+  /** The token of the operator, if the configuration has one. */
   readonly token?: string
 }
 
@@ -90,7 +90,7 @@ const guarded: Setup = {
 }
 
 /** Packs the package, installs it, and starts both servers with the installed command. */
-export const make = async (roll: Dice): Promise<World> => {
+export const make = async (roll: Dice): Promise<Targets> => {
   await Command.ensure()
   const { folder, remove } = await create({ built: true })
   const start = (setup: Setup): Promise<Target> => target(folder, setup)
@@ -115,11 +115,16 @@ const target = async (parent: string, { config, enzymes, name, token }: Setup): 
   for (const [enzyme, source] of Object.entries(enzymes)) await writeFile(join(folder, "enzymes", `${enzyme}.ts`), source)
   const chunks: Array<string> = []
   const data = join(folder, "data")
-  const server = await start(folder, data, { command: join(parent, "node_modules", "systole", "dist", "command", "systole.js"), told: (text) => chunks.push(text) })
+  const server = await start(folder, data, {
+    command: join(parent, "node_modules", "systole", "dist", "command", "systole.js"),
+    told: (text) => chunks.push(text)
+  })
   const ask = (path: string, sent: Sent = {}) =>
     request(server.url, path, token === undefined ? sent : { ...sent, headers: { authorization: `Bearer ${token}`, ...sent.headers } })
   const check = async (): Promise<void> => {
-    if (server.process.exitCode !== null || server.process.signalCode !== null) throw new Error(`the server ended: ${chunks.join("").slice(-500)}`)
+    if (server.process.exitCode !== null || server.process.signalCode !== null) {
+      throw new Error(`the server ended: ${chunks.join("").slice(-500)}`)
+    }
     const { status } = await ask("/livez")
     if (status !== 200) throw new Error(`/livez answers ${status}`)
     const used = memory(server.process.pid)
@@ -128,7 +133,7 @@ const target = async (parent: string, { config, enzymes, name, token }: Setup): 
   return { server, data, printed: () => chunks.join(""), ask, check }
 }
 
-/** How many MiB of a process are resident; 0 where the system does not tell. */
+/** The resident memory of a process in MiB; 0 if unknown. */
 export const memory = (pid: number | undefined): number => {
   try {
     return Math.round(Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024)
@@ -137,7 +142,7 @@ export const memory = (pid: number | undefined): number => {
   }
 }
 
-/** How many descriptors a process has; 0 where the system does not tell. */
+/** The number of open descriptors of a process; 0 if unknown. */
 export const descriptors = (pid: number | undefined): number => {
   try {
     return readdirSync(`/proc/${pid}/fd`).length
@@ -146,7 +151,7 @@ export const descriptors = (pid: number | undefined): number => {
   }
 }
 
-/** How many milliseconds of a processor a process took; 0 where the system does not tell. */
+/** The CPU time of a process in milliseconds; 0 if unknown. */
 export const processor = (pid: number | undefined): number => {
   try {
     const [user, system] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ").slice(11, 13)
@@ -160,10 +165,13 @@ const request = (url: string, path: string, { body, headers = {}, method = "GET"
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url)
     if (hostname !== "127.0.0.1" && hostname !== "localhost") throw new Error(`${hostname} is not this machine`)
-    const asked = send({ hostname, port, path, method, headers: headers as Record<string, string>, timeout: PATIENCE, agent: false }, (response) => {
+    const asked = send({
+      hostname, port, path, method, headers: headers as Record<string, string>, timeout: PATIENCE, agent: false
+    }, (response) => {
       const chunks: Array<Buffer> = []
       let size = 0
-      const end = (): void => resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(chunks).toString() })
+      const end = (): void =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text: Buffer.concat(chunks).toString() })
       response.on("data", (chunk: Buffer) => {
         if (size < MAX_ANSWER) chunks.push(chunk)
         size += chunk.length
@@ -182,12 +190,12 @@ const request = (url: string, path: string, { body, headers = {}, method = "GET"
 
 const isStream = (headers: Answer["headers"]): boolean => headers["content-type"] === "text/event-stream"
 
-/** Fails with what was expected. */
+/** Fails with a message unless the condition holds. */
 export const hold = (holds: boolean, message: string): void => {
   if (!holds) throw new Error(message)
 }
 
-/** The `code` of a problem; empty for any other answer. */
+/** The `code` of a problem; empty for other responses. */
 export const codeOf = ({ headers, text }: Answer): string => {
   if (headers["content-type"] !== "application/problem+json") return ""
   return (JSON.parse(text) as { readonly code: string }).code

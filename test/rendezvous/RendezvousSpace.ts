@@ -1,5 +1,5 @@
 /**
- * Spaces with a ledger of rendezvous, for tests.
+ * Spaces with a rendezvous ledger, for tests.
  *
  * @module
  */
@@ -13,10 +13,10 @@ import rvRoute from "../../enzymes/rv_route.ts"
 import { enzyme, steps } from "../kernel/TestSpace.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
-/** What the configuration grants the first-party enzymes. */
+/** The system grants of the first-party enzymes. */
 export const granted = Effect.provideService(SystemGrants, new Set(["rv_init", "mr_init", "mr_route", "odd"]))
 
-/** The enzymes that a space with a ledger has, and one that does what its event's payload names. */
+/** The enzymes of a space with a ledger, and one that runs the verb named by its payload. */
 export const enzymes = (verbs: Readonly<Record<string, (tx: Transaction) => unknown>> = {}, more: ReadonlyArray<Enzyme.Enzyme> = []) => [
   rvInit,
   rvRoute,
@@ -24,18 +24,18 @@ export const enzymes = (verbs: Readonly<Record<string, (tx: Transaction) => unkn
   ...more
 ]
 
-/** Begins the ledger, by beat 0. */
+/** Creates the ledger in beat 0. */
 export const begin = Effect.fnUntraced(function*(space: Space) {
   yield* space.signal({ signal: "/CEP:sig_sys/init" })
   yield* space.step
   return space
 })
 
-/** A space whose ledger is there; the next beat is 1. */
+/** A space with a ledger. The next beat is 1. */
 export const space = (verbs: Readonly<Record<string, (tx: Transaction) => unknown>> = {}, more: ReadonlyArray<Enzyme.Enzyme> = []) =>
   Effect.flatMap(TestKernel.space(enzymes(verbs, more)), begin)
 
-/** Has it done, by one beat; answers what the run returned, or the code that it died of. */
+/** Runs a verb in one beat, and returns its value or the code of its error. */
 export const ask = Effect.fnUntraced(function*(space: Space, name: string) {
   const { id } = yield* space.signal({ signal: "/signals/do", payload: name })
   yield* space.step
@@ -43,27 +43,31 @@ export const ask = Effect.fnUntraced(function*(space: Space, name: string) {
   return handling.error?.code ?? handling.value
 })
 
-/** An entry as it is kept, and the event of its newest completion. */
+/** The stored entry of a key. */
 export const entry = (space: Space, key: string) => space.get(`/data/rv/${key}`) as Effect.Effect<never>
 export const event = (space: Space, key: string) => space.get(`/data/inbox/flow/inst_event/${key}`) as Effect.Effect<never>
 
-/** The beats whose journal says that the event of a key was written. */
+/** The beats whose journal entries contain the event of a key. */
 export const events = Effect.fnUntraced(function*(space: Space, key: string) {
   const head = yield* space.head
   return yield* space.examine(({ store }) =>
-    [...store.scanJournal(0, head)].filter(({ text }) => (JSON.parse(text.split("\n")[0]!) as { readonly sent?: ReadonlyArray<ReadonlyArray<unknown>> }).sent?.some((sent) => sent[2] === `/data/inbox/flow/inst_event/${key}`)).map(({ beat }) => beat)
+    [...store.scanJournal(0, head)].filter(({ text }) => (JSON.parse(text.split("\n")[0]!) as {
+      readonly sent?: ReadonlyArray<ReadonlyArray<unknown>>
+    }).sent?.some((sent) => sent[2] === `/data/inbox/flow/inst_event/${key}`)).map(({ beat }) => beat)
   )
 })
 
-/** The digest of the whole ledger. */
+/** The digest of the ledger. */
 export const digest = (space: Space) =>
   space.examine(({ store }) => {
     const hash = createHash("sha256")
-    for (const folder of ["/data/rv", "/data/inbox", "/data/flow", "/defaults"]) for (const key of store.below(folder, { limit: 10_000 })) hash.update(`${key} ${store.read(key)}\n`)
+    for (const folder of ["/data/rv", "/data/inbox", "/data/flow", "/defaults"]) {
+      for (const key of store.below(folder, { limit: 10_000 })) hash.update(`${key} ${store.read(key)}\n`)
+    }
     return hash.digest("hex")
   })
 
-/** Every beat comes out the same when it is run again, from each on. */
+/** Asserts that a replay from each beat reproduces the journal. */
 export const isReplayedEqual = Effect.fnUntraced(function*(space: Space) {
   const head = yield* space.head
   for (let from = 0; from <= head; from++) {

@@ -1,7 +1,7 @@
 /**
- * Random lives of operations: starts, states, closes and awaits from runs that
- * meet in one beat, time-outs, power cuts and broken disks; and the plain
- * account of who has to hear of what.
+ * Random histories of operations: starts, states, closes and awaits from runs that
+ * share a beat, time-outs, power cuts and disk faults, checked against a reference
+ * model of the watchers.
  *
  * @module
  */
@@ -13,14 +13,14 @@ import * as Dice from "../support/Dice.ts"
 import { enzyme, turns } from "../kernel/TestSpace.ts"
 import * as TestMachine from "../kernel/TestMachine.ts"
 
-/** What one run is asked to do to one operation. */
+/** A command of a run to an operation. */
 type Deed =
   | { readonly kind: "start" }
   | { readonly kind: "state"; readonly op: number; readonly state: string }
   | { readonly kind: "close"; readonly op: number; readonly status: "sts:ok" | "sts:fail" | "sts:cnl" }
   | { readonly kind: "await"; readonly op: number; readonly want: string; readonly ttl: number }
 
-/** A run: several deeds, and whether it fails in the end. */
+/** The commands of a run, and whether it fails at its end. */
 interface Work {
   readonly n: number
   readonly deeds: ReadonlyArray<Deed>
@@ -31,7 +31,7 @@ const STATES = ["ist:a", "ist:b", "ist:ok"]
 const STATUSES = ["sts:ok", "sts:fail", "sts:cnl"] as const
 const OPERATIONS = 4
 
-/** What a run did, as it saw it, with what the model needs to judge it; kept by the run itself, so that it lives and dies with it. */
+/** The executed commands of a run. The run writes them itself, so that they are absent if it aborts. */
 interface Done {
   readonly n: number
   readonly beat: number
@@ -67,22 +67,29 @@ const perform = (tx: Transaction, { deeds, fails, n }: Work): void => {
 
 const enzymes = [
   enzyme("work", (tx, event: Event) => perform(tx, event.payload as Work), { query: "/signals/work/*" }),
-  enzyme("heard", (tx, { payload, signal }) => tx.append(`/data/heard/${String(payload)}`, { signal, beat: tx.beat }), { query: "/op/*", bind: ["/rt/ops"] })
+  enzyme("heard", (tx, { payload, signal }) => tx.append(`/data/heard/${String(payload)}`, { signal, beat: tx.beat }), {
+    query: "/op/*",
+    bind: ["/rt/ops"]
+  })
 ]
 
-/** What the plain account says of one watcher. */
+/** The expected state of a watcher. */
 interface Fate {
   readonly opened: number
   readonly ttl: number
   readonly want: string
   readonly oid: string
   signal: string | undefined
-  /** The beat at the end of which it got that. */
+  /** The beat that sent the signal. */
   over: number | undefined
 }
 
-/** Goes through what was done, beat by beat and run by run, with one list of watchers. `beats` are those that ran, in order, with their clocks. */
-const account = (dones: ReadonlyArray<Done>, beats: ReadonlyArray<{ readonly beat: number; readonly clock: number }>, tempo: number): ReadonlyMap<string, Fate> => {
+/** The reference model: applies the commands beat by beat to one list of watchers. `beats` has each beat with its clock. */
+const expectedFates = (
+  dones: ReadonlyArray<Done>,
+  beats: ReadonlyArray<{ readonly beat: number; readonly clock: number }>,
+  tempo: number
+): ReadonlyMap<string, Fate> => {
   const fates = new Map<string, Fate>()
   const standing = new Map<string, { state: string; status: string | undefined }>()
   const clocks = new Map(beats.map(({ beat, clock }) => [beat, clock]))
@@ -123,18 +130,18 @@ const account = (dones: ReadonlyArray<Done>, beats: ReadonlyArray<{ readonly bea
   return fates
 }
 
-class Life {
+class RandomHistory {
   private readonly machine: TestMachine.TestMachine
   private readonly roll: Dice.Dice
   private readonly settings: Partial<Settings>
   private space: Space
   private posted = 0
 
-  constructor(machine: TestMachine.TestMachine, space: Space, birth: { readonly seed: number; readonly settings: Partial<Settings> }) {
+  constructor(machine: TestMachine.TestMachine, space: Space, origin: { readonly seed: number; readonly settings: Partial<Settings> }) {
     this.machine = machine
     this.space = space
-    this.roll = Dice.make(birth.seed)
-    this.settings = birth.settings
+    this.roll = Dice.make(origin.seed)
+    this.settings = origin.settings
   }
 
   private deed(): Deed {
@@ -147,7 +154,7 @@ class Life {
     return { kind: "await", op, want: Dice.pick(roll, [...STATES, ...STATUSES, "ist:fail"]), ttl: roll(2) === 0 ? 0 : 1 + roll(6) }
   }
 
-  private readonly post = Effect.fnUntraced(function*(this: Life) {
+  private readonly post = Effect.fnUntraced(function*(this: RandomHistory) {
     const n = this.posted++
     const work: Work = { n, deeds: Array.from({ length: 1 + this.roll(4) }, () => this.deed()), fails: this.roll(8) === 0 }
     return yield* this.space.signal({ signal: `/signals/work/${n % 5}`, payload: work as never, id: `work-${n}` })
@@ -155,7 +162,7 @@ class Life {
 
   private readonly beat = Effect.suspend(() => this.settings.pace === "demand" ? turns(2) : Effect.ignore(this.space.step))
 
-  private readonly cut = Effect.fnUntraced(function*(this: Life) {
+  private readonly cut = Effect.fnUntraced(function*(this: RandomHistory) {
     yield* Effect.forkChild(Effect.result(this.post()), { startImmediately: true })
     if (this.roll(2) === 0) yield* Effect.forkChild(this.beat, { startImmediately: true })
     yield* turns(this.roll(5))
@@ -163,14 +170,14 @@ class Life {
     yield* turns()
   })
 
-  private readonly fault = Effect.fnUntraced(function*(this: Life) {
+  private readonly fault = Effect.fnUntraced(function*(this: RandomHistory) {
     this.machine.breakDisk(true)
     yield* Effect.flip(this.post())
     this.machine.breakDisk(false)
     this.space = yield* this.machine.open
   })
 
-  readonly live = Effect.fnUntraced(function*(this: Life, length: number) {
+  readonly run = Effect.fnUntraced(function*(this: RandomHistory, length: number) {
     for (let i = 0; i < length; i++) {
       const kind = this.roll(12)
       if (kind < 6) yield* this.post()
@@ -186,17 +193,22 @@ class Life {
     yield* this.space.idle
   })
 
-  /** Each watcher got exactly what the account says, once, in the beat after it was due; and what is open still is what the account has open. */
-  readonly judge = Effect.fnUntraced(function*(this: Life) {
+  /** Asserts that each watcher received its signal once after the expected beat, and that the open watchers match the model. */
+  readonly check = Effect.fnUntraced(function*(this: RandomHistory) {
     const { space } = this
     const head = yield* space.head
     const beats = yield* space.examine(({ store }) => [...store.scanJournal(0, head)].map(({ beat, clock }) => ({ beat, clock })))
     const dones = ((yield* space.get("/data/done")) ?? []) as unknown as ReadonlyArray<Done>
-    const fates = account(dones, beats, this.settings.tempo ?? 0)
+    const fates = expectedFates(dones, beats, this.settings.tempo ?? 0)
     const open = new Map<string, number>()
     for (const [watch, fate] of fates) {
-      const heard = ((yield* space.get(`/data/heard/${watch}`)) ?? []) as unknown as ReadonlyArray<{ readonly signal: string; readonly beat: number }>
-      assert.deepStrictEqual(heard.map(({ signal }) => signal), fate.signal === undefined ? [] : [fate.signal], `${watch} ${JSON.stringify(fate)}`)
+      const heard =
+        ((yield* space.get(`/data/heard/${watch}`)) ?? []) as unknown as ReadonlyArray<{ readonly signal: string; readonly beat: number }>
+      assert.deepStrictEqual(
+        heard.map(({ signal }) => signal),
+        fate.signal === undefined ? [] : [fate.signal],
+        `${watch} ${JSON.stringify(fate)}`
+      )
       if (fate.signal === undefined) open.set(fate.oid, (open.get(fate.oid) ?? 0) + 1)
       else assert.isAbove(heard[0]!.beat, fate.over!, watch)
     }
@@ -214,13 +226,14 @@ class Life {
   })
 }
 
-/** Lives one life of so many steps, and judges it; answers how many watchers there were. */
+/** Runs one history of `length` steps and checks it. Returns the number of watchers. */
 export const check = (seed: number, length: number, pace: Settings["pace"]) =>
   Effect.scoped(Effect.gen(function*() {
     const machine = yield* TestMachine.make
-    const limits = seed % 2 === 0 ? defaults : { ...defaults, captureSignals: 3, captureBytes: 400, groupBeats: 2, residentBytes: 2000, backoffBeats: 3 }
+    const limits =
+      seed % 2 === 0 ? defaults : { ...defaults, captureSignals: 3, captureBytes: 400, groupBeats: 2, residentBytes: 2000, backoffBeats: 3 }
     const settings = { tempo: seed % 3 === 0 ? 0 : 10, pace, limits }
-    const life = new Life(machine, yield* machine.boot(enzymes, settings), { seed, settings })
-    yield* life.live(length)
-    return yield* life.judge()
+    const history = new RandomHistory(machine, yield* machine.boot(enzymes, settings), { seed, settings })
+    yield* history.run(length)
+    return yield* history.check()
   }))

@@ -14,20 +14,20 @@ import * as SqliteFolder from "../persistence/SqliteFolder.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 import type { Stage, Story } from "./Story.ts"
 
-/** The folder below a project's root in which the stores of its spaces lie. */
+/** The folder of the stores, below the root of a project. */
 export const data = (root: string): string => join(root, "data")
 
-/** The services of a process: those of a story, and the hash. */
+/** The services of a process: the services of a story, and the hash. */
 export interface Process extends Stage {
   readonly hash: Hash["Service"]
 }
 
-/** The modules of a story lie in one folder. */
+/** The folder of the modules of a story. */
 const sources: Loader.Sources = { enzymes: ["enzymes"], plugins: [], required: [], millis: 10_000 }
 
 const none: Loader.Found = { enzymes: [], nodes: [], plugins: [], broken: [], without: [] }
 
-/** Lets a process with the story's modules run over the stores below `root`, until the effect ends. */
+/** Runs a process with the story's modules over the stores below `root`, until the effect ends. */
 export const live = <A, E>(story: Story, root: string, run: (process: Process) => Effect.Effect<A, E>): Effect.Effect<A, unknown> =>
   Effect.gen(function*() {
     const [kernel, hash] = [yield* Kernel, yield* Hash]

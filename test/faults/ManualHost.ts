@@ -1,15 +1,15 @@
 /**
- * A world of its own for a space: its time, its turns and its chance, all of
- * them given by hand, so that the same life comes out the same each time.
+ * A host whose clock, turns and seeds are controlled by the test,
+ * so that the same scenario runs the same each time.
  *
  * @module
  */
 import type { Pacemaker } from "systole"
 
-/** Real turns of the host without anything to do after which all is at rest. */
+/** The number of empty turns of the event loop after which the kernel counts as idle. */
 const STILL = 3
 
-/** Turns after which something goes in a circle. */
+/** The maximum number of turns; more indicate an endless loop. */
 const MAX_TURNS = 10_000
 
 interface Wake {
@@ -17,8 +17,8 @@ interface Wake {
   readonly run: () => void
 }
 
-/** What a kernel is given by its host. */
-export class World {
+/** The host of a kernel. */
+export class ManualHost {
   private clock = 1_000_000
   private drawn = 0
   private turns: Array<() => void> = []
@@ -37,7 +37,7 @@ export class World {
     }
   }
 
-  /** Gives turns until nobody asks for one any more. */
+  /** Runs turns until none is requested. */
   async rest(): Promise<void> {
     for (let still = 0, given = 0; still < STILL;) {
       await new Promise<void>((resolve) => void setImmediate(resolve))
@@ -50,7 +50,7 @@ export class World {
     }
   }
 
-  /** Lets time pass until the next who wants to be woken; answers whether there was one. */
+  /** Advances the clock to the next wake and runs it. Returns false if there is none. */
   pass(): boolean {
     const [next] = this.wakes.toSorted((a, b) => a.at - b.at)
     if (next === undefined) return false
@@ -60,7 +60,7 @@ export class World {
     return true
   }
 
-  /** The process is gone: nothing that it had in hand ever happens. */
+  /** Ends the process: its pending turns and wakes are dropped. */
   cut(): void {
     this.turns = []
     this.wakes = []

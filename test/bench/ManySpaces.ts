@@ -1,6 +1,6 @@
 /**
- * A process over many spaces in SQLite: makes them, or starts over them as a
- * server does, and prints what that took as JSON.
+ * A process over many spaces in SQLite: creates them, or starts over them like a
+ * server, and prints the measured times as JSON.
  *
  * @module
  */
@@ -12,20 +12,20 @@ import sqlite from "../../plugins/sqlite.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 import * as SystemPacemaker from "../support/SystemPacemaker.ts"
 
-/** What one process prints. */
+/** The output of a process. */
 export interface Report {
   /** Milliseconds from the start of the process to the first answer. */
   readonly first: number
   /** Milliseconds for one request of each space. */
   readonly all: number
-  /** Bytes of the process, at most, and descriptors, at most. */
+  /** The maximum memory in bytes, and the maximum number of descriptors. */
   readonly memory: number
   readonly descriptors: number
-  /** Spaces that waited for their moment and were woken. */
+  /** The number of spaces that a timer woke. */
   readonly woken: number
 }
 
-/** Every so many spaces one has something to do at the start. */
+/** One of this many spaces has pending work at the start. */
 const DUE = 100
 
 const [folder = "", phase = "", count = "", open = ""] = process.argv.slice(2)
@@ -54,7 +54,9 @@ const measure = (): void => {
 
 const program = Effect.gen(function*() {
   const store = sqlite.provides.persistence!({ folder, options: { syncMicros: 0 } }).pipe(Layer.provide(HashLayer.layer))
-  const settings = { tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: Number(open), boot: true, retention: {}, limits: defaults } as const
+  const settings = {
+    tempo: 100, pace: "demand", ledgers: true, create: "on-demand", open: Number(open), boot: true, retention: {}, limits: defaults
+  } as const
   const layer = Kernel.layer.pipe(
     Layer.provide(Layer.mergeAll(store, HashLayer.layer, SystemPacemaker.layer, Registry.layer, Scheduler.layer())),
     Layer.provide(Layer.succeed(KernelSettings, settings))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Lives from "./Lives.ts"
+import * as RandomHistory from "./RandomHistory.ts"
 import * as Trials from "../support/Trials.ts"
 
 describe("operations, in any order of starts, states, closes, awaits, time-outs, conflicts and reopenings", () => {
@@ -10,7 +10,9 @@ describe("operations, in any order of starts, states, closes, awaits, time-outs,
         let watchers = 0
         const seeds = Trials.seeds(20, { from: 1, least: 2 })
         for (const seed of seeds) {
-          watchers += yield* Lives.check(seed, 60, pace).pipe(Effect.catchDefect((defect) => Effect.die(new Error(`seed ${seed}: ${(defect as Error).message}`, { cause: defect }))))
+          watchers += yield* RandomHistory.check(seed, 60, pace).pipe(
+            Effect.catchDefect((defect) => Effect.die(new Error(`seed ${seed}: ${(defect as Error).message}`, { cause: defect })))
+          )
         }
         assert.isAbove(watchers, 5 * seeds.length)
       }), 120_000)
