@@ -37,7 +37,7 @@ const read = (file: string) =>
   FileSystem.FileSystem.use((fs) => Effect.map(Effect.option(fs.readFileString(file)), Option.flatMap(decodeNote)))
 
 /** The time-out of the liveness check. A slower server is busy and still owns its data. */
-const PATIENCE = "2 seconds"
+const LIVENESS_TIMEOUT = "2 seconds"
 
 /** Whether a Systole server answers at the noted address. A process with the noted id may be another program. */
 const answers = ({ url }: Note): Effect.Effect<boolean> =>
@@ -46,7 +46,7 @@ const answers = ({ url }: Note): Effect.Effect<boolean> =>
     return response.ok && (await response.json() as { readonly status?: unknown }).status === "live"
   }).pipe(
     Effect.catch(() => Effect.succeed(false)),
-    Effect.timeoutOrElse({ duration: PATIENCE, orElse: () => Effect.succeed(true) })
+    Effect.timeoutOrElse({ duration: LIVENESS_TIMEOUT, orElse: () => Effect.succeed(true) })
   )
 
 /**

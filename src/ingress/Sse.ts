@@ -23,7 +23,7 @@ export type Answer = <E>(frames: Stream.Stream<Frame, E>, reader?: string) => Re
 export const MAX_STREAMS = 1024
 
 /** The number of streams reserved for the operator. */
-export const OPERATORS = 128
+export const RESERVED_STREAMS = 128
 
 /** The interval of keep-alive comments, so that proxies do not close an idle stream. */
 const ALIVE = "15 seconds"
@@ -63,14 +63,14 @@ const encode = (frame: Frame): Uint8Array => {
 }
 
 /** The number of open streams: in total, and of each reader. */
-class Open {
+class StreamQuota {
   private all = 0
   private readonly byReader = new Map<string, number>()
   private readonly share: number
 
   /** Each reader has an equal share of the streams that are not reserved for the operator. */
   constructor(readers: number) {
-    this.share = Math.max(1, Math.floor((MAX_STREAMS - OPERATORS) / Math.max(1, readers)))
+    this.share = Math.max(1, Math.floor((MAX_STREAMS - RESERVED_STREAMS) / Math.max(1, readers)))
   }
 
   /** The reason for which no stream can be opened; `undefined` if one can. */
@@ -78,7 +78,7 @@ class Open {
     if (reader !== undefined && (this.byReader.get(reader) ?? 0) >= this.share) {
       return `${this.share} streams of reader "${reader}" are open, which is its share`
     }
-    return this.all >= (reader === undefined ? MAX_STREAMS : MAX_STREAMS - OPERATORS)
+    return this.all >= (reader === undefined ? MAX_STREAMS : MAX_STREAMS - RESERVED_STREAMS)
       ? `${this.all} streams are open, which is the limit`
       : undefined
   }
@@ -103,7 +103,7 @@ export const make = (
   closing: AbortSignal,
   { readers = 0, report = () => {} }: { readonly readers?: number; readonly report?: (failure: unknown) => void } = {}
 ): Answer => {
-  const open = new Open(readers)
+  const quota = new StreamQuota(readers)
   const ends = new Set<() => void>()
   closing.addEventListener("abort", () => ends.forEach((end) => end()), { once: true })
   const closed = Effect.callback<void>((resume) => {
@@ -113,11 +113,11 @@ export const make = (
     return Effect.sync(() => ends.delete(end))
   })
   return (frames, reader) => {
-    const refusal = open.refusal(reader)
+    const refusal = quota.refusal(reader)
     if (refusal !== undefined) {
       throw new Problem.RequestRefused({ code: "watch/full", reason: `${refusal}. Close one, or try again in a moment` })
     }
-    const counted = Effect.acquireRelease(Effect.sync(() => open.count(reader, 1)), () => Effect.sync(() => open.count(reader, -1)))
+    const counted = Effect.acquireRelease(Effect.sync(() => quota.count(reader, 1)), () => Effect.sync(() => quota.count(reader, -1)))
     const bytes = frames.pipe(
       Stream.map(encode),
       Stream.catch((failure) => {

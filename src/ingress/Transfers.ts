@@ -15,10 +15,10 @@ import * as Effect from "effect/Effect"
 export const MAX_PARTS = 64
 
 /** The maximum time that a client may take over one part while others wait, in milliseconds. */
-export const PATIENCE = 10_000
+export const MAX_PART_MILLIS = 10_000
 
 /** The interval at which a waiting transfer checks for slow clients, in milliseconds. */
-const LOOK = 1000
+const CHECK_MILLIS = 1000
 
 /** A range of bytes, both ends included. */
 export interface Span {
@@ -33,7 +33,7 @@ export type Source = (at: number) => Effect.Effect<Uint8Array, unknown>
 interface Holder {
   since: number
   /** Aborts the transfer, which releases its part. */
-  readonly breakOff: () => void
+  readonly abort: () => void
 }
 
 /**
@@ -64,20 +64,20 @@ export class Transfers {
     let fail: (error: Error) => void = () => {}
     const holder: Holder = {
       since: 0,
-      breakOff: () => {
+      abort: () => {
         end()
-        fail(brokenOff())
+        fail(slowClient())
       }
     }
     const end = (): void => {
       ended.abort()
-      this.give(holder)
+      this.release(holder)
     }
     // Yield between two parts: a server that reads ahead until it has to wait then reads one part only.
-    const next = Effect.andThen(this.take(holder), Effect.andThen(Effect.yieldNow, Effect.suspend(() => source(at))))
+    const next = Effect.andThen(this.acquire(holder), Effect.andThen(Effect.yieldNow, Effect.suspend(() => source(at))))
     return new ReadableStream<Uint8Array>({
       pull: async (controller) => {
-        this.give(holder)
+        this.release(holder)
         if (at > to) return controller.close()
         fail = (error) => controller.error(error)
         try {
@@ -96,17 +96,20 @@ export class Transfers {
     }, { highWaterMark: 0 })
   }
 
-  private take(holder: Holder): Effect.Effect<void> {
+  private acquire(holder: Holder): Effect.Effect<void> {
     const enter = (): void => {
       holder.since = this.clock.currentTimeMillisUnsafe()
       this.holders.add(holder)
     }
     return Effect.suspend(() =>
-      this.waiting.size === 0 && this.holders.size < MAX_PARTS ? Effect.sync(enter) : Effect.raceFirst(this.turn(enter), this.hurry))
+      this.waiting.size === 0 && this.holders.size < MAX_PARTS ? Effect.sync(enter) : Effect.raceFirst(
+        this.nextRelease(enter),
+        this.abortSlowest
+      ))
   }
 
   /** Waits until another transfer releases its part. */
-  private turn(enter: () => void): Effect.Effect<void> {
+  private nextRelease(enter: () => void): Effect.Effect<void> {
     return Effect.callback<void>((resume) => {
       const go = (): void => {
         enter()
@@ -118,13 +121,13 @@ export class Transfers {
   }
 
   /** Aborts the slowest transfers while one waits. */
-  private readonly hurry: Effect.Effect<never> = Effect.forever(Effect.suspend(() =>
-    Effect.andThen(this.clock.sleep(Duration.millis(LOOK)), Effect.sync(() => {
+  private readonly abortSlowest: Effect.Effect<never> = Effect.forever(Effect.suspend(() =>
+    Effect.andThen(this.clock.sleep(Duration.millis(CHECK_MILLIS)), Effect.sync(() => {
       const [slowest] = this.holders
-      if (slowest !== undefined && this.clock.currentTimeMillisUnsafe() - slowest.since >= PATIENCE) slowest.breakOff()
+      if (slowest !== undefined && this.clock.currentTimeMillisUnsafe() - slowest.since >= MAX_PART_MILLIS) slowest.abort()
     }))))
 
-  private give(holder: Holder): void {
+  private release(holder: Holder): void {
     if (!this.holders.delete(holder)) return
     const [next] = this.waiting
     if (next === undefined) return
@@ -134,8 +137,9 @@ export class Transfers {
 }
 
 /** The error of an aborted transfer, without a stack: some servers print it, and the message says it all. */
-const brokenOff = (): Error => {
-  const error = new Error(`A download was broken off: its client took more than ${PATIENCE / 1000} s over one part while others waited`)
+const slowClient = (): Error => {
+  const error =
+    new Error(`A download was broken off: its client took more than ${MAX_PART_MILLIS / 1000} s over one part while others waited`)
   error.stack = `${error.name}: ${error.message}`
   return error
 }

@@ -39,7 +39,7 @@ export const layer = (root: string): Layer.Layer<ModuleHost, never, Hash> =>
       files: (folder) => attempt(folder, () => list(join(root, folder), (path) => watched.add(path))),
       load: (file) => attempt(file, async () => {
         const { hostImports, place, ...bundled } = await bundle({ root, hash, watched }, file)
-        return { file, module: await bring(file, place), ...bundled, hostImports }
+        return { file, module: await importDefault(file, place), ...bundled, hostImports }
       }),
       recall: (digest, text) => attempt(`/cas/${digest}`, () => recall({ root, recalled }, digest, text)),
       changes: watched.changes
@@ -90,8 +90,8 @@ export const bundle = async ({ hash, root, watched }: LoadContext, file: string)
   })
   for (const input of files) watched?.add(dirname(input))
   const digest = hash.hex(text)
-  await keep(root, `${digest}.mjs.map`, map)
-  return { place: await keep(root, `${digest}.mjs`, located), hash: digest, text, hostImports }
+  await writeModule(root, `${digest}.mjs.map`, map)
+  return { place: await writeModule(root, `${digest}.mjs`, located), hash: digest, text, hostImports }
 }
 
 /** Imports the text of a stored bundle, with the current paths of its packages. */
@@ -108,11 +108,11 @@ const recall = async (
   const located = await Bundle.locate(text, root).catch((error: unknown) => {
     throw new ModuleBroken({ file, reason: Bundle.explain(error) })
   })
-  return { file, module: await bring(file, await keep(root, `${digest}.mjs`, located)), hash: digest, text, hostImports: [] }
+  return { file, module: await importDefault(file, await writeModule(root, `${digest}.mjs`, located)), hash: digest, text, hostImports: [] }
 }
 
 /** The default export of a bundle. */
-export const bring = async (file: string, place: string): Promise<unknown> => {
+export const importDefault = async (file: string, place: string): Promise<unknown> => {
   const imported = await import(/* @vite-ignore */ pathToFileURL(place).href).catch((error: unknown) => {
     const source = SourceMaps.place(error)
     throw new ModuleBroken({
@@ -124,7 +124,7 @@ export const bring = async (file: string, place: string): Promise<unknown> => {
 }
 
 /** Writes a file atomically by a rename, so that another process never reads a partial file. */
-export const keep = async (root: string, name: string, text: string): Promise<string> => {
+export const writeModule = async (root: string, name: string, text: string): Promise<string> => {
   const folder = join(root, FOLDER)
   const place = join(folder, name)
   const draft = `${place}.${randomUUID()}`

@@ -15,7 +15,7 @@ import type { Turn } from "../kernel/model/Pacemaker.ts"
 export const IDLE_MILLIS = 4000
 
 /** The interval of the idle check, in milliseconds. The collection may be late by this much. */
-const LOOK_MILLIS = 250
+const CHECK_MILLIS = 250
 
 /** The minimum number of turns before a collection. Fewer turns leave little garbage. */
 export const MIN_TURNS = 100
@@ -39,29 +39,29 @@ export interface HostCollector {
 export const collectWhenIdle = ({ collect, later, turn }: HostCollector): HostCollector["turn"] => {
   let turns = 0
   let seen = 0
-  let still = 0
-  let watched = false
-  let able = true
-  const look = (): void => {
-    still = turns === seen ? still + LOOK_MILLIS : 0
-    if (still < IDLE_MILLIS) return watch()
-    watched = false
+  let idleMillis = 0
+  let isArmed = false
+  let canCollect = true
+  const check = (): void => {
+    idleMillis = turns === seen ? idleMillis + CHECK_MILLIS : 0
+    if (idleMillis < IDLE_MILLIS) return arm()
+    isArmed = false
     if (turns < MIN_TURNS) return
     turns = 0
     collect().catch(() => {
-      able = false
+      canCollect = false
     })
   }
-  const watch = (): void => {
+  const arm = (): void => {
     seen = turns
-    later(look, LOOK_MILLIS)
+    later(check, CHECK_MILLIS)
   }
   return (run, again) => {
     turns++
-    if (!watched && able) {
-      watched = true
-      still = 0
-      watch()
+    if (!isArmed && canCollect) {
+      isArmed = true
+      idleMillis = 0
+      arm()
     }
     turn(run, again)
   }

@@ -49,7 +49,7 @@ export const bundled = (root: string): Layer.Layer<ModuleHost> => {
     if (line === undefined) throw new ModuleBroken({ file, reason: "it was not there when the modules were bundled. Start again" })
     if ("reason" in line) throw new ModuleBroken({ file, reason: line.reason })
     const { place: from, ...rest } = line
-    return { file, module: await HostModules.bring(file, from), ...rest }
+    return { file, module: await HostModules.importDefault(file, from), ...rest }
   }
   const recall = async (hash: string, text: string) => {
     const file = `/cas/${hash}`
@@ -58,7 +58,7 @@ export const bundled = (root: string): Layer.Layer<ModuleHost> => {
       file,
       reason: "its bundle is not in .systole/modules, and under --permission none is made. Look back without --permission"
     })
-    return { file, module: await HostModules.bring(file, from), hash, text, hostImports: [] }
+    return { file, module: await HostModules.importDefault(file, from), hash, text, hostImports: [] }
   }
   return Layer.succeed(ModuleHost, {
     files: (folder) => HostModules.attempt(folder, () => HostModules.list(join(root, folder))),
@@ -86,7 +86,7 @@ const bundleAll = Effect.fn("Permission.bundleAll")(function*(root: string, sour
   })
   if ((yield* host.files("."))?.includes(Config.FILE) === true) yield* Effect.ignore(host.load(Config.FILE))
   yield* Loader.load(sources).pipe(Effect.provideService(ModuleHost, host))
-  yield* Effect.promise(() => HostModules.keep(root, MANIFEST, JSON.stringify(lines)))
+  yield* Effect.promise(() => HostModules.writeModule(root, MANIFEST, JSON.stringify(lines)))
 })
 
 /**

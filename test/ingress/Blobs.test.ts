@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber } from "effect"
 import { createHash } from "node:crypto"
 import { MAX_BLOB_BYTES } from "../../src/ingress/Blobs.ts"
-import { MAX_PARTS, PATIENCE, Transfers } from "../../src/ingress/Transfers.ts"
+import { MAX_PARTS, MAX_PART_MILLIS, Transfers } from "../../src/ingress/Transfers.ts"
 import { problem, signal, signals, test } from "./TestIngress.ts"
 
 const blobs = "/v1/spaces/shop/blobs"
@@ -168,7 +168,7 @@ describe("Transfers", () => {
     Effect.gen(function*() {
       let now = 0
       const base = yield* Clock.Clock
-      const sleep = () => Effect.andThen(Effect.sync(() => void (now += PATIENCE / 4)), Effect.yieldNow)
+      const sleep = () => Effect.andThen(Effect.sync(() => void (now += MAX_PART_MILLIS / 4)), Effect.yieldNow)
       const clock: Clock.Clock = { ...base, currentTimeMillisUnsafe: () => now, sleep }
       const transfers = new Transfers(clock)
       const slow = Array.from({ length: MAX_PARTS }, () => open(transfers))
@@ -176,7 +176,7 @@ describe("Transfers", () => {
       assert.strictEqual(now, 0, "no time is looked at where none waits")
       const late = open(transfers)
       assert.strictEqual((yield* read(late)).value?.length, 10)
-      assert.strictEqual(now, PATIENCE)
+      assert.strictEqual(now, MAX_PART_MILLIS)
       assert.include(yield* Effect.flip(Effect.tryPromise({ try: () => slow[0]!.read(), catch: String })), "was broken off")
       assert.strictEqual((yield* read(slow[1]!)).value?.length, 10)
       assert.strictEqual(transfers.inFlight, MAX_PARTS)

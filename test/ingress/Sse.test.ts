@@ -53,7 +53,7 @@ describe("Sse", () => {
   it.live("reserves a share of the streams for each reader and for the operator", () =>
     Effect.promise(async () => {
       const answer = Sse.make(new AbortController().signal, { readers: 2 })
-      const share = (Sse.MAX_STREAMS - Sse.OPERATORS) / 2
+      const share = (Sse.MAX_STREAMS - Sse.RESERVED_STREAMS) / 2
       const open = async (reader?: string) => {
         const body = answer(idle, reader).body!.getReader()
         const first = body.read()
@@ -72,7 +72,7 @@ describe("Sse", () => {
       assert.deepStrictEqual([full("greedy"), full("other"), full()], ["watch/full", undefined, undefined])
       const others = await Promise.all(Array.from({ length: share }, () => open("other")))
       assert.deepStrictEqual([full("other"), full()], ["watch/full", undefined])
-      const operators = await Promise.all(Array.from({ length: Sse.OPERATORS }, () => open()))
+      const operators = await Promise.all(Array.from({ length: Sse.RESERVED_STREAMS }, () => open()))
       assert.strictEqual(full(), "watch/full")
       await Promise.all(greedy.map(({ body }) => body.cancel()))
       assert.deepStrictEqual([full("greedy"), full("other"), full()], [undefined, "watch/full", undefined])
