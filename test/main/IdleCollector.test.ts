@@ -95,7 +95,7 @@ describe("IdleCollector", () => {
     assert.strictEqual(seen.turned, 2 * MIN_TURNS)
   })
 
-  /** Loads a host with objects or with native memory, and lets it become idle. */
+  /** Loads a host with objects or with native memory, and lets it become idle. Such processes mostly wait, so all run at once. */
   const givesBack = async ([file, ...args]: ReturnType<typeof command>, kind: "objects" | "native") => {
     const { code, output } = await run([file, ...args, kind])
     assert.strictEqual(code, 0, output)
@@ -105,17 +105,17 @@ describe("IdleCollector", () => {
   const loaded = (name: Host) => command(name, join(import.meta.dirname, "idleProcess.ts"))
 
   for (const name of ["node", "deno", "bun"] satisfies ReadonlyArray<Host>) {
-    it(`returns the memory of a load on ${name}`, { timeout: 60_000 }, () => givesBack(loaded(name), "objects"))
+    it.concurrent(`returns the memory of a load on ${name}`, { timeout: 60_000 }, () => givesBack(loaded(name), "objects"))
   }
 
-  it("returns memory on deno without the permission for native calls", { timeout: 60_000 }, () => {
+  it.concurrent("returns memory on deno without the permission for native calls", { timeout: 60_000 }, () => {
     const [deno, verb, ...rest] = loaded("deno")
     return givesBack([deno, verb!, "--deny-ffi", ...rest], "objects")
   })
 
   it.runIf(hasGlibc)(
     "returns memory freed by native code, on deno with glibc",
-    { timeout: 60_000 },
+    { concurrent: true, timeout: 60_000 },
     () => givesBack(loaded("deno"), "native")
   )
 })

@@ -11,8 +11,11 @@ import type { Persistence, PersistenceError } from "systole"
 import sqlite from "../../plugins/sqlite.ts"
 import * as HashLayer from "../support/HashLayer.ts"
 
-/** SQLite files in `folder`. */
-export const layerIn = (folder: string, options: Readonly<Record<string, unknown>> = {}): Layer.Layer<Persistence, PersistenceError> =>
+/** SQLite files in `folder`. Nothing waits for the disk: tests end processes, and never the power. */
+export const layerIn = (
+  folder: string,
+  options: Readonly<Record<string, unknown>> = { syncMicros: 0 }
+): Layer.Layer<Persistence, PersistenceError> =>
   sqlite.provides.persistence!({ folder, options }).pipe(Layer.provide(HashLayer.layer))
 
 /** A folder that is removed with the scope. */

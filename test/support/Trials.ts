@@ -13,7 +13,7 @@ import { current, type Host } from "../scripts/Host.ts"
 /** The shares of a soak's trials, by setting and host. */
 const shares: Readonly<Record<string, Readonly<Record<Host, number>>>> = {
   ok: { node: 1 / 8, deno: 1 / 16, bun: 1 / 16 },
-  test: { node: 1 / 4, deno: 1 / 16, bun: 1 / 16 },
+  test: { node: 1 / 2, deno: 1 / 8, bun: 1 / 8 },
   soak: { node: 1, deno: 1, bun: 1 }
 }
 
@@ -58,4 +58,4 @@ export const seeds = (soak: number, { from = 0, ...choice }: Choice<number> & { 
   some(Array.from({ length: soak }, (_, i) => from + i), choice)
 
 /** The options of a property over arbitraries, of which a soak draws so many. */
-export const draws = (soak = 100): { readonly arbitrary: { readonly runs: number } } => ({ arbitrary: { runs: count(soak, 10) } })
+export const draws = (soak = 100): { readonly arbitrary: { readonly runs: number } } => ({ arbitrary: { runs: count(soak, 50) } })
