@@ -27,9 +27,7 @@ export interface Sent {
 
 /** What the beat told of. */
 export interface Told {
-  /** The completions, each by the cell of its event. */
-  readonly completions: ReadonlyArray<readonly [cell: string, event: Document.Document]>
-  /** The cells whose time has come. */
+  /** The instances whose time has come, by the keys of their cells. */
   readonly met: ReadonlyArray<string>
   /** Whether what lies in one cell may be told in another. */
   readonly tells: (from: string, to: string) => boolean
@@ -63,7 +61,8 @@ interface Event {
  * @category combinators
  * @since 0.1.0
  */
-export const atCommit = (stage: Stage, now: Pick<Now, "beat" | "now">, { completions, met, outgrown, tells }: Told): Advanced => {
+export const atCommit = (stage: Stage, now: Pick<Now, "beat" | "now">, { met, outgrown, tells }: Told): Advanced => {
+  const completions = completed(stage)
   if (completions.length > 0) {
     const listeners = listening(stage)
     for (const [cell, document] of completions) {
@@ -71,7 +70,7 @@ export const atCommit = (stage: Stage, now: Pick<Now, "beat" | "now">, { complet
       hear(stage, { listeners, outgrown, tells: (to) => tells(cell, to) }, { key, outcome, signal_path, document })
     }
   }
-  for (const key of met) if (isInstance(key)) meet(stage, key, now)
+  for (const key of met) meet(stage, key, now)
   const sent: Array<Sent> = []
   const left: Array<string> = []
   for (const key of stage.documents.keys()) {
@@ -85,6 +84,15 @@ export const atCommit = (stage: Stage, now: Pick<Now, "beat" | "now">, { complet
     left.push(...release(stage, Instance.idOf(key)!, instance))
   }
   return { sent, left }
+}
+
+/** The events of the completions of this beat, by their cells: the commit itself puts them there, and nothing else does. */
+const completed = (stage: Stage): ReadonlyArray<readonly [cell: string, event: Document.Document]> => {
+  const found: Array<readonly [string, Document.Document]> = []
+  for (const [key, { after, writers }] of stage.documents) {
+    if (after !== undefined && writers.at(-1) === COMMIT && key.startsWith(`${Instance.EVENTS}/`)) found.push([key, after])
+  }
+  return found
 }
 
 /** Whether a document is an instance. Most of most beats differ from those in the first letter that can. */

@@ -31,6 +31,9 @@ export const MAX_TEXT = Document.MAX_TEXT - 2048
 /** Where it is noted who hears of a rendezvous, a cell for each. */
 export const SUBSCRIPTIONS = "/data/flow/subs"
 
+/** Where each completion of a rendezvous puts its event. */
+export const EVENTS = "/data/inbox/flow/inst_event"
+
 /** Where the events lie that instances heard of: what they tell can be large, and an instance is written at each of its steps. */
 export const HEARD = "/data/flow/heard"
 

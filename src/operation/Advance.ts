@@ -12,7 +12,7 @@
  */
 import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
-import type { OperationLaunch } from "../stage/Launch.ts"
+import type { OperationLaunch } from "../stage/Launches.ts"
 import { COMMIT, type Stage } from "../stage/Stage.ts"
 import * as Dossier from "./Dossier.ts"
 import * as Verbs from "./Verbs.ts"

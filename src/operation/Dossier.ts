@@ -21,6 +21,7 @@ import * as Address from "../cell/Address.ts"
 import * as Link from "../cell/Link.ts"
 import * as Name from "../cell/Name.ts"
 import type { Value } from "../cell/Value.ts"
+import type { Pipeline } from "../stage/Launch.ts"
 
 /** The cell that holds all dossiers. */
 export const FOLDER = "/rt/ops"
@@ -101,6 +102,10 @@ const places = (oid: string): readonly [beat: number, run: number, nth: number] 
   const [beat, run, nth] = oid.slice("OPS:".length).split(".")
   return [Number(beat), run === "x" ? -1 : run === "c" ? Infinity : Number(run), Number(nth)]
 }
+
+/** The run of a pipeline that an operation belongs to, by the operation's cell. Its envelope is sealed, so every read is the same. */
+export const pipelineOf = (draft: { readonly get: (address: string) => Value }, target: string): Pipeline | undefined =>
+  (draft.get(`${target}/envelope`) as { readonly pipeline?: Pipeline } | undefined)?.pipeline
 
 /**
  * One line that tells how an operation stands.

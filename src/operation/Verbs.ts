@@ -16,7 +16,8 @@ import * as Value from "../cell/Value.ts"
 import type { Draft } from "../stage/Draft.ts"
 import { MAX_WAIT } from "../stage/Due.ts"
 import * as Emission from "../stage/Emission.ts"
-import type { Continuation, OperationLaunch, OperationRequest, Operations, StateNote } from "../stage/Launch.ts"
+import type { Continuation, OperationRequest, Operations, StateNote } from "../stage/Launch.ts"
+import type { OperationLaunch } from "../stage/Launches.ts"
 import * as Write from "../stage/Write.ts"
 import * as Dossier from "./Dossier.ts"
 import { AwaitUnheard, InvalidOperation, OperationClosed, OperationAbsent, WatchersFull } from "./OperationError.ts"
@@ -175,11 +176,12 @@ interface Asked {
 }
 
 /** Writes what moves, with an entry for the history. */
-const record = (draft: Draft, { live, oid, writes }: Asked, op: Exclude<OperationLaunch, { readonly kind: "await" }>): void => {
-  if (op.kind === "close" && !op.entry) return draft.operate(writes, { op, shows: [] })
+const record = (draft: Draft, { live, oid, writes }: Asked, launch: Exclude<OperationLaunch, { readonly kind: "await" }>): void => {
+  if (launch.kind === "close" && !launch.entry) return draft.operate(writes, { ledger: "op", launch, shows: [] })
   draft.operate([...writes, set(oid, "beat", draft.beat), count(oid, "hist_next")], {
-    op,
-    shows: [[Dossier.historyAddress(oid, live.hist_next), historyEntry(draft.beat, op)]]
+    ledger: "op",
+    launch,
+    shows: [[Dossier.historyAddress(oid, live.hist_next), historyEntry(draft.beat, launch)]]
   })
 }
 
@@ -211,11 +213,12 @@ export const watch = (
   if (!hears(signal, target.id)) throw new AwaitUnheard({ oid, signal })
   if (live.watchers >= MAX_AT_ONE) throw new WatchersFull({ limit: `${MAX_AT_ONE} watchers at operation "${oid}"` })
   if (open() >= MAX_OPEN) throw new WatchersFull({ limit: `${MAX_OPEN} watchers in the space` })
-  const op = { kind: "await", oid, want, ttl, signal, payload, enzyme } as const
+  const launch = { kind: "await", oid, want, ttl, signal, payload, enzyme } as const
   const place = Dossier.watcherAddress(oid, live.wtch_next)
-  const entry = watcherEntry(draft, op, place)
+  const entry = watcherEntry(draft, launch, place)
   draft.operate([count(oid, "wtch_next"), count(oid, "watchers")], {
-    op,
+    ledger: "op",
+    launch,
     shows: payload === undefined ? [[place, entry]] : [[place, entry], [Dossier.payloadOf(place), payload]]
   })
 }

@@ -7,6 +7,8 @@
  *
  * @module
  */
+import type { Timer } from "../stage/CellTimers.ts"
+import * as Due from "../stage/Due.ts"
 import * as Dossier from "./Dossier.ts"
 
 /** Most watchers that are open in one space, and at one operation. */
@@ -30,6 +32,8 @@ export interface Watch {
   readonly since: { readonly beat: number; readonly clock: number }
   /** Whether it was taken out. */
   gone: boolean
+  /** Its timer, where it has a deadline and is among the open ones. */
+  timer?: Timer
 }
 
 /** The watches of one operation. */
@@ -67,6 +71,7 @@ export class Watches {
     const own = this.byOperation.get(watch.oid)
     if (own === undefined || !own.byNumber.delete(watch.number)) return
     watch.gone = true
+    if (watch.timer !== undefined) watch.timer.gone = true
     this.size--
     if (own.byNumber.size === 0) return void this.byOperation.delete(watch.oid)
     const wanting = own.byWant.get(watch.want)!
@@ -90,6 +95,11 @@ export class Watches {
     for (const { byNumber } of this.byOperation.values()) yield* byNumber.values()
   }
 
+  /** The timers of all that have deadlines. */
+  *timers(): Iterable<Timer> {
+    for (const { timer } of this.all()) if (timer !== undefined) yield timer
+  }
+
   /** All of an operation. */
   of(oid: string): Iterable<Watch> {
     return this.byOperation.get(oid)?.byNumber.values() ?? none
@@ -109,6 +119,14 @@ export class Watches {
  */
 export const watch = (oid: string, number: number, { deadline, enzyme, issued_beat, issued_ms, want }: Dossier.Watcher): Watch =>
   ({ oid, number, want, enzyme, deadline, since: { beat: issued_beat, clock: issued_ms }, gone: false })
+
+/** Gives a watcher its timer, by the tempo of its space; `undefined` where it waits for ever. */
+export const timed = (watch: Watch, tempo: number): Timer | undefined => {
+  const { deadline, number, oid, since: { beat, clock } } = watch
+  if (deadline === 0) return undefined
+  const due = Due.after(deadline - beat, { beat, now: clock, tempo })
+  return watch.timer = { key: Dossier.watcherAddress(oid, number).key, due, gone: false }
+}
 
 /** Operations in the order of their creation, and the watchers of each by number. */
 export const inOrder = (a: Watch, b: Watch): number => Dossier.byCreation(a.oid, b.oid) || a.number - b.number

@@ -78,7 +78,9 @@ export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefus
 }
 
 /** All that the verbs refuse. */
-export type RendezvousError = InvalidRendezvous | NoSpec | LedgerMissing | RendezvousAbsent | RendezvousFinished | RendezvousFree | RendezvousFull | RendezvousUntold | TokenRefused
+export type RendezvousError =
+  | InvalidRendezvous | NoSpec | LedgerMissing | TokenRefused
+  | RendezvousAbsent | RendezvousFinished | RendezvousFree | RendezvousFull | RendezvousUntold
 
 /** Their classes, by which a caller tells them from accidents. */
 export const refusals = [InvalidRendezvous, NoSpec, LedgerMissing, RendezvousAbsent, RendezvousFinished, RendezvousFree, RendezvousFull, RendezvousUntold, TokenRefused] as const

@@ -9,8 +9,7 @@ import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Value from "../cell/Value.ts"
-import type { BeatWork } from "../kernel/model/BeatWork.ts"
-import type { Delivery, DerivationPort } from "../kernel/derived/DerivationPort.ts"
+import type { Delivery, DerivationPort, DerivedBeat } from "../kernel/derived/DerivationPort.ts"
 import * as Derivation from "../kernel/derived/DerivationPort.ts"
 import { failure } from "../kernel/model/Failure.ts"
 import type { Handling } from "../kernel/model/Flight.ts"
@@ -66,7 +65,7 @@ export class RecordedDerivation implements DerivationPort {
   private readonly failed: Array<Failed> = []
   restless: ReadonlyArray<NamedNode> = []
   refused: ReadonlyArray<NamedNode> = []
-  private work: BeatWork | undefined
+  private work: DerivedBeat | undefined
   private made = new Map<string, Made>()
   /** Whether the outputs of runs now are for one run alone. */
   private isSecluding = false
@@ -120,7 +119,7 @@ export class RecordedDerivation implements DerivationPort {
     return this.code.node(name)
   }
 
-  begin(work: BeatWork): void {
+  begin(work: DerivedBeat): void {
     this.work = work
     this.lines = []
     this.missed = -1
@@ -167,7 +166,7 @@ export class RecordedDerivation implements DerivationPort {
     return undefined
   }
 
-  settle(work: BeatWork): void {
+  settle(work: DerivedBeat): void {
     for (const refused of this.refused) work.diagnose(Derivation.refusal(refused))
     for (let round = 0; round < Derivation.MAX_ROUNDS; round++) {
       this.runAll(Derivation.PASS - round)

@@ -3,17 +3,18 @@
  *
  * @module
  */
-import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import type { Archive } from "../kernel/beat/Archive.ts"
-import type { Begun } from "../kernel/model/BeatWork.ts"
-import type { Control, Setting } from "../kernel/model/Control.ts"
+import type { Begun } from "../kernel/model/Begun.ts"
+import type { Queued } from "../kernel/model/Command.ts"
+import * as Commands from "../kernel/model/Command.ts"
+import type { DueTimers } from "../kernel/beat/LedgerBeats.ts"
 import * as DeadLetter from "../kernel/beat/DeadLetter.ts"
 import type { Outcome, Taken } from "../kernel/model/Flight.ts"
 import { Flight } from "../kernel/model/Flight.ts"
 import type { Intake } from "../kernel/beat/Intake.ts"
-import type { Emitted, In, Parsed, Written } from "../kernel/model/Journal.ts"
+import type { Emitted, In, Parsed } from "../kernel/model/Journal.ts"
 import * as Journal from "../kernel/model/Journal.ts"
 import * as Labelling from "../kernel/beat/Labelling.ts"
 import type { ParkedNote } from "../kernel/model/Parked.ts"
@@ -49,7 +50,7 @@ export class RecordedIntake implements Intake {
   }
 
   begin(beat: number): Begun {
-    const { activated = 0, clock, content = [], full, isolation = "snapshot", made = [], seed, spent = [], tempo = 0 } = this.entry!
+    const { activated = 0, clock, content = [], isolation = "snapshot", made = [], seed, spent = [], tempo = 0 } = this.entry!
     this.past.see(content)
     const modules = Journal.modules(this.entry!)
     const digests = new Set(modules.flatMap(({ digests }) => digests))
@@ -57,42 +58,16 @@ export class RecordedIntake implements Intake {
     const texts = made.filter((hash) => digests.has(hash)).map((hash) => ({ hash, bytes: none }))
     const entry = this.entry!
     const active = { modules, descriptions: Journal.descriptions(entry), titled: Journal.titled(entry), texts }
-    return { beat, clock, seed, tempo, full, isolation, activated, spent, ...active, content, labels: Journal.labels(entry) }
+    const inputs = this.archive.ledgers.recorded((field) => Journal.inputOf(entry, field))
+    return { beat, clock, seed, tempo, inputs, isolation, activated, spent, ...active, content, labels: Journal.labels(entry) }
   }
 
-  controls(): ReadonlyArray<Control> {
-    return (this.entry!.control ?? []).map((control): Control => {
-      switch (control[0]) {
-        case "bind":
-          return { kind: "bind", change: control[1], answer: nobody }
-        case "redeliver":
-          return { ...DeadLetter.redelivery(this.past.space, control[1], control[2]), answer: nobody }
-        case "op":
-          return { kind: "op", ask: { ...control[1], value: document(control[2][0]) }, oid: undefined, answer: nobody }
-        case "flow":
-          return { kind: "flow", ask: { ...control[1], value: document(control[2][0]) }, inst: undefined, answer: nobody }
-        case "rv":
-          return { kind: "rv", ask: { ...control[1], value: document(control[2][0]) }, spawned: undefined, answer: nobody }
-        case "start":
-          return { kind: "piece", ask: { verb: "start", module: control[1], inputs: document(control[2][0])! }, name: undefined, answer: nobody }
-        case "stop":
-          return { kind: "piece", ask: { verb: "stop", name: control[1] }, name: undefined, answer: nobody }
-        case "set":
-          return { kind: "set", write: written([control[1], control[2], control[3]]), group: control[4], answer: nobody }
-        case "steer":
-          return { kind: "steer", verb: control[1], to: control[2], oid: undefined, refused: undefined, answer: nobody }
-        case "lock":
-          return { kind: "lock", cell: control[1], on: control[2], answer: nobody }
-        case "cutover":
-          return { kind: "cutover", lost: control[1] === 0 ? undefined : control[1], sent: control[2], writes: control[3].map(([key, [value]]) => [key, document(value)] as const), answer: nobody }
-        default:
-          return { kind: "integrate", notice: { kind: control[0], writes: control[1].map(written), group: control[2] }, answer: nobody }
-      }
-    })
+  commands(): ReadonlyArray<Queued> {
+    return (this.entry!.control ?? []).map((line) => ({ command: Commands.decode(line), answer: nobody }))
   }
 
   /** It is part of the control input. */
-  own(): ReadonlyArray<Control> {
+  own(): ReadonlyArray<Queued> {
     return []
   }
 
@@ -119,12 +94,10 @@ export class RecordedIntake implements Intake {
     return taken
   }
 
-  due(): ReadonlyArray<readonly [oid: string, number: number]> {
-    return this.entry!.due ?? []
-  }
-
-  met(): ReadonlyArray<string> {
-    return this.entry!.met ?? []
+  timers(): DueTimers {
+    const { due = [], met = [] } = this.entry!
+    const { urgentTimers } = this.archive.ledgers
+    return { due: urgentTimers === undefined ? [] : due.map((line) => urgentTimers.decode(line)), met }
   }
 
   parked(): ParkedNote | undefined {
@@ -226,8 +199,6 @@ const nobody = (): void => {}
 const none = new Uint8Array()
 
 const document = (value: unknown): Document | undefined => value === undefined ? undefined : Codec.decode(JSON.stringify(value))
-
-const written = ([key, pointer, [value]]: Written): Setting["write"] => ({ kind: "set", address: Address.parse(`${key}#${pointer}`), document: document(value) })
 
 const sent = (
   { awaits, id, payload, signal, target, to }: { readonly id: string; readonly signal: string | 0; readonly target: string | 0; readonly payload: Document | undefined; readonly to?: Signals.Passage | undefined; readonly awaits?: string | undefined },

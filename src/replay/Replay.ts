@@ -8,16 +8,13 @@
  */
 import type { Archive } from "../kernel/beat/Archive.ts"
 import type { Body } from "../kernel/beat/Body.ts"
-import type { BeatWork } from "../kernel/model/BeatWork.ts"
+import type { BeatWork } from "../kernel/beat/BeatWork.ts"
 import type { Beat } from "../kernel/beat/Commit.ts"
 import { OutboxQueue } from "../kernel/inbox/OutboxQueue.ts"
 import { bindingsIn, Documents } from "../kernel/model/Documents.ts"
 import { Heartbeat } from "../kernel/beat/Heartbeat.ts"
 import { Inbox } from "../kernel/inbox/Inbox.ts"
 import * as Journal from "../kernel/model/Journal.ts"
-import * as Meeting from "../kernel/beat/Meeting.ts"
-import { Calendar } from "../stage/Calendar.ts"
-import * as Operating from "../kernel/beat/Operating.ts"
 import { Parked } from "../kernel/model/Parked.ts"
 import * as Regime from "../kernel/model/Regime.ts"
 import { BeatAborted } from "../kernel/model/SpaceError.ts"
@@ -201,7 +198,6 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     isLate = true
     run()
   }
-  const calendar = new Calendar()
   const body: Body = {
     space: past.space,
     store: past,
@@ -221,9 +217,8 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     derivation,
     bindings,
     regime: Regime.recall(past, documents),
-    watches: Operating.recall(past, documents, bindings),
-    calendar,
-    open: Meeting.recall(past, { calendar, documents, tempo: archive.settings.tempo }),
+    ledgers: archive.ledgers,
+    states: archive.ledgers.open({ store: past, documents, bindings, tempo: archive.settings.tempo }),
     // The entries record overload.
     settings: archive.settings,
     hash: archive.hash,

@@ -11,7 +11,8 @@ import * as Document from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Values from "../cell/Value.ts"
 import type { Archive } from "../kernel/beat/Archive.ts"
-import type { BeatWork } from "../kernel/model/BeatWork.ts"
+import type { BeatWork } from "../kernel/beat/BeatWork.ts"
+import * as Commands from "../kernel/model/Command.ts"
 import * as Journal from "../kernel/model/Journal.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
 import { CHILDREN } from "../stage/Children.ts"
@@ -103,7 +104,10 @@ const lastWrite = async (archive: Archive, address: Address.Address): Promise<{ 
 
 /** Tests whether a rollback restored a document. */
 const isTakenBack = ({ control = [] }: Journal.Parsed, document: string): boolean =>
-  control.some((line) => line[0] === "cutover" && line[3].some(([key]) => key === document))
+  control.some((line) => {
+    const command = line[0] === "cutover" ? Commands.decode(line) : undefined
+    return command?.kind === "cutover" && command.writes.some(([key]) => key === document)
+  })
 
 const valueAt = (value: unknown, address: Address.Address): Value =>
   value === undefined ? undefined : Document.read(Document.decode(JSON.stringify(value)), address.path)

@@ -6,13 +6,24 @@
 import type { Label } from "../cell/Label.ts"
 import type { Envelope } from "./Envelope.ts"
 import type { Labels, Surface } from "./Labels.ts"
-import type { Ledgers } from "./Launch.ts"
 import type { Startable } from "./Transaction.ts"
 
 /** The pieces that a run starts or stops: cells of its draft, merged or dropped with it. */
 export interface Pieces<Draft> {
   readonly start: (draft: Draft, node: Startable | string, inputs: unknown) => string
   readonly stop: (draft: Draft, piece: string) => void
+}
+
+/** The run that a ledger serves. */
+export interface Caller {
+  /** Its enzyme's. */
+  readonly name: string
+}
+
+/** Makes the faces of the runtime's ledgers for runs. */
+export interface Faces<Draft> {
+  /** @throws NotProvided, where there is no ledger of this name. */
+  face(ledger: string, draft: Draft, caller: Caller): unknown
 }
 
 /** The parameters of one run. */
@@ -26,7 +37,8 @@ export interface Charter<Draft> {
   readonly label?: Label | undefined
   /** The write surface of a node, which bounds the label of its reads. */
   readonly surface?: Surface | undefined
-  /** Creates the run's interface to the runtime's ledgers, on first use. */
-  readonly ledgers?: ((draft: Draft) => Ledgers) | undefined
+  /** Makes the run's faces of the runtime's ledgers, where it uses them; and the run, as they see it. */
+  readonly ledgers?: Faces<Draft> | undefined
+  readonly caller?: Caller | undefined
   readonly pieces?: Pieces<Draft> | undefined
 }

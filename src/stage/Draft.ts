@@ -17,9 +17,8 @@ import { adjusted, CHILDREN } from "./Children.ts"
 import * as Chance from "./Chance.ts"
 import type { Charter, Pieces } from "./Charter.ts"
 import * as Envelope from "./Envelope.ts"
-import type {
-  BindingChange, Emission, Flows, Ledgers, OperationLaunch, Operations, Rendezvous, Report, ReportLaunch, SignalRequest
-} from "./Launch.ts"
+import type { BindingChange, Emission, Flows, Ledgers, Operations, Rendezvous, Report, ReportLaunch, SignalRequest } from "./Launch.ts"
+import type { Launched, Launches } from "./Launches.ts"
 import { NotProvided } from "./Launch.ts"
 import * as Emitted from "./Emission.ts"
 import type { Startable, Transaction } from "./Transaction.ts"
@@ -32,7 +31,6 @@ import * as Content from "./Content.ts"
 import { isView } from "./View.ts"
 import * as Way from "./Way.ts"
 import * as Write from "./Write.ts"
-import { lengthOf } from "./Write.ts"
 
 /** The shared empty list. */
 const none: Array<never> = []
@@ -62,7 +60,7 @@ export class Draft implements Transaction {
   /** The read log, created by the first read. */
   reads: ReadLog | undefined
   emissions: Array<Emission> = none
-  ops: Array<OperationLaunch> = none
+  launches: Array<Launched> = none
   reports: ReadonlyArray<ReportLaunch> = none
   /** The documents that this run wrote. */
   own: Own | undefined
@@ -81,7 +79,7 @@ export class Draft implements Transaction {
   private readonly stage: View
   readonly moment: Moment
   private readonly charter: Charter<Draft>
-  private face: Ledgers | undefined
+  private faces: Map<string, unknown> | undefined
   /** Documents that only this run sees, because the merge creates them anew. */
   shown: Own | undefined
   private chance: (() => number) | undefined
@@ -160,7 +158,7 @@ export class Draft implements Transaction {
   /** Writes whole documents, all or none, without following links or checking an envelope. */
   place(documents: ReadonlyMap<string, Document.Document | undefined>): void {
     let size = 0
-    for (const [key, document] of documents) size += key.length + lengthOf(this.visible(key)) + lengthOf(document)
+    for (const [key, document] of documents) size += key.length + Write.lengthOf(this.visible(key)) + Write.lengthOf(document)
     this.grow(size, 0)
     for (const [key, document] of documents) this.enter({ kind: "set", address: Address.ofKey(key), document })
   }
@@ -213,7 +211,7 @@ export class Draft implements Transaction {
       if (this.emissions.length >= MAX_EMISSIONS) throw refused(`one run sends at most ${MAX_EMISSIONS} signals`)
       const id = this.id()
       const emission = Emitted.make(id, request, this.beat)
-      this.launch((emission.signal?.length ?? 0) + (emission.target?.length ?? 0) + lengthOf(emission.payload))
+      this.launch((emission.signal?.length ?? 0) + (emission.target?.length ?? 0) + Write.lengthOf(emission.payload))
       if (this.emissions === none) this.emissions = [emission]
       else this.emissions.push(emission)
       return id
@@ -259,10 +257,13 @@ export class Draft implements Transaction {
     this.launched += size
   }
 
-  private ledger<Name extends keyof Ledgers>(name: Name): Ledgers[Name] {
-    const { ledgers } = this.charter
-    if (ledgers === undefined) throw this.refuse(new NotProvided({ verb: `tx.${name}`, service: "Kernel" }))
-    return (this.face ??= ledgers(this))[name]
+  /** The face of one ledger of the runtime. */
+  ledger<Name extends keyof Ledgers>(name: Name): Ledgers[Name] {
+    const { caller, ledgers } = this.charter
+    if (ledgers === undefined || caller === undefined) throw this.refuse(new NotProvided({ verb: `tx.${name}`, service: "Kernel" }))
+    let face = this.faces?.get(name)
+    if (face === undefined) (this.faces ??= new Map()).set(name, face = ledgers.face(name, this, caller))
+    return face as Ledgers[Name]
   }
 
   private read(address: Address.Address, hops: number): Value.Value {
@@ -289,22 +290,19 @@ export class Draft implements Transaction {
     return this.settle(Address.into(Link.target(linked.link), address.path.slice(linked.depth)), way, hops + 1)
   }
 
-  /** Writes to a ledger, exempt from the envelope. The merge numbers `launch`; `shows` holds its documents until then. */
-  operate(
-    writes: ReadonlyArray<Write.Write>,
-    launch?: { readonly op: OperationLaunch; readonly shows: ReadonlyArray<readonly [Address.Address, Document.Document]> }
-  ): void {
+  /** Writes to a ledger, exempt from the envelope. The ledger merges the launch; `shows` holds its documents until then. */
+  operate<Name extends keyof Launches>(writes: ReadonlyArray<Write.Write>, launched?: Launched<Name>): void {
     if (this.operated + writes.length > MAX_WRITES) throw refused(`one run makes at most ${MAX_WRITES} writes to the runtime's ledgers`)
     this.operated += writes.length
     for (const write of writes) this.enter(write)
-    if (launch === undefined) return
+    if (launched === undefined) return
     this.shown ??= new Own()
-    for (const [address, document] of launch.shows) {
+    for (const [address, document] of launched.shows) {
       this.launch(address.key.length + document.text.length)
       this.shown.set(address.key, document)
     }
-    if (this.ops === none) this.ops = [launch.op]
-    else this.ops.push(launch.op)
+    if (this.launches === none) this.launches = [launched]
+    else this.launches.push(launched)
   }
 
   private write(write: Write.Write): void {
@@ -322,7 +320,9 @@ export class Draft implements Transaction {
     const met = Write.meet(before, write)
     const after = Write.apply(before, met)
     this.own ??= new Own()
-    const size = this.own.has(key) ? lengthOf(after) - lengthOf(before) : key.length + lengthOf(before) + lengthOf(after)
+    const was = Write.lengthOf(before)
+    const is = Write.lengthOf(after)
+    const size = this.own.has(key) ? is - was : key.length + was + is
     this.grow(size, 0)
     this.written += size
     this.own.set(key, after, met)

@@ -171,30 +171,6 @@ export interface Operations {
   readonly get: (oid: string) => string | undefined
 }
 
-/** A launch of an operation, other than the writes to its dossier: entries are numbered when the run is merged. */
-export type OperationLaunch =
-  | { readonly kind: "state"; readonly oid: string; readonly state: string; readonly code: number; readonly note: string | undefined }
-  | {
-    readonly kind: "close"
-    readonly oid: string
-    readonly state: string
-    readonly code: number
-    readonly note: string | undefined
-    readonly status: string
-    /** Whether it adds an entry to the history; false if the state equals the newest one. */
-    readonly entry: boolean
-  }
-  | {
-    readonly kind: "await"
-    readonly oid: string
-    readonly want: string
-    readonly ttl: number
-    readonly signal: string
-    readonly payload: Document | undefined
-    /** The enzyme that awaits the operation. */
-    readonly enzyme: string
-  }
-
 /**
  * A failure reported by a run.
  *

@@ -24,8 +24,8 @@ export interface Savepoint {
  * @since 0.1.0
  */
 export const make = (draft: Draft): Savepoint => {
-  const { launched, minted, operated, ops, own, refusal, shown, writes, written } = draft
-  const [asked, wrote] = [ops.length, writes.length]
+  const { launched, launches, minted, operated, own, refusal, shown, writes, written } = draft
+  const [asked, wrote] = [launches.length, writes.length]
   own?.note()
   shown?.note()
   return {
@@ -36,9 +36,9 @@ export const make = (draft: Draft): Savepoint => {
     restore: () => {
       own?.restore()
       shown?.restore()
-      ops.length = asked
+      launches.length = asked
       writes.length = wrote
-      Object.assign(draft, { launched, minted, operated, ops, own, refusal, shown, writes, written })
+      Object.assign(draft, { launched, launches, minted, operated, own, refusal, shown, writes, written })
     }
   }
 }

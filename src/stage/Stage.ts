@@ -13,6 +13,7 @@ import { adjusted } from "./Children.ts"
 import type { Draft } from "./Draft.ts"
 import type { Committed, View } from "./Moment.ts"
 import * as Envelope from "./Envelope.ts"
+import type { Interest } from "./Interest.ts"
 import { Own } from "./Own.ts"
 import { type Changed, type Depth, derives, type Lineage, type Reader, type ReadLog } from "./ReadLog.ts"
 import * as Write from "./Write.ts"
@@ -76,9 +77,13 @@ export class Stage implements View {
   /** The documents that the capture wrote; usually `undefined`, because it wrote none. */
   private captured: Own | undefined
   private size = 0
+  /** The bits of the ledgers whose documents the beat wrote. */
+  touched = 0
+  private readonly interest: Interest | undefined
 
-  constructor(committed: Committed) {
+  constructor(committed: Committed, interest?: Interest) {
     this.committed = committed
+    this.interest = interest
   }
 
   /** Connects the scheduler to the beat. */
@@ -113,6 +118,7 @@ export class Stage implements View {
     if (writer === CAPTURE) (this.captured ??= new Own()).set(address.key, after)
     const staged = this.documents.get(address.key)
     if (staged === undefined) {
+      if (this.interest !== undefined) this.touched |= this.interest.of(address.key)
       this.documents.set(address.key, { address, before: this.committed.read(address.key), after, writers: [writer], writes: [] })
     } else {
       staged.after = after
@@ -194,6 +200,7 @@ export class Stage implements View {
   private onTop(key: string, seen: Document | undefined, here: ReadonlyArray<Write.Write>): Merged {
     const staged = this.documents.get(key)
     if (staged === undefined) {
+      if (this.interest !== undefined) this.touched |= this.interest.of(key)
       const before = this.committed.read(key)
       const created = { address: Address.ofKey(key), before, after: before, writers: [], writes: [] }
       return { staged: created, after: seen, here, size: key.length + lengthOf(before) + lengthOf(seen) }

@@ -285,11 +285,13 @@ describe("time-outs", () => {
 
   it("of watchers that are gone hold nobody up, and are cleared away", () => {
     const waits = new TimerQueue()
-    const watches = Array.from({ length: 4000 }, (_, number) => ({ oid: OID, number, want: "ist:x", enzyme: "e", deadline: number + 1, since: { beat: 0, clock: 0 }, gone: false }))
-    watches.forEach((watch, seq) => waits.add({ seq, again: undefined, due: { beat: seq + 1, moment: seq }, watch }))
-    for (const watch of watches.slice(0, 3999)) {
-      watch.gone = true
-      waits.drop()
+    let seq = 0
+    const how = { number: () => seq++, urgent: true }
+    const timers = Array.from({ length: 4000 }, (_, i) => ({ key: `${OID}/${i}`, due: { beat: i + 1, moment: i }, gone: false }))
+    waits.rebook({ gone: [], next: timers }, how)
+    for (const timer of timers.slice(0, 3999)) {
+      timer.gone = true
+      waits.rebook({ gone: [timer], next: [] }, how)
     }
     assert.isBelow(waits.size, 1100)
     assert.isFalse(waits.isDue(3999, 5000))

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { LedgerList } from "../../ledger/LedgerList.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Enzymes } from "../../registry/Registry.ts"
 import type { Modules } from "../../scheduler/Modules.ts"
@@ -20,6 +21,7 @@ export interface Archive {
   readonly store: Omit<SpaceStore, "append" | "flush" | "writeBlob">
   readonly enzymes: Enzymes
   readonly nodes: Modules
+  readonly ledgers: LedgerList
   readonly settings: Settings
   readonly hash: (data: string | Uint8Array) => string
   readonly host: RunHost

@@ -8,9 +8,7 @@ import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Lists } from "../../registry/Bindings.ts"
 import type { Modules } from "../../scheduler/Modules.ts"
 import type { Enzymes } from "../../registry/Registry.ts"
-import type { Watches } from "../../operation/Watches.ts"
-import type { Open } from "../../rendezvous/Open.ts"
-import type { Calendar } from "../../stage/Calendar.ts"
+import type { LedgerList } from "../../ledger/LedgerList.ts"
 import type { Labels } from "../../stage/Labels.ts"
 import type { OutboxQueue } from "../inbox/OutboxQueue.ts"
 import type { DerivationPort } from "../derived/DerivationPort.ts"
@@ -54,12 +52,9 @@ export interface Body {
   regime: Regime
   /** Signals that a closed gate parked and no beat has told of. */
   readonly parked: Parked
-  /** The open watchers of operations. */
-  readonly watches: Watches
-  /** The rendezvous that are not over. */
-  readonly open: Open
-  /** The times that rendezvous and flows wait for. */
-  readonly calendar: Calendar
+  readonly ledgers: LedgerList
+  /** The states of the ledgers, by their places in the list. */
+  readonly states: ReadonlyArray<unknown>
   readonly settings: Settings
   /** The labels by which its cells are shown to those outside, where it has any. */
   readonly labels?: Labels | undefined

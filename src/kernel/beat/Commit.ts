@@ -17,27 +17,25 @@ import type { Due } from "../../stage/Due.ts"
 import * as Envelope from "../../stage/Envelope.ts"
 import { TransactionRefused } from "../../stage/TransactionRefused.ts"
 import type { Conflict, Staged } from "../../stage/Stage.ts"
-import type { BeatWork } from "../model/BeatWork.ts"
-import * as Control from "../model/Control.ts"
+import { type BeatAnswer, type BeatWork, TEMPO } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
 import { type Delivery, GATED } from "../derived/DerivationPort.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import { failure } from "../model/Failure.ts"
 import type { Flight, Handling, Outcome } from "../model/Flight.ts"
-import * as Flowing from "./Flowing.ts"
 import type { Steps } from "../model/Foreign.ts"
 import * as Journal from "../model/Journal.ts"
-import * as Meeting from "./Meeting.ts"
 import * as Labelling from "./Labelling.ts"
-import * as Operating from "./Operating.ts"
+import type { Output } from "./LedgerBeats.ts"
 import * as Receipts from "./Receipts.ts"
 import * as Reporting from "./Reporting.ts"
-import * as Retiring from "./Retiring.ts"
+import * as Expiry from "./Expiry.ts"
 import { TIMEOUT } from "./Run.ts"
 import * as Signal from "../model/Signal.ts"
 import * as Steering from "./Steering.ts"
 import { STUCK } from "../watchdog/Stuck.ts"
 import * as Regime from "../model/Regime.ts"
+import { ControlRefused } from "../model/SpaceError.ts"
 
 /** What a beat has made, when it is in the store and not yet durable. */
 export interface Beat {
@@ -54,16 +52,17 @@ export interface Beat {
   readonly flights: ReadonlyArray<Flight>
   /** Signals to other spaces. */
   readonly outgoing: ReadonlyArray<Signal.Pending>
-  readonly answers: ReadonlyArray<Control.Answer>
+  readonly answers: ReadonlyArray<BeatAnswer>
   /** What effects saw. */
   readonly deliveries: ReadonlyArray<Delivery>
   /** What went wrong. */
   readonly facts: ReadonlyArray<Diagnostic.Diagnostic>
+  /** What the live halves of ledgers are to get. */
+  readonly outputs: ReadonlyArray<Output>
 }
 
 /** What the outcomes of a beat leave to be done. */
 interface Settled {
-  readonly queued: Array<Signal.Pending>
   readonly receipts: Array<ReceiptRow>
   readonly blobs: Array<BlobRow>
   readonly landed: Array<Flight>
@@ -85,26 +84,25 @@ const FAILURE = 4096
  * @since 0.1.0
  */
 export const commit = (work: BeatWork, body: Body): Beat => {
-  const settled: Settled = { queued: [...work.redelivered], receipts: [], blobs: [...work.begun.texts], landed: [], flights: [] }
+  work.queued.push(...work.redelivered)
+  const settled: Settled = { receipts: [], blobs: [...work.begun.texts], landed: [], flights: [] }
   const flights = taken(work)
   for (const handling of work.runs) conclude(handling, { work, body, settled })
   for (const flight of flights) settleFlight(flight, { work, body, settled })
   Reporting.attach(work)
   if (work.falls) Steering.fall(work)
-  Operating.advance(work, body, settled.queued)
-  Meeting.advance(work, body, settled.queued)
-  Flowing.advance(work, body, settled.queued)
+  work.ledgers.commit()
   Reporting.put(work)
-  Retiring.retire(work, body)
-  Retiring.note(work, "rv", "flow", "op")
+  Expiry.retire(work, body)
+  if (work.stage.touched !== 0) Expiry.note(work, body.ledgers.expiry)
   body.derivation.settle(work)
   // Nodes may have failed.
-  Retiring.note(work, "fact")
-  Reporting.send(work, body, settled.queued)
+  Expiry.note(work, Expiry.facts)
+  Reporting.send(work, body)
   if (body.documents.failure !== undefined) throw body.documents.failure
   const changes = [...work.stage.documents.values()].filter((staged) => Journal.isChange(staged.before, staged.after))
   const size = append(work, body, { settled, changes })
-  apply(work, body, { settled, changes })
+  const outputs = apply(work, body, { settled, changes })
   const deliveries = body.derivation.committed()
   return {
     number: work.moment.beat,
@@ -114,10 +112,11 @@ export const commit = (work: BeatWork, body: Body): Beat => {
     steps: work.steps,
     landed: settled.landed,
     flights: settled.flights,
-    outgoing: settled.queued.filter(({ leaves }) => leaves),
+    outgoing: work.queued.filter(({ leaves }) => leaves),
     answers: work.answers,
     deliveries,
-    facts: work.facts.map(({ fact }) => fact)
+    facts: work.facts.map(({ fact }) => fact),
+    outputs
   }
 }
 
@@ -170,7 +169,7 @@ const merge = (handling: Handling, result: Document.Document | undefined, around
   if (lock !== undefined) return lose(handling, { key: lock }, around)
   const conflict = work.stage.merge(draft, handling.run)
   if (conflict !== undefined) return lose(handling, conflict, around)
-  if (draft.ops.length > 0) work.operations.merge(draft.ops, { run: handling.run, depth: handling.flight.signal.depth })
+  if (draft.launches.length > 0) work.ledgers.merge(draft, { run: handling.run, depth: handling.flight.signal.depth })
   if (draft.reports.length > 0) Reporting.take(draft.reports, handling, work)
   handling.flight.over.push(handling)
   for (const emission of draft.emissions) {
@@ -178,7 +177,7 @@ const merge = (handling: Handling, result: Document.Document | undefined, around
     const to = space === undefined || space === body.space ? undefined : Signal.passage(space, at, work.moment.now)
     const signal = Signal.make(emission, { origin: "run", depth: handling.flight.signal.depth + 1, expected: handling.beat + 1, to, label: Signal.carried(handling.label) })
     const due = at === undefined || to !== undefined ? undefined : Signal.due(at, sinceOf(work, body))
-    settled.queued.push(new Signal.Pending(body.number(), signal, { due }))
+    work.queued.push(new Signal.Pending(body.number(), signal, { due }))
   }
   work.keep(lists, handling.run)
   for (const [hash, bytes] of draft.blobs ?? []) {
@@ -228,7 +227,7 @@ const park = (handling: Handling, until: number | undefined, around: Surrounding
 
 const again = (
   handling: Handling,
-  { body, settled }: Surroundings,
+  { body, work }: Surroundings,
   { due, timeouts, ...rest }: Pick<Signal.Again, "why" | "document" | "previous" | "losses" | "attempt"> & { readonly timeouts: number; readonly due: Due | undefined }
 ): void => {
   const { entry, flight, key } = handling
@@ -237,7 +236,7 @@ const again = (
   flight.open++
   if (!loose) flight.strict++
   const left: Signal.Again = { enzyme: key, entry: entry?.id, captured: flight.captured, lane: loose ? undefined : flight.lane, loose, label: Signal.carried(handling.draft?.label ?? handling.label), timeouts: timeouts === 0 ? undefined : timeouts, ...rest }
-  settled.queued.push(new Signal.Pending(body.number(), flight.signal, { due, again: left }))
+  work.queued.push(new Signal.Pending(body.number(), flight.signal, { due, again: left }))
 }
 
 type Failure = Extract<Outcome, { readonly code: string }>
@@ -300,23 +299,23 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     seed,
     prev: body.store.head().hash,
     content: work.begun.content,
-    tempo: work.asked.tempo ? work.begun.tempo : undefined,
-    full: work.asked.full ? work.begun.full : undefined,
+    tempo: (work.asked & TEMPO) !== 0 ? work.begun.tempo : undefined,
+    inputs: work.ledgers.inputs(),
     isolation: work.begun.isolation,
     activated: work.begun.activated,
     spent: work.begun.spent,
-    controls: work.done,
+    commands: work.done.map(({ command }) => command),
     captured: work.captured,
     runs: work.runs,
     nodes: body.derivation.lines,
     secluded: body.derivation.secluded,
     restless: body.derivation.restless,
     refused: body.derivation.refused,
-    due: work.due,
-    met: work.met,
+    due: work.ledgers.dueLines(work.timers),
+    met: work.timers.met,
     parked: work.parked,
     retired: work.retired,
-    sent: [...work.advanced?.sent ?? [], ...work.told],
+    sent: work.told,
     changes,
     made: firsts(settled.blobs, body),
     labels: Labelling.lines(work)
@@ -327,7 +326,7 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     entry: { beat, clock: now, text, hash: body.hash(Journal.hashed(text)) },
     cells: changes.map(({ address, after }) => ({ address, text: after?.text })),
     receipts: settled.receipts,
-    queued: settled.queued,
+    queued: work.queued,
     dequeued,
     blobs: settled.blobs,
     observations: body.derivation.observations()
@@ -340,17 +339,15 @@ const firsts = (blobs: ReadonlyArray<BlobRow>, { documents }: Body): ReadonlyArr
   blobs.length === 0 ? [] : [...new Set(blobs.map(({ hash }) => hash))].filter((hash) => !documents.shows(hash))
 
 /** What the store has taken becomes the state that the next beat starts from. */
-const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => {
+const apply = (work: BeatWork, body: Body, { changes, settled }: Made): ReadonlyArray<Output> => {
   const { documents, inbox } = body
   const isRuled = work.regime !== body.regime
   const isClosing = work.regime.gated && !body.regime.gated
   body.regime = work.regime
-  inbox.dropControls(work.controls.length)
+  inbox.dropCommands(work.commands.length)
   for (const { address, after } of changes) documents.put(address.key, after)
   for (const [cell, list] of work.bindings) body.bindings.put(cell, list)
-  if (work.advanced !== undefined) Operating.apply(work.advanced, body)
-  Meeting.apply(work, body)
-  Flowing.apply(work, body)
+  const outputs = work.ledgers.committed()
   for (const captured of work.captured) captured.pending.beat = work.moment.beat
   // Before what waits comes in: a run that met a lock of this very beat waits for it.
   if (isRuled) inbox.rule(work.regime)
@@ -360,7 +357,7 @@ const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => 
     const { fresh } = inbox.normal
     body.parked.addAll(fresh.size, (count) => fresh.first(count).map((seq) => inbox.waiting.at(seq).signal))
   }
-  for (const pending of settled.queued) {
+  for (const pending of work.queued) {
     pending.stored = true
     if (pending.again?.why === "redelivery" || pending.leaves) continue
     if (pending.again !== undefined) inbox.repeat(pending)
@@ -381,5 +378,9 @@ const apply = (work: BeatWork, body: Body, { changes, settled }: Made): void => 
     if (flight !== undefined) flight.open++
     inbox.restore(pending)
   }
-  for (const control of work.done) work.answers.push(Control.answerOf(control))
+  for (const { answer, reply } of work.done) {
+    // A refusal that is a fact of the space is told once the fact is durable.
+    work.answers.push((told) => answer(typeof told !== "number" ? told : reply instanceof ControlRefused ? reply : { beat: told, reply }))
+  }
+  return outputs
 }

@@ -18,11 +18,10 @@ import * as Name from "../../cell/Name.ts"
 import type { Value } from "../../cell/Value.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import { CAPTURE, COMMIT, type Stage } from "../../stage/Stage.ts"
-import * as Write from "../../stage/Write.ts"
-import type { BeatWork } from "../model/BeatWork.ts"
+import type { BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
-import type { Redelivery } from "../model/Control.ts"
-import { below } from "../model/Documents.ts"
+import { letterPlace, type Redelivery } from "../model/Command.ts"
+import { below } from "../../persistence/Below.ts"
 import type { Handling, Outcome } from "../model/Flight.ts"
 import * as Signal from "../model/Signal.ts"
 import { DeadAbsent } from "../model/SpaceError.ts"
@@ -84,7 +83,7 @@ export interface DeadPage {
  */
 export const put = (stage: Stage, handling: Handling, outcome: Extract<Outcome, { readonly code: string }>): void => {
   const { attempt, beat, flight: { captured, signal }, key } = handling
-  const place = `${FOLDER}/${signal.id}/${key}`
+  const place = letterPlace(signal.id, key)
   const payload = payloadOf(place)
   const letter = {
     attempt,
@@ -173,16 +172,15 @@ export const find = (store: SpaceStore, id: string, enzyme: string): (DeadLetter
 }
 
 /**
- * The control input that sends a letter again.
+ * The command that sends a letter again.
  *
  * @throws DeadAbsent
  * @category constructors
  * @since 0.1.0
  */
-export const redelivery = (space: string, id: string, enzyme: string): Omit<Redelivery, "answer"> => {
-  const place = placeOf(id, enzyme)
-  if (place === undefined) throw new DeadAbsent({ space, id, enzyme })
-  return { kind: "redeliver", id, enzyme, write: Write.set(Address.make(place), undefined) }
+export const redelivery = (space: string, id: string, enzyme: string): Redelivery => {
+  if (placeOf(id, enzyme) === undefined) throw new DeadAbsent({ space, id, enzyme })
+  return { kind: "redeliver", id, enzyme }
 }
 
 /**
@@ -191,7 +189,8 @@ export const redelivery = (space: string, id: string, enzyme: string): Omit<Rede
  * @category combinators
  * @since 0.1.0
  */
-export const redeliver = ({ enzyme, id, write: { address } }: Redelivery, work: BeatWork, body: Body): DeadAbsent | undefined => {
+export const redeliver = ({ enzyme, id }: Redelivery, work: BeatWork, body: Body): DeadAbsent | undefined => {
+  const address = Address.make(letterPlace(id, enzyme))
   const letter = letterAt(address.key, work.stage.visible(address.key)?.text)
   if (letter === undefined) return new DeadAbsent({ space: body.space, id, enzyme })
   const { awaits, label, signal, space, target, wait } = letter
@@ -220,7 +219,7 @@ const handlingOf = ({ captured, enzyme, learned }: DeadLetter, { moment }: BeatW
 const isStorm = ({ code, enzyme }: DeadLetter): boolean => enzyme === STORM.key && code === STORM.code
 
 const placeOf = (id: string, enzyme: string): string | undefined =>
-  Name.refusal(id) === undefined && Name.refusal(enzyme) === undefined ? `${FOLDER}/${id}/${enzyme}` : undefined
+  Name.refusal(id) === undefined && Name.refusal(enzyme) === undefined ? letterPlace(id, enzyme) : undefined
 
 const payloadOf = (place: string): Address.Address => Address.make(`${place}/payload`)
 

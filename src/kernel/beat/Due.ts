@@ -7,7 +7,7 @@
  * @module
  */
 import type { LiveBody } from "./Body.ts"
-import * as Operating from "./Operating.ts"
+import * as Awaited from "./Awaited.ts"
 import type { NextDue } from "../inbox/TimerQueue.ts"
 
 /**
@@ -38,12 +38,13 @@ export const timed = (body: LiveBody, opened: number): number | undefined => {
  * @category predicates
  * @since 0.1.0
  */
-export const isNow = ({ bindings, derivation, enzymes, host, inbox, regime, settings, store }: LiveBody): boolean => {
+export const isNow = ({ bindings, derivation, enzymes, host, inbox, ledgers, regime, settings, states, store }: LiveBody): boolean => {
   const { beat } = store.head()
   if (regime.control !== undefined || (beat < 0 && settings.boot)) return true
-  if (enzymes.leavesOut) inbox.setAside((signal) => enzymes.resolve(signal.signal, signal.target, Operating.tableFor(bindings, signal)), enzymes.version)
+  if (enzymes.leavesOut) inbox.setAside((signal) => enzymes.resolve(signal.signal, signal.target, Awaited.tableFor(bindings, signal)), enzymes.version)
   const clock = host.now()
-  return inbox.held.isStale(enzymes.revision) || inbox.isRunnable({ beat: beat + 1, clock }) || derivation.isRunnable(clock)
+  if (inbox.held.isStale(enzymes.revision) || inbox.isRunnable({ beat: beat + 1, clock })) return true
+  return derivation.isRunnable(clock) || ledgers.isWaiting(states, regime.gated)
 }
 
 /**

@@ -143,7 +143,7 @@ export class Group {
   /** Whether nothing is under way here and nobody waits for anything. */
   get isResting(): boolean {
     const waiters = this.gate.length + this.unsaved.length + this.leaving.size + this.idlers.length + this.steppers.length
-    return this.state === "still" && !this.scheduled && !this.flushing && waiters === 0 && this.body.inbox.controls.length === 0
+    return this.state === "still" && !this.scheduled && !this.flushing && waiters === 0 && this.body.inbox.commands.length === 0
   }
 
   /** Runs one beat by hand. */
@@ -178,7 +178,7 @@ export class Group {
     if (!isWaiting) this.idlers = []
     this.steppers = []
     for (const waiter of waiters) waiter.fail(error)
-    for (const control of this.body.inbox.controls) control.answer(error)
+    for (const { answer } of this.body.inbox.commands) answer(error)
   }
 
   /** Begins a group at the host's next turn; while the inbox grows, one turn later, a few times. */

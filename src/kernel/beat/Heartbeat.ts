@@ -15,22 +15,17 @@ import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import { Draft } from "../../stage/Draft.ts"
 import * as Envelope from "../../stage/Envelope.ts"
 import { CAPTURE, Stage } from "../../stage/Stage.ts"
-import * as Rendezvous from "../../rendezvous/Advance.ts"
-import { type Asked, BeatWork } from "../model/BeatWork.ts"
+import * as Awaited from "./Awaited.ts"
+import { BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
 import * as Commit from "./Commit.ts"
-import type * as Control from "../model/Control.ts"
-import * as Controlling from "./Controlling.ts"
+import * as CommandExecutor from "./CommandExecutor.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import type { Captured, Handling, Outcome } from "../model/Flight.ts"
-import * as Flowing from "./Flowing.ts"
-import * as Foreign from "../model/Foreign.ts"
 import type { Intake } from "./Intake.ts"
 import * as Labelling from "./Labelling.ts"
 import * as Modules from "../model/Modules.ts"
-import * as Meeting from "./Meeting.ts"
-import * as Operating from "./Operating.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import * as Run from "./Run.ts"
 import type { Again, Signal } from "../model/Signal.ts"
@@ -77,54 +72,40 @@ export class Heartbeat {
 
   /** Steps 1 to 6: what this beat works with, fixed before anything runs. */
   private capture(number: number): BeatWork {
-    const { bindings, documents, hash, regime, watches } = this.body
+    const { documents, ledgers } = this.body
     const begun = this.intake.begin(number)
-    const work = new BeatWork(new Stage(documents), begun, { bound: bindings, watches, regime, hash, intake: this.intake })
+    const work = new BeatWork(new Stage(documents, ledgers.interest), begun, { body: this.body, intake: this.intake })
     Modules.put(begun, work.stage)
     Titles.put(begun.titled, work.stage)
     Labelling.begin(work)
-    this.captureControls(work)
+    this.captureCommands(work)
     this.checkStore()
     const resolve = this.memo(work)
     work.taken = this.intake.take(begun, { regime: work.regime, resolve })
-    work.due = this.intake.due()
-    work.met = this.intake.met(work.regime)
+    work.timers = this.intake.timers(work.regime)
     work.parked = this.intake.parked(work.regime)
     work.retired = this.intake.retired(begun, work.regime)
-    Rendezvous.atCapture(work.stage, work.moment, work.met)
+    work.ledgers.capture(work.timers)
     this.arrange(work, resolve)
     this.body.derivation.begin(work)
     return work
   }
 
   /** Step 3: what came from outside is written before any run, and seen by all. */
-  private captureControls(work: BeatWork): void {
-    work.controls = this.intake.controls()
+  private captureCommands(work: BeatWork): void {
+    work.commands = this.intake.commands()
     const own = this.intake.own(work.regime)
-    if (work.controls.length === 0 && own.length === 0 && work.regime.control === undefined) return
+    if (work.commands.length === 0 && own.length === 0 && work.regime.control === undefined) return
     const draft = new Draft(work.stage, work.moment, { run: CAPTURE, envelope: outside, serializable: false })
     Steering.advance(work, draft)
-    for (const control of [...own, ...work.controls]) {
-      const refused = Controlling.whole(control, { draft, work }, () => this.control(control, work, draft))
-      if (refused === undefined) work.done.push(control)
-      else work.answers.push((answer) => control.answer(typeof answer === "number" ? refused : answer))
+    const capture = { draft, work, body: this.body, pieces: this.pieces }
+    for (const queued of [...own, ...work.commands]) {
+      const outcome = CommandExecutor.execute(queued.command, capture)
+      if ("reply" in outcome) work.done.push({ ...queued, reply: outcome.reply })
+      else work.answers.push((answer) => queued.answer(typeof answer === "number" ? outcome.refused : answer))
     }
     work.stage.capture(draft)
-    if (draft.ops.length > 0) work.operations.merge(draft.ops, { run: CAPTURE, depth: 0 })
-  }
-
-  /** Does one piece of control input; answers why not, where it cannot. */
-  private control(control: Control.Control, work: BeatWork, draft: Draft) {
-    if (control.kind === "set") return Controlling.write(draft, control, work)
-    if (control.kind === "integrate") return Foreign.integrate(draft, control.notice, work)
-    if (control.kind === "lock") return Steering.lock(work, draft, control)
-    if (control.kind === "steer") return void Steering.steer(work, draft, control)
-    if (control.kind === "cutover") return void Steering.cutOver(work, draft, control)
-    if (control.kind === "piece") return Pieces.perform(draft, control, this.pieces)
-    if (control.kind === "op") return Controlling.operate(draft, control, { body: this.body, work })
-    if (control.kind === "flow") return Controlling.flow(draft, control, { body: this.body, work })
-    if (control.kind === "rv") return Controlling.meet(draft, control, { body: this.body, work })
-    return control.kind === "bind" ? work.bind(control.change, CAPTURE) : DeadLetter.redeliver(control, work, this.body)
+    work.ledgers.merge(draft, { run: CAPTURE, depth: 0 })
   }
 
   /** The registry is asked once per pair and beat. */
@@ -135,7 +116,7 @@ export class Heartbeat {
       const key = signal.awaits === undefined ? signal.pair : `${signal.pair} ${signal.awaits}`
       let resolution = known.get(key)
       if (resolution === undefined) {
-        resolution = enzymes.resolve(signal.signal, signal.target, Operating.tableFor(work.table, signal))
+        resolution = enzymes.resolve(signal.signal, signal.target, Awaited.tableFor(work.table, signal))
         known.set(key, resolution)
       }
       return resolution
@@ -186,7 +167,8 @@ export class Heartbeat {
         run: handling.run,
         envelope: entry.envelope,
         serializable: (entry.enzyme.isolation ?? work.begun.isolation) === "serializable",
-        ledgers: (draft) => ({ op: Operating.face(work, this.body, entry)(draft), rv: Meeting.face(work, this.body)(draft), flow: Flowing.face(work, this.body)(draft) }),
+        ledgers: work.ledgers,
+        caller: entry.enzyme,
         labels: work.labels,
         label: handling.label,
         pieces: this.pieces
@@ -225,7 +207,7 @@ export class Heartbeat {
   }
 
   /** A fatal outcome aborts the beat: nothing of it is kept, and its input waits for the next. */
-  private conclude(work: BeatWork, handling: Handling, { asked, outcome }: { readonly asked: Asked; readonly outcome: Outcome }): void {
+  private conclude(work: BeatWork, handling: Handling, { asked, outcome }: { readonly asked: number; readonly outcome: Outcome }): void {
     this.checkStore()
     // What a run made of a stale value is worth nothing, however it ended.
     handling.outcome = Labelling.judge(work, handling, this.body.derivation.parked() ?? outcome)

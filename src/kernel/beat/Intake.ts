@@ -9,9 +9,9 @@
  */
 import type { BindingTable } from "../../registry/Bindings.ts"
 import type { Resolution } from "../../registry/Registry.ts"
-import type { Begun, Hears, Start } from "../model/BeatWork.ts"
+import type { Begun, Hears, Start } from "../model/Begun.ts"
 import type { LiveBody } from "./Body.ts"
-import type { Control } from "../model/Control.ts"
+import type { Queued } from "../model/Command.ts"
 import type { Flight, Outcome, Taken } from "../model/Flight.ts"
 import type { Retired } from "../model/Journal.ts"
 import * as Labelling from "./Labelling.ts"
@@ -19,7 +19,8 @@ import * as Modules from "../model/Modules.ts"
 import * as Titles from "../model/Titles.ts"
 import type { ParkedNote } from "../model/Parked.ts"
 import * as Regime from "../model/Regime.ts"
-import { Shelf } from "./Retiring.ts"
+import { ExpiryIndex } from "./Expiry.ts"
+import { type DueTimers, noTimers } from "./LedgerBeats.ts"
 import type { Again, Signal } from "../model/Signal.ts"
 import { Undo } from "./Undo.ts"
 
@@ -39,16 +40,14 @@ export interface Aborted {
 export interface Intake {
   /** Steps 1 and 2. */
   readonly begin: (beat: number) => Begun
-  /** Step 3: control input, which stays until the beat is committed. */
-  readonly controls: () => ReadonlyArray<Control>
+  /** Step 3: commands, which stay until the beat is committed. */
+  readonly commands: () => ReadonlyArray<Queued>
   /** Step 3: what the space asks of itself: to boot when it is new, and how a rollback goes on. */
-  readonly own: (regime: Regime.Regime) => ReadonlyArray<Control>
+  readonly own: (regime: Regime.Regime) => ReadonlyArray<Queued>
   /** Steps 5 and 6: signals, in the order of the agenda. */
   readonly take: (start: Start, how: { readonly regime: Regime.Regime; readonly resolve: (signal: Signal) => Resolution }) => ReadonlyArray<Taken>
-  /** Step 5 for the watchers of operations: those whose time is over, each by its operation and number. */
-  readonly due: () => ReadonlyArray<readonly [oid: string, number: number]>
-  /** The same for the cells of rendezvous and flows: the keys of those whose time has come. */
-  readonly met: (regime: Regime.Regime) => ReadonlyArray<string>
+  /** Step 5 for the timers of ledgers: those that are due. */
+  readonly timers: (regime: Regime.Regime) => DueTimers
   /** Signals that a closed gate parked since the beat before, told once. */
   readonly parked: (regime: Regime.Regime) => ParkedNote | undefined
   /** What is over for so long that the beat lets go of it. */
@@ -61,7 +60,7 @@ export interface Intake {
   readonly committed: () => void
 }
 
-const none: ReadonlyArray<Control> = []
+const none: ReadonlyArray<never> = []
 const nobody = (): void => {}
 
 /**
@@ -72,7 +71,7 @@ const nobody = (): void => {}
  */
 export class LiveIntake implements Intake {
   private readonly body: LiveBody
-  private readonly shelf: Shelf
+  private readonly expiry: ExpiryIndex
   /** The version of the registry that the newest beat worked with, and the one that this beat works with. */
   private known = 0
   private version = 0
@@ -85,11 +84,11 @@ export class LiveIntake implements Intake {
 
   constructor(body: LiveBody) {
     this.body = body
-    this.shelf = new Shelf(body)
+    this.expiry = new ExpiryIndex(body)
   }
 
   begin(beat: number): Begun {
-    const { documents, enzymes, host, nodes, seed, settings, store } = this.body
+    const { documents, enzymes, host, ledgers, nodes, regime, seed, settings, states, store } = this.body
     enzymes.activate()
     this.version = enzymes.version + nodes.changes.length
     const activated = this.version - this.known
@@ -98,7 +97,7 @@ export class LiveIntake implements Intake {
       clock: Math.max(host.now(), store.head().clock),
       seed: seed(),
       tempo: settings.tempo,
-      full: settings.limits.flowInstances,
+      inputs: ledgers.capture(states, { limits: settings.limits, gated: regime.gated }),
       isolation: settings.isolation ?? "snapshot",
       activated,
       spent: this.body.derivation.spent,
@@ -109,13 +108,13 @@ export class LiveIntake implements Intake {
     }
   }
 
-  controls(): ReadonlyArray<Control> {
-    return this.body.inbox.nextControls(this.body.settings.limits)
+  commands(): ReadonlyArray<Queued> {
+    return this.body.inbox.nextCommands(this.body.settings.limits)
   }
 
-  own(regime: Regime.Regime): ReadonlyArray<Control> {
+  own(regime: Regime.Regime): ReadonlyArray<Queued> {
     const { documents, inbox, settings, store } = this.body
-    if (settings.boot && store.head().beat < 0) return [{ kind: "steer", verb: "boot", to: undefined, oid: undefined, refused: undefined, answer: nobody }]
+    if (settings.boot && store.head().beat < 0) return [{ command: { kind: "steer", verb: "boot", to: undefined }, answer: nobody }]
     if (!Regime.isPlanning(regime)) {
       this.undo = undefined
       return none
@@ -124,7 +123,7 @@ export class LiveIntake implements Intake {
     const { oid, to } = regime.control!
     if (this.undo?.oid !== oid) this.undo = new Undo(oid, to!)
     const done = this.undo.advance(store, documents)
-    return done === undefined ? none : [{ kind: "cutover", ...done, answer: nobody }]
+    return done === undefined ? none : [{ command: { kind: "cutover", ...done }, answer: nobody }]
   }
 
   take(start: Start, how: Parameters<Intake["take"]>[1]): ReadonlyArray<Taken> {
@@ -133,13 +132,12 @@ export class LiveIntake implements Intake {
     return inbox.take(start, settings.limits, how)
   }
 
-  due(): ReadonlyArray<readonly [oid: string, number: number]> {
-    return this.body.inbox.nextDue(this.body.settings.limits).map(({ number, oid }) => [oid, number])
-  }
-
-  met(regime: Regime.Regime): ReadonlyArray<string> {
-    // One that waits for several beats may have reached more than one of them.
-    return [...new Set(this.body.inbox.nextMet(this.body.settings.limits, regime).map(({ key }) => key))]
+  timers(regime: Regime.Regime): DueTimers {
+    const { inbox, settings: { limits } } = this.body
+    const [due, met] = [inbox.nextDue(limits), inbox.nextMet(limits, regime)]
+    if (due.length === 0 && met.length === 0) return noTimers
+    // A cell that waits for several beats may have reached more than one of them.
+    return { due: due.map(({ key }) => key), met: [...new Set(met.map(({ key }) => key))] }
   }
 
   parked({ gated }: Regime.Regime): ParkedNote | undefined {
@@ -148,7 +146,7 @@ export class LiveIntake implements Intake {
 
   /** What is held stays as it stands. */
   retired(start: Start, { gated }: Regime.Regime): ReadonlyArray<Retired> {
-    return gated ? [] : this.shelf.due(start)
+    return gated ? [] : this.expiry.due(start)
   }
 
   hears(signal: string, _place: string, table: BindingTable): boolean {

@@ -13,10 +13,11 @@ import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
 import type { Reporter } from "../../diagnostic/Reporter.ts"
 import type { ReportLaunch } from "../../stage/Launch.ts"
 import * as Address from "../../cell/Address.ts"
-import type { BeatWork } from "../model/BeatWork.ts"
+import * as Dossier from "../../operation/Dossier.ts"
+import * as Verbs from "../../operation/Verbs.ts"
+import type { BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
 import type { Handling } from "../model/Flight.ts"
-import * as Operating from "./Operating.ts"
 import * as Signal from "../model/Signal.ts"
 
 /** What a fact about a handling says of where it comes from. What goes wrong with such a signal itself is not sent round again. */
@@ -43,14 +44,21 @@ export const take = (reports: ReadonlyArray<ReportLaunch>, handling: Handling, w
 }
 
 /**
- * Fails the operations that facts of the beat are attached to.
+ * Closes the operations that facts of the beat are attached to with `sts:fail`, each with the code and the note of its fact.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const attach = (work: BeatWork): void => {
   const failing = work.diagnostics.filter(({ attach, severity }) => attach !== undefined && Severity.fails(severity))
-  if (failing.length > 0) Operating.fail(work, failing.map(({ attach, code, note }) => ({ oid: attach!, code, note })))
+  if (failing.length === 0) return
+  work.ledgers.amend((draft) => {
+    for (const { attach: oid = "", code, note } of failing) {
+      const live = Dossier.live(draft.get(Dossier.address(oid).text))
+      // One that is closed already stays as it is.
+      if (live !== undefined && live.status === undefined) Verbs.close(draft, { oid, status: "sts:fail", summary: Document.encode({ code, note }) })
+    }
+  })
 }
 
 /**
@@ -82,14 +90,14 @@ export const put = (work: BeatWork): void => {
  * @category combinators
  * @since 0.1.0
  */
-export const send = (work: BeatWork, body: Body, queued: Array<Signal.Pending>): void => {
+export const send = (work: BeatWork, body: Body): void => {
   const { beat } = work.moment
   for (const { fact: { depth = 0, severity, signal }, place } of work.facts) {
     const path = `${Diagnostic.SIGNALS}/${severity}`
     if (signal === "never" || (signal === undefined && !work.hears(path, place.text))) continue
-    const sent = { id: `${beat}.cei.${work.told.length}`, signal: path, target: undefined, payload: Document.encode(place.text), at: undefined, qos: "control" } as const
+    const sent = { id: `${beat}.cei.${work.unawaited++}`, signal: path, target: undefined, payload: Document.encode(place.text), at: undefined, qos: "control" } as const
     work.told.push({ ...sent, enzyme: undefined })
-    queued.push(new Signal.Pending(body.number(), Signal.make(sent, { origin: "run", depth: depth + 1, expected: beat + 1, label: work.labels === undefined ? undefined : Signal.carried(work.labels.top) })))
+    work.queued.push(new Signal.Pending(body.number(), Signal.make(sent, { origin: "run", depth: depth + 1, expected: beat + 1, label: work.labels === undefined ? undefined : Signal.carried(work.labels.top) })))
   }
 }
 

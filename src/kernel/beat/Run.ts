@@ -17,6 +17,7 @@ import * as Schema from "effect/Schema"
 import * as Address from "../../cell/Address.ts"
 import * as Codec from "../../cell/Document.ts"
 import * as Pattern from "../../cell/Pattern.ts"
+import * as Dossier from "../../operation/Dossier.ts"
 import type { Event } from "../../registry/Enzyme.ts"
 import { isTagged } from "../../registry/Outcome.ts"
 import type { Entry } from "../../registry/Registry.ts"
@@ -26,7 +27,6 @@ import type { RunHost } from "./Body.ts"
 import { GATED } from "../derived/DerivationPort.ts"
 import { failure, messageOf } from "../model/Failure.ts"
 import type { Handling, Outcome } from "../model/Flight.ts"
-import * as Operating from "./Operating.ts"
 import type { Watch } from "../watchdog/RunWatch.ts"
 import { STUCK } from "../watchdog/Stuck.ts"
 
@@ -125,7 +125,7 @@ const toEvent = ({ attempt, flight: { signal } }: Handling, entry: Entry, draft:
       ? Pattern.params(entry.pattern, signal.signal.slice(1).split("/"), entry.mode) ?? none
       : none,
     attempt,
-    ...(signal.awaits === undefined ? {} : { pipeline: Operating.pipelineOf(draft, signal.target!) })
+    ...(signal.awaits === undefined ? {} : { pipeline: Dossier.pipelineOf(draft, signal.target!) })
   }
 }
 

@@ -16,9 +16,8 @@ import * as Verbs from "../../operation/Verbs.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import { CAPTURE } from "../../stage/Stage.ts"
 import * as Write from "../../stage/Write.ts"
-import type { BeatWork } from "../model/BeatWork.ts"
-import type { Cutover, Locking, Steered } from "../model/Control.ts"
-import * as Operating from "./Operating.ts"
+import type { BeatWork } from "./BeatWork.ts"
+import type * as Commands from "../model/Command.ts"
 import * as Regime from "../model/Regime.ts"
 import { ControlRefused } from "../model/SpaceError.ts"
 
@@ -104,22 +103,20 @@ const abandon = (work: BeatWork, draft: Draft, { oid, verb }: Regime.Steer): voi
 const isClosed = (draft: Draft, oid: string): boolean => Dossier.live(draft.get(Dossier.address(oid).text))?.status !== undefined
 
 /**
- * Does what is asked of the space as a whole: begins an operation, or says why not, which is a fact of the ledger.
+ * Does what is asked of the space as a whole: begins an operation and answers its id, or says why not, which is a fact of the space.
  *
  * @category combinators
  * @since 0.1.0
  */
-export const steer = (work: BeatWork, draft: Draft, asked: Steered): void => {
-  const { to, verb } = asked
+export const steer = (work: BeatWork, draft: Draft, { to, verb }: Commands.Steering): string | ControlRefused => {
   const { control, halted, shdn_oid } = work.regime
-  if (verb === "shutdown" && shdn_oid !== undefined && (halted || control?.verb === "shutdown")) return void (asked.oid = shdn_oid)
+  if (verb === "shutdown" && shdn_oid !== undefined && (halted || control?.verb === "shutdown")) return shdn_oid
   const reason = verb === "shutdown" ? undefined : control === undefined ? refusals[verb](work.regime) : `its ${control.verb} is under way`
   if (reason !== undefined) {
-    asked.refused = new ControlRefused({ verb, reason })
     work.diagnostics.push(Diagnostic.of("control/refused", { note: `${verb} failure: ${reason}`, origin: { kind: "runtime", name: verb }, subject: undefined }))
-    return
+    return new ControlRefused({ verb, reason })
   }
-  asked.oid = begin(work, draft, { verb, ...(to === undefined ? {} : { to }) })
+  return begin(work, draft, { verb, ...(to === undefined ? {} : { to }) })
 }
 
 const begin = (work: BeatWork, draft: Draft, { to, verb }: Pick<Regime.Steer, "verb" | "to">): string => {
@@ -143,7 +140,7 @@ const begin = (work: BeatWork, draft: Draft, { to, verb }: Pick<Regime.Steer, "v
  */
 export const fall = (work: BeatWork): void => {
   const { control, halted } = work.regime
-  if (!halted && control?.verb !== "shutdown") Operating.amend(work, (draft) => void begin(work, draft, { verb: "shutdown" }))
+  if (!halted && control?.verb !== "shutdown") work.ledgers.amend((draft) => void begin(work, draft, { verb: "shutdown" }))
 }
 
 /**
@@ -152,7 +149,7 @@ export const fall = (work: BeatWork): void => {
  * @category combinators
  * @since 0.1.0
  */
-export const cutOver = (work: BeatWork, draft: Draft, { lost, sent, writes }: Pick<Cutover, "lost" | "sent" | "writes">): void => {
+export const cutOver = (work: BeatWork, draft: Draft, { lost, sent, writes }: Pick<Commands.Cutover, "lost" | "sent" | "writes">): void => {
   const control = work.regime.control!
   if (isClosed(draft, control.oid)) return abandon(work, draft, control)
   if (lost !== undefined) return fail(work, draft, { control, reason: lost })
@@ -171,7 +168,7 @@ export const cutOver = (work: BeatWork, draft: Draft, { lost, sent, writes }: Pi
  * @category combinators
  * @since 0.1.0
  */
-export const lock = (work: BeatWork, draft: Draft, { cell, on }: Pick<Locking, "cell" | "on">): ControlRefused | undefined => {
+export const lock = (work: BeatWork, draft: Draft, { cell, on }: Pick<Commands.Locking, "cell" | "on">): ControlRefused | undefined => {
   const { locks } = work.regime
   const holder = locks.get(cell)
   const refuse = (reason: string) => new ControlRefused({ verb: on ? "lock" : "unlock", reason })

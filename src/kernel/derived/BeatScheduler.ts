@@ -23,11 +23,10 @@ import type { Kind } from "../../scheduler/Trace.ts"
 import type { Committed } from "../../stage/Moment.ts"
 import type { Labels } from "../../stage/Labels.ts"
 import type { Stage } from "../../stage/Stage.ts"
-import type { BeatWork } from "../model/BeatWork.ts"
 import { failure } from "../model/Failure.ts"
 import type { Handling, Outcome } from "../model/Flight.ts"
 import type { Step } from "../model/Foreign.ts"
-import type { Delivery, DerivationPort } from "./DerivationPort.ts"
+import type { Delivery, DerivationPort, DerivedBeat } from "./DerivationPort.ts"
 import { NodeInspector } from "./NodeInspector.ts"
 import * as Derivation from "./DerivationPort.ts"
 import { FIRST, isInPass, MAX_ROUNDS, PASS, writerOf } from "./DerivationPort.ts"
@@ -85,7 +84,7 @@ export class BeatScheduler implements DerivationPort {
   /** The handling in progress. */
   private handling: Handling | undefined
   private stage: Stage | undefined
-  private work: BeatWork | undefined
+  private work: DerivedBeat | undefined
   private at = PASS
   /** The opening of the latest time gate among the reads of the current handling. */
   private heldUntil: number | undefined
@@ -141,7 +140,7 @@ export class BeatScheduler implements DerivationPort {
     return this.pulls.add(wanted)
   }
 
-  begin(work: BeatWork): void {
+  begin(work: DerivedBeat): void {
     this.labels = work.labels
     if (this.scheduler === undefined && !this.active.isBehind) return this.appear(work.begun.content)
     const scheduler = this.engine
@@ -198,7 +197,7 @@ export class BeatScheduler implements DerivationPort {
     return { kind: "retry", tag: "Gated", code: Derivation.GATED, message: "What the run reads is derived by a node whose gate is closed. It runs when the gate opens", until: heldUntil }
   }
 
-  settle(work: BeatWork): void {
+  settle(work: DerivedBeat): void {
     const { scheduler } = this
     const { kept } = this.active
     this.active.take(work.stage.documents.values(), scheduler)
@@ -217,7 +216,7 @@ export class BeatScheduler implements DerivationPort {
     for (const hash of hashes) for (const each of [this.active.kept, this.scheduler]) each?.appear(hash)
   }
 
-  private pass(scheduler: SpaceScheduler, work: BeatWork): void {
+  private pass(scheduler: SpaceScheduler, work: DerivedBeat): void {
     for (let round = 0; round < MAX_ROUNDS; round++) {
       this.at = PASS - round
       for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
@@ -376,7 +375,7 @@ export class BeatScheduler implements DerivationPort {
   }
 
   /** Reports failed runs as diagnostics. Returns whether there were any. */
-  private report(work: BeatWork): boolean {
+  private report(work: DerivedBeat): boolean {
     const failures = this.scheduler!.takeFailures().filter(({ node }) => !isWatch(node))
     for (const { error, node } of failures) {
       const { code, message } = Derivation.errorOf(failure(error), true)!
@@ -386,7 +385,7 @@ export class BeatScheduler implements DerivationPort {
   }
 
   /** Reports nodes that have become restless. */
-  private tire(work: BeatWork, restless: ReadonlyArray<Node>): boolean {
+  private tire(work: DerivedBeat, restless: ReadonlyArray<Node>): boolean {
     const fresh = restless.filter((node) => !isWatch(node) && node.gate!.streak === 1 && this.told.get(node) !== node.gate!.episodes).sort((a, b) => a.ordinal - b.ordinal)
     this.tiring = restless
     if (fresh.length === 0) return false

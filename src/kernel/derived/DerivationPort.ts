@@ -14,8 +14,13 @@ import { RUNNING, UNSETTLED } from "../../scheduler/Flag.ts"
 import { type Node, UNENDED } from "../../scheduler/Node.ts"
 import { STANDPOINT } from "../../scheduler/Persistence.ts"
 import type { Value } from "../../cell/Value.ts"
-import type { BeatWork } from "../model/BeatWork.ts"
+import type { Draft } from "../../stage/Draft.ts"
+import type { Labels } from "../../stage/Labels.ts"
+import type { Moment } from "../../stage/Moment.ts"
+import type { Stage } from "../../stage/Stage.ts"
+import type { Begun } from "../model/Begun.ts"
 import type { Handling, Outcome } from "../model/Flight.ts"
+import type { Steps } from "../model/Foreign.ts"
 import type { NamedNode } from "../model/Journal.ts"
 import type { NodeLine } from "../model/NodeLine.ts"
 
@@ -41,6 +46,22 @@ export interface Delivery {
   readonly beat: number
 }
 
+/** A beat, as the part of it that derives needs it. */
+export interface DerivedBeat {
+  readonly stage: Stage
+  readonly moment: Moment
+  readonly begun: Pick<Begun, "content" | "spent">
+  readonly labels: Labels | undefined
+  /** The documents that a rollback took back, and the writes from outside under groups. */
+  readonly takenBack: ReadonlyArray<string>
+  readonly steps: Steps
+  readonly runs: ReadonlyArray<Handling>
+  /** The transactions of nodes that a replay ran, by their lines. */
+  readonly nodeDrafts: Array<Draft>
+  /** Puts a fact into a cell of its own. */
+  diagnose(fact: Diagnostic.Diagnostic): void
+}
+
 /**
  * The derivation of one beat.
  *
@@ -57,7 +78,7 @@ export interface DerivationPort {
   /** The node module of this name, as of this beat. */
   readonly module: (name: string) => Definition | undefined
   /** The beat begins: its capture is merged. */
-  readonly begin: (work: BeatWork) => void
+  readonly begin: (work: DerivedBeat) => void
   /** The isolated runs of nodes, whose results only one handling with a confidential label sees. */
   readonly secluded: ReadonlyArray<NodeLine>
   /** A handling is about to run. */
@@ -65,7 +86,7 @@ export interface DerivationPort {
   /** The outcome of a handling that read behind a closed gate; `undefined` for any other. */
   readonly parked: () => Outcome | undefined
   /** All drafts are merged: derived cells become consistent with them, and are staged. */
-  readonly settle: (work: BeatWork) => void
+  readonly settle: (work: DerivedBeat) => void
   /** Changed observations of nodes that ran or were invalidated. */
   readonly observations: () => ReadonlyArray<ObservationRow>
   /** The beat is in the store. Returns the deliveries to make when it is durable. */
@@ -75,7 +96,7 @@ export interface DerivationPort {
 }
 
 /** The writer number of a node's run in the journal. It follows all runs of the agenda. */
-export const writerOf = (work: BeatWork, line: number): number => work.runs.length + line
+export const writerOf = (work: Pick<DerivedBeat, "runs">, line: number): number => work.runs.length + line
 
 /** The code of the outcome of a handling that waits for a gate. */
 export const GATED = "node/gated"

@@ -16,7 +16,7 @@ import type { Node, NodeRun } from "../../scheduler/Node.ts"
 import type { Scheduler } from "../../scheduler/Scheduler.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
 import type { Depth, Lineage, Origins } from "../../stage/ReadLog.ts"
-import type { BeatWork } from "../model/BeatWork.ts"
+import type { DerivedBeat } from "./DerivationPort.ts"
 import type { NodeLine } from "../model/NodeLine.ts"
 import { IsolatedGraph } from "./IsolatedGraph.ts"
 import * as Derivation from "./DerivationPort.ts"
@@ -29,7 +29,7 @@ interface Dependencies {
   readonly shared: SpaceScheduler
   readonly schedulers: Scheduler["Service"]
   readonly base: BaseState
-  readonly work: BeatWork
+  readonly work: DerivedBeat
 }
 
 /**

@@ -13,15 +13,16 @@ import * as Effect from "effect/Effect"
 import * as Address from "../../cell/Address.ts"
 import type { Document } from "../../cell/Document.ts"
 import * as Codec from "../../cell/Document.ts"
-import { InvalidValue, isContainer, type Value } from "../../cell/Value.ts"
+import { isContainer, type Value } from "../../cell/Value.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import { type Definition, InvalidNode } from "../../scheduler/Definition.ts"
 import * as Piece from "../../scheduler/Piece.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import type { Pieces as Face } from "../../stage/Charter.ts"
-import * as Control from "../model/Control.ts"
+import type { Done, PieceCommand } from "../model/Command.ts"
 import type { DerivationPort } from "./DerivationPort.ts"
-import { below, type Documents } from "../model/Documents.ts"
+import { below } from "../../persistence/Below.ts"
+import type { Documents } from "../model/Documents.ts"
 
 /** The folder of the cells. */
 export const FOLDER = "/sys/pieces"
@@ -72,37 +73,19 @@ export const face = (derivation: Pick<DerivationPort, "module">, hash: (bytes: U
   }
 })
 
-/** Has the next beat start a piece. Returns its name once that is durable. */
+/** Has the next beat start a piece; answers its name, when that is durable. */
 export const start = <E>(
-  control: (make: () => (answer: Control.Answer) => Control.Control) => Effect.Effect<number, E>,
+  submit: (make: () => PieceCommand) => Effect.Effect<Done, E>,
   module: string,
   inputs: unknown
-): Effect.Effect<string, E> =>
-  Effect.suspend(() => {
-    let asked: Control.PieceControl | undefined
-    const done = control(() => {
-      const made = Control.piece({ verb: "start", module: String(module), inputs: Codec.encode(inputs) })
-      return (answer) => asked = made(answer)
-    })
-    return Effect.map(done, () => asked!.name!)
-  })
-
-/** Executes a command from outside. Returns the refusal, if any. */
-export const perform = (
-  draft: Draft,
-  control: Control.PieceControl,
-  pieces: Face<Draft>
-): Address.InvalidAddress | InvalidNode | InvalidValue | undefined => {
-  const { ask } = control
-  try {
-    if (ask.verb === "start") control.name = pieces.start(draft, ask.module, Codec.read(ask.inputs, []))
-    else pieces.stop(draft, ask.name)
-    return undefined
-  } catch (error) {
-    if (error instanceof InvalidNode || error instanceof InvalidValue || error instanceof Address.InvalidAddress) return error
-    throw error
-  }
+): Effect.Effect<string, E> => {
+  const done = submit(() => ({ kind: "piece", ask: { verb: "start", module: String(module), inputs: Codec.encode(inputs) } }))
+  return Effect.map(done, ({ reply }) => reply as string)
 }
+
+/** Does what the outside asks; answers the name of a piece that was started. */
+export const perform = (draft: Draft, ask: PieceCommand["ask"], pieces: Face<Draft>): string | undefined =>
+  ask.verb === "start" ? pieces.start(draft, ask.module, Codec.read(ask.inputs, [])) : void pieces.stop(draft, ask.name)
 
 /** Whether a document is the cell of a piece. */
 export const isCell = (key: string): boolean => key.startsWith(BELOW)

@@ -16,7 +16,7 @@ import type { Observation } from "../../scheduler/Persistence.ts"
 import { FOLDER } from "../../stage/Content.ts"
 import type { Committed } from "../../stage/Moment.ts"
 import type { Staged } from "../../stage/Stage.ts"
-import type { BeatWork } from "../model/BeatWork.ts"
+import type { DerivedBeat } from "./DerivationPort.ts"
 import { others, type Step, type Steps } from "../model/Foreign.ts"
 
 /** A read of an observation, by its index in the list. */
@@ -43,7 +43,7 @@ export interface BeatChanges {
 export const beatChanges = (
   committed: Committed,
   locations: Locations,
-  work: () => Pick<BeatWork, "stage" | "steps"> | undefined
+  work: () => Pick<DerivedBeat, "stage" | "steps"> | undefined
 ): BeatChanges => ({
   get steps() {
     return work()?.steps

@@ -8,13 +8,12 @@
  *
  * @module
  */
-import type { Watch } from "../../operation/Watches.ts"
-import type { Appointment } from "../../stage/Calendar.ts"
+import type { Timer } from "../../stage/CellTimers.ts"
 import * as Registry from "../../registry/Registry.ts"
-import type { Start } from "../model/BeatWork.ts"
+import type { Start } from "../model/Begun.ts"
 import { attemptOf, type Beginning, type Capture, firstOf, isAwaited, isFull, laneOf, looks } from "./Capture.ts"
 import { ChurnMap } from "./ChurnMap.ts"
-import { type Control, sizeOf } from "../model/Control.ts"
+import { type Queued, sizeOf } from "../model/Command.ts"
 import { Backlog, Flight, type Taken } from "../model/Flight.ts"
 import { HeldSignals, isHeld } from "../model/HeldSignals.ts"
 import { defaults, type Limits } from "../model/Limits.ts"
@@ -32,8 +31,8 @@ import { TimerQueue } from "./TimerQueue.ts"
  * @since 0.1.0
  */
 export class Inbox {
-  /** Control input in the order of its arrival. It leaves the inbox when the beat that executed it commits. */
-  controls: Array<Control> = []
+  /** Commands in the order of their arrival. They leave the inbox when the beat that executed them commits. */
+  commands: Array<Queued> = []
   readonly waits = new TimerQueue()
   readonly waiting: SignalBuffer
   /** Captured events with open handlings, by id. As many as one beat can take are in memory; the others have rows. */
@@ -52,10 +51,9 @@ export class Inbox {
   /** Sequence numbers that a rollback discards, and discarded ones that are still in a queue. */
   private readonly discardable = new Set<number>()
   private readonly discarded = new Set<number>()
-  /** Watchers of operations whose deadline has passed. */
-  private readonly overdue = new Queue<Watch>()
-  /** Cells of rendezvous and flows whose timer has fired. */
-  private readonly met = new Queue<Appointment>()
+  /** Timers that are due: those that run while the space is paused, and the others. */
+  private readonly overdue = new Queue<Timer>()
+  private readonly met = new Queue<Timer>()
   /** Signals whose enzymes are all absent. */
   readonly held = new HeldSignals()
   /** Number of handlings that wait for a node's time gate. */
@@ -73,7 +71,7 @@ export class Inbox {
 
   /** Whether a beat with this start would have work. */
   isRunnable(start: Start): boolean {
-    if (this.controls.length > 0 || !this.urgent.isEmpty || isAwaited(this.overdue) || this.again !== undefined) return true
+    if (this.commands.length > 0 || !this.urgent.isEmpty || isAwaited(this.overdue) || this.again !== undefined) return true
     if (!this.regime.gated) return !this.normal.isEmpty || isAwaited(this.met) || this.waits.isDue(start.beat, start.clock)
     // Due signals of a paused class call for no beat.
     this.ripen(start, this.limits)
@@ -93,7 +91,7 @@ export class Inbox {
 
   /** Moves held signals from the front of the new ones into a separate list, so that they cause no beat. */
   setAside(resolve: (signal: Signal) => Registry.Resolution, revision: number): void {
-    if (this.controls.length > 0) return
+    if (this.commands.length > 0) return
     this.held.begin(revision)
     const isAside = (seq: number | undefined): seq is number =>
       seq !== undefined && !this.discarded.has(seq) && isHeld(this.waiting.at(seq), resolve)
@@ -124,30 +122,32 @@ export class Inbox {
 
   /** The limit that one more signal or control input of this size would exceed. */
   limitFor(size: number, limits: Limits): string | undefined {
-    if (this.signals + this.controls.length >= limits.inboxSignals) return `${limits.inboxSignals} signals`
+    if (this.signals + this.commands.length >= limits.inboxSignals) return `${limits.inboxSignals} signals`
     return this.bytes + size > limits.inboxBytes ? `${limits.inboxBytes} characters` : undefined
   }
 
-  /** Adds control input, or returns the limit that it would exceed. */
-  offer(control: Control, limits: Limits): string | undefined {
-    const limit = this.limitFor(sizeOf(control), limits)
+  /** Adds a command, or returns the limit that it would exceed. */
+  offer(queued: Queued, limits: Limits): string | undefined {
+    const size = sizeOf(queued.command)
+    const limit = this.limitFor(size, limits)
     if (limit !== undefined) return limit
-    this.controls.push(control)
-    this.bytes += sizeOf(control)
+    this.commands.push(queued)
+    this.bytes += size
     return undefined
   }
 
-  /** The control input of the next beat: the oldest pending part. It stays until that beat is committed. */
-  nextControls(limits: Limits): ReadonlyArray<Control> {
+  /** The commands of the next beat: the oldest pending part. They stay until that beat is committed. */
+  nextCommands(limits: Limits): ReadonlyArray<Queued> {
     let bytes = 0
-    const isOver = (control: Control, i: number) => i >= limits.captureSignals || (bytes += sizeOf(control)) > limits.captureBytes && i > 0
-    const end = this.controls.findIndex(isOver)
-    return end < 0 ? this.controls.slice() : this.controls.slice(0, end)
+    const isOver = ({ command }: Queued, i: number) =>
+      i >= limits.captureSignals || (bytes += sizeOf(command)) > limits.captureBytes && i > 0
+    const end = this.commands.findIndex(isOver)
+    return end < 0 ? this.commands.slice() : this.commands.slice(0, end)
   }
 
-  /** Removes the control input that a beat has executed. */
-  dropControls(count: number): void {
-    for (const control of this.controls.splice(0, count)) this.bytes -= sizeOf(control)
+  /** Removes the commands that a beat has executed. */
+  dropCommands(count: number): void {
+    for (const { command } of this.commands.splice(0, count)) this.bytes -= sizeOf(command)
   }
 
   /** Adds a signal from outside, or one that a beat sent. */
@@ -222,10 +222,9 @@ export class Inbox {
 
   /** Moves due timers into the queues from which beats take them. */
   private ripen(start: Start, limits: Limits): void {
-    for (const { again, appointment, seq, urgent, watch } of this.waits.take(start.beat, start.clock, looks(limits))) {
+    for (const { again, seq, timer, urgent } of this.waits.take(start.beat, start.clock, looks(limits))) {
       const track = this.trackOf({ urgent })
-      if (watch !== undefined) this.overdue.push(watch)
-      else if (appointment !== undefined) this.met.push(appointment)
+      if (timer !== undefined) (urgent ? this.overdue : this.met).push(timer)
       else if (again) track.retries.push(seq)
       else track.due.push(seq)
     }
@@ -243,13 +242,13 @@ export class Inbox {
     }
   }
 
-  /** The watchers whose deadline has passed, at most as many as one beat takes. They stay until its commit. */
-  nextDue(limits: Limits): ReadonlyArray<Watch> {
+  /** The due timers that run while the space is paused, at most as many as one beat takes. They stay until its commit. */
+  nextDue(limits: Limits): ReadonlyArray<Timer> {
     return firstOf(this.overdue, limits)
   }
 
-  /** The cells whose timer has fired, with the same limit. Empty while the space is paused or halted. */
-  nextMet(limits: Limits, { gated }: Regime.Regime): ReadonlyArray<Appointment> {
+  /** The other due timers, with the same limit. Empty while the space is paused or halted. */
+  nextMet(limits: Limits, { gated }: Regime.Regime): ReadonlyArray<Timer> {
     return gated ? [] : firstOf(this.met, limits)
   }
 

@@ -8,8 +8,7 @@
  * @module
  */
 import { Heap } from "../../cell/Heap.ts"
-import type { Watch } from "../../operation/Watches.ts"
-import type { Appointment, Rebooked } from "../../stage/Calendar.ts"
+import type { Timer as LedgerTimer, TimerChange } from "../../stage/CellTimers.ts"
 import type { Pending } from "../model/Signal.ts"
 
 /** The clock time at which a timer needs the next beat, and the beat number that it has to reach. */
@@ -27,10 +26,8 @@ export interface Timer {
   readonly again: boolean
   /** Whether the subject is in the control class. */
   readonly urgent: boolean
-  /** The operation's watcher with this deadline; `undefined` for signals and cells. */
-  readonly watch: Watch | undefined
-  /** The cell with this timer; `undefined` for signals and watchers. */
-  readonly appointment: Appointment | undefined
+  /** The timer of a ledger; `undefined` for signals. */
+  readonly timer: LedgerTimer | undefined
 }
 
 /** A timer with a clock time, and one with a beat number. */
@@ -39,8 +36,7 @@ type BeatTimer = Timer & { readonly beat: number }
 
 /** The arguments of `add`. */
 export type NewTimer = Pick<Pending, "seq" | "due" | "again"> & {
-  readonly watch?: Watch
-  readonly appointment?: Appointment
+  readonly timer?: LedgerTimer
   readonly urgent?: boolean
 }
 
@@ -64,21 +60,21 @@ export class TimerQueue {
     return this.byMoment.size + this.byBeat.size + this.ripe.size
   }
 
-  add({ again, appointment, due, seq, urgent = false, watch }: NewTimer): void {
-    const timer: Timer = { seq, beat: due?.beat, moment: due?.moment, again: again !== undefined, urgent, watch, appointment }
-    if (hasMoment(timer)) this.byMoment.push(timer)
-    else if (hasBeat(timer)) this.byBeat.push(timer)
+  add({ again, due, seq, timer, urgent = false }: NewTimer): void {
+    const added: Timer = { seq, beat: due?.beat, moment: due?.moment, again: again !== undefined, urgent, timer }
+    if (hasMoment(added)) this.byMoment.push(added)
+    else if (hasBeat(added)) this.byBeat.push(added)
     else throw new TypeError(`timer ${seq} has neither a moment nor a beat`)
   }
 
-  /** Replaces the timers of a cell. */
-  rebook({ gone, next }: Rebooked, number: () => number): void {
+  /** Replaces timers of a ledger. Urgent ones run while the space is paused. */
+  rebook({ gone, next }: TimerChange, { number, urgent }: { readonly number: () => number; readonly urgent: boolean }): void {
     for (let i = 0; i < gone.length; i++) this.drop()
-    for (const appointment of next) this.add({ seq: number(), again: undefined, due: appointment.due, appointment })
+    for (const timer of next) this.add({ seq: number(), again: undefined, due: timer.due, timer, urgent })
   }
 
   /** Counts a cancelled timer. Cancelled timers are removed once they outweigh the others, so each costs the same. */
-  drop(): void {
+  private drop(): void {
     if (++this.dropped < Math.max(DROPPED, this.size / 2)) return
     for (const heap of [this.byMoment, this.byBeat, this.ripe]) heap.retain(isAwaited)
     this.dropped = 0
@@ -138,7 +134,7 @@ const drain = (
   }
 }
 
-const isAwaited = ({ appointment, watch }: Timer): boolean => watch?.gone !== true && appointment?.gone !== true
+const isAwaited = ({ timer }: Timer): boolean => timer?.gone !== true
 
 /** The first live timer. Removes cancelled ones from the top. */
 const first = <T extends Timer>(heap: Pick<Heap<T>, "peek" | "pop">): T | undefined => {

@@ -10,22 +10,12 @@
  */
 import type { Document } from "../../cell/Document.ts"
 import * as Codec from "../../cell/Document.ts"
+import { below } from "../../persistence/Below.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import * as Bindings from "../../registry/Bindings.ts"
 import type { Committed } from "../../stage/Moment.ts"
 
 const none: ReadonlyArray<string> = []
-
-/** Keys that are asked for at a time by whoever wants all of them. */
-const PAGE = 1000
-
-/** The keys of all documents below an id, in order, of which so many are asked for at a time. */
-export function* below(store: Pick<SpaceStore, "below">, id: string, limit = PAGE): Iterable<string> {
-  for (let keys = store.below(id, { limit }); ; keys = store.below(id, { limit, after: keys.at(-1)! })) {
-    yield* keys
-    if (keys.length < limit) return
-  }
-}
 
 /** What one entry costs beside its text. */
 const OVERHEAD = 200

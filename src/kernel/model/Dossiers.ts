@@ -8,8 +8,7 @@ import type { Value } from "../../cell/Value.ts"
 import * as Dossier from "../../operation/Dossier.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 
-/** Most operations of one page, and most entries of a history and watchers that are shown of one. */
-export const MAX_PAGE = 1000
+/** Most entries of a history and watchers that are shown of one operation. */
 const MAX_SHOWN = 100
 
 /** An operation in a list. */
@@ -52,29 +51,6 @@ export interface OperationDossier extends OperationRow {
   readonly sent?: SentSince
 }
 
-/** Comes after all that lies below a cell, and before the next one's name. */
-const LAST = "/\uffff"
-
-/**
- * The operations after a cursor, which is the id of one.
- *
- * @category getters
- * @since 0.1.0
- */
-export const list = (store: SpaceStore, { after, limit }: { readonly after?: string | undefined; readonly limit: number }): OperationPage => {
-  const operations: Array<OperationRow> = []
-  const most = Math.min(limit, MAX_PAGE)
-  for (let from = after; ;) {
-    // The cells below each operation are skipped, however many there are.
-    const [key] = store.below(Dossier.FOLDER, { limit: 1, ...(from === undefined ? {} : { after: `${Dossier.FOLDER}/${from}${LAST}` }) })
-    if (key === undefined) return { operations, next: undefined }
-    if (operations.length >= most) return { operations, next: operations.at(-1)?.oid }
-    from = key.slice(Dossier.FOLDER.length + 1)
-    const row = rowOf(store, from)
-    if (row !== undefined) operations.push(row)
-  }
-}
-
 /**
  * One operation with all that is known of it; `undefined` where there is none.
  *
@@ -106,7 +82,8 @@ const read = (store: SpaceStore, key: string): Value => {
   return text === undefined ? undefined : Document.read(Document.decode(text), [])
 }
 
-const rowOf = (store: SpaceStore, oid: string): OperationRow | undefined => {
+/** An operation as lists have it; `undefined` where there is none. */
+export const rowOf = (store: SpaceStore, oid: string): OperationRow | undefined => {
   const live = Dossier.live(read(store, Dossier.address(oid).key))
   if (live === undefined) return undefined
   const { mode, target, verb } = read(store, Dossier.address(oid, "envelope").key) as unknown as Pick<OperationRow, "verb" | "target" | "mode">

@@ -12,11 +12,12 @@
 import * as Address from "../../cell/Address.ts"
 import type { Document } from "../../cell/Document.ts"
 import { InvalidValue } from "../../cell/Value.ts"
+import { CellLocked } from "../../ledger/LedgerError.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import * as Envelope from "../../stage/Envelope.ts"
 import * as Write from "../../stage/Write.ts"
 import { lockOver, type Regime } from "./Regime.ts"
-import { CellLocked, WriteRefused } from "./SpaceError.ts"
+import { WriteRefused } from "./SpaceError.ts"
 
 /** Most changes of one notification. */
 export const MAX_CHANGES = 10_000

@@ -14,22 +14,19 @@
  */
 import type { Document } from "../../cell/Document.ts"
 import * as Codec from "../../cell/Document.ts"
-import { pointer } from "../../cell/Address.ts"
 import type { Label } from "../../cell/Label.ts"
 import type { Isolation } from "../../registry/Enzyme.ts"
 import { byLine, type Standpoint } from "../../scheduler/Standpoint.ts"
-import type { At, BindingChange, Emission } from "../../stage/Launch.ts"
+import type { At, Emission } from "../../stage/Launch.ts"
 import { FOLDER as CONTENT } from "../../stage/Content.ts"
 import * as Labels from "../../stage/Labels.ts"
 import { CAPTURE, type Staged } from "../../stage/Stage.ts"
-import type { Appointed, Control, Cutover, Flowed, Operation, Setting } from "./Control.ts"
+import * as Commands from "./Command.ts"
 import type { Captured, Handling } from "./Flight.ts"
-import type { Foreign } from "./Foreign.ts"
 import * as Modules from "./Modules.ts"
 import type { ParkedNote } from "./Parked.ts"
 import * as NodeLines from "./NodeLine.ts"
 import type { NodeLine, NodeRunLine } from "./NodeLine.ts"
-import type { Verb } from "./Regime.ts"
 import type { Again } from "./Signal.ts"
 import * as Titles from "./Titles.ts"
 
@@ -50,7 +47,7 @@ export type NamedNode = readonly [name: string, output?: string]
 export type Spent = readonly [node: string, millis: number]
 
 /** What of a kind is to be let go of: what ended up to a clock, and so many of the oldest beside. */
-export type Retired = readonly [kind: "rv" | "flow" | "op" | "fact", last: number, excess: number]
+export type Retired = readonly [kind: string, last: number, excess: number]
 
 /** Numbers of inputs or runs, with their labels. */
 export type LabelLine = readonly [number: number, label: Label]
@@ -74,8 +71,8 @@ export interface Facts {
   readonly prev: string
   /** Milliseconds that a beat is meant to take, where something was timed by that. */
   readonly tempo: number | undefined
-  /** The limit on instances of flows, where one was refused for it. */
-  readonly full: number | undefined
+  /** The captured input that something followed from, as JSON text, by its field. */
+  readonly inputs: ReadonlyArray<readonly [field: string, text: string]>
   /** The isolation of enzymes that do not say. */
   readonly isolation: Isolation
   /** How many registrations and withdrawals took effect with this beat. */
@@ -84,7 +81,7 @@ export interface Facts {
   readonly spent: ReadonlyArray<Spent>
   /** Digests of content that came in since the entry before. */
   readonly content: ReadonlyArray<string>
-  readonly controls: ReadonlyArray<Control>
+  readonly commands: ReadonlyArray<Commands.Command>
   readonly captured: ReadonlyArray<Captured>
   readonly runs: ReadonlyArray<Handling>
   readonly nodes: ReadonlyArray<NodeLine>
@@ -94,9 +91,9 @@ export interface Facts {
   readonly restless: ReadonlyArray<NamedNode>
   /** Nodes that were not taken in, with what they derive. */
   readonly refused: ReadonlyArray<NamedNode>
-  /** The watchers of operations whose time was over. */
-  readonly due: ReadonlyArray<readonly [oid: string, number: number]>
-  /** The cells of rendezvous and flows whose time had come. */
+  /** The timers that came due and that run while the space is paused, as their ledger encodes them. */
+  readonly due: ReadonlyArray<unknown>
+  /** The cells whose other timers came due. */
   readonly met: ReadonlyArray<string>
   /** Signals that a closed gate parked since the entry before. */
   readonly parked: ParkedNote | undefined
@@ -122,12 +119,12 @@ export interface Facts {
 export const entry = (facts: Facts): string => {
   let text = `{"v":2,"beat":${facts.beat},"prev":"${facts.prev}","clock":${facts.clock},"seed":"${facts.seed}"`
   if (facts.tempo !== undefined) text += `,"tempo":${facts.tempo}`
-  if (facts.full !== undefined) text += `,"full":${facts.full}`
+  for (const [field, input] of facts.inputs) text += `,"${field}":${input}`
   if (facts.isolation !== "snapshot") text += `,"isolation":"${facts.isolation}"`
   if (facts.activated > 0) text += `,"activated":${facts.activated}`
   if (facts.spent.length > 0) text += `,"spent":${JSON.stringify(facts.spent)}`
   if (facts.content.length > 0) text += `,"content":${addresses(facts.content)}`
-  if (facts.controls.length > 0) text += `,"control":[${facts.controls.map(control).join(",")}]`
+  if (facts.commands.length > 0) text += `,"control":[${facts.commands.map(Commands.encode).join(",")}]`
   text += ',"in":['
   let runs = ""
   for (let i = 0; i < facts.captured.length; i++) {
@@ -211,34 +208,6 @@ const awaited = ({ enzyme, id, payload, signal, target }: Sent): string =>
 const cell = ({ address, after, before, writers }: Staged): string =>
   `["${address.key}",${writers.length === 1 ? writers[0] : `[${writers.join()}]`},[${before?.text ?? ""}],[${after?.text ?? ""}]]`
 
-const control = (control: Control): string => {
-  if (control.kind === "bind") return JSON.stringify(["bind", control.change])
-  if (control.kind === "op" || control.kind === "rv" || control.kind === "flow") {
-    const { value, ...ask } = control.ask
-    return `["${control.kind}",${JSON.stringify(ask)},[${value?.text ?? ""}]]`
-  }
-  if (control.kind === "steer") return JSON.stringify(["steer", control.verb, ...control.to === undefined ? [] : [control.to]])
-  if (control.kind === "lock") return JSON.stringify(["lock", control.cell, control.on])
-  if (control.kind === "cutover") {
-    const { lost, sent, writes } = control
-    return `["cutover",${JSON.stringify(lost ?? 0)},${JSON.stringify(sent)},[${writes.map(([key, document]) => `["${key}",[${document?.text ?? ""}]]`).join()}]]`
-  }
-  if (control.kind === "redeliver") return JSON.stringify(["redeliver", control.id, control.enzyme])
-  if (control.kind === "piece") {
-    const { ask } = control
-    return ask.verb === "stop" ? JSON.stringify(["stop", ask.name]) : `["start",${JSON.stringify(ask.module)},[${ask.inputs.text}]]`
-  }
-  if (control.kind === "integrate") {
-    const { group, kind, writes } = control.notice
-    return `["${kind}",[${writes.map((write) => `[${written(write)}]`).join()}]${group === undefined ? "" : `,"${group}"`}]`
-  }
-  return `["set",${written(control.write)}${control.group === undefined ? "" : `,"${control.group}"`}]`
-}
-
-/** What was written where. */
-const written = ({ address, document }: Setting["write"]): string =>
-  `${JSON.stringify(address.key)},${JSON.stringify(pointer(address.path))},[${document?.text ?? ""}]`
-
 /** The messages of the runs that failed, by their places in the agenda; those of nodes behind them. */
 const asides = ({ nodes, runs }: Facts): string | undefined => {
   let messages: Array<readonly [run: number, message: string]> | undefined
@@ -272,24 +241,6 @@ export type RunLine =
 /** One document that changed: who wrote it, and its value before and after. */
 export type CellLine = readonly [key: string, writers: number | ReadonlyArray<number>, before: readonly [unknown?], after: readonly [unknown?]]
 
-/** A value that was written from outside, and where. */
-export type Written = readonly [key: string, pointer: string, value: readonly [unknown?]]
-
-/** One piece of control input. */
-export type ControlLine =
-  | readonly ["set", ...Written, group?: string]
-  | readonly [Foreign["kind"], changes: ReadonlyArray<Written>, group?: string]
-  | readonly ["bind", change: BindingChange]
-  | readonly ["steer", verb: Verb, to?: number]
-  | readonly ["lock", cell: string, on: boolean]
-  | readonly ["cutover", lost: string | 0, sent: Cutover["sent"], writes: ReadonlyArray<readonly [key: string, value: readonly [unknown?]]>]
-  | readonly ["redeliver", id: string, enzyme: string]
-  | readonly ["start", module: string, inputs: readonly [unknown]]
-  | readonly ["stop", piece: string]
-  | readonly ["op", ask: Operation["ask"], value: readonly [unknown?]]
-  | readonly ["rv", ask: Appointed["ask"], value: readonly [unknown?]]
-  | readonly ["flow", ask: Flowed["ask"], value: readonly [unknown?]]
-
 /** One signal that the beat itself sent; the enzyme is one that awaits it. */
 export type SentLine = readonly [id: string, signal: string, target: Path, enzyme: Path, payload: readonly [unknown?]]
 
@@ -303,13 +254,12 @@ export interface Parsed {
   readonly clock: number
   readonly seed: string
   readonly tempo?: number
-  readonly full?: number
   /** Where it is not `snapshot`. */
   readonly isolation?: Isolation
   readonly activated?: number
   readonly spent?: ReadonlyArray<Spent>
   readonly content?: ReadonlyArray<string>
-  readonly control?: ReadonlyArray<ControlLine>
+  readonly control?: ReadonlyArray<Commands.CommandLine>
   readonly in: ReadonlyArray<In>
   readonly runs: ReadonlyArray<RunLine>
   readonly nodes?: ReadonlyArray<NodeRunLine>
@@ -318,7 +268,7 @@ export interface Parsed {
   readonly restless?: ReadonlyArray<NamedNode>
   readonly refused?: ReadonlyArray<NamedNode>
   readonly cells: ReadonlyArray<CellLine>
-  readonly due?: ReadonlyArray<readonly [oid: string, number: number]>
+  readonly due?: ReadonlyArray<unknown>
   readonly met?: ReadonlyArray<string>
   readonly parked?: ParkedNote
   readonly retired?: ReadonlyArray<Retired>
@@ -342,6 +292,9 @@ export const parse = (text: string): Parsed => {
   const { content, made } = entry
   return { ...entry, ...(content && { content: content.map(digest) }), ...(made && { made: made.map(digest) }), messages: new Map(aside?.messages) }
 }
+
+/** The captured input of a ledger, by the field that is its own; `undefined` where nothing followed from it. */
+export const inputOf = (entry: Parsed, field: string): unknown => (entry as Parsed & Readonly<Record<string, unknown>>)[field]
 
 const digest = (address: string): string => address.slice(CONTENT.length)
 

@@ -27,7 +27,8 @@ import type { Code, Enzymes } from "../../registry/Registry.ts"
 import type { Modules as NodeModules } from "../../scheduler/Modules.ts"
 import type { Stage } from "../../stage/Stage.ts"
 import { CAPTURE } from "../../stage/Stage.ts"
-import { below, type Documents } from "./Documents.ts"
+import { below } from "../../persistence/Below.ts"
+import type { Documents } from "./Documents.ts"
 
 /** Where the cells lie. */
 export const FOLDER = "/sys/code"

@@ -37,14 +37,6 @@ export class WriteRefused extends Schema.TaggedError<WriteRefused>()("WriteRefus
   }
 }
 
-/** A cell is locked, so nothing is written there for now. */
-export class CellLocked extends Schema.TaggedError<CellLocked>()("CellLocked", { address: Schema.String, lock: Schema.String }) {
-  readonly code = "cell/locked"
-  override get message() {
-    return `${this.address} cannot be written while ${this.lock} is locked. Write it when the space is resumed, or the cell unlocked`
-  }
-}
-
 /** A space cannot do what is asked of it as a whole. */
 export class ControlRefused extends Schema.TaggedError<ControlRefused>()("ControlRefused", { verb: Schema.String, reason: Schema.String }) {
   readonly code = "control/refused"

@@ -17,6 +17,7 @@ import { Modules } from "../../scheduler/Modules.ts"
 import { Scheduler } from "../../scheduler/Scheduler.ts"
 import { type Code, NotRegistered, Registry } from "../../registry/Registry.ts"
 import { expected } from "../view/Expected.ts"
+import { CurrentLedgers } from "../model/Ledgers.ts"
 import { KernelSettings } from "../model/Limits.ts"
 import { Pacemaker } from "../model/Pacemaker.ts"
 import { Recall } from "../model/Recall.ts"
@@ -77,7 +78,7 @@ export class Kernel extends Context.Service<Kernel, {
       const stops = new Stops()
       const host = { now: pacemaker.now, wake: pacemaker.wake, watch: yield* RunWatch }
       const parts: Recovery.Parts = {
-        registry, nodes, schedulers: yield* Scheduler, settings, hash, pacemaker, host, held: new Set(settings.held),
+        registry, nodes, schedulers: yield* Scheduler, settings, ledgers: yield* CurrentLedgers, hash, pacemaker, host, held: new Set(settings.held),
         recall: yield* Recall, reporter: yield* CurrentReporter, watchdog: yield* CurrentWatchdog
       }
       const spaces = new Spaces({ persistence, parts, stops, scope: yield* Effect.scope })

@@ -10,7 +10,7 @@ import * as Accident from "../../diagnostic/Accident.ts"
 import type { Archive } from "../beat/Archive.ts"
 import type { LiveBody } from "../beat/Body.ts"
 import type { Beat } from "../beat/Commit.ts"
-import { Controls } from "./Controls.ts"
+import { CommandQueue } from "./CommandQueue.ts"
 import * as DeadLetter from "../beat/DeadLetter.ts"
 import { EffectDelivery } from "./EffectDelivery.ts"
 import { DurableReads } from "../view/DurableReads.ts"
@@ -35,6 +35,7 @@ import * as WaitingList from "../view/WaitingList.ts"
 import { LiveDebug } from "./SpaceDebug.ts"
 import { LiveFlows } from "./SpaceFlows.ts"
 import { LiveGraph } from "./SpaceGraph.ts"
+import type { LedgerHost } from "./LedgerClient.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
 import { LiveRendezvous } from "./SpaceRendezvous.ts"
 import { type CellHeld, type HistoryBusy, SpaceStopped } from "../model/SpaceError.ts"
@@ -65,7 +66,7 @@ export class LiveSpace implements Space, Peer {
   readonly ops: LiveOperations
   readonly rv: LiveRendezvous
   readonly flow: LiveFlows
-  readonly control: Controls
+  readonly control: CommandQueue
   readonly debug: LiveDebug
   readonly graph: LiveGraph
   private readonly body: LiveBody
@@ -113,14 +114,10 @@ export class LiveSpace implements Space, Peer {
     this.durable = new DurableReads(this.group)
     this.receipts = new EventReceipts(body, this.group)
     this.admission = new Admission(body)
-    this.control = new Controls(body, this.group)
+    this.control = new CommandQueue(body, this.group)
     this.history = new HistorySession(body, deps.turn)
-    const ledgers = {
-      store: body.store,
-      hash: body.hash,
-      control: (make: Parameters<Controls["submit"]>[0]) => this.control.submit(make),
-      durably: <A>(see: () => A) => this.durable.read(see)
-    }
+    const { hash, store } = body
+    const ledgers: LedgerHost = { store, hash, submit: (make) => this.control.submit(make), durably: (see) => this.durable.read(see) }
     this.ops = new LiveOperations(ledgers)
     this.rv = new LiveRendezvous(ledgers)
     this.flow = new LiveFlows(ledgers)

@@ -9,19 +9,17 @@ import type { Hash } from "../../persistence/Hash.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Registry, Resolution } from "../../registry/Registry.ts"
 import type { Modules as NodeModules } from "../../scheduler/Modules.ts"
+import type { LedgerList } from "../../ledger/LedgerList.ts"
 import type { Scheduler } from "../../scheduler/Scheduler.ts"
-import { Calendar } from "../../stage/Calendar.ts"
 import type { LiveBody, RunHost } from "../beat/Body.ts"
 import { OutboxQueue } from "../inbox/OutboxQueue.ts"
 import { BeatScheduler } from "../derived/BeatScheduler.ts"
 import { bindingsIn, Documents } from "../model/Documents.ts"
-import * as Flowing from "../beat/Flowing.ts"
 import { Inbox } from "../inbox/Inbox.ts"
 import type { Settings } from "../model/Limits.ts"
-import * as Meeting from "../beat/Meeting.ts"
 import * as Labels from "../../stage/Labels.ts"
 import * as Modules from "../model/Modules.ts"
-import * as Operating from "../beat/Operating.ts"
+import * as Awaited from "../beat/Awaited.ts"
 import type { Pacemaker } from "../model/Pacemaker.ts"
 import { Parked } from "../model/Parked.ts"
 import * as Pieces from "../derived/Pieces.ts"
@@ -34,6 +32,7 @@ import type { Watchdog } from "../watchdog/Watchdog.ts"
 /** What the spaces of a kernel share. */
 export interface Parts {
   readonly registry: Registry["Service"]
+  readonly ledgers: LedgerList
   readonly nodes: NodeModules
   readonly schedulers: Scheduler["Service"]
   readonly settings: Settings
@@ -54,7 +53,8 @@ export interface Parts {
  * @category constructors
  * @since 0.1.0
  */
-export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker, recall, registry, reporter, schedulers, settings, watchdog }: Parts): LiveBody => {
+export const recover = (store: SpaceStore, parts: Parts): LiveBody => {
+  const { hash, held, host, ledgers, nodes, pacemaker, recall, registry, reporter, schedulers, settings, watchdog } = parts
   const documents = new Documents(store, settings.limits.residentBytes)
   // What came before the end of the process that was and after its last beat: the next beat dates it.
   for (const hash of store.undated()) documents.arrive(hash)
@@ -73,16 +73,14 @@ export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker,
     else inbox.restore(pending)
     number = row.seq
   }
-  inbox.held.tell = telling(store.space, reporter, (signal) => registry.resolve(signal.signal, signal.target, Operating.tableFor(bindings, signal)))
-  const watches = Operating.recall(store, documents, bindings)
-  const calendar = new Calendar()
-  const open = Meeting.recall(store, { calendar, documents, tempo: settings.tempo })
-  Flowing.recall(store, { calendar, documents })
+  inbox.held.tell = telling(store.space, reporter, (signal) => registry.resolve(signal.signal, signal.target, Awaited.tableFor(bindings, signal)))
+  const states = ledgers.open({ store, documents, bindings, tempo: settings.tempo })
   const next = (): number => ++number
   const isOpen = (event: string): boolean => inbox.waiting.has(event) || inbox.flights.has(event)
   const sentry = watchdog && new RunSupervisor({ space: store.space, head: store.head().beat, isOpen }, watchdog)
-  Operating.resume(watches, { inbox, number: next, tempo: settings.tempo })
-  inbox.waits.rebook({ gone: [], next: calendar.appointments() }, next)
+  for (const { ledger, place } of ledgers.all) {
+    inbox.waits.rebook({ gone: [], next: ledger.timers(states[place]) }, { number: next, urgent: ledger.urgentTimers !== undefined })
+  }
   return {
     space: store.space,
     store,
@@ -106,9 +104,8 @@ export const recover = (store: SpaceStore, { hash, held, host, nodes, pacemaker,
     bindings,
     regime,
     parked: new Parked(),
-    watches,
-    calendar,
-    open,
+    ledgers,
+    states,
     settings,
     labels: settings.labels === undefined ? undefined : Labels.read(Labels.documentOf(settings.labels)),
     hash: hash.hex,

@@ -5,24 +5,16 @@
  */
 import * as Effect from "effect/Effect"
 import * as Document from "../../cell/Document.ts"
+import * as Dossier from "../../operation/Dossier.ts"
+import type { OperationCommand } from "../../operation/Ledger.ts"
 import { InvalidOperation } from "../../operation/OperationError.ts"
 import * as Verbs from "../../operation/Verbs.ts"
-import type { SpaceStore } from "../../persistence/Persistence.ts"
 import type { Continuation, OperationRequest, StateNote } from "../../stage/Launch.ts"
-import type { OperationAsk } from "../model/Ask.ts"
-import type { Answer, Control, Operation } from "../model/Control.ts"
 import * as Dossiers from "../model/Dossiers.ts"
+import type { PageRequest } from "../view/CellList.ts"
 import type { ControlError, ReadError } from "../view/Expected.ts"
 import type { SpaceOperations } from "../view/Space.ts"
-
-/** What they stand on. */
-interface Around {
-  /** Hands control input to the next beat; answers that beat's number when it is durable. */
-  readonly control: (make: () => (answer: Answer) => Control) => Effect.Effect<number, ControlError>
-  /** Looks when all that can be seen is durable. */
-  readonly durably: <A>(see: () => A) => Effect.Effect<A, ReadError>
-  readonly store: SpaceStore
-}
+import { LedgerClient, type LedgerHost } from "./LedgerClient.ts"
 
 /**
  * The operations of a space.
@@ -31,23 +23,22 @@ interface Around {
  * @since 0.1.0
  */
 export class LiveOperations implements SpaceOperations {
-  private readonly around: Around
+  private readonly host: LedgerHost
+  private readonly client: LedgerClient<OperationCommand, string, Dossiers.OperationRow>
 
-  constructor(around: Around) {
-    this.around = around
+  constructor(host: LedgerHost) {
+    this.host = host
+    this.client = new LedgerClient(host, "op", { folder: Dossier.FOLDER, isDeep: true, rowOf: Dossiers.rowOf })
   }
 
-  start({ mode, payload, pipeline, target, ttl, verb }: OperationRequest): Effect.Effect<{ readonly oid: string; readonly beat: number }, ControlError> {
-    return Effect.suspend(() => {
-      let asked: Operation | undefined
-      const request = { verb, target, mode, ...(ttl === undefined ? {} : { ttl }), ...(pipeline === undefined ? {} : { pipeline }) }
-      const done = this.around.control(() => {
-        Verbs.check(request)
-        const value = encoded(payload)
-        return (answer) => asked = { kind: "op", ask: { verb: "start", request, value }, oid: undefined, answer }
-      })
-      return Effect.map(done, (beat) => ({ oid: asked!.oid!, beat }))
+  start(asked: OperationRequest): Effect.Effect<{ readonly oid: string; readonly beat: number }, ControlError> {
+    const { mode, payload, pipeline, target, ttl, verb } = asked
+    const request = { verb, target, mode, ...(ttl === undefined ? {} : { ttl }), ...(pipeline === undefined ? {} : { pipeline }) }
+    const done = this.client.ask(() => {
+      Verbs.check(request)
+      return { verb: "start", request, value: encoded(payload) }
     })
+    return Effect.map(done, ({ beat, reply }) => ({ oid: reply, beat }))
   }
 
   setState(oid: string, state: string, { code, note }: StateNote = {}): Effect.Effect<number, ControlError> {
@@ -66,20 +57,19 @@ export class LiveOperations implements SpaceOperations {
     return this.close(oid, "sts:cnl", summary)
   }
 
-  list(page: { readonly after?: string | undefined; readonly limit: number }): Effect.Effect<Dossiers.OperationPage, ReadError> {
-    return this.around.durably(() => Dossiers.list(this.around.store, page))
+  list(page: PageRequest): Effect.Effect<Dossiers.OperationPage, ReadError> {
+    return Effect.map(this.client.records.list(page), ({ next, rows }) => ({ operations: rows, next }))
   }
 
   get(oid: string): Effect.Effect<Dossiers.OperationDossier | undefined, ReadError> {
-    return this.around.durably(() => Dossiers.find(this.around.store, oid))
+    return this.host.durably(() => Dossiers.find(this.host.store, oid))
   }
 
-  /** What comes in from outside may be of any type, and what is journaled is text. */
-  private ask(words: ReadonlyArray<unknown>, make: () => OperationAsk): Effect.Effect<number, ControlError> {
-    return this.around.control(() => {
+  /** Input from outside may be of any type, and the journal has texts. */
+  private ask(words: ReadonlyArray<unknown>, make: () => OperationCommand): Effect.Effect<number, ControlError> {
+    return this.client.tell(() => {
       if (words.some((word) => typeof word !== "string")) throw new InvalidOperation({ reason: "its id, what it is to become and signals are texts" })
-      const ask = make()
-      return (answer) => ({ kind: "op", ask, oid: undefined, answer })
+      return make()
     })
   }
 }

@@ -5,27 +5,19 @@
  */
 import * as Effect from "effect/Effect"
 import * as Document from "../../cell/Document.ts"
-import type { Value } from "../../cell/Value.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import * as Entries from "../../rendezvous/Entry.ts"
+import type { RendezvousCommand, Spawned } from "../../rendezvous/Ledger.ts"
 import { InvalidRendezvous, TokenRefused } from "../../rendezvous/RendezvousError.ts"
 import type { RendezvousSpec } from "../../stage/Launch.ts"
-import type { RendezvousAsk, Spawned } from "../model/Ask.ts"
-import type { Answer, Appointed, Control } from "../model/Control.ts"
+import { type PageRequest, valueAt } from "../view/CellList.ts"
 import type { ControlError, ReadError } from "../view/Expected.ts"
 import type { RendezvousPage, RendezvousRow, SpaceRendezvous } from "../view/Space.ts"
+import { LedgerClient, type LedgerHost } from "./LedgerClient.ts"
 
-/** Most rendezvous of one page. */
-export const MAX_PAGE = 1000
-
-/** What they stand on. */
-export interface Around {
-  /** Hands control input to the next beat; answers that beat's number when it is durable. */
-  readonly control: (make: () => (answer: Answer) => Control) => Effect.Effect<number, ControlError>
-  /** Looks when all that can be seen is durable. */
-  readonly durably: <A>(see: () => A) => Effect.Effect<A, ReadError>
-  readonly store: SpaceStore
-  readonly hash: (text: string) => string
+const rowOf = (store: SpaceStore, key: string): RendezvousRow | undefined => {
+  const entry = Entries.isKey(key) ? Entries.read(valueAt(store, Entries.address(key).key)) : undefined
+  return entry === undefined ? undefined : { key, ...entry }
 }
 
 /**
@@ -35,10 +27,12 @@ export interface Around {
  * @since 0.1.0
  */
 export class LiveRendezvous implements SpaceRendezvous {
-  private readonly around: Around
+  private readonly host: LedgerHost
+  private readonly client: LedgerClient<RendezvousCommand, Spawned | undefined, RendezvousRow>
 
-  constructor(around: Around) {
-    this.around = around
+  constructor(host: LedgerHost) {
+    this.host = host
+    this.client = new LedgerClient(host, "rv", { folder: Entries.FOLDER, isDeep: false, rowOf })
   }
 
   spawn(spec: RendezvousSpec): Effect.Effect<Spawned & { readonly beat: number }, ControlError> {
@@ -73,51 +67,29 @@ export class LiveRendezvous implements SpaceRendezvous {
       const value = telemetry === undefined ? undefined : Document.encode(telemetry)
       if (token === undefined) return { verb: "report", key, value }
       // The journal has no token that anybody could show, and nothing of who shows one that is not good; the beat looks again.
-      const proof = this.around.hash(token)
-      if (this.find(Entries.isKey(key) ? key : undefined)?.token_id !== proof) throw new TokenRefused({ key })
+      const proof = this.host.hash(token)
+      if (this.client.records.find(key)?.token_id !== proof) throw new TokenRefused({ key })
       return { verb: "report", key, value, proof }
     })
   }
 
-  list({ after, limit }: { readonly after?: string | undefined; readonly limit: number }): Effect.Effect<RendezvousPage, ReadError> {
-    return this.around.durably(() => {
-      const { store } = this.around
-      const most = Math.min(limit, MAX_PAGE)
-      const keys = store.below(Entries.FOLDER, { limit: most + 1, ...(after === undefined ? {} : { after: `${Entries.FOLDER}/${after}` }) })
-      const rendezvous = keys.slice(0, most).flatMap((place) => this.find(Entries.keyOf(place)) ?? [])
-      return { rendezvous, next: most > 0 && keys.length > most ? keys[most - 1]!.slice(Entries.FOLDER.length + 1) : undefined }
-    })
+  list(page: PageRequest): Effect.Effect<RendezvousPage, ReadError> {
+    return Effect.map(this.client.records.list(page), ({ next, rows }) => ({ rendezvous: rows, next }))
   }
 
   get(key: string): Effect.Effect<RendezvousRow | undefined, ReadError> {
-    return this.around.durably(() => this.find(Entries.isKey(key) ? key : undefined))
+    return this.client.records.get(key)
   }
 
-  private find(key: string | undefined): RendezvousRow | undefined {
-    if (key === undefined) return undefined
-    const text = this.around.store.read(Entries.address(key).key)
-    const value: Value = text === undefined ? undefined : Document.read(Document.decode(text), [])
-    const entry = Entries.read(value)
-    return entry === undefined ? undefined : { key, ...entry }
+  /** Commands that answer a token. */
+  private mint(make: () => RendezvousCommand): Effect.Effect<Spawned & { readonly beat: number }, ControlError> {
+    return Effect.map(this.client.ask(make), ({ beat, reply }) => ({ ...reply!, beat }))
   }
 
-  /** Asks for what a token comes of. */
-  private mint(make: () => RendezvousAsk): Effect.Effect<Spawned & { readonly beat: number }, ControlError> {
-    return Effect.suspend(() => {
-      let asked: Appointed | undefined
-      const done = this.around.control(() => {
-        const ask = make()
-        return (answer) => asked = { kind: "rv", ask, spawned: undefined, answer }
-      })
-      return Effect.map(done, (beat) => ({ ...asked!.spawned!, beat }))
-    })
-  }
-
-  private ask(key: string, make: () => RendezvousAsk): Effect.Effect<number, ControlError> {
-    return this.around.control(() => {
+  private ask(key: string, make: () => RendezvousCommand): Effect.Effect<number, ControlError> {
+    return this.client.tell(() => {
       textual(key)
-      const ask = make()
-      return (answer) => ({ kind: "rv", ask, spawned: undefined, answer })
+      return make()
     })
   }
 }

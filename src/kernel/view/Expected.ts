@@ -7,18 +7,19 @@ import type * as Effect from "effect/Effect"
 import { InvalidAddress } from "../../cell/Address.ts"
 import type { LinkLoop } from "../../cell/Link.ts"
 import { InvalidValue } from "../../cell/Value.ts"
-import * as Flows from "../../flow/FlowError.ts"
-import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../../operation/OperationError.ts"
+import type * as Flows from "../../flow/FlowError.ts"
+import type { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, WatchersFull } from "../../operation/OperationError.ts"
+import type { CellLocked, RefusalClass } from "../../ledger/LedgerError.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
-import * as Meetings from "../../rendezvous/RendezvousError.ts"
+import type * as Meetings from "../../rendezvous/RendezvousError.ts"
 import { InvalidNode } from "../../scheduler/Definition.ts"
 import { InvalidSignal } from "../../stage/Emission.ts"
-import { CellLocked, ControlRefused, DeadAbsent, IdReused, InboxFull, SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
+import { ControlRefused, DeadAbsent, IdReused, InboxFull, SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
 
 /** The errors of a signal from outside, of control input, and of a read. */
 export type SignalError = InvalidSignal | InvalidAddress | InvalidValue | IdReused | InboxFull | SpaceStopped | PersistenceError
 export type ControlError =
-  | InvalidAddress | InvalidValue | InvalidSignal | InvalidNode
+  | InvalidAddress | InvalidValue | InvalidNode | InvalidSignal
   | InboxFull | WriteRefused | CellLocked | ControlRefused | DeadAbsent | SpaceStopped
   | InvalidOperation | OperationAbsent | OperationClosed | AwaitUnheard | WatchersFull
   | Meetings.RendezvousError | Flows.FlowError
@@ -40,12 +41,11 @@ export const asRefusal = expected<SignalError>(
   InvalidSignal, InvalidAddress, InvalidValue, IdReused, InboxFull, SpaceStopped, PersistenceError
 )
 
-/** The errors of control input. */
-export const asControlError = expected<ControlError>(
-  InvalidAddress, InvalidValue, WriteRefused, CellLocked, ControlRefused, DeadAbsent, InvalidSignal,
-  InvalidOperation, OperationAbsent, OperationClosed, AwaitUnheard, WatchersFull,
-  InvalidNode, ...Meetings.refusals, ...Flows.refusals
-)
+/** The errors of control input, the refusals of ledgers included. */
+export const asControlError = (ledgers: ReadonlyArray<RefusalClass>): (error: unknown) => ControlError => {
+  const known = ledgers as ReadonlyArray<abstract new(...args: never) => ControlError>
+  return expected<ControlError>(InvalidAddress, InvalidValue, WriteRefused, ControlRefused, DeadAbsent, InvalidNode, ...known)
+}
 
 /** The callbacks of a read: its result, or its failure. */
 export interface ReadCallbacks<A> {

@@ -57,8 +57,8 @@ export class HistorySession {
   }
 
   private archive(signal: AbortSignal): Archive {
-    const { enzymes, hash, host, nodes, recall, settings, store } = this.body
-    return { store, enzymes, nodes, settings, hash, host, recall, rest: this.rests(signal) }
+    const { enzymes, hash, host, ledgers, nodes, recall, settings, store } = this.body
+    return { store, enzymes, nodes, ledgers, settings, hash, host, recall, rest: this.rests(signal) }
   }
 
   /** Counts the work between two yields. */

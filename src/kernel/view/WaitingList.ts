@@ -7,7 +7,7 @@
  * @module
  */
 import type { LiveBody } from "../beat/Body.ts"
-import * as Operating from "../beat/Operating.ts"
+import * as Awaited from "../beat/Awaited.ts"
 import * as Regime from "../model/Regime.ts"
 import { Pending, type Signal } from "../model/Signal.ts"
 
@@ -97,7 +97,7 @@ const dueOf = ({ beat, moment }: NonNullable<Pending["due"]>): NonNullable<Waiti
 const reasonOf = (pending: Pending, body: LiveBody): Pick<WaitingRow, "why" | "code" | "on" | "enzymes"> => {
   const { again, due, seq, signal, urgent } = pending
   const { bindings, enzymes, inbox, regime } = body
-  const resolve = (sent: Signal) => enzymes.resolve(sent.signal, sent.target, Operating.tableFor(bindings, sent))
+  const resolve = (sent: Signal) => enzymes.resolve(sent.signal, sent.target, Awaited.tableFor(bindings, sent))
   if (pending.leaves) return { why: "leaving", on: signal.to!.space }
   if (inbox.held.has(seq)) return { why: "held", code: "enzyme/held", enzymes: (resolve(signal).leftOut?.() ?? []).map(({ key }) => key) }
   if (regime.gated && !urgent) return { why: "parked", on: "pause" }

@@ -3,7 +3,7 @@ import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { Retry } from "systole"
 import * as Address from "../../../src/cell/Address.ts"
-import type { Control } from "../../../src/kernel/model/Control.ts"
+import type { Queued } from "../../../src/kernel/model/Command.ts"
 import { Inbox } from "../../../src/kernel/inbox/Inbox.ts"
 import * as Journal from "../../../src/kernel/model/Journal.ts"
 import * as Write from "../../../src/stage/Write.ts"
@@ -192,8 +192,8 @@ describe("control input", () => {
       assert.strictEqual(late._tag, "Success")
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...limits, inboxBytes: 8500, captureBytes: 2100 } }))))
 
-  const set = (text: string, n: number): Control => ({ kind: "set", write: Write.set(Address.parse(`/data/${n}`), text), group: undefined, answer: () => undefined })
-  const bind = (cell: string): Control => ({ kind: "bind", change: { cell, enzyme: "e", propagate: true, tombstone: false }, answer: () => undefined })
+  const set = (text: string, n: number): Queued => ({ command: { kind: "set", write: Write.set(Address.parse(`/data/${n}`), text), group: undefined }, answer: () => undefined })
+  const bind = (cell: string): Queued => ({ command: { kind: "bind", change: { cell, enzyme: "e", propagate: true, tombstone: false } }, answer: () => undefined })
 
   it("is refused over the limit of what waits, in number and in characters, and taken when there is room", () => {
     const inbox = new Inbox()
@@ -202,8 +202,8 @@ describe("control input", () => {
     assert.strictEqual(inbox.offer(set("x".repeat(500), 2), narrow), "1000 characters")
     assert.isUndefined(inbox.offer(bind("/data/a"), narrow))
     assert.strictEqual(inbox.offer(bind("/data/b"), narrow), "2 signals")
-    inbox.dropControls(inbox.nextControls(narrow).length)
-    assert.deepStrictEqual([inbox.bytes, inbox.controls.length], [0, 0])
+    inbox.dropCommands(inbox.nextCommands(narrow).length)
+    assert.deepStrictEqual([inbox.bytes, inbox.commands.length], [0, 0])
     assert.isUndefined(inbox.offer(set("x".repeat(800), 2), narrow))
   })
 
@@ -211,14 +211,14 @@ describe("control input", () => {
     const inbox = new Inbox()
     const narrow = { ...limits, captureBytes: 1000, captureSignals: 3 }
     const all = [set("x".repeat(2000), 0), set("x".repeat(300), 1), set("x".repeat(300), 2), set("x".repeat(300), 3), ...[4, 5, 6, 7].map((n) => bind(`/data/${n}`))]
-    for (const control of all) inbox.offer(control, narrow)
+    for (const queued of all) inbox.offer(queued, narrow)
     const counts: Array<number> = []
-    while (inbox.controls.length > 0) {
-      const next = inbox.nextControls(narrow)
-      assert.deepStrictEqual(inbox.nextControls(narrow), next)
-      assert.deepStrictEqual(next, inbox.controls.slice(0, next.length))
+    while (inbox.commands.length > 0) {
+      const next = inbox.nextCommands(narrow)
+      assert.deepStrictEqual(inbox.nextCommands(narrow), next)
+      assert.deepStrictEqual(next, inbox.commands.slice(0, next.length))
       counts.push(next.length)
-      inbox.dropControls(next.length)
+      inbox.dropCommands(next.length)
     }
     assert.deepStrictEqual(counts, [1, 2, 3, 2])
   })

@@ -14,34 +14,34 @@ import type { Due } from "./Due.ts"
  * @category models
  * @since 0.1.0
  */
-export interface Appointment {
+export interface Timer {
   readonly key: string
   readonly due: Due
   /** Whether the timer was replaced or cancelled. */
   gone: boolean
 }
 
-/** The previous timers of a cell and its new ones. */
-export interface Rebooked {
-  readonly gone: ReadonlyArray<Appointment>
-  readonly next: Iterable<Appointment>
+/** Timers that are replaced, and the new ones. */
+export interface TimerChange {
+  readonly gone: ReadonlyArray<Timer>
+  readonly next: Iterable<Timer>
 }
 
-const none: ReadonlyArray<Appointment> = []
+const none: ReadonlyArray<Timer> = []
 
 /**
- * The timers of all cells of a space.
+ * The timers of the cells of one ledger.
  *
  * @category models
  * @since 0.1.0
  */
-export class Calendar {
-  private readonly slots = new Map<string, ReadonlyArray<Appointment>>()
+export class CellTimers {
+  private readonly slots = new Map<string, ReadonlyArray<Timer>>()
 
   /** Replaces the timers of a cell. */
-  see(key: string, dues: ReadonlyArray<Due>): Rebooked {
+  see(key: string, dues: ReadonlyArray<Due>): TimerChange {
     const gone = this.slots.get(key) ?? none
-    for (const appointment of gone) appointment.gone = true
+    for (const timer of gone) timer.gone = true
     if (dues.length === 0) {
       this.slots.delete(key)
       return { gone, next: none }
@@ -52,7 +52,7 @@ export class Calendar {
   }
 
   /** The timers of all cells. */
-  *appointments(): Iterable<Appointment> {
-    for (const appointments of this.slots.values()) yield* appointments
+  *all(): Iterable<Timer> {
+    for (const timers of this.slots.values()) yield* timers
   }
 }

@@ -8,59 +8,23 @@ import type { Address } from "../../cell/Address.ts"
 import * as Document from "../../cell/Document.ts"
 import * as Label from "../../cell/Label.ts"
 import * as Bindings from "../../registry/Bindings.ts"
-import type { Isolation } from "../../registry/Enzyme.ts"
 import type { Entry } from "../../registry/Registry.ts"
 import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
-import { Advance, type Advanced } from "../../operation/Advance.ts"
-import type { Watches } from "../../operation/Watches.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import type { Moment } from "../../stage/Moment.ts"
 import type { Labels } from "../../stage/Labels.ts"
 import type { BindingChange } from "../../stage/Launch.ts"
 import { COMMIT, type Stage } from "../../stage/Stage.ts"
-import type { Answer, Control } from "./Control.ts"
-import type { Captured, Flight, Handling, Outcome, Taken } from "./Flight.ts"
-import type { Steps } from "./Foreign.ts"
-import type { Retired, Sent, Spent } from "./Journal.ts"
-import type { Activation } from "./Modules.ts"
-import type { ParkedNote } from "./Parked.ts"
-import type { Regime } from "./Regime.ts"
-import * as Signal from "./Signal.ts"
-import { WriteRefused } from "./SpaceError.ts"
-import type { Titled } from "./Titles.ts"
-
-/** The start of a beat: its number and its captured clock. */
-export interface Start {
-  readonly beat: number
-  readonly clock: number
-}
-
-/** Rules that become active with a beat: their document, or none where there are none any more. */
-export interface LabelChange {
-  readonly document: Document.Document | undefined
-}
-
-/** What a beat begins with. */
-export interface Begun extends Start, Activation {
-  /** 32 hexadecimal digits. */
-  readonly seed: string
-  /** Milliseconds that a beat is meant to take. */
-  readonly tempo: number
-  /** The limit on instances of flows; in a replay, where one was refused for it. */
-  readonly full: number | undefined
-  /** The isolation of enzymes that do not say. */
-  readonly isolation: Isolation
-  /** How long runs of effects took in the beat before, where that was a millisecond or more. */
-  readonly spent: ReadonlyArray<Spent>
-  /** How many registrations and withdrawals took effect since the beat before. */
-  readonly activated: number
-  /** Content that runs can see for the first time. */
-  readonly content: ReadonlyArray<string>
-  /** The titles of enzymes in ledgers from this beat on, where they change. */
-  readonly titled: ReadonlyArray<Titled>
-  /** Rules on labels that become active. */
-  readonly labels?: LabelChange | undefined
-}
+import type { Begun, Hears } from "../model/Begun.ts"
+import type { Queued } from "../model/Command.ts"
+import type { Captured, Flight, Handling, Outcome, Taken } from "../model/Flight.ts"
+import type { Steps } from "../model/Foreign.ts"
+import type { Retired, Sent } from "../model/Journal.ts"
+import type { ParkedNote } from "../model/Parked.ts"
+import type { Regime } from "../model/Regime.ts"
+import * as Signal from "../model/Signal.ts"
+import { type SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
+import { type DueTimers, LedgerBeats, type LedgerSpace, noTimers } from "./LedgerBeats.ts"
 
 /** Who is to take a signal: an enzyme, or nobody where the outcome is settled already. */
 export interface Assignment {
@@ -70,27 +34,22 @@ export interface Assignment {
   readonly outcome?: Outcome | undefined
 }
 
-/** Whether an enzyme takes the signal that tells of the fact at a place. */
-export type Hears = (signal: string, place: string, table: BindingTable) => boolean
+/** The bit of `asked` that says that something was timed by the tempo; those above it stand for the inputs of ledgers. */
+export const TEMPO = 1
 
-/** What a journal has of the beginning of a beat only where something came of it: the tempo by which something was timed, and the limit by which an instance of a flow was refused. */
-export interface Asked {
-  readonly tempo: boolean
-  readonly full: boolean
-}
-
-const nothing: Asked = { tempo: false, full: false }
+/** Tells whoever waits for a beat that it is durable, by its number, or that it never will be. */
+export type BeatAnswer = (answer: number | SpaceStopped) => void
 
 /** What a beat works with of its space. */
 interface Around {
-  readonly bound: BindingTable
-  readonly watches: Watches
-  readonly regime: Regime
-  readonly hash: Moment["hash"]
+  readonly body: LedgerSpace & { readonly bindings: BindingTable; readonly regime: Regime }
   readonly intake: { readonly hears: Hears }
 }
 
-/** What a beat gives to its runs; whoever asks for the tempo has it journaled. A class, as an object with a getter of its own costs the engine a shape for each beat. */
+/**
+ * The moment of a beat; a read of the tempo has it journaled. A class, as an object with a getter of its own costs the
+ * engine a shape for each beat.
+ */
 class BeatMoment implements Moment {
   readonly beat: number
   readonly now: number
@@ -108,7 +67,7 @@ class BeatMoment implements Moment {
   }
 
   get tempo(): number {
-    if (!this.work.asked.tempo) this.work.asked = { ...this.work.asked, tempo: true }
+    this.work.asked |= TEMPO
     return this.work.begun.tempo
   }
 }
@@ -133,14 +92,12 @@ export class BeatWork {
   readonly stage: Stage
   readonly moment: Moment
   readonly begun: Begun
-  /** The control input that the beat saw. */
-  controls: ReadonlyArray<Control> = []
+  /** The commands that the beat saw. */
+  commands: ReadonlyArray<Queued> = []
   /** What the space lets happen, from the capture on. */
   regime: Regime
-  /** What was asked of the beginning of the beat, which is journaled then. */
-  asked: Asked = nothing
-  /** How many instances of flows were started by the capture and by so many of the first runs; -1 while the capture is not counted. */
-  readonly started = { runs: -1, instances: 0 }
+  /** The parts of the beginning that something followed from, as bits: the journal keeps those. */
+  asked = 0
   /** Whether something was fatal, so that the space shuts down. */
   falls = false
   /** The documents that a rollback took back. */
@@ -149,8 +106,8 @@ export class BeatWork {
   readonly steps: Steps = new Map()
   /** What the beat took from the inbox, to be put back where the beat is aborted. */
   taken: ReadonlyArray<Taken> = []
-  /** Control input that was done, in order. */
-  readonly done: Array<Control> = []
+  /** Commands that were done, in order, each with its reply. */
+  readonly done: Array<Queued & { readonly reply: unknown }> = []
   readonly captured: Array<Captured> = []
   /** The agenda: all runs of the beat, in order. */
   readonly runs: Array<Handling> = []
@@ -159,56 +116,43 @@ export class BeatWork {
   readonly facts: Array<{ readonly fact: Diagnostic.Diagnostic; readonly place: Address }> = []
   /** The labels of the space, where it has any. */
   labels: Labels | undefined
-  /** What the beat itself sent, but to those who await operations. */
+  /** The signals that the beat itself sent, and how many of them no enzyme awaits. */
   readonly told: Array<Sent> = []
+  unawaited = 0
+  /** The signals that wait from this beat on. */
+  readonly queued: Array<Signal.Pending> = []
   /** The transactions of nodes that a replay ran, by their lines. */
   readonly nodeDrafts: Array<Draft> = []
-  /** The watchers of operations whose time is over, each by its operation and number. */
-  due: ReadonlyArray<readonly [oid: string, number: number]> = []
-  /** The keys of the cells of rendezvous and flows whose time has come. */
-  met: ReadonlyArray<string> = []
+  /** The ledgers, as this beat drives them. */
+  readonly ledgers: LedgerBeats
+  /** The keys of timers that are due: of those that run while the space is paused, and of the others. */
+  timers: DueTimers = noTimers
   /** Signals that a closed gate parked since the beat before. */
   parked: ParkedNote | undefined
   /** What is let go of, since it is over for long. */
   retired: ReadonlyArray<Retired> = []
-  /** The events of the rendezvous that were completed, by their cells. */
-  readonly completions: Array<readonly [cell: string, event: Document.Document]> = []
-  /** What became of operations, once all runs are merged. */
-  advanced: Advanced | undefined
   /** What was sent again from the dead letters. */
   readonly redelivered: Array<Signal.Pending> = []
   /** What is to be said once the beat is durable. */
-  readonly answers: Array<Answer> = []
+  readonly answers: Array<BeatAnswer> = []
   /** The binding lists that this beat changed. */
   readonly bindings = new Map<string, ReadonlyArray<Binding>>()
   private readonly bound: BindingTable
-  private readonly watches: Watches
   private readonly intake: Around["intake"]
-  private advance: Advance | undefined
 
-  constructor(stage: Stage, begun: Begun, { bound, hash, intake, regime, watches }: Around) {
+  constructor(stage: Stage, begun: Begun, { body, intake }: Around) {
     this.stage = stage
     this.begun = begun
-    this.moment = new BeatMoment(this, hash)
-    this.bound = bound
-    this.watches = watches
-    this.regime = regime
+    this.moment = new BeatMoment(this, body.hash)
+    this.bound = body.bindings
+    this.regime = body.regime
     this.intake = intake
+    this.ledgers = new LedgerBeats(this, body)
   }
 
   /** Whether an enzyme takes the signal that tells of the fact at a place. */
   hears(signal: string, place: string): boolean {
     return this.intake.hears(signal, place, this.table)
-  }
-
-  /** What the beat makes of operations, from the first that is asked of them. */
-  get operations(): Advance {
-    return this.advance ??= new Advance(this.stage, this.moment, this.watches)
-  }
-
-  /** Whether the beat has anything to do with operations. */
-  get operates(): boolean {
-    return this.advance !== undefined || this.due.length > 0
   }
 
   /** The bindings as this beat sees them. */

@@ -1,8 +1,8 @@
 /**
- * Controls: how control input from outside comes to the next beat.
+ * The command queue: how commands from outside come to the next beat.
  *
- * It is checked, waits in the inbox, and is answered with the number of the beat
- * that did it, once that is durable.
+ * A command is checked, waits in the inbox, and is answered with the beat that
+ * did it and its reply, once that is durable.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { BindingChange } from "../../stage/Launch.ts"
 import * as Write from "../../stage/Write.ts"
 import type { LiveBody } from "../beat/Body.ts"
-import * as Control from "../model/Control.ts"
+import * as Commands from "../model/Command.ts"
 import * as DeadLetter from "../beat/DeadLetter.ts"
 import { asControlError } from "../view/Expected.ts"
 import type { ControlError } from "../view/Expected.ts"
@@ -23,12 +23,12 @@ import type { SpaceControl, SpaceState } from "../view/Space.ts"
 import { ControlRefused, InboxFull, SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
 
 /**
- * The control input of one space.
+ * The commands of one space.
  *
  * @category models
  * @since 0.1.0
  */
-export class Controls implements SpaceControl {
+export class CommandQueue implements SpaceControl {
   private readonly body: LiveBody
   private readonly group: Group
 
@@ -37,24 +37,30 @@ export class Controls implements SpaceControl {
     this.group = group
   }
 
-  /** Hands control input to the next beat; answers that beat's number when it is durable. */
-  submit(make: () => (answer: Control.Answer) => Control.Control): Effect.Effect<number, ControlError> {
-    return Effect.callback<number, ControlError>((resume) => {
+  /** Hands a command to the next beat; answers that beat and the reply when it is durable. `make` throws where it is refused at once. */
+  submit(make: () => Commands.Command): Effect.Effect<Commands.Done, ControlError> {
+    return Effect.callback<Commands.Done, ControlError>((resume) => {
       if (this.group.error !== undefined) return resume(Effect.fail(this.group.error))
-      const { inbox, regime, settings: { limits }, space } = this.body
+      const { inbox, ledgers, regime, settings: { limits }, space } = this.body
       try {
-        const answer: Control.Answer = (answer) => resume(typeof answer === "number" ? Effect.succeed(answer) : Effect.fail(answer))
-        const asked = make()(answer)
-        const refused = Control.refusal(asked, regime)
+        const answer: Commands.Answer = (answer) =>
+          resume(answer instanceof Error ? Effect.fail(answer as ControlError) : Effect.succeed(answer))
+        const command = make()
+        const refused = Commands.refusal(command, regime, ledgers)
         if (refused !== undefined) return resume(Effect.fail(refused))
-        const limit = inbox.offer(asked, limits)
+        const limit = inbox.offer({ command, answer }, limits)
         if (limit !== undefined) return resume(Effect.fail(new InboxFull({ space, limit })))
       } catch (error) {
-        return resume(Effect.fail(error instanceof PersistenceError ? this.stop(error) : asControlError(error)))
+        return resume(Effect.fail(error instanceof PersistenceError ? this.stop(error) : asControlError(ledgers.refusals)(error)))
       }
       // The answer comes from the beat; the gate is only told that there is something to do.
       this.group.wake()
     })
+  }
+
+  /** The same; answers the beat alone. */
+  private tell(make: () => Commands.Command): Effect.Effect<number, ControlError> {
+    return Effect.map(this.submit(make), ({ beat }) => beat)
   }
 
   /** What the store refuses stops the space. */
@@ -65,10 +71,9 @@ export class Controls implements SpaceControl {
   }
 
   set(address: string, value: unknown, options: { readonly group?: string }): Effect.Effect<number, ControlError> {
-    return this.submit(() => {
+    return this.tell(() => {
       const write = Write.set(Foreign.place(address), value)
-      const group = Foreign.groupOf(options.group, address)
-      return (answer) => ({ kind: "set", write, group, answer })
+      return { kind: "set", write, group: Foreign.groupOf(options.group, address) }
     })
   }
 
@@ -78,25 +83,19 @@ export class Controls implements SpaceControl {
   }
 
   stopPiece(piece: string): Effect.Effect<number, ControlError> {
-    return this.submit(() => Control.piece({ verb: "stop", name: String(piece) }))
+    return this.tell(() => ({ kind: "piece", ask: { verb: "stop", name: String(piece) } }))
   }
 
   integrate(foreign: Foreign.Foreign): Effect.Effect<number, ControlError> {
-    return this.submit(() => {
-      const notice = Foreign.notice(foreign)
-      return (answer) => ({ kind: "integrate", notice, answer })
-    })
+    return this.tell(() => ({ kind: "integrate", notice: Foreign.notice(foreign) }))
   }
 
   bind(change: BindingChange): Effect.Effect<number, ControlError> {
-    return this.submit(() => Control.binding(change))
+    return this.tell(() => Commands.binding(change))
   }
 
   redeliver(id: string, enzyme: string): Effect.Effect<number, ControlError> {
-    return this.submit(() => {
-      const redelivery = DeadLetter.redelivery(this.body.space, id, enzyme)
-      return (answer) => ({ ...redelivery, answer })
-    })
+    return this.tell(() => DeadLetter.redelivery(this.body.space, id, enzyme))
   }
 
   readonly state: SpaceControl["state"] = Effect.sync(() => this.look())
@@ -153,22 +152,19 @@ export class Controls implements SpaceControl {
   }
 
   private steer(verb: Regime.Verb, to?: number, check: () => void = nothing): ReturnType<SpaceControl["pause"]> {
-    return Effect.suspend(() => {
-      let asked: Control.Steered | undefined
-      const done = this.submit(() => {
-        check()
-        return (answer) => asked = { kind: "steer", verb, to, oid: undefined, refused: undefined, answer }
-      })
-      return Effect.map(done, (beat) => ({ oid: asked!.oid!, beat }))
+    const done = this.submit(() => {
+      check()
+      return { kind: "steer", verb, to }
     })
+    return Effect.map(done, ({ beat, reply }) => ({ oid: reply as string, beat }))
   }
 
   private locking(cell: string, on: boolean): Effect.Effect<number, ControlError> {
-    return this.submit(() => {
+    return this.tell(() => {
       const { id, key, text } = Foreign.place(cell)
       if (text !== id || key !== id) throw new WriteRefused({ address: cell, reason: "it is no cell but a place in one, or in a scope of its own. Lock the cell" })
       Regime.lockAddress(id)
-      return (answer) => ({ kind: "lock", cell: id, on, answer })
+      return { kind: "lock", cell: id, on }
     })
   }
 

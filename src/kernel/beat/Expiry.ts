@@ -1,0 +1,266 @@
+/**
+ * Expiry: finished records are kept for a while, and then deleted.
+ *
+ * Each beat notes the records that finished in it, in the order of beats, so the
+ * oldest are found without a look at any other:
+ *
+ *     /sys/index/over/<kind>                  how many are noted
+ *     /sys/index/over/<kind>/<beat>-<n>       { clock, names }   those that finished in a beat, some of them in each cell
+ *
+ * How old and how many are too many follows from limits that a configuration may
+ * change, so it is captured and journaled; the documents that go follow from the
+ * cells. Of each kind a beat deletes so many documents, or twice as many as it
+ * wrote of the kind: so a steady load of one kind holds up no other, and the
+ * records that are due never grow for long. None is run for it. Each ledger has a
+ * rule for its records; the rule for facts is here. (Architecture, sections 1.1 and 7.)
+ *
+ * @module
+ */
+import * as Address from "../../cell/Address.ts"
+import * as Document from "../../cell/Document.ts"
+import * as Name from "../../cell/Name.ts"
+import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
+import { type Around, type ExpiryRule, type Found, MAX_DOCUMENTS, nameBelow, whole } from "../../ledger/Expiry.ts"
+import { below } from "../../persistence/Below.ts"
+import { COMMIT, type Stage } from "../../stage/Stage.ts"
+import type { Start } from "../model/Begun.ts"
+import type { Retired } from "../model/Journal.ts"
+import type { BeatWork } from "./BeatWork.ts"
+import type { Body, LiveBody } from "./Body.ts"
+
+/** Where it is noted what is over. */
+const OVER = "/sys/index/over"
+
+/** Names that one note holds, and notes that are asked for at a time. */
+const MAX_NAMES = 256
+const PAGE = 8
+
+/** The records that finished in a beat, some of them. */
+interface Note {
+  /** The clock of the beat. */
+  readonly clock: number
+  readonly names: ReadonlyArray<string>
+}
+
+/** The expiry of facts. */
+const fact: ExpiryRule = {
+  kind: "fact",
+  order: Infinity,
+  folders: [Diagnostic.FOLDER],
+  ended: ({ address, before }) => before === undefined ? nameBelow(Diagnostic.FOLDER, address.key) : undefined,
+  find: (name) => {
+    const place = Address.make(`${Diagnostic.FOLDER}/${name}`)
+    return whole(Diagnostic.payloadOf(place).key, place.key)
+  }
+}
+
+export const facts: ReadonlyArray<ExpiryRule> = [fact]
+
+/** The place in a key at which the folders of kinds begin to differ: most documents of a beat are told apart by this letter alone. */
+const LETTER = 6
+
+const ruleOf = (key: string, rules: ReadonlyArray<ExpiryRule>): ExpiryRule | undefined => {
+  const letter = key.charCodeAt(LETTER)
+  for (const rule of rules) if (rule.folders[0].charCodeAt(LETTER) === letter && key.startsWith(`${rule.folders[0]}/`)) return rule
+  return undefined
+}
+
+const folderOf = ({ kind }: Pick<ExpiryRule, "kind">): Address.Address => Address.make(`${OVER}/${kind}`)
+
+/** How many a cell says are noted; `undefined` where it says nothing of the kind. */
+const countOf = (document: Document.Document | undefined): number | undefined => {
+  if (document === undefined) return 0
+  const count = Document.read(document, [])
+  return Number.isSafeInteger(count) && count as number > 0 ? count as number : undefined
+}
+
+/** What a cell notes; `undefined` where it notes nothing. */
+const noteOf = (document: Document.Document | undefined): Note | undefined => {
+  const { clock, names } = Object(Document.read(document, [])) as Partial<Note>
+  return Number.isFinite(clock) && Array.isArray(names) && names.every(isName) ? { clock: clock!, names } : undefined
+}
+
+const isName = (name: unknown): boolean => typeof name === "string" && Name.refusal(name) === undefined
+
+/**
+ * Notes the records that finished in the beat, of the kinds of these rules.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const note = ({ moment: { beat, now }, stage }: BeatWork, rules: ReadonlyArray<ExpiryRule>): void => {
+  // Most beats finish none.
+  let ended: Map<ExpiryRule, Array<string>> | undefined
+  for (const staged of stage.documents.values()) {
+    const rule = ruleOf(staged.address.key, rules)
+    const name = rule?.ended(staged)
+    if (rule === undefined || name === undefined) continue
+    const here = (ended ??= new Map()).get(rule)
+    if (here === undefined) ended.set(rule, [name])
+    else here.push(name)
+  }
+  if (ended === undefined) return
+  for (const [rule, here] of ended) {
+    const folder = folderOf(rule)
+    here.sort()
+    for (let i = 0; i < here.length; i += MAX_NAMES) {
+      const place = Address.make(`${folder.id}/${String(beat).padStart(16, "0")}-${String(i / MAX_NAMES).padStart(6, "0")}`)
+      stage.put(place, Document.encode({ clock: now, names: here.slice(i, i + MAX_NAMES) }), COMMIT)
+    }
+    // A note that cannot be read stays as it is until the next beat counts anew.
+    const count = countOf(stage.newest(folder.key))
+    if (count !== undefined) keep(stage, folder, count + here.length)
+  }
+}
+
+const keep = (stage: Stage, folder: Address.Address, count: number): void =>
+  stage.put(folder, count === 0 ? undefined : Document.encode(count), COMMIT)
+
+/**
+ * Deletes the records that are due, the oldest first, as far as the beat comes.
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const retire = ({ retired, stage }: BeatWork, { ledgers, store }: Pick<Body, "ledgers" | "store">): void => {
+  for (const line of retired) {
+    const rule = [...ledgers.expiry, fact].find(({ kind }) => kind === line[0])
+    if (rule !== undefined) letGo(rule, line, { stage, store })
+  }
+}
+
+const letGo = (rule: ExpiryRule, [, last, excess]: Retired, around: Around): void => {
+  const { stage, store } = around
+  const folder = folderOf(rule)
+  const counted = countOf(stage.newest(folder.key))
+  const written = writtenOf(rule, stage)
+  let [left, gone, isOdd, isEnd] = [Math.max(MAX_DOCUMENTS, 2 * written.size), 0, counted === undefined, true]
+  for (const key of notes(folder, store)) {
+    const { clock, names } = noteOf(stage.newest(key)) ?? nothing
+    const due = clock <= last ? names.length : Math.min(names.length, excess - gone)
+    if (left <= 0 || (due <= 0 && names.length > 0)) {
+      isEnd = false
+      break
+    }
+    const went = take(names.slice(0, due), { rule, written, since: Number(Address.name(key).split("-")[0]), left }, around)
+    const rest = names.slice(went.count)
+    stage.put(Address.ofKey(key), rest.length === 0 ? undefined : Document.encode({ clock, names: rest }), COMMIT)
+    gone += went.count
+    left = went.left - 1
+    isOdd ||= names.length === 0
+  }
+  const rest = counted! - gone
+  // Where a note cannot be read or is not there, the count may be wrong as well.
+  keep(stage, folder, isOdd || isEnd || rest <= 0 ? total(folder, around) : rest)
+}
+
+/** How many records went, and the room that is left then. */
+interface Went {
+  readonly count: number
+  readonly left: number
+}
+
+/** Deletes these records, as far as there is room left. */
+const take = (names: ReadonlyArray<string>, { left: room, rule, since, written }: Taking, around: Around): Went => {
+  let [count, left] = [0, room]
+  while (count < names.length && left > 0) {
+    const name = names[count]!
+    const { isWhole, keys } = rule.find(name, { since, left }, around)
+    // Of documents that the beat itself put there the store knows nothing yet.
+    const late = isWhole && keys.length > 0 ? written.byName.get(name) ?? [] : []
+    for (const key of [...keys, ...late]) around.stage.put(Address.ofKey(key), undefined, COMMIT)
+    if (!isWhole) return { count, left: 0 }
+    left -= Math.max(1, keys.length)
+    count++
+  }
+  return { count, left }
+}
+
+/** The records of one note: their rule, and the documents of the kind that the beat wrote. */
+interface Taking extends Found {
+  readonly rule: ExpiryRule
+  readonly written: Written
+}
+
+/** The documents of a kind that the beat wrote so far. */
+interface Written {
+  readonly byName: ReadonlyMap<string, ReadonlyArray<string>>
+  readonly size: number
+}
+
+const writtenOf = ({ folders }: ExpiryRule, stage: Stage): Written => {
+  const byName = new Map<string, Array<string>>()
+  let size = 0
+  for (const key of stage.documents.keys()) {
+    const folder = folders.find((folder) => key.startsWith(`${folder}/`))
+    if (folder === undefined) continue
+    size++
+    const name = key.slice(folder.length + 1).split("/", 1)[0]!
+    const keys = byName.get(name)
+    if (keys === undefined) byName.set(name, [key])
+    else keys.push(key)
+  }
+  return { byName, size }
+}
+
+/** The keys of the notes of a kind, the oldest first. */
+const notes = ({ id }: Address.Address, store: Around["store"]): Iterable<string> => below(store, id, PAGE)
+
+/** How many records of a kind are noted, note by note. */
+const total = (folder: Address.Address, { stage, store }: Around): number => {
+  let sum = 0
+  for (const key of notes(folder, store)) sum += noteOf(stage.newest(key))?.names.length ?? 0
+  return sum
+}
+
+/** What a cell notes that cannot be read: it is older than all others, and goes with the next beat. */
+const nothing: Note = { clock: -1, names: [] }
+
+/** A kind of a live space: the folder of its notes, and the clock of the oldest of them, as long as that stands. */
+interface Shelf {
+  readonly kind: string
+  readonly folder: Address.Address
+  oldest: number | undefined
+}
+
+/**
+ * The finished records of a live space that are due, by its limits.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class ExpiryIndex {
+  private readonly body: Pick<LiveBody, "documents" | "store" | "settings">
+  private readonly shelves: ReadonlyArray<Shelf>
+
+  constructor(body: ExpiryIndex["body"] & Pick<LiveBody, "ledgers">) {
+    this.body = body
+    this.shelves = [...body.ledgers.expiry, fact].map(({ kind }) => ({ kind, folder: folderOf({ kind }), oldest: undefined }))
+  }
+
+  /** The records that a beat has to delete. */
+  due({ clock }: Start): ReadonlyArray<Retired> {
+    const { documents, settings: { limits } } = this.body
+    // A journal has no number for a record that is never too old.
+    const last = Math.max(-1, clock - limits.finishedMillis)
+    let due: Array<Retired> | undefined
+    for (const shelf of this.shelves) {
+      const count = countOf(documents.read(shelf.folder.key))
+      if (count === 0) continue
+      const excess = Math.max(0, (count ?? 0) - limits.finishedCount)
+      if (count !== undefined && excess === 0 && this.clockOf(shelf) > last) continue
+      shelf.oldest = undefined
+      ;(due ??= []).push([shelf.kind, last, excess])
+    }
+    return due ?? none
+  }
+
+  private clockOf(shelf: Shelf): number {
+    if (shelf.oldest !== undefined) return shelf.oldest
+    const { documents, store } = this.body
+    const [key] = store.below(shelf.folder.id, { limit: 1 })
+    return shelf.oldest = ((key === undefined ? undefined : noteOf(documents.read(key))) ?? nothing).clock
+  }
+}
+
+const none: ReadonlyArray<Retired> = []

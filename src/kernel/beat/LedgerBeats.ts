@@ -1,0 +1,309 @@
+/**
+ * The ledgers of a space within one beat.
+ *
+ * Here the beat drives its ledgers, one after another, and names none. A ledger
+ * that has nothing to do in a beat gets no object and no call: two flags tell,
+ * the bits of the documents that the beat wrote and the list of those that were
+ * asked for something.
+ *
+ * @module
+ */
+import * as Address from "../../cell/Address.ts"
+import * as Label from "../../cell/Label.ts"
+import type { Diagnostic } from "../../diagnostic/Diagnostic.ts"
+import type { Attention, Launcher, Ledger, LedgerBeat, LedgerSignal } from "../../ledger/Ledger.ts"
+import { CellLocked } from "../../ledger/LedgerError.ts"
+import type { ByPlace, LedgerList, Placed } from "../../ledger/LedgerList.ts"
+import type { SpaceStore } from "../../persistence/Persistence.ts"
+import type { Binding, BindingTable } from "../../registry/Bindings.ts"
+import type { Enzyme } from "../../registry/Enzyme.ts"
+import type { Enzymes } from "../../registry/Registry.ts"
+import type { TimerChange } from "../../stage/CellTimers.ts"
+import type { Caller, Faces } from "../../stage/Charter.ts"
+import { Draft } from "../../stage/Draft.ts"
+import * as Envelope from "../../stage/Envelope.ts"
+import type { Labels } from "../../stage/Labels.ts"
+import { NotProvided } from "../../stage/Launch.ts"
+import type { Launches } from "../../stage/Launches.ts"
+import type { Moment, View } from "../../stage/Moment.ts"
+import { COMMIT, type Stage } from "../../stage/Stage.ts"
+import type { Inbox } from "../inbox/Inbox.ts"
+import type { Begun } from "../model/Begun.ts"
+import type { Handling } from "../model/Flight.ts"
+import type { Sent } from "../model/Journal.ts"
+import { lockOver, type Regime } from "../model/Regime.ts"
+import * as Signal from "../model/Signal.ts"
+import * as Awaited from "./Awaited.ts"
+
+/** The keys of timers that are due: of those that run while the space is paused, and of the others. */
+export interface DueTimers {
+  readonly due: ReadonlyArray<string>
+  readonly met: ReadonlyArray<string>
+}
+
+const noKeys: ReadonlyArray<string> = []
+
+export const noTimers: DueTimers = { due: noKeys, met: noKeys }
+
+/** A space, as its ledgers need it. */
+export interface LedgerSpace {
+  readonly space: string
+  readonly store: Pick<SpaceStore, "head">
+  readonly inbox: Pick<Inbox, "waits">
+  readonly enzymes: Pick<Enzymes, "resolve">
+  readonly ledgers: LedgerList
+  /** Their states, by their places in the list. */
+  readonly states: ByPlace
+  readonly hash: (data: string | Uint8Array) => string
+  /** Draws the number of the next signal or timer that waits. */
+  readonly number: () => number
+}
+
+/** A beat under way, as its ledgers need it. */
+export interface LedgerWork {
+  readonly stage: Stage
+  readonly moment: Moment
+  readonly begun: Pick<Begun, "seed" | "inputs">
+  readonly labels: Labels | undefined
+  readonly regime: Regime
+  readonly table: BindingTable
+  readonly runs: ReadonlyArray<Handling>
+  readonly diagnostics: Array<Diagnostic>
+  readonly told: Array<Sent>
+  readonly queued: Array<Signal.Pending>
+  asked: number
+  unawaited: number
+  put(cell: string, bindings: ReadonlyArray<Binding>, writer: number): void
+}
+
+/** The bit of `asked` that stands for the input of a ledger. */
+export const inputBit = (place: number): number => 2 << place
+
+/** The output of a ledger for its live half, by its place in the list. */
+export type Output = readonly [place: number, output: unknown]
+
+/** A transaction of the commit writes to ledgers alone. */
+const nothing = Envelope.make([], false)
+
+/**
+ * The ledgers of one beat.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export class LedgerBeats implements Faces<Draft> {
+  readonly work: LedgerWork
+  readonly space: LedgerSpace
+  /** Those that were asked for something, by their places. */
+  private beats: Array<OneLedgerBeat | undefined> | undefined
+
+  constructor(work: LedgerWork, space: LedgerSpace) {
+    this.work = work
+    this.space = space
+  }
+
+  /** The beat of a ledger. */
+  of(placed: Placed): OneLedgerBeat {
+    const beats = this.beats ??= []
+    return beats[placed.place] ??= new OneLedgerBeat(this, placed)
+  }
+
+  /** The beat of a ledger that was asked for something, or that some document of the beat concerns. */
+  private active(placed: Placed): OneLedgerBeat | undefined {
+    return (this.work.stage.touched & 1 << placed.place) === 0 ? this.beats?.[placed.place] : this.of(placed)
+  }
+
+  private get isQuiet(): boolean {
+    return this.beats === undefined && this.work.stage.touched === 0
+  }
+
+  /** Step 5: hands out the timers that are due, and has each ledger make the steps that need no run. */
+  capture({ due, met }: DueTimers): void {
+    const { ledgers } = this.space
+    for (const key of due) this.wake(key)
+    for (const key of met) this.wake(key)
+    for (const { isTakenIn, place } of ledgers.inputs) {
+      const placed = isTakenIn && this.work.begun.inputs[place] !== undefined ? ledgers.all[place] : undefined
+      if (placed !== undefined) this.of(placed)
+    }
+    if (this.isQuiet) return
+    for (const placed of ledgers.all) {
+      const beat = this.active(placed)
+      if (beat !== undefined) placed.ledger.atCapture?.(beat)
+    }
+  }
+
+  private wake(timer: string): void {
+    const owner = this.space.ledgers.owner(timer)
+    if (owner !== undefined) this.of(owner).due.push(timer)
+  }
+
+  face(name: string, draft: Draft, caller: Caller): unknown {
+    const placed = this.space.ledgers.named(name)
+    if (placed === undefined) throw new NotProvided({ verb: `tx.${name}`, service: "Ledger" })
+    return placed.ledger.transaction(draft, caller, this.of(placed))
+  }
+
+  /** Has the ledgers take in the launches of a transaction, after its writes were merged. */
+  merge({ launches }: Draft, by: Launcher): void {
+    if (launches.length === 0) return
+    for (const placed of this.space.ledgers.all) {
+      const own = launches.filter(({ ledger }) => ledger === placed.ledger.name).map(({ launch }) => launch)
+      if (own.length > 0) placed.ledger.merge?.(own, by, this.of(placed))
+    }
+  }
+
+  /** Step 10. */
+  commit(): void {
+    if (this.isQuiet) return
+    for (const placed of this.space.ledgers.all) {
+      const beat = this.active(placed)
+      if (beat !== undefined) placed.ledger.atCommit(beat)
+    }
+  }
+
+  /** The beat is in the store. Answers what the live halves are to get. */
+  committed(): ReadonlyArray<Output> {
+    const { ledgers, states } = this.space
+    const { begun: { inputs } } = this.work
+    for (const { place, rule } of ledgers.inputs) if (inputs[place] !== undefined) rule.drop(states[place], inputs[place])
+    if (this.isQuiet) return none
+    const outputs: Array<Output> = []
+    for (const placed of ledgers.all) {
+      const beat = this.active(placed)
+      const output = beat === undefined ? undefined : placed.ledger.committed(beat)
+      if (output !== undefined) outputs.push([placed.place, output])
+    }
+    return outputs
+  }
+
+  /** The captured input that something followed from, as JSON text, by its field. */
+  inputs(): ReadonlyArray<readonly [field: string, text: string]> {
+    const { asked, begun: { inputs } } = this.work
+    if (asked < inputBit(0)) return none
+    return this.space.ledgers.inputs.flatMap(({ place, rule }) =>
+      (asked & inputBit(place)) === 0 ? [] : [[rule.field, rule.encode(inputs[place])] as const])
+  }
+
+  /** The timers of ledgers with a list of their own, as those encode them. */
+  dueLines({ due }: DueTimers): ReadonlyArray<unknown> {
+    return due.length === 0 ? none : due.map((key) => this.space.ledgers.urgentTimers?.encode(key))
+  }
+
+  /** Writes to ledgers at the commit, over what the runs have made of them. */
+  amend(change: (draft: Draft) => void): void {
+    const { moment, stage } = this.work
+    const newest: View = {
+      committed: stage.committed,
+      visible: (key) => stage.newest(key),
+      children: (scope, id) => stage.merged(scope, id)
+    }
+    const draft = new Draft(newest, moment, { run: COMMIT, envelope: nothing, serializable: false })
+    change(draft)
+    const { own } = draft
+    own?.keys.forEach((key, i) => stage.put(Address.ofKey(key), own.documents[i], COMMIT))
+    this.merge(draft, { run: COMMIT, depth: 0 })
+  }
+}
+
+const none: ReadonlyArray<never> = []
+
+/** A beat, as one of its ledgers sees it. */
+class OneLedgerBeat implements LedgerBeat {
+  readonly stage: Stage
+  readonly moment: Moment
+  readonly state: unknown
+  readonly due: Array<string> = []
+  work: unknown
+  private readonly ledger: Ledger
+  private readonly place: number
+  private readonly ledgers: LedgerBeats
+  /** How many signals it sent. */
+  private sent = 0
+
+  constructor(ledgers: LedgerBeats, { ledger, place }: Placed) {
+    this.ledgers = ledgers
+    this.place = place
+    this.ledger = ledger
+    this.state = ledgers.space.states[place]
+    this.stage = ledgers.work.stage
+    this.moment = ledgers.work.moment
+  }
+
+  get input(): unknown {
+    return this.ledgers.work.begun.inputs[this.place]
+  }
+
+  useInput(): void {
+    this.ledgers.work.asked |= inputBit(this.place)
+  }
+
+  hash(text: string): string {
+    return this.ledgers.space.hash(text)
+  }
+
+  secret(purpose: string): string {
+    const { hash, space, store } = this.ledgers.space
+    // The digest of the entry before and the seed: the journal has them, and no run sees them.
+    return hash(`${store.head().hash} ${this.ledgers.work.begun.seed} ${space} ${purpose}`)
+  }
+
+  tells(from: string, to: string): boolean {
+    const { labels } = this.ledgers.work
+    return labels === undefined || Label.isWithin(labels.of(Address.ofKey(from)), labels.of(Address.ofKey(to)))
+  }
+
+  checkLock(cell: string): void {
+    const lock = lockOver(this.ledgers.work.regime, cell)
+    if (lock !== undefined) throw new CellLocked({ address: cell, lock })
+  }
+
+  hears(signal: string, target: string, awaiting?: string): boolean {
+    const { space: { enzymes }, work: { table } } = this.ledgers
+    const bindings = awaiting === undefined ? table : Awaited.tableWith(table, target, awaiting)
+    return enzymes.resolve(signal, target, bindings).status === "match"
+  }
+
+  takers(signal: string, target: string): ReadonlyArray<Enzyme> {
+    return this.ledgers.space.enzymes.resolve(signal, target, this.ledgers.work.table).entries.map(({ enzyme }) => enzyme)
+  }
+
+  draftOf(run: number): Draft | undefined {
+    const handling = this.ledgers.work.runs[run]
+    return handling?.outcome?.kind === "ok" ? handling.draft : undefined
+  }
+
+  send({ awaits, depth = 0, payload, signal, target }: LedgerSignal): void {
+    const { moment: { beat } } = this
+    const { space, work } = this.ledgers
+    const sent = { id: `${beat}.${this.ledger.name}.${this.sent++}`, signal, target, payload }
+    const label = work.labels === undefined ? undefined : Signal.carried(work.labels.of(Address.ofKey(target)))
+    work.told.push({ ...sent, enzyme: awaits })
+    if (awaits === undefined) work.unawaited++
+    const waiting = Signal.make({ ...sent, at: undefined }, { origin: "run", depth, expected: beat + 1, to: undefined, awaits, label })
+    work.queued.push(new Signal.Pending(space.number(), waiting))
+  }
+
+  bind({ awaits, cell, enzyme }: Attention): void {
+    const { work } = this.ledgers
+    work.put(cell, Awaited.listOf(work.table.get(cell), { awaits, beat: this.moment.beat, enzyme }), COMMIT)
+  }
+
+  diagnose(fact: Diagnostic): void {
+    this.ledgers.work.diagnostics.push(fact)
+  }
+
+  amend(change: (draft: Draft) => void): void {
+    this.ledgers.amend(change)
+  }
+
+  launch<Name extends keyof Launches>(name: Name, launch: Launches[Name]): void {
+    const owner = this.ledgers.space.ledgers.named(name)
+    owner?.ledger.merge?.([launch], { run: COMMIT, depth: 0 }, this.ledgers.of(owner))
+  }
+
+  reschedule(change: TimerChange): void {
+    const { inbox, number } = this.ledgers.space
+    inbox.waits.rebook(change, { number, urgent: this.ledger.urgentTimers !== undefined })
+  }
+}

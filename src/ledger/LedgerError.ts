@@ -1,0 +1,20 @@
+/**
+ * The refusals that all ledgers share.
+ *
+ * @module
+ */
+import * as Schema from "effect/Schema"
+
+/** A refusal: a tagged error with a stable code. */
+export type Refusal = Error & { readonly _tag: string; readonly code: string }
+
+/** The class of a refusal, by which a caller tells it from an accident. */
+export type RefusalClass = abstract new(...args: never) => Refusal
+
+/** A cell is locked, so nothing is written there for now. */
+export class CellLocked extends Schema.TaggedError<CellLocked>()("CellLocked", { address: Schema.String, lock: Schema.String }) {
+  readonly code = "cell/locked"
+  override get message() {
+    return `${this.address} cannot be written while ${this.lock} is locked. Write it when the space is resumed, or the cell unlocked`
+  }
+}

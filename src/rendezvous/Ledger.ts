@@ -1,0 +1,202 @@
+/**
+ * The ledger of rendezvous: meetings with work outside the beat, as the beat
+ * drives them.
+ *
+ * @module
+ */
+import * as Document from "../cell/Document.ts"
+import type { Value } from "../cell/Value.ts"
+import * as Diagnostic from "../diagnostic/Diagnostic.ts"
+import { below } from "../persistence/Below.ts"
+import type { ExpiryRule } from "../ledger/Expiry.ts"
+import { whole } from "../ledger/Expiry.ts"
+import type { CommandRule, Ledger, LedgerBeat, Opening } from "../ledger/Ledger.ts"
+import { CellTimers, type TimerChange } from "../stage/CellTimers.ts"
+import type { Due, Now } from "../stage/Due.ts"
+import type { Rendezvous } from "../stage/Launch.ts"
+import type { RendezvousLaunch } from "../stage/Launches.ts"
+import type { Committed } from "../stage/Moment.ts"
+import * as Advance from "./Advance.ts"
+import * as Entries from "./Entry.ts"
+import { Open } from "./Open.ts"
+import { refusals } from "./RendezvousError.ts"
+import { nextDue } from "./Transition.ts"
+import * as Verbs from "./Verbs.ts"
+
+/** A request from outside; its value, a specification or telemetry, is as it is kept. */
+export type RendezvousCommand =
+  & { readonly value?: Document.Document | undefined }
+  & (
+    | { readonly verb: "spawn" }
+    | { readonly verb: "claim"; readonly key: string }
+    | { readonly verb: "release"; readonly key: string }
+    | { readonly verb: "resched"; readonly key: string; readonly delta: number }
+    | { readonly verb: "kill"; readonly key: string; readonly mode?: string; readonly wait?: number }
+    | { readonly verb: "report"; readonly key: string; readonly proof?: string }
+  )
+
+/** The answer to a spawn or a claim. */
+export interface Spawned {
+  readonly key: string
+  readonly token: string
+}
+
+/** The entries that are not over, and their times. */
+interface State {
+  readonly open: Open
+  readonly timers: CellTimers
+}
+
+interface Rv {
+  readonly Face: Rendezvous
+  readonly Command: RendezvousCommand
+  readonly Reply: Spawned | undefined
+  readonly Launch: RendezvousLaunch
+  readonly State: State
+  readonly Work: undefined
+  readonly Input: never
+  readonly Output: undefined
+  readonly Limits: unknown
+}
+
+type Beat = LedgerBeat<Rv>
+
+/** The beat, as the verbs know it. */
+const around = (beat: Beat): Verbs.Around => ({
+  hash: (text) => beat.hash(text),
+  secret: (purpose) => beat.secret(purpose),
+  tells: (from, to) => beat.tells(from, to),
+  open: () => beat.state.open.size,
+  sending: (path) => beat.state.open.sending(path)
+})
+
+/** The cell that a command writes, as far as that can be told. */
+const cellOf = (key: unknown): string => Entries.isKey(key) ? Entries.address(key).id : Entries.FOLDER
+
+const keyOf = (spec: Value): unknown => (spec as { readonly key?: unknown } | null | undefined)?.key
+
+/** A command of an entry that is there already; its lock is looked at first. */
+const onEntry = <V extends Exclude<RendezvousCommand["verb"], "spawn" | "report">>(
+  runsWhileHalted: boolean,
+  act: CommandRule<Rv, V>["execute"]
+): CommandRule<Rv, V> => ({
+  runsWhileHalted,
+  execute: (draft, command, beat) => {
+    beat.checkLock(cellOf(command.key))
+    return act(draft, command, beat)
+  }
+})
+
+const commands: Ledger<Rv>["commands"] = {
+  spawn: {
+    runsWhileHalted: false,
+    execute: (draft, { value }, beat) => {
+      const spec = Document.read(value, [])
+      beat.checkLock(cellOf(keyOf(spec)))
+      return Verbs.spawn(draft, spec, around(beat))
+    }
+  },
+  claim: onEntry(true, (draft, { key }, beat) => Verbs.claim(draft, key, around(beat))),
+  release: onEntry(false, (draft, { key }) => void Verbs.release(draft, key)),
+  resched: onEntry(false, (draft, { delta, key }) => void Verbs.resched(draft, key, delta)),
+  kill: onEntry(false, (draft, { key, mode, wait }) => void Verbs.kill(draft, key, { mode, wait })),
+  report: {
+    runsWhileHalted: true,
+    execute: (draft, { key, proof, value }, beat) => {
+      // Before the lock: a worker whose token is not good learns nothing of the key.
+      if (proof !== undefined) Verbs.prove(draft, key, proof)
+      beat.checkLock(cellOf(key))
+      Verbs.report(draft, key, Document.read(value, []))
+      return undefined
+    }
+  }
+}
+
+const none: ReadonlyArray<Due> = []
+
+const entryOf = (document: Document.Document | undefined): Entries.Entry | undefined => Entries.read(Document.read(document, []))
+
+/** The state of a space after a beat. */
+interface After {
+  readonly documents: Pick<Committed, "read">
+  readonly now: Now
+}
+
+/** Takes in an entry as it is after a beat, and its next time. */
+const see = (key: string, { open, timers }: State, { documents, now }: After): TimerChange => {
+  const place = Entries.address(key).key
+  const entry = entryOf(documents.read(place))
+  open.see(key, entry)
+  return timers.see(place, entry === undefined || Entries.isFinished(entry) ? none : nextDue(entry, now))
+}
+
+/** The entries that a store holds, with their times. Those that are over are not looked at. */
+const open = ({ documents, store, tempo }: Opening): State => {
+  const { beat, clock } = store.head()
+  const after = { documents, now: { beat, now: clock, tempo } }
+  const state = { open: new Open(), timers: new CellTimers() }
+  for (const place of below(store, Entries.OPEN)) see(place.slice(Entries.OPEN.length + 1), state, after)
+  return state
+}
+
+/** Completions get their events, which are sent; and quarantine is told of. */
+const atCommit = (beat: Beat): void => {
+  const { due, moment, stage, state } = beat
+  if (due.length === 0 && Advance.written(stage).length === 0) return
+  for (const key of Advance.quarantined(stage)) {
+    beat.diagnose(Diagnostic.of("rv/quarantine", {
+      note: `rendezvous ${key} is in quarantine`,
+      origin: { kind: "runtime", name: "rendezvous" },
+      subject: Entries.address(key)
+    }))
+  }
+  for (const completion of Advance.atCommit(stage, moment, state.open)) beat.send(completion)
+}
+
+const isFinished = (entry: Entries.Entry | undefined): entry is Entries.Entry => entry !== undefined && Entries.isFinished(entry)
+
+const expiry: ExpiryRule = {
+  kind: "rv",
+  order: 0,
+  folders: [Entries.FOLDER, Entries.EVENTS],
+  ended: ({ address, after, before }) => {
+    const key = Entries.keyOf(address.key)
+    const entry = key === undefined ? undefined : entryOf(after)
+    if (!isFinished(entry)) return undefined
+    const earlier = entryOf(before)
+    return isFinished(earlier) && earlier.spawn_beat === entry.spawn_beat ? undefined : key
+  },
+  find: (key, { since }, { stage }) => {
+    const place = Entries.address(key).key
+    const entry = entryOf(stage.newest(place))
+    return isFinished(entry) && entry.spawn_beat <= since ? whole(`${Entries.EVENTS}/${key}`, place) : whole()
+  }
+}
+
+/**
+ * Rendezvous, as a ledger.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const rendezvous: Ledger<Rv> = {
+  name: "rv",
+  folders: [Entries.FOLDER],
+  refusals,
+  commands,
+  open,
+  timers: ({ timers }) => timers.all(),
+  atCapture: ({ due, moment, stage }) => Advance.atCapture(stage, moment, due),
+  transaction: (draft, _, beat) => Verbs.make(draft, around(beat)),
+  merge: (launches, _, beat) =>
+    beat.amend((draft) => {
+      for (const { key } of launches) if (!Verbs.isOver(draft, key)) Verbs.kill(draft, key, { mode: "cancel" })
+    }),
+  atCommit,
+  committed: (beat) => {
+    const { due, moment, stage, state } = beat
+    for (const key of Advance.touched(stage, due)) beat.reschedule(see(key, state, { documents: stage.committed, now: moment }))
+    return undefined
+  },
+  expiry
+}
