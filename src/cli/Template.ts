@@ -22,8 +22,9 @@ export const project = (name: string, installation: string): Files => {
           version: "0.1.0",
           private: true,
           type: "module",
-          scripts: { dev: "systole dev", start: "systole start" },
-          dependencies: { effect: "4.1.0", systole: installation }
+          scripts: { dev: "systole dev", start: "systole start", test: "node --test" },
+          dependencies: { effect: "4.1.0", systole: installation },
+          devDependencies: { "@types/node": "24" }
         },
         null,
         2
@@ -52,7 +53,20 @@ export default defineConfig({
   persistence: "sqlite"
 })
 `,
-    ...enzyme("greet")
+    ...enzyme("greet"),
+    "test/greet.test.ts": `import { test } from "node:test"
+import { expectCell, expectReceipt, TestSpace } from "systole/testing"
+import greet from "../enzymes/greet.ts"
+
+test("greet counts the greetings of each person", () =>
+  TestSpace.use([greet], async (space) => {
+    for (const times of [1, 2]) {
+      expectReceipt(await space.handled({ signal: "/signals/greet/ann" }), { value: { times } })
+    }
+    await expectCell(space, "/data/greet/ann", { times: 2 })
+    await expectCell(space, "/data/greet/bob", undefined)
+  }))
+`
   }
   return Object.fromEntries(Object.entries(files).map(([file, text]) => [`${name}/${file}`, text]))
 }

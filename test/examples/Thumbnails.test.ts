@@ -1,77 +1,59 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Space } from "systole"
+import { expectCell, expectReceipt, TestSpace } from "systole/testing"
 import { INDEX } from "../../examples/thumbnails/assets.ts"
 import image_metadata from "../../examples/thumbnails/enzymes/image_metadata.ts"
 import index_asset from "../../examples/thumbnails/enzymes/index_asset.ts"
 import resize_image from "../../examples/thumbnails/enzymes/resize_image.ts"
 import { gallery } from "../../examples/thumbnails/gallery.ts"
-import * as TestKernel from "../support/TestKernel.ts"
 
 const photos = join(import.meta.dirname, "..", "..", "examples", "thumbnails", "photos")
 
-const keep = Effect.fnUntraced(function*(space: Space, bytes: Uint8Array) {
-  const hash = createHash("sha256").update(bytes).digest("hex")
-  const { store, writer } = yield* space.content
-  writer.write(bytes)
-  yield* store(hash)
-  return hash
-})
+const send = async (space: TestSpace, name: string, bytes: Uint8Array = readFileSync(join(photos, name))) =>
+  space.signal({ signal: "/signals/image/thumbnail", target: `/env/fs/projects/p1/${name}`, payload: { hash: await space.keep(bytes) } })
 
-const send = Effect.fnUntraced(function*(space: Space, name: string, bytes: Uint8Array) {
-  const hash = yield* keep(space, bytes)
-  return yield* space.signal({ signal: "/signals/image/thumbnail", target: `/env/fs/projects/p1/${name}`, payload: { hash } })
-})
-
-const enzymes = [image_metadata, index_asset, resize_image]
+const use = (body: (space: TestSpace) => Promise<void>) => TestSpace.use([image_metadata, index_asset, resize_image], body)
 
 describe("The example of thumbnails", () => {
-  it.effect("makes thumbnails and reads metadata in one beat, resize_image first, and indexes in the next", () =>
-    Effect.gen(function*() {
-      const space = yield* TestKernel.space(enzymes)
-      yield* send(space, "rocket.jpg", readFileSync(join(photos, "rocket.jpg")))
-      const beat = yield* space.step
+  it("makes thumbnails and reads metadata in one beat, resize_image first, and indexes in the next", () =>
+    use(async (space) => {
+      await send(space, "rocket.jpg")
+      const beat = await space.step()
       const target = "signal=/signals/image/thumbnail target=/env/fs/projects/p1/rocket.jpg"
-      assert.deepStrictEqual(yield* TestKernel.ledger(space, beat, "agenda"), [
+      assert.deepStrictEqual(await space.get(`/rt/beat/${beat}/agenda`), [
         `enzyme=${resize_image.label} rc=0 ${target}`,
         `enzyme=${image_metadata.label} rc=0 ${target}`
       ])
-      assert.isUndefined(yield* space.get(INDEX))
-      yield* space.step
-      const sizes = (yield* space.get(`${INDEX}#/rocket/thumbnail/sizes`)) as unknown as ReadonlyArray<{ readonly address: string; readonly bytes: number }>
+      await expectCell(space, INDEX, undefined)
+      await space.step()
+      const sizes = await space.get(`${INDEX}#/rocket/thumbnail/sizes`) as ReadonlyArray<{ readonly address: string; readonly bytes: number }>
       assert.strictEqual(sizes.length, 3)
-      for (const { address, bytes } of sizes) assert.strictEqual(((yield* space.get(address)) as Uint8Array).length, bytes)
-      assert.strictEqual(yield* space.get(`${INDEX}#/rocket/metadata/width`), 640)
-      assert.include(gallery("photos", yield* space.get(INDEX)), sizes[0]!.address.slice(5))
-    }).pipe(Effect.provide(TestKernel.layer())))
+      for (const { address, bytes } of sizes) assert.strictEqual((await space.get(address) as Uint8Array).length, bytes)
+      await expectCell(space, `${INDEX}#/rocket/metadata/width`, 640)
+      assert.include(gallery("photos", await space.get(INDEX)), sizes[0]?.address.slice(5) ?? "?")
+    }))
 
-  it.effect("lists photographs that share a beat without a conflict", () =>
-    Effect.gen(function*() {
-      const space = yield* TestKernel.space(enzymes)
-      for (const name of ["blossom.jpg", "chelsea.png", "rocket.jpg"]) yield* send(space, name, readFileSync(join(photos, name)))
-      yield* space.step
-      const beat = yield* space.step
-      assert.strictEqual((yield* TestKernel.ledger(space, beat, "agenda"))?.filter((line) => line.includes("rc=0")).length, 3)
-      const index = yield* space.get(INDEX)
-      assert.deepStrictEqual(Object.keys(index as object), ["blossom", "chelsea", "rocket"])
-    }).pipe(Effect.provide(TestKernel.layer())))
+  it("lists photographs that share a beat without a conflict", () =>
+    use(async (space) => {
+      for (const name of ["blossom.jpg", "chelsea.png", "rocket.jpg"]) await send(space, name)
+      const beat = await space.step(2)
+      const agenda = await space.get(`/rt/beat/${beat}/agenda`) as ReadonlyArray<string>
+      assert.strictEqual(agenda.filter((line) => line.includes("rc=0")).length, 3)
+      assert.deepStrictEqual(Object.keys(await space.get(INDEX) as object), ["blossom", "chelsea", "rocket"])
+    }))
 
-  it.effect("puts a file that is no image into the dead letters, with a message that says so, and goes on with others", () =>
-    Effect.gen(function*() {
-      const space = yield* TestKernel.space(enzymes)
-      const { id } = yield* send(space, "text.jpg", new TextEncoder().encode("this is no image"))
-      yield* send(space, "rocket.jpg", readFileSync(join(photos, "rocket.jpg")))
-      yield* space.step
-      yield* space.step
-      const receipt = yield* space.receipt(id)
-      assert.strictEqual(receipt?.status, "dead")
-      assert.strictEqual(receipt?.handlings[0]?.error?.code, "image/unreadable")
+  it("puts a file that is no image into the dead letters, with a message that says so, and goes on with others", () =>
+    use(async (space) => {
+      const id = await send(space, "text.jpg", new TextEncoder().encode("this is no image"))
+      await send(space, "rocket.jpg")
+      await space.step(2)
+      const receipt = await space.receipt(id)
+      const dead = { outcome: "dead", code: "image/unreadable" } as const
+      expectReceipt(receipt, { status: "dead", handlings: { image_metadata: dead, resize_image: dead } })
       assert.include(receipt?.handlings[0]?.error?.message, "text.jpg")
-      assert.isDefined(yield* space.get(`/rt/dead/${id}/resize_image`))
-      assert.isUndefined(yield* space.get("/data/assets/text/thumbnail"))
-      assert.isDefined(yield* space.get(`${INDEX}#/rocket`))
-    }).pipe(Effect.provide(TestKernel.layer())))
+      assert.isDefined(await space.get(`/rt/dead/${id}/resize_image`))
+      await expectCell(space, "/data/assets/text/thumbnail", undefined)
+      assert.isDefined(await space.get(`${INDEX}#/rocket`))
+    }))
 })

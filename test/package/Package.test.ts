@@ -29,20 +29,21 @@ describe("package", () => {
     project = await create()
   }, 120_000)
   afterAll(() => project?.remove())
+  const installed = (): Project => project!
 
   it("contains JavaScript, types and a licence, but no tests", () => {
     for (const file of [
       "package.json", "LICENSE", "dist/src/index.js", "dist/src/index.d.ts", "dist/command/systole.js", "dist/plugins/sqlite.js",
       "dist/enzymes/rv_init.js", "dist/enzymes/rv_route.d.ts", "src/index.ts"
-    ]) assert.include(project!.packed, file)
-    assert.deepStrictEqual(project!.packed.filter((file) => /(^|\/)(test|node_modules)\//.test(file) || file.endsWith(".test.ts")), [])
+    ]) assert.include(installed().packed, file)
+    assert.deepStrictEqual(installed().packed.filter((file) => /(^|\/)(test|node_modules)\//.test(file) || file.endsWith(".test.ts")), [])
   })
 
   it("runs an enzyme in a project without other dependencies", async () => {
-    await project!.write("systole.config.ts", config)
-    await project!.write("enzymes/greet.ts", enzyme)
+    await installed().write("systole.config.ts", config)
+    await installed().write("enzymes/greet.ts", enzyme)
     const systole = async (...args: ReadonlyArray<string>): Promise<string> => {
-      const { code, output } = await project!.node("node_modules/systole/dist/command/systole.js", ...args, "--json")
+      const { code, output } = await installed().node("node_modules/systole/dist/command/systole.js", ...args, "--json")
       assert.strictEqual(code, 0, output)
       return output
     }
@@ -55,7 +56,7 @@ describe("package", () => {
   })
 
   it("shares its instances of systole and effect with the modules of a project", async () => {
-    await project!.write("enzymes/effects.ts", `import * as Effect from "effect/Effect"
+    await installed().write("enzymes/effects.ts", `import * as Effect from "effect/Effect"
 import * as Random from "effect/Random"
 import * as Schema from "effect/Schema"
 import { Enzyme, Retry } from "systole"
@@ -67,7 +68,7 @@ export default Enzyme.make({
 })
 `)
     const systole = async (...args: ReadonlyArray<string>) =>
-      project!.node("node_modules/systole/dist/command/systole.js", ...args, "--json")
+      installed().node("node_modules/systole/dist/command/systole.js", ...args, "--json")
     await systole("space", "create", "effects")
     assert.include(
       (await systole("signal", "effects", "--signal", "/signals/effects", "--payload", "{\"times\":3}", "--wait", "10")).output,
@@ -82,29 +83,56 @@ export default Enzyme.make({
 
   it("creates a project that depends on the same package", async () => {
     const archive = "elsewhere/systole-0.1.0.tgz"
-    await project!.write("node_modules/.package-lock.json", JSON.stringify({
+    await installed().write("node_modules/.package-lock.json", JSON.stringify({
       packages: { "node_modules/systole": { resolved: `file:${archive}` } }
     }))
-    const { code, output } = await project!.node("node_modules/systole/dist/command/systole.js", "new", "project", "hello")
+    const { code, output } = await installed().node("node_modules/systole/dist/command/systole.js", "new", "project", "hello")
     assert.strictEqual(code, 0, output)
     assert.include(output, "cd hello && npm install && npx systole dev")
     const { dependencies } =
-      JSON.parse(await project!.read("hello/package.json")) as { readonly dependencies: Readonly<Record<string, string>> }
+      JSON.parse(await installed().read("hello/package.json")) as { readonly dependencies: Readonly<Record<string, string>> }
     assert.isTrue(dependencies["systole"]!.startsWith("file:/"))
     assert.isTrue(dependencies["systole"]!.endsWith(`/${archive}`))
   })
 
+  it("runs the tests of a new project", async () => {
+    const { code, output } = await installed().node("node_modules/systole/dist/command/systole.js", "new", "project", "tested")
+    assert.strictEqual(code, 0, output)
+    const { scripts } = JSON.parse(await installed().read("tested/package.json")) as { readonly scripts: Readonly<Record<string, string>> }
+    assert.strictEqual(scripts["test"], "node --test")
+    const passed = await installed().node("--test", "tested/test/greet.test.ts")
+    assert.strictEqual(passed.code, 0, passed.output)
+    const file = "tested/enzymes/greet.ts"
+    const text = await installed().read(file)
+    await installed().write(file, text.replace("tx.increment(`${cell}#/times`)", "tx.increment(`${cell}#/times`, 2)"))
+    const failed = await installed().node("--test", "tested/test/greet.test.ts")
+    assert.strictEqual(failed.code, 1, failed.output)
+    assert.include(failed.output, "the value of greet is {\"times\":2}, and {\"times\":1} is expected")
+  })
+
+  it("has the contract of persistence for the store of a project", async () => {
+    await installed().write("contract.ts", `import { MemoryStore } from "systole"
+import { persistenceContract } from "systole/testing"
+
+const tests = persistenceContract({ persistence: MemoryStore.layer }).filter(({ name }) => name.startsWith("writers"))
+for (const { run } of tests) await run()
+console.log(tests.length)
+`)
+    assert.deepInclude(await installed().node("contract.ts"), { code: 0, output: "6\n" })
+    assert.deepInclude(await installed().types("contract.ts"), { output: "", code: 0 })
+  })
+
   it("completes external work with the first-party enzymes", async () => {
-    await project!.write("systole.config.ts", config.replace(
+    await installed().write("systole.config.ts", config.replace(
       "{ persistence",
       "{ enzymes: [\"enzymes\", \"node_modules/systole/dist/enzymes\"], system: [\"inst_ing\", \"mr_init\", \"mr_route\", \"rv_init\"], " +
         "persistence"
     ))
-    await project!.write("enzymes/ask.ts", `import { Enzyme } from "systole"
+    await installed().write("enzymes/ask.ts", `import { Enzyme } from "systole"
 export default Enzyme.make({ name: "ask", query: "/signals/ask", run: (tx) => void tx.rv.spawn({ key: "job", due_off: 1000 }) })
 `)
     const systole = async (...args: ReadonlyArray<string>): Promise<string> => {
-      const { code, output } = await project!.node("node_modules/systole/dist/command/systole.js", ...args, "--json")
+      const { code, output } = await installed().node("node_modules/systole/dist/command/systole.js", ...args, "--json")
       assert.strictEqual(code, 0, output)
       return output
     }
@@ -116,8 +144,8 @@ export default Enzyme.make({ name: "ask", query: "/signals/ask", run: (tx) => vo
   })
 
   it("exports the types of the first-party enzymes", async () => {
-    assert.deepInclude(await project!.types("systole.config.ts", "enzymes/greet.ts"), { output: "", code: 0 })
-    await project!.write("enzymes/wrong.ts", enzyme.replace("query:", "quarry:"))
-    assert.include((await project!.types("enzymes/wrong.ts")).output, "quarry")
+    assert.deepInclude(await installed().types("systole.config.ts", "enzymes/greet.ts"), { output: "", code: 0 })
+    await installed().write("enzymes/wrong.ts", enzyme.replace("query:", "quarry:"))
+    assert.include((await installed().types("enzymes/wrong.ts")).output, "quarry")
   })
 })

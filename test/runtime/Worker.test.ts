@@ -61,6 +61,15 @@ describe("Worker", () => {
     assert.strictEqual(answer.head, 0)
   })
 
+  it("runs the contract of persistence in workerd, one space per place", { timeout: 60_000 }, async () => {
+    const { imports, text } = await bundle("export { default } from \"./test/runtime/contract.ts\"")
+    assert.deepStrictEqual(imports, [])
+    const answer = await running(text, (fetch) => fetch("http://worker/"))
+    const { count, failures } = JSON.parse(answer) as { readonly count: number; readonly failures: ReadonlyArray<unknown> }
+    assert.deepStrictEqual(failures, [])
+    assert.isAbove(count, 40)
+  })
+
   it("serves the ingress in workerd", async () => {
     const { imports, text } = await bundle("export { default } from \"./test/runtime/worker.ts\"")
     assert.deepStrictEqual(imports, [])

@@ -8,10 +8,12 @@
 import * as module from "node:module"
 
 const index = new URL("../../src/index.ts", import.meta.url).href
+const testing = new URL("../../src/main/testing/index.ts", import.meta.url).href
 const plugin = (name) => new URL(`../../plugins/${name}.ts`, import.meta.url).href
 
 const locate = (specifier) => {
   if (specifier === "systole") return index
+  if (specifier === "systole/testing") return testing
   return specifier.startsWith("systole/plugins/") ? plugin(specifier.slice(16)) : specifier
 }
 

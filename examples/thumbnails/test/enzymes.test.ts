@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
-import type { Enzyme, SignalRequest, Transaction, Value } from "systole"
+import type { Enzyme, Transaction } from "systole"
+import { expectReceipt, expectSignal, TestSpace } from "systole/testing"
 import { INDEX } from "../assets.ts"
 import imageMetadata from "../enzymes/image_metadata.ts"
 import indexAsset from "../enzymes/index_asset.ts"
@@ -10,112 +10,90 @@ import { photo, redAndBlue } from "./Files.ts"
 
 const signal = "/signals/image/thumbnail"
 const target = "/env/fs/projects/p1/img123.jpg"
-const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex")
 
-/** The part of a transaction that these enzymes use, over plain maps. */
-const makeSpace = () => {
-  const cells = new Map<string, Value>()
-  const signals: Array<SignalRequest> = []
-  const keep = (bytes: Uint8Array): string => {
-    const address = `/cas/${sha256(bytes)}`
-    cells.set(address, bytes)
-    return address
-  }
-  const tx: Partial<Transaction> = {
-    get: (address) => cells.get(String(address)),
-    set: (address, value) => void cells.set(String(address), value as Value),
-    merge: (address, fields) => void cells.set(String(address), { ...cells.get(String(address)) as object, ...fields } as Value),
-    blob: keep,
-    signal: (request) => {
-      signals.push(request)
-      return "0.0.0"
-    }
-  }
-  const run = (enzyme: Enzyme.Enzyme, request: SignalRequest) =>
-    enzyme.run(tx as Transaction, {
-      id: "x.0.0", signal: undefined, target: undefined, payload: undefined, params: {}, attempt: 1, ...request
-    })
-  return { cells, signals, keep, run }
+/** A space with these enzymes, after an image came to a target. */
+const sent = (enzymes: ReadonlyArray<Enzyme.Enzyme>, bytes: Uint8Array, body: (space: TestSpace) => Promise<void>) =>
+  TestSpace.use(enzymes, async (space) => {
+    expectReceipt(await space.handled({ signal, target, payload: { hash: await space.keep(bytes) } }))
+    await body(space)
+  })
+
+/** A thumbnail of an asset's cell. */
+interface Size {
+  readonly width: number
+  readonly height: number
+  readonly bytes: number
+  readonly address: string
 }
 
-const send = (bytes: Uint8Array) => {
-  const space = makeSpace()
-  const payload = { hash: sha256(bytes) }
-  space.keep(bytes)
-  return { ...space, payload }
-}
+const sizesOf = async (space: TestSpace) => await space.get("/data/assets/img123/thumbnail#/sizes") as unknown as ReadonlyArray<Size>
 
 describe("resize_image", () => {
-  it("keeps three thumbnails, writes their cell and sends the signal to index them", () => {
-    const { cells, signals, run, payload } = send(photo("rocket.jpg").bytes)
-    run(resizeImage, { signal, target, payload })
-    const cell = cells.get(
-      "/data/assets/img123/thumbnail"
-    ) as { target: string; sizes: ReadonlyArray<{ width: number; height: number; bytes: number; address: string }> }
-    assert.strictEqual(cell.target, target)
-    assert.deepStrictEqual(cell.sizes.map(({ width, height }) => [width, height]), [[64, 43], [160, 107], [320, 214]])
-    for (const { address, bytes } of cell.sizes) assert.strictEqual((cells.get(address) as Uint8Array).length, bytes)
-    assert.deepStrictEqual(signals, [{ signal: "/signals/db/write", target: "/data/assets/img123/thumbnail" }])
-  })
+  it("keeps three thumbnails, writes their cell and sends the signal to index them", () =>
+    sent([resizeImage], photo("rocket.jpg").bytes, async (space) => {
+      const sizes = await sizesOf(space)
+      assert.strictEqual(await space.get("/data/assets/img123/thumbnail#/target"), target)
+      assert.deepStrictEqual(sizes.map(({ width, height }) => [width, height]), [[64, 43], [160, 107], [320, 214]])
+      for (const { address, bytes } of sizes) assert.strictEqual((await space.get(address) as Uint8Array).length, bytes)
+      expectSignal(space, { signal: "/signals/db/write", target: "/data/assets/img123/thumbnail", times: 1 })
+    }))
 
-  it("makes of a small image one thumbnail for each size that it has", () => {
-    const { cells, run, payload } = send(redAndBlue(100, 50).bytes)
-    run(resizeImage, { signal, target, payload })
-    const cell = cells.get("/data/assets/img123/thumbnail") as { sizes: ReadonlyArray<{ width: number }> }
-    assert.deepStrictEqual(cell.sizes.map(({ width }) => width), [64, 100])
-  })
+  it("makes of a small image one thumbnail for each size that it has", () =>
+    sent([resizeImage], redAndBlue(100, 50).bytes, async (space) => {
+      assert.deepStrictEqual((await sizesOf(space)).map(({ width }) => width), [64, 100])
+    }))
 
   it.each([
     ["a file that is no image", new TextEncoder().encode("hello"), "image/unreadable"],
     ["half a file", photo("blossom.jpg").bytes.subarray(0, 30_000), "image/unreadable"]
-  ])("fails for good on %s, naming the target", (_kind, bytes, code) => {
-    const { cells, signals, run, payload } = send(bytes)
-    const before = cells.size
-    try {
-      run(resizeImage, { signal, target, payload })
-      assert.fail("it did not fail")
-    } catch (error) {
-      assert.strictEqual((error as { code: string }).code, code)
-      assert.include((error as Error).message, target)
-    }
-    assert.deepStrictEqual([cells.size, signals.length], [before, 0])
-  })
+  ])("fails for good on %s, naming the target", (_kind, bytes, code) =>
+    TestSpace.use([resizeImage], async (space) => {
+      const receipt = await space.handled({ signal, target, payload: { hash: await space.keep(bytes) } })
+      expectReceipt(receipt, { status: "dead", handlings: { resize_image: { code } } })
+      assert.include(receipt.handlings[0]?.error?.message, target)
+      assert.deepStrictEqual(await space.list("/data/assets"), [])
+      expectSignal(space, { times: 0 })
+    }))
 
-  it("fails for good when the bytes or the target are not there", () => {
-    const { run } = makeSpace()
-    const payload = { hash: "0".repeat(64) }
-    assert.throws(() => run(resizeImage, { signal, target, payload }), /\/cas\/0{64} holds nothing/)
-    assert.throws(() => run(resizeImage, { signal, payload }), /has no target/)
+  it("fails for good when the bytes are not there", () =>
+    TestSpace.use([resizeImage], async (space) => {
+      const receipt = await space.handled({ signal, target, payload: { hash: "0".repeat(64) } })
+      expectReceipt(receipt, { status: "dead" })
+      assert.match(receipt.handlings[0]?.error?.message ?? "", /\/cas\/0{64} holds nothing/)
+    }))
+
+  it("fails for good without a target", () => {
+    const event = { id: "x.0.0", signal, target: undefined, payload: { hash: "0".repeat(64) }, params: {}, attempt: 1 }
+    assert.throws(() => resizeImage.run({} as Transaction, event), /has no target/)
   })
 })
 
 describe("image_metadata", () => {
-  it("writes what the image says of itself", () => {
-    const { cells, run, payload } = send(photo("blossom.jpg").bytes)
-    run(imageMetadata, { signal, target, payload })
-    const cell = cells.get("/data/assets/img123/metadata") as { width: number; bytes: number; source: string; exif: { model: string } }
-    assert.deepStrictEqual([cell.width, cell.bytes, cell.exif.model], [500, photo("blossom.jpg").bytes.length, "NIKON D700"])
-    assert.strictEqual(cell.source, `/cas/${payload.hash}`)
-  })
+  it("writes what the image says of itself", () =>
+    sent([imageMetadata], photo("blossom.jpg").bytes, async (space) => {
+      const { bytes, exif, source, width } = await space.get("/data/assets/img123/metadata") as {
+        readonly width: number
+        readonly bytes: number
+        readonly source: string
+        readonly exif: { readonly model: string }
+      }
+      assert.deepStrictEqual([width, bytes, exif.model], [500, photo("blossom.jpg").bytes.length, "NIKON D700"])
+      assert.strictEqual(source, `/cas/${await space.keep(photo("blossom.jpg").bytes)}`)
+    }))
 })
 
 describe("index_asset", () => {
-  it("lists assets side by side, as the gallery shows them", () => {
-    const { cells, keep, run, signals } = makeSpace()
-    for (const [name, where] of [
-      ["rocket.jpg", "/env/fs/projects/p1/rocket.jpg"],
-      ["chelsea.png", "/env/fs/projects/p2/chelsea.v2.png"]
-    ] as const) {
-      const { bytes } = photo(name)
-      keep(bytes)
-      run(resizeImage, { signal, target: where, payload: { hash: sha256(bytes) } })
-      run(imageMetadata, { signal, target: where, payload: { hash: sha256(bytes) } })
-    }
-    for (const request of signals) run(indexAsset, request)
-    const index = cells.get(INDEX) as Record<string, unknown>
-    assert.deepStrictEqual(Object.keys(index), ["rocket", "chelsea.v2"])
-    const page = gallery("photos", index)
-    assert.include(page, "Launch of DSCOVR on a Falcon 9, Cape Canaveral")
-    assert.include(page, "451 × 300")
-  })
+  it("lists assets side by side, as the gallery shows them", () =>
+    TestSpace.use([resizeImage, imageMetadata, indexAsset], async (space) => {
+      for (const [name, where] of [["rocket.jpg", "p1/rocket.jpg"], ["chelsea.png", "p2/chelsea.v2.png"]] as const) {
+        const payload = { hash: await space.keep(photo(name).bytes) }
+        await space.handled({ signal, target: `/env/fs/projects/${where}`, payload })
+      }
+      await space.idle()
+      const index = await space.get(INDEX) as Record<string, unknown>
+      assert.sameMembers(Object.keys(index), ["rocket", "chelsea.v2"])
+      const page = gallery("photos", index)
+      assert.include(page, "Launch of DSCOVR on a Falcon 9, Cape Canaveral")
+      assert.include(page, "451 × 300")
+    }))
 })

@@ -97,11 +97,14 @@ export const expectSignal = ({ sent }: TestSpace, expected: ExpectedSignal): Rea
   const found = sent.filter((signal) => isMatch(signal, expected))
   const { times, ...named } = expected
   if (times === undefined ? found.length > 0 : found.length === times) return found
-  const all = sent.map(({ beat, payload, signal, space, target }) => show({ beat, signal, target, payload, space }))
+  const all = sent.map(({ beat, payload, signal, space, target }) => show(defined({ beat, signal, target, payload, space })))
   const count = times === undefined ? "no signal" : `${found.length} instead of ${times} signals`
   const message = `${count} matched ${show(named)}; runs sent ${all.length === 0 ? "none" : all.join(", ")}`
   throw new ExpectationFailed(message, { actual: found, expected })
 }
+
+/** The fields of a record with a value. */
+const defined = (record: object): object => Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined))
 
 const isMatch = (sent: SentSignal, expected: ExpectedSignal): boolean =>
   (expected.signal === undefined || sent.signal === expected.signal) &&

@@ -14,6 +14,8 @@ import type { Receipt } from "../../kernel/beat/Receipts.ts"
 import { Pending } from "../../kernel/model/Signal.ts"
 import { Kernel } from "../../kernel/space/Kernel.ts"
 import type { PostedSignal, Space } from "../../kernel/view/Space.ts"
+import { PART } from "../../persistence/Backend.ts"
+import { Hash } from "../../persistence/Hash.ts"
 import type { Enzyme } from "../../registry/Enzyme.ts"
 import { SystemGrants } from "../../registry/Registry.ts"
 import type { Definition } from "../../scheduler/Definition.ts"
@@ -50,7 +52,7 @@ export interface SentSignal {
  * A space under the clock of the test, with its answers as promises.
  *
  * Time stands still at 1970-01-01T00:00:00Z until `advance` moves it. Beats run in `step`, and as many as are needed in
- * `handled`, `idle` and `pull`: at most {@link MAX_BEATS} for each call. A computation or a materializer with a different
+ * `handled`, `idle`, `pull` and `until`: at most {@link MAX_BEATS} for each call. A computation or a materializer with a different
  * second run on the same values fails the test at its end.
  *
  * @example An enzyme that counts
@@ -80,11 +82,14 @@ export class TestSpace {
   private readonly signals: Array<SentSignal> = []
   private readonly known = new Set<string>()
 
-  private constructor(made: Pick<TestSpace, "space" | "kernel" | "facts" | "run">) {
+  private readonly hash: Hash["Service"]
+
+  private constructor(made: Pick<TestSpace, "space" | "kernel" | "facts" | "run">, hash: Hash["Service"]) {
     this.space = made.space
     this.kernel = made.kernel
     this.facts = made.facts
     this.run = made.run
+    this.hash = hash
   }
 
   /**
@@ -110,7 +115,7 @@ export class TestSpace {
       const kernel = Context.get(context, Kernel)
       for (const module of modules) yield* kernel.register(module)
       const space = yield* Effect.provideContext(kernel.space(name), context)
-      const test = new TestSpace({ space, kernel, facts, run: Effect.runPromiseWith(context) })
+      const test = new TestSpace({ space, kernel, facts, run: Effect.runPromiseWith(context) }, Context.get(context, Hash))
       yield* Effect.tryPromise({ try: async () => body(test), catch: (error) => error })
     })))
   }
@@ -161,6 +166,15 @@ export class TestSpace {
     return this.until(this.space.pull(address), `the pull of ${address}`)
   }
 
+  /** Stores content of any size; answers its SHA-256 in hexadecimal digits. It is read at `/cas/<sha256>`. */
+  async keep(bytes: Uint8Array): Promise<string> {
+    const digest = this.hash.hex(bytes)
+    const { store, writer } = await this.run(this.space.content)
+    for (let at = 0; at < bytes.length; at += PART) writer.write(bytes.subarray(at, at + PART))
+    await this.run(store(digest))
+    return digest
+  }
+
   /** The names of the documents directly below a cell. */
   list(id: string): Promise<ReadonlyArray<string>> {
     return this.run(this.space.list(id))
@@ -171,8 +185,11 @@ export class TestSpace {
     return this.signals
   }
 
-  /** Runs beats until an Effect ends. */
-  private async until<A, E>(effect: Effect.Effect<A, E>, asked: string): Promise<A> {
+  /**
+   * Runs beats until an Effect of the space ends, such as `space.space.rv.report(…)`; answers its value. `asked` names it
+   * in the message where it does not end.
+   */
+  async until<A, E>(effect: Effect.Effect<A, E>, asked = "the answer"): Promise<A> {
     let isOver = false
     const over = (): void => void (isOver = true)
     const answer = this.run(effect)
