@@ -8,7 +8,7 @@ import * as Diagnostic from "./Diagnostic.ts"
 import type { Told } from "./Reporter.ts"
 import type { Topic } from "./Topic.ts"
 
-/** Stable error codes that are also topics; errors of higher floors have them. */
+/** Topics that errors of higher floors name, as their topic or as their code. */
 const named: ReadonlySet<unknown> = new Set<Topic>(["module/broken", "space/stopped"])
 
 /**
@@ -18,13 +18,13 @@ const named: ReadonlySet<unknown> = new Set<Topic>(["module/broken", "space/stop
  * @since 0.1.0
  */
 export const of = (failure: unknown): Told => {
-  const { code, message, space } = membersOf(failure)
+  const { code, message, space, topic = code } = membersOf(failure)
   const host = { origin: { kind: "runtime", name: "host" }, subject: undefined } as const
   const rest = { space: typeof space === "string" ? space : undefined, beat: undefined, cause: failure }
   if (failure instanceof PersistenceError) {
     return { ...Diagnostic.of("store/trouble", { ...host, code: failure.code, note: failure.message }), ...rest }
   }
-  if (named.has(code)) return { ...Diagnostic.of(code as Topic, { ...host, note: String(message) }), ...rest }
+  if (named.has(topic)) return { ...Diagnostic.of(topic as Topic, { ...host, note: String(message) }), ...rest }
   return { ...Diagnostic.of("runtime/accident", { ...host, note: noteOf(failure) }), ...rest }
 }
 
@@ -41,7 +41,7 @@ export const after = (
 ): Told =>
   ({ ...Diagnostic.of(topic, { note: `${what}: ${noteOf(cause)}`, origin, subject: undefined }), space, beat: undefined, cause })
 
-const membersOf = (failure: unknown): { readonly code?: unknown; readonly message?: unknown; readonly space?: unknown } =>
+const membersOf = (failure: unknown): { readonly [name in "code" | "message" | "space" | "topic"]?: unknown } =>
   typeof failure === "object" && failure !== null ? failure : {}
 
 /** A thrown value can be of any type, and reading its properties may throw again. */

@@ -185,6 +185,10 @@ describe("A space over a damaged store", () => {
       change(folder, "UPDATE cell SET text = '\"kent\"' WHERE key = '/data/x'")
       yield* inSpace(folder, (space) => Effect.gen(function*() {
         assert.strictEqual(yield* codeOf(space.get("/data/x")), "store/damaged")
+        yield* space.signal({ signal: "/signals/set", payload: "new" })
+        assert.strictEqual(yield* codeOf(space.step), "store/damaged")
+      }))
+      yield* inSpace(folder, (space) => Effect.gen(function*() {
         const { fault } = yield* space.examine(verify)
         assert.deepStrictEqual(fault, { code: "store/damaged", reason: "the cell /data/x is not what was written there" })
       }))

@@ -4,6 +4,7 @@
  * @module
  */
 import * as Schema from "effect/Schema"
+import { PersistenceError } from "../../persistence/PersistenceError.ts"
 
 /** A caller's id came before with other content. */
 export class IdReused extends Schema.TaggedError<IdReused>()("IdReused", { id: Schema.String }) {
@@ -67,10 +68,19 @@ export class BeatAborted extends Schema.TaggedError<BeatAborted>()("BeatAborted"
 }
 
 /** The space stopped; what was accepted and is not durable is lost and has to be sent again. */
-export class SpaceStopped extends Schema.TaggedError<SpaceStopped>()("SpaceStopped", { space: Schema.String, reason: Schema.String }) {
-  readonly code = "space/stopped"
+export class SpaceStopped extends Schema.TaggedError<SpaceStopped>()("SpaceStopped", {
+  space: Schema.String,
+  reason: Schema.String,
+  /** True if stored data is damaged, so that sending again does not help. */
+  isDamaged: Schema.optionalKey(Schema.Boolean)
+}) {
+  readonly topic = "space/stopped"
+  get code(): "space/stopped" | "store/damaged" {
+    return this.isDamaged === true ? "store/damaged" : "space/stopped"
+  }
   override get message() {
-    return `Space "${this.space}" stopped: ${this.reason}. Send the request again; the space opens from what is durable`
+    const remedy = this.isDamaged === true ? "" : ". Send the request again; the space opens from what is durable"
+    return `Space "${this.space}" stopped: ${this.reason}${remedy}`
   }
 }
 
@@ -80,8 +90,12 @@ export class SpaceStopped extends Schema.TaggedError<SpaceStopped>()("SpaceStopp
  * @category constructors
  * @since 0.1.0
  */
-export const asStopped = (space: string, error: unknown): SpaceStopped =>
-  error instanceof SpaceStopped ? error : new SpaceStopped({ space, reason: error instanceof Error ? error.message : String(error) })
+export const asStopped = (space: string, error: unknown): SpaceStopped => {
+  if (error instanceof SpaceStopped) return error
+  const reason = error instanceof Error ? error.message : String(error)
+  const isDamaged = error instanceof PersistenceError && error.code === "store/damaged"
+  return new SpaceStopped({ space, reason, ...(isDamaged && { isDamaged }) })
+}
 
 /** A reader may not learn what lies at an address. */
 export class Withheld extends Schema.TaggedError<Withheld>()("Withheld", { address: Schema.String, reader: Schema.String }) {
