@@ -20,6 +20,8 @@ export interface RestartableKernel {
   readonly release: (space: string) => Effect.Effect<void>
   /** Makes each later flush of a space fail, or succeed again. */
   readonly breakDisk: (space: string, broken: boolean) => void
+  /** Makes each later opening of a space fail, or succeed again. */
+  readonly breakOpening: (space: string, broken: boolean) => void
   /** The spaces that the newest kernel opened, in order. */
   readonly openings: () => ReadonlyArray<string>
   /** The spaces that are open now. */
@@ -27,6 +29,9 @@ export interface RestartableKernel {
   /** The highest number of spaces open at once. */
   readonly most: () => number
 }
+
+const trouble = (space: string) =>
+  new PersistenceError({ reason: new StoreUnavailable({ space, place: "memory", detail: "the disk is broken" }) })
 
 /** A store whose kernels register these enzymes. */
 export const make = (enzymes: ReadonlyArray<Enzyme.Enzyme>): Effect.Effect<RestartableKernel, never, Scope.Scope> =>
@@ -36,6 +41,7 @@ export const make = (enzymes: ReadonlyArray<Enzyme.Enzyme>): Effect.Effect<Resta
     const memory = Context.get(context, Persistence)
     const gates = new Map<string, Latch.Latch>()
     const broken = new Set<string>()
+    const unreadable = new Set<string>()
     let life = 0
     let openings: Array<string> = []
     let open = new Set<string>()
@@ -58,11 +64,11 @@ export const make = (enzymes: ReadonlyArray<Enzyme.Enzyme>): Effect.Effect<Resta
     const disk = (own: number): Persistence["Service"] => ({
       ...memory,
       open: (name, options) =>
-        Effect.map(Effect.tap(memory.open(name, options), opened(name, own)), (store) => {
+        Effect.map(Effect.tap(unreadable.has(name) ? trouble(name) : memory.open(name, options), opened(name, own)), (store) => {
           const flush = Effect.gen(function*() {
             yield* Latch.await(gate(name))
             if (own !== life) return yield* Effect.never
-            if (broken.has(name)) return yield* new PersistenceError({ reason: new StoreUnavailable({ space: name, place: "memory", detail: "the disk is broken" }) })
+            if (broken.has(name)) return yield* trouble(name)
             return yield* store.flush
           })
           return new Proxy(store, {
@@ -90,6 +96,7 @@ export const make = (enzymes: ReadonlyArray<Enzyme.Enzyme>): Effect.Effect<Resta
       }),
       hold: (space) => Effect.asVoid(Latch.close(gate(space))),
       release: (space) => Effect.asVoid(Latch.open(gate(space))),
+      breakOpening: (space, isBroken) => void (isBroken ? unreadable.add(space) : unreadable.delete(space)),
       breakDisk: (space, on) => void (on ? broken.add(space) : broken.delete(space)),
       openings: () => openings,
       open: () => open,

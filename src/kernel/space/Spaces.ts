@@ -32,6 +32,10 @@ import { WakeQueue } from "./WakeQueue.ts"
 /** Most spaces inspected in one sweep. */
 const LOOKS = 64
 
+/** The first and the longest delay of another attempt to open a due space, in milliseconds. Each failure doubles it. */
+const RETRY_BASE = 1000
+const RETRY_MAX = 60_000
+
 /** The dependencies of the spaces. */
 interface Dependencies {
   readonly persistence: Persistence["Service"]
@@ -58,6 +62,8 @@ export class Spaces {
   private readonly due = new Queue<string>()
   /** Number of callers that wait for a space to open. */
   private asked = 0
+  /** The number of failures in a row to open a due space, by its name. */
+  private readonly failures = new Map<string, number>()
   private isOpening = false
   private isSweeping = false
   private isClosed = false
@@ -155,6 +161,7 @@ export class Spaces {
     const resident = { space, handle: new Handle({ space, readerState, reopen: this.reopen(name) }) }
     this.wakeQueue.forget(name)
     this.readerStates.delete(name)
+    this.failures.delete(name)
     this.spaces.add(resident)
     if (space.error === undefined) stops.opened(name)
     this.sweepLater()
@@ -189,10 +196,21 @@ export class Spaces {
       if (this.asked > 0 || this.isClosed) return
       const name = this.due.shift()!
       Effect.runFork(this.find(name, false)).addObserver((exit) => {
-        if (Exit.isFailure(exit)) this.deps.parts.reporter.report(Accident.of(Cause.squash(exit.cause)))
+        if (Exit.isFailure(exit)) this.retryLater(name, Cause.squash(exit.cause))
         this.openNext()
       })
     })
+  }
+
+  /** A due space failed to open: reports the first failure in a row, and tries again later each time. A deleted space is left alone. */
+  private retryLater(name: string, error: unknown): void {
+    const { host, reporter } = this.deps.parts
+    const attempt = this.failures.get(name) ?? 0
+    if (attempt === 0) reporter.report(Accident.of(error))
+    if (this.isClosed) return
+    if (error instanceof PersistenceError && error.code === "space/unknown") return void this.failures.delete(name)
+    this.failures.set(name, attempt + 1)
+    this.wakeQueue.set(name, host.now() + Math.min(RETRY_BASE * 2 ** attempt, RETRY_MAX))
   }
 
   /** Closes spaces in the host's next turn, if too many are open. */

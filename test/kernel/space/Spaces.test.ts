@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { Effect as Node, type Kernel, type Settings, type Space } from "systole"
+import { CurrentReporter, Effect as Node, type Kernel, Reporter, type Settings, type Space } from "systole"
 import * as Dice from "../../support/Dice.ts"
 import * as Trials from "../../support/Trials.ts"
 import { enzyme, turns } from "../TestSpace.ts"
@@ -228,6 +228,34 @@ describe("a kernel that starts over many spaces", () => {
       yield* turns(40)
       assert.deepStrictEqual(host.openings().toSorted(), names(60).filter((_, i) => i % 3 === 0).sort())
       for (const name of names(60)) assert.strictEqual(yield* sum(yield* kernel.space(name)), 1, name)
+    }))
+
+  it.effect("tries again later each time to open a due space that fails to open, and reports it once", () =>
+    Effect.gen(function*() {
+      const told: Array<string> = []
+      const host = yield* RestartableKernel.make(enzymes)
+      const before = yield* host.boot(few)
+      yield* (yield* before.space("late")).handled({ signal: "/signals/later", payload: 1000 })
+      yield* turns()
+      host.breakOpening("late", true)
+      const reporter = new Reporter(({ topic }) => void told.push(topic))
+      const kernel = yield* Effect.provideService(host.boot(few), CurrentReporter, reporter)
+      yield* TestClock.adjust(1000)
+      yield* kernel.resume
+      for (let second = 0; second < 10; second++) {
+        yield* turns(10)
+        yield* TestClock.adjust(1000)
+      }
+      assert.deepStrictEqual(host.openings(), [])
+      assert.deepStrictEqual(told, ["store/trouble"])
+      host.breakOpening("late", false)
+      yield* TestClock.adjust(3000)
+      yield* turns(20)
+      assert.deepStrictEqual(host.openings(), [])
+      yield* TestClock.adjust(2000)
+      yield* turns(20)
+      assert.deepStrictEqual(host.openings(), ["late"])
+      assert.strictEqual(yield* sum(yield* kernel.space("late")), 1)
     }))
 
   it.effect("opens what is asked for before what is due", () =>
