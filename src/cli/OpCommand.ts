@@ -10,15 +10,37 @@ import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import type { OperationDossier, OperationRow } from "../kernel/view/Space.ts"
+import * as Dossier from "../operation/Dossier.ts"
 import { Client } from "./Client.ts"
 import * as Output from "./Output.ts"
 import * as SpaceCommand from "./SpaceCommand.ts"
+
+/** A page of operations as the ingress returns it. */
+interface Page {
+  readonly operations: ReadonlyArray<OperationRow>
+  readonly next: string | null
+}
+
+/** The maximum number of operations of a page. */
+const MAX_PAGE = 1000
 
 /** A dossier as the ingress returns it, with its values as JSON. */
 type DossierJson = Omit<OperationDossier, "close" | "payload"> & {
   readonly payload?: unknown
   readonly close: { readonly status: string; readonly closed_beat: number; readonly summary?: unknown } | null
 }
+
+/** All operations of a space, in the order of their creation. The server returns pages in the order of their ids as texts. */
+const rows = Effect.fnUntraced(function*(client: Client["Service"], space: string) {
+  const found: Array<OperationRow> = []
+  for (let after: string | null = ""; after !== null;) {
+    const from: string = after === "" ? "" : `&after=${encodeURIComponent(after)}`
+    const page: Page = yield* client.ask<Page>(`${SpaceCommand.path(space)}/ops?limit=${MAX_PAGE}${from}`)
+    found.push(...page.operations)
+    after = page.next
+  }
+  return found.sort((a, b) => Dossier.byCreation(a.oid, b.oid))
+})
 
 const list = Command.make("list", {
   space: SpaceCommand.name,
@@ -28,14 +50,14 @@ const list = Command.make("list", {
 }, ({ after, json, limit, space }) =>
   Effect.gen(function*() {
     const client = yield* Client
-    const from = Option.match(after, { onNone: () => "", onSome: (oid) => `&after=${encodeURIComponent(oid)}` })
-    const { next, operations } = yield* client.ask<{ readonly operations: ReadonlyArray<OperationRow>; readonly next: string | null }>(
-      `${SpaceCommand.path(space)}/ops?limit=${limit}${from}`
-    )
+    const all = yield* rows(client, space)
+    const rest = Option.match(after, { onNone: () => all, onSome: (oid) => all.filter((row) => Dossier.byCreation(row.oid, oid) > 0) })
+    const operations = rest.slice(0, limit)
+    const next = rest.length > limit ? operations.at(-1)?.oid : undefined
     yield* Output.data(json, operations, Output.table(
       operations.map((row) => [row.oid, row.state, row.status ?? "open", row.verb, row.target])
     ))
-    if (next !== null) yield* Output.note(`there are more: --after ${next}`)
+    if (next !== undefined) yield* Output.note(`there are more: --after ${next}`)
   })).pipe(Command.withDescription("List the operations of a space"))
 
 const oid = Argument.String("oid").pipe(Argument.withDescription("The id of the operation, such as OPS:12.0.0"))

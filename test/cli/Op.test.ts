@@ -6,7 +6,8 @@ const render = `import { Enzyme } from "systole"
 export default Enzyme.make({
   name: "render",
   query: "/signals/render",
-  run: (tx) => {
+  run: (tx, { payload }) => {
+    for (let i = 0; i < payload; i++) tx.op.start({ verb: "op/many", target: "/data/scene", mode: "opm:states" })
     const oid = tx.op.start({ verb: "op/render", target: "/data/scene", mode: "opm:states", payload: { size: 2 } })
     tx.op.await(oid, "sts:ok", { signal: "/signals/render", ttl: 1000 })
     tx.op.setState(oid, "ist:plan", { note: "soon" })
@@ -20,7 +21,7 @@ describe("systole op", () => {
     Effect.flatMap(terminal(project), ({ json, run }) =>
       Effect.promise(async () => {
         await run("space", "create", "shop")
-        for (const n of [1, 2]) await run("signal", "shop", "--signal", "/signals/render", "--payload", `${n}`, "--wait", "10")
+        for (const n of [0, 0]) await run("signal", "shop", "--signal", "/signals/render", "--payload", `${n}`, "--wait", "10")
         const [boot, ...operations] =
           await json("op", "list", "shop") as ReadonlyArray<{ readonly oid: string; readonly state: string; readonly verb: string }>
         assert.strictEqual(boot?.verb, "op/boot")
@@ -37,6 +38,10 @@ describe("systole op", () => {
         assert.deepInclude(await json("op", "watch", "shop", oid, "--times", "1") as object, { state: "ist:plan", watchers: 1 })
         assert.deepInclude(await json("op", "cancel", "shop", oid) as object, { oid })
         assert.include((await run("op", "show", "shop", oid)).stdout, "closed sts:cnl")
+        await run("signal", "shop", "--signal", "/signals/render", "--payload", "12", "--wait", "10")
+        const many = await json("op", "list", "shop") as ReadonlyArray<{ readonly oid: string }>
+        const numbers = many.slice(3).map(({ oid }) => Number(oid.split(".")[2]))
+        assert.deepStrictEqual(numbers, Array.from({ length: 13 }, (_, i) => i))
         const absent = await run("op", "cancel", "shop", "OPS:9.9.9")
         assert.strictEqual(absent.code, 3)
         assert.include(absent.stderr, "ops/absent")
