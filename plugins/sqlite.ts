@@ -7,7 +7,7 @@
  */
 import { Buffer } from "node:buffer"
 import { randomUUID } from "node:crypto"
-import { closeSync, existsSync, linkSync, mkdirSync, openSync, readSync, readdirSync, statSync, unlinkSync } from "node:fs"
+import { closeSync, existsSync, linkSync, mkdirSync, openSync, readSync, readdirSync, renameSync, rmSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { DatabaseSync, type StatementSync } from "node:sqlite"
 import {
@@ -81,6 +81,8 @@ const readHeader = (path: string): Buffer | undefined => {
 
 /** The folder with a note of each created file, which distinguishes a lost file from one that never existed. */
 const MADE = ".made"
+/** The lock beside the notes: no space can have this name. */
+const LOCK = ".lock"
 
 const markerOf = ({ place, space }: Place): string => join(dirname(place), MADE, space)
 
@@ -130,10 +132,26 @@ const make = (at: Place): void => {
   try {
     linkSync(draft, at.place)
   } catch (cause) {
+    const { code = "" } = cause as { readonly code?: string }
+    if (LINKLESS.has(code)) nameUnderLock(draft, at.place)
     // Another process created it meanwhile.
-    if ((cause as { readonly code?: string }).code !== "EEXIST") throw cause
+    else if (code !== "EEXIST") throw cause
   } finally {
-    unlinkSync(draft)
+    rmSync(draft, { force: true })
+  }
+}
+
+/** The errors of a file system without hard links. */
+const LINKLESS: ReadonlySet<string> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EXDEV", "EMLINK"])
+
+/** Gives a file its name, unless the name is taken. The lock of SQLite ends with its process, and admits one process at a time. */
+const nameUnderLock = (draft: string, place: string): void => {
+  const lock = new DatabaseSync(join(dirname(draft), LOCK), { timeout: BUSY })
+  try {
+    lock.exec("BEGIN EXCLUSIVE")
+    if (!existsSync(place)) renameSync(draft, place)
+  } finally {
+    lock.close()
   }
 }
 
