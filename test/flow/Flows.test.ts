@@ -52,18 +52,15 @@ describe("A flow", () => {
       assert.deepInclude(yield* instance(space, "one"), { state: "ready", pc: "enough", steps_used: 0 })
       yield* space.step
       assert.deepInclude(yield* instance(space, "one"), { state: "waiting", pc: "answer" })
-      assert.deepInclude(
-        yield* RendezvousSpace.entry(space, "one.ask") as Effect.Effect<object>,
-        { state: "pending", inst_id: "one", telemetry: { pages: 3 } }
-      )
+      const asked = yield* RendezvousSpace.entry(space, "one.ask") as Effect.Effect<object>
+      assert.deepInclude(asked, { state: "pending", inst_id: "one", telemetry: { pages: 3 } })
       yield* RendezvousSpace.ask(space, "report")
-      const written = (yield* RendezvousSpace.events(space, "one.ask"))[0]!
-      const beat = yield* space.step
-      assert.strictEqual(beat, written + 1)
+      const [written = NaN] = yield* RendezvousSpace.events(space, "one.ask")
+      assert.strictEqual(yield* space.step, written + 1)
       const { history, pc } = yield* instance(space, "one")
       assert.strictEqual(pc, "printed")
       assert.deepStrictEqual(yield* heard(space, "one", "answer"), { key: "one.ask", outcome: "applied", telemetry: { good: true } })
-      assert.deepStrictEqual(history.filter((passed) => passed.beat === beat).map(({ outcome, step }) => [step, outcome]), [["answer", "applied"], ["choose", "print"], ["print", "spawned"]])
+      assert.deepStrictEqual(history.filter(({ beat }) => beat === written + 1).map(({ outcome, step }) => [step, outcome]), [["answer", "applied"], ["choose", "print"], ["print", "spawned"]])
       yield* RendezvousSpace.ask(space, "print")
       yield* space.step
       assert.deepInclude(yield* instance(space, "one"), { state: "done", steps_used: 6 })
@@ -386,9 +383,8 @@ describe("What flows refuse", () => {
         misfit: (tx) => tx.flow.start("review", 3),
         forge: (tx) => tx.set("/data/flow/inst/x", {})
       })
-      for (const [verb, code] of [["unknown", "flow/unknown"], ["misfit", "flow/invalid"], ["forge", "envelope/outside"]] as const) {
-        assert.strictEqual(yield* RendezvousSpace.ask(space, verb), code)
-      }
+      const refusals = [["unknown", "flow/unknown"], ["misfit", "flow/invalid"], ["forge", "envelope/outside"]] as const
+      for (const [verb, code] of refusals) assert.strictEqual(yield* RendezvousSpace.ask(space, verb), code)
     }))
 
   test("is an id with which the keys of its rendezvous would be too long, and a step whose name cannot be a key", () =>
