@@ -56,7 +56,7 @@ export const journal = Command.make("journal").pipe(
 )
 
 /** Replays a range in parts, as large as the server allows, until the end or the first failure. */
-const inParts = Effect.fnUntraced(function*(space: string, range: { readonly from: number | undefined; readonly to: number | undefined }) {
+const replayInParts = Effect.fnUntraced(function*(space: string, range: { readonly from: number | undefined; readonly to: number | undefined }) {
   const query = (from: number | undefined): string =>
     Object.entries({ from, to: range.to }).flatMap(([name, value]) => value === undefined ? [] : [`${name}=${value}`]).join("&")
   let all = yield* ask<ReplayJson>(space, `replay?${query(range.from)}`)
@@ -85,7 +85,7 @@ export const replay = Command.make("replay", {
   json: Output.json
 }, ({ from, json, space, to }) =>
   Effect.gen(function*() {
-    const found = yield* inParts(space, { from: Option.getOrUndefined(from), to: Option.getOrUndefined(to) })
+    const found = yield* replayInParts(space, { from: Option.getOrUndefined(from), to: Option.getOrUndefined(to) })
     const { beats, changed, difference, impossible } = found
     if (changed.length > 0) yield* Output.note(`not the code that ran then: ${changed.join(", ")}`)
     if (impossible) {

@@ -126,7 +126,7 @@ const routesOf = (services: Services, options: Options, { getPath, stream, repor
   Flows.routes(app, { find, kernel: services.kernel, stream, wantsStream })
   app.get("/v1/spaces/:space/denials", async (c) => {
     const space = await find(c.req.param("space"))
-    return Json.answer({ denials: await Effect.runPromise(space.denials) }, { headers: { "cache-control": "no-store" } })
+    return Json.answer({ denials: await Effect.runPromise(space.denials) }, Json.noStore)
   })
   Graph.routes(app, find)
   if (options.debug === true) Debug.routes(app, find)
@@ -191,7 +191,7 @@ const signalRoutes = (app: Hono, kernel: Kernel["Service"]): void => {
     const seconds = SignalRequest.waitSeconds(c.req.raw.headers.get("prefer"))
     const waits = seconds !== undefined && receipt.status === "pending"
     const last = waits ? await settled(space, id, seconds) : undefined
-    return Json.answer(Wire.receipt(last ?? receipt), { headers: { "cache-control": "no-store" } })
+    return Json.answer(Wire.receipt(last ?? receipt), Json.noStore)
   })
 }
 

@@ -41,7 +41,7 @@ export const list = async (
     const row = await Effect.runPromise(space.journal(beat))
     if (row !== undefined) beats.push({ beat: row.beat, clock: row.clock, hash: row.hash })
   }
-  return Json.answer({ head, beats, next: beat < 0 ? null : beat + 1 }, { headers: { "cache-control": "no-store" } })
+  return Json.answer({ head, beats, next: beat < 0 ? null : beat + 1 }, Json.noStore)
 }
 
 /**
@@ -103,7 +103,7 @@ const frame = (space: Space, beat: number): Effect.Effect<Frame | undefined, Rea
 export const show = async (space: Space, text: string): Promise<Response> => {
   const beat = Body.count(text)
   const found = await Effect.runPromise(shown(space, beat))
-  if (ledgers.some((ledger) => found[ledger] !== undefined)) return Json.answer(found, { headers: { "cache-control": "no-store" } })
+  if (ledgers.some((ledger) => found[ledger] !== undefined)) return Json.answer(found, Json.noStore)
   const head = await Effect.runPromise(space.head)
   throw new RequestRefused({
     code: "beat/absent",

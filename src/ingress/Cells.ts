@@ -80,11 +80,11 @@ export const address = ({ id, query }: Place): string => {
  * @since 0.1.0
  */
 export const read = async (space: Space, place: Place, request: Request): Promise<Response> => {
-  if (place.query.has("list")) return Json.answer({ names: await Effect.runPromise(space.list(folder(place))) }, fresh)
+  if (place.query.has("list")) return Json.answer({ names: await Effect.runPromise(space.list(folder(place))) }, Json.noStore)
   if (place.query.has("below")) {
     const { limit, ...rest } = page(place)
     const cells = await Effect.runPromise(space.below(folder(place), { ...rest, limit }))
-    return Json.answer({ cells, next: cells.length < limit ? null : cells.at(-1) ?? null }, fresh)
+    return Json.answer({ cells, next: cells.length < limit ? null : cells.at(-1) ?? null }, Json.noStore)
   }
   const text = address(place)
   const read = place.query.has("pull") ? space.pull(text, SignalRequest.waits(request)) : space.get(text)
@@ -149,8 +149,6 @@ export const write = async (place: Place, request: Request): Promise<(space: Spa
  */
 export const remove = async (space: Space, place: Place): Promise<Response> =>
   Json.answer({ beat: await Effect.runPromise(space.set(address(place), undefined)) })
-
-const fresh: Json.Init = { headers: { "cache-control": "no-store" } }
 
 /** The cursor and the size of the requested page. */
 export const page = ({ query }: Place): { readonly after?: string; readonly limit: number } => {

@@ -31,7 +31,7 @@ const verbs: ReadonlyArray<Exclude<keyof SpaceControl, "state" | "rollback" | "l
 export const routes = (app: Hono, find: Find): void => {
   app.get(CONTROL, async (c) => {
     const space = await find(c.req.param("space"))
-    return Json.answer({ ...await Effect.runPromise(space.control.state) }, { headers: { "cache-control": "no-store" } })
+    return Json.answer({ ...await Effect.runPromise(space.control.state) }, Json.noStore)
   })
   for (const verb of verbs) {
     app.post(`${CONTROL}/${verb}`, async (c) => begun(await find(c.req.param("space")), (control) => control[verb]()))

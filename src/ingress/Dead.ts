@@ -38,14 +38,14 @@ export const routes = (app: Hono, find: Find): void => {
     }
     const space = await find(c.req.param("space"))
     const page = await Effect.runPromise(space.dead({ after, limit: Math.min(limit === undefined ? 20 : Body.count(limit), MAX_LISTED) }))
-    return answer({ letters: page.letters, next: page.next ?? null })
+    return Json.uncached({ letters: page.letters, next: page.next ?? null })
   })
   app.get(LETTER, async (c) => {
     const { enzyme, id, space: name } = c.req.param()
     const space = await find(name)
     const letter = await Effect.runPromise(space.letter(id, enzyme))
     if (letter === undefined) throw new DeadAbsent({ space: space.name, id, enzyme })
-    return answer({ ...letter, payload: Wire.inline(letter.payload) })
+    return Json.uncached({ ...letter, payload: Wire.inline(letter.payload) })
   })
   app.post(`${LETTER}/redelivery`, async (c) => {
     const { enzyme, id, space: name } = c.req.param()
@@ -55,5 +55,3 @@ export const routes = (app: Hono, find: Find): void => {
     return Json.answer({ id, enzyme, beat, receipt: location }, { status: 202, headers: { location } })
   })
 }
-
-const answer = (body: unknown): Response => Json.answer(body, { headers: { "cache-control": "no-store" } })

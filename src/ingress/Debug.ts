@@ -10,8 +10,6 @@ import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
 import { RequestRefused } from "./Problem.ts"
 
-const fresh: Json.Init = { headers: { "cache-control": "no-store" } }
-
 /** The maximum number of breakpoints. */
 const MAX_BREAKPOINTS = 100
 
@@ -23,7 +21,7 @@ const MAX_BREAKPOINTS = 100
  */
 export const routes = (app: Hono, find: (space: string) => Promise<Space>): void => {
   const path = "/v1/spaces/:space/debug"
-  const shown = async (space: Space): Promise<Response> => Json.answer(await Effect.runPromise(space.debug.view), fresh)
+  const shown = async (space: Space): Promise<Response> => Json.answer(await Effect.runPromise(space.debug.view), Json.noStore)
   app.get(path, async (c) => shown(await find(c.req.param("space"))))
   app.put(path, async (c) => {
     const breakpoints = asked(await Body.json(c.req.raw))
@@ -33,7 +31,7 @@ export const routes = (app: Hono, find: (space: string) => Promise<Space>): void
   })
   app.post(`${path}/step`, async (c) => {
     const space = await find(c.req.param("space"))
-    return Json.answer({ beat: await Effect.runPromise(space.step) }, fresh)
+    return Json.answer({ beat: await Effect.runPromise(space.step) }, Json.noStore)
   })
 }
 

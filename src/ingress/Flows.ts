@@ -38,7 +38,7 @@ export const routes = (app: Hono, { find, kernel, stream, wantsStream }: RouteCo
     const page = await Effect.runPromise(
       space.flow.list({ after: c.req.query("after"), limit: Math.min(limit === undefined ? 20 : Body.count(limit), MAX_LISTED) })
     )
-    return answer({ instances: page.instances.map(brief), next: page.next ?? null })
+    return Json.uncached({ instances: page.instances.map(brief), next: page.next ?? null })
   })
   app.post("/v1/spaces/:space/flows", async (c) => {
     const request = await Body.fields(c.req.raw, { flow: "string", inst: "string", input: "any", steps: "number", beats: "number" })
@@ -54,17 +54,17 @@ export const routes = (app: Hono, { find, kernel, stream, wantsStream }: RouteCo
     if (row === undefined) throw new InstanceAbsent({ inst })
     return wantsStream(c.req.raw)
       ? stream(Cells.follow(space, `/data/flow/inst/${inst}`, c.req.raw.headers.get("last-event-id")))
-      : answer(Wire.inline(row as never))
+      : Json.uncached(Wire.inline(row as never))
   })
   app.post(`${INSTANCE}/budget`, async (c) => {
     const budget = await Body.fields(c.req.raw, { steps: "number", beats: "number" })
     const { inst, space: name } = c.req.param()
-    return answer({ inst, beat: await Effect.runPromise((await find(name)).flow.budget(inst, budget as FlowBudget)) })
+    return Json.uncached({ inst, beat: await Effect.runPromise((await find(name)).flow.budget(inst, budget as FlowBudget)) })
   })
   for (const action of ["pause", "resume", "cancel"] as const) {
     app.post(`${INSTANCE}/${action}`, async (c) => {
       const { inst, space: name } = c.req.param()
-      return answer({ inst, beat: await Effect.runPromise((await find(name)).flow[action](inst)) })
+      return Json.uncached({ inst, beat: await Effect.runPromise((await find(name)).flow[action](inst)) })
     })
   }
 }
@@ -72,5 +72,3 @@ export const routes = (app: Hono, { find, kernel, stream, wantsStream }: RouteCo
 /** An instance as a list shows it. */
 const brief = ({ flow, inst, note, pc, started, state, steps_used }: InstanceRow): object =>
   ({ inst, flow, state, pc, started, steps_used, note })
-
-const answer = (body: unknown): Response => Json.answer(body, { headers: { "cache-control": "no-store" } })

@@ -12,14 +12,14 @@ import * as Body from "./Body.ts"
 import * as Json from "./Json.ts"
 import { RequestRefused } from "./Problem.ts"
 
-const fresh = { "cache-control": "no-store" }
+const noStore = { "cache-control": "no-store" }
 
 const text = (type: string, draw: (report: GraphReport) => string) => (report: GraphReport): Response =>
-  new Response(draw(report), { headers: { ...fresh, "content-type": `${type}; charset=utf-8` } })
+  new Response(draw(report), { headers: { ...noStore, "content-type": `${type}; charset=utf-8` } })
 
 /** The response formats of a graph. */
 const forms: ReadonlyMap<string, (report: GraphReport) => Response> = new Map([
-  ["json", (report) => Json.answer(report, { headers: fresh })],
+  ["json", (report) => Json.answer(report, { headers: noStore })],
   ["dot", text("text/vnd.graphviz", Drawing.dot)],
   ["mermaid", text("text/vnd.mermaid", Drawing.mermaid)]
 ])
@@ -43,7 +43,7 @@ export const routes = (app: Hono, find: (space: string) => Promise<Space>): void
   })
   app.get("/v1/spaces/:space/graph/trace", async (c) => {
     const space = await find(c.req.param("space"))
-    return Json.answer(await Effect.runPromise(space.graph.traces), { headers: fresh })
+    return Json.answer(await Effect.runPromise(space.graph.traces), { headers: noStore })
   })
   app.put("/v1/spaces/:space/graph/trace", async (c) => {
     const wanted = kindsOf(await Body.json(c.req.raw))

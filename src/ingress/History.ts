@@ -30,13 +30,13 @@ type Find = (space: string) => Promise<Space>
 export const routes = (app: Hono, find: Find): void => {
   app.get("/v1/spaces/:space/journal/verification", async (c) => {
     const space = await find(c.req.param("space"))
-    return examine(space, c.req.raw, async (archive) => answer(await Verify.verify(archive)))
+    return examine(space, c.req.raw, async (archive) => Json.uncached(await Verify.verify(archive)))
   })
   app.get("/v1/spaces/:space/replay", async (c) => {
     const { from, to } = c.req.query()
     const [first, last] = [from === undefined ? undefined : count(from), to === undefined ? Infinity : count(to)]
     const space = await find(c.req.param("space"))
-    return examine(space, c.req.raw, async (archive) => answer(await Replay.replay(archive, first, last)))
+    return examine(space, c.req.raw, async (archive) => Json.uncached(await Replay.replay(archive, first, last)))
   })
   app.get("/v1/spaces/:space/why", async (c) => {
     const space = await find(c.req.param("space"))
@@ -47,7 +47,7 @@ export const routes = (app: Hono, find: Find): void => {
       const writers = reason.writers.map(
         (writer) => ({ ...writer, reads: writer.reads.map(({ address, value }) => ({ address, value: Wire.inline(value) })) })
       )
-      return answer({ ...reason, value: Wire.inline(reason.value), before: Wire.inline(reason.before), writers })
+      return Json.uncached({ ...reason, value: Wire.inline(reason.value), before: Wire.inline(reason.before), writers })
     })
   })
   app.get("/v1/spaces/:space/explain", async (c) => {
@@ -58,7 +58,7 @@ export const routes = (app: Hono, find: Find): void => {
       const explained = await Explain.explain(archive, beat, enzyme)
       return explained === undefined
         ? absent("beat/absent", `The journal of space "${space.name}" holds no beat ${beat}`)
-        : answer(explained)
+        : Json.uncached(explained)
     })
   })
 }
@@ -81,5 +81,3 @@ const needed = (name: string, value: string | undefined): string => {
   if (value !== undefined && value !== "") return value
   throw new Problem.RequestRefused({ code: "query/invalid", reason: `The query has no ${name}. Give it as ?${name}=…` })
 }
-
-const answer = (body: unknown): Response => Json.answer(body, { headers: { "cache-control": "no-store" } })

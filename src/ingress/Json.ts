@@ -21,3 +21,14 @@ export interface Init {
  */
 export const answer = (body: unknown, { headers, status = 200 }: Init = {}): Response =>
   new Response(JSON.stringify(body), { status, headers: { "content-type": "application/json", ...headers } })
+
+/** The settings of a response that caches must not store. */
+export const noStore: Init = { headers: { "cache-control": "no-store" } }
+
+/**
+ * A response with a JSON body that caches must not store.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const uncached = (body: unknown): Response => answer(body, noStore)

@@ -43,7 +43,7 @@ export const routes = (app: Hono, { find, stream, wantsStream }: RouteContext): 
     const page = await Effect.runPromise(
       space.ops.list({ after: c.req.query("after"), limit: Math.min(limit === undefined ? 20 : Body.count(limit), MAX_LISTED) })
     )
-    return answer({ operations: page.operations, next: page.next ?? null })
+    return Json.uncached({ operations: page.operations, next: page.next ?? null })
   })
   app.post("/v1/spaces/:space/ops", async (c) => {
     const request =
@@ -61,7 +61,7 @@ export const routes = (app: Hono, { find, stream, wantsStream }: RouteContext): 
     if (wantsStream(c.req.raw)) return stream(Cells.follow(space, `/rt/ops/${oid}`, c.req.raw.headers.get("last-event-id")))
     const { close, payload, ...rest } = dossier
     const closed = close === undefined ? null : { ...close, summary: Wire.inline(close.summary) }
-    return answer({ ...rest, payload: Wire.inline(payload), close: closed })
+    return Json.uncached({ ...rest, payload: Wire.inline(payload), close: closed })
   })
   app.post(`${OPERATION}/state`, async (c) => {
     const { code, note, state } = await Body.fields(
@@ -95,5 +95,3 @@ export const routes = (app: Hono, { find, stream, wantsStream }: RouteContext): 
     return Json.answer({ oid, beat: await Effect.runPromise(space.ops.cancel(oid)) })
   })
 }
-
-const answer = (body: unknown): Response => Json.answer(body, { headers: { "cache-control": "no-store" } })

@@ -36,8 +36,6 @@ export interface ResponseContext {
   readonly getPath: (request: Request) => string
 }
 
-const fresh: Json.Init = { headers: { "cache-control": "no-store" } }
-
 /**
  * Creates the request handler for readers.
  *
@@ -73,7 +71,7 @@ export const make = (
       code: "receipt/absent",
       reason: `There is no receipt of "${id.slice(0, 200)}" for reader "${c.env.reader.name}"`
     })
-    return Json.answer(wired(receipt), fresh)
+    return Json.answer(receiptJson(receipt), Json.noStore)
   })
   app.get(WaitingList.PATH, async (c) => WaitingList.shown(
     await opened(c.req.param("space"), c.env.reader),
@@ -95,11 +93,11 @@ export const make = (
 }
 
 const read = async (reader: Reader, place: Cells.Place, request: Request): Promise<Response> => {
-  if (place.query.has("list")) return Json.answer({ names: await Effect.runPromise(reader.list(Cells.folder(place))) }, fresh)
+  if (place.query.has("list")) return Json.answer({ names: await Effect.runPromise(reader.list(Cells.folder(place))) }, Json.noStore)
   if (place.query.has("below")) {
     const page = Cells.page(place)
     const cells = await Effect.runPromise(reader.below(Cells.folder(place), page))
-    return Json.answer({ cells, next: cells.length < page.limit ? null : cells.at(-1) ?? null }, fresh)
+    return Json.answer({ cells, next: cells.length < page.limit ? null : cells.at(-1) ?? null }, Json.noStore)
   }
   const text = Cells.address(place)
   const value = await Effect.runPromise(reader.get(text, SignalRequest.waits(request)), { signal: request.signal })
@@ -123,10 +121,10 @@ const post = async (reader: Reader, request: Parameters<Reader["signal"]>[0], se
   const settled = seconds === undefined ? undefined : await Effect.runPromise(
     reader.settled(accepted.id).pipe(Effect.timeoutOrElse({ duration: seconds * 1000, orElse: () => Effect.undefined }))
   )
-  return settled === undefined ? Json.answer(accepted, { status: 202 }) : Json.answer(wired(settled), fresh)
+  return settled === undefined ? Json.answer(accepted, { status: 202 }) : Json.answer(receiptJson(settled), Json.noStore)
 }
 
-const wired = (receipt: ShownReceipt): object => ({
+const receiptJson = (receipt: ShownReceipt): object => ({
   ...receipt,
   handlings: receipt.handlings.map((handling) => "value" in handling ? { ...handling, value: Wire.inline(handling.value) } : handling)
 })

@@ -49,7 +49,7 @@ export const routes = (app: Hono, { find, stream, wantsStream }: RouteContext): 
     const page = await Effect.runPromise(
       space.rv.list({ after: c.req.query("after"), limit: Math.min(limit === undefined ? 20 : Body.count(limit), MAX_LISTED) })
     )
-    return answer({ rendezvous: page.rendezvous.map(shown), next: page.next ?? null })
+    return Json.uncached({ rendezvous: page.rendezvous.map(shown), next: page.next ?? null })
   })
   app.post("/v1/spaces/:space/rv", async (c) => {
     const spec = await Body.json(c.req.raw)
@@ -65,11 +65,11 @@ export const routes = (app: Hono, { find, stream, wantsStream }: RouteContext): 
     if (row === undefined) throw new RendezvousAbsent({ key })
     return wantsStream(c.req.raw)
       ? stream(Cells.follow(space, `/data/rv/${key}`, c.req.raw.headers.get("last-event-id")))
-      : answer(shown(row))
+      : Json.uncached(shown(row))
   })
   app.post(`${RENDEZVOUS}/token`, async (c) => {
     const { key, space: name } = c.req.param()
-    return answer(await Effect.runPromise((await find(name)).rv.claim(key)))
+    return Json.uncached(await Effect.runPromise((await find(name)).rv.claim(key)))
   })
   app.post(`${RENDEZVOUS}/report`, async (c) => {
     const { telemetry } = await Body.fields(c.req.raw, { telemetry: "any" })
@@ -78,21 +78,21 @@ export const routes = (app: Hono, { find, stream, wantsStream }: RouteContext): 
     // An unknown space is answered like a wrong token, so that a worker cannot probe for spaces.
     const space =
       await find(name).catch((error: unknown) => Promise.reject(token !== undefined && isAbsent(error) ? new TokenRefused({ key }) : error))
-    return answer({ key, beat: await Effect.runPromise(space.rv.report(key, telemetry, { token })) })
+    return Json.uncached({ key, beat: await Effect.runPromise(space.rv.report(key, telemetry, { token })) })
   })
   app.post(`${RENDEZVOUS}/kill`, async (c) => {
     const how = await Body.fields(c.req.raw, { mode: "string", wait: "number" })
     const { key, space: name } = c.req.param()
-    return answer({ key, beat: await Effect.runPromise((await find(name)).rv.kill(key, how)) })
+    return Json.uncached({ key, beat: await Effect.runPromise((await find(name)).rv.kill(key, how)) })
   })
   app.post(`${RENDEZVOUS}/release`, async (c) => {
     const { key, space: name } = c.req.param()
-    return answer({ key, beat: await Effect.runPromise((await find(name)).rv.release(key)) })
+    return Json.uncached({ key, beat: await Effect.runPromise((await find(name)).rv.release(key)) })
   })
   app.post(`${RENDEZVOUS}/resched`, async (c) => {
     const { delta } = await Body.fields(c.req.raw, { delta: "number" }) as { readonly delta: number }
     const { key, space: name } = c.req.param()
-    return answer({ key, beat: await Effect.runPromise((await find(name)).rv.resched(key, delta)) })
+    return Json.uncached({ key, beat: await Effect.runPromise((await find(name)).rv.resched(key, delta)) })
   })
 }
 
@@ -101,5 +101,3 @@ const isAbsent = (error: unknown): boolean =>
 
 /** A row as JSON, without the token id, so that tokens cannot be guessed offline. */
 const shown = ({ telemetry, token_id: _, ...row }: RendezvousRow): object => ({ ...row, telemetry: Wire.inline(telemetry) })
-
-const answer = (body: unknown): Response => Json.answer(body, { headers: { "cache-control": "no-store" } })

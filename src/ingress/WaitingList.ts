@@ -52,4 +52,4 @@ export const shown = async (
 const limitOf = (limit: string | undefined): number => Math.min(limit === undefined ? LISTED : Body.count(limit), MAX_LISTED)
 
 const answer = (waiting: ReadonlyArray<unknown>, next: string | number | undefined): Response =>
-  Json.answer({ waiting, next: next ?? null }, { headers: { "cache-control": "no-store" } })
+  Json.answer({ waiting, next: next ?? null }, Json.noStore)

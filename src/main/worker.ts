@@ -37,7 +37,26 @@ export interface Parts {
  * Creates the handler of a worker.
  *
  * The runtime opens with the first request, because hosts allow no work before. If that fails, the next request tries
- * again.
+ * again. The failure is answered as problem details (RFC 9457).
+ *
+ * @example
+ * ```ts
+ * import { Enzyme } from "systole"
+ * import { make } from "systole/worker"
+ *
+ * const greet = Enzyme.make({
+ *   name: "greet",
+ *   query: "/signals/greet",
+ *   writes: ["/data/greeted"],
+ *   run: (tx) => tx.increment("/data/greeted")
+ * })
+ *
+ * export default make({
+ *   manifest: { "enzymes/greet.ts": { module: greet, hash: "1" } },
+ *   config: { spaces: { create: "on-demand" } },
+ *   public: true
+ * })
+ * ```
  *
  * @category constructors
  * @since 0.1.0

@@ -1,3 +1,8 @@
+/**
+ * A temporary project with a terminal, for tests of the command line.
+ *
+ * @module
+ */
 import { Effect } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"

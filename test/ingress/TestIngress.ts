@@ -1,3 +1,8 @@
+/**
+ * The ingress over a real kernel with a memory store, for tests of its routes.
+ *
+ * @module
+ */
 import { assert, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
 import { Enzyme, MemoryStore } from "systole"
