@@ -56,7 +56,10 @@ export const journal = Command.make("journal").pipe(
 )
 
 /** Replays a range in parts, as large as the server allows, until the end or the first failure. */
-const replayInParts = Effect.fnUntraced(function*(space: string, range: { readonly from: number | undefined; readonly to: number | undefined }) {
+const replayInParts = Effect.fnUntraced(function*(
+  space: string,
+  range: { readonly from: number | undefined; readonly to: number | undefined }
+) {
   const query = (from: number | undefined): string =>
     Object.entries({ from, to: range.to }).flatMap(([name, value]) => value === undefined ? [] : [`${name}=${value}`]).join("&")
   let all = yield* ask<ReplayJson>(space, `replay?${query(range.from)}`)
