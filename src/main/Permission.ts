@@ -46,7 +46,11 @@ export const bundled = (root: string): Layer.Layer<ModuleHost> => {
   const load = async (file: string) => {
     manifest ??= readFile(place(MANIFEST), "utf8").then((text) => JSON.parse(text) as Readonly<Record<string, ManifestEntry>>)
     const line = (await manifest)[file]
-    if (line === undefined) throw new ModuleBroken({ file, reason: "it was not there when the modules were bundled. Start again" })
+    if (line === undefined) throw new ModuleBroken({
+      file,
+      reason: `${join(root, file)} came after the start. Under --permission no program may run, ` +
+        "so modules are bundled at the start alone. Start the server again to load it"
+    })
     if ("reason" in line) throw new ModuleBroken({ file, reason: line.reason })
     const { place: from, ...rest } = line
     return { file, module: await HostModules.importDefault(file, from), ...rest }
@@ -56,7 +60,8 @@ export const bundled = (root: string): Layer.Layer<ModuleHost> => {
     const from = place(`${hash}.mjs`)
     if (!existsSync(from)) throw new ModuleBroken({
       file,
-      reason: "its bundle is not in .systole/modules, and under --permission none is made. Look back without --permission"
+      reason: `an old beat ran this code, and ${from} is not there. Under --permission no program may run, ` +
+        "so code of earlier versions is not bundled. Start the server without --permission to verify, replay or explain that beat"
     })
     return { file, module: await HostModules.importDefault(file, from), hash, text, hostImports: [] }
   }
