@@ -11,7 +11,6 @@ import * as Codec from "../cell/Document.ts"
 import * as Value from "../cell/Value.ts"
 import type { Delivery, DerivationPort, DerivedBeat } from "../kernel/derived/DerivationPort.ts"
 import * as Derivation from "../kernel/derived/DerivationPort.ts"
-import { failure } from "../kernel/model/Failure.ts"
 import type { Handling } from "../kernel/model/Flight.ts"
 import type { CellLine, Parsed, NamedNode } from "../kernel/model/Journal.ts"
 import type { NodeLine, NodeRunLine } from "../kernel/model/NodeLine.ts"
@@ -266,12 +265,13 @@ export class RecordedDerivation implements DerivationPort {
       if (draft.refusal !== undefined) throw draft.refusal
       if (isTaken) throw new NodeTaken({ name: definition.name, reason: "it started a node whose name or output another node had then" })
       if (definition.output !== undefined) this.put(definition.output, value === undefined ? undefined : Codec.encode(value))
-      draft.own?.keys.forEach((key, i) => this.put(key, draft.own!.documents[i]))
+      const { own } = draft
+      own?.keys.forEach((key, i) => this.put(key, own.documents[i]))
     } catch (thrown) {
       error = isFrozen ? frozen() : draft.refusal ?? raised(thrown)
     }
     if (error !== undefined && this.work!.labels !== undefined && definition.output !== undefined) this.put(definition.output, undefined)
-    return Derivation.errorOf(error === undefined ? undefined : failure(error), isLast)
+    return error === undefined ? undefined : Derivation.errorOf(error, isLast)
   }
 
   private draft(definition: Definition, run: number, own?: Own): Draft {

@@ -23,7 +23,6 @@ import type { Kind } from "../../scheduler/Trace.ts"
 import type { Committed } from "../../stage/Moment.ts"
 import type { Labels } from "../../stage/Labels.ts"
 import type { Stage } from "../../stage/Stage.ts"
-import { failure } from "../model/Failure.ts"
 import type { Handling, Outcome } from "../model/Flight.ts"
 import type { Step } from "../model/Foreign.ts"
 import type { Delivery, DerivationPort, DerivedBeat } from "./DerivationPort.ts"
@@ -97,7 +96,7 @@ export class BeatScheduler implements DerivationPort {
   private readonly runTimes: RunTimes
   /** The restless nodes of this beat, and those of the newest committed beat with their episodes. */
   private tiring: ReadonlyArray<Node> = none
-  private told: ReadonlyMap<Node, number> = new Map()
+  private told: ReadonlyMap<Node, number | undefined> = new Map()
   private readonly pulls = new PendingPulls()
 
   constructor(modules: Modules, deps: Dependencies) {
@@ -136,7 +135,9 @@ export class BeatScheduler implements DerivationPort {
   /** Has beats bring a place up to date until it is settled. Returns `undefined` if it is settled and no beat is in progress. */
   want(wanted: PullRequest): PendingPull | undefined {
     const { isBehind } = this.active
-    if (!isBehind && (this.scheduler === undefined || (this.work === undefined && this.scheduler.demands.heldUntil(wanted.address, wanted.admits) === undefined))) return undefined
+    const { scheduler } = this
+    const isSettled = (): boolean => this.work === undefined && scheduler?.demands.heldUntil(wanted.address, wanted.admits) === undefined
+    if (!isBehind && (scheduler === undefined || isSettled())) return undefined
     return this.pulls.add(wanted)
   }
 
@@ -154,23 +155,23 @@ export class BeatScheduler implements DerivationPort {
     this.runTimes.count(work.begun.spent, scheduler)
     if (work.takenBack.length > 0) this.active.kept.clear()
     if (this.active.isBehind) this.active.activate(scheduler)
-    for (const [key, steps] of work.steps) this.changeBy(key, steps)
+    for (const [key, steps] of work.steps) this.changeBy(scheduler, key, steps)
     for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
     for (const key of work.takenBack) scheduler.lose(Address.ofKey(key))
     this.appear(work.begun.content)
     this.at = FIRST
     scheduler.resumption.revive()
     for (const { definition } of scheduler.resumption.takeAfresh()) this.deps.tell(Derivation.freshness(definition.name))
-    if (this.written.size > 0) this.stageChanges()
+    if (this.written.size > 0) this.stageChanges(scheduler, work)
     work.stage.join(this.gate, this.labels === undefined ? scheduler.ancestry() : this.isolated)
   }
 
   /** Applies changes made under groups step by step, so that each group sees only the steps of others. */
-  private changeBy(key: string, steps: ReadonlyArray<Step>): void {
+  private changeBy(scheduler: SpaceScheduler, key: string, steps: ReadonlyArray<Step>): void {
     let held = this.committedState.read(key)
     for (const step of steps) {
-      this.scheduler!.change(key, { before: held, after: step.before })
-      this.scheduler!.change(key, step)
+      scheduler.change(key, { before: held, after: step.before })
+      scheduler.change(key, step)
       held = step.after
     }
   }
@@ -194,7 +195,7 @@ export class BeatScheduler implements DerivationPort {
   parked(): Outcome | undefined {
     const { heldUntil } = this
     if (heldUntil === undefined) return undefined
-    return { kind: "retry", tag: "Gated", code: Derivation.GATED, message: "What the run reads is derived by a node whose gate is closed. It runs when the gate opens", until: heldUntil }
+    return Derivation.gated(heldUntil)
   }
 
   settle(work: DerivedBeat): void {
@@ -222,8 +223,8 @@ export class BeatScheduler implements DerivationPort {
       for (const staged of work.stage.documents.values()) scheduler.change(staged.address.key, staged)
       const { restless } = scheduler.settling.settle()
       this.pulls.demand(scheduler.demands)
-      this.stageChanges()
-      const failed = this.report(work)
+      this.stageChanges(scheduler, work)
+      const failed = this.report(scheduler, work)
       const tired = round === 0 && this.tire(work, restless)
       if (!failed && !tired) break
     }
@@ -257,26 +258,26 @@ export class BeatScheduler implements DerivationPort {
   }
 
   committed(): ReadonlyArray<Delivery> {
-    const { scheduler, stage } = this
-    if (scheduler === undefined || stage === undefined) return nothing
-    const { beat } = this.work!.moment
+    const { scheduler, work } = this
+    if (scheduler === undefined || work === undefined) return nothing
+    const { beat } = work.moment
     const seen = scheduler.takeSeen()
     this.runTimes.committed(scheduler)
-    if (this.tiring.length > 0 || this.told.size > 0) this.told = new Map(this.tiring.map((node) => [node, node.gate!.episodes]))
+    if (this.tiring.length > 0 || this.told.size > 0) this.told = new Map(this.tiring.map((node) => [node, node.gate?.episodes]))
     this.inspector.takeDown({ beat, lines: this.lines, invalid: scheduler.invalidation.marked ?? [], restless: this.restless })
-    this.end()
+    this.end(scheduler)
     this.active.committed()
     scheduler.undo.committed()
     scheduler.graph.locations.settled(this.deps.limit)
     if (this.pulls.size > 0) this.pulls.committed(scheduler.demands)
     if (seen.length === 0) return nothing
-    return seen.flatMap(({ definition, run }) => isWatchNode(definition.name) ? [] : [{ definition, value: run!.seen, beat }])
+    return seen.flatMap(({ definition, run }) => isWatchNode(definition.name) ? [] : [{ definition, value: run?.seen, beat }])
   }
 
   abort(): void {
     const { scheduler } = this
     if (scheduler === undefined) return
-    this.end()
+    this.end(scheduler)
     scheduler.takeSeen()
     scheduler.takeFailures()
     this.runTimes.abort(scheduler)
@@ -284,7 +285,7 @@ export class BeatScheduler implements DerivationPort {
     this.active.abort(scheduler)
   }
 
-  private end(): void {
+  private end(scheduler: SpaceScheduler): void {
     this.isolated.end()
     this.handling = undefined
     this.work = undefined
@@ -292,7 +293,7 @@ export class BeatScheduler implements DerivationPort {
     this.lines = noLines as Array<NodeLine>
     this.restless = []
     this.inspector.end()
-    this.scheduler!.invalidation.marked = []
+    scheduler.invalidation.marked = []
     if (this.written.size > 0) this.written = new Map()
   }
 
@@ -327,7 +328,7 @@ export class BeatScheduler implements DerivationPort {
     scheduler.registry.unclaimed = (name) => this.active.kept.drop(name)
     scheduler.settling.timer = this.deps.timer
     this.inspector.pay(scheduler.graph)
-    scheduler.observe((run) => this.note(run))
+    scheduler.observe((run) => this.note(run, scheduler))
     this.watchNodes.join(scheduler)
     return this.scheduler = scheduler
   }
@@ -343,42 +344,42 @@ export class BeatScheduler implements DerivationPort {
    * in a property as long-lived, with all objects that it references.
    */
   private readonly gate: Stage["derive"] = (address, depth) => {
-    const { at, handling, labels } = this
+    const { at, handling, isolated, labels, scheduler, work } = this
+    if (scheduler === undefined || work === undefined) return
     const told = labels === undefined ? undefined : (handling?.draft ?? handling)?.label
-    const until = told !== undefined && told.length > 0 ? this.isolated.read(at, { address, depth }) : this.scheduler!.demands.read(address, depth)
+    const until = told !== undefined && told.length > 0 ? isolated.read(at, { address, depth }) : scheduler.demands.read(address, depth)
     if (until !== undefined) this.heldUntil = Math.min(this.heldUntil ?? until, until)
-    if (this.written.size > 0) this.stageChanges()
+    if (this.written.size > 0) this.stageChanges(scheduler, work)
   }
 
-  private note(run: NodeRun): void {
-    const { error, node } = run
+  private note(run: NodeRun, { gates }: SpaceScheduler): void {
+    const { error, node, recalled } = run
     const { name } = node.definition
     if (this.labels !== undefined) this.isolated.ended(run, isWatch(node) ? undefined : this.lines.length)
     if (isWatch(node)) return
     for (const key of run.changed) this.written.set(key, this.lines.length)
     this.inspector.note(run)
-    this.lines.push({ name, at: this.at, parent: Derivation.lineage(node), made: Derivation.madeIn(node), recalled: run.recalled, error: Derivation.errorOf(error === undefined ? undefined : failure(error), this.scheduler!.gates.isLastAttempt(node)) })
+    const failed = error === undefined ? undefined : Derivation.errorOf(error, gates.isLastAttempt(node))
+    this.lines.push({ name, at: this.at, parent: Derivation.lineage(node), made: Derivation.madeIn(node), recalled, error: failed })
   }
 
   /** Stages the documents that nodes changed: for later reads of handlings, and for the batch. */
-  private stageChanges(): void {
-    const { scheduler, work } = this
-    const { locations } = scheduler!.graph
+  private stageChanges({ graph: { locations } }: SpaceScheduler, work: DerivedBeat): void {
     for (const [key, line] of this.written) {
       const document = locations.document(locations.root(key))
       if (document?.text === this.read(key)?.text) continue
       const address = Address.ofKey(key)
-      if (isInPass(this.at)) work!.stage.put(address, document, writerOf(work!, line))
-      else work!.stage.gate(address, document, writerOf(work!, line))
+      if (isInPass(this.at)) work.stage.put(address, document, writerOf(work, line))
+      else work.stage.gate(address, document, writerOf(work, line))
     }
     if (this.written.size > 0) this.written = new Map()
   }
 
   /** Reports failed runs as diagnostics. Returns whether there were any. */
-  private report(work: DerivedBeat): boolean {
-    const failures = this.scheduler!.takeFailures().filter(({ node }) => !isWatch(node))
+  private report(scheduler: SpaceScheduler, work: DerivedBeat): boolean {
+    const failures = scheduler.takeFailures().filter(({ node }) => !isWatch(node))
     for (const { error, node } of failures) {
-      const { code, message } = Derivation.errorOf(failure(error), true)!
+      const { code, message } = Derivation.errorOf(error, true)
       work.diagnose(Derivation.failure(node.definition.name, node.output?.key, { code, message, thrown: error }))
     }
     return failures.length > 0
@@ -386,7 +387,8 @@ export class BeatScheduler implements DerivationPort {
 
   /** Reports nodes that have become restless. */
   private tire(work: DerivedBeat, restless: ReadonlyArray<Node>): boolean {
-    const fresh = restless.filter((node) => !isWatch(node) && node.gate!.streak === 1 && this.told.get(node) !== node.gate!.episodes).sort((a, b) => a.ordinal - b.ordinal)
+    const isFresh = (node: Node): boolean => node.gate?.streak === 1 && this.told.get(node) !== node.gate.episodes
+    const fresh = restless.filter((node) => !isWatch(node) && isFresh(node)).sort((a, b) => a.ordinal - b.ordinal)
     this.tiring = restless
     if (fresh.length === 0) return false
     this.restless = fresh.map(({ definition: { name }, output }) => output === undefined ? [name] : [name, output.key])

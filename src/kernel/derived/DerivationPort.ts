@@ -19,6 +19,7 @@ import type { Labels } from "../../stage/Labels.ts"
 import type { Moment } from "../../stage/Moment.ts"
 import type { Stage } from "../../stage/Stage.ts"
 import type { Begun } from "../model/Begun.ts"
+import * as Failure from "../model/Failure.ts"
 import type { Handling, Outcome } from "../model/Flight.ts"
 import type { Steps } from "../model/Foreign.ts"
 import type { NamedNode } from "../model/Journal.ts"
@@ -101,13 +102,18 @@ export const writerOf = (work: Pick<DerivedBeat, "runs">, line: number): number 
 /** The code of the outcome of a handling that waits for a gate. */
 export const GATED = "node/gated"
 
+/** The outcome of a handling that waits for a gate until then. */
+export const gated = (until: number): Outcome => {
+  const message = "What the run reads is derived by a node whose gate is closed. It runs when the gate opens"
+  return { kind: "retry", tag: "Gated", code: GATED, message, until }
+}
+
 /** The error of a run whose last attempt failed with `Retry`. */
 const SPENT = { tag: "RetriesSpent", code: "node/exhausted" } as const
 
 /** The error of a line. With `isLast` there is no further attempt, even after `Retry`. */
-export const errorOf = (outcome: Outcome | undefined, isLast: boolean): NodeLine["error"] => {
-  if (outcome === undefined || !("code" in outcome)) return undefined
-  const { code, kind, message, tag } = outcome
+export const errorOf = (error: unknown, isLast: boolean): NonNullable<NodeLine["error"]> => {
+  const { code, kind, message, tag } = Failure.failure(error)
   return kind === "retry" && isLast ? { ...SPENT, message } : { tag, code, message }
 }
 
@@ -118,41 +124,56 @@ export const isTold = ({ error }: Pick<NodeLine, "error">): boolean => error !==
 export const wasLast = (tag: string | undefined): boolean => tag === SPENT.tag
 
 /** Diagnostic: a node failed. */
-export const failure = (name: string, output: string | undefined, { code, ...raised }: Diagnostic.Raised & { readonly code: string }): Diagnostic.Diagnostic => Diagnostic.of("node/failed", {
-  code,
-  raised,
-  note: `${name} failed, and derives nothing new`,
-  origin: { kind: "node", name },
-  subject: output === undefined ? undefined : Address.ofKey(output)
-})
+export const failure = (
+  name: string,
+  output: string | undefined,
+  { code, ...raised }: Diagnostic.Raised & { readonly code: string }
+): Diagnostic.Diagnostic =>
+  Diagnostic.of("node/failed", {
+    code,
+    raised,
+    note: `${name} failed, and derives nothing new`,
+    origin: { kind: "node", name },
+    subject: output === undefined ? undefined : Address.ofKey(output)
+  })
 
 /** Diagnostic: a node could not be added. */
-export const refusal = ([name, output]: NamedNode): Diagnostic.Diagnostic => Diagnostic.of("node/refused", {
-  note: `${name} does not run: another node ${output === undefined ? "has its name" : `writes ${output}`}. It is taken in when that one is gone`,
-  origin: { kind: "node", name },
-  subject: output === undefined ? undefined : Address.ofKey(output)
-})
+export const refusal = ([name, output]: NamedNode): Diagnostic.Diagnostic => {
+  const why = output === undefined ? "has its name" : `writes ${output}`
+  return Diagnostic.of("node/refused", {
+    note: `${name} does not run: another node ${why}. It is taken in when that one is gone`,
+    origin: { kind: "node", name },
+    subject: output === undefined ? undefined : Address.ofKey(output)
+  })
+}
 
 /** Diagnostic: two runs of a node on the same values differ. Reported outside of beats, so that the check changes none. */
-export const instability = (name: string, address: string | undefined): Diagnostic.Diagnostic => Diagnostic.of("node/unstable", {
-  note: `${name} ${address === undefined ? "starts other nodes" : `makes something else of ${address}`} when it runs twice on the same values`,
-  origin: { kind: "node", name },
-  subject: address === undefined ? undefined : Address.parse(address)
-})
+export const instability = (name: string, address: string | undefined): Diagnostic.Diagnostic => {
+  const differs = address === undefined ? "starts other nodes" : `makes something else of ${address}`
+  return Diagnostic.of("node/unstable", {
+    note: `${name} ${differs} when it runs twice on the same values`,
+    origin: { kind: "node", name },
+    subject: address === undefined ? undefined : Address.parse(address)
+  })
+}
 
 /** Diagnostic: a node could not take the standpoint of its previous run. Reported outside of beats. */
-export const freshness = (name: string): Diagnostic.Diagnostic => Diagnostic.of("node/afresh", {
-  note: `${name} runs afresh after the restart, and so does what it starts: what its newest run peeked at takes more than ${STANDPOINT} characters. Have it read that, or less of it`,
-  origin: { kind: "node", name },
-  subject: undefined
-})
+export const freshness = (name: string): Diagnostic.Diagnostic => {
+  const why = `what its newest run peeked at takes more than ${STANDPOINT} characters`
+  return Diagnostic.of("node/afresh", {
+    note: `${name} runs afresh after the restart, and so does what it starts: ${why}. Have it read that, or less of it`,
+    origin: { kind: "node", name },
+    subject: undefined
+  })
+}
 
 /** Diagnostic: passes take much of the host's time. It depends on the host, so it is not part of a beat. */
-export const busyness = ({ spent, window }: { readonly spent: number; readonly window: number }): Diagnostic.Diagnostic => Diagnostic.of("node/busy", {
-  note: `nodes ran for ${Math.round(spent)} of the last ${Math.round(window)} ms`,
-  origin: { kind: "runtime", name: "scheduler" },
-  subject: undefined
-})
+export const busyness = ({ spent, window }: { readonly spent: number; readonly window: number }): Diagnostic.Diagnostic =>
+  Diagnostic.of("node/busy", {
+    note: `nodes ran for ${Math.round(spent)} of the last ${Math.round(window)} ms`,
+    origin: { kind: "runtime", name: "scheduler" },
+    subject: undefined
+  })
 
 /** The nodes that started a node, outermost first. */
 export const lineage = ({ parent }: Node): string | undefined => {
@@ -168,8 +189,8 @@ export const lineage = ({ parent }: Node): string | undefined => {
 export const madeIn = ({ definition: { name }, parent }: Node): number | undefined => {
   if (parent === undefined || isAtRest(parent)) return undefined
   const { flags, run } = parent
-  if ((flags & RUNNING) === 0) return run!.children?.get(name)
-  return run!.children?.has(name) === true ? UNENDED : run!.abandoned?.get(name)
+  if ((flags & RUNNING) === 0) return run?.children?.get(name)
+  return run?.children?.has(name) === true ? UNENDED : run?.abandoned?.get(name)
 }
 
 /** Whether the newest runs of a node and its creators succeeded, are up to date, and peeked at no place. */

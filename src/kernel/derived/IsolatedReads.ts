@@ -74,12 +74,12 @@ export class IsolatedReads implements Lineage {
 
   /** Brings a place up to date for one handling. Returns the time of the next attempt after a transient failure. */
   read(run: number, { address, depth }: { readonly address: Address.Address; readonly depth: Depth }): number | undefined {
-    const deps = this.deps!
-    const { shared, work } = deps
+    const { base, schedulers, shared, work } = this.deps!
     if (shared.demands.isSettled(address, depth)) return undefined
     let aside = this.graphs.get(run)
     if (aside === undefined) {
-      aside = new IsolatedGraph({ shared, schedulers: deps.schedulers, base: deps.base, moment: work.moment, attempts: this.attempts, takes: () => true })
+      const { attempts } = this
+      aside = new IsolatedGraph({ shared, schedulers, base, moment: work.moment, attempts, takes: () => true })
       this.graphs.set(run, aside)
       work.stage.aside = aside.made
     }

@@ -12,7 +12,7 @@ import * as Changes from "../../cell/Change.ts"
 import * as Document from "../../cell/Document.ts"
 import type { ObservationRow } from "../../persistence/Persistence.ts"
 import type { Locations } from "../../scheduler/Locations.ts"
-import type { Observation } from "../../scheduler/Persistence.ts"
+import type { Observation, ObservedRead } from "../../scheduler/Persistence.ts"
 import { FOLDER } from "../../stage/Content.ts"
 import type { Committed } from "../../stage/Moment.ts"
 import type { Staged } from "../../stage/Stage.ts"
@@ -130,7 +130,7 @@ export class StoredObservations {
         return
       }
       const change = world.changed(key)
-      if (change !== undefined && isNews(kept, place, partsOf(change, kept.group, world.steps?.get(key)))) this.invalidate(name, place)
+      if (change !== undefined && isNews([text, depth], partsOf(change, kept.group, world.steps?.get(key)))) this.invalidate(name, place)
     })
   }
 
@@ -147,8 +147,9 @@ export class StoredObservations {
     for (const { address, after, before } of changes) {
       for (const { name, place } of this.byKey.get(address.key) ?? []) {
         const kept = this.byName.get(name)
-        if (kept === undefined) continue
-        if (isNews(kept, place, partsOf({ before, after }, kept.group, steps.get(address.key)))) this.invalidate(name, place)
+        const read = kept?.reads[place]
+        if (kept === undefined || read === undefined) continue
+        if (isNews(read, partsOf({ before, after }, kept.group, steps.get(address.key)))) this.invalidate(name, place)
       }
       if ((before === undefined) === (after === undefined)) continue
       const folder = Address.make(Address.parent(address.id), { scope: address.scope }).key
@@ -211,8 +212,7 @@ const partsOf = (change: Change, group: string | undefined, steps: ReadonlyArray
   group === undefined || steps === undefined ? [change] : others(steps, group, change)
 
 /** Whether the change is visible at the path that the node read. */
-const isNews = ({ reads }: Observation, place: number, parts: ReadonlyArray<Change>): boolean => {
-  const [text, depth] = reads[place]!
+const isNews = ([text, depth]: ObservedRead, parts: ReadonlyArray<Change>): boolean => {
   const read = { path: Address.parse(text).path, shallow: depth === "shallow" }
   return parts.some(({ after, before }) =>
     after?.text !== before?.text &&

@@ -6,8 +6,11 @@
 import { codeOf, isTagged, tagOf } from "../../registry/Outcome.ts"
 import type { Outcome } from "./Flight.ts"
 
+/** An outcome with an error. */
+type Failed = Extract<Outcome, { readonly code: string }>
+
 /** The outcome that an error stands for. What is thrown may be anything, and looking at it may throw again. */
-export const failure = (error: unknown): Outcome => {
+export const failure = (error: unknown): Failed => {
   try {
     return describe(error)
   } catch {
@@ -15,7 +18,7 @@ export const failure = (error: unknown): Outcome => {
   }
 }
 
-const describe = (error: unknown): Outcome => {
+const describe = (error: unknown): Failed => {
   const kind = isTagged(error, "Retry") ? "retry" : isTagged(error, "Fatal") ? "fatal" : "dead"
   return { kind, tag: tagOf(error), code: codeOf(error), message: messageOf(error), thrown: error }
 }
