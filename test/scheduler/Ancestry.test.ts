@@ -24,13 +24,13 @@ const twice = Computation.make({ name: "twice", output: "/twice", run: (tx) => N
 const more = Computation.make({ name: "more", output: "/more", run: (tx) => Number(tx.get("/twice")) + Number(tx.get("/y") ?? 0) })
 
 describe("Ancestry", () => {
-  it("names all that a derived place derives from, transitively, and nothing of one that no node derives", () => {
+  it("names the transitive sources of a derived place, and none of any other place", () => {
     assert.deepStrictEqual(origins("/more", [twice, more, watch("/more")]), ["/twice", "/x#/a", "/y"])
     assert.deepStrictEqual(origins("/more#/part", [twice, more, watch("/more")]), ["/twice", "/x#/a", "/y"])
     assert.isUndefined(origins("/x", [twice, more, watch("/more")]))
   })
 
-  it("ends in a ring, and follows lists of names and what is derived among them", () => {
+  it("ends in a ring, and follows lists of names and their derived members", () => {
     const ring = ["a", "b"].map(
       (name, i) => Computation.make({
         name,
@@ -45,7 +45,7 @@ describe("Ancestry", () => {
     assert.deepStrictEqual(origins("/p", [child, count, watch("/count")], "children"), ["/x#/a"])
   })
 
-  it("follows materializers, and what the creators of a node read", () => {
+  it("follows materializers, and the reads of a node's creators", () => {
     const materializer = Materializer.make({ name: "all", writes: ["/m/*"], run: (tx) => tx.set("/m/one", tx.get("/x#/b")) })
     const above = Computation.make({ name: "above", output: "/above", run: (tx) => Number(tx.get("/m/one") ?? 0) })
     assert.deepStrictEqual(origins("/above", [materializer, above, watch("/above")]), ["/m/one", "/x#/b"])

@@ -14,7 +14,7 @@ const readers = ({ graph }: SpaceScheduler, key: string): ReadonlyArray<string> 
   return names
 }
 
-describe("a node that its creator lets go of", () => {
+describe("a node dropped by its creator", () => {
   /** A computation that starts another one as long as /s is 1. */
   const world = (run: (tx: Transaction) => number) => {
     const scheduler = new SpaceScheduler()
@@ -31,7 +31,7 @@ describe("a node that its creator lets go of", () => {
     return scheduler
   }
 
-  it("comes to nothing where it runs at that moment, and all others run on", () => {
+  it("is discarded even while it runs, and other runs continue", () => {
     const scheduler = world((tx) => {
       const sum = tx.get("/s") === 1 ? 0 : Number(tx.get("/parent")) + 10
       tx.get("/z")
@@ -51,7 +51,7 @@ describe("a node that its creator lets go of", () => {
     assert.strictEqual(other.pull("/one"), 1)
   })
 
-  it("and is back where that is undone goes with the next run that does not start it", () => {
+  it("is dropped by the next run that does not start it, after an undo brought it back", () => {
     const scheduler = world(() => 1)
     scheduler.register(look("keeper", "/parent"))
     scheduler.settle()
@@ -71,7 +71,7 @@ describe("a node that its creator lets go of", () => {
     assert.deepStrictEqual(names(), ["keeper", "parent"])
   })
 
-  it("does not run any more where a read comes upon both", () => {
+  it("no longer runs when a read reaches both", () => {
     let runs = 0
     const scheduler = world((tx) => {
       runs++
@@ -87,7 +87,7 @@ describe("a node that its creator lets go of", () => {
 })
 
 describe("a node that is started again", () => {
-  it("derives from what its creator gives it now", () => {
+  it("derives from its creator's current input", () => {
     const scheduler = new SpaceScheduler()
     scheduler.set("/base", 1)
     scheduler.set("/v", 1)
@@ -106,7 +106,7 @@ describe("a node that is started again", () => {
     assert.strictEqual(scheduler.pull("/out"), 101)
   })
 
-  it("derives another cell where its creator says so, and the one before no more", () => {
+  it("derives another cell if its creator changes the output, and no longer the old one", () => {
     const scheduler = new SpaceScheduler()
     scheduler.set("/k", "a")
     scheduler.set("/v", 1)
@@ -129,7 +129,7 @@ describe("a node that is started again", () => {
     assert.strictEqual(scheduler.snapshot().length, 2)
   })
 
-  it("is its creator's: nobody else takes its name", () => {
+  it("keeps its name against other creators", () => {
     const scheduler = new SpaceScheduler()
     const child = Computation.make({ name: "child", output: "/child", run: () => 1 })
     scheduler.register(Effect.make({ name: "parent", read: (tx) => tx.start(child), deliver: nothing }))
@@ -137,7 +137,7 @@ describe("a node that is started again", () => {
     assert.throws(() => scheduler.register(child), "started by \"parent\"")
   })
 
-  it("and its creator run in some order, where two creators read what the other one's child derives", () => {
+  it("and its creator run in some order when two creators read each other's children", () => {
     const scheduler = new SpaceScheduler()
     for (const i of [0, 1]) {
       scheduler.register(Effect.make({
@@ -160,7 +160,7 @@ describe("a node that is started again", () => {
   })
 })
 
-describe("who asks for what reads what is only started meanwhile", () => {
+describe("a pull of a reader whose source is started meanwhile", () => {
   const world = (base: () => number) => {
     const scheduler = new SpaceScheduler()
     scheduler.register(
@@ -183,7 +183,7 @@ describe("who asks for what reads what is only started meanwhile", () => {
     assert.strictEqual(world(() => 10).pull("/sum"), 11)
   })
 
-  it("finds it up to date where it is started anew as something else", () => {
+  it("finds it up to date if it is started again with another definition", () => {
     let base = 10
     const scheduler = world(() => base)
     scheduler.pull("/sum")

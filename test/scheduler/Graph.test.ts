@@ -5,7 +5,7 @@ import { Address, Computation, Effect, Materializer, SpaceScheduler } from "syst
 const nothing = () => {}
 
 describe("cycles through lists", () => {
-  it("come to rest where a folder is listed whose second document stands on the list", () => {
+  it("settle when a listed folder's second document depends on the list", () => {
     const scheduler = new SpaceScheduler()
     scheduler.register(Computation.make({ name: "first", output: "/d/1", run: () => 1 }))
     scheduler.register(Computation.make({ name: "second", output: "/d/2", run: (tx) => tx.get("/count") ?? 0 }))
@@ -19,7 +19,7 @@ describe("cycles through lists", () => {
     assert.strictEqual(scheduler.pull("/d/2"), 2)
   })
 
-  it("come to rest where siblings list their own folder", () => {
+  it("settle when siblings list their own folder", () => {
     const scheduler = new SpaceScheduler()
     for (const i of [0, 1, 2]) {
       scheduler.register(
@@ -59,7 +59,7 @@ describe("rings", () => {
 })
 
 describe("the order of runs", () => {
-  it("is that of writers and readers again when a cycle is gone", () => {
+  it("follows writers and readers again after a cycle is gone", () => {
     const scheduler = new SpaceScheduler()
     const log: Array<readonly [string, number]> = []
     const node = (name: string, other: string, flag: string) =>
@@ -91,7 +91,7 @@ describe("the order of runs", () => {
     assert.deepStrictEqual(log, [["b", 5], ["a", 5]])
   })
 
-  it("costs no more after nodes took turns in reading each other", () => {
+  it("costs no more after nodes alternately read each other", () => {
     const scheduler = new SpaceScheduler()
     const through = (name: string, place: string) =>
       scheduler.register(Computation.make({ name, output: `/${name}`, run: (tx) => tx.get(place) }))
@@ -110,7 +110,7 @@ describe("the order of runs", () => {
     assert.strictEqual(scheduler.pull("/from-b"), 1)
   })
 
-  it("has the readers of a child come after it, where it waits for its creator", () => {
+  it("puts the readers of a child after it when it waits for its creator", () => {
     const scheduler = new SpaceScheduler()
     const seen: Array<unknown> = []
     const child = Computation.make({ name: "child", output: "/child", run: (tx) => tx.get("/s") })
@@ -139,7 +139,7 @@ describe("the order of runs", () => {
 })
 
 describe("a pull", () => {
-  it("settles what leads through a materializer back to itself", () => {
+  it("settles a place that depends on itself through a materializer", () => {
     const scheduler = new SpaceScheduler()
     scheduler.set("/s", 1)
     scheduler.register(
@@ -150,7 +150,7 @@ describe("a pull", () => {
   })
 })
 
-describe("a read of what is live and at rest", () => {
+describe("a read of a live, settled place", () => {
   /** A watched cell derived from `size` others, optionally with a closed gate or a ring. */
   const wide = (size: number, { gated = false, ring = false } = {}) => {
     const scheduler = new SpaceScheduler()
@@ -179,7 +179,7 @@ describe("a read of what is live and at rest", () => {
   }
 
   for (const [how, options] of [["", {}], [", beside a gate that waits", { gated: true }], [", beside a ring", { ring: true }]] as const) {
-    it(`walks through nothing, however much that derives from${how}`, () => {
+    it(`walks no node, regardless of its number of sources${how}`, () => {
       for (const size of [10, 1000]) {
         const scheduler = wide(size, options)
         const before = scheduler.settling.walked
@@ -195,7 +195,7 @@ describe("a read of what is live and at rest", () => {
     })
   }
 
-  it("tells that a gate above holds it back, from when that is put down", () => {
+  it("reports an upstream gate from the moment it delays a node", () => {
     const scheduler = new SpaceScheduler()
     scheduler.register(Computation.make({ name: "slow", output: "/slow", throttle: 1000, run: (tx) => Number(tx.get("/x") ?? 0) }))
     scheduler.register(Computation.make({ name: "next", output: "/next", run: (tx) => Number(tx.get("/slow")) % 2 }))
@@ -212,8 +212,8 @@ describe("a read of what is live and at rest", () => {
   })
 })
 
-describe("what was there", () => {
-  it("leaves nothing behind, but the turns of the names that went last", () => {
+describe("removed nodes and places", () => {
+  it("leave no state, except the ordinals of recent names", () => {
     const scheduler = new SpaceScheduler({ read: () => undefined, children: () => [], content: () => undefined, holds: true })
     const watch = (i: number) => Effect.make({ name: `watch${i}`, read: (tx) => tx.get(`/a/${i}`), deliver: nothing })
     const names = () => scheduler.snapshot().map(({ name }) => name)
@@ -234,7 +234,7 @@ describe("what was there", () => {
     assert.isAtMost(scheduler.graph.locations.size, 2)
   })
 
-  it("is looked at by handlers without a trace where nobody derives anything", () => {
+  it("leave no trace of reads by handlers without derived cells", () => {
     const scheduler = new SpaceScheduler({ read: () => undefined, children: () => [], content: () => undefined, holds: true })
     scheduler.register(Computation.make({ name: "one", output: "/d/one", run: () => 1 }))
     scheduler.register(Materializer.make({ name: "m", writes: ["/m/*"], run: (tx) => tx.set("/m/x", 1) }))
@@ -255,7 +255,7 @@ describe("what was there", () => {
 })
 
 describe("materializers", () => {
-  it("that concern neither what is read nor who reads are not asked, however many there are", () => {
+  it("outside the read place are not consulted, regardless of their number", () => {
     const scheduler = new SpaceScheduler()
     let looks = 0
     for (let i = 0; i < 200; i++) {
@@ -277,7 +277,7 @@ describe("materializers", () => {
 })
 
 describe("a materializer that has to run", () => {
-  it("comes before who reads inside its envelope; who reads there through another node and runs for something else runs once more", () => {
+  it("runs before direct readers inside its envelope; an indirect reader that ran for another cause runs again", () => {
     const scheduler = new SpaceScheduler()
     const ran: Array<string> = []
     scheduler.register(Materializer.make({ name: "m", writes: ["/m/*"], run: (tx) => {

@@ -29,21 +29,21 @@ const world = (): Engine => {
 }
 
 describe("the view of a graph", () => {
-  it("shows who reads whom and where, materializers and what closes a cycle included", () => {
+  it("shows all edges with their addresses, including materializers and closing edges of cycles", () => {
     const edges = world().view().edges.map(({ address, back, from, to }) => `${from} ${back ? "~>" : "->"} ${to} ${address}`)
     assert.includeMembers(edges, ["sum -> show /sum", "index -> look /index/a", "tock -> clock /tock"])
     assert.strictEqual(edges.filter((edge) => edge.includes("~>")).length, 1)
     assert.lengthOf(edges, 6)
   })
 
-  it("counts what there is", () => {
+  it("counts nodes by state", () => {
     const { edges, failed, live, neverRan, nodes, restless, runs } = Introspection.stats(world().view())
     assert.deepStrictEqual({ edges, failed, live, neverRan, nodes }, { edges: 6, failed: 1, live: 9, neverRan: 1, nodes: 10 })
     assert.isAbove(restless, 0)
     assert.isAbove(runs, 10)
   })
 
-  it("says what stands out: what failed, never rests, reads itself, is held back, or is read by nobody", () => {
+  it("finds failed, restless, cyclic, delayed and dormant nodes", () => {
     const found = Introspection.diagnose(world().view()).map(({ code, node, reason }) => ({ code, node, reason }))
     const codes = (node: string) => found.filter((finding) => finding.node === node).map(({ code }) => code)
     assert.deepStrictEqual(codes("root"), ["node/failed"])
@@ -53,7 +53,7 @@ describe("the view of a graph", () => {
     for (const name of ["sum", "show", "index", "look"]) assert.deepStrictEqual(codes(name), [], name)
   })
 
-  it("counts each time that a node began not to come to rest, and tells what holds it back", () => {
+  it("counts the episodes of a restless node, and names its gate", () => {
     const scheduler = world()
     const restless = () => scheduler.snapshot().find(({ episodes }) => episodes > 0)!
     assert.deepInclude(restless(), { episodes: 1, streak: 1, heldBy: "backoff", eligibleAt: 250 })
@@ -78,7 +78,7 @@ describe("drawings of a graph", () => {
     assert.match(dot, /"idle" \[.*style=dashed/)
   })
 
-  it("let no name out of its quotes", () => {
+  it("escape all names", () => {
     const hostile = { ...view.nodes[0]!, name: `a"]\n<b>\\`, outputs: [] }
     assert.include(Drawing.dot({ nodes: [hostile], edges: [] }), String.raw`"a\"]\n<b>\\" [`)
     assert.include(Drawing.mermaid({ nodes: [hostile], edges: [] }), `n0["a#quot;]<br/>#lt;b#gt;`)
@@ -86,7 +86,7 @@ describe("drawings of a graph", () => {
 })
 
 describe("a trace", () => {
-  it("takes down what is asked for, and the newest of it", () => {
+  it("records the active kinds, and keeps the newest lines", () => {
     const trace = new Trace.Trace()
     trace.add("invalid", { beat: 0, node: "n" })
     assert.deepStrictEqual(trace.get("invalid"), [])

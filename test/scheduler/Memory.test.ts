@@ -25,8 +25,8 @@ const world = () => {
   return { scheduler, commit, resident, reads: () => reads, pass: () => scheduler.settling.settle() }
 }
 
-describe("a list that is used again and again", () => {
-  it("keeps its room and nothing in it, and no room beyond a bound", () => {
+describe("a reused list", () => {
+  it("keeps its capacity without items, up to a bound", () => {
     const list = (count: number): Array<unknown> => {
       const list = Array.from<unknown>({ length: count }).fill("held")
       clear(list, count)
@@ -67,7 +67,7 @@ describe("Memory of the scheduler", () => {
     assert.isBelow(resident(), 20)
   })
 
-  it("keeps what is within the limit", () => {
+  it("keeps documents within the limit", () => {
     const { commit, pass, resident, scheduler } = world()
     scheduler.register(Computation.make({ name: "c", output: "/c", run: (tx) => Number(tx.get("/x") ?? 0) }))
     scheduler.register(Effect.make({ name: "e", read: (tx) => tx.get("/c"), deliver: () => {} }))

@@ -17,7 +17,7 @@ const place = ({ flags, level, ordinal }: Node): string =>
   `${(flags & MATERIALIZER) === 0 ? String(level).padStart(3, "0") : "behind"} ${String(ordinal).padStart(5, "0")}`
 
 describe("Queue", () => {
-  it("hands out the lowest level first, and within one by ordinal, whatever the order they came in and are lifted", () => {
+  it("returns the lowest level first, then by ordinal, in any order of insertion and raising", () => {
     for (const seed of Trials.seeds(200, { from: 1 })) {
       const roll = chance(seed)
       const queue = new Queue()

@@ -8,7 +8,7 @@ import * as Trials from "../support/Trials.ts"
 const nothing = () => {}
 
 describe("reads", () => {
-  it("see what still waits to run, where a pull comes upon it by a read that is new", () => {
+  it("see queued nodes when a pull reaches them by a new read", () => {
     const scheduler = new SpaceScheduler()
     scheduler.set("/a", 1)
     scheduler.set("/low", 1)
@@ -33,7 +33,7 @@ describe("reads", () => {
     assert.strictEqual(scheduler.pull("/z"), 601)
   })
 
-  it("run an effect that is new without walking what is at rest above it", () => {
+  it("run a new effect without walking its settled sources", () => {
     const scheduler = new SpaceScheduler()
     scheduler.set("/c/0", 1)
     let walked = 0
@@ -79,7 +79,7 @@ describe("lists", () => {
   const lister = (folder: string) =>
     Computation.make({ name: "names", output: "/names", run: (tx) => [tx.get("/go") ?? null, ...tx.list(folder)] })
 
-  it("hold in memory alone all that is there, whenever it was written", () => {
+  it("hold all names of a graph in memory, in any order of writes", () => {
     const scheduler = new SpaceScheduler()
     scheduler.register(lister("/d"))
     scheduler.set("/d/b", 1)
@@ -93,7 +93,7 @@ describe("lists", () => {
     assert.deepStrictEqual(scheduler.pull("/names"), [1, "a"])
   })
 
-  it("hold at the top what stands there", () => {
+  it("hold the top-level names", () => {
     const scheduler = new SpaceScheduler()
     scheduler.register(lister("/"))
     scheduler.set("/d", 1)
@@ -102,7 +102,7 @@ describe("lists", () => {
     assert.deepStrictEqual(scheduler.pull("/names"), [null, "d", "e", "names"])
   })
 
-  it("cost nothing for what stands elsewhere, registered before or after", () => {
+  it("cost nothing for documents elsewhere, registered before or after", () => {
     const scheduler = new SpaceScheduler()
     scheduler.register(lister("/d"))
     const idle = (i: number) => scheduler.register(Computation.make({ name: `idle${i}`, output: `/idle/${i}`, run: () => 1 }))
@@ -124,7 +124,7 @@ describe("lists", () => {
   })
 })
 
-describe("what a run wrote itself", () => {
+describe("a run's own writes", () => {
   const keys = ["/m", "/m/a", "/m/b", "/s", "/s/a"]
   const places = [...keys, "/m#/x", "/m/a#/x/y", "/m/b#/x", "/s/a#/x", "/s#/x/y"]
   const value = (roll: Dice.Dice): unknown =>
@@ -161,7 +161,7 @@ describe("what a run wrote itself", () => {
     }
   }
 
-  it("reads as in a handling: through links, by its keys, and in the lists where it stands", () => {
+  it("read as in a handling: through links, by keys, and in lists", () => {
     for (const seed of Trials.seeds(2000)) {
       const roll = Dice.make(seed)
       const documents = new Map<string, Document.Document>()
@@ -193,8 +193,8 @@ describe("what a run wrote itself", () => {
   })
 })
 
-describe("a place of which the last reader goes while another is about to read it", () => {
-  it("still tells that one of what changes there: a list of names", () => {
+describe("a place whose last reader leaves while another is about to read it", () => {
+  it("still invalidates the new reader: a list of names", () => {
     const scheduler = new SpaceScheduler()
     let seen: unknown
     scheduler.set("/mode", 1)
@@ -209,7 +209,7 @@ describe("a place of which the last reader goes while another is about to read i
     assert.strictEqual(seen, "a,b,w")
   })
 
-  it("still tells that one of what changes there: a part of a document that a materializer may write", () => {
+  it("still invalidates the new reader: a part of a document that a materializer may write", () => {
     const scheduler = new SpaceScheduler()
     let seen: unknown
     scheduler.set("/mode", 1)
@@ -232,7 +232,7 @@ describe("a place of which the last reader goes while another is about to read i
 })
 
 describe("deliveries", () => {
-  it("go on in their order where one of them settles again, and come once", () => {
+  it("continue in order when one of them settles again, once each", () => {
     const scheduler = new SpaceScheduler()
     const told: Array<unknown> = []
     scheduler.set("/a", 1)

@@ -14,7 +14,7 @@ const enzymes = () => [
   enzyme("next", (tx, { target }) => tx.set(target!, tx.beat), { bind: ["/data"] })
 ]
 
-describe("the ledger of a beat", () => {
+describe("the view of a beat", () => {
   it.effect("shows inbox, agenda and stage in their text forms", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space(enzymes())
@@ -37,7 +37,7 @@ describe("the ledger of a beat", () => {
       yield* replays(space)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("shows the labels that enzymes had then, whatever is registered now, and each name as a person wrote it", () =>
+  it.effect("shows the labels that enzymes had then, and each name as its author wrote it", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
       const of = (label: string | undefined, query = "/signals/*") =>
@@ -61,7 +61,7 @@ describe("the ledger of a beat", () => {
       )
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("names what registrations took effect, the clock and the digests", () =>
+  it.effect("names the effective registrations, the clock and the digests", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space(enzymes())
       yield* steps(space, 2)
@@ -74,7 +74,7 @@ describe("the ledger of a beat", () => {
       assert.strictEqual(yield* space.get("/rt/beat/1/meta#/prev"), first?.["hash"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("has nothing for beats that never ran, nor for parts that do not exist", () =>
+  it.effect("is absent for future beats and unknown parts", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* space.step
@@ -95,7 +95,7 @@ describe("the ledger of a beat", () => {
       assert.strictEqual((yield* Effect.flip(space.list("/data#/x"))).code, "address/invalid")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("can be switched off: all else, the journal included, is the same", () =>
+  it.effect("can be switched off without a change of the journal", () =>
     Effect.gen(function*() {
       const script = Effect.gen(function*() {
         const space = yield* TestKernel.space(enzymes())
@@ -115,7 +115,7 @@ describe("the ledger of a beat", () => {
       assert.deepStrictEqual(on, off)
     }))
 
-  it.effect("is shown to the outside and not to runs, nor written by anybody", () =>
+  it.effect("is readable from outside and not by runs, and writable by none", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("peek", (tx) => tx.get("/rt/beat/0/agenda"))])
       const { id } = yield* space.signal({ signal: "/signals/peek" })
@@ -140,7 +140,7 @@ describe("a receipt", () => {
       assert.strictEqual(yield* space.get("/rt/receipts/x.7.7"), undefined)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("of what a run sent with a payload exists, too, wherever it was handled", () =>
+  it.effect("exists for signals that a run sent with a payload, in any space", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         enzyme(

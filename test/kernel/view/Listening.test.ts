@@ -28,8 +28,8 @@ const fork = <A, E>(effect: Effect.Effect<A, E>) => Effect.forkChild(Effect.exit
 
 const sum = Computation.make({ name: "sum", output: "/data/sum", run: (tx) => Number(tx.get("/data/x") ?? 0) + 1 })
 
-describe("whoever listens", () => {
-  it.effect("and listens anew while a beat is told hears of it once", () =>
+describe("a subscriber", () => {
+  it.effect("that subscribes again during a publication gets that beat once", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       const seen: Array<number> = []
@@ -41,7 +41,7 @@ describe("whoever listens", () => {
       assert.deepStrictEqual(seen, [0, 1])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("no longer leaves nothing behind: who pulled, watched, followed or had enough", () =>
+  it.effect("leaves no state after a pull, a watch, a stream of beats or an early end", () =>
     Effect.gen(function*() {
       yield* register(sum)
       const space = yield* TestKernel.space([])
@@ -64,7 +64,7 @@ describe("whoever listens", () => {
       assert.strictEqual(listening(space), 0)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("to what is pulled hears of it when its beat is durable, and of that beat once", () =>
+  it.effect("gets a pulled value when its beat is durable, once", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* machine.boot([sum])
@@ -89,7 +89,7 @@ describe("whoever listens", () => {
       yield* Fiber.interrupt(pulled)
     }))
 
-  it.effect("no longer before the gate opened is shown nothing, and the other one is", () =>
+  it.effect("that left before the flush gets no value, and the other one does", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* machine.boot([])
@@ -111,7 +111,7 @@ describe("whoever listens", () => {
       assert.strictEqual(listening(space), 0)
     }))
 
-  it.effect("to what is derived has it derived, though nothing else calls for a beat", () =>
+  it.effect("of a derived cell causes its derivation without other work", () =>
     Effect.gen(function*() {
       yield* register(sum)
       const space = yield* TestKernel.space([])
@@ -124,7 +124,7 @@ describe("whoever listens", () => {
       assert.strictEqual(seen.pollUnsafe()?._tag, "Success")
     }).pipe(Effect.provide(TestKernel.layer({ pace: "demand" }))))
 
-  it.effect("to a space that stops or has stopped is told", () =>
+  it.effect("is told when the space stops or has stopped", () =>
     Effect.gen(function*() {
       yield* register(sum)
       const space = yield* TestKernel.space([])
@@ -136,7 +136,7 @@ describe("whoever listens", () => {
       assert.strictEqual((yield* Effect.flip(space.pull("/data/sum"))).code, "space/stopped")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("may stop the space, which then takes nothing more into its store", () =>
+  it.effect("may stop the space, which then stores no more", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       let go = (): void => {}
@@ -197,7 +197,7 @@ describe("a pull of links in a loop", () => {
   const loop = ["/data/near", Link.make("/data/far")] as const
   const code = (fiber: Fiber.Fiber<unknown, { readonly code: string }>) => Effect.map(Effect.flip(Fiber.join(fiber)), ({ code }) => code)
 
-  it.effect("is told so where they were one before", () =>
+  it.effect("fails if the loop existed before", () =>
     Effect.gen(function*() {
       const space = yield* linked
       yield* write(space, loop)
@@ -206,7 +206,7 @@ describe("a pull of links in a loop", () => {
       assert.strictEqual(yield* code(pull), "link/loop")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("is told so where they become one while it waits, and the space goes on", () =>
+  it.effect("fails if the loop arises while it waits, and the space continues", () =>
     Effect.gen(function*() {
       const space = yield* linked
       const pull = yield* Effect.forkChild(space.pull("/data/far"), { startImmediately: true })

@@ -36,7 +36,7 @@ describe("watching an address", () => {
       assert.deepStrictEqual(seen, [{ beat: 0, value: 0 }, { beat: 1, value: 1 }, { beat: 3, value: 2 }, { beat: 4, value: undefined }])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("inside a document hears of nothing beside it", () =>
+  it.effect("inside a document gets no changes beside its place", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       const { seen } = yield* gather(space.watch("/data/x#/a"))
@@ -47,7 +47,7 @@ describe("watching an address", () => {
       assert.deepStrictEqual(seen, [{ beat: -1, value: undefined }, { beat: 0, value: 1 }, { beat: 2, value: { deep: true } }])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("of several watchers tells each, and none that has gone", () =>
+  it.effect("serves each subscriber, and none that has left", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       const first = yield* gather(space.watch("/data/x"))
@@ -61,7 +61,7 @@ describe("watching an address", () => {
       assert.deepStrictEqual(second.seen.map(({ value }) => value), [undefined, 1, 2])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("goes on after the beat that was seen last, with each value since and none twice", () =>
+  it.effect("continues after the last seen beat, with each later value once", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const before = yield* machine.boot([])
@@ -79,7 +79,7 @@ describe("watching an address", () => {
       }
     }))
 
-  it.effect("goes on inside a document, and hears of nothing beside the place", () =>
+  it.effect("continues inside a document, without changes beside its place", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       for (
@@ -89,7 +89,7 @@ describe("watching an address", () => {
       assert.deepStrictEqual(seen, [{ beat: 0, value: 1 }, { beat: 2, value: new Set([1]) as never }, { beat: 3, value: undefined }])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("goes on as one that never stopped, whenever it stops and whatever happens meanwhile", () =>
+  it.effect("continues like one that never stopped, after any interruption", () =>
     Effect.gen(function*() {
       const dice = Dice.make(41)
       const space = yield* TestKernel.space([])
@@ -112,7 +112,7 @@ describe("watching an address", () => {
       assert.isAbove(steady.seen.length, 50)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("says so where it cannot go on, and begins anew", () =>
+  it.effect("reports when it cannot continue, and starts over", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* controlled(space, space.set("/data/x", 1))
@@ -127,7 +127,7 @@ describe("watching an address", () => {
       assert.deepStrictEqual(recent.seen, [])
     }).pipe(Effect.provide(TestKernel.layer({ retention: { journalBytes: 20_000 } }))))
 
-  it.effect("tells who lags too far behind, and begins anew with the newest value; who follows beats lacks the oldest", () =>
+  it.effect("reports a subscriber that lags, and starts over with the newest value; a stream of beats drops the oldest", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       const latch = yield* Latch.make(false)
@@ -151,7 +151,7 @@ describe("watching an address", () => {
       assert.deepStrictEqual(beats, [0, ...count(last - MAX_MISSED + 1)])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("gives all watchers of an address one observation, with the text that is stored", () =>
+  it.effect("gives all subscribers of an address one observation, with the stored text", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       const [one, two, inside] = yield* Effect.forEach(["/data/x", "/data/x", "/data/x#/a"], (address) => gather(space.watch(address)))
@@ -167,7 +167,7 @@ describe("watching an address", () => {
       assert.deepStrictEqual(two!.seen.at(-1)!.value, new Map([["a", 1]]))
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("gives a slow watcher of a large value the newest, not each", () =>
+  it.effect("gives a slow subscriber of a large value the newest one only", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       const latch = yield* Latch.make(false)
@@ -186,13 +186,13 @@ describe("watching an address", () => {
       assert.isDefined(seen.find(({ missed }) => missed !== undefined))
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("fails for what is no address", () =>
+  it.effect("fails for an invalid address", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       assert.strictEqual((yield* Effect.flip(Stream.runDrain(space.watch("nope")))).code, "address/invalid")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("shows nothing before it is durable", () =>
+  it.effect("shows durable values only", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const space = yield* machine.boot([])
@@ -210,7 +210,7 @@ describe("watching an address", () => {
 })
 
 describe("the beats of a space", () => {
-  it.effect("are told in order as they become durable, empty ones too", () =>
+  it.effect("are published in order as they become durable, including empty ones", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       const { seen } = yield* gather(space.beats)
@@ -221,7 +221,7 @@ describe("the beats of a space", () => {
 })
 
 describe("content from outside", () => {
-  it.effect("is stored piece by piece, durable when it is answered, and readable by runs", () =>
+  it.effect("is stored in parts, durable when answered, and readable by runs", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const hash = "c".repeat(64)

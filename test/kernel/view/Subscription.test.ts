@@ -28,8 +28,8 @@ const listen = (stream: Stream.Stream<number, "broken">) => {
   )
 }
 
-describe("a feed", () => {
-  it.effect("tells in order, and in the very call", () =>
+describe("a subscription", () => {
+  it.effect("publishes in order, within the call", () =>
     Effect.gen(function*() {
       const { feeds, stream } = told()
       const { fiber, heard } = yield* listen(stream)
@@ -40,7 +40,7 @@ describe("a feed", () => {
       yield* Fiber.interrupt(fiber)
     }))
 
-  it.effect("begins for each listener, and ends once: when it has enough, is interrupted, or the feed is over", () =>
+  it.effect("begins for each subscriber, and ends once: by completion, interruption or the end of the source", () =>
     Effect.gen(function*() {
       const { feeds, seen, stream } = told()
       assert.strictEqual(seen.begun, 0)
@@ -60,7 +60,7 @@ describe("a feed", () => {
     }))
 
   for (const [how, over] of [["fails", Effect.fail("broken" as const)], ["ends", Cause.done()]] as const) {
-    it.effect(`${how} after all that waits, and once`, () =>
+    it.effect(`${how} after all waiting values, once`, () =>
       Effect.gen(function*() {
         const stream = Subscription.stream<number, "broken">({ left: (waiting) => waiting }, (feed) => {
           for (const value of [1, 2, 3]) feed.tell(value)
@@ -75,7 +75,7 @@ describe("a feed", () => {
       }))
   }
 
-  it.effect("keeps what its limit allows for a listener that lags, and then what the feed says", () =>
+  it.effect("buffers up to its limit for a lagging subscriber, and then applies `Lag.left`", () =>
     Effect.gen(function*() {
       const waited: Array<number> = []
       const { feeds, stream } = told((waiting, next) => {

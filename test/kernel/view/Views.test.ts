@@ -27,7 +27,7 @@ const status = ({ beat, value }: Observation): readonly [number, unknown] =>
   [beat, (value as { readonly status?: unknown } | undefined)?.status]
 
 describe("views", () => {
-  it.effect("are watched like cells: a beat's ledger is told once, when the beat is durable", () =>
+  it.effect("are watched like cells: a beat's view is published once, when the beat is durable", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("a", () => 1)])
       const agenda = yield* watching(space, "/rt/beat/1/agenda")
@@ -47,7 +47,7 @@ describe("views", () => {
       assert.include((yield* watching(space, "/rt/beat/1/agenda", 9))[0]?.missed, "beat 9")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("of receipts are told after each beat that changes them, and of others not", () =>
+  it.effect("of receipts are published after each beat that changes them, and after no other", () =>
     Effect.gen(function*() {
       const flaky = enzyme("flaky", (_, { attempt }) => attempt < 2 ? new Retry({ reason: "later" }) : "well", { query: "/signals/s" })
       const space = yield* TestKernel.space([flaky, enzyme("quick", () => 1, { query: "/signals/s" })])
@@ -67,7 +67,7 @@ describe("views", () => {
       assert.deepStrictEqual(yield* watching(space, "/rt/receipts/x.0.0", yield* space.head), [])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("of facts are told with each that comes, and leave nothing of whoever is gone", () =>
+  it.effect("of diagnostics are published with each new one, and keep no state of former subscribers", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("bad", () => {
         throw new TypeError("no")

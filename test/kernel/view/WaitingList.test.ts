@@ -20,8 +20,8 @@ const send = (space: Space, name: string, more: object = {}) => space.signal({ s
 const inSpace = (run: (space: Space) => Effect.Effect<void, unknown, Kernel>, settings: Parameters<typeof TestKernel.layer>[0] = {}) =>
   Effect.flatMap(TestKernel.space([failing, noting]), run).pipe(Effect.provide(TestKernel.layer(settings)))
 
-describe("what waits in a space", () => {
-  it.effect("is listed with its reason: delayed, retrying, behind its lane, or next", () =>
+describe("the waiting list of a space", () => {
+  it.effect("gives the reason: delayed, retrying, behind its lane, or next", () =>
     inSpace((space) => Effect.gen(function*() {
       yield* send(space, "fail")
       yield* send(space, "note/late", { at: { beat: 9 } })
@@ -38,7 +38,7 @@ describe("what waits in a space", () => {
       assert.notInclude((yield* listed(space)).map(([signal]) => signal), "/signals/note/late")
     })))
 
-  it.effect("is listed as parked while the space is paused, and by the lock or the conflict that it met", () =>
+  it.effect("gives parked while the space is paused, and the lock or the conflict of an attempt", () =>
     inSpace((space) => Effect.gen(function*() {
       for (const name of ["note/a", "note/b"]) yield* space.signal({ signal: `/signals/${name}`, payload: name })
       yield* steps(space, 1)
@@ -57,7 +57,7 @@ describe("what waits in a space", () => {
       assert.deepStrictEqual(yield* listed(space), [["/signals/note/d", "parked pause"]])
     })))
 
-  it.effect("is listed as parked while a gate holds back what it reads", () =>
+  it.effect("gives parked while a gate delays a read place", () =>
     inSpace((space) => Effect.gen(function*() {
       yield* register(Computation.make({ name: "slow", output: "/data/slow", throttle: 60_000, run: (tx) => tx.get("/data/noted") ?? 0 }))
       const reading = enzyme("read", (tx) => void tx.get("/data/slow"))
