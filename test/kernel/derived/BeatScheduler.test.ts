@@ -19,8 +19,8 @@ const add = enzyme(
 
 const order = (space: Space, id: string, price: number) => space.signal({ signal: `/signals/order/${id}`, payload: price })
 
-describe("Derived", () => {
-  it.effect("brings what is demanded up to date in the beat of the change, in the same batch, and delivers it once it is durable", () =>
+describe("BeatScheduler", () => {
+  it.effect("updates demanded cells in the beat and batch of the change, and delivers them once durable", () =>
     Fx.gen(function*() {
       const told: Array<Value> = []
       yield* register(
@@ -44,7 +44,7 @@ describe("Derived", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("shows a handler what is derived from the newest state, demanded or not, and computes it once for all of the beat", () =>
+  it.effect("shows a handler current derived cells, demanded or not, computed once per beat", () =>
     Fx.gen(function*() {
       let runs = 0
       const counted = Computation.make({ name: "counted", output: "/data/total", run: (tx) => {
@@ -68,7 +68,7 @@ describe("Derived", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("shows no handler what another one of the beat wrote", () =>
+  it.effect("shows no handler the writes of another one in the beat", () =>
     Fx.gen(function*() {
       yield* register(total)
       const seen: Array<Value> = []
@@ -84,7 +84,7 @@ describe("Derived", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("tells of a node that fails, keeps what it derived, and runs it when its inputs change", () =>
+  it.effect("reports a failed node, keeps its output, and runs it when its inputs change", () =>
     Fx.gen(function*() {
       yield* register(
         Computation.make({ name: "root", output: "/data/root", run: (tx) => {
@@ -108,7 +108,7 @@ describe("Derived", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("says why: the node that derived a value, and what it read", () =>
+  it.effect("explains a value by its node and the node's reads", () =>
     Fx.gen(function*() {
       yield* register(total, Effect.make({ name: "watch", read: (tx) => tx.get("/data/total"), deliver: () => {} }))
       const space = yield* TestKernel.space([add])
@@ -122,7 +122,7 @@ describe("Derived", () => {
       ])
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("has a handler wait for a gate that holds back what it reads, and its lane with it", () =>
+  it.effect("makes a handler and its lane wait for a gate that delays a read cell", () =>
     Fx.gen(function*() {
       const seen: Array<Value> = []
       yield* register(
@@ -152,7 +152,7 @@ describe("Derived", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("keeps what is watched from outside up to date, and runs no beat for watching what nobody derives", () =>
+  it.effect("keeps cells watched from outside up to date, and runs no beat for underived ones", () =>
     Fx.gen(function*() {
       const seen: Array<Value> = []
       const space = yield* TestKernel.space([add])
@@ -179,7 +179,7 @@ describe("Derived", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer({ pace: "demand" }))))
 
-  it.effect("forgets what an aborted beat derived", () =>
+  it.effect("discards the derivations of an aborted beat", () =>
     Fx.gen(function*() {
       let isFatal = true
       yield* register(total, Effect.make({ name: "watch", read: (tx) => tx.get("/data/total"), deliver: () => {} }))
@@ -199,7 +199,7 @@ describe("Derived", () => {
       assert.strictEqual(yield* space.get("/data/total"), 12)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("writes a materializer's cells into the same batch, and runs the nodes that nodes start", () =>
+  it.effect("writes a materializer's cells into the same batch, and runs started nodes", () =>
     Fx.gen(function*() {
       yield* register(
         Materializer.make({
@@ -238,7 +238,7 @@ describe("Derived", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("lets a throttle pass for a run that an aborted beat took back, and counts no attempt of it", () =>
+  it.effect("reverts throttle and attempts of a run in an aborted beat", () =>
     Fx.gen(function*() {
       let runs = 0
       yield* register(Computation.make({ name: "slow", output: "/data/slow", throttle: 60_000, run: (tx) => {
@@ -259,7 +259,7 @@ describe("Derived", () => {
       assert.strictEqual(yield* space.get("/data/slow"), 1)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("derives again what a handler or somebody outside wrote over, whether it is demanded or looked at later", () =>
+  it.effect("derives an overwritten cell again, on demand or at a later read", () =>
     Fx.gen(function*() {
       const told: Array<Value> = []
       const next = (name: string) => Computation.make({ name, output: `/data/${name}`, run: (tx) => Number(tx.get("/data/x")) + 1 })
@@ -285,7 +285,7 @@ describe("Derived", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("keeps nothing of who watched once", () =>
+  it.effect("keeps no state of former subscribers", () =>
     Fx.gen(function*() {
       yield* register(total)
       const space = yield* TestKernel.space([add])
@@ -304,7 +304,7 @@ describe("Derived", () => {
       assert.lengthOf(yield* names, 1)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("costs a handler's read what it brings up to date, and nothing of what the beat changed before", () =>
+  it.effect("charges a handler's read for its updates, and not for earlier changes of the beat", () =>
     Fx.gen(function*() {
       const looks = (count: number) => Fx.gen(function*() {
         yield* register(

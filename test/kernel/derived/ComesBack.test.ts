@@ -41,8 +41,8 @@ const alike = <E>(story: (restart: boolean) => Fx.Effect<unknown, E, Scope.Scope
   assert.deepStrictEqual(yield* Fx.scoped(story(true)), stayed)
 })
 
-describe("What comes back with a space", () => {
-  it.effect("is what a dormant node started, so that whoever reads that goes on to see it change", () =>
+describe("A node that returns with its space", () => {
+  it.effect("may be started by a dormant node, so that its readers still see changes", () =>
     alike((restart) => Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const boot = machine.boot([put, look("/data/parent"), parent(), watch("e", "child")])
@@ -62,7 +62,7 @@ describe("What comes back with a space", () => {
     return [number(tx.get("/data/kind")), born]
   } })
 
-  it.effect("follows from when its creator ran and from what that peeked at, not from today, and replays so from every beat", () =>
+  it.effect("follows from its creator's moment and peeked values then, in a replay from any beat as well", () =>
     alike((restart) => Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const boot = machine.boot([put, dated(() => "/data/rate"), watch("e", "child"), watch("d", "dated")])
@@ -84,7 +84,7 @@ describe("What comes back with a space", () => {
       return [x, number(moment) - began, rest]
     })))
 
-  it.effect("begins anew, and says so, where what its creator peeked at is too much to be kept", () =>
+  it.effect("starts over, with a diagnostic, if its creator's peeked values are too large to store", () =>
     Fx.gen(function*() {
       const told: Array<string> = []
       const reporter = new Reporter(({ note, topic }) => void told.push(`${topic} ${note.split(" ")[0]}`))
@@ -104,7 +104,7 @@ describe("What comes back with a space", () => {
       }).pipe(Fx.provideService(CurrentReporter, reporter))
     }).pipe(Fx.scoped))
 
-  it.effect("is there before the first handler looks at it", () =>
+  it.effect("exists before the first handler reads it", () =>
     alike((restart) => Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const seen: Array<Value> = []
@@ -119,7 +119,7 @@ describe("What comes back with a space", () => {
       return first
     })))
 
-  it.effect("has seen what the beat changed before it was there", () =>
+  it.effect("has seen the changes of the beat before its return", () =>
     alike((restart) => Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const boot = machine.boot([
@@ -134,7 +134,7 @@ describe("What comes back with a space", () => {
       return [yield* space.get("/data/w"), yield* space.get("/data/child")]
     })))
 
-  it.effect("has seen what the beat captured, where a handler asks for what starts it", () =>
+  it.effect("has seen the capture if a handler's read starts it", () =>
     alike((restart) => Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const boot = machine.boot([put, look("/data/parent"), parent((tx) => number(tx.get("/data/x"))), watch("e", "child")])
@@ -149,7 +149,7 @@ describe("What comes back with a space", () => {
       return [yield* space.get("/data/parent"), yield* space.get("/data/child")]
     })))
 
-  it.effect("tells nothing again: an effect that starts others runs for that, and is told of when what it read changes", () =>
+  it.effect("repeats no delivery: an effect with children runs to start them, and delivers at the next change", () =>
     Fx.gen(function*() {
       const told = (restart: boolean) => Fx.gen(function*() {
         const machine = yield* TestMachine.make
@@ -175,7 +175,7 @@ describe("What comes back with a space", () => {
       assert.deepStrictEqual(yield* Fx.scoped(told(true)), [1, 2, 3])
     }))
 
-  it.effect("hears nothing of what its own group wrote, and of all else, though it was away or comes back in that very beat", () =>
+  it.effect("ignores the writes of its own group and no others, even in the beat of its return", () =>
     Fx.gen(function*() {
       for (const group of ["editor", "other", undefined]) for (const isAway of [false, true]) yield* alike((restart) => Fx.gen(function*() {
         const machine = yield* TestMachine.make
@@ -198,7 +198,7 @@ describe("What comes back with a space", () => {
       }))
     }))
 
-  it.effect("tells no failure again: a creator that failed fails as it comes back, and that is no news", () =>
+  it.effect("repeats no diagnostic: a failed creator fails again on return, without a report", () =>
     alike((restart) => Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const boot = machine.boot([put, parent((tx) => {
@@ -217,7 +217,7 @@ describe("What comes back with a space", () => {
       return [length, yield* space.get("/data/child")]
     })))
 
-  it.effect("tells a failure that is news, though the creator came back for it", () =>
+  it.effect("reports a new failure of a returning creator", () =>
     alike((restart) => Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const boot = machine.boot([put, Effect.make({ name: "late", read: (tx) => {
@@ -234,7 +234,7 @@ describe("What comes back with a space", () => {
       return (yield* TestKernel.diagnostics(space)).map(({ code }) => code)
     })))
 
-  it.effect("runs anew where the module is another one that defines it, though it starts it as before", () =>
+  it.effect("runs again if the module that defines it has changed", () =>
     Fx.scoped(Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const modules = (by: number) => [put, watch("e", "child"), { module: Effect.make({ name: "starter", read: (tx) => {

@@ -16,7 +16,7 @@ const double = Computation.make({ name: "double", output: "/data/double", run: (
 const show = Effect.make({ name: "show", read: (tx) => tx.get("/data/double"), deliver: () => {} })
 
 describe("the graph of a space", () => {
-  it.effect("is shown with what is counted in it, before the first beat and after", () =>
+  it.effect("is shown with its statistics, before and after the first beat", () =>
     Fx.gen(function*() {
       const kernel = yield* Kernel
       for (const node of [double, show]) yield* kernel.register(node)
@@ -30,7 +30,7 @@ describe("the graph of a space", () => {
       assert.deepStrictEqual(findings, [])
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("is shown as it was left, after a restart", () =>
+  it.effect("is the same after a restart", () =>
     Fx.gen(function*() {
       const machine = yield* TestMachine.make
       yield* (yield* machine.boot([double, show])).step
@@ -41,7 +41,7 @@ describe("the graph of a space", () => {
       )
     }))
 
-  it.effect("is traced by kind: what ran and why, what a change reached, and what a beat took", () =>
+  it.effect("is traced by kind: runs with causes, invalidations and passes", () =>
     Fx.gen(function*() {
       const kernel = yield* Kernel
       const either = { ...double, run: (tx: Transaction) => Number(tx.get("/data/one") ?? 0) * 2 + Number(tx.get("/data/two") ?? 0) }
@@ -64,7 +64,7 @@ describe("the graph of a space", () => {
       assert.deepStrictEqual(invalid, [{ beat: 2, node: "double" }, { beat: 2, node: "show" }])
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("that is looked at and traced makes the same journal, to the byte (P10)", () =>
+  it.effect("makes the same journal to the byte with and without views and traces (P10)", () =>
     Fx.forEach(Trials.seeds(40), (seed) =>
       Fx.gen(function*() {
         const journal = (isLooking: boolean) => Fx.gen(function*() {

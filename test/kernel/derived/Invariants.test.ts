@@ -58,7 +58,7 @@ describe("Invariants of events", () => {
         assert.deepStrictEqual(yield* space.get("/data/handled"), handled)
       }).pipe(Fx.provide(TestKernel.layer())), { discard: true }))
 
-  it.effect("I10 what an attempt launches lives and dies with it: signals go out once, from the attempt that was committed", () =>
+  it.effect("I10 launches share the fate of their attempt: signals leave once, from the committed attempt", () =>
     Fx.forEach(seeds, (seed) =>
       Fx.gen(function*() {
         const roll = Dice.make(seed)
@@ -82,7 +82,7 @@ describe("Invariants of events", () => {
         for (const [n, count] of fails.entries()) assert.strictEqual(yield* space.get(`/data/tried/${n}`), count)
       }).pipe(Fx.provide(TestKernel.layer())), { discard: true }))
 
-  it.effect("I11 an event is handled at most once, however often and whenever it is delivered", () =>
+  it.effect("I11 an event is handled at most once, for any number and time of deliveries", () =>
     Fx.forEach(seeds, (seed) =>
       Fx.gen(function*() {
         const roll = Dice.make(seed)

@@ -55,7 +55,7 @@ const launch = (space: Space, cart: string, rate = 1) => Fx.gen(function*() {
 const started = (...nodes: ReadonlyArray<NodeDefinition>) => Fx.andThen(Graph.register(...nodes), TestKernel.space([open, close]))
 
 describe("Pieces", () => {
-  it.effect("derive from the beat on in which they are started, each by its own inputs, until they are stopped", () =>
+  it.effect("derive from the beat of their start until their stop, each by its own inputs", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* started(...carts(log))
@@ -79,7 +79,7 @@ describe("Pieces", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("are one, however often they are started, and begin anew with other inputs", () =>
+  it.effect("are one for equal starts, and start over with other inputs", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* started(...carts(log))
@@ -92,7 +92,7 @@ describe("Pieces", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("are started and stopped from outside, too, or refused with the reason", () =>
+  it.effect("can be started and stopped from outside, or are refused with the reason", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* started(...carts(log), Computation.make({ name: "plain", output: "/data/plain", run: () => 1 }))
@@ -117,7 +117,7 @@ describe("Pieces", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("leave nothing where the run that starts them is refused, fails or is fatal", () =>
+  it.effect("leave no trace if their run is refused, fails or is fatal", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const ways: Record<string, () => unknown> = {
@@ -147,7 +147,7 @@ describe("Pieces", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("come back with the space, where they were, and begin anew with another version of their module", () =>
+  it.effect("return with the space as they were, and start over with another version of their module", () =>
     Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const log = new Graph.Log()
@@ -170,7 +170,7 @@ describe("Pieces", () => {
       assert.strictEqual(yield* last.get("/data/totals/a"), 30)
     }).pipe(Fx.scoped))
 
-  it.effect("of one module go and come with it", () =>
+  it.effect("leave and return with their module", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const [total, show] = carts(log)
@@ -187,7 +187,7 @@ describe("Pieces", () => {
       assert.strictEqual(yield* space.get("/data/totals/a"), 20)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("are started by nodes as by handlers, by the module's name, and live as long as they are started", () =>
+  it.effect("can be started by nodes, by the module's name, and live as long as they are started", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const [total] = carts(log)
@@ -204,7 +204,7 @@ describe("Pieces", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("that would write where another node writes wait until that one is gone, and one diagnostic says so", () =>
+  it.effect("with a conflicting output wait until the other node is gone, with one diagnostic", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const owner = log.computation("owner", "/data/totals/a", () => "owner's")
@@ -223,7 +223,7 @@ describe("Pieces", () => {
       assert.lengthOf(yield* TestKernel.diagnostics(space), 1)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("of a module that is registered where a piece writes already do not stop the space", () =>
+  it.effect("that conflict with an existing piece do not stop the space", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const space = yield* started(...carts(log))
@@ -235,7 +235,7 @@ describe("Pieces", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("of materializers write within the envelope that their inputs make", () =>
+  it.effect("of materializers write within the envelope of their inputs", () =>
     Fx.gen(function*() {
       const index = Materializer.make({
         name: "index",
@@ -257,14 +257,14 @@ describe("Pieces", () => {
       yield* replays(space)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it("refuse inputs that are no names, and addresses that they cannot make", () => {
+  it("refuse inputs without valid names, and invalid addresses", () => {
     const make = (inputs: ReadonlyArray<string>, output = "/data/:a") => () => Computation.make({ name: "c", inputs, output, run: () => 1 })
     assert.throws(make(["two words"]), /its inputs are not/)
     assert.throws(make(["b"]), /in its output/)
     assert.doesNotThrow(make([], "/data/x"))
   })
 
-  it.effect("started twice in one beat by different handlers are one, and the loser of two that differ runs again", () =>
+  it.effect("started equally by two handlers of a beat are one; of two different starts, the loser runs again", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const go = enzyme(
@@ -284,7 +284,7 @@ describe("Pieces", () => {
       assert.lengthOf(yield* space.list("/sys/pieces"), 1)
     }).pipe(Fx.provide(TestKernel.layer())))
 
-  it.effect("do not come back with their module, where they were stopped while that was away", () =>
+  it.effect("do not return with their module if they were stopped while it was absent", () =>
     Fx.gen(function*() {
       const log = new Graph.Log()
       const nodes = carts(log)

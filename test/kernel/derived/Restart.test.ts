@@ -65,7 +65,7 @@ const world = (seed: number) =>
   })
 
 describe("Observations", () => {
-  it.effect("are kept anew only where a node reads something else", () =>
+  it.effect("are stored again only if a node's reads differ", () =>
     Fx.gen(function*() {
       const machine = yield* TestMachine.make
       const total = Computation.make({

@@ -52,7 +52,7 @@ const drain = (inbox: Inbox, beats: number): ReadonlyArray<number> =>
     return taken.map(({ pending }) => pending.seq)
   })
 
-describe("what waits in memory", () => {
+describe("the signals in memory", () => {
   it.each([100, 1000, 5000])("is as much as a beat can take, and the rest of %i is read from its rows, each a few times", (count) => {
     const { reads, rows, texts } = shelf()
     const inbox = new Inbox(limits, rows)
@@ -70,7 +70,7 @@ describe("what waits in memory", () => {
     assert.isFalse(inbox.isRunnable({ beat: count, clock: 0 }))
   })
 
-  it("is what has no row yet, too", () => {
+  it("include those without a row", () => {
     const { reads, rows } = shelf()
     const inbox = new Inbox(limits, rows)
     for (const seq of numbers(100)) inbox.push(pending(seq))
@@ -78,7 +78,7 @@ describe("what waits in memory", () => {
     assert.strictEqual(reads.size, 0)
   })
 
-  it("is as many characters as a beat can take", () => {
+  it("are limited to the characters of one beat", () => {
     const { reads, rows, texts } = shelf()
     const inbox = new Inbox({ ...limits, captureSignals: 1000, captureBytes: 500 }, rows)
     for (const each of numbers(100).map(pending)) {
@@ -90,7 +90,7 @@ describe("what waits in memory", () => {
     assert.isAtLeast(reads.size, 94)
   })
 
-  it("leaves with the beat that takes it, and makes room for others", () => {
+  it("leave with the beat that takes them, and make room for others", () => {
     const { reads, rows } = shelf()
     const inbox = new Inbox(limits, rows)
     for (const round of [0, 1, 2]) {
@@ -104,7 +104,7 @@ describe("what waits in memory", () => {
     assert.strictEqual(reads.size, 0)
   })
 
-  it("is known by its id without the store until it has a row, and the store is asked while there is one", () => {
+  it("are found by id without the store until they have a row, and with it afterwards", () => {
     const { asked, rows } = shelf()
     const inbox = new Inbox(limits, rows)
     const [first, second] = [pending(0), pending(1)]
@@ -123,7 +123,7 @@ describe("what waits in memory", () => {
     assert.lengthOf(asked, 2)
   })
 
-  it("has the flights of as many signals as a beat can take", () => {
+  it("have at most one beat's worth of captured events", () => {
     const { rows } = shelf()
     const inbox = new Inbox(limits, rows)
     const again = {
@@ -149,7 +149,7 @@ describe("what waits in memory", () => {
     assert.isAtMost(inbox.flights.size, limits.captureSignals)
   })
 
-  it("tells of a row that has another's number, or says nothing of a signal", () => {
+  it("report a row with another number, or without a signal", () => {
     const cases = [[{ seq: 7, text: pending(7).text }, /number 4 is gone/], [{ seq: 4, text: "{" }, /number 4 is no signal/]] as const
     for (const [row, told] of cases) {
       const inbox = new Inbox(limits, { ...shelf().rows, queued: () => [row] })
@@ -167,7 +167,7 @@ describe("what waits in memory", () => {
     }
   })
 
-  it("tells of a row that is gone", () => {
+  it("report a missing row", () => {
     const { rows } = shelf()
     const inbox = new Inbox(limits, rows)
     for (const each of numbers(6).map(pending)) {
@@ -178,7 +178,7 @@ describe("what waits in memory", () => {
   })
 })
 
-describe("what waits to leave for other spaces", () => {
+describe("the queue of signals for other spaces", () => {
   const leaving = (seq: number, space: string, payload?: string): Signal.Pending => {
     const sent = {
       id: `0.0.${seq}`,
@@ -190,7 +190,7 @@ describe("what waits to leave for other spaces", () => {
     return new Signal.Pending(seq, Signal.make(sent, { origin: "run", depth: 1, expected: 1, to: { space } }))
   }
 
-  it("is as much in memory as a beat can take, leaves space by space in order, and the rest is read from its rows", () => {
+  it("holds one beat's worth in memory, delivers space by space in order, and reads the rest from rows", () => {
     const { reads, rows, texts } = shelf()
     const departures = new OutboxQueue(limits, rows)
     for (const seq of numbers(1000)) {
@@ -216,7 +216,7 @@ describe("what waits to leave for other spaces", () => {
     assert.deepStrictEqual(departures.spaces, [])
   })
 
-  it("leaves in parts of no more characters than a beat can take, and one at a time where it is larger", () => {
+  it("delivers batches within a beat's characters, and larger signals one at a time", () => {
     const departures = new OutboxQueue({ captureSignals: 100, captureBytes: 3000 })
     for (const [seq, length] of [1000, 1000, 1000, 9000, 10].entries()) departures.add(leaving(seq, "b", "x".repeat(length)))
     const sizes: Array<number> = []
@@ -239,7 +239,7 @@ const twice = Effect.fnUntraced(function*(
 })
 
 describe("an event far back in a backlog", () => {
-  it.effect("is pending, known by its caller's id, and handled once, in its turn, over a restart", () =>
+  it.effect("is pending, known by its caller's id, and handled once in its turn, even after a restart", () =>
     Effect.gen(function*() {
       const ran: Array<unknown> = []
       const enzymes = [enzyme("e", (_, { payload }) => void ran.push(payload))]
@@ -264,7 +264,7 @@ describe("an event far back in a backlog", () => {
       for (const id of ids) assert.strictEqual((yield* reopened.receipt(id))?.status, "handled")
     }))
 
-  it.effect("gives its id to no other after a restart", () =>
+  it.effect("keeps its id unique after a restart", () =>
     Effect.gen(function*() {
       const enzymes = [enzyme("e", () => undefined)]
       const machine = yield* TestMachine.make
@@ -275,8 +275,8 @@ describe("an event far back in a backlog", () => {
     }))
 })
 
-describe("more than fit into memory", () => {
-  it.effect("can be tried again, each enzyme of each as often as it has to, over a restart", () =>
+describe("more events than fit into memory", () => {
+  it.effect("can be retried, for each enzyme as often as needed, even after a restart", () =>
     Effect.gen(function*() {
       const attempts = (name: string, wanted: number, order: "strict" | "loose") =>
         enzyme(name, (tx, { attempt }) => {
@@ -303,7 +303,7 @@ describe("more than fit into memory", () => {
       }
     }))
 
-  it.effect("can contend for a document, and go one by one, in order", () =>
+  it.effect("can contend for a document, and run one by one in order", () =>
     Effect.gen(function*() {
       const enzymes = [enzyme("set", (tx, { payload }) => {
         tx.set("/data/x", payload)
@@ -318,7 +318,7 @@ describe("more than fit into memory", () => {
       assert.deepStrictEqual(yield* reopened.get("/data/log"), numbers(30))
     }))
 
-  it.effect("can be due at once, and come before what is new, in order", () =>
+  it.effect("can be due at once, and precede new signals in order", () =>
     Effect.gen(function*() {
       const ran: Array<unknown> = []
       const enzymes = [enzyme("late", (_, { payload }) => void ran.push(payload), { query: "/signals/:n" })]
@@ -334,7 +334,7 @@ describe("more than fit into memory", () => {
 })
 
 describe("a space with a long backlog", () => {
-  it.effect("lets another have its turn after each group", () =>
+  it.effect("yields to another space after each group", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
       const events = 3000

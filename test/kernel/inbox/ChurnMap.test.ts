@@ -4,7 +4,7 @@ import * as Dice from "../../support/Dice.ts"
 import * as Trials from "../../support/Trials.ts"
 
 describe("ChurnMap", () => {
-  it("is a map in its order, whatever comes and goes", () => {
+  it("behaves like an ordered map under any churn", () => {
     for (const seed of Trials.seeds(4)) {
       const roll = Dice.make(seed)
       const [map, model] = [new ChurnMap<number, number>(), new Map<number, number>()]

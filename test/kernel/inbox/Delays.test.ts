@@ -24,7 +24,7 @@ describe("a delayed signal", () => {
       assert.deepStrictEqual(ran, ["at once@0 0", "beats@1 0", "beat@3 0"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("in milliseconds runs in the first beat whose clock has got there, whatever its number", () =>
+  it.effect("in milliseconds runs in the first beat at its clock time, regardless of the number", () =>
     Effect.gen(function*() {
       const { made, ran } = recorder()
       const space = yield* TestKernel.space([made])
@@ -38,7 +38,7 @@ describe("a delayed signal", () => {
       assert.deepStrictEqual(ran, ["ms@6 500"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("in beats waits for their number and for their time", () =>
+  it.effect("in beats waits for their number and their time", () =>
     Effect.gen(function*() {
       const { made, ran } = recorder()
       const space = yield* TestKernel.space([made, enzyme("start", (tx) => tx.signal(late({ beats: 2 }, "beats")))])
@@ -55,7 +55,7 @@ describe("a delayed signal", () => {
       assert.deepStrictEqual(ran, ["beats@4 200", "beats@7 1200"])
     }).pipe(Effect.provide(TestKernel.layer({ tempo: 100 }))))
 
-  it.effect("comes before what is new, in the order in which it came to wait", () =>
+  it.effect("precedes new signals, in the order of arrival", () =>
     Effect.gen(function*() {
       const ran: Array<unknown> = []
       const space = yield* TestKernel.space([enzyme("s", (_, { payload }) => void ran.push(payload), { query: "/signals/:n" })])
@@ -69,7 +69,7 @@ describe("a delayed signal", () => {
       assert.deepStrictEqual(ran, [1, 2, 3, 4])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("that does not fit its beat comes in a later one, still before what is new and in its order", () =>
+  it.effect("that does not fit its beat runs in a later one, still in order and before new signals", () =>
     Effect.gen(function*() {
       const ran: Array<unknown> = []
       const space = yield* TestKernel.space([
@@ -82,7 +82,7 @@ describe("a delayed signal", () => {
       assert.deepStrictEqual(ran, ["0@1", "1@1", "2@2", "3@2", "4@3", "new@3"])
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, captureSignals: 2 } }))))
 
-  it.effect("is refused for a beat that is not to come", () =>
+  it.effect("is refused for a past beat", () =>
     Effect.gen(function*() {
       const { made } = recorder()
       const space = yield* TestKernel.space([made])
@@ -92,7 +92,7 @@ describe("a delayed signal", () => {
       assert.include(error.message, "beat 2")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("is not runnable while it waits: a space is idle with it", () =>
+  it.effect("is not runnable while it waits, so its space is idle", () =>
     Effect.gen(function*() {
       const { made, ran } = recorder()
       const space = yield* TestKernel.space([made])
@@ -105,7 +105,7 @@ describe("a delayed signal", () => {
 describe("on demand, at a tempo", () => {
   const demand = TestKernel.layer({ pace: "demand", tempo: 100 })
 
-  it.effect("an idle space sleeps until the wait is due, and its beat takes the number that is due", () =>
+  it.effect("an idle space sleeps until the delay ends, and its beat takes the due number", () =>
     Effect.gen(function*() {
       const { made, ran } = recorder()
       const space = yield* TestKernel.space([made, enzyme("start", (tx) => tx.signal(late({ beats: 20 }, "beats")))])
@@ -121,7 +121,7 @@ describe("on demand, at a tempo", () => {
       assert.strictEqual(yield* space.journal(7), undefined)
     }).pipe(Effect.provide(demand)))
 
-  it.effect("a beat asked for by its number comes as if the space had beaten on", () =>
+  it.effect("a beat requested by number comes as if the space had not been idle", () =>
     Effect.gen(function*() {
       const { made, ran } = recorder()
       const space = yield* TestKernel.space([made])
@@ -134,7 +134,7 @@ describe("on demand, at a tempo", () => {
       assert.deepStrictEqual(ran, ["beat@30 3100"])
     }).pipe(Effect.provide(demand)))
 
-  it.effect("a wait in milliseconds has no number to reach", () =>
+  it.effect("a delay in milliseconds has no number to reach", () =>
     Effect.gen(function*() {
       const { made, ran } = recorder()
       const space = yield* TestKernel.space([made])
@@ -144,7 +144,7 @@ describe("on demand, at a tempo", () => {
       assert.deepStrictEqual(ran, ["ms@0 5000"])
     }).pipe(Effect.provide(demand)))
 
-  it.effect("of several waits each comes at its own time", () =>
+  it.effect("several delays end at their own times", () =>
     Effect.gen(function*() {
       const { made, ran } = recorder()
       const space = yield* TestKernel.space([made, enzyme("start", (tx) => {
@@ -159,7 +159,7 @@ describe("on demand, at a tempo", () => {
       assert.deepStrictEqual(ran, ["2@2 200", "5@5 500", "ms@6 650", "9@9 900"])
     }).pipe(Effect.provide(demand)))
 
-  it.effect("a wait whose time has passed while others beat is not put off again", () =>
+  it.effect("a delay that ended during other beats is not extended", () =>
     Effect.gen(function*() {
       const { made, ran } = recorder()
       let release: () => void = () => undefined

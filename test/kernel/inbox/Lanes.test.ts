@@ -20,7 +20,7 @@ const log = (name: string, options: Partial<Enzyme.Definition> = {}) => {
 }
 
 describe("events of one lane", () => {
-  it.effect("by default share signal and target: one runs in each beat, first in first out, and none is lost", () =>
+  it.effect("share signal and target by default: one runs in each beat, first in, first out, and none is lost", () =>
     Effect.gen(function*() {
       const { made, ran } = log("e", { bind: ["/data"] })
       const space = yield* TestKernel.space([made])
@@ -34,7 +34,7 @@ describe("events of one lane", () => {
       assert.deepStrictEqual(ran, ["/data/a1@0", "/data/b1@0", "/data/a9@0", "/data/a2@1", "/data/b2@1", "/data/a3@2", "/data/b3@2"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("share a target, whatever the signal, where an enzyme asks for that", () =>
+  it.effect("share a target for all signals if an enzyme declares it", () =>
     Effect.gen(function*() {
       const { made, ran } = log("e", { bind: ["/data"], lane: "target" })
       const space = yield* TestKernel.space([made])
@@ -45,7 +45,7 @@ describe("events of one lane", () => {
       assert.deepStrictEqual(ran, ["/data/a1@0", "/data/b3@0", "/data/a2@1"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("share the space where an enzyme asks for that", () =>
+  it.effect("share the space if an enzyme declares it", () =>
     Effect.gen(function*() {
       const { made, ran } = log("e", { lane: "space" })
       const space = yield* TestKernel.space([made])
@@ -54,7 +54,7 @@ describe("events of one lane", () => {
       assert.deepStrictEqual(ran, ["0@0", "1@1", "2@2"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("are in the coarsest lane that any enzyme of theirs declares, and all their enzymes run in one beat", () =>
+  it.effect("use the coarsest lane of their enzymes, which all run in one beat", () =>
     Effect.gen(function*() {
       const narrow = log("narrow")
       const wide = log("wide", { query: "/signals/s", lane: "space" })
@@ -67,7 +67,7 @@ describe("events of one lane", () => {
       assert.deepStrictEqual(wide.ran, ["1@0", "2@1"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("wait while the one before them is tried again", () =>
+  it.effect("wait while the previous one is retried", () =>
     Effect.gen(function*() {
       const { made, ran } = log("e")
       const space = yield* TestKernel.space([made])
@@ -77,7 +77,7 @@ describe("events of one lane", () => {
       assert.deepStrictEqual(ran, ["-1@0", "4@0", "-1@1", "-1@3", "2@4", "3@5"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("go on meanwhile where the enzyme is loose, and never in the beat of another attempt", () =>
+  it.effect("continue meanwhile if the enzyme is loose, and never in the beat of another attempt", () =>
     Effect.gen(function*() {
       const { made, ran } = log("e", { order: "loose" })
       const space = yield* TestKernel.space([made])
@@ -86,7 +86,7 @@ describe("events of one lane", () => {
       assert.deepStrictEqual(ran, ["-1@0", "-1@1", "2@2", "-1@3", "3@4"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("that are loose never have two attempts of one enzyme in a beat", () =>
+  it.effect("with a loose enzyme never have two of its attempts in a beat", () =>
     Effect.gen(function*() {
       const { made, ran } = log("e", { order: "loose" })
       const space = yield* TestKernel.space([made])
@@ -97,7 +97,7 @@ describe("events of one lane", () => {
       assert.strictEqual(new Set(beats).size, ran.length, ran.join(", "))
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("wait while the one before them contends for a document, loose or not", () =>
+  it.effect("wait while the previous one contends for a document, loose or not", () =>
     Effect.gen(function*() {
       const ran: Array<string> = []
       const space = yield* TestKernel.space([enzyme("e", (tx, { payload }) => {
@@ -109,7 +109,7 @@ describe("events of one lane", () => {
       assert.deepStrictEqual(ran, ["1@0", "2@0", "2@1", "3@2"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("go on only when each strict enzyme of the one before is done", () =>
+  it.effect("continue only after each strict enzyme of the previous one", () =>
     Effect.gen(function*() {
       const strict = log("strict")
       const loose = log("loose", { order: "loose" })
@@ -120,7 +120,7 @@ describe("events of one lane", () => {
       assert.deepStrictEqual(loose.ran, strict.ran)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("go on when the one before them goes to the dead letters", () =>
+  it.effect("continue when the previous one becomes a dead letter", () =>
     Effect.gen(function*() {
       const ran: Array<string> = []
       const space = yield* TestKernel.space([enzyme("e", (tx, { payload }) => {
@@ -132,7 +132,7 @@ describe("events of one lane", () => {
       assert.deepStrictEqual(ran, ["1@0", "2@1"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("keep their order over a long backlog, and those that nobody takes hold nothing", () =>
+  it.effect("keep their order over a long backlog, and unmatched ones hold no lane", () =>
     Effect.gen(function*() {
       const ran: Array<number> = []
       const space = yield* TestKernel.space([enzyme("e", (_, { payload }) => void ran.push(payload as number))])

@@ -26,21 +26,21 @@ const buried = Effect.fn("buried")(function*(run: Enzyme.Definition["run"], code
   return { space, id }
 })
 
-describe("bad input holds nothing up", () => {
-  it.effect("a payload as large as a document may be has its dead letter", () =>
+describe("bad input delays no other input", () => {
+  it.effect("a payload of the largest size has its dead letter", () =>
     Effect.gen(function*() {
       const payload = "x".repeat(1_048_574)
       const { id, space } = yield* buried(() => { throw new Error("no") }, "run/failed", payload)
       assert.strictEqual(yield* space.get(`/rt/dead/${id}/bad#/payload`), payload)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("a payload as deep as a document may be has its dead letter", () =>
+  it.effect("a payload of the greatest depth has its dead letter", () =>
     Effect.gen(function*() {
       const { id, space } = yield* buried(() => { throw new Error("no") }, "run/failed", nest(64))
       assert.deepStrictEqual(yield* space.get(`/rt/dead/${id}/bad#/payload`), nest(64) as Value)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("a run may throw what cannot be looked at", () =>
+  it.effect("a run may throw an unreadable value", () =>
     Effect.gen(function*() {
       yield* buried(() => { throw Object.create(null) }, "run/failed")
     }).pipe(Effect.provide(TestKernel.layer())))
@@ -50,27 +50,27 @@ describe("bad input holds nothing up", () => {
       yield* buried(() => ({ then() { throw new Error("no") } }), "run/failed")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("a promise of what cannot be looked at is a failure", () =>
+  it.effect("a promise of an unreadable value is a failure", () =>
     Effect.gen(function*() {
       yield* buried(() => Promise.resolve({ get _tag() { throw new Error("no") } }), "run/failed")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("a run that binds what is no name is refused", () =>
+  it.effect("a run that binds an invalid name is refused", () =>
     Effect.gen(function*() {
       yield* buried((tx) => tx.bind("/data", "x".repeat(2_000_000)), "transaction/refused")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("a run that binds at what is no cell is refused", () =>
+  it.effect("a run that binds at an invalid cell is refused", () =>
     Effect.gen(function*() {
       yield* buried((tx) => tx.bind("data", "x"), "address/invalid")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("a run that binds where its list would have no address is refused", () =>
+  it.effect("a run that binds at a cell too long for its list is refused", () =>
     Effect.gen(function*() {
       yield* buried((tx) => tx.bind(("/" + "n".repeat(255)).repeat(60), "x"), "address/invalid")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("a run that binds more names at a cell than it keeps is refused, with all that it did", () =>
+  it.effect("a run that exceeds the bindings of a cell is refused with all its writes", () =>
     Effect.gen(function*() {
       const { space } = yield* buried((tx) => {
         tx.set("/data/y", 1)
@@ -80,7 +80,7 @@ describe("bad input holds nothing up", () => {
       for (const cell of ["/data/y", "/sys/bind/data/x", "/sys/bind/data/y"]) assert.strictEqual(yield* space.get(cell), undefined, cell)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("a store that cannot be read at the commit stops the space and buries nothing", () =>
+  it.effect("a store that cannot be read at the commit stops the space without dead letters", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       let broken = true
@@ -114,7 +114,7 @@ describe("bad input holds nothing up", () => {
       assert.deepStrictEqual(yield* space.list("/data"), [])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("enzymes that wait for each other have a diagnostic, however many they are", () =>
+  it.effect("any number of enzymes that wait for each other have a diagnostic", () =>
     Effect.gen(function*() {
       const names = Array.from({ length: 9000 }, (_, i) => `${"n".repeat(124)}${i}`)
       const space = yield* TestKernel.space(names.map((name, i) =>
@@ -126,7 +126,7 @@ describe("bad input holds nothing up", () => {
       assert.lengthOf(String(told?.["note"]), 2000)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("a binding from outside is refused where its list would have no address", () =>
+  it.effect("a binding from outside is refused at a cell too long for its list", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       const answer = yield* controlled(space, space.bind("/a".repeat(64), "x"))
@@ -134,7 +134,7 @@ describe("bad input holds nothing up", () => {
       assert.strictEqual(yield* space.step, 1)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("an object that looks like a link and names no address is a value", () =>
+  it.effect("an object like a link without an address is a value", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* controlled(space, space.set("/data/x", { $link: "nope" }))
@@ -142,7 +142,7 @@ describe("bad input holds nothing up", () => {
       assert.deepStrictEqual(yield* space.get("/data/x"), { $link: "nope", a: 1 })
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("input from outside that fits a document, and not the one that it becomes part of, is refused alone and leaves nothing", () =>
+  it.effect("input from outside that overflows its target document is refused alone, without a trace", () =>
     Effect.gen(function*() {
       const wait = Flow.make({ name: "wait", steps: { a: { clamp: {}, otherwise: "done" } } })
       const space = yield* RendezvousSpace.space({ spawn: (tx) => void tx.rv.spawn({ key: "k", due_off: 9 }) }, [wait])
@@ -182,7 +182,7 @@ describe("bad input holds nothing up", () => {
       yield* RendezvousSpace.isReplayedEqual(space)
     }).pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
-  it.effect("a rendezvous is given no more than leaves room for what the beats make of it", () =>
+  it.effect("a rendezvous keeps room for its own transitions", () =>
     Effect.gen(function*() {
       const space = yield* RendezvousSpace.space()
       const spec = (key: string, x: string) =>
@@ -197,7 +197,7 @@ describe("bad input holds nothing up", () => {
       assert.deepInclude(yield* RendezvousSpace.entry(space, "d") as Effect.Effect<object>, { state: "quarantine", grace_used: "1" })
     }).pipe(Effect.provide(TestKernel.layer()), RendezvousSpace.granted))
 
-  it.effect("a look from outside that fails of what nobody expects fails alone", () =>
+  it.effect("a read from outside with an unexpected error fails alone", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       const exit = yield* Effect.exit(space.dead(undefined as never))
@@ -213,7 +213,7 @@ describe("bad input holds nothing up", () => {
       assert.strictEqual(answer._tag === "Failure" && answer.failure.code, "cell/refused")
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("a link leads nobody outside to the cells of the runtime", () =>
+  it.effect("a link gives no outside access to the cells of the runtime", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* controlled(space, space.set("/data/x", Link.make("/sys/bind/data")))
@@ -222,7 +222,7 @@ describe("bad input holds nothing up", () => {
       assert.strictEqual(yield* space.get("/sys/bind/data"), undefined)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("a write that cannot go on top of another run's leaves nothing of its run", () =>
+  it.effect("a write that cannot be merged discards its run", () =>
     Effect.gen(function*() {
       const add = (name: string) =>
         Enzyme.make({
@@ -247,7 +247,7 @@ describe("bad input holds nothing up", () => {
 })
 
 describe("a beat makes", () => {
-  it.effect("64 MiB of changes, and puts off the runs beyond, which then go first", () =>
+  it.effect("at most 64 MiB of changes, and defers further runs to the front of the next", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("big", (tx, { params }) => {
         for (let i = 0; i < 15; i++) tx.set(`/data/${params["n"]}/${i}`, text)
@@ -264,7 +264,7 @@ describe("a beat makes", () => {
       assert.deepStrictEqual(yield* TestKernel.diagnostics(space), [])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("as many dead letters as it has room for, and none of them is lost", () =>
+  it.effect("as many dead letters as fit, and loses none", () =>
     Effect.gen(function*() {
       const enzymes = Array.from({ length: 70 }, (_, i) => enzyme(`bad${i}`, () => { throw new Error("no") }, { query: "/signals/bad" }))
       const space = yield* TestKernel.space(enzymes)

@@ -29,7 +29,7 @@ const watched = (pace: "manual" | "demand") => {
 }
 
 describe("A space that is stepped through", () => {
-  it.effect("tells whoever watches before each run of the nodes with a breakpoint, and why it runs", () => {
+  it.effect("calls the debugger before each run of a node with a breakpoint, with its causes", () => {
     const { forget, layer, make, stops } = watched("manual")
     return Fx.gen(function*() {
       const space = yield* make
@@ -48,7 +48,7 @@ describe("A space that is stepped through", () => {
     }).pipe(Fx.provide(layer))
   })
 
-  it.effect("takes what is asked while it is held, runs one beat for each step, and goes on by itself when it is let go", () => {
+  it.effect("accepts input while held, runs one beat for each step, and continues when released", () => {
     const { layer, make } = watched("demand")
     return Fx.gen(function*() {
       const space = yield* make

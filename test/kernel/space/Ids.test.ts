@@ -13,7 +13,7 @@ const pay = () => {
 const post = { signal: "/signals/pay", id: "order-7", payload: { cents: 5, to: "a" } }
 
 describe("an event with its caller's id", () => {
-  it.effect("runs once, however often it is delivered, and each delivery is answered with the first one's receipt", () =>
+  it.effect("runs once for any number of deliveries, all answered with the first receipt", () =>
     Effect.gen(function*() {
       const { made, state } = pay()
       const space = yield* TestKernel.space([made])
@@ -80,7 +80,7 @@ describe("an event with its caller's id", () => {
       assert.strictEqual(state.runs, 1)
     }))
 
-  it.effect("is the same event while it is tried again, and while it waits for its time", () =>
+  it.effect("is the same event during retries and delays", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("pay", (_, { attempt }) => attempt < 3 ? new Retry({ reason: "busy" }) : attempt)])
       yield* space.signal({ ...post, at: { beats: 2 } })
@@ -91,7 +91,7 @@ describe("an event with its caller's id", () => {
       assert.strictEqual((yield* space.handled(post)).handlings[0]?.value, 3)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("is the same event after the journal has let go of it, and another when its time is over", () =>
+  it.effect("is the same event after the journal was pruned, and another after its retention", () =>
     Effect.gen(function*() {
       const { made, state } = pay()
       const space = yield* TestKernel.space([made])
@@ -109,7 +109,7 @@ describe("an event with its caller's id", () => {
       assert.deepStrictEqual((yield* space.receipt(first.id))?.handlings.map(({ beat, value }) => [beat, value]), [[900, 2]])
     }).pipe(Effect.provide(TestKernel.layer({ retention: { journalBytes: 20_000 } }))))
 
-  it.effect("is kept from when its last handling was over", () =>
+  it.effect("is retained from the end of its last handling", () =>
     Effect.gen(function*() {
       const state = { runs: 0 }
       const space = yield* TestKernel.space([enzyme("pay", (_, { attempt }) => {
@@ -131,7 +131,7 @@ describe("an event with its caller's id", () => {
       assert.deepStrictEqual([state.runs, yield* space.receipt(id)], [3, { id, status: "pending", beat: 1202, handlings: [] }])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("is the same event however its target is written", () =>
+  it.effect("is the same event for all spellings of its target", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       const posts = ["/data/x", "/data/x?scope=space", "/data/x#"].map((target) => ({ ...post, target }))
@@ -150,7 +150,7 @@ describe("an event with its caller's id", () => {
 })
 
 describe("an event without one", () => {
-  it.effect("gets an id of its own, told by the beat to come", () =>
+  it.effect("gets an id with the number of the next beat", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([enzyme("s", () => undefined)])
       const ids: Array<string> = []
@@ -160,7 +160,7 @@ describe("an event without one", () => {
       assert.deepStrictEqual(ids, ["x.0.0", "x.0.1", "x.1.0"])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("gets none that was given before the space was opened again", () =>
+  it.effect("gets no id from before the space was reopened", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const given: Array<string> = []
@@ -175,7 +175,7 @@ describe("an event without one", () => {
 describe("the receipt of an event without one", () => {
   const late = () => enzyme("s", (_, { attempt }) => attempt < 2 ? new Retry({ reason: "busy" }) : attempt)
 
-  it.effect("is whole as long as the journal is, whenever its handlings were over", () =>
+  it.effect("is complete as long as the journal, regardless of the end of its handlings", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([late()])
       const waited = yield* space.signal({ signal: "/signals/s", at: { beats: 3 } })
@@ -191,7 +191,7 @@ describe("the receipt of an event without one", () => {
       assert.deepStrictEqual(yield* Effect.forEach([id, waited.id], (id) => space.receipt(id)), [undefined, undefined])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("is told to who waited for it, though the journal has let go of its beginning", () =>
+  it.effect("reaches its waiters even if the journal was pruned past its begin", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         enzyme("s", (_, { attempt }) => attempt < 14 ? new Retry({ reason: "busy" }) : attempt, { retry: { attempts: 20 } })
@@ -206,7 +206,7 @@ describe("the receipt of an event without one", () => {
 })
 
 describe("handled", () => {
-  it.effect("answers when the last handling is over, and not before", () =>
+  it.effect("returns after the last handling", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([
         enzyme("quick", () => 1, { query: "/signals/s" }),
@@ -223,7 +223,7 @@ describe("handled", () => {
       assert.deepStrictEqual(receipt, yield* space.settled(receipt.id))
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("answers for what nobody takes, too", () =>
+  it.effect("returns for unmatched signals as well", () =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       const receipt = yield* space.handled({ signal: "/signals/nobody" })

@@ -5,7 +5,7 @@ import * as TestKernel from "../../support/TestKernel.ts"
 import { enzyme, steps, turns } from "../TestSpace.ts"
 
 describe("the kernel", () => {
-  it.effect("makes a space on demand, and gives the same one to all who ask", () =>
+  it.effect("creates a space on demand, the same for all callers", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
       const [first, second] = yield* Effect.all([kernel.space("shop"), kernel.space("shop")], { concurrency: "unbounded" })
@@ -15,7 +15,7 @@ describe("the kernel", () => {
       assert.strictEqual(yield* first.head, -1)
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("makes none where that is to be explicit, and says how to", () =>
+  it.effect("creates none if creation is explicit, and explains how", () =>
     Effect.gen(function*() {
       const kernel = yield* Kernel
       const error = yield* Effect.flip(kernel.space("shop"))
@@ -73,7 +73,7 @@ describe("the kernel", () => {
       assert.deepStrictEqual(yield* kernel.enzymes, [])
     }).pipe(Effect.provide(TestKernel.layer())))
 
-  it.effect("tells who waits when it closes", () =>
+  it.effect("fails all waiters when it closes", () =>
     Effect.gen(function*() {
       const scope = yield* Scope.make()
       const kernel = Context.get(yield* Layer.buildWithScope(Layer.fresh(TestKernel.layer()), scope), Kernel)

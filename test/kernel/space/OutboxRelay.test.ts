@@ -40,7 +40,7 @@ const send = (a: Space, ...items: ReadonlyArray<unknown>) =>
   })
 
 describe("a signal to another space", () => {
-  it.effect("arrives there as an event with an id of its own, in order, once, and its own space does not take it", () =>
+  it.effect("arrives as an event with an id of its own, in order and once, and not in its own space", () =>
     Effect.gen(function*() {
       const [a, b] = yield* spaces(yield* (yield* RestartableKernel.make(enzymes)).boot())
       yield* send(a, 1, new Map([["two", 2n]]), 3)
@@ -57,7 +57,7 @@ describe("a signal to another space", () => {
       for (const space of [a, b]) yield* isReplayedEqual(space)
     }))
 
-  it.effect("runs by itself, and idle waits for its delivery", () =>
+  it.effect("is delivered by itself, and `idle` waits for it", () =>
     Effect.gen(function*() {
       const [a, b] = yield* spaces(yield* (yield* RestartableKernel.make(enzymes)).boot({ pace: "demand" }))
       yield* a.signal({ signal: "/signals/send", payload: [1] })
@@ -126,7 +126,7 @@ describe("a signal to another space", () => {
       assert.deepStrictEqual(yield* taken(b), [1])
     }))
 
-  it.effect("waits while the receiver is full, which is told once where it stays so, and then arrives, in order", () =>
+  it.effect("waits while the receiver is full, with one report, and then arrives in order", () =>
     Effect.gen(function*() {
       const limits = { ...TestKernel.settings.limits, inboxSignals: 2 }
       const log: Array<Told> = []
@@ -150,7 +150,7 @@ describe("a signal to another space", () => {
       assert.deepStrictEqual(yield* taken(b), ["x", 1, 2, 3])
     }))
 
-  it.effect("waits in the store, and arrives in order all the same, though the window in memory is small and the power goes", () =>
+  it.effect("waits in the store, and arrives in order even with a small window and power cuts", () =>
     Effect.gen(function*() {
       const settings = { limits: { ...TestKernel.settings.limits, captureSignals: 4 } }
       const host = yield* RestartableKernel.make(enzymes)
@@ -173,7 +173,7 @@ describe("a signal to another space", () => {
       for (const space of [again, b]) yield* isReplayedEqual(space)
     }))
 
-  it.effect("is not overtaken by a smaller one that the receiver has room for", () =>
+  it.effect("is not overtaken by a smaller one that would fit", () =>
     Effect.gen(function*() {
       const limits = { ...TestKernel.settings.limits, inboxBytes: 400 }
       const [a, b] = yield* spaces(yield* (yield* RestartableKernel.make(enzymes)).boot({ limits, tempo: 10 }))
@@ -205,7 +205,7 @@ describe("a signal to another space", () => {
       assert.deepStrictEqual(yield* taken(b), [1, 2])
     }))
 
-  it.effect("goes to the sender's dead letters where there is no such space, and from there again when there is", () =>
+  it.effect("becomes a dead letter of the sender for an unknown space, and is redelivered once it exists", () =>
     Effect.gen(function*() {
       const host = yield* RestartableKernel.make(enzymes)
       const kernel = yield* host.boot({ create: "explicit" })
@@ -227,7 +227,7 @@ describe("a signal to another space", () => {
       for (const space of [a, b]) yield* isReplayedEqual(space)
     }))
 
-  it.effect("keeps its wait in the dead letters: sent again from there, it is due when it would have been", () =>
+  it.effect("keeps its delay as a dead letter: redelivered, it is due at the original time", () =>
     Effect.gen(function*() {
       for (const passed of [400, 2000]) {
         const host = yield* RestartableKernel.make([
@@ -255,7 +255,7 @@ describe("a signal to another space", () => {
       }
     }))
 
-  it.effect("that was given up stays given up when the space is opened again before the beat", () =>
+  it.effect("that was given up stays so if the space is reopened before the beat", () =>
     Effect.gen(function*() {
       const host = yield* RestartableKernel.make(enzymes)
       const kernel = yield* host.boot({ create: "explicit" })
@@ -268,7 +268,7 @@ describe("a signal to another space", () => {
       assert.lengthOf(yield* TestKernel.diagnostics(again), 1)
     }))
 
-  it.effect("may name its own space, and is then as any other", () =>
+  it.effect("may name its own space, and is then an ordinary signal", () =>
     Effect.gen(function*() {
       const kernel = yield* (yield* RestartableKernel.make([
         enzyme("start", (tx) => tx.signal({ signal: "/signals/next", space: "a", payload: 1, at: { beats: 2 } })),
@@ -281,7 +281,7 @@ describe("a signal to another space", () => {
       yield* isReplayedEqual(a)
     }))
 
-  it.effect("keeps its wait where it arrives, and is refused with a beat's number or a name that is none", () =>
+  it.effect("keeps its delay at the receiver, and is refused with a beat number or an invalid name", () =>
     Effect.gen(function*() {
       const kernel = yield* (yield* RestartableKernel.make([
         enzyme("late", (tx) => tx.signal({ signal: "/signals/take", space: "b", payload: "late", at: { beats: 2 } })),
@@ -356,7 +356,7 @@ describe("a signal to another space", () => {
     }))
 
   for (const seed of Trials.seeds(8, { from: 1 })) {
-    it.effect(`is handled once and in order, whatever the power and the disks do (life ${seed})`, () =>
+    it.effect(`is handled once and in order under power cuts and disk faults (life ${seed})`, () =>
       Effect.gen(function*() {
         const host = yield* RestartableKernel.make(enzymes)
         const settings = { tempo: 10, limits: { ...TestKernel.settings.limits, inboxSignals: 6 } }

@@ -18,7 +18,7 @@ const log = () => {
 }
 
 describe("a space that is opened again", () => {
-  it.effect("goes on with what was accepted, in order", () =>
+  it.effect("continues with the accepted signals, in order", () =>
     Effect.gen(function*() {
       const { ran, run } = log()
       const enzymes = [run("e")]
@@ -32,7 +32,7 @@ describe("a space that is opened again", () => {
       assert.deepStrictEqual(ran, ["e 1@0", "e 2@1", "e 3@2", "e 4@3"])
     }))
 
-  it.effect("keeps a lane held by what is tried again, and lets a loose one go", () =>
+  it.effect("keeps a lane held by a retry, and releases a loose one", () =>
     Effect.gen(function*() {
       for (const [order, expected] of [["strict", "2@4"], ["loose", "2@2"]] as const) {
         const { ran, run } = log()
@@ -48,7 +48,7 @@ describe("a space that is opened again", () => {
       }
     }))
 
-  it.effect("keeps the queue of a document that is contended for", () =>
+  it.effect("keeps the queue of a contended document", () =>
     Effect.gen(function*() {
       const enzymes = [enzyme("set", (tx, { params }) => {
         tx.set("/data/x", params["n"])
@@ -65,7 +65,7 @@ describe("a space that is opened again", () => {
       assert.deepStrictEqual(yield* ended(space, "x.0.3"), ["set ok @3 #1"])
     }))
 
-  it.effect("wakes for what waits, at its time, whatever passed meanwhile", () =>
+  it.effect("wakes for delayed signals at their time, after any downtime", () =>
     Effect.gen(function*() {
       const ran: Array<string> = []
       const enzymes = [enzyme("late", (tx, { payload }) => void ran.push(`${payload}@${tx.beat} ${tx.now}`))]
@@ -100,7 +100,7 @@ describe("a space that is opened again", () => {
     }))
 })
 
-describe("whatever happens to a space", () => {
+describe("under any history of a space", () => {
   for (const pace of ["manual", "demand"] as const) {
     for (const part of [1, 2, 3]) {
       const seeds = Trials.seeds(15, { from: 100 * part, least: 2 })

@@ -33,7 +33,7 @@ const crowd = Effect.fnUntraced(function*(kernel: Kernel["Service"], count = 40)
 })
 
 describe("a kernel with more spaces than may be open", () => {
-  it.effect("keeps to the limit, and answers for each space whatever is closed", () =>
+  it.effect("keeps the limit, and answers for closed spaces as well", () =>
     Effect.gen(function*() {
       const host = yield* RestartableKernel.make(enzymes)
       const kernel = yield* host.boot(few)
@@ -51,7 +51,7 @@ describe("a kernel with more spaces than may be open", () => {
       assert.strictEqual(host.open().size, 20)
     }))
 
-  it.effect("closes the one whose last use is the longest ago, whichever way it was used", () =>
+  it.effect("closes the least recently used one, for every kind of use", () =>
     Effect.gen(function*() {
       const host = yield* RestartableKernel.make(enzymes)
       const kernel = yield* host.boot({ ...few, open: 4 })
@@ -76,7 +76,7 @@ describe("a kernel with more spaces than may be open", () => {
       }
     }))
 
-  it.effect("has one copy of a space, wherever the one who asks for it is interrupted", () =>
+  it.effect("has one copy of a space, wherever its caller is interrupted", () =>
     Effect.gen(function*() {
       const host = yield* RestartableKernel.make(enzymes)
       const kernel = yield* host.boot({ ...few, open: 1000 })
@@ -95,7 +95,7 @@ describe("a kernel with more spaces than may be open", () => {
       assert.isAbove(interrupted, 20)
     }))
 
-  it.effect("leaves each handle good: it opens the space again", () =>
+  it.effect("keeps each handle valid: it reopens the space", () =>
     Effect.gen(function*() {
       const host = yield* RestartableKernel.make(enzymes)
       const kernel = yield* host.boot(few)
@@ -128,7 +128,7 @@ describe("a kernel with more spaces than may be open", () => {
       assert.deepStrictEqual(yield* sum(space), 5)
     }))
 
-  it.effect("keeps open what has a stream, a waiter, a run, an upload or a transfer under way, and closes it after that", () =>
+  it.effect("keeps a space open during a stream, a wait, a run, an upload or a transfer, and closes it afterwards", () =>
     Effect.gen(function*() {
       const host = yield* RestartableKernel.make(enzymes)
       const kernel = yield* host.boot(few)
@@ -165,7 +165,7 @@ describe("a kernel with more spaces than may be open", () => {
       assert.deepStrictEqual(yield* Effect.forEach(["waited", "running", "there"], (name) => Effect.flatMap(space(name), sum)), [1, 3, 1])
     }))
 
-  it.effect("opens a closed space at its moment, and no other one", () =>
+  it.effect("opens a closed space at its wake time, and no other one", () =>
     Effect.gen(function*() {
       const host = yield* RestartableKernel.make(enzymes)
       const kernel = yield* host.boot(few)
@@ -186,7 +186,7 @@ describe("a kernel with more spaces than may be open", () => {
       for (const [i, name] of names(100).entries()) assert.strictEqual(yield* sum(yield* kernel.space(name)), i < 30 ? 1 : 0, name)
     }))
 
-  it.effect("tells an effect nothing again when its space is opened again, and tells it the next change", () =>
+  it.effect("repeats no delivery when a space is reopened, and delivers the next change", () =>
     Effect.gen(function*() {
       const host = yield* RestartableKernel.make(enzymes)
       const kernel = yield* host.boot(few)
@@ -209,7 +209,7 @@ describe("a kernel with more spaces than may be open", () => {
 })
 
 describe("a kernel that starts over many spaces", () => {
-  it.effect("opens those that are due and no others, and wakes each of the others at its moment", () =>
+  it.effect("opens the due ones only, and wakes each of the others at its time", () =>
     Effect.gen(function*() {
       const host = yield* RestartableKernel.make(enzymes)
       const before = yield* host.boot(few)
@@ -258,7 +258,7 @@ describe("a kernel that starts over many spaces", () => {
       assert.strictEqual(yield* sum(yield* kernel.space("late")), 1)
     }))
 
-  it.effect("opens what is asked for before what is due", () =>
+  it.effect("opens requested spaces before due ones", () =>
     Effect.gen(function*() {
       const host = yield* RestartableKernel.make(enzymes)
       const before = yield* host.boot({ ...few, open: 200 })
@@ -274,7 +274,7 @@ describe("a kernel that starts over many spaces", () => {
       assert.strictEqual(host.openings().length, 101)
     }))
 
-  it.effect("opens a space that was cut off with something left to do, whatever it was", () =>
+  it.effect("opens a space that was interrupted with work left, of every kind", () =>
     Effect.gen(function*() {
       const host = yield* RestartableKernel.make(enzymes)
       const before = yield* host.boot(few)
@@ -300,9 +300,9 @@ describe("a kernel that starts over many spaces", () => {
     }))
 })
 
-describe("whatever is open and closed", () => {
+describe("with spaces opened and closed at random", () => {
   for (const seed of Trials.seeds(6, { from: 1 })) {
-    it.effect(`each signal is handled once, at its moment, as if all spaces stayed open (seed ${seed})`, () => life(seed, 150))
+    it.effect(`each signal is handled once, at its time, as if all spaces stayed open (seed ${seed})`, () => life(seed, 150))
   }
 })
 

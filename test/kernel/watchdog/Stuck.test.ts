@@ -10,7 +10,7 @@ import { ended, enzyme, put, register, replays, steps, write } from "../TestSpac
 import * as TestMachine from "../TestMachine.ts"
 
 describe("an event whose run never returns", () => {
-  it.effect("is given up at once where its enzyme is tried once", () =>
+  it.effect("is given up at once if its enzyme has a single attempt", () =>
     Effect.gen(function*() {
       const { ends, reach, start } = yield* processes("poison", { retry: { attempts: 1 } })
       const first = yield* start()
@@ -22,7 +22,7 @@ describe("an event whose run never returns", () => {
       assert.deepStrictEqual((yield* second.dead({ limit: 10 })).letters.map(({ code, id }) => [id, code]), [[id, "run/stuck"]])
     }))
 
-  it.effect("is found where the process ended without a word: on probation each run is noted before it begins", () =>
+  it.effect("is found after an unexplained end of the process: on probation each run is marked before it begins", () =>
     Effect.gen(function*() {
       const { ends, reach, start } = yield* processes("poison")
       const first = yield* start()
@@ -45,7 +45,7 @@ describe("an event whose run never returns", () => {
       assert.strictEqual(ends.notes(), notes, "probation is over")
     }))
 
-  it.effect("leaves a space alone that was closed, or whose head moved", () =>
+  it.effect("does not affect a space that was closed, or whose head moved", () =>
     Effect.gen(function*() {
       const { ends, start } = yield* processes("poison")
       const first = yield* start()
@@ -72,7 +72,7 @@ describe("a run that breaks its beat", () => {
     }
   }
   for (const [what, run] of Object.entries(breaking)) {
-    it.effect(`costs its own handling alone, where it ${what}`, () =>
+    it.effect(`costs its own handling alone if it ${what}`, () =>
       Effect.gen(function*() {
         const space = yield* TestKernel.space([
           enzyme("breaks", run, { query: "/signals/s" }),
@@ -120,7 +120,7 @@ describe("a node that freezes its transaction", () => {
     materializer: Materializer.make({ name: "bad", writes: ["/c/*"], run: (tx) => tx.set("/c/bad", frozen(tx, value)) })
   }
   for (const [what, bad] of Object.entries(nodes)) {
-    it.effect(`fails alone, and runs again when what it read changes: ${what}`, () =>
+    it.effect(`fails alone, and runs again when its reads change: ${what}`, () =>
       Effect.gen(function*() {
         const sound = Computation.make({ name: "sound", output: "/c/sound", run: (tx) => value(tx) + 1 })
         const space = yield* TestKernel.space([put])
@@ -211,7 +211,7 @@ describe("a node whose run never returns", () => {
       assert.deepStrictEqual(ends.marks("machine"), [])
     }))
 
-  it.effect("is forgiven where it runs to its end when it is tried once more", () =>
+  it.effect("is cleared if its next try completes", () =>
     Effect.gen(function*() {
       const machine = yield* TestMachine.make
       const ends = TestWatchdog.make()
