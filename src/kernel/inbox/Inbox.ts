@@ -202,7 +202,7 @@ export class Inbox {
       this.again = undefined
       return taken
     }
-    this.waiting.settle()
+    this.waiting.committed()
     const capture: Capture = { taken: [], bytes: 0, pairs: new Map(), attempts: new Set(), beat: start.beat, limits, resolve }
     if (Regime.isPlanning(regime)) this.discard(capture)
     const tracks = this.open(regime)

@@ -79,7 +79,7 @@ export class OutboxQueue {
       this.waiting.take(pending)
       this.count(pending, -1)
     }
-    this.waiting.settle()
+    this.waiting.committed()
     if (queue?.size === 0) this.queues.delete(space)
   }
 

@@ -79,7 +79,7 @@ export class SignalBuffer {
   }
 
   /** The beat of the last `take` calls is committed. */
-  settle(): void {
+  committed(): void {
     this.stored -= this.leaving
     this.leaving = 0
   }

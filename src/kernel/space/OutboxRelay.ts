@@ -120,8 +120,8 @@ export class OutboxRelay {
       if (this.stopped) return
       this.safely(() => {
         const batch = this.body.departures.next(route.space)
-        if (Exit.isSuccess(exit)) void this.hand(batch, exit.value).then((answers) => this.settle(route, batch, answers))
-        else this.settle(route, batch, Array.from(batch, () => Cause.squash(exit.cause)))
+        if (Exit.isSuccess(exit)) void this.hand(batch, exit.value).then((answers) => this.conclude(route, batch, answers))
+        else this.conclude(route, batch, Array.from(batch, () => Cause.squash(exit.cause)))
       })
     })
   }
@@ -157,7 +157,7 @@ export class OutboxRelay {
   }
 
   /** Removes accepted signals, gives up permanently failed ones, and continues with the rest: at once, or after a delay. */
-  private settle(route: Route, batch: ReadonlyArray<Pending>, answers: ReadonlyArray<unknown>): void {
+  private conclude(route: Route, batch: ReadonlyArray<Pending>, answers: ReadonlyArray<unknown>): void {
     if (this.stopped) return
     const over: Array<Pending> = []
     const undelivered: Array<Pending> = []

@@ -30,7 +30,7 @@ type HandlingMark = Extract<Mark, { readonly event: string }>
 type NodeMark = Extract<Mark, { readonly node: string }>
 
 /** A mark with its outcome, and its successor once that outcome is durable. */
-interface Settled {
+interface Concluded {
   readonly mark: Mark
   readonly next: NodeMark | undefined
   readonly beat: number
@@ -48,7 +48,7 @@ export class RunSupervisor {
   /** Marks of interrupted handlings and nodes. A mark with an outcome stays until that is durable. */
   private handlings: ReadonlyArray<HandlingMark>
   private nodes: ReadonlyArray<NodeMark>
-  private settledIn: ReadonlyArray<Settled> = []
+  private concluded: ReadonlyArray<Concluded> = []
   /** The marked runs in progress, outermost first. */
   private under: ReadonlyArray<Mark> = []
   /** The last beat on probation. */
@@ -75,7 +75,7 @@ export class RunSupervisor {
 
   /** Whether the space has no marks and its next beat is not on probation, so that it can be closed. */
   isQuiet(next: number): boolean {
-    return this.handlings.length + this.nodes.length + this.settledIn.length + this.under.length === 0 && !this.isOnProbation(next)
+    return this.handlings.length + this.nodes.length + this.concluded.length + this.under.length === 0 && !this.isOnProbation(next)
   }
 
   /** A beat begins on this head. */
@@ -90,7 +90,7 @@ export class RunSupervisor {
   settled(event: string, enzyme: string, again: Again | undefined): Outcome | undefined {
     const mark = this.handlings.find((mark) => mark.event === event && mark.enzyme === enzyme)
     if (mark === undefined) return undefined
-    this.settle(mark, undefined)
+    this.conclude(mark, undefined)
     // The next attempt is marked as well before it begins.
     this.until = Math.max(this.until, this.beat + 1)
     return Stuck.ended(again)
@@ -150,9 +150,9 @@ export class RunSupervisor {
 
   /** A beat is durable. Removes marks with an outcome, and marks of events that can no longer recur. */
   passed(beat: number): void {
-    if (this.handlings.length === 0 && this.settledIn.length === 0) return
-    const over = new Map(this.settledIn.filter((settled) => settled.beat <= beat).map(({ mark, next }) => [mark, next]))
-    this.settledIn = this.settledIn.filter((settled) => settled.beat > beat)
+    if (this.handlings.length === 0 && this.concluded.length === 0) return
+    const over = new Map(this.concluded.filter((past) => past.beat <= beat).map(({ mark, next }) => [mark, next]))
+    this.concluded = this.concluded.filter((past) => past.beat > beat)
     // A caller's id means the same event for ever.
     const isLeft = (mark: HandlingMark) => mark.beat > beat || !mark.event.includes(".") || this.watched.isOpen(mark.event)
     const { handlings, nodes } = this
@@ -166,15 +166,15 @@ export class RunSupervisor {
     const { name } = run.node.definition
     const mark = this.nodes.find(({ node }) => node === name)
     if (mark === undefined || mark.isSettled === true) return
-    if (mark.code !== undefined && mark.code !== code) return this.settle(mark, undefined)
+    if (mark.code !== undefined && mark.code !== code) return this.conclude(mark, undefined)
     run.body = Stuck.refuse
-    if (mark.ends === 1) this.settle(mark, { ...mark, code, isSettled: true })
+    if (mark.ends === 1) this.conclude(mark, { ...mark, code, isSettled: true })
   }
 
   /** Removes the mark of a refused node that has completed a run. */
   private forgive(name: string): void {
     const mark = this.nodes.find(({ isSettled, node }) => node === name && isSettled === true)
-    if (mark !== undefined) this.settle(mark, undefined)
+    if (mark !== undefined) this.conclude(mark, undefined)
   }
 
   /** Number of processes that ended in a node. */
@@ -182,8 +182,8 @@ export class RunSupervisor {
     return this.nodes.find(({ node }) => node === name)?.ends ?? 0
   }
 
-  private settle(mark: Mark, next: NodeMark | undefined): void {
-    this.settledIn = [...this.settledIn.filter((settled) => settled.mark !== mark), { mark, next, beat: this.beat }]
+  private conclude(mark: Mark, next: NodeMark | undefined): void {
+    this.concluded = [...this.concluded.filter((past) => past.mark !== mark), { mark, next, beat: this.beat }]
   }
 
   private begin(mark: Mark): void {
