@@ -14,7 +14,7 @@ import * as Label from "../cell/Label.ts"
 import * as Link from "../cell/Link.ts"
 import * as Value from "../cell/Value.ts"
 import { adjusted, CHILDREN } from "./Children.ts"
-import * as Chance from "./Chance.ts"
+import * as Random from "./Random.ts"
 import type { Charter, Pieces } from "./Charter.ts"
 import * as Envelope from "./Envelope.ts"
 import type { BindingChange, Emission, Flows, Ledgers, Operations, Rendezvous, Report, ReportLaunch, SignalRequest } from "./Launch.ts"
@@ -82,7 +82,7 @@ export class Draft implements Transaction {
   private faces: Map<string, unknown> | undefined
   /** Documents that only this run sees, because the merge creates them anew. */
   shown: Own | undefined
-  private chance: (() => number) | undefined
+  private generator: (() => number) | undefined
   /** The number of ids that it minted, and of its writes to ledgers. */
   minted = 0
   operated = 0
@@ -106,8 +106,8 @@ export class Draft implements Transaction {
   }
 
   random(): number {
-    this.chance ??= Chance.make(this.moment.seed, this.run)
-    return this.chance()
+    this.generator ??= Random.make(this.moment.seed, this.run)
+    return this.generator()
   }
 
   id(): string {

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Clock, Effect, Fiber, Random, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { Retry, type Transaction } from "systole"
-import * as Chance from "../../../src/stage/Chance.ts"
+import * as SeededRandom from "../../../src/stage/Random.ts"
 import * as TestKernel from "../../support/TestKernel.ts"
 import { ended, enzyme, replays, steps, turns } from "../TestSpace.ts"
 
@@ -86,7 +86,7 @@ describe("time and chance in a run", () => {
       const { id } = yield* space.signal({ signal: "/signals/s" })
       yield* space.step
       assert.strictEqual((yield* space.receipt(id))?.handlings[0]?.value, 5000)
-      assert.deepStrictEqual(seen, [[true, true, Chance.make("1".padStart(32, "0"), 0)()]])
+      assert.deepStrictEqual(seen, [[true, true, SeededRandom.make("1".padStart(32, "0"), 0)()]])
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("differ between the runs of a beat, and repeat in another kernel", () =>

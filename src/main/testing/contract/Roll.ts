@@ -3,7 +3,7 @@
  *
  * @module
  */
-import * as Chance from "../../../stage/Chance.ts"
+import * as Chance from "../../../stage/Random.ts"
 
 /** Rolls a whole number from 0 up to a bound, the bound left out. */
 export type Roll = (bound: number) => number

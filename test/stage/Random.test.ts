@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import * as Chance from "../../src/stage/Chance.ts"
+import * as Random from "../../src/stage/Random.ts"
 import { SEED } from "./TestBeat.ts"
 
 /** In units of 2 to the power of -32. */
@@ -10,11 +10,11 @@ const PINNED = [
 ]
 
 const draw = (seed: string, run: number, count: number): ReadonlyArray<number> => {
-  const next = Chance.make(seed, run)
+  const next = Random.make(seed, run)
   return Array.from({ length: count }, next)
 }
 
-describe("Chance", () => {
+describe("Random", () => {
   it("gives the same numbers on every host", () => {
     const drawn = [[SEED, 0], [SEED, 1], ["f".repeat(32), 1023]].map(([seed, run]) => draw(seed as string, run as number, 3).map((number) => number * 2 ** 32))
     assert.deepStrictEqual(drawn, PINNED)
