@@ -8,7 +8,7 @@ import type { Definition } from "../scheduler/Definition.ts"
 import { adjusted } from "../stage/Children.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { View } from "../stage/Moment.ts"
-import type { Own } from "../stage/Own.ts"
+import type { WriteSet } from "../stage/WriteSet.ts"
 
 /** The reads and writes of the run. */
 type Log = Pick<Draft, "own" | "reads">
@@ -17,7 +17,7 @@ type Log = Pick<Draft, "own" | "reads">
 export interface How {
   readonly isLast: boolean
   readonly isTaken: boolean
-  readonly own?: Own | undefined
+  readonly own?: WriteSet | undefined
 }
 
 /**
@@ -57,7 +57,7 @@ export class Aside {
 const within = (scope: string, id: string): string => `${scope} ${id}`
 
 /** The view of a run that sees some documents alone. */
-export const alone = (view: View, own: Own): View => ({
+export const alone = (view: View, own: WriteSet): View => ({
   ...view,
   visible: (key) => own.has(key) ? own.get(key) : view.visible(key),
   children: (scope, id) => adjusted(view.children(scope, id), { scope, id, own })

@@ -24,7 +24,7 @@ import { MAX_NESTING } from "../scheduler/ReadSet.ts"
 import type { Standpoint } from "../scheduler/Standpoint.ts"
 import type { Pieces as Face } from "../stage/Charter.ts"
 import { Draft } from "../stage/Draft.ts"
-import { Own } from "../stage/Own.ts"
+import { WriteSet } from "../stage/WriteSet.ts"
 import type { Startable } from "../stage/Transaction.ts"
 import type { View } from "../stage/Moment.ts"
 import { alone, Aside, type How } from "./Aside.ts"
@@ -138,7 +138,7 @@ export class RecordedDerivation implements DerivationPort {
   }
 
   /** Replays the node runs that only one handling, or one run of a node, sees. */
-  private seclude(at: number): Own | undefined {
+  private seclude(at: number): WriteSet | undefined {
     const lines = this.secluded.filter((line) => line.at === at)
     if (lines.length === 0) return undefined
     const { moment: { beat }, nodeDrafts } = this.work!
@@ -154,7 +154,7 @@ export class RecordedDerivation implements DerivationPort {
     nodeDrafts.length = drafts
     const after = this.made
     Object.assign(this, { isSecluding, made, started })
-    const own = new Own()
+    const own = new WriteSet()
     for (const [key, entry] of after) {
       if (entry !== made.get(key) && entry.document?.text !== this.visible(key)?.text) own.set(key, entry.document)
     }
@@ -274,7 +274,7 @@ export class RecordedDerivation implements DerivationPort {
     return error === undefined ? undefined : Derivation.errorOf(error, isLast)
   }
 
-  private draft(definition: Definition, run: number, own?: Own): Draft {
+  private draft(definition: Definition, run: number, own?: WriteSet): Draft {
     const { labels, moment } = this.work!
     const pieces: Face<Draft> = { start: (_, node, inputs) => this.start(definition, node, inputs), stop: () => {} }
     const view = own === undefined ? this.view : alone(this.view, own)

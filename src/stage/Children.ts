@@ -4,7 +4,7 @@
  * @module
  */
 import * as Address from "../cell/Address.ts"
-import type { Own } from "./Own.ts"
+import type { WriteSet } from "./WriteSet.ts"
 
 /** Marks a read of the names below a cell in the read log. */
 export const CHILDREN = Symbol("children")
@@ -12,7 +12,7 @@ export const CHILDREN = Symbol("children")
 /** Returns the names, with the created documents added and the deleted ones removed. */
 export const adjusted = (
   names: ReadonlyArray<string>,
-  over: { readonly scope: string; readonly id: string; readonly own: Own }
+  over: { readonly scope: string; readonly id: string; readonly own: WriteSet }
 ): ReadonlyArray<string> => {
   const set = new Set(names)
   for (const [i, key] of over.own.keys.entries()) {

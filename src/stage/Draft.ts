@@ -23,7 +23,7 @@ import { NotProvided } from "./Launch.ts"
 import * as Emitted from "./Emission.ts"
 import type { Startable, Transaction } from "./Transaction.ts"
 import type { Moment, View } from "./Moment.ts"
-import { Own } from "./Own.ts"
+import { WriteSet } from "./WriteSet.ts"
 import { ReadLog } from "./ReadLog.ts"
 import * as Reports from "./Report.ts"
 import { TransactionRefused } from "./TransactionRefused.ts"
@@ -63,7 +63,7 @@ export class Draft implements Transaction {
   launches: Array<Launched> = none
   reports: ReadonlyArray<ReportLaunch> = none
   /** The documents that this run wrote. */
-  own: Own | undefined
+  own: WriteSet | undefined
   bindings: Array<BindingChange> | undefined
   blobs: Map<string, Uint8Array> | undefined
   /** The size of content stored with `blob`, in bytes. */
@@ -81,7 +81,7 @@ export class Draft implements Transaction {
   private readonly charter: Charter<Draft>
   private faces: Map<string, unknown> | undefined
   /** Documents that only this run sees, because the merge creates them anew. */
-  shown: Own | undefined
+  shown: WriteSet | undefined
   private generator: (() => number) | undefined
   /** The number of ids that it minted, and of its writes to ledgers. */
   minted = 0
@@ -296,7 +296,7 @@ export class Draft implements Transaction {
     this.operated += writes.length
     for (const write of writes) this.enter(write)
     if (launched === undefined) return
-    this.shown ??= new Own()
+    this.shown ??= new WriteSet()
     for (const [address, document] of launched.shows) {
       this.launch(address.key.length + document.text.length)
       this.shown.set(address.key, document)
@@ -319,7 +319,7 @@ export class Draft implements Transaction {
     const before = this.visible(key)
     const met = Write.meet(before, write)
     const after = Write.apply(before, met)
-    this.own ??= new Own()
+    this.own ??= new WriteSet()
     const was = Write.lengthOf(before)
     const is = Write.lengthOf(after)
     const size = this.own.has(key) ? is - was : key.length + was + is

@@ -9,7 +9,7 @@
 import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import { CHILDREN } from "./Children.ts"
-import type { Own } from "./Own.ts"
+import type { WriteSet } from "./WriteSet.ts"
 
 /** The kind of read: a document, or the names below a cell. */
 export type Depth = "deep" | "children"
@@ -40,7 +40,7 @@ export interface Changed {
 /** The run that made the reads, as the merge sees it. */
 export interface Reader {
   readonly run: number
-  readonly own: Own | undefined
+  readonly own: WriteSet | undefined
   readonly lineage: Lineage | undefined
 }
 
@@ -66,13 +66,13 @@ export class ReadLog {
    */
   private after: Map<number, number> | undefined
 
-  add(address: Address.Address, seen: Document | undefined | typeof CHILDREN, own: Own | undefined): void {
+  add(address: Address.Address, seen: Document | undefined | typeof CHILDREN, own: WriteSet | undefined): void {
     if (own !== undefined) this.note(address, seen, own)
     this.addresses.push(address)
     this.documents.push(seen)
   }
 
-  private note(address: Address.Address, seen: Document | undefined | typeof CHILDREN, own: Own): void {
+  private note(address: Address.Address, seen: Document | undefined | typeof CHILDREN, own: WriteSet): void {
     const count = seen === CHILDREN ? own.keys.length : own.writesTo(address.key).length
     if (count > 0) (this.after ??= new Map()).set(this.addresses.length, count)
   }
@@ -91,7 +91,7 @@ export class ReadLog {
   }
 
   /** Tests whether a read observed a place that an earlier run changed, other than through derivation. */
-  shows(i: number, { address, isListed, path }: Changed, own: Own | undefined): boolean {
+  shows(i: number, { address, isListed, path }: Changed, own: WriteSet | undefined): boolean {
     const read = this.address(i)
     if (this.documents[i] === CHILDREN) {
       return isListed && read.scope === address.scope && Address.parent(address.id) === read.id && !this.isOwnName(i, address.key, own)
@@ -112,7 +112,7 @@ export class ReadLog {
    * Tests whether the run had written a whole place before it read it. An increment or append depends on the previous
    * value. Moved array items need no check, because a move conflicts with each earlier write to that array.
    */
-  private isOwn(i: number, path: Address.Path, own: Own | undefined): boolean {
+  private isOwn(i: number, path: Address.Path, own: WriteSet | undefined): boolean {
     const count = this.after?.get(i) ?? 0
     if (count === 0 || own === undefined) return false
     for (const { address, kind } of own.writesTo(this.address(i).key).slice(0, count)) {
@@ -122,7 +122,7 @@ export class ReadLog {
   }
 
   /** Tests whether the run had written a document before it listed the names that include it. */
-  private isOwnName(i: number, key: string, own: Own | undefined): boolean {
+  private isOwnName(i: number, key: string, own: WriteSet | undefined): boolean {
     const count = this.after?.get(i) ?? 0
     const place = count === 0 || own === undefined ? -1 : own.keys.indexOf(key)
     return place >= 0 && place < count

@@ -14,7 +14,7 @@ import type { Draft } from "./Draft.ts"
 import type { Committed, View } from "./Moment.ts"
 import * as Envelope from "./Envelope.ts"
 import type { Interest } from "./Interest.ts"
-import { Own } from "./Own.ts"
+import { WriteSet } from "./WriteSet.ts"
 import { type Changed, type Depth, derives, type Lineage, type Reader, type ReadLog } from "./ReadLog.ts"
 import * as Write from "./Write.ts"
 import { lengthOf } from "./Write.ts"
@@ -71,11 +71,11 @@ export class Stage implements View {
   /** Called before a run reads, to update derived cells there; `undefined` without nodes. */
   derive: ((address: Address.Address, depth: Depth) => void) | undefined
   /** The nodes' outputs for the current run only. */
-  aside: Own | undefined
+  aside: WriteSet | undefined
   /** The sources of derived cells; `undefined` without nodes. */
   lineage: Lineage | undefined
   /** The documents that the capture wrote; usually `undefined`, because it wrote none. */
-  private captured: Own | undefined
+  private captured: WriteSet | undefined
   private size = 0
   /** The bits of the ledgers whose documents the beat wrote. */
   touched = 0
@@ -115,7 +115,7 @@ export class Stage implements View {
 
   /** Merges a write of the capture or the commit, such as a binding or a diagnostic. */
   put(address: Address.Address, after: Document | undefined, writer: number): void {
-    if (writer === CAPTURE) (this.captured ??= new Own()).set(address.key, after)
+    if (writer === CAPTURE) (this.captured ??= new WriteSet()).set(address.key, after)
     const staged = this.documents.get(address.key)
     if (staged === undefined) {
       if (this.interest !== undefined) this.touched |= this.interest.of(address.key)
@@ -128,7 +128,7 @@ export class Stage implements View {
 
   /** Stages a document that was derived before a run reads it: visible to that run and later ones, like the capture. */
   gate(address: Address.Address, after: Document | undefined, writer: number): void {
-    (this.captured ??= new Own()).set(address.key, after)
+    (this.captured ??= new WriteSet()).set(address.key, after)
     this.put(address, after, writer)
   }
 

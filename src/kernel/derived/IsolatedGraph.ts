@@ -12,7 +12,7 @@ import { type Depth, type Location, type Node, type NodeRun, rootOf } from "../.
 import type { Scheduler } from "../../scheduler/Scheduler.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
 import type { Moment } from "../../stage/Moment.ts"
-import { Own } from "../../stage/Own.ts"
+import { WriteSet } from "../../stage/WriteSet.ts"
 import type { Depth as Logged, Origins } from "../../stage/ReadLog.ts"
 
 /** An open gate. */
@@ -38,7 +38,7 @@ export interface Around {
  */
 export class IsolatedGraph {
   /** The documents that its nodes wrote. */
-  readonly made = new Own()
+  readonly made = new WriteSet()
   /** The runs, in the order in which they ended: nodes of this graph. */
   readonly ran: Array<Node> = []
   private readonly around: Around

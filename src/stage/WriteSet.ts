@@ -27,7 +27,7 @@ interface Noted {
  * @category models
  * @since 0.1.0
  */
-export class Own {
+export class WriteSet {
   readonly keys: Array<string> = []
   readonly documents: Array<Document | undefined> = []
   private readonly writes: Array<Array<Write>> = []
