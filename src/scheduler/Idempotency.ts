@@ -9,7 +9,7 @@
 import * as Address from "../cell/Address.ts"
 import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
-import type { Pieces } from "../stage/Charter.ts"
+import type { Pieces } from "../stage/RunGrant.ts"
 import { Draft } from "../stage/Draft.ts"
 import type { View } from "../stage/Moment.ts"
 import type { Definition } from "./Definition.ts"

@@ -15,7 +15,7 @@ import * as Link from "../cell/Link.ts"
 import * as Value from "../cell/Value.ts"
 import { adjusted, CHILDREN } from "./Children.ts"
 import * as Random from "./Random.ts"
-import type { Charter, Pieces } from "./Charter.ts"
+import type { RunGrant, Pieces } from "./RunGrant.ts"
 import * as Envelope from "./Envelope.ts"
 import type { BindingChange, Emission, Flows, Ledgers, Operations, Rendezvous, Report, ReportLaunch, SignalRequest } from "./Launch.ts"
 import type { Launched, Launches } from "./Launches.ts"
@@ -78,7 +78,7 @@ export class Draft implements Transaction {
   label: Label.Label
   private readonly stage: View
   readonly moment: Moment
-  private readonly charter: Charter<Draft>
+  private readonly grant: RunGrant<Draft>
   private faces: Map<string, unknown> | undefined
   /** Documents that only this run sees, because the merge creates them anew. */
   shown: WriteSet | undefined
@@ -88,16 +88,16 @@ export class Draft implements Transaction {
   operated = 0
   private revoked: string | undefined
 
-  constructor(stage: View, moment: Moment, charter: Charter<Draft>) {
+  constructor(stage: View, moment: Moment, grant: RunGrant<Draft>) {
     this.stage = stage
     this.moment = moment
     this.beat = moment.beat
     this.now = moment.now
-    this.run = charter.run
-    this.envelope = charter.envelope
-    this.serializable = charter.serializable
-    this.label = charter.label ?? Label.none
-    this.charter = charter
+    this.run = grant.run
+    this.envelope = grant.envelope
+    this.serializable = grant.serializable
+    this.label = grant.label ?? Label.none
+    this.grant = grant
   }
 
   /** Ends the draft: further calls throw `why`. */
@@ -235,8 +235,8 @@ export class Draft implements Transaction {
   }
 
   private get pieces(): Pieces<Draft> {
-    if (this.charter.pieces === undefined) throw new NotProvided({ verb: "tx.start", service: "Scheduler" })
-    return this.charter.pieces
+    if (this.grant.pieces === undefined) throw new NotProvided({ verb: "tx.start", service: "Scheduler" })
+    return this.grant.pieces
   }
 
   report(report: Report): void {
@@ -259,7 +259,7 @@ export class Draft implements Transaction {
 
   /** The face of one ledger of the runtime. */
   ledger<Name extends keyof Ledgers>(name: Name): Ledgers[Name] {
-    const { caller, ledgers } = this.charter
+    const { caller, ledgers } = this.grant
     if (ledgers === undefined || caller === undefined) throw this.refuse(new NotProvided({ verb: `tx.${name}`, service: "Kernel" }))
     let face = this.faces?.get(name)
     if (face === undefined) (this.faces ??= new Map()).set(name, face = ledgers.face(name, this, caller))
@@ -337,7 +337,7 @@ export class Draft implements Transaction {
   }
 
   private log(address: Address.Address, seen: Document.Document | undefined | typeof CHILDREN): void {
-    const { labels } = this.charter
+    const { labels } = this.grant
     if (labels !== undefined) this.learn(labels.at(address, seen === CHILDREN ? "children" : "deep"))
     this.reads ??= new ReadLog()
     this.reads.add(address, seen, this.own)
@@ -366,13 +366,13 @@ export class Draft implements Transaction {
 
   /** Raises the label: the state of a document is information about it. */
   private rise(key: string): void {
-    const { labels } = this.charter
+    const { labels } = this.grant
     if (labels !== undefined) this.learn(labels.of(Address.ofKey(key)))
   }
 
   private learn(label: Label.Label): void {
     this.label = Label.join(this.label, label)
-    const { labels, surface } = this.charter
+    const { labels, surface } = this.grant
     const above = surface === undefined ? undefined : labels?.above(surface, label)
     if (above !== undefined) throw this.refuse(above)
   }

@@ -10,7 +10,7 @@
  * @module
  */
 import type { Resolution } from "../../registry/Registry.ts"
-import type { Pieces as Face } from "../../stage/Charter.ts"
+import type { Pieces as Face } from "../../stage/RunGrant.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import { Draft } from "../../stage/Draft.ts"
 import * as Envelope from "../../stage/Envelope.ts"

@@ -27,7 +27,7 @@ export interface Faces<Draft> {
 }
 
 /** The parameters of one run. */
-export interface Charter<Draft> {
+export interface RunGrant<Draft> {
   /** The run's position in the agenda. */
   readonly run: number
   readonly envelope: Envelope
