@@ -17,7 +17,7 @@ import type { Timer, TimerChange } from "../stage/CellTimers.ts"
 import type { Caller } from "../stage/RunGrant.ts"
 import type { Draft } from "../stage/Draft.ts"
 import type { Launches } from "../stage/Launches.ts"
-import type { Committed, Moment } from "../stage/Moment.ts"
+import type { Committed, BeatClock } from "../stage/BeatClock.ts"
 import type { Stage } from "../stage/Stage.ts"
 import type { Command } from "./Command.ts"
 import type { ExpiryRule } from "./Expiry.ts"
@@ -179,7 +179,7 @@ export interface Attention {
  */
 export interface LedgerBeat<L extends Kinds = Kinds> {
   readonly stage: Stage
-  readonly moment: Moment
+  readonly moment: BeatClock
   readonly state: L["State"]
   /** The keys of its timers that are due, in the order in which they came to wait. */
   readonly due: ReadonlyArray<string>

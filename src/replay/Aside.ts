@@ -7,7 +7,7 @@ import * as Address from "../cell/Address.ts"
 import type { Definition } from "../scheduler/Definition.ts"
 import { adjusted } from "../stage/Children.ts"
 import type { Draft } from "../stage/Draft.ts"
-import type { View } from "../stage/Moment.ts"
+import type { View } from "../stage/BeatClock.ts"
 import type { WriteSet } from "../stage/WriteSet.ts"
 
 /** The reads and writes of the run. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Moment } from "../stage/Moment.ts"
+import type { BeatClock } from "../stage/BeatClock.ts"
 import type { Definition } from "./Definition.ts"
 import type { Graph } from "./Graph.ts"
 import type { Invalidation } from "./Invalidation.ts"
@@ -20,7 +20,7 @@ export interface Environment {
   readonly graph: Graph
   readonly queue: Queue
   readonly invalidation: Invalidation
-  moment: Moment
+  moment: BeatClock
   /** Brings a node and all its sources up to date. Returns whether the reader has to start over. */
   readonly ensure: (writer: Node) => boolean
   /** Starts a node for a run of another: a definition, or a piece of a module. */

@@ -15,7 +15,7 @@ import type * as Values from "../cell/Value.ts"
 import { isTagged } from "../registry/Outcome.ts"
 import { FOLDER } from "../stage/Content.ts"
 import type { Labels } from "../stage/Labels.ts"
-import type { Moment } from "../stage/Moment.ts"
+import type { BeatClock } from "../stage/BeatClock.ts"
 import { Ancestry } from "./Ancestry.ts"
 import { type Definition, InvalidNode } from "./Definition.ts"
 import { Demand } from "./Demand.ts"
@@ -59,7 +59,7 @@ export interface Changed {
 
 const nobody: ReadonlyArray<Node> = []
 
-const zero: Moment = { beat: 0, now: 0, tempo: 0, seed: "0".repeat(32), hash: () => "" }
+const zero: BeatClock = { beat: 0, now: 0, tempo: 0, seed: "0".repeat(32), hash: () => "" }
 
 /**
  * One graph of nodes. A space gets its own from the service `Scheduler`.
@@ -221,7 +221,7 @@ export class SpaceScheduler {
   }
 
   /** The moment of the newest beat that was opened. */
-  get moment(): Moment {
+  get moment(): BeatClock {
     return this.environment.moment
   }
 
@@ -240,7 +240,7 @@ export class SpaceScheduler {
   }
 
   /** Advances the clock, and opens the gates that are due. */
-  open(now: number, moment?: Moment): void {
+  open(now: number, moment?: BeatClock): void {
     if (now !== this.gates.now) {
       this.graph.clock++
       this.gates.open(now)

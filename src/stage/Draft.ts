@@ -22,7 +22,7 @@ import type { Launched, Launches } from "./Launches.ts"
 import { NotProvided } from "./Launch.ts"
 import * as Emitted from "./Emission.ts"
 import type { Startable, Transaction } from "./Transaction.ts"
-import type { Moment, View } from "./Moment.ts"
+import type { BeatClock, View } from "./BeatClock.ts"
 import { WriteSet } from "./WriteSet.ts"
 import { ReadLog } from "./ReadLog.ts"
 import * as Reports from "./Report.ts"
@@ -77,7 +77,7 @@ export class Draft implements Transaction {
   /** The label of all information that the run received so far. */
   label: Label.Label
   private readonly stage: View
-  readonly moment: Moment
+  readonly moment: BeatClock
   private readonly grant: RunGrant<Draft>
   private faces: Map<string, unknown> | undefined
   /** Documents that only this run sees, because the merge creates them anew. */
@@ -88,7 +88,7 @@ export class Draft implements Transaction {
   operated = 0
   private revoked: string | undefined
 
-  constructor(stage: View, moment: Moment, grant: RunGrant<Draft>) {
+  constructor(stage: View, moment: BeatClock, grant: RunGrant<Draft>) {
     this.stage = stage
     this.moment = moment
     this.beat = moment.beat

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { Moment } from "./Moment.ts"
+import type { BeatClock } from "./BeatClock.ts"
 
 /** The end of a wait: a beat number, a time in milliseconds since 1970, or both. */
 export interface Due {
@@ -18,7 +18,7 @@ export interface Due {
 export const MAX_WAIT = 2 ** 43
 
 /** The current beat, its clock, and the tempo: the nominal duration of a beat. */
-export type Now = Pick<Moment, "beat" | "now" | "tempo">
+export type Now = Pick<BeatClock, "beat" | "now" | "tempo">
 
 /**
  * Returns the due time `beats` beats from now, at most {@link MAX_WAIT}.

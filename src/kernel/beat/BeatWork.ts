@@ -11,7 +11,7 @@ import * as Bindings from "../../registry/Bindings.ts"
 import type { Entry } from "../../registry/Registry.ts"
 import * as Diagnostic from "../../diagnostic/Diagnostic.ts"
 import type { Draft } from "../../stage/Draft.ts"
-import type { Moment } from "../../stage/Moment.ts"
+import type { BeatClock } from "../../stage/BeatClock.ts"
 import type { Labels } from "../../stage/Labels.ts"
 import type { BindingChange } from "../../stage/Launch.ts"
 import { COMMIT, type Stage } from "../../stage/Stage.ts"
@@ -50,14 +50,14 @@ interface Around {
  * The moment of a beat; a read of the tempo has it journaled. A class, as an object with a getter of its own costs the
  * engine a shape for each beat.
  */
-class BeatMoment implements Moment {
+class BeatMoment implements BeatClock {
   readonly beat: number
   readonly now: number
   readonly seed: string
-  readonly hash: Moment["hash"]
+  readonly hash: BeatClock["hash"]
   private readonly work: BeatWork
 
-  constructor(work: BeatWork, hash: Moment["hash"]) {
+  constructor(work: BeatWork, hash: BeatClock["hash"]) {
     const { beat, clock, seed } = work.begun
     this.beat = beat
     this.now = clock
@@ -90,7 +90,7 @@ interface List {
  */
 export class BeatWork {
   readonly stage: Stage
-  readonly moment: Moment
+  readonly moment: BeatClock
   readonly begun: Begun
   /** The commands that the beat saw. */
   commands: ReadonlyArray<Queued> = []

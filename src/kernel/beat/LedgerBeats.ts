@@ -25,7 +25,7 @@ import * as Envelope from "../../stage/Envelope.ts"
 import type { Labels } from "../../stage/Labels.ts"
 import { NotProvided } from "../../stage/Launch.ts"
 import type { Launches } from "../../stage/Launches.ts"
-import type { Moment, View } from "../../stage/Moment.ts"
+import type { BeatClock, View } from "../../stage/BeatClock.ts"
 import { COMMIT, type Stage } from "../../stage/Stage.ts"
 import type { Inbox } from "../inbox/Inbox.ts"
 import type { Begun } from "../model/Begun.ts"
@@ -62,7 +62,7 @@ export interface LedgerSpace {
 /** A beat under way, as its ledgers need it. */
 export interface LedgerWork {
   readonly stage: Stage
-  readonly moment: Moment
+  readonly moment: BeatClock
   readonly begun: Pick<Begun, "seed" | "inputs">
   readonly labels: Labels | undefined
   readonly regime: Regime
@@ -211,7 +211,7 @@ const none: ReadonlyArray<never> = []
 /** A beat, as one of its ledgers sees it. */
 class OneLedgerBeat implements LedgerBeat {
   readonly stage: Stage
-  readonly moment: Moment
+  readonly moment: BeatClock
   readonly state: unknown
   readonly due: Array<string> = []
   work: unknown

@@ -16,7 +16,7 @@ import { STANDPOINT } from "../../scheduler/Persistence.ts"
 import type { Value } from "../../cell/Value.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import type { Labels } from "../../stage/Labels.ts"
-import type { Moment } from "../../stage/Moment.ts"
+import type { BeatClock } from "../../stage/BeatClock.ts"
 import type { Stage } from "../../stage/Stage.ts"
 import type { Begun } from "../model/Begun.ts"
 import * as Failure from "../model/Failure.ts"
@@ -50,7 +50,7 @@ export interface Delivery {
 /** A beat, as the part of it that derives needs it. */
 export interface DerivedBeat {
   readonly stage: Stage
-  readonly moment: Moment
+  readonly moment: BeatClock
   readonly begun: Pick<Begun, "content" | "spent">
   readonly labels: Labels | undefined
   /** The documents that a rollback took back, and the writes from outside under groups. */

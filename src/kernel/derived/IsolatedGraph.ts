@@ -11,7 +11,7 @@ import type { BaseState, Locations } from "../../scheduler/Locations.ts"
 import { type Depth, type Location, type Node, type NodeRun, rootOf } from "../../scheduler/Node.ts"
 import type { Scheduler } from "../../scheduler/Scheduler.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
-import type { Moment } from "../../stage/Moment.ts"
+import type { BeatClock } from "../../stage/BeatClock.ts"
 import { WriteSet } from "../../stage/WriteSet.ts"
 import type { Depth as Logged, Origins } from "../../stage/ReadLog.ts"
 
@@ -23,7 +23,7 @@ export interface Around {
   readonly shared: SpaceScheduler
   readonly schedulers: Scheduler["Service"]
   readonly base: BaseState
-  readonly moment: Moment | undefined
+  readonly moment: BeatClock | undefined
   /** Attempts in a row that failed in a way that may pass, by node: one that keeps failing fails in the end. */
   readonly attempts: Map<string, number>
   /** Whether a node is computed here; of any other, the graph of the space shows the output. */

@@ -16,7 +16,7 @@ import type { Scheduler } from "../../scheduler/Scheduler.ts"
 import type { SpaceScheduler } from "../../scheduler/SpaceScheduler.ts"
 import type { Elsewhere, Guard, DemandPolicy, Source } from "../../scheduler/DemandPolicy.ts"
 import { isSilent, type Labels } from "../../stage/Labels.ts"
-import type { Moment } from "../../stage/Moment.ts"
+import type { BeatClock } from "../../stage/BeatClock.ts"
 import { IsolatedGraph } from "./IsolatedGraph.ts"
 
 const nothing: ReadonlyArray<Node> = []
@@ -38,7 +38,7 @@ export class LabelledDemand implements DemandPolicy {
   readonly shared: SpaceScheduler
   private readonly schedulers: Scheduler["Service"]
   /** The moment of the beat under way. */
-  moment: Moment | undefined
+  moment: BeatClock | undefined
   /** State below the graph of the space. */
   private readonly below: BaseState
   private readonly guards = new Map<Node, NodeGuard>()

@@ -13,7 +13,7 @@ import * as Codec from "../../cell/Document.ts"
 import { below } from "../../persistence/Below.ts"
 import type { SpaceStore } from "../../persistence/Persistence.ts"
 import * as Bindings from "../../registry/Bindings.ts"
-import type { Committed } from "../../stage/Moment.ts"
+import type { Committed } from "../../stage/BeatClock.ts"
 
 const none: ReadonlyArray<string> = []
 

@@ -25,7 +25,7 @@ export interface View {
 }
 
 /** The parameters that all runs of a beat share. */
-export interface Moment {
+export interface BeatClock {
   readonly beat: number
   readonly now: number
   /** The nominal duration of a beat in milliseconds, which times waits in beats. Reading it journals it. */
