@@ -4,7 +4,7 @@
  * @module
  */
 import type { PostedSignal, Waits } from "../kernel/view/Space.ts"
-import * as Emission from "../stage/Emission.ts"
+import * as OutgoingSignal from "../stage/OutgoingSignal.ts"
 import type { At } from "../stage/Launch.ts"
 import { RequestRefused } from "./Problem.ts"
 
@@ -92,9 +92,9 @@ const MAX_ID = 512
  * @since 0.1.0
  */
 export const check = (request: PostedSignal): void => {
-  Emission.make("", request, -1)
+  OutgoingSignal.make("", request, -1)
   const length = request.id?.length ?? 1
-  if (length < 1 || length > MAX_ID) throw new Emission.InvalidSignal({ reason: `its id has ${length} characters; give 1 to ${MAX_ID}` })
+  if (length < 1 || length > MAX_ID) throw new OutgoingSignal.InvalidSignal({ reason: `its id has ${length} characters; give 1 to ${MAX_ID}` })
 }
 
 /**

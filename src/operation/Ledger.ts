@@ -11,7 +11,7 @@ import type { CommandRule, Ledger, LedgerBeat, Opening } from "../ledger/Ledger.
 import { below } from "../persistence/Below.ts"
 import type { Timer } from "../stage/CellTimers.ts"
 import type { Draft } from "../stage/Draft.ts"
-import { InvalidSignal } from "../stage/Emission.ts"
+import { InvalidSignal } from "../stage/OutgoingSignal.ts"
 import type { OperationRequest, Operations } from "../stage/Launch.ts"
 import type { OperationLaunch } from "../stage/Launches.ts"
 import { Advance, type Advanced } from "./Advance.ts"

@@ -15,7 +15,7 @@ import * as Name from "../cell/Name.ts"
 import * as Value from "../cell/Value.ts"
 import type { Draft } from "../stage/Draft.ts"
 import { MAX_WAIT } from "../stage/Due.ts"
-import * as Emission from "../stage/Emission.ts"
+import * as OutgoingSignal from "../stage/OutgoingSignal.ts"
 import type { Continuation, OperationRequest, Operations, StateNote } from "../stage/Launch.ts"
 import type { OperationLaunch } from "../stage/Launches.ts"
 import * as Write from "../stage/Write.ts"
@@ -207,7 +207,7 @@ export const watch = (
   const want = Vocabulary.want(word)
   if (want === undefined) throw refuse(`${shown(word)} can be awaited by nobody; give a state such as ist:plan, or sts:ok, sts:fail or sts:cnl`)
   checkTtl(ttl)
-  Emission.make("", { signal }, draft.beat)
+  OutgoingSignal.make("", { signal }, draft.beat)
   const live = known(draft, oid)
   const target = Dossier.address(oid)
   if (!hears(signal, target.id)) throw new AwaitUnheard({ oid, signal })

@@ -17,10 +17,10 @@ import { adjusted, CHILDREN } from "./Children.ts"
 import * as Random from "./Random.ts"
 import type { RunGrant, Pieces } from "./RunGrant.ts"
 import * as Envelope from "./Envelope.ts"
-import type { BindingChange, Emission, Flows, Ledgers, Operations, Rendezvous, Report, ReportLaunch, SignalRequest } from "./Launch.ts"
+import type { BindingChange, OutgoingSignal, Flows, Ledgers, Operations, Rendezvous, Report, ReportLaunch, SignalRequest } from "./Launch.ts"
 import type { Launched, Launches } from "./Launches.ts"
 import { NotProvided } from "./Launch.ts"
-import * as Emitted from "./Emission.ts"
+import * as Emitted from "./OutgoingSignal.ts"
 import type { Startable, Transaction } from "./Transaction.ts"
 import type { BeatClock, View } from "./BeatClock.ts"
 import { WriteSet } from "./WriteSet.ts"
@@ -59,7 +59,7 @@ export class Draft implements Transaction {
   writes: Array<Write.Write> = none
   /** The read log, created by the first read. */
   reads: ReadLog | undefined
-  emissions: Array<Emission> = none
+  emissions: Array<OutgoingSignal> = none
   launches: Array<Launched> = none
   reports: ReadonlyArray<ReportLaunch> = none
   /** The documents that this run wrote. */

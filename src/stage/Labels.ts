@@ -13,7 +13,7 @@ import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
 import * as Label from "../cell/Label.ts"
 import * as Pattern from "../cell/Pattern.ts"
-import type { BindingChange, Emission } from "./Launch.ts"
+import type { BindingChange, OutgoingSignal } from "./Launch.ts"
 import * as Envelope from "./Envelope.ts"
 
 /** The confidentiality rules of a project. */
@@ -79,7 +79,7 @@ export interface Surface {
 /** The results of a run. */
 export interface Left {
   readonly keys: ReadonlyArray<string>
-  readonly emissions?: ReadonlyArray<Pick<Emission, "space">> | undefined
+  readonly emissions?: ReadonlyArray<Pick<OutgoingSignal, "space">> | undefined
   readonly bindings?: ReadonlyArray<BindingChange> | undefined
   readonly blobs?: ReadonlyMap<string, unknown> | undefined
 }

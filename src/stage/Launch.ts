@@ -55,7 +55,7 @@ export interface SignalRequest {
 }
 
 /** A validated signal of a run, without its number. */
-export interface Emission {
+export interface OutgoingSignal {
   readonly id: string
   readonly signal: string | undefined
   readonly target: string | undefined

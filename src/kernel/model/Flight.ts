@@ -7,7 +7,7 @@ import type { Document } from "../../cell/Document.ts"
 import type { Label } from "../../cell/Label.ts"
 import type { Entry, Resolution } from "../../registry/Registry.ts"
 import type { Draft } from "../../stage/Draft.ts"
-import type { Emission } from "../../stage/Launch.ts"
+import type { OutgoingSignal } from "../../stage/Launch.ts"
 import type { Limits } from "./Limits.ts"
 import type { Again, Pending, Signal } from "./Signal.ts"
 import { size } from "./Signal.ts"
@@ -58,7 +58,7 @@ export class Backlog {
   }
 
   /** Takes in what a run sends, all of it; or answers the limit that this would break. */
-  admit(emissions: ReadonlyArray<Emission>): string | undefined {
+  admit(emissions: ReadonlyArray<OutgoingSignal>): string | undefined {
     const { backlogBytes = Infinity, backlogSignals = Infinity } = this.limits ?? {}
     const signals = this.added.signals + emissions.length
     const bytes = emissions.reduce((sum, emission) => sum + size(emission), this.added.bytes)

@@ -17,7 +17,7 @@ import * as Codec from "../../cell/Document.ts"
 import type { Label } from "../../cell/Label.ts"
 import type { Isolation } from "../../registry/Enzyme.ts"
 import { byLine, type Standpoint } from "../../scheduler/Standpoint.ts"
-import type { At, Emission } from "../../stage/Launch.ts"
+import type { At, OutgoingSignal } from "../../stage/Launch.ts"
 import { FOLDER as CONTENT } from "../../stage/Content.ts"
 import * as Labels from "../../stage/Labels.ts"
 import { CAPTURE, type Staged } from "../../stage/Stage.ts"
@@ -195,7 +195,7 @@ const outcome = ({ draft, outcome }: Handling): string => {
   return `${text}]`
 }
 
-const emission = ({ at, id, payload, signal, space, target }: Emission): string => {
+const emission = ({ at, id, payload, signal, space, target }: OutgoingSignal): string => {
   const head = `["${id}",${signal === undefined ? 0 : `"${signal}"`},${target === undefined ? 0 : `"${target}"`}`
   if (space !== undefined) return `${head},[${payload?.text ?? ""}],${at === undefined ? 0 : JSON.stringify(at)},"${space}"]`
   if (at !== undefined) return `${head},[${payload?.text ?? ""}],${JSON.stringify(at)}]`

@@ -7,7 +7,7 @@ import type { Document } from "../../cell/Document.ts"
 import * as Label from "../../cell/Label.ts"
 import * as Codec from "../../cell/Document.ts"
 import * as Dues from "../../stage/Due.ts"
-import type { At, Emission, Qos } from "../../stage/Launch.ts"
+import type { At, OutgoingSignal, Qos } from "../../stage/Launch.ts"
 
 /**
  * A signal that was sent: an impulse that coalesces, or an event that is handled exactly once.
@@ -91,7 +91,7 @@ export interface Again {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (sent: Emission, from: Pick<Signal, "origin" | "depth" | "expected" | "to" | "awaits" | "label">): Signal => ({
+export const make = (sent: OutgoingSignal, from: Pick<Signal, "origin" | "depth" | "expected" | "to" | "awaits" | "label">): Signal => ({
   id: sent.id,
   signal: sent.signal,
   target: sent.target,

@@ -8,7 +8,7 @@
  * @module
  */
 import * as Label from "../../cell/Label.ts"
-import * as Emission from "../../stage/Emission.ts"
+import * as OutgoingSignal from "../../stage/OutgoingSignal.ts"
 import type * as Launch from "../../stage/Launch.ts"
 import type { Body } from "../beat/Body.ts"
 import * as Receipts from "../beat/Receipts.ts"
@@ -62,7 +62,7 @@ export class Admission {
    */
   enter(posted: PostedSignal): Entered {
     const { body } = this
-    const sent = Emission.make("", posted, body.store.head().beat)
+    const sent = OutgoingSignal.make("", posted, body.store.head().beat)
     const label = this.labelOf(posted)
     const callers = posted.id === undefined ? undefined : this.callersId({ ...posted, label }, posted.id, sent)
     return this.take(sent, { id: callers, given: posted.id ?? "", depth: 0, label })
@@ -78,7 +78,7 @@ export class Admission {
     return this.take({ id, signal, target, payload, at: to?.wait?.at }, { id: own, given: id, depth, since: to?.wait?.since })
   }
 
-  private take(sent: Launch.Emission, { depth, given, id: known, label, since }: Sender): Entered {
+  private take(sent: Launch.OutgoingSignal, { depth, given, id: known, label, since }: Sender): Entered {
     const { body } = this
     const { inbox, settings: { limits, tempo } } = body
     const head = body.store.head()
@@ -98,7 +98,7 @@ export class Admission {
     if (label === undefined) return undefined
     const { top = Label.none } = this.body.labels ?? {}
     if (!Array.isArray(label) || !Label.isWithin(label, top)) {
-      throw Emission.labelled(label)
+      throw OutgoingSignal.labelled(label)
     }
     return Signal.carried(Label.make(label))
   }
@@ -119,9 +119,9 @@ export class Admission {
   }
 
   /** Derived from the parsed signal and target, so that all spellings of them give one id. */
-  private callersId({ label, principal = "local" }: PostedSignal, id: string, { signal = "", target = "" }: Launch.Emission): string {
+  private callersId({ label, principal = "local" }: PostedSignal, id: string, { signal = "", target = "" }: Launch.OutgoingSignal): string {
     if (typeof id !== "string" || id === "" || id.length > MAX_ID) {
-      throw new Emission.InvalidSignal({ reason: `its id has ${String(id).length} characters; give 1 to ${MAX_ID}` })
+      throw new OutgoingSignal.InvalidSignal({ reason: `its id has ${String(id).length} characters; give 1 to ${MAX_ID}` })
     }
     const { hash, space } = this.body
     return hash(JSON.stringify([principal, "signal", id, signal, target, space, ...label === undefined ? [] : [label]])).slice(0, 32)

@@ -12,7 +12,7 @@ import * as Stream from "effect/Stream"
 import * as Address from "../../cell/Address.ts"
 import * as Label from "../../cell/Label.ts"
 import type { Value } from "../../cell/Value.ts"
-import * as Emission from "../../stage/Emission.ts"
+import * as OutgoingSignal from "../../stage/OutgoingSignal.ts"
 import type { LiveBody } from "../beat/Body.ts"
 import type { Cursor } from "./Cursor.ts"
 import { Disclosure } from "./Disclosure.ts"
@@ -115,7 +115,7 @@ export class ClearedView implements Reader {
     const { body, space } = this.deps
     // Atoms beyond the clearance are refused like unknown ones, so their existence is not revealed.
     if (request.label !== undefined && !Label.isWithin(request.label, this.clearance.atoms)) {
-      return Effect.fail(Emission.labelled(request.label))
+      return Effect.fail(OutgoingSignal.labelled(request.label))
     }
     return Effect.suspend(() => {
       const accepted = space.signal({ ...request, id: request.id ?? body.seed(), principal: this.principal })

@@ -13,7 +13,7 @@ import type { CellLocked, RefusalClass } from "../../ledger/LedgerError.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type * as Meetings from "../../rendezvous/RendezvousError.ts"
 import { InvalidNode } from "../../scheduler/Definition.ts"
-import { InvalidSignal } from "../../stage/Emission.ts"
+import { InvalidSignal } from "../../stage/OutgoingSignal.ts"
 import { ControlRefused, DeadAbsent, IdReused, InboxFull, SpaceStopped, WriteRefused } from "../model/SpaceError.ts"
 
 /** The errors of a signal from outside, of control input, and of a read. */

@@ -11,7 +11,7 @@ import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
 import { checkSpaceName } from "../persistence/Persistence.ts"
 import { MAX_WAIT } from "./Due.ts"
-import type { At, Emission, Qos, SignalRequest } from "./Launch.ts"
+import type { At, OutgoingSignal, Qos, SignalRequest } from "./Launch.ts"
 
 /** A signal request is invalid. `reason` names the rule that it breaks. */
 export class InvalidSignal extends Schema.TaggedError<InvalidSignal>()("InvalidSignal", { reason: Schema.String }) {
@@ -39,7 +39,7 @@ const CHECKED = 8192
  * @category constructors
  * @since 0.1.0
  */
-export const make = (id: string, request: SignalRequest, beat: number): Emission => {
+export const make = (id: string, request: SignalRequest, beat: number): OutgoingSignal => {
   const { at, payload, qos, signal, space, target } = request
   if (signal === undefined && target === undefined) throw refuse("it has neither a signal nor a target; give at least one of the two")
   if (signal !== undefined) checkPath(signal)
