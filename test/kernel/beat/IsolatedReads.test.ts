@@ -100,6 +100,9 @@ const nosy: ReadonlyArray<readonly [name: string, nodes: ReadonlyArray<NodeDefin
     sum((tx) => isTold(tx) ? number(tx.get("/data/above")) : 0, { reads: ["/data/above"] }),
     looker((tx) => isTold(tx) ? tx.get("/data/secret/sum") : 0)
   ]],
+  ["a computation that one starts and that says what it reads", [
+    looker((tx) => isTold(tx) ? tx.start(sum((inner) => number(inner.get("/data/above")), { reads: ["/data/above"] })) : "")
+  ]],
   ["a computation that peeks", [
     sum((tx) => isTold(tx) ? number(tx.get("/data/x")) + number(tx.peek("/data/above")) : 0),
     looker((tx) => tx.get("/data/secret/sum"))
