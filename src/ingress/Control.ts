@@ -19,8 +19,7 @@ const CONTROL = "/v1/spaces/:space/control"
 const LOCKS = "/v1/spaces/:space/locks/*"
 
 /** The verbs without a request body. */
-const verbs: ReadonlyArray<Exclude<keyof SpaceControl, "state" | "rollback" | "lock" | "unlock" | "hold" | "release">> =
-  ["pause", "resume", "shutdown", "restart"]
+const verbs = ["pause", "resume", "shutdown", "restart"] as const satisfies ReadonlyArray<keyof SpaceControl>
 
 /**
  * Adds the routes to an application.

@@ -7,6 +7,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
+import type * as Ledger from "../../ledger/Command.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { BindingChange } from "../../stage/Launch.ts"
 import * as Write from "../../stage/Write.ts"
@@ -130,6 +131,14 @@ export class CommandQueue implements SpaceControl {
 
   restart(): ReturnType<SpaceControl["restart"]> {
     return this.steer("boot")
+  }
+
+  command(ledger: string, command: Ledger.Command): Effect.Effect<Commands.Done, ControlError> {
+    return this.submit(() => {
+      const known = this.body.ledgers.named(ledger)?.ledger.commands[command.verb]
+      if (known === undefined) throw new ControlRefused({ verb: `${ledger} ${command.verb}`, reason: "no ledger has such a command" })
+      return { kind: "ledger", ledger, command }
+    })
   }
 
   lock(cell: string): Effect.Effect<number, ControlError> {

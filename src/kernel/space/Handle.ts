@@ -57,7 +57,7 @@ const flow: Members<keyof SpaceFlows> = {
 }
 const control: Members<Exclude<keyof SpaceControl, "state">> = {
   pause: "method", rollback: "method", resume: "method", shutdown: "method", restart: "method", lock: "method",
-  unlock: "method", hold: "effect", release: "effect"
+  unlock: "method", command: "method", hold: "effect", release: "effect"
 }
 const graph: Members<keyof SpaceGraph> = { view: "effect", trace: "method", traces: "effect" }
 const debug: Members<keyof SpaceDebug> = { view: "effect", breakAt: "method" }

@@ -36,6 +36,7 @@ import { LiveDebug } from "./SpaceDebug.ts"
 import { LiveFlows } from "./SpaceFlows.ts"
 import { LiveGraph } from "./SpaceGraph.ts"
 import type { LedgerHost } from "./LedgerClient.ts"
+import { LiveLedgers } from "./LiveLedgers.ts"
 import { LiveOperations } from "./SpaceOperations.ts"
 import { LiveRendezvous } from "./SpaceRendezvous.ts"
 import { type CellHeld, type HistoryBusy, SpaceStopped } from "../model/SpaceError.ts"
@@ -80,6 +81,7 @@ export class LiveSpace implements Space, Peer {
   readonly watch: Space["watch"]
   readonly content: Space["content"]
   private readonly uploads: Uploads
+  private readonly ledgers: LiveLedgers
   private readonly readerState: ReaderState
   private readonly used: () => void
   private readonly listeners = new Set<(beat: number) => void>()
@@ -101,6 +103,7 @@ export class LiveSpace implements Space, Peer {
         deps.stopped(this, this.closing ? undefined : error)
         if (!this.closing) body.reporter.report(Accident.of(error))
         this.outbox.stop()
+        this.ledgers.stop()
         this.receipts.fail(error)
         for (const end of this.ends) end(error)
       }
@@ -121,9 +124,8 @@ export class LiveSpace implements Space, Peer {
     this.ops = new LiveOperations(ledgers)
     this.rv = new LiveRendezvous(ledgers)
     this.flow = new LiveFlows(ledgers)
-    const { durably } = ledgers
-    this.debug = new LiveDebug({ derivation: body.derivation, group: this.group, durably })
-    this.graph = new LiveGraph({ derivation: body.derivation, durably })
+    this.debug = new LiveDebug({ derivation: body.derivation, group: this.group, durably: ledgers.durably })
+    this.graph = new LiveGraph({ derivation: body.derivation, durably: ledgers.durably })
     this.queries = new LiveQueries({
       body,
       group: this.group,
@@ -136,6 +138,7 @@ export class LiveSpace implements Space, Peer {
     this.content = this.uploads.begin
     this.readerState = deps.readerState
     this.used = deps.used
+    this.ledgers = new LiveLedgers(body, () => this.group.wake())
     this.outbox = new OutboxRelay(body, { resolvePeer: deps.resolvePeer, group: this.group })
     // A damaged store may stop the space at once, which calls all its parts.
     this.outbox.begin()
@@ -385,6 +388,7 @@ export class LiveSpace implements Space, Peer {
     this.tell(beat, false)
     for (const tell of this.listeners) tell(beat.number)
     this.outbox.add(beat.outgoing)
+    this.ledgers.flushed(beat.outputs)
     if (beat.facts.length > 0) Reporting.publish(this.body.reporter, this.name, beat)
     this.queries.views.publish(beat)
   }

@@ -25,6 +25,8 @@ import type {
 } from "../../stage/Launch.ts"
 import type { Archive } from "../beat/Archive.ts"
 import type { ControlError, ReadError, SignalError } from "./Expected.ts"
+import type { Command as LedgerCommand } from "../../ledger/Command.ts"
+import type { Done } from "../model/Command.ts"
 import type { Foreign, ForeignChange } from "../model/Foreign.ts"
 import type { DeadLetter, DeadPage, OpenLetter } from "../beat/DeadLetter.ts"
 import type { OperationDossier, OperationPage, OperationRow } from "../model/Dossiers.ts"
@@ -152,6 +154,8 @@ export interface SpaceControl {
   readonly shutdown: () => Effect.Effect<Begun, ControlError>
   /** Boots a halted space. */
   readonly restart: () => Effect.Effect<Begun, ControlError>
+  /** Has a ledger do one of its commands. Returns the beat and the ledger's reply. */
+  readonly command: (ledger: string, command: LedgerCommand) => Effect.Effect<Done, ControlError>
   /**
    * Locks a cell. Runs that write at or below it wait until it is unlocked, and writes from outside are refused. Timers of the
    * runtime, such as the time-out of a rendezvous with its event, ignore locks.
