@@ -78,7 +78,8 @@ export class Kernel extends Context.Service<Kernel, {
       const stops = new Stops()
       const host = { now: pacemaker.now, wake: pacemaker.wake, watch: yield* RunWatch }
       const parts: Recovery.Parts = {
-        registry, nodes, schedulers: yield* Scheduler, settings, ledgers: yield* CurrentLedgers, hash, pacemaker, host, held: new Set(settings.held),
+        registry, nodes, schedulers: yield* Scheduler, settings, ledgers: yield* CurrentLedgers, hash, pacemaker, host,
+        held: new Set(settings.held),
         recall: yield* Recall, reporter: yield* CurrentReporter, watchdog: yield* CurrentWatchdog
       }
       const spaces = new Spaces({ persistence, parts, stops, scope: yield* Effect.scope })

@@ -1,5 +1,5 @@
 /**
- * Recovery: a space's body from its store, as it was at the newest durable beat.
+ * Recovery: the state of a space from its store, as of the newest durable beat.
  *
  * @module
  */
@@ -29,7 +29,7 @@ import { RunSupervisor } from "../watchdog/RunSupervisor.ts"
 import { Pending, type Signal } from "../model/Signal.ts"
 import type { Watchdog } from "../watchdog/Watchdog.ts"
 
-/** What the spaces of a kernel share. */
+/** The dependencies that the spaces of a kernel share. */
 export interface Parts {
   readonly registry: Registry["Service"]
   readonly ledgers: LedgerList
@@ -41,13 +41,13 @@ export interface Parts {
   readonly host: RunHost
   readonly recall: Recall
   readonly reporter: Reporter
-  /** The spaces that are held. */
+  /** The names of held spaces. */
   readonly held: Set<string>
   readonly watchdog: Watchdog | undefined
 }
 
 /**
- * The body that a store holds: its bindings, and all that waits.
+ * The state of a space: its bindings, and all pending input.
  *
  * @throws PersistenceError
  * @category constructors
@@ -56,14 +56,15 @@ export interface Parts {
 export const recover = (store: SpaceStore, parts: Parts): LiveBody => {
   const { hash, held, host, ledgers, nodes, pacemaker, recall, registry, reporter, schedulers, settings, watchdog } = parts
   const documents = new Documents(store, settings.limits.residentBytes)
-  // What came before the end of the process that was and after its last beat: the next beat dates it.
+  // Content that arrived after the last beat of the previous process. The next beat dates it.
   for (const hash of store.undated()) documents.arrive(hash)
   Modules.leaveOut(registry, documents)
   const inbox = new Inbox(settings.limits, store)
   const bindings = bindingsIn(store, documents)
   const isNew = store.head().beat < 0 && settings.boot
-  // What the signal begins is there before anything from outside runs: the boot opens the gate in the second beat.
-  const regime = isNew && registry.all().some(({ enzyme }) => enzyme.query === INIT) ? { ...Regime.open, gated: true } : Regime.recall(store, documents)
+  // The initial signal precedes all input from outside. The boot resumes the space in the second beat.
+  const isInitialized = isNew && registry.all().some(({ enzyme }) => enzyme.query === INIT)
+  const regime = isInitialized ? { ...Regime.open, gated: true } : Regime.recall(store, documents)
   inbox.rule(regime)
   let number = 0
   const departures = new OutboxQueue(settings.limits, store, inbox.backlog)
@@ -73,7 +74,8 @@ export const recover = (store: SpaceStore, parts: Parts): LiveBody => {
     else inbox.restore(pending)
     number = row.seq
   }
-  inbox.held.tell = telling(store.space, reporter, (signal) => registry.resolve(signal.signal, signal.target, Awaited.tableFor(bindings, signal)))
+  inbox.held.tell = telling(store.space, reporter, (signal) =>
+    registry.resolve(signal.signal, signal.target, Awaited.tableFor(bindings, signal)))
   const states = ledgers.open({ store, documents, bindings, tempo: settings.tempo })
   const next = (): number => ++number
   const isOpen = (event: string): boolean => inbox.waiting.has(event) || inbox.flights.has(event)
@@ -119,18 +121,18 @@ export const recover = (store: SpaceStore, parts: Parts): LiveBody => {
   }
 }
 
-/** The signal that begins the ledgers of a new space, for the enzymes that take it. */
+/** The initial signal of a new space, for enzymes that match it. */
 export const INIT = "/CEP:sig_sys/init"
 
 /**
- * Whether a space that was recovered is new and has enzymes to begin its ledgers.
+ * Whether a recovered space is new and has enzymes for its initial signal.
  *
  * @category predicates
  * @since 0.1.0
  */
 export const isBeginning = ({ regime, store }: Pick<LiveBody, "regime" | "store">): boolean => regime.gated && store.head().beat < 0
 
-/** Tells once of each enzyme that is not there and for which signals wait. */
+/** Reports each absent enzyme with held signals, once. */
 const telling = (space: string, reporter: Reporter, resolve: (signal: Signal) => Resolution) => {
   const told = new Set<string>()
   return (signal: Signal): void => {
@@ -138,7 +140,8 @@ const telling = (space: string, reporter: Reporter, resolve: (signal: Signal) =>
       if (told.has(name)) continue
       told.add(name)
       const note = `what only ${name} takes waits, first ${signal.id} on ${signal.signal ?? signal.target ?? ""}`
-      reporter.report({ ...Diagnostic.of("enzyme/held", { origin: { kind: "enzyme", name }, subject: undefined, note }), space, beat: undefined })
+      const fact = Diagnostic.of("enzyme/held", { origin: { kind: "enzyme", name }, subject: undefined, note })
+      reporter.report({ ...fact, space, beat: undefined })
     }
   }
 }

@@ -3,7 +3,7 @@
  *
  * The debugger of the process is called before runs of nodes with a breakpoint. The
  * journal does not record it, and the beats are the same with and without it. A held
- * space (`Controls`) runs its beats one at a time, by hand. [S2 §13]
+ * space (`CommandQueue`) runs its beats one at a time, by hand. [S2 §13]
  *
  * @module
  */

@@ -42,11 +42,24 @@ export class LiveOperations implements SpaceOperations {
   }
 
   setState(oid: string, state: string, { code, note }: StateNote = {}): Effect.Effect<number, ControlError> {
-    return this.ask([oid, state], () => ({ verb: "state", oid, state, ...(code === undefined ? {} : { code }), ...(note === undefined ? {} : { note }) }))
+    return this.ask([oid, state], () => ({
+      verb: "state",
+      oid,
+      state,
+      ...(code === undefined ? {} : { code }),
+      ...(note === undefined ? {} : { note })
+    }))
   }
 
   await(oid: string, want: string, { payload, signal, ttl }: Continuation): Effect.Effect<number, ControlError> {
-    return this.ask([oid, want, signal], () => ({ verb: "await", oid, want, signal, ...(ttl === undefined ? {} : { ttl }), value: encoded(payload) }))
+    return this.ask([oid, want, signal], () => ({
+      verb: "await",
+      oid,
+      want,
+      signal,
+      ...(ttl === undefined ? {} : { ttl }),
+      value: encoded(payload)
+    }))
   }
 
   close(oid: string, status: string, summary?: unknown): Effect.Effect<number, ControlError> {
@@ -68,7 +81,9 @@ export class LiveOperations implements SpaceOperations {
   /** Input from outside may be of any type, and the journal has texts. */
   private ask(words: ReadonlyArray<unknown>, make: () => OperationCommand): Effect.Effect<number, ControlError> {
     return this.client.tell(() => {
-      if (words.some((word) => typeof word !== "string")) throw new InvalidOperation({ reason: "its id, what it is to become and signals are texts" })
+      if (words.some((word) => typeof word !== "string")) {
+        throw new InvalidOperation({ reason: "its id, what it is to become and signals are texts" })
+      }
       return make()
     })
   }

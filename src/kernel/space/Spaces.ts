@@ -194,7 +194,8 @@ export class Spaces {
     this.deps.parts.pacemaker.turn(() => {
       this.isOpening = false
       if (this.asked > 0 || this.isClosed) return
-      const name = this.due.shift()!
+      const name = this.due.shift()
+      if (name === undefined) return
       Effect.runFork(this.find(name, false)).addObserver((exit) => {
         if (Exit.isFailure(exit)) this.retryLater(name, Cause.squash(exit.cause))
         this.openNext()
@@ -226,7 +227,8 @@ export class Spaces {
   private sweep(): void {
     const { open } = this.deps.parts.settings
     for (let looks = Math.min(LOOKS, this.spaces.size); looks > 0 && this.spaces.size > open && !this.isClosed; looks--) {
-      const { space } = this.spaces.first()!
+      const space = this.spaces.first()?.space
+      if (space === undefined) return
       // A space in use counts as just used.
       if (!space.isResting) this.spaces.touch(space.name)
       else {
