@@ -29,7 +29,7 @@ import * as Reports from "./Report.ts"
 import { TransactionRefused } from "./TransactionRefused.ts"
 import * as Content from "./Content.ts"
 import { isView } from "./View.ts"
-import * as Way from "./Way.ts"
+import * as WriteMode from "./WriteMode.ts"
 import * as Write from "./Write.ts"
 
 /** The shared empty list. */
@@ -144,7 +144,7 @@ export class Draft implements Transaction {
   set(place: string | Cell, value: unknown): void {
     this.alive()
     try {
-      this.write(Write.set(this.settle(addressOf(place), Way.of(value)), value))
+      this.write(Write.set(this.settle(addressOf(place), WriteMode.of(value)), value))
     } catch (error) {
       throw this.refuse(error)
     }
@@ -152,7 +152,7 @@ export class Draft implements Transaction {
 
   /** Writes an encoded value; `undefined` deletes. */
   put(address: Address.Address, document: Document.Document | undefined): void {
-    this.write({ kind: "set", address: this.settle(address, Way.ofDocument(document)), document })
+    this.write({ kind: "set", address: this.settle(address, WriteMode.ofDocument(document)), document })
   }
 
   /** Writes whole documents, all or none, without following links or checking an envelope. */
@@ -280,14 +280,14 @@ export class Draft implements Transaction {
   }
 
   /** Follows the links along the path of a write, and a final link unless the write replaces it. */
-  settle(address: Address.Address, way: Way.Way, hops = 0): Address.Address {
+  settle(address: Address.Address, mode: WriteMode.WriteMode, hops = 0): Address.Address {
     const document = this.visible(address.key)
     this.rise(address.key)
     if (document === undefined) return address
     const linked = Link.along(document.plain ?? Document.read(document, []), address.path)
-    if (linked === undefined || Way.ends(way, address, linked)) return address
+    if (linked === undefined || WriteMode.ends(mode, address, linked)) return address
     if (hops >= Link.MAX_HOPS) throw new Link.LinkLoop({ address: address.text })
-    return this.settle(Address.into(Link.target(linked.link), address.path.slice(linked.depth)), way, hops + 1)
+    return this.settle(Address.into(Link.target(linked.link), address.path.slice(linked.depth)), mode, hops + 1)
   }
 
   /** Writes to a ledger, exempt from the envelope. The ledger merges the launch; `shows` holds its documents until then. */

@@ -15,7 +15,7 @@ import type { Pieces as PieceFace } from "../../stage/RunGrant.ts"
 import type { Draft } from "../../stage/Draft.ts"
 import * as Savepoint from "../../stage/Savepoint.ts"
 import { CAPTURE } from "../../stage/Stage.ts"
-import * as Way from "../../stage/Way.ts"
+import * as WriteMode from "../../stage/WriteMode.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import * as Commands from "../model/Command.ts"
 import type { Command, Setting } from "../model/Command.ts"
@@ -123,7 +123,7 @@ export const write = (
   { regime, steps }: { readonly regime: Regime; readonly steps: Foreign.Steps }
 ): InvalidValue | WriteRefused | CellLocked | undefined => {
   try {
-    const { id, key } = draft.settle(address, Way.ofDocument(document))
+    const { id, key } = draft.settle(address, WriteMode.ofDocument(document))
     const lock = lockOver(regime, id)
     if (lock !== undefined) return new CellLocked({ address: address.text, lock })
     const before = draft.visible(key)

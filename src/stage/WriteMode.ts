@@ -16,7 +16,7 @@ import * as Link from "../cell/Link.ts"
  * `itself`: a link or a deletion, which replaces the link. `whole`: another value that replaces the old one. `into`: a
  * change within the value.
  */
-export type Way = "itself" | "whole" | "into"
+export type WriteMode = "itself" | "whole" | "into"
 
 /** An entry of the lobby: `/data/inbox/<namespace>/<bucket>/<name>`. */
 const entry = /^\/data\/inbox\/[^/]+\/[^/]+\/[^/]+$/
@@ -36,10 +36,10 @@ export class RequestStaged extends Schema.TaggedError<RequestStaged>()("RequestS
 }
 
 /** Returns the resolution of a write that sets a value; `undefined` deletes. */
-export const of = (value: unknown): Way => value === undefined || Link.is(value) ? "itself" : "whole"
+export const of = (value: unknown): WriteMode => value === undefined || Link.is(value) ? "itself" : "whole"
 
 /** The same for an encoded value. */
-export const ofDocument = (document: Document | undefined): Way => document === undefined || Link.is(document.plain) ? "itself" : "whole"
+export const ofDocument = (document: Document | undefined): WriteMode => document === undefined || Link.is(document.plain) ? "itself" : "whole"
 
 /**
  * Tests whether a write replaces the link that it meets at a depth of its path.
@@ -48,9 +48,9 @@ export const ofDocument = (document: Document | undefined): Way => document === 
  * @category predicates
  * @since 0.1.0
  */
-export const ends = (way: Way, address: Address, { depth, link }: { readonly depth: number; readonly link: Link.Link }): boolean => {
+export const ends = (mode: WriteMode, address: Address, { depth, link }: { readonly depth: number; readonly link: Link.Link }): boolean => {
   const isAtLink = depth === address.path.length
-  if (depth > 0 || !entry.test(address.id)) return way === "itself" && isAtLink
-  if (way !== "into" && isAtLink) return true
+  if (depth > 0 || !entry.test(address.id)) return mode === "itself" && isAtLink
+  if (mode !== "into" && isAtLink) return true
   throw new RequestStaged({ address: address.text, staged: Link.target(link).text })
 }
