@@ -8,7 +8,7 @@
 import * as Effect from "effect/Effect"
 import { type Context, Hono } from "hono"
 import { getPath } from "hono/utils/url"
-import * as Accident from "../diagnostic/Accident.ts"
+import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import type { Reporter } from "../diagnostic/Reporter.ts"
 import type { Kernel } from "../kernel/space/Kernel.ts"
 import type { Space } from "../kernel/view/Space.ts"
@@ -152,7 +152,7 @@ const readiness = (stops: ReadonlyArray<Stop>, isOperator: boolean): Response =>
 
 /** Reports failures with status 500 or above to the log and the metrics. */
 const failureReporter = ({ reporter }: Options) => (failure: unknown): void => {
-  if (Problem.of(failure).status >= 500) reporter.report(Accident.of(failure))
+  if (Problem.of(failure).status >= 500) reporter.report(UnexpectedFailure.of(failure))
 }
 
 const runtimeRoutes = (app: Hono, kernel: Kernel["Service"]): void => {

@@ -9,7 +9,7 @@
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import * as Accident from "../diagnostic/Accident.ts"
+import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import { CurrentReporter } from "../diagnostic/Reporter.ts"
 import { Kernel } from "../kernel/space/Kernel.ts"
 import { KernelSettings } from "../kernel/model/Limits.ts"
@@ -114,7 +114,7 @@ export const register = Effect.fn("Loader.register")(function*(found: Found): Ef
 
 const tell = Effect.fnUntraced(function*(broken: ReadonlyArray<ModuleBroken>) {
   const reporter = yield* CurrentReporter
-  for (const module of broken) reporter.report(Accident.of(module))
+  for (const module of broken) reporter.report(UnexpectedFailure.of(module))
 })
 
 const enroll = Effect.fnUntraced(function*(found: Found): Effect.fn.Return<Found, never, Kernel> {

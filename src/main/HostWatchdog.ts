@@ -12,7 +12,7 @@ import * as inspector from "node:inspector"
 import process from "node:process"
 import { clearInterval, setInterval } from "node:timers"
 import { Worker } from "node:worker_threads"
-import * as Accident from "../diagnostic/Accident.ts"
+import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import type { Reporter } from "../diagnostic/Reporter.ts"
 import * as RunBoard from "../kernel/watchdog/RunBoard.ts"
 import type { Watchdog } from "../kernel/watchdog/Watchdog.ts"
@@ -115,7 +115,7 @@ class ThreadWatchdog {
     const thread = new URL(import.meta.url.endsWith(".ts") ? "./WatchdogThread.ts" : "./WatchdogThread.js", import.meta.url)
     this.attempt(() => {
       this.worker = new Worker(thread, { workerData: { memory, folder, stopMillis, stuckMillis } satisfies Data })
-      this.worker.on("error", (error) => this.site.reporter.report(Accident.of(error)))
+      this.worker.on("error", (error) => this.site.reporter.report(UnexpectedFailure.of(error)))
       this.worker.unref()
     })
   }
@@ -135,7 +135,7 @@ class ThreadWatchdog {
     try {
       note()
     } catch (error) {
-      this.site.reporter.report(Accident.of(error))
+      this.site.reporter.report(UnexpectedFailure.of(error))
     }
   }
 }

@@ -14,7 +14,7 @@ import { inspect } from "node:util"
 import * as Cli from "../cli/Cli.ts"
 import { CliFailure, exits, from } from "../cli/CliFailure.ts"
 import { type Fetch, Host } from "../cli/Host.ts"
-import * as Accident from "../diagnostic/Accident.ts"
+import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import * as Printable from "../diagnostic/Printable.ts"
 import { line, Reporter } from "../diagnostic/Reporter.ts"
 import type { Turn } from "../kernel/model/Pacemaker.ts"
@@ -70,7 +70,7 @@ const reporter = new Reporter((told) => {
 })
 
 /** Reports a failure outside of all beats. */
-const report = (failure: unknown): void => reporter.report(Accident.of(failure))
+const report = (failure: unknown): void => reporter.report(UnexpectedFailure.of(failure))
 
 /** Exits with the code that the command line returns. Interruption by a signal exits with 0. */
 const teardown = <E, A>(exit: Exit.Exit<E, A>, onExit: (code: number) => void): void => {

@@ -9,7 +9,7 @@ import * as Layer from "effect/Layer"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { resolve } from "node:path"
-import * as Accident from "../diagnostic/Accident.ts"
+import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import { CurrentReporter, type Reporter } from "../diagnostic/Reporter.ts"
 import * as App from "../ingress/App.ts"
 import { Kernel } from "../kernel/space/Kernel.ts"
@@ -116,7 +116,7 @@ export const open = Effect.fn("Project.open")(function*(
       Effect.map(Loader.reload(before, sources), (now) => [now, isSame(before, now) ? [] : [now]] as const)),
     Stream.provideContext(Context.merge(host, context))
   )
-  const resume = Effect.catch(kernel.resume, (error) => Effect.sync(() => reporter.report(Accident.of(error))))
+  const resume = Effect.catch(kernel.resume, (error) => Effect.sync(() => reporter.report(UnexpectedFailure.of(error))))
   return { found: registered, reloads, kernel, app, wake: Effect.andThen(Effect.sync(watchdog.start), resume), hush: () => closing.abort() }
 })
 

@@ -10,7 +10,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Scope from "effect/Scope"
-import * as Accident from "../diagnostic/Accident.ts"
+import * as UnexpectedFailure from "../diagnostic/UnexpectedFailure.ts"
 import { CurrentReporter, line, Reporter } from "../diagnostic/Reporter.ts"
 import * as App from "../ingress/App.ts"
 import * as Problem from "../ingress/Problem.ts"
@@ -67,7 +67,7 @@ export const make = (parts: Parts): { readonly fetch: (request: Request) => Prom
     fetch: async (request) => {
       app ??= Effect.runPromise(open(parts)).catch((failure: unknown) => {
         app = undefined
-        reporter.report(Accident.of(failure))
+        reporter.report(UnexpectedFailure.of(failure))
         return { fetch: () => Problem.response(failure) }
       })
       return (await app).fetch(request)

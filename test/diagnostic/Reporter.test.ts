@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { PersistenceError, Reporter, SpaceStopped, type Told } from "systole"
-import * as Accident from "../../src/diagnostic/Accident.ts"
+import * as UnexpectedFailure from "../../src/diagnostic/UnexpectedFailure.ts"
 import * as Diagnostic from "../../src/diagnostic/Diagnostic.ts"
 import * as Printable from "../../src/diagnostic/Printable.ts"
 import { line } from "../../src/diagnostic/Reporter.ts"
@@ -38,8 +38,8 @@ describe("The reporter", () => {
     const log: Array<Told> = []
     const reporter = new Reporter((fact) => log.push(fact))
     const failure = new SpaceStopped({ space: "home", reason: "the disk is full" })
-    reporter.report(Accident.of(failure))
-    reporter.report(Accident.of(failure))
+    reporter.report(UnexpectedFailure.of(failure))
+    reporter.report(UnexpectedFailure.of(failure))
     assert.deepStrictEqual(log.map(({ space, topic }) => [space, topic]), [["home", "space/stopped"]])
   })
 
@@ -56,10 +56,10 @@ describe("An accident", () => {
     const unreadable = { toString: () => {
       throw new Error("no")
     } }
-    const topic = (failure: unknown) => Accident.of(failure).topic
+    const topic = (failure: unknown) => UnexpectedFailure.of(failure).topic
     assert.strictEqual(topic(damaged), "store/trouble")
     assert.strictEqual(topic(new SpaceStopped({ space: "home", reason: "no" })), "space/stopped")
     for (const failure of [new TypeError("no"), "no", undefined, null, 7, unreadable, { code: "EACCES" }]) assert.strictEqual(topic(failure), "runtime/accident")
-    assert.strictEqual(line(Accident.of(new TypeError("it\n  is null"))), "sev:crit runtime/accident: TypeError: it is null")
+    assert.strictEqual(line(UnexpectedFailure.of(new TypeError("it\n  is null"))), "sev:crit runtime/accident: TypeError: it is null")
   })
 })

@@ -6,7 +6,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Value from "../../cell/Value.ts"
-import * as Accident from "../../diagnostic/Accident.ts"
+import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { Archive } from "../beat/Archive.ts"
 import type { LiveBody } from "../beat/Body.ts"
 import type { Beat } from "../beat/Commit.ts"
@@ -101,7 +101,7 @@ export class LiveSpace implements Space, Peer {
       rested: deps.rested,
       stopped: (error) => {
         deps.stopped(this, this.closing ? undefined : error)
-        if (!this.closing) body.reporter.report(Accident.of(error))
+        if (!this.closing) body.reporter.report(UnexpectedFailure.of(error))
         this.outbox.stop()
         this.ledgers.stop()
         this.receipts.fail(error)
@@ -109,7 +109,7 @@ export class LiveSpace implements Space, Peer {
       }
     })
     this.deliveries = new EffectDelivery(body.sentry, (effect, error) =>
-      body.reporter.report(Accident.after("node/undelivered", error, {
+      body.reporter.report(UnexpectedFailure.after("node/undelivered", error, {
         space: body.space,
         origin: { kind: "node", name: effect },
         what: "what it was told failed it"

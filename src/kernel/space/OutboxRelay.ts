@@ -13,7 +13,7 @@
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
-import * as Accident from "../../diagnostic/Accident.ts"
+import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { LiveBody } from "../beat/Body.ts"
 import { failure } from "../model/Failure.ts"
@@ -216,7 +216,7 @@ export class OutboxRelay {
     // A receiver that is full or being reopened accepts the next attempt, so the first failure is not reported.
     if (route.failures === 1) {
       const what = `space "${route.space}" takes nothing`
-      reporter.report(Accident.after("outbox/waiting", failure, { space, origin: { kind: "runtime", name: "outbox" }, what }))
+      reporter.report(UnexpectedFailure.after("outbox/waiting", failure, { space, origin: { kind: "runtime", name: "outbox" }, what }))
     }
     const beats = Math.min(2 ** route.failures++, limits.backoffBeats)
     route.state = "waiting"

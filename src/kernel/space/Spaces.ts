@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
-import * as Accident from "../../diagnostic/Accident.ts"
+import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { Persistence } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import { Cursor } from "../view/Cursor.ts"
@@ -114,7 +114,7 @@ export class Spaces {
         since = host.now()
       }
       const due = yield* Effect.exit(Effect.tapError(persistence.due(name), (error) => Effect.sync(() => stops.refused(name, error))))
-      if (Exit.isFailure(due)) reporter.report(Accident.of(Cause.squash(due.cause)))
+      if (Exit.isFailure(due)) reporter.report(UnexpectedFailure.of(Cause.squash(due.cause)))
       else if (!this.isClosed && this.spaces.get(name) === undefined) this.wakeQueue.set(name, due.value)
     }
   })
@@ -207,7 +207,7 @@ export class Spaces {
   private retryLater(name: string, error: unknown): void {
     const { host, reporter } = this.deps.parts
     const attempt = this.failures.get(name) ?? 0
-    if (attempt === 0) reporter.report(Accident.of(error))
+    if (attempt === 0) reporter.report(UnexpectedFailure.of(error))
     if (this.isClosed) return
     if (error instanceof PersistenceError && error.code === "space/unknown") return void this.failures.delete(name)
     this.failures.set(name, attempt + 1)
