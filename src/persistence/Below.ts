@@ -1,14 +1,14 @@
 /**
- * All documents below a cell, a page at a time.
+ * Iteration over all documents below a cell, page by page.
  *
  * @module
  */
 import type { SpaceStore } from "./Persistence.ts"
 
-/** Keys that are asked for at a time by whoever wants all of them. */
+/** The default size of a page, in keys. */
 const PAGE = 1000
 
-/** The keys of all documents below an id, in order, of which so many are asked for at a time. */
+/** Iterates over the keys of all documents below an id, in order, `limit` keys per page. */
 export function* below(store: Pick<SpaceStore, "below">, id: string, limit = PAGE): Iterable<string> {
   for (let after: string | undefined; ;) {
     const keys = store.below(id, { limit, ...(after === undefined ? {} : { after }) })

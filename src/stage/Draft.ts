@@ -17,7 +17,9 @@ import { adjusted, CHILDREN } from "./Children.ts"
 import * as Random from "./Random.ts"
 import type { RunGrant, Pieces } from "./RunGrant.ts"
 import * as Envelope from "./Envelope.ts"
-import type { BindingChange, OutgoingSignal, Flows, Ledgers, Operations, Rendezvous, Report, ReportLaunch, SignalRequest } from "./Launch.ts"
+import type {
+  BindingChange, Flows, Ledgers, Operations, OutgoingSignal, Rendezvous, Report, ReportLaunch, SignalRequest
+} from "./Launch.ts"
 import type { Launched, Launches } from "./Launches.ts"
 import { NotProvided } from "./Launch.ts"
 import * as Emitted from "./OutgoingSignal.ts"

@@ -1,13 +1,13 @@
 /**
- * Interest: which ledgers a document belongs to, by the folders that they claim.
+ * The interest of ledgers in documents, by the folders that they claim.
  *
- * The stage asks once for each document that a beat writes, so a beat that
- * writes nothing of a ledger runs nothing of it.
+ * The stage asks once per document that a beat writes. A beat without a document of a ledger therefore runs no code of
+ * that ledger.
  *
  * @module
  */
 
-/** The place in a key at which the folders of ledgers begin to differ: most documents of a beat are told apart by this letter alone. */
+/** The index in a key at which the folders of ledgers first differ. This letter alone decides most documents of a beat. */
 const LETTER = 6
 
 /** A folder, and the bits of the ledgers that claim it. */
@@ -17,7 +17,7 @@ interface Claim {
 }
 
 /**
- * The folders of several ledgers, each ledger with the bit of its place in the list.
+ * The folders of several ledgers. The bit of each ledger is its position in the list.
  *
  * @category models
  * @since 0.1.0
@@ -25,7 +25,7 @@ interface Claim {
 export class Interest {
   private readonly claims: ReadonlyMap<number, ReadonlyArray<Claim>>
 
-  /** `folders` has, for each ledger, the cells below which its documents lie; at most 31 ledgers. */
+  /** `folders` lists, for each ledger, the cells above its documents; at most 31 ledgers. */
   constructor(folders: ReadonlyArray<ReadonlyArray<string>>) {
     const claims = new Map<string, Claim>()
     folders.forEach((own, i) => {
@@ -39,7 +39,7 @@ export class Interest {
     this.claims = Map.groupBy(claims.values(), ({ folder }) => folder.charCodeAt(LETTER))
   }
 
-  /** The bits of the ledgers that claim a document; 0 for most. */
+  /** Returns the bits of the ledgers that claim a document; 0 for most documents. */
   of(key: string): number {
     const claims = this.claims.get(key.charCodeAt(LETTER))
     if (claims === undefined) return 0

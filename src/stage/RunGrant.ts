@@ -14,13 +14,13 @@ export interface Pieces<Draft> {
   readonly stop: (draft: Draft, piece: string) => void
 }
 
-/** The run that a ledger serves. */
+/** The run, as a ledger sees it. */
 export interface Caller {
-  /** Its enzyme's. */
+  /** The name of its enzyme. */
   readonly name: string
 }
 
-/** Makes the faces of the runtime's ledgers for runs. */
+/** Creates the interfaces of the runtime's ledgers for runs. */
 export interface Faces<Draft> {
   /** @throws NotProvided, where there is no ledger of this name. */
   face(ledger: string, draft: Draft, caller: Caller): unknown
@@ -37,7 +37,7 @@ export interface RunGrant<Draft> {
   readonly label?: Label | undefined
   /** The write surface of a node, which bounds the label of its reads. */
   readonly surface?: Surface | undefined
-  /** Makes the run's faces of the runtime's ledgers, where it uses them; and the run, as they see it. */
+  /** Creates the run's interfaces to the runtime's ledgers, on first use; and the run, as they see it. */
   readonly ledgers?: Faces<Draft> | undefined
   readonly caller?: Caller | undefined
   readonly pieces?: Pieces<Draft> | undefined

@@ -77,7 +77,7 @@ export class Stage implements View {
   /** The documents that the capture wrote; usually `undefined`, because it wrote none. */
   private captured: WriteSet | undefined
   private size = 0
-  /** The bits of the ledgers whose documents the beat wrote. */
+  /** The bits of the ledgers with documents that the beat wrote. */
   touched = 0
   private readonly interest: Interest | undefined
 

@@ -39,7 +39,8 @@ export class RequestStaged extends Schema.TaggedError<RequestStaged>()("RequestS
 export const of = (value: unknown): WriteMode => value === undefined || Link.is(value) ? "itself" : "whole"
 
 /** The same for an encoded value. */
-export const ofDocument = (document: Document | undefined): WriteMode => document === undefined || Link.is(document.plain) ? "itself" : "whole"
+export const ofDocument = (document: Document | undefined): WriteMode =>
+  document === undefined || Link.is(document.plain) ? "itself" : "whole"
 
 /**
  * Tests whether a write replaces the link that it meets at a depth of its path.
