@@ -28,6 +28,9 @@ export type ByPlace = ReadonlyArray<unknown>
 
 const none: ByPlace = []
 
+/** Most ledgers of a list: each has a bit in the masks of a beat. */
+const MAX_LEDGERS = 30
+
 /**
  * Several ledgers, in the order in which a beat comes to them.
  *
@@ -45,7 +48,7 @@ export class LedgerList {
   readonly urgentTimers: UrgentTimers | undefined
   private readonly byName: ReadonlyMap<string, Placed>
 
-  /** Throws where ledgers share a name, or the folders of one are open to users, or the timers of several are urgent. */
+  /** Throws where ledgers share a name, where users can write to a folder of one, where several have urgent timers, or over 30 ledgers. */
   constructor(ledgers: ReadonlyArray<Ledger>) {
     this.all = ledgers.map((ledger, place) => ({ ledger, place }))
     this.byName = new Map(this.all.map((placed) => [placed.ledger.name, placed]))
@@ -59,6 +62,7 @@ export class LedgerList {
     const open = ledgers.flatMap(({ folders }) => folders).find((folder) => !Envelope.isReserved(folder))
     const advice = "where users write. Choose a cell that belongs to the runtime"
     if (this.byName.size < ledgers.length) throw new Error("two ledgers have one name")
+    if (ledgers.length > MAX_LEDGERS) throw new Error(`there are ${ledgers.length} ledgers, and the limit is ${MAX_LEDGERS}`)
     if (urgent.length > 1) throw new Error("the timers of two ledgers are urgent")
     if (open !== undefined) throw new Error(`a ledger has its documents below ${open}, ${advice}`)
   }
@@ -81,27 +85,26 @@ export class LedgerList {
 
   /** The input of a beat. It stays with the ledgers until the beat is committed. */
   capture(states: ByPlace, capturing: Capturing): ByPlace {
-    return this.gather(({ place, rule }) => rule.peek(states[place], capturing))
+    if (this.inputs.length === 0) return none
+    // A loop, as each beat comes here.
+    const inputs: Array<unknown> = []
+    for (const { place, rule } of this.inputs) inputs[place] = rule.peek(states[place], capturing)
+    return inputs
   }
 
   /** The input that a journal entry has, by its fields. */
   recorded(valueOf: (field: string) => unknown): ByPlace {
-    return this.gather(({ rule }) => {
+    const inputs: Array<unknown> = []
+    for (const { place, rule } of this.inputs) {
       const value = valueOf(rule.field)
-      return value === undefined ? undefined : rule.decode(value)
-    })
+      inputs[place] = value === undefined ? undefined : rule.decode(value)
+    }
+    return inputs
   }
 
   /** Whether captured input waits for a beat. */
   isWaiting(states: ByPlace, gated: boolean): boolean {
     for (const { place, rule } of this.inputs) if (rule.isWaiting(states[place], gated)) return true
     return false
-  }
-
-  private gather(inputOf: (input: PlacedInput) => unknown): ByPlace {
-    if (this.inputs.length === 0) return none
-    const inputs: Array<unknown> = []
-    for (const input of this.inputs) inputs[input.place] = inputOf(input)
-    return inputs
   }
 }

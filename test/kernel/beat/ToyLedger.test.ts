@@ -81,7 +81,8 @@ describe("A ledger that is added to the list", () => {
       yield* steps(space, 2)
       assert.deepInclude(yield* space.get("/net/toy/a"), { state: "done", answer: "well" })
       assert.deepStrictEqual(yield* space.get("/data/rung"), [["/net/toy/a", "done"]])
-      const captured = yield* Effect.forEach([0, 1, 2], (beat) => Effect.map(space.journal(beat), (entry) => /\\?"toy\\?":/.test(JSON.stringify(entry))))
+      const captured = yield* Effect.forEach([0, 1, 2], (beat) =>
+        Effect.map(space.journal(beat), (entry) => /\\?"toy\\?":/.test(JSON.stringify(entry))))
       assert.deepStrictEqual(captured, [false, true, false])
       yield* replays(space)
     })))
