@@ -44,10 +44,12 @@ describe("TestSpace", () => {
 
   it("tells the signals that runs sent, with their payloads", () =>
     TestSpace.use([relay], async (space) => {
+      await space.signal({ signal: "/signals/count", at: { ms: 5000 } })
+      await space.step()
       expectSignal(space, { times: 0 })
       await space.handled({ signal: "/signals/relay", payload: { n: 1 } })
       const [sent] = expectSignal(space, { signal: "/signals/count", payload: { n: 1 }, times: 1 })
-      assert.deepInclude(sent, { beat: 0, payload: { n: 1 }, space: undefined })
+      assert.deepInclude(sent, { beat: 1, payload: { n: 1 }, space: undefined })
     }))
 
   it("runs as many beats as attempts need", () => {
