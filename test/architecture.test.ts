@@ -20,6 +20,9 @@ const floors = [
 /** The rooms of `src/kernel`, lowest first: inner floors, to which the same rule applies. */
 const rooms = [["model"], ["watchdog"], ["derived", "inbox"], ["beat"], ["view"], ["space"]]
 
+/** The files of the kernel that may name a ledger: the list of them, clients of operations, a rollback, and what the outside holds. */
+const NAMING = /^kernel\/(model\/(Ledgers|Dossiers)|beat\/(Steering|Reporting|Labelling|Run|Undo)|view\/(Expected|Space)|space\/Space\w+)\.ts$/
+
 /** The highest room that a replay may use. */
 const REPLAYED = rooms.findIndex((room) => room.includes("beat"))
 
@@ -84,6 +87,13 @@ const rules: ReadonlyArray<{ readonly rule: string; readonly breaches: (file: st
   {
     rule: "imports only downward",
     breaches: (file) => filesImportedBy(file).filter((imported) => !isAllowed(file, imported)).map((imported) => relative(src, imported))
+  },
+  {
+    rule: "names no ledger where a beat drives them all",
+    breaches: (file) =>
+      folderOf(file) !== "kernel" || NAMING.test(relative(src, file))
+        ? []
+        : filesImportedBy(file).map((imported) => relative(src, imported)).filter((path) => /^(operation|rendezvous|flow|reactor)\//.test(path))
   },
   {
     rule: "imports files that are there, by their full name",
