@@ -17,7 +17,7 @@ import { InvalidEnzyme } from "../registry/Enzyme.ts"
 import type { Code as Origin, Enzymes, Entry } from "../registry/Registry.ts"
 import type { Definition } from "../scheduler/Definition.ts"
 import { moduleOf } from "../scheduler/Piece.ts"
-import type { Past } from "./Past.ts"
+import type { HistoricStore } from "./HistoricStore.ts"
 
 /** Returns the key of a node. */
 const ofNode = (name: string): string => `node ${name}`
@@ -52,8 +52,8 @@ export class Code {
   }
 
   /** Returns the active code of the first beat of a replay. */
-  static async before(archive: Archive, past: Past, documents: Documents): Promise<Code> {
-    const code = new Code(archive, Modules.named(past, documents))
+  static async before(archive: Archive, historic: HistoricStore, documents: Documents): Promise<Code> {
+    const code = new Code(archive, Modules.named(historic, documents))
     await code.gather()
     return code
   }

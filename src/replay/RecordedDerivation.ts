@@ -27,7 +27,7 @@ import { Draft } from "../stage/Draft.ts"
 import { WriteSet } from "../stage/WriteSet.ts"
 import type { Startable } from "../stage/Transaction.ts"
 import type { View } from "../stage/BeatClock.ts"
-import { alone, Aside, type How } from "./Aside.ts"
+import { alone, IsolatedRun, type How } from "./IsolatedRun.ts"
 import type { Code } from "./Code.ts"
 import { NotReplayable } from "./NotReplayable.ts"
 import { RecordedLineage } from "./RecordedLineage.ts"
@@ -72,7 +72,7 @@ export class RecordedDerivation implements DerivationPort {
   private readonly children = new Map<string, Definition>()
   private started = this.children
   /** Isolated runs in progress, by their parents' names. */
-  private readonly asides = new Map<string, Aside>()
+  private readonly isolatedRuns = new Map<string, IsolatedRun>()
   /** The index of the lines that run; and the line of an isolated parent that did not define the child, or -1. */
   private at = 0
   private missed = -1
@@ -106,9 +106,9 @@ export class RecordedDerivation implements DerivationPort {
   }
 
   /** Takes over the children that an isolated beat defined. Returns the first node that none of its runs started. */
-  learn(aside: RecordedDerivation, nodes: ReadonlyArray<Started>): Started | undefined {
+  learn(earlier: RecordedDerivation, nodes: ReadonlyArray<Started>): Started | undefined {
     for (const { name } of nodes) {
-      const definition = aside.children.get(name)
+      const definition = earlier.children.get(name)
       if (definition !== undefined) this.children.set(name, definition)
     }
     return nodes.find(({ name }) => !this.children.has(name))
@@ -203,8 +203,8 @@ export class RecordedDerivation implements DerivationPort {
    * Before an isolated run reads, runs the known nodes that had ended until then. So a parent sees its children's
    * results, and one isolated run defines all of them.
    */
-  private catchUp(aside: Aside): void {
-    for (let next = this.next; next !== undefined && !aside.isStale && !this.asides.has(next[0]); next = this.next) {
+  private catchUp(isolated: IsolatedRun): void {
+    for (let next = this.next; next !== undefined && !isolated.isStale && !this.isolatedRuns.has(next[0]); next = this.next) {
       const before = this.lines.length
       if (before === this.missed) return
       const line = lineOf(next)
@@ -299,7 +299,7 @@ export class RecordedDerivation implements DerivationPort {
   private put(key: string, document: Document | undefined): void {
     if (Value.equals(Codec.read(this.visible(key), []), Codec.read(document, []))) return
     this.made.set(key, { document, line: this.lines.length })
-    if (!this.isSecluding) for (const aside of this.asides.values()) aside.changed(key)
+    if (!this.isSecluding) for (const isolated of this.isolatedRuns.values()) isolated.changed(key)
   }
 
   /** Returns the results since the last call that differ from the current documents. */
@@ -353,15 +353,15 @@ export class RecordedDerivation implements DerivationPort {
     if (made !== UNENDED && (known !== undefined || made !== undefined)) return known
     const slash = parent.lastIndexOf("/")
     const creatorName = parent.slice(slash + 1)
-    const aside = this.asides.get(creatorName)
-    if (aside !== undefined) return aside.isStale ? undefined : aside.started.get(name)
-    if (this.asides.size >= MAX_NESTING) return undefined
+    const isolated = this.isolatedRuns.get(creatorName)
+    if (isolated !== undefined) return isolated.isStale ? undefined : isolated.started.get(name)
+    if (this.isolatedRuns.size >= MAX_NESTING) return undefined
     const above = slash < 0 ? undefined : parent.slice(0, slash)
-    const isStarting = above !== undefined && this.asides.has(above.slice(above.lastIndexOf("/") + 1))
+    const isStarting = above !== undefined && this.isolatedRuns.has(above.slice(above.lastIndexOf("/") + 1))
     const before = this.lines.length
     const creator = this.definitionOf({ name: creatorName, parent: above, made: isStarting ? UNENDED : undefined }, isUnderWay)
     if (creator === undefined || this.lines.length > before) return undefined
-    const started = this.aside(creator, isUnderWay)
+    const started = this.runIsolated(creator, isUnderWay)
     // Children of the run in progress are valid from its end on.
     if (made === undefined) for (const [name, definition] of started) this.children.set(name, definition)
     const definition = started.get(name)
@@ -370,21 +370,21 @@ export class RecordedDerivation implements DerivationPort {
   }
 
   /** Returns the children that a run of a node would start now; for a run in progress, its children's lines run with it. */
-  private aside(creator: Definition, isUnderWay: boolean): ReadonlyMap<string, Definition> {
+  private runIsolated(creator: Definition, isUnderWay: boolean): ReadonlyMap<string, Definition> {
     const before = this.started
     const draft = this.draft(creator, 0)
-    const aside = new Aside(draft)
-    this.started = aside.started
-    this.asides.set(creator.name, aside)
+    const isolated = new IsolatedRun(draft)
+    this.started = isolated.started
+    this.isolatedRuns.set(creator.name, isolated)
     try {
       const { run } = creator
-      run(new RecordedRun(draft, { beforeRead: isUnderWay ? () => this.catchUp(aside) : undefined }))
+      run(new RecordedRun(draft, { beforeRead: isUnderWay ? () => this.catchUp(isolated) : undefined }))
     } catch {
       // Children started before the failure are known all the same.
     }
-    this.asides.delete(creator.name)
+    this.isolatedRuns.delete(creator.name)
     this.started = before
-    return aside.started
+    return isolated.started
   }
 }
 

@@ -24,9 +24,9 @@ import { Code } from "./Code.ts"
 import type { Difference } from "./Difference.ts"
 import * as Differences from "./Difference.ts"
 import { NotReplayable } from "./NotReplayable.ts"
-import { Past } from "./Past.ts"
+import { HistoricStore } from "./HistoricStore.ts"
 import { RecordedDerivation } from "./RecordedDerivation.ts"
-import { RecordedIntake } from "./RecordedIntake.ts"
+import { RecordedInput } from "./RecordedInput.ts"
 
 /** The result of a replay. */
 export interface Replayed {
@@ -185,11 +185,11 @@ const recall = async (archive: Archive, derivation: RecordedDerivation, unknown:
 
 /** Starts a replay from the state before a beat. */
 const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => void): Promise<Rerun> => {
-  const past = await Past.before(archive, from)
-  const documents = new Documents(past, archive.settings.limits.residentBytes)
-  const bindings = bindingsIn(past, documents)
-  const intake = new RecordedIntake(archive, past)
-  const code = await Code.before(archive, past, documents)
+  const historic = await HistoricStore.before(archive, from)
+  const documents = new Documents(historic, archive.settings.limits.residentBytes)
+  const bindings = bindingsIn(historic, documents)
+  const input = new RecordedInput(archive, historic)
+  const code = await Code.before(archive, historic, documents)
   const derivation = new RecordedDerivation(code)
   let number = 0
   let isLate = false
@@ -199,8 +199,8 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     run()
   }
   const body: Body = {
-    space: past.space,
-    store: past,
+    space: historic.space,
+    store: historic,
     documents,
     // Signals are compared when they are sent; the entries record their capture.
     get inbox() {
@@ -216,9 +216,9 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     },
     derivation,
     bindings,
-    regime: Regime.recall(past, documents),
+    regime: Regime.recall(historic, documents),
     ledgers: archive.ledgers,
-    states: archive.ledgers.open({ store: past, documents, bindings, tempo: archive.settings.tempo }),
+    states: archive.ledgers.open({ store: historic, documents, bindings, tempo: archive.settings.tempo }),
     // The entries record overload.
     settings: archive.settings,
     hash: archive.hash,
@@ -227,24 +227,24 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     recall: archive.recall,
     number: () => ++number
   }
-  const heartbeat = new Heartbeat(body, intake, seen)
+  const heartbeat = new Heartbeat(body, input, seen)
   return {
     code,
     derivation,
     step: async (row, entry, interest) => {
       await recall(archive, derivation, derivation.unknown(entry, interest))
-      past.absent = undefined
+      historic.absent = undefined
       isLate = false
       await code.see(entry)
-      intake.load(entry)
+      input.load(entry)
       derivation.load(entry)
       const beat = await heartbeat.step(row.beat)
-      return { beat, made: past.made! }
+      return { beat, made: historic.made! }
     },
     excuse: () => {
       if (isLate) return { code: "replay/time", reason: `a run took ${PATIENCE} times as long as it may. Replay it where there is less to do` }
-      if (past.absent === undefined) return undefined
-      return { code: "replay/content", reason: `a run asks for ${past.absent}, which is not kept any more or never was. Bring the content back` }
+      if (historic.absent === undefined) return undefined
+      return { code: "replay/content", reason: `a run asks for ${historic.absent}, which is not kept any more or never was. Bring the content back` }
     }
   }
 }

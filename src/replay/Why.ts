@@ -19,7 +19,7 @@ import { CHILDREN } from "../stage/Children.ts"
 import type { Draft } from "../stage/Draft.ts"
 import { CAPTURE } from "../stage/Stage.ts"
 import * as Replay from "./Replay.ts"
-import * as Rows from "./Rows.ts"
+import * as JournalRows from "./JournalRows.ts"
 
 /** A signal that led to a value, with its sender and the beat that handled it. */
 export interface Link {
@@ -91,7 +91,7 @@ export const why = async (archive: Archive, text: string): Promise<Reason | unde
 
 /** Returns the newest entry that changed the value at an address. */
 const lastWrite = async (archive: Archive, address: Address.Address): Promise<{ readonly row: JournalRow; readonly cell: Journal.CellLine } | undefined> => {
-  for (const row of Rows.downFrom(archive, archive.store.head().beat)) {
+  for (const row of JournalRows.downFrom(archive, archive.store.head().beat)) {
     const pause = archive.rest()
     if (pause !== undefined) await pause
     // The text contains the key in quotes, so most entries need not be parsed.

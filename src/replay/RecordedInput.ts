@@ -22,7 +22,7 @@ import * as Run from "../kernel/beat/Run.ts"
 import type { Signal } from "../kernel/model/Signal.ts"
 import * as Signals from "../kernel/model/Signal.ts"
 import { NotReplayable } from "./NotReplayable.ts"
-import type { Past } from "./Past.ts"
+import type { HistoricStore } from "./HistoricStore.ts"
 
 /**
  * Returns the input of one entry after another.
@@ -30,18 +30,18 @@ import type { Past } from "./Past.ts"
  * @category models
  * @since 0.1.0
  */
-export class RecordedIntake implements Intake {
+export class RecordedInput implements Intake {
   private readonly archive: Archive
-  private readonly past: Past
+  private readonly historic: HistoricStore
   private entry: Parsed | undefined
   /** The last sending entry requested: the signals of one beat are mostly captured together. */
   private sender: Parsed | undefined
   /** The inputs of each captured event: several of its enzymes may be retried in one beat. */
   private flights: ReadonlyMap<Flight, ReadonlyArray<number>> = new Map()
 
-  constructor(archive: Archive, past: Past) {
+  constructor(archive: Archive, historic: HistoricStore) {
     this.archive = archive
-    this.past = past
+    this.historic = historic
   }
 
   /** Loads the entry of the next beat. */
@@ -51,7 +51,7 @@ export class RecordedIntake implements Intake {
 
   begin(beat: number): Begun {
     const { activated = 0, clock, content = [], isolation = "snapshot", made = [], seed, spent = [], tempo = 0 } = this.entry!
-    this.past.see(content)
+    this.historic.see(content)
     const modules = Journal.modules(this.entry!)
     const digests = new Set(modules.flatMap(({ digests }) => digests))
     // Their bytes are in the historic store.
@@ -181,7 +181,7 @@ export class RecordedIntake implements Intake {
       if (found === undefined) continue
       const payload = found.length > 4 ? (found[3] as ReadonlyArray<unknown>)[0] : found[3]
       const [, signal, target, , at = 0, space] = found
-      const to = space === undefined || space === this.past.space ? undefined : Signals.passage(space, at === 0 ? undefined : at, clock)
+      const to = space === undefined || space === this.historic.space ? undefined : Signals.passage(space, at === 0 ? undefined : at, clock)
       return sent({ id, signal, target, payload: document(payload), to }, "run")
     }
     throw this.impossible("replay/journal", `no entry says who sent the signal ${id}. Verify the journal`)

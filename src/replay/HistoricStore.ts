@@ -20,7 +20,7 @@ import { NotReplayable } from "./NotReplayable.ts"
  * @category models
  * @since 0.1.0
  */
-export class Past implements SpaceStore {
+export class HistoricStore implements SpaceStore {
   readonly space: string
   readonly epoch: number
   readonly place: string
@@ -41,10 +41,10 @@ export class Past implements SpaceStore {
   private undone: number
 
   /** Creates the store of a space as it was before a beat. */
-  static async before(archive: Archive, from: number): Promise<Past> {
-    const past = new Past(archive.store, { from, limit: archive.settings.limits.pastBytes })
-    await past.takeBack(archive)
-    return past
+  static async before(archive: Archive, from: number): Promise<HistoricStore> {
+    const historic = new HistoricStore(archive.store, { from, limit: archive.settings.limits.pastBytes })
+    await historic.takeBack(archive)
+    return historic
   }
 
   private constructor(source: Archive["store"], { from, limit }: { readonly from: number; readonly limit: number }) {

@@ -26,7 +26,7 @@ export interface How {
  * @category models
  * @since 0.1.0
  */
-export class Aside {
+export class IsolatedRun {
   /** The children started so far. */
   readonly started = new Map<string, Definition>()
   private readonly draft: Log
