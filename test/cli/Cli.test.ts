@@ -159,7 +159,7 @@ export default Plugin.make({ name: "forgetful", version: "1.0.0", provides: { pe
   describe("new", () => {
     test("creates a project that runs, and modules in it", {}, async ({ root, run, runIn }) => {
       assert.strictEqual((await run("new", "project", "shop")).code, 0)
-      assert.isTrue(existsSync(join(root, "shop", "systole.config.ts")))
+      for (const file of ["systole.config.ts", "test/greet.test.ts"]) assert.isTrue(existsSync(join(root, "shop", file)), file)
       assert.strictEqual((await runIn("shop", "new", "enzyme", "tally")).code, 0)
       assert.strictEqual((await runIn("shop", "new", "plugin", "extra")).code, 0)
       const listed = JSON.parse((await runIn("shop", "enzyme", "ls", "--json")).stdout) as ReadonlyArray<{ readonly name: string }>
