@@ -83,7 +83,7 @@ export const start = <E>(
   return Effect.map(done, ({ reply }) => reply as string)
 }
 
-/** Does what the outside asks; answers the name of a piece that was started. */
+/** Executes a command from outside. Returns the name of a piece that was started. */
 export const perform = (draft: Draft, ask: PieceCommand["ask"], pieces: Face<Draft>): string | undefined =>
   ask.verb === "start" ? pieces.start(draft, ask.module, Codec.read(ask.inputs, [])) : void pieces.stop(draft, ask.name)
 

@@ -21,9 +21,9 @@ const keysOf = (payload: unknown): ReadonlyArray<string> => String(payload).spli
 
 const arm = enzyme("arm", (tx, { payload }) => keysOf(payload).forEach((key) => alarmsOf(tx).arm(key, 3)))
 const ask = enzyme("ask", (tx, { payload }) => keysOf(payload).forEach((key) => alarmsOf(tx).ask(key)))
-const rung = enzyme("rung", (tx, { payload, target }) => tx.append("/data/rung", [target ?? "", (payload as { readonly state: string }).state]), {
-  bind: ["/net/toy"]
-})
+const rung = enzyme("rung", (tx, { payload, target = "" }) => {
+  tx.append("/data/rung", [target, (payload as { readonly state: string }).state])
+}, { bind: ["/net/toy"] })
 const enzymes = [arm, ask, rung]
 
 /** Runs a test in a kernel with the toy ledger behind those of the runtime. */
@@ -38,9 +38,13 @@ describe("A ledger that is added to the list", () => {
   it.effect("takes a command, answers its reply, and leaves nothing of one that it refuses", () => withToy(() =>
     Effect.gen(function*() {
       const space = yield* TestKernel.space(enzymes)
-      const done = yield* controlled(space, space.control.command("toy", { verb: "arm", key: "a", beats: 3 } as { readonly verb: string }))
+      const command = (key: string, beats: number) => {
+        const arm = { verb: "arm", key, beats }
+        return space.control.command("toy", arm)
+      }
+      const done = yield* controlled(space, command("a", 3))
       assert.deepStrictEqual(done._tag === "Success" ? done.success : done.failure, { beat: 0, reply: "a" })
-      const refused = yield* controlled(space, space.control.command("toy", { verb: "arm", key: "b", beats: 0 } as { readonly verb: string }))
+      const refused = yield* controlled(space, command("b", 0))
       assert.strictEqual(refused._tag === "Failure" ? refused.failure.code : undefined, "toy/refused")
       assert.isUndefined(yield* space.get("/net/toy/b"))
       const unknown = yield* Effect.flip(space.control.command("toy", { verb: "snooze" }))
