@@ -1,12 +1,11 @@
 /**
- * Advance: what a beat makes of its operations.
+ * Advances the operations of one beat.
  *
- * As each run is merged, its entries get their numbers, and a step arms those
- * who wait for it, at that moment: they hear of it even if the state has gone on
- * when the beat ends. When all runs are merged, armed watchers get their
- * continuations, then those whose time is over get `/op/tmo`; and so do those
- * whose wish a closed operation can never fulfil. (Seed 000, "OPS/STATES";
- * semantics, section 4.2; architecture, section 1.1, step 10.)
+ * As each run is merged, its history entries and watchers get their numbers. A
+ * state change arms the matching watchers at once, so they fire even if the state
+ * changes again before the commit. At the commit, armed watchers get their
+ * continuations; then expired watchers get `/op/tmo`. So do watchers of a closed
+ * operation whose condition can no longer be met [S0 §OPS/STATES Operations].
  *
  * @module
  */
@@ -19,48 +18,48 @@ import * as Verbs from "./Verbs.ts"
 import * as Vocabulary from "./Vocabulary.ts"
 import * as Watches from "./Watches.ts"
 
-/** A signal that a watcher gets when it is gone. */
+/** A continuation or time-out signal to a watcher that is removed. */
 export interface Sent {
   readonly id: string
   readonly signal: string
   readonly target: string
   readonly payload: Document.Document | undefined
-  /** The enzyme that awaits it. */
+  /** The awaiting enzyme. */
   readonly enzyme: string
-  /** How many signals led to it. */
+  /** The length of the signal chain so far. */
   readonly depth: number
 }
 
-/** A watcher that got what it did not wait for. */
+/** A watcher that expired, or that can no longer be met because its operation closed. */
 export interface Lost {
   readonly watch: Watches.Watch
   readonly why: "timeout" | "closed"
 }
 
-/** An enzyme that begins or ends to await something at an operation. */
+/** An enzyme that starts or stops awaiting signals at an operation. */
 export interface Attention {
   readonly oid: string
   readonly enzyme: string
   readonly awaits: boolean
 }
 
-/** What a beat did. */
+/** The effects of a beat on its operations. */
 export interface Advanced {
   readonly sent: ReadonlyArray<Sent>
   readonly lost: ReadonlyArray<Lost>
   readonly attention: ReadonlyArray<Attention>
-  /** Watchers that are open from now on, and those that are not any more. */
+  /** Watchers that the beat added, and watchers that it removed. */
   readonly opened: ReadonlyArray<Watches.Watch>
   readonly gone: ReadonlyArray<Watches.Watch>
 }
 
-/** Who asks, and how many signals led to that. */
+/** The run that launched, and the length of its signal chain. */
 interface Asker {
   readonly run: number
   readonly depth: number
 }
 
-/** How an operation stands as the launches are gone through, and how its entries are numbered. */
+/** The state of an operation while launches are merged; `beat` is that of its newest history entry. */
 interface Standing {
   state: string
   status: string | undefined
@@ -70,6 +69,12 @@ interface Standing {
 interface Numbers {
   history: number
   watcher: number
+}
+
+/** A launch and the next numbers of its operation, which its launches share. */
+interface Numbered {
+  readonly launch: OperationLaunch
+  readonly next: Numbers
 }
 
 const nothing: Advanced = { sent: [], lost: [], attention: [], opened: [], gone: [] }
@@ -86,7 +91,7 @@ export class Advance {
   private readonly watches: Watches.Watches
   private readonly standings = new Map<string, Standing>()
   private readonly opened = new Map<string, Array<Watches.Watch>>()
-  /** Those that get their continuations, each with the depth of whoever armed it. */
+  /** Watchers to be sent their continuations, each with the depth of the run that armed it. */
   private readonly armed = new Map<Watches.Watch, number>()
 
   constructor(stage: Stage, moment: { readonly beat: number; readonly now: number }, watches: Watches.Watches) {
@@ -95,38 +100,42 @@ export class Advance {
     this.watches = watches
   }
 
-  /** Takes in what a run, or the capture, asked for, after its writes were merged. */
+  /** Merges the launches of a run, or of the capture, after its writes. */
   merge(launches: ReadonlyArray<OperationLaunch>, asker: Asker): void {
-    const numbers = this.numbersOf(launches)
-    for (const launch of launches) {
-      const next = numbers.get(launch.oid)!
+    for (const { launch, next } of this.numbered(launches)) {
       if (launch.kind === "await") this.open(launch, { number: next.watcher++, asker })
       else this.stand(launch, { next, asker })
     }
   }
 
-  /** The numbers that are free: the run's own writes have moved the counters on by as many as it asks for. */
-  private numbersOf(launches: ReadonlyArray<OperationLaunch>): ReadonlyMap<string, Numbers> {
+  /**
+   * Pairs launches with the first free numbers of their operations. The run's writes have already advanced the counters
+   * by the number of its launches.
+   */
+  private numbered(launches: ReadonlyArray<OperationLaunch>): ReadonlyArray<Numbered> {
     const numbers = new Map<string, Numbers>()
-    for (const launch of launches) {
-      let own = numbers.get(launch.oid)
-      if (own === undefined) {
+    return launches.map((launch) => {
+      let next = numbers.get(launch.oid)
+      if (next === undefined) {
         const { hist_next, wtch_next } = this.live(launch.oid)
-        own = { history: hist_next, watcher: wtch_next }
-        numbers.set(launch.oid, own)
+        next = { history: hist_next, watcher: wtch_next }
+        numbers.set(launch.oid, next)
       }
-      if (launch.kind === "await") own.watcher--
-      else if (launch.kind === "state" || launch.entry) own.history--
-    }
-    return numbers
+      if (launch.kind === "await") next.watcher--
+      else if (launch.kind === "state" || launch.entry) next.history--
+      return { launch, next }
+    })
   }
 
-  private stand(launch: Exclude<OperationLaunch, { readonly kind: "await" }>, { asker, next }: { readonly next: Numbers; readonly asker: Asker }): void {
+  private stand(
+    launch: Exclude<OperationLaunch, { readonly kind: "await" }>,
+    { asker, next }: { readonly next: Numbers; readonly asker: Asker }
+  ): void {
     const { oid, state } = launch
     const standing = this.standingOf(oid)
     const isEntry = launch.kind === "state" || launch.entry
     if (standing.state === state && standing.beat === this.moment.beat) {
-      // Another run of the beat made this entry already: its number goes back.
+      // Another run of the beat already made this entry, so its number is returned.
       if (isEntry) this.stage.add(Address.into(Dossier.address(oid), ["hist_next"]), -1)
     } else if (isEntry) this.stage.put(Dossier.historyAddress(oid, next.history++), Verbs.historyEntry(this.moment.beat, launch), asker.run)
     standing.state = state
@@ -137,13 +146,17 @@ export class Advance {
     this.arm(oid, launch.status, asker)
   }
 
-  private open(launch: Extract<OperationLaunch, { readonly kind: "await" }>, { asker, number }: { readonly number: number; readonly asker: Asker }): void {
+  private open(
+    launch: Extract<OperationLaunch, { readonly kind: "await" }>,
+    { asker, number }: { readonly number: number; readonly asker: Asker }
+  ): void {
     const { enzyme, oid, payload, ttl, want } = launch
     const { beat, now } = this.moment
     const place = Dossier.watcherAddress(oid, number)
     this.stage.put(place, Verbs.watcherEntry(this.moment, launch, place), asker.run)
     if (payload !== undefined) this.stage.put(Dossier.payloadOf(place), payload, asker.run)
-    const watch: Watches.Watch = { oid, number, want, enzyme, deadline: ttl === 0 ? 0 : beat + ttl, since: { beat, clock: now }, gone: false }
+    const watch: Watches.Watch =
+      { oid, number, want, enzyme, deadline: ttl === 0 ? 0 : beat + ttl, since: { beat, clock: now }, gone: false }
     const here = this.opened.get(oid)
     if (here === undefined) this.opened.set(oid, [watch])
     else here.push(watch)
@@ -155,13 +168,15 @@ export class Advance {
     for (const watch of this.opened.get(oid) ?? []) if (watch.want === word && !this.armed.has(watch)) this.armed.set(watch, depth)
   }
 
-  /** How an operation stood before this beat's first launch. */
+  /** The state of an operation before this beat's first launch. */
   private standingOf(oid: string): Standing {
     let standing = this.standings.get(oid)
     if (standing === undefined) {
       const before = this.stage.committed.read(Dossier.address(oid).key)
-      // One that begins in this beat is in its first state, and has an entry of that.
-      const { beat, state, status } = before === undefined ? { state: Vocabulary.RUNNING, status: undefined, beat: this.moment.beat } : Dossier.live(Document.read(before, []))!
+      // An operation started in this beat is in its first state, with a history entry for it.
+      const { beat, state, status } = before === undefined
+        ? { state: Vocabulary.RUNNING, status: undefined, beat: this.moment.beat }
+        : liveOf(before)
       standing = { beat, state, status }
       this.standings.set(oid, standing)
     }
@@ -169,19 +184,19 @@ export class Advance {
   }
 
   private live(oid: string): Dossier.Live {
-    return Dossier.live(Document.read(this.stage.newest(Dossier.address(oid).key), []))!
+    return liveOf(this.stage.newest(Dossier.address(oid).key))
   }
 
-  /** Ends the beat: sends what is to be sent, and takes the watchers away that got it. `due` are those whose time is over. */
+  /** Ends the beat: sends continuations and time-outs, and removes their watchers. `due` are the expired watchers. */
   finish(due: ReadonlyArray<Watches.Watch>): Advanced {
     if (this.standings.size === 0 && due.length === 0) return nothing
-    const armed = [...this.armed.keys()].sort(Watches.inOrder)
+    const armed = [...this.armed].sort(([a], [b]) => Watches.inOrder(a, b))
     const lost = this.lost(due)
-    const gone = [...armed, ...lost.map(({ watch }) => watch)]
+    const gone = [...armed.map(([watch]) => watch), ...lost.map(({ watch }) => watch)]
     const sent = [
-      ...armed.map((watch) => ({ watch, timeout: false })),
-      ...lost.map(({ watch }) => ({ watch, timeout: true }))
-    ].map(({ timeout, watch }, i) => this.sentTo(watch, { timeout, id: `${this.moment.beat}.op.${i}` }))
+      ...armed.map(([watch, depth]) => ({ watch, depth: depth + 1 })),
+      ...lost.map(({ watch }) => ({ watch, depth: 0 }))
+    ].map(({ depth, watch }, i) => this.sentTo(watch, { depth, id: `${this.moment.beat}.op.${i}`, timeout: i >= armed.length }))
     this.close(gone)
     const left = new Set(gone)
     const opened = [...this.opened.values()].flat()
@@ -201,7 +216,7 @@ export class Advance {
     return [...lost.values()].sort((a, b) => Watches.inOrder(a.watch, b.watch))
   }
 
-  private sentTo(watch: Watches.Watch, { id, timeout }: { readonly id: string; readonly timeout: boolean }): Sent {
+  private sentTo(watch: Watches.Watch, { depth, id, timeout }: Pick<Sent, "depth" | "id"> & { readonly timeout: boolean }): Sent {
     const place = Dossier.watcherAddress(watch.oid, watch.number)
     const { cont } = Document.read(this.stage.newest(place.key), []) as unknown as Dossier.Watcher
     return {
@@ -210,11 +225,11 @@ export class Advance {
       target: Dossier.address(watch.oid).key,
       payload: this.stage.newest(Dossier.payloadOf(place).key),
       enzyme: watch.enzyme,
-      depth: timeout ? 0 : this.armed.get(watch)! + 1
+      depth
     }
   }
 
-  /** Takes watchers out of their dossiers. */
+  /** Removes watchers from their dossiers. */
   private close(gone: ReadonlyArray<Watches.Watch>): void {
     const counts = new Map<string, number>()
     for (const { number, oid } of gone) {
@@ -230,7 +245,7 @@ export class Advance {
     }
   }
 
-  /** The enzymes that had no watcher at an operation and have one now, or the other way round. */
+  /** Enzymes whose number of watchers at an operation changed from or to zero. */
   private attention(opened: ReadonlyArray<Watches.Watch>, gone: ReadonlyArray<Watches.Watch>): ReadonlyArray<Attention> {
     const moved = new Map<string, { readonly oid: string; readonly enzyme: string; by: number }>()
     const move = ({ enzyme, oid }: Watches.Watch, by: number): void => {
@@ -249,3 +264,5 @@ export class Advance {
     return attention
   }
 }
+
+const liveOf = (document: Document.Document | undefined): Dossier.Live => Dossier.live(Document.read(document, []))!

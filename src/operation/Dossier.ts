@@ -1,10 +1,9 @@
 /**
- * Dossiers: what is kept of an operation, as cells under `/rt/ops/<oid>`.
+ * Dossiers: the cells of an operation, under `/rt/ops/<oid>`.
  *
- * The cell itself holds what moves: the state, and how far the numbers of its
- * entries have come. Whatever is written once has a cell of its own, so that a
- * step costs the same however long the history is and however many wait.
- * (Seed 000, "OPS/STATES"; semantics, section 4.1.)
+ * The cell itself holds the mutable fields: the state and the counters. Each
+ * immutable part has a cell of its own, so the cost of a step is independent of
+ * the history's length and the number of watchers [S0 §OPS/STATES Operations].
  *
  *     /rt/ops/<oid>                    { state, code, note?, status?, beat, hist_next, wtch_next, watchers }
  *     /rt/ops/<oid>/envelope           { verb, target, mode, ttl, issued_beat, pipeline?, payload_id? }   sealed
@@ -12,8 +11,7 @@
  *     /rt/ops/<oid>/watchers/OPW:<n>   { want, deadline, cont, enzyme, issued_beat, issued_ms, payload_id? }
  *     /rt/ops/<oid>/close              { status, closed_beat, summary_id? }                    sealed
  *
- * `payload_id` and `summary_id` are links to cells below, so that reading them
- * gives the value, and what is large is not copied.
+ * `payload_id` and `summary_id` are links to cells below, so a read yields the value without copying it.
  *
  * @module
  */
@@ -26,43 +24,43 @@ import type { Pipeline } from "../stage/Launch.ts"
 /** The cell that holds all dossiers. */
 export const FOLDER = "/rt/ops"
 
-/** The signal that a watcher gets whose time is over, or whose wish can never come true. */
+/** The signal to a watcher that expired or can no longer be met. */
 export const TIMEOUT = "/op/tmo"
 
-/** Stands for the enzyme where somebody outside awaits. No enzyme has this name. */
+/** Stands for the enzyme of an await from outside. No enzyme has this name. */
 export const OUTSIDE = "(outside)"
 
-/** What moves in a dossier. */
+/** The mutable fields of a dossier. */
 export interface Live {
   readonly state: string
   readonly code: number
   readonly note?: string
-  /** How it was closed, once it was. */
+  /** The closing status, once the operation is closed. */
   readonly status?: string
-  /** The beat of the newest entry of the history. */
+  /** The beat of the newest history entry. */
   readonly beat: number
-  /** The numbers that the next entry of the history and the next watcher get. */
+  /** The numbers of the next history entry and of the next watcher. */
   readonly hist_next: number
   readonly wtch_next: number
-  /** How many watchers are open. */
+  /** The number of open watchers. */
   readonly watchers: number
 }
 
-/** One who waits for a state or a status. */
+/** A watcher of a state or a status. */
 export interface Watcher {
   readonly want: string
-  /** The beat in which it is over; 0 for never. */
+  /** The beat at which it expires; 0 for never. */
   readonly deadline: number
   /** The signal to send. */
   readonly cont: string
-  /** The enzyme that takes it, or `(outside)` for whoever is bound there. */
+  /** The enzyme that receives it, or `(outside)` for the enzymes bound at the operation. */
   readonly enzyme: string
   readonly issued_beat: number
-  /** The clock of that beat. */
+  /** The clock of that beat, in milliseconds since 1970. */
   readonly issued_ms: number
 }
 
-/** The address of an operation's cell, or of one below it. */
+/** The address of an operation's cell, or of a cell below it. */
 export const address = (oid: string, ...below: ReadonlyArray<string>): Address.Address =>
   Address.make([FOLDER, oid, ...below].join("/"))
 
@@ -73,13 +71,13 @@ export const watcherAddress = (oid: string, number: number): Address.Address => 
 /** The number of a watcher, from the name of its cell. */
 export const numberOf = (name: string): number => Number(name.slice("OPW:".length))
 
-/** Where what goes with a part of a dossier lies, and the link to it. */
+/** The address of the payload of a part of a dossier. */
 export const payloadOf = ({ id }: Address.Address): Address.Address => Address.make(`${id}/payload`)
 
 export const linkTo = (place: Address.Address): Link.Link => Link.make(place.text)
 
 /**
- * Whether a text can be the id of an operation.
+ * Whether a text is a valid id of an operation.
  *
  * @category guards
  * @since 0.1.0
@@ -87,7 +85,7 @@ export const linkTo = (place: Address.Address): Link.Link => Link.make(place.tex
 export const isOid = (oid: unknown): oid is string => typeof oid === "string" && oid.startsWith("OPS:") && Name.refusal(oid) === undefined
 
 /**
- * The order in which operations were created: beat by beat, those from outside first and those of the commit last.
+ * Compares operations by creation: by beat, with those from outside first and those of the commit last.
  *
  * @category combinators
  * @since 0.1.0
@@ -103,12 +101,12 @@ const places = (oid: string): readonly [beat: number, run: number, nth: number] 
   return [Number(beat), run === "x" ? -1 : run === "c" ? Infinity : Number(run), Number(nth)]
 }
 
-/** The run of a pipeline that an operation belongs to, by the operation's cell. Its envelope is sealed, so every read is the same. */
+/** The pipeline run that an operation belongs to, by the operation's cell. Its envelope is sealed, so every read is equal. */
 export const pipelineOf = (draft: { readonly get: (address: string) => Value }, target: string): Pipeline | undefined =>
   (draft.get(`${target}/envelope`) as { readonly pipeline?: Pipeline } | undefined)?.pipeline
 
 /**
- * One line that tells how an operation stands.
+ * The state of an operation in one line.
  *
  * @category getters
  * @since 0.1.0
@@ -116,5 +114,5 @@ export const pipelineOf = (draft: { readonly get: (address: string) => Value }, 
 export const summary = (oid: string, { state, status, watchers }: Live): string =>
   `oid=${oid} state=${state} closed=${status === undefined ? 0 : 1} status=${status ?? "-"} watchers=${watchers}`
 
-/** What moves, from the value of an operation's cell; `undefined` where there is none. */
+/** The mutable fields, from the value of an operation's cell; `undefined` for an absent cell. */
 export const live = (value: Value): Live | undefined => value as unknown as Live | undefined

@@ -1,6 +1,5 @@
 /**
- * The ledger of operations: long-running work with a dossier, as the beat drives
- * it.
+ * The ledger of operations: long-running work, each with a dossier.
  *
  * @module
  */
@@ -20,7 +19,7 @@ import { AwaitUnheard, InvalidOperation, OperationAbsent, OperationClosed, Watch
 import * as Verbs from "./Verbs.ts"
 import * as Watches from "./Watches.ts"
 
-/** A request from outside; the value that goes with it is as it is kept. */
+/** A request from outside, with its value as a document. */
 export type OperationCommand =
   & { readonly value?: Document.Document | undefined }
   & (
@@ -30,7 +29,7 @@ export type OperationCommand =
     | { readonly verb: "close"; readonly oid: string; readonly status: string }
   )
 
-/** The operations of one beat, and what became of them once all runs were merged. */
+/** The operations of one beat, and the result of their commit. */
 interface Work {
   readonly advance: Advance
   advanced: Advanced | undefined
@@ -51,7 +50,7 @@ interface Op {
 
 type Beat = LedgerBeat<Op>
 
-/** A command of an operation that is there already. */
+/** A command on an existing operation. */
 const onOperation = <V extends Exclude<OperationCommand["verb"], "start">>(
   act: (draft: Draft, command: OperationCommand & { readonly verb: V }, beat: Beat) => void
 ): CommandRule<Op, V> => ({
@@ -76,7 +75,7 @@ const commands: Ledger<Op>["commands"] = {
 
 const workOf = (beat: Beat): Work => beat.work ??= { advance: new Advance(beat.stage, beat.moment, beat.state), advanced: undefined }
 
-/** Sends the continuations and time-outs, reports the time-outs, and binds enzymes where they begin to await. */
+/** Sends continuations and time-outs, reports the time-outs, and binds awaiting enzymes. */
 const atCommit = (beat: Beat): void => {
   const { due, state } = beat
   if (beat.work === undefined && due.length === 0) return
@@ -95,7 +94,7 @@ const atCommit = (beat: Beat): void => {
   for (const { awaits, enzyme, oid } of advanced.attention) beat.bind({ awaits, enzyme, cell: Dossier.address(oid).id })
 }
 
-/** The operation and the number of a watcher, from the key of its cell; and back. */
+/** The operation and the number of a watcher, from the key of its cell. */
 const placeOf = (key: string): readonly [oid: string, number: number] => {
   const [oid = "", , name = ""] = key.slice(Dossier.FOLDER.length + 1).split("/")
   return [oid, Dossier.numberOf(name)]
@@ -120,7 +119,7 @@ const committed = (beat: Beat): undefined => {
   }
 }
 
-/** The watchers that are open: each belongs to an operation whose cell has a list of bindings, so no other is looked at. */
+/** The open watchers. Only operations with bindings are read, because every open watcher binds its enzyme. */
 const open = ({ bindings, documents, store, tempo }: Opening): Watches.Watches => {
   const watches = new Watches.Watches()
   for (const cell of bindings.cells()) {
@@ -155,7 +154,7 @@ const expiry: ExpiryRule = {
 }
 
 /**
- * Operations, as a ledger.
+ * The ledger of operations.
  *
  * @category models
  * @since 0.1.0

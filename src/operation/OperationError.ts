@@ -1,11 +1,11 @@
 /**
- * What operations refuse.
+ * The refusals of operations.
  *
  * @module
  */
 import * as Schema from "effect/Schema"
 
-/** What was asked is not a request that can be taken. */
+/** The request is malformed. */
 export class InvalidOperation extends Schema.TaggedError<InvalidOperation>()("InvalidOperation", { reason: Schema.String }) {
   readonly code = "ops/invalid"
   override get message() {
@@ -13,7 +13,7 @@ export class InvalidOperation extends Schema.TaggedError<InvalidOperation>()("In
   }
 }
 
-/** There is no such operation. */
+/** The operation does not exist. */
 export class OperationAbsent extends Schema.TaggedError<OperationAbsent>()("OperationAbsent", { oid: Schema.String }) {
   readonly code = "ops/absent"
   override get message() {
@@ -21,23 +21,27 @@ export class OperationAbsent extends Schema.TaggedError<OperationAbsent>()("Oper
   }
 }
 
-/** The operation is closed, and nothing about it changes any more. */
-export class OperationClosed extends Schema.TaggedError<OperationClosed>()("OperationClosed", { oid: Schema.String, status: Schema.String }) {
+/** The operation is closed, so it is immutable. */
+export class OperationClosed extends Schema.TaggedError<OperationClosed>()(
+  "OperationClosed",
+  { oid: Schema.String, status: Schema.String }
+) {
   readonly code = "ops/closed"
   override get message() {
     return `Operation "${this.oid}" is closed with ${this.status}, which seals it. Start another one for what is left to do`
   }
 }
 
-/** Nobody would take the signal that an await asks for. */
+/** No enzyme would take the signal of an await. */
 export class AwaitUnheard extends Schema.TaggedError<AwaitUnheard>()("AwaitUnheard", { oid: Schema.String, signal: Schema.String }) {
   readonly code = "ops/unheard"
   override get message() {
-    return `No enzyme would take ${this.signal} at operation "${this.oid}". Await with a signal that the awaiting enzyme's query matches, or bind one that takes it at /rt/ops`
+    return `No enzyme would take ${this.signal} at operation "${this.oid}". Await with a signal that the awaiting enzyme's query ` +
+      "matches, or bind one that takes it at /rt/ops"
   }
 }
 
-/** More is awaited than may be. */
+/** A limit on watchers is reached. */
 export class WatchersFull extends Schema.TaggedError<WatchersFull>()("WatchersFull", { limit: Schema.String }) {
   readonly code = "ops/full"
   override get message() {

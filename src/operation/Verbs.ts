@@ -1,11 +1,10 @@
 /**
- * The verbs of operations, over the transaction that asks.
+ * The verbs of operations, over a transaction.
  *
- * What moves in a dossier is written like any cell, so two runs of a beat that
- * set another state, or close it otherwise, are in conflict. Entries of the
- * history and watchers are launches: those of several runs get their numbers
- * when the runs are merged, one after another. (Seed 000, "OPS/STATES";
- * semantics, section 4.2.)
+ * The mutable fields of a dossier are written like any cell. Two runs of a beat
+ * that set different states or statuses therefore conflict. History entries and
+ * watchers are launches, numbered when the runs are merged, one run after another
+ * [S0 §OPS/STATES Operations].
  *
  * @module
  */
@@ -24,22 +23,22 @@ import { AwaitUnheard, InvalidOperation, OperationClosed, OperationAbsent, Watch
 import * as Vocabulary from "./Vocabulary.ts"
 import { MAX_AT_ONE, MAX_OPEN } from "./Watches.ts"
 
-/** Most characters of a note, and most ids of a pipeline's run. */
+/** The most characters of a note, and the most ids of a pipeline run. */
 const MAX_NOTE = 2000
 const MAX_IDS = 16
 
-/** Who awaits, and what the space knows of that. */
+/** The awaiting enzyme, and the space's view of its await. */
 export interface Awaiting {
-  /** The enzyme that runs. */
+  /** The running enzyme. */
   readonly enzyme: string
   /** Whether a signal to a cell would be taken, with that enzyme bound there. */
   readonly hears: (signal: string, target: string) => boolean
-  /** How many watchers are open in the space. */
+  /** The number of open watchers in the space. */
   readonly open: () => number
 }
 
 /**
- * A run's face of operations.
+ * The verbs of operations for a run.
  *
  * @category constructors
  * @since 0.1.0
@@ -55,10 +54,10 @@ export const make = (draft: Draft, awaiting: Awaiting): Operations => ({
   })
 })
 
-/** A value as it is kept. */
+/** A value as a document. */
 const encoded = (value: unknown): Document.Document | undefined => value === undefined ? undefined : Document.encode(value)
 
-/** A run is told no where the outside is told why. */
+/** Turns refusals into `false` for a run; callers from outside get the reason. */
 const told = (verb: () => void): boolean => {
   try {
     verb()
@@ -70,7 +69,7 @@ const told = (verb: () => void): boolean => {
 }
 
 /**
- * Starts an operation, with its payload as it is kept.
+ * Starts an operation with a payload; returns its id.
  *
  * @throws InvalidOperation
  * @category combinators
@@ -86,7 +85,10 @@ export const start = (draft: Draft, request: Omit<OperationRequest, "payload">, 
   const live: Dossier.Live = { state: Vocabulary.RUNNING, code: 0, beat, hist_next: 2, wtch_next: 1, watchers: 0 }
   draft.operate([
     Write.set(Dossier.address(oid), live),
-    Write.set(envelope, { verb, target, mode, ttl, issued_beat: beat, ...(pipeline === undefined ? {} : { pipeline: { ...pipeline } }), ...(kept === undefined ? {} : { payload_id: Dossier.linkTo(place) }) }),
+    Write.set(envelope, {
+      verb, target, mode, ttl, issued_beat: beat, ...(pipeline === undefined ? {} : { pipeline: { ...pipeline } }),
+      ...(kept === undefined ? {} : { payload_id: Dossier.linkTo(place) })
+    }),
     Write.set(Dossier.historyAddress(oid, 1), { beat, state: live.state, code: 0 }),
     ...(kept === undefined ? [] : [{ kind: "set", address: place, document: kept } as const])
   ])
@@ -94,7 +96,7 @@ export const start = (draft: Draft, request: Omit<OperationRequest, "payload">, 
 }
 
 /**
- * Throws where a request cannot be taken.
+ * Validates a request.
  *
  * @throws InvalidOperation
  * @category guards
@@ -107,13 +109,18 @@ export const check = ({ mode, pipeline = {}, target, ttl = 0, verb }: Omit<Opera
   }
   if (!Vocabulary.isMode(mode)) throw refuse(`its mode is ${shown(mode)}; give opm:direct or opm:states`)
   checkTtl(ttl)
-  if (!isPipeline(pipeline)) throw refuse(`its pipeline is ${shown(pipeline)}; give at most ${MAX_IDS} ids by their names, each a whole number or a text of at most ${Name.MAX_NAME} characters`)
+  if (!isPipeline(pipeline)) throw refuse(
+    `its pipeline is ${shown(pipeline)}; give at most ${MAX_IDS} ids by their names, each a whole number or a text of at most ` +
+      `${Name.MAX_NAME} characters`
+  )
 }
 
 const isPipeline = (pipeline: unknown): boolean => {
   if (typeof pipeline !== "object" || pipeline === null || Array.isArray(pipeline)) return false
   const ids = Object.entries(pipeline)
-  return ids.length <= MAX_IDS && ids.every(([name, id]) => Name.refusal(name) === undefined && Value.isKey(name) && (typeof id === "string" ? id.length <= Name.MAX_NAME && id.isWellFormed() : Number.isSafeInteger(id)))
+  return ids.length <= MAX_IDS && ids.every(([name, id]) => Name.refusal(name) === undefined && Value.isKey(name) && (
+    typeof id === "string" ? id.length <= Name.MAX_NAME && id.isWellFormed() : Number.isSafeInteger(id)
+  ))
 }
 
 /**
@@ -123,18 +130,23 @@ const isPipeline = (pipeline: unknown): boolean => {
  * @category combinators
  * @since 0.1.0
  */
-export const setState = (draft: Draft, { code = 0, note, oid, state: word }: { readonly oid: string; readonly state: string } & StateNote): void => {
+export const setState = (
+  draft: Draft,
+  { code = 0, note, oid, state: word }: { readonly oid: string; readonly state: string } & StateNote
+): void => {
   const state = Vocabulary.state(word)
   if (state === undefined) throw refuse(`${shown(word)} is no state; give a name such as ist:plan`)
   if (!Number.isSafeInteger(code)) throw refuse(`its code is ${shown(code)}; give a whole number`)
-  if (note !== undefined && (typeof note !== "string" || note.length > MAX_NOTE)) throw refuse(`its note is no text of at most ${MAX_NOTE} characters`)
+  if (note !== undefined && (typeof note !== "string" || note.length > MAX_NOTE)) {
+    throw refuse(`its note is no text of at most ${MAX_NOTE} characters`)
+  }
   const live = known(draft, oid)
   if (live.status !== undefined) throw new OperationClosed({ oid, status: live.status })
   const writes = [
     set(oid, "state", state),
     set(oid, "code", code),
     set(oid, "note", note),
-    // Who sets a state says that it is open, and so contradicts whoever closes it.
+    // Writing the status as open makes this run conflict with a run that closes the operation.
     set(oid, "status", undefined)
   ]
   if (isRepeated(draft, live, state)) return draft.operate(writes)
@@ -142,13 +154,16 @@ export const setState = (draft: Draft, { code = 0, note, oid, state: word }: { r
 }
 
 /**
- * Closes an operation. Nothing follows where it is closed so already.
+ * Closes an operation. A repeated close with the same status is a no-op.
  *
  * @throws InvalidOperation, OperationAbsent, OperationClosed
  * @category combinators
  * @since 0.1.0
  */
-export const close = (draft: Draft, { oid, status, summary: kept }: { readonly oid: string; readonly status: string; readonly summary: Document.Document | undefined }): void => {
+export const close = (
+  draft: Draft,
+  { oid, status, summary: kept }: { readonly oid: string; readonly status: string; readonly summary: Document.Document | undefined }
+): void => {
   const state = Vocabulary.stateOf(status)
   if (state === undefined) throw refuse(`${shown(status)} is no status; give sts:ok, sts:fail or sts:cnl`)
   const live = known(draft, oid)
@@ -159,7 +174,7 @@ export const close = (draft: Draft, { oid, status, summary: kept }: { readonly o
   const entry = !isRepeated(draft, live, state)
   const writes = [
     set(oid, "state", state),
-    // Code and note belong to the state that they were set with.
+    // Code and note belong to the state with which they were set.
     ...(entry ? [set(oid, "code", 0), set(oid, "note", undefined)] : []),
     set(oid, "status", status),
     Write.set(seal, { status, closed_beat: draft.beat, ...(kept === undefined ? {} : { summary_id: Dossier.linkTo(place) }) }),
@@ -168,14 +183,14 @@ export const close = (draft: Draft, { oid, status, summary: kept }: { readonly o
   record(draft, { oid, live, writes }, { kind: "close", oid, state, code: 0, note: undefined, status, entry })
 }
 
-/** What an operation is asked, with the writes that go with it. */
+/** An operation and the writes of a verb on it. */
 interface Asked {
   readonly oid: string
   readonly live: Dossier.Live
   readonly writes: ReadonlyArray<Write.Write>
 }
 
-/** Writes what moves, with an entry for the history. */
+/** Writes the mutable fields, with a history entry. */
 const record = (draft: Draft, { live, oid, writes }: Asked, launch: Exclude<OperationLaunch, { readonly kind: "await" }>): void => {
   if (launch.kind === "close" && !launch.entry) return draft.operate(writes, { ledger: "op", launch, shows: [] })
   draft.operate([...writes, set(oid, "beat", draft.beat), count(oid, "hist_next")], {
@@ -185,11 +200,14 @@ const record = (draft: Draft, { live, oid, writes }: Asked, launch: Exclude<Oper
   })
 }
 
-/** The same state twice in one beat is one entry. */
+/** Whether the state repeats in one beat; repeats share one history entry. */
 const isRepeated = (draft: Draft, live: Dossier.Live, state: string): boolean => live.state === state && live.beat === draft.beat
 
-/** An entry of a history. */
-export const historyEntry = (beat: number, { code, note, state }: { readonly state: string; readonly code: number; readonly note: string | undefined }): Document.Document =>
+/** A history entry. */
+export const historyEntry = (
+  beat: number,
+  { code, note, state }: { readonly state: string; readonly code: number; readonly note: string | undefined }
+): Document.Document =>
   Document.encode({ beat, state, code, ...(note === undefined ? {} : { note }) })
 
 /**
@@ -201,11 +219,17 @@ export const historyEntry = (beat: number, { code, note, state }: { readonly sta
  */
 export const watch = (
   draft: Draft,
-  { oid, payload, signal, ttl = 0, want: word }: Omit<Continuation, "payload"> & { readonly oid: string; readonly want: string; readonly payload: Document.Document | undefined },
+  { oid, payload, signal, ttl = 0, want: word }: Omit<Continuation, "payload"> & {
+    readonly oid: string
+    readonly want: string
+    readonly payload: Document.Document | undefined
+  },
   { enzyme, hears, open }: Awaiting
 ): void => {
   const want = Vocabulary.want(word)
-  if (want === undefined) throw refuse(`${shown(word)} can be awaited by nobody; give a state such as ist:plan, or sts:ok, sts:fail or sts:cnl`)
+  if (want === undefined) {
+    throw refuse(`${shown(word)} can be awaited by nobody; give a state such as ist:plan, or sts:ok, sts:fail or sts:cnl`)
+  }
   checkTtl(ttl)
   OutgoingSignal.make("", { signal }, draft.beat)
   const live = known(draft, oid)
@@ -223,7 +247,7 @@ export const watch = (
   })
 }
 
-/** What a watcher's cell holds. */
+/** The content of a watcher's cell. */
 export const watcherEntry = (
   { beat, now }: { readonly beat: number; readonly now: number },
   { enzyme, payload, signal, ttl, want }: Extract<OperationLaunch, { readonly kind: "await" }>,
@@ -248,7 +272,9 @@ const count = (oid: string, field: keyof Dossier.Live): Write.Write =>
   ({ kind: "increment", address: Address.into(Dossier.address(oid), [field]), by: 1 })
 
 const checkTtl = (ttl: number): void => {
-  if (!Number.isInteger(ttl) || ttl < 0 || ttl > MAX_WAIT) throw refuse(`its ttl is ${shown(ttl)}; give a whole number of beats from 0 to ${MAX_WAIT}`)
+  if (!Number.isInteger(ttl) || ttl < 0 || ttl > MAX_WAIT) {
+    throw refuse(`its ttl is ${shown(ttl)}; give a whole number of beats from 0 to ${MAX_WAIT}`)
+  }
 }
 
 const shown = (value: unknown): string => (JSON.stringify(value) ?? typeof value).slice(0, 200)

@@ -1,22 +1,22 @@
 /**
- * The words of operations: states, statuses and modes, and which is which.
+ * The vocabulary of operations: states, statuses, modes and verbs.
  *
- * States, verbs and modes are open: any valid name is one. Statuses are three,
- * and each closes an operation in a state of its own. (Semantics, sections 4.1
- * and 4.2.)
+ * States, verbs and modes are open sets: any valid name is allowed. There are
+ * three statuses, each of which closes an operation in a state of its own [S0
+ * §OPS/STATES Operations].
  *
  * @module
  */
 import * as Name from "../cell/Name.ts"
 
-/** The state in which a status closes an operation. */
+/** The final state for each status. */
 const closing: Readonly<Record<string, string>> = { "sts:ok": "ist:ok", "sts:fail": "ist:fail", "sts:cnl": "ist:cnl" }
 
-/** The state of an operation that begins. */
+/** The state of a started operation. */
 export const RUNNING = "ist:run"
 
 /**
- * The state that a status leads to; `undefined` for what is no status.
+ * The final state for a status; `undefined` for an unknown status.
  *
  * @category getters
  * @since 0.1.0
@@ -24,7 +24,7 @@ export const RUNNING = "ist:run"
 export const stateOf = (status: string): string | undefined => Object.hasOwn(closing, status) ? closing[status] : undefined
 
 /**
- * A state as it is stored, or `undefined` for what is none. `ist:cxl` is another word for `ist:cnl`.
+ * A state in its stored form, or `undefined` for an invalid one. `ist:cxl` is an alias of `ist:cnl`.
  *
  * @category constructors
  * @since 0.1.0
@@ -35,7 +35,7 @@ export const state = (text: unknown): string | undefined => {
 }
 
 /**
- * What a watcher waits for, a state or a status; `undefined` for what is neither.
+ * The condition of a watcher, a state or a status; `undefined` for an invalid one.
  *
  * @category constructors
  * @since 0.1.0
@@ -43,12 +43,12 @@ export const state = (text: unknown): string | undefined => {
 export const want = (text: unknown): string | undefined =>
   typeof text === "string" && stateOf(text) !== undefined ? text : state(text)
 
-/** Whether an operation that stands so is what somebody waits for. */
+/** Whether the state or the status of an operation meets a watcher's condition. */
 export const isMet = (want: string, { state, status }: { readonly state: string; readonly status?: string | undefined }): boolean =>
   want === state || want === status
 
 /** Whether a text is a mode. */
 export const isMode = (text: unknown): boolean => typeof text === "string" && text.startsWith("opm:") && Name.refusal(text) === undefined
 
-/** Whether a text is a verb: one name or several, with slashes between. */
+/** Whether a text is a verb: one name, or several separated by slashes. */
 export const isVerb = (text: unknown): boolean => typeof text === "string" && typeof Name.split(`/${text}`) !== "string"

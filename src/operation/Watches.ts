@@ -1,9 +1,8 @@
 /**
- * Watches: the open watchers of a space, by what they wait for.
+ * The open watchers of a space, indexed by operation and condition.
  *
- * A step of an operation finds those that wait for it without looking at any
- * other. There is no more here than an entry for each; the rest is in the
- * watcher's cell.
+ * A state change finds the matching watchers without a scan of the others. Memory
+ * holds only an entry for each; the rest is in the watcher's cell.
  *
  * @module
  */
@@ -11,7 +10,7 @@ import type { Timer } from "../stage/CellTimers.ts"
 import * as Due from "../stage/Due.ts"
 import * as Dossier from "./Dossier.ts"
 
-/** Most watchers that are open in one space, and at one operation. */
+/** The most open watchers of a space, and of one operation. */
 export const MAX_OPEN = 1_000_000
 export const MAX_AT_ONE = 1024
 
@@ -26,17 +25,17 @@ export interface Watch {
   readonly number: number
   readonly want: string
   readonly enzyme: string
-  /** The beat in which it is over; 0 for never. */
+  /** The beat at which it expires; 0 for never. */
   readonly deadline: number
-  /** The beat that opened it, and its clock. */
+  /** The beat that opened it, with its clock in milliseconds since 1970. */
   readonly since: { readonly beat: number; readonly clock: number }
-  /** Whether it was taken out. */
+  /** Whether it was removed. */
   gone: boolean
-  /** Its timer, where it has a deadline and is among the open ones. */
+  /** Its timer, if it has a deadline and is in the index. */
   timer?: Timer
 }
 
-/** The watches of one operation. */
+/** The watchers of one operation. */
 interface Own {
   readonly byNumber: Map<number, Watch>
   readonly byWant: Map<string, Set<Watch>>
@@ -80,39 +79,39 @@ export class Watches {
     own.byEnzyme.set(watch.enzyme, own.byEnzyme.get(watch.enzyme)! - 1)
   }
 
-  /** The watcher with a number. */
+  /** The watcher of an operation with a number. */
   get(oid: string, number: number): Watch | undefined {
     return this.byOperation.get(oid)?.byNumber.get(number)
   }
 
-  /** Those of an operation that wait for a state or a status. */
+  /** The watchers of an operation with a condition. */
   wanting(oid: string, want: string): ReadonlySet<Watch> {
     return this.byOperation.get(oid)?.byWant.get(want) ?? none
   }
 
-  /** All of them. */
+  /** All watchers. */
   *all(): Iterable<Watch> {
     for (const { byNumber } of this.byOperation.values()) yield* byNumber.values()
   }
 
-  /** The timers of all that have deadlines. */
+  /** The timers of all watchers with a deadline. */
   *timers(): Iterable<Timer> {
     for (const { timer } of this.all()) if (timer !== undefined) yield timer
   }
 
-  /** All of an operation. */
+  /** All watchers of an operation. */
   of(oid: string): Iterable<Watch> {
     return this.byOperation.get(oid)?.byNumber.values() ?? none
   }
 
-  /** How many an enzyme has at an operation. */
+  /** The number of watchers of an enzyme at an operation. */
   count(oid: string, enzyme: string): number {
     return this.byOperation.get(oid)?.byEnzyme.get(enzyme) ?? 0
   }
 }
 
 /**
- * The entry of a watcher, from its cell.
+ * The index entry of a watcher, from its cell.
  *
  * @category constructors
  * @since 0.1.0
@@ -120,7 +119,7 @@ export class Watches {
 export const watch = (oid: string, number: number, { deadline, enzyme, issued_beat, issued_ms, want }: Dossier.Watcher): Watch =>
   ({ oid, number, want, enzyme, deadline, since: { beat: issued_beat, clock: issued_ms }, gone: false })
 
-/** Gives a watcher its timer, by the tempo of its space; `undefined` where it waits for ever. */
+/** Sets the timer of a watcher, by the tempo of its space; `undefined` for one without a deadline. */
 export const timed = (watch: Watch, tempo: number): Timer | undefined => {
   const { deadline, number, oid, since: { beat, clock } } = watch
   if (deadline === 0) return undefined
@@ -128,5 +127,5 @@ export const timed = (watch: Watch, tempo: number): Timer | undefined => {
   return watch.timer = { key: Dossier.watcherAddress(oid, number).key, due, gone: false }
 }
 
-/** Operations in the order of their creation, and the watchers of each by number. */
+/** Compares watchers by the creation of their operations, then by number. */
 export const inOrder = (a: Watch, b: Watch): number => Dossier.byCreation(a.oid, b.oid) || a.number - b.number
