@@ -1,10 +1,9 @@
 /**
- * Advance: what a beat makes of its rendezvous.
+ * Advances the rendezvous of one beat.
  *
- * At the capture the entries whose beat has come make their next step; when all
- * runs are merged, each completion gets its one event, in the same batch as the
- * entry that tells of it. (Seed 001; semantics, section 5.4; architecture,
- * section 1.1, steps 5 and 10.)
+ * At the capture, due entries take one transition each. At the commit, each
+ * completion gets exactly one event, in the same batch as its entry [S1 §Technical
+ * Details].
  *
  * @module
  */
@@ -17,18 +16,18 @@ import * as Entries from "./Entry.ts"
 import type { Open } from "./Open.ts"
 import { transition } from "./Transition.ts"
 
-/** A completion that was told of. */
+/** A completion and its event. */
 export interface Completion {
   readonly key: string
   readonly outcome: Outcome
-  /** The signal to send, and the cell of the event, which it goes to. */
+  /** The signal of the event, and the event's cell, which is its target. */
   readonly signal: string
   readonly target: string
   readonly payload: Document.Document
 }
 
 /**
- * Step 5: scans the entries among the cells whose time has come, and those that the capture wrote, each once.
+ * Step 5 of the beat: applies one transition to each entry that is due or that the capture wrote.
  *
  * @category combinators
  * @since 0.1.0
@@ -37,13 +36,13 @@ export const atCapture = (stage: Stage, now: Now, met: ReadonlyArray<string>): v
   if (met.length === 0 && stage.documents.size === 0) return
   for (const key of touched(stage, met)) {
     const step = stepOf(stage, key, now)
-    // A completion that the capture itself made gets its event with all others, at the commit.
+    // A completion made by the capture itself gets its event at the commit, with all others.
     if (step !== undefined && step.event === undefined) stage.put(Entries.address(key), Entries.write(step.entry), CAPTURE)
   }
 }
 
 /**
- * Step 10: gives each completion of the beat its event, and ends the variants that came too late.
+ * Step 10 of the beat: gives each completion its event, and kills the rival variants of an applied entry.
  *
  * @category combinators
  * @since 0.1.0
@@ -53,13 +52,14 @@ export const atCommit = (stage: Stage, now: Now, open: Open): ReadonlyArray<Comp
   const completions: Array<Completion> = []
   for (const key of written(stage)) {
     const entry = newest(stage, key)
-    if (entry === undefined || entry.event_flag === 0 || !Entries.isFinished(entry)) continue
-    const { entry: told, event } = transition(entry, now)!
+    const step = entry === undefined ? undefined : transition(entry, now)
+    if (entry === undefined || step?.event === undefined) continue
+    const outcome = step.event
     const place = Address.make(`${Entries.EVENTS}/${key}`)
-    const payload = Entries.event(key, entry, { beat: now.beat, outcome: event! })
-    stage.put(Entries.address(key), Entries.write(told), COMMIT)
+    const payload = Entries.event(key, entry, { beat: now.beat, outcome })
+    stage.put(Entries.address(key), Entries.write(step.entry), COMMIT)
     stage.put(place, payload, COMMIT)
-    completions.push({ key, outcome: event!, signal: `/${entry.signal_path}`, target: place.key, payload })
+    completions.push({ key, outcome, signal: `/${entry.signal_path}`, target: place.key, payload })
   }
   index(stage)
   return completions
@@ -67,7 +67,7 @@ export const atCommit = (stage: Stage, now: Now, open: Open): ReadonlyArray<Comp
 
 const HERE = Document.encode(true)
 
-/** Keeps the index of the entries that are not over. */
+/** Updates the index of open entries. */
 const index = (stage: Stage): void => {
   for (const key of written(stage)) {
     const entry = newest(stage, key)
@@ -77,7 +77,7 @@ const index = (stage: Stage): void => {
   }
 }
 
-/** Of several variants the first that was applied is the answer: the others are killed with it. */
+/** Of several variants, the first one applied is the answer; the others are killed. */
 const endRivals = (stage: Stage, open: Open): void => {
   for (const [id, keys] of questions(stage)) {
     const answer = keys.find((key) => isToBeTold(newest(stage, key)!))
@@ -85,12 +85,16 @@ const endRivals = (stage: Stage, open: Open): void => {
     for (const rival of new Set([...open.rivals(id), ...keys])) {
       const other = rival === answer ? undefined : newest(stage, rival)
       if (other === undefined || variantId(other) !== id || (Entries.isFinished(other) && !isToBeTold(other))) continue
-      stage.put(Entries.address(rival), Entries.write({ ...other, state: "killed", kill_mode: "none", kill_wait: 0, kill_ms: 0, event_flag: 1 }), COMMIT)
+      stage.put(
+        Entries.address(rival),
+        Entries.write({ ...other, state: "killed", kill_mode: "none", kill_wait: 0, kill_ms: 0, event_flag: 1 }),
+        COMMIT
+      )
     }
   }
 }
 
-/** The variants that the beat wrote, by the id that they share. */
+/** The variants that the beat wrote, by their shared id. */
 const questions = (stage: Stage): ReadonlyMap<string, ReadonlyArray<string>> => {
   const found = new Map<string, Array<string>>()
   for (const key of written(stage)) {
@@ -109,7 +113,7 @@ const variantId = ({ inst_id, prof }: Entry): string | undefined => prof === "sp
 const isToBeTold = ({ event_flag, state }: Entry): boolean => state === "applied" && event_flag > 0
 
 /**
- * The entries that the beat put into quarantine, by its scan, a report or a write.
+ * The entries that the beat put into quarantine, by a transition, a report or a write.
  *
  * @category getters
  * @since 0.1.0
@@ -117,19 +121,20 @@ const isToBeTold = ({ event_flag, state }: Entry): boolean => state === "applied
 export const quarantined = (stage: Stage): ReadonlyArray<string> =>
   written(stage).filter((key) => newest(stage, key)?.state === "quarantine" && before(stage, key)?.state !== "quarantine")
 
-const before = (stage: Stage, key: string): Entry | undefined => Entries.read(Document.read(stage.committed.read(Entries.address(key).key), []))
+const before = (stage: Stage, key: string): Entry | undefined =>
+  Entries.read(Document.read(stage.committed.read(Entries.address(key).key), []))
 
-/** The entries that the beat wrote so far, in that order. */
+/** The entries that the beat has written so far, in order. */
 export const written = (stage: Stage): ReadonlyArray<string> => entriesOf(stage.documents.keys())
 
-/** The entries whose time has come, and those that the beat wrote so far. */
+/** The due entries, and the entries that the beat has written so far. */
 export const touched = (stage: Stage, met: ReadonlyArray<string>): ReadonlySet<string> => new Set([...entriesOf(met), ...written(stage)])
 
 /** The entries among documents. */
 const entriesOf = (documents: Iterable<string>): ReadonlyArray<string> => {
   const keys: Array<string> = []
   for (const key of documents) {
-    // Most documents of most beats are not of this folder.
+    // A cheap test of one character first, because most documents are in other folders.
     const entry = key.charCodeAt(6) === 114 ? Entries.keyOf(key) : undefined
     if (entry !== undefined) keys.push(entry)
   }

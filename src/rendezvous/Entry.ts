@@ -1,9 +1,9 @@
 /**
- * Entries: the ledger of meetings with work outside the beat, one cell each.
+ * Entries: the records of rendezvous with work outside the beat, one cell each.
  *
- * An entry is one document under `/data/rv/<key>`, so it is there whole or not at
- * all. Its fields are texts, numbers in canonical decimal form. (Seed 001,
- * "Ledger schema"; semantics, section 5.1.)
+ * An entry is one document under `/data/rv/<key>`, so each write of it is atomic.
+ * Its fields are texts, with numbers in canonical decimal form [S1 §Technical
+ * Details].
  *
  * @module
  */
@@ -12,41 +12,42 @@ import * as Document from "../cell/Document.ts"
 import * as Name from "../cell/Name.ts"
 import type { Value } from "../cell/Value.ts"
 
-/** The cell below which all entries lie. Where it is absent, the ledger is. */
+/** The cell above all entries. The ledger exists if this cell does. */
 export const FOLDER = "/data/rv"
 
-/** Where each completion puts its event, under the entry's key. */
+/** The folder of completion events, each under its entry's key. */
 export const EVENTS = "/data/inbox/flow/inst_event"
 
-/** Where each entry that is not over has a cell under its key, by which it is found when a space is opened. */
+/** The index of open entries, one cell per key, which is read when a space is opened. */
 export const OPEN = "/sys/index/rv"
 
-/** Where the defaults of a profile lie. */
+/** The folder of profile defaults. */
 export const DEFAULTS = "/defaults"
 
-/** How an entry can stand. The last four are not waited for any more. */
+/** The states of an entry. The last four are no longer awaited. */
 const states = ["pending", "ready", "late", "applied", "timeout", "killed", "quarantine"] as const
 export type State = typeof states[number]
 
-/** What a completion can be. */
+/** The outcome of a completion. */
 export type Outcome = "applied" | "timeout" | "killed"
 
 export const profiles = ["rv-fixed", "rv-epoch", "rv-cas", "observer", "spec"] as const
 
-/** What follows where the time of an entry and its grace are over. */
+/** The actions for an entry past its due time and its grace. */
 export const misses = ["timeout", "kill", "grace", "ignore", "quarantine"] as const
 
-/** Furthest beat that an entry reaches. */
+/** The highest beat of an entry. */
 export const MAX_BEAT = 2 ** 43
 
-/** The fields that hold numbers, in the order of the seed. */
-export const numbers = ["spawn_beat", "due", "epoch_k", "input_fp", "deadline", "grace_delta", "max_grace", "kill_wait", "event_flag", "grace_used"] as const
+/** The numeric fields, in the order of [S1 §Technical Details]. */
+export const numbers =
+  ["spawn_beat", "due", "epoch_k", "input_fp", "deadline", "grace_delta", "max_grace", "kill_wait", "event_flag", "grace_used"] as const
 
-/** The fields that hold clocks; those that are 0 are left out. */
+/** The clock fields, in milliseconds since 1970; those equal to 0 are omitted. */
 const clocks = ["due_ms", "deadline_ms", "kill_ms"] as const
 
 /**
- * An entry as it is worked with.
+ * A decoded entry.
  *
  * @category models
  * @since 0.1.0
@@ -56,34 +57,34 @@ export interface Entry {
   readonly prof: string
   /** The beat that spawned it. */
   readonly spawn_beat: number
-  /** The beat from which its result is expected, and the clock before which it is not; 0 where that beat was named. */
+  /** The beat at which its result is expected, and the clock before which it is not; 0 if the beat was named absolutely. */
   readonly due: number
   readonly due_ms: number
-  /** For `rv-epoch`: how many beats after a completion it is due again. */
+  /** For `rv-epoch`: the number of beats from a completion until it is due again. */
   readonly epoch_k: number
-  /** The first 53 bits of the digest of what it was given to work on. */
+  /** The first 53 bits of its input's digest. */
   readonly input_fp: number
-  /** The beat at which it ends, reported or not, with its clock likewise; 0 for never. */
+  /** The beat at which it ends even without a report, and its clock; 0 for never. */
   readonly deadline: number
   readonly deadline_ms: number
-  /** How many beats each grace puts it off, how many there are, and how many it has used. */
+  /** The beats by which each grace delays it, the number of graces, and the number used. */
   readonly grace_delta: number
   readonly max_grace: number
   readonly grace_used: number
   readonly on_miss: string
-  /** How it is to be killed, or `none`; how many scans on, and the clock before which the next one does not count. */
+  /** The kill mode, or `none`; the number of scans left, and the clock before which the next scan does not count. */
   readonly kill_mode: string
   readonly kill_wait: number
   readonly kill_ms: number
-  /** The digest of the content that an `rv-cas` entry was reported with. */
+  /** The content digest with which an `rv-cas` entry was reported. */
   readonly cas_hash: string
-  /** The signal that its completion sends, without the slash in front. */
+  /** The signal of its completion, without the leading slash. */
   readonly signal_path: string
   /** 1 while a completion has no event yet. */
   readonly event_flag: number
-  /** Whoever is to hear of it. */
+  /** The recipient of its completion. */
   readonly inst_id: string | undefined
-  /** The digest of the token that lets a worker report. */
+  /** The digest of the token with which a worker reports. */
   readonly token_id: string
   readonly telemetry: Value
 }
@@ -91,21 +92,21 @@ export interface Entry {
 /** The address of an entry. */
 export const address = (key: string): Address.Address => Address.make(`${FOLDER}/${key}`)
 
-/** The key of the entry that a document's key names; `undefined` for any other document. */
+/** The key of the entry stored under a document's key; `undefined` for any other document. */
 export const keyOf = (key: string): string | undefined =>
   key.startsWith(`${FOLDER}/`) && key.indexOf("/", FOLDER.length + 1) < 0 && !key.includes("?") ? key.slice(FOLDER.length + 1) : undefined
 
-/** Whether a text can be the key of an entry: one name. */
+/** Whether a text is a valid entry key: one name. */
 export const isKey = (key: unknown): key is string => typeof key === "string" && Name.refusal(key) === undefined
 
-/** The signal path of an entry that was given none: its tag alone tells it. */
+/** The default signal path of an entry, from the tag of its key. */
 export const signalFor = (key: string): string => `CEP:sig_rv/${key.slice(key.indexOf(":") + 1)}`
 
-/** Whether a completion is what the entry has come to. */
+/** Whether the entry has completed. */
 export const isFinished = ({ state }: Entry): boolean => state === "applied" || state === "timeout" || state === "killed"
 
 /**
- * An entry from its cell; `undefined` where it holds none. A state or a number that nobody knows reads as `pending` and 0.
+ * An entry from its cell; `undefined` for another value. An unknown state reads as `pending`, an invalid number as 0.
  *
  * @category constructors
  * @since 0.1.0
@@ -122,7 +123,9 @@ export const read = (value: Value): Entry | undefined => {
   return {
     state: states.find((known) => known === state) ?? "pending",
     prof: text("prof", "rv-fixed"),
-    ...Object.fromEntries([...numbers, ...clocks].map((name) => [name, number(name)])) as Record<typeof numbers[number] | typeof clocks[number], number>,
+    ...Object.fromEntries(
+      [...numbers, ...clocks].map((name) => [name, number(name)])
+    ) as Record<typeof numbers[number] | typeof clocks[number], number>,
     on_miss: text("on_miss", "timeout"),
     kill_mode: text("kill_mode", "none"),
     cas_hash: text("cas_hash", ""),
@@ -134,7 +137,7 @@ export const read = (value: Value): Entry | undefined => {
 }
 
 /**
- * An entry as it is kept.
+ * An entry in its stored form.
  *
  * @category getters
  * @since 0.1.0
@@ -143,11 +146,18 @@ export const write = ({ deadline_ms, due_ms, inst_id, kill_ms, ...entry }: Entry
   const given = Object.entries({ due_ms, deadline_ms, kill_ms }).filter(([, ms]) => ms > 0)
   return Document.encode({
     ...entry,
-    ...Object.fromEntries([...numbers.map((name) => [name, entry[name]] as const), ...given].map(([name, number]) => [name, String(number)])),
+    ...Object.fromEntries(
+      [...numbers.map((name) => [name, entry[name]] as const), ...given].map(([name, number]) => [name, String(number)])
+    ),
     ...(inst_id === undefined ? {} : { inst_id })
   })
 }
 
-/** The event of a completion, as it is kept under {@link EVENTS}. */
-export const event = (key: string, { inst_id, signal_path, telemetry }: Entry, { beat, outcome }: { readonly beat: number; readonly outcome: Outcome }): Document.Document =>
-  Document.encode({ key, outcome, state: outcome, signal_path, beat: String(beat), ...(inst_id === undefined ? {} : { inst_id }), telemetry })
+/** The event of a completion, as stored under {@link EVENTS}. */
+export const event = (key: string, { inst_id, signal_path, telemetry }: Entry, { beat, outcome }: {
+  readonly beat: number
+  readonly outcome: Outcome
+}): Document.Document =>
+  Document.encode({
+    key, outcome, state: outcome, signal_path, beat: String(beat), ...(inst_id === undefined ? {} : { inst_id }), telemetry
+  })

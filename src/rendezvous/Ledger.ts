@@ -1,6 +1,5 @@
 /**
- * The ledger of rendezvous: meetings with work outside the beat, as the beat
- * drives them.
+ * The ledger of rendezvous: work outside the beat, awaited by entries.
  *
  * @module
  */
@@ -23,7 +22,7 @@ import { refusals } from "./RendezvousError.ts"
 import { nextDue } from "./Transition.ts"
 import * as Verbs from "./Verbs.ts"
 
-/** A request from outside; its value, a specification or telemetry, is as it is kept. */
+/** A request from outside. Its value, a specification or telemetry, is a document. */
 export type RendezvousCommand =
   & { readonly value?: Document.Document | undefined }
   & (
@@ -41,7 +40,7 @@ export interface Spawned {
   readonly token: string
 }
 
-/** The entries that are not over, and their times. */
+/** The open entries and their timers. */
 interface State {
   readonly open: Open
   readonly timers: CellTimers
@@ -61,8 +60,8 @@ interface Rv {
 
 type Beat = LedgerBeat<Rv>
 
-/** The beat, as the verbs know it. */
-const around = (beat: Beat): Verbs.Around => ({
+/** The context of the verbs. */
+const contextOf = (beat: Beat): Verbs.VerbContext => ({
   hash: (text) => beat.hash(text),
   secret: (purpose) => beat.secret(purpose),
   tells: (from, to) => beat.tells(from, to),
@@ -70,12 +69,12 @@ const around = (beat: Beat): Verbs.Around => ({
   sending: (path) => beat.state.open.sending(path)
 })
 
-/** The cell that a command writes, as far as that can be told. */
+/** The cell that a command writes, as far as the command determines it. */
 const cellOf = (key: unknown): string => Entries.isKey(key) ? Entries.address(key).id : Entries.FOLDER
 
 const keyOf = (spec: Value): unknown => (spec as { readonly key?: unknown } | null | undefined)?.key
 
-/** A command of an entry that is there already; its lock is looked at first. */
+/** A command on an existing entry, which checks the entry's lock first. */
 const onEntry = <V extends Exclude<RendezvousCommand["verb"], "spawn" | "report">>(
   runsWhileHalted: boolean,
   act: CommandRule<Rv, V>["execute"]
@@ -93,17 +92,17 @@ const commands: Ledger<Rv>["commands"] = {
     execute: (draft, { value }, beat) => {
       const spec = Document.read(value, [])
       beat.checkLock(cellOf(keyOf(spec)))
-      return Verbs.spawn(draft, spec, around(beat))
+      return Verbs.spawn(draft, spec, contextOf(beat))
     }
   },
-  claim: onEntry(true, (draft, { key }, beat) => Verbs.claim(draft, key, around(beat))),
+  claim: onEntry(true, (draft, { key }, beat) => Verbs.claim(draft, key, contextOf(beat))),
   release: onEntry(false, (draft, { key }) => void Verbs.release(draft, key)),
   resched: onEntry(false, (draft, { delta, key }) => void Verbs.resched(draft, key, delta)),
   kill: onEntry(false, (draft, { key, mode, wait }) => void Verbs.kill(draft, key, { mode, wait })),
   report: {
     runsWhileHalted: true,
     execute: (draft, { key, proof, value }, beat) => {
-      // Before the lock: a worker whose token is not good learns nothing of the key.
+      // Before the lock: a worker with an invalid token must learn nothing about the key.
       if (proof !== undefined) Verbs.prove(draft, key, proof)
       beat.checkLock(cellOf(key))
       Verbs.report(draft, key, Document.read(value, []))
@@ -122,7 +121,7 @@ interface After {
   readonly now: Now
 }
 
-/** Takes in an entry as it is after a beat, and its next time. */
+/** Indexes an entry as of a beat, and sets its timer. */
 const see = (key: string, { open, timers }: State, { documents, now }: After): TimerChange => {
   const place = Entries.address(key).key
   const entry = entryOf(documents.read(place))
@@ -130,7 +129,7 @@ const see = (key: string, { open, timers }: State, { documents, now }: After): T
   return timers.see(place, entry === undefined || Entries.isFinished(entry) ? none : nextDue(entry, now))
 }
 
-/** The entries that a store holds, with their times. Those that are over are not looked at. */
+/** The open entries of a store, with their timers. Completed entries are not read. */
 const open = ({ documents, store, tempo }: Opening): State => {
   const { beat, clock } = store.head()
   const after = { documents, now: { beat, now: clock, tempo } }
@@ -139,7 +138,7 @@ const open = ({ documents, store, tempo }: Opening): State => {
   return state
 }
 
-/** Completions get their events, which are sent; and quarantine is told of. */
+/** Sends the events of completions, and reports quarantine. */
 const atCommit = (beat: Beat): void => {
   const { due, moment, stage, state } = beat
   if (due.length === 0 && Advance.written(stage).length === 0) return
@@ -174,7 +173,7 @@ const expiry: ExpiryRule = {
 }
 
 /**
- * Rendezvous, as a ledger.
+ * The ledger of rendezvous.
  *
  * @category models
  * @since 0.1.0
@@ -187,7 +186,7 @@ export const rendezvous: Ledger<Rv> = {
   open,
   timers: ({ timers }) => timers.all(),
   atCapture: ({ due, moment, stage }) => Advance.atCapture(stage, moment, due),
-  transaction: (draft, _, beat) => Verbs.make(draft, around(beat)),
+  transaction: (draft, _, beat) => Verbs.make(draft, contextOf(beat)),
   merge: (launches, _, beat) =>
     beat.amend((draft) => {
       for (const { key } of launches) if (!Verbs.isOver(draft, key)) Verbs.kill(draft, key, { mode: "cancel" })

@@ -1,8 +1,7 @@
 /**
- * Open: the entries of a space that are not over, which of them are variants of
- * one question, and which complete with a signal that does not name their key.
+ * The open entries of a space, indexed by variant id and signal path.
  *
- * It follows from the entries' cells alone and is made anew when a space is
+ * The index derives from the entries' cells alone, and is rebuilt when a space is
  * opened.
  *
  * @module
@@ -12,25 +11,25 @@ import * as Entries from "./Entry.ts"
 import { isAwaited } from "./Transition.ts"
 
 /**
- * The entries of a space that are not over.
+ * The open entries of a space.
  *
  * @category models
  * @since 0.1.0
  */
 export class Open {
-  /** The id that each of them shares with its variants, where it is one. */
+  /** The id that each entry shares with its variants, if it is a variant. */
   private readonly ids = new Map<string, string | undefined>()
   private readonly variants = new Index()
-  /** The keys of the entries whose signal path is not the one of their whole key. */
+  /** The keys of entries with a signal path that does not end in their key. */
   private readonly signals = new Index()
   private readonly paths = new Map<string, string>()
 
-  /** How many there are. */
+  /** The number of open entries. */
   get size(): number {
     return this.ids.size
   }
 
-  /** Takes in how an entry stands after a beat. */
+  /** Updates an entry as of a beat. */
   see(key: string, entry: Entry | undefined): void {
     this.variants.remove(this.ids.get(key), key)
     this.signals.remove(this.paths.get(key), key)
@@ -47,18 +46,18 @@ export class Open {
     this.signals.add(entry.signal_path, key)
   }
 
-  /** The open variants under an id, in an order that does not tell of what each went through. */
+  /** The open variants under an id, sorted, so that the order is independent of their history. */
   rivals(id: string): ReadonlyArray<string> {
     return this.variants.under(id).toSorted()
   }
 
-  /** The open entries with a signal path, but for the one whose key is the path's last name. */
+  /** The open entries with a signal path, except the entry with the path's last name as its key. */
   sending(path: string): ReadonlyArray<string> {
     return this.signals.under(path)
   }
 }
 
-/** Keys under what they have in common. */
+/** Keys by a common value. */
 class Index {
   private readonly keys = new Map<string, Set<string>>()
 
@@ -74,12 +73,11 @@ class Index {
   }
 
   remove(common: string | undefined, key: string): void {
-    const keys = common === undefined ? undefined : this.keys.get(common)
-    if (keys === undefined) return
-    keys.delete(key)
-    if (keys.size === 0) this.keys.delete(common!)
+    if (common === undefined) return
+    const keys = this.keys.get(common)
+    if (keys?.delete(key) === true && keys.size === 0) this.keys.delete(common)
   }
 }
 
-/** The id that the variants of one question share, of which the first to be applied ends the others. */
+/** The id shared by the variants of one question. The first applied variant ends the others. */
 export const variantOf = (entry: Entry): string | undefined => entry.prof === "spec" && isAwaited(entry) ? entry.inst_id : undefined

@@ -1,11 +1,11 @@
 /**
- * What rendezvous refuse.
+ * The refusals of rendezvous.
  *
  * @module
  */
 import * as Schema from "effect/Schema"
 
-/** What was asked is not a request that can be taken. */
+/** The request is malformed. */
 export class InvalidRendezvous extends Schema.TaggedError<InvalidRendezvous>()("InvalidRendezvous", { reason: Schema.String }) {
   readonly code = "rv/invalid"
   override get message() {
@@ -13,7 +13,7 @@ export class InvalidRendezvous extends Schema.TaggedError<InvalidRendezvous>()("
   }
 }
 
-/** A spawn says nothing of what is to be met. */
+/** A spawn has no specification. */
 export class NoSpec extends Schema.TaggedError<NoSpec>()("NoSpec", {}) {
   readonly code = "rv/no-spec"
   override get message() {
@@ -21,7 +21,7 @@ export class NoSpec extends Schema.TaggedError<NoSpec>()("NoSpec", {}) {
   }
 }
 
-/** The ledger of a space was never begun. */
+/** The ledger of a space was never created. */
 export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMissing", {}) {
   readonly code = "rv/ledger-missing"
   override get message() {
@@ -29,7 +29,7 @@ export class LedgerMissing extends Schema.TaggedError<LedgerMissing>()("LedgerMi
   }
 }
 
-/** There is no such rendezvous. */
+/** The rendezvous does not exist. */
 export class RendezvousAbsent extends Schema.TaggedError<RendezvousAbsent>()("RendezvousAbsent", { key: Schema.String }) {
   readonly code = "rv/absent"
   override get message() {
@@ -37,31 +37,39 @@ export class RendezvousAbsent extends Schema.TaggedError<RendezvousAbsent>()("Re
   }
 }
 
-/** The rendezvous is over. */
-export class RendezvousFinished extends Schema.TaggedError<RendezvousFinished>()("RendezvousFinished", { key: Schema.String, state: Schema.String }) {
+/** The rendezvous has completed. */
+export class RendezvousFinished extends Schema.TaggedError<RendezvousFinished>()(
+  "RendezvousFinished",
+  { key: Schema.String, state: Schema.String }
+) {
   readonly code = "rv/finished"
   override get message() {
     return `Rendezvous "${this.key}" is over: it is ${this.state}, and its event was given. Spawn one of this key again for further work`
   }
 }
 
-/** The rendezvous is not in quarantine, so it cannot be released from there. */
+/** The rendezvous is not in quarantine, so it cannot be released. */
 export class RendezvousFree extends Schema.TaggedError<RendezvousFree>()("RendezvousFree", { key: Schema.String, state: Schema.String }) {
   readonly code = "rv/not-quarantined"
   override get message() {
-    return `Rendezvous "${this.key}" is ${this.state}, and not in quarantine, so nothing holds its next report back. Report on it, or look how it stands`
+    return `Rendezvous "${this.key}" is ${this.state}, and not in quarantine, so nothing holds its next report back. Report on it, or ` +
+      "look how it stands"
   }
 }
 
-/** The completion of an entry has no event yet, which a new entry in its place would lose. */
-export class RendezvousUntold extends Schema.TaggedError<RendezvousUntold>()("RendezvousUntold", { key: Schema.String, state: Schema.String }) {
+/** The completion of an entry has no event yet, and replacing the entry would lose it. */
+export class RendezvousUntold extends Schema.TaggedError<RendezvousUntold>()(
+  "RendezvousUntold",
+  { key: Schema.String, state: Schema.String }
+) {
   readonly code = "rv/untold"
   override get message() {
-    return `Rendezvous "${this.key}" became ${this.state} in this beat, and nobody was told of that yet. Spawn one of this key from the next beat on, such as when its event comes`
+    return `Rendezvous "${this.key}" became ${this.state} in this beat, and nobody was told of that yet. Spawn one of this key from the ` +
+      "next beat on, such as when its event comes"
   }
 }
 
-/** More is waited for than may be. */
+/** The limit on open rendezvous is reached. */
 export class RendezvousFull extends Schema.TaggedError<RendezvousFull>()("RendezvousFull", { limit: Schema.Number }) {
   readonly code = "rv/full"
   override get message() {
@@ -69,18 +77,22 @@ export class RendezvousFull extends Schema.TaggedError<RendezvousFull>()("Rendez
   }
 }
 
-/** A worker's token is not that of the rendezvous. */
+/** A worker's token does not match the rendezvous. */
 export class TokenRefused extends Schema.TaggedError<TokenRefused>()("TokenRefused", { key: Schema.String }) {
   readonly code = "rv/token"
   override get message() {
-    return `The token is not good for rendezvous "${this.key.slice(0, 200)}". Report with the one that its spawn returned, which is good for that key alone, and until it is spawned or claimed again`
+    return `The token is not good for rendezvous "${this.key.slice(0, 200)}". Report with the one that its spawn returned, which is ` +
+      "good for that key alone, and until it is spawned or claimed again"
   }
 }
 
-/** All that the verbs refuse. */
+/** All refusals of the verbs. */
 export type RendezvousError =
   | InvalidRendezvous | NoSpec | LedgerMissing | TokenRefused
   | RendezvousAbsent | RendezvousFinished | RendezvousFree | RendezvousFull | RendezvousUntold
 
-/** Their classes, by which a caller tells them from accidents. */
-export const refusals = [InvalidRendezvous, NoSpec, LedgerMissing, RendezvousAbsent, RendezvousFinished, RendezvousFree, RendezvousFull, RendezvousUntold, TokenRefused] as const
+/** The refusal classes, which distinguish refusals from unexpected failures. */
+export const refusals = [
+  InvalidRendezvous, NoSpec, LedgerMissing, RendezvousAbsent, RendezvousFinished, RendezvousFree, RendezvousFull, RendezvousUntold,
+  TokenRefused
+] as const

@@ -1,8 +1,6 @@
 /**
- * Specifications: what a rendezvous is to be, made whole from what is said, what
- * its profile's defaults say, and what goes without saying.
- *
- * (Seed 001, "Helper APIs"; semantics, section 5.2.)
+ * Specifications: a new entry, from the given fields, the defaults of its profile
+ * and the general defaults [S1 §Technical Details].
  *
  * @module
  */
@@ -16,21 +14,21 @@ import { InvalidRendezvous, NoSpec } from "./RendezvousError.ts"
 import * as Time from "./Time.ts"
 import { dueAt, killing } from "./Transition.ts"
 
-/** What a specification may say. */
+/** The fields of a specification. */
 const known = new Set([
-  "key", "prof", "profile", "due", "due_off", "deadline", "deadl_off", "epoch_k", "grace_delta", "max_grace", "kill_mode", "kill_wait", "on_miss",
-  "cas_hash", "signal_path", "signal", "inst_id", "input", "input_fp", "telemetry"
+  "key", "prof", "profile", "due", "due_off", "deadline", "deadl_off", "epoch_k", "grace_delta", "max_grace", "kill_mode", "kill_wait",
+  "on_miss", "cas_hash", "signal_path", "signal", "inst_id", "input", "input_fp", "telemetry"
 ])
 
-/** What making one needs to know. */
-export interface Around {
+/** The context of a specification. */
+export interface SpecContext {
   readonly now: Now
-  /** What the cell of a profile's defaults holds. */
+  /** The defaults in the cell of a profile. */
   readonly defaults: (profile: string) => Value.Value
   readonly hash: (text: string) => string
 }
 
-/** An entry that is not in the ledger yet, with the key that it is for. */
+/** A new entry and its key. */
 export interface Prepared {
   readonly key: string
   readonly entry: Entry
@@ -39,13 +37,13 @@ export interface Prepared {
 type Fields = Readonly<Record<string, Value.Value>>
 
 /**
- * The entry that a specification describes.
+ * The entry for a specification.
  *
  * @throws NoSpec, InvalidRendezvous
  * @category constructors
  * @since 0.1.0
  */
-export const prepare = (spec: Value.Value, { defaults, hash, now }: Around): Prepared => {
+export const prepare = (spec: Value.Value, { defaults, hash, now }: SpecContext): Prepared => {
   if (spec === undefined || spec === null) throw new NoSpec()
   if (!isFields(spec)) throw refuse("a specification is an object with fields")
   const strange = Object.keys(spec).find((name) => !known.has(name))
@@ -85,14 +83,14 @@ export const prepare = (spec: Value.Value, { defaults, hash, now }: Around): Pre
   }
 }
 
-/** Most scans that an entry is written in while it only counts them. */
+/** The most scans of an entry that only count down. */
 export const MAX_SCANS = 1000
 
-/** The limits of those fields that are no beats. */
+/** The limits of the fields that are not beats. */
 const limits: Readonly<Record<string, number>> = { input_fp: Number.MAX_SAFE_INTEGER, kill_wait: MAX_SCANS, max_grace: MAX_SCANS }
 
 /**
- * A number of beats, given as such or as its decimal text.
+ * A number of beats, given as a number or as decimal text.
  *
  * @throws InvalidRendezvous
  * @category constructors
@@ -109,7 +107,7 @@ export const numberOf = (name: string, value: unknown): number => {
 }
 
 /**
- * The word that says how something is killed.
+ * A kill mode, validated.
  *
  * @throws InvalidRendezvous
  * @category constructors
@@ -120,21 +118,23 @@ export const mode = (value: unknown): string => {
   return value
 }
 
-/** What is reported, or measured: fields. */
+/** Telemetry, validated: an object of fields. */
 export const telemetryOf = (value: Value.Value): Value.Value => {
   if (value === undefined) return {}
   if (!isFields(value)) throw refuse("its telemetry is no object; give fields such as { progress: 3 }")
   return value
 }
 
-/** What every refusal of a request is. */
+/** The refusal of a malformed request. */
 export const refuse = (reason: string): InvalidRendezvous => new InvalidRendezvous({ reason })
 
 /** The first 53 bits of a digest. */
 const fingerprint = (hex: string): number => Number(BigInt(`0x${hex.slice(0, 14)}`) >> 3n)
 
 const epochOf = (prof: string, epoch: number): number => {
-  if (prof === "rv-epoch" && epoch === 0) throw refuse("its profile is rv-epoch and it has no epoch_k; say after how many beats it is due again")
+  if (prof === "rv-epoch" && epoch === 0) {
+    throw refuse("its profile is rv-epoch and it has no epoch_k; say after how many beats it is due again")
+  }
   return epoch
 }
 
@@ -149,7 +149,9 @@ const one = (name: string, value: Value.Value, words: ReadonlyArray<string>): st
 }
 
 const text = (name: string, value: Value.Value): string => {
-  if (typeof value !== "string" || value.length > 1000) throw refuse(`its ${name} is ${shown(value)}; give a text of at most 1000 characters`)
+  if (typeof value !== "string" || value.length > 1000) {
+    throw refuse(`its ${name} is ${shown(value)}; give a text of at most 1000 characters`)
+  }
   return value
 }
 

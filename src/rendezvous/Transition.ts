@@ -1,10 +1,9 @@
 /**
- * The transitions of entries: one table, gone through from above, of which the
- * first rule that fits is what a beat does with an entry.
+ * The transitions of entries, as one table: the first rule that matches applies.
  *
- * Each beat that scans an entry changes its state at most once. A completion
- * raises the entry's event flag; the last rule turns that into exactly one event
- * and lowers it in the same step. (Seed 001; semantics, sections 5.4 and 5.8.)
+ * A beat changes the state of a scanned entry at most once. A completion raises
+ * the entry's event flag. The last rule lowers the flag and emits exactly one
+ * event [S1 §Technical Details].
  *
  * @module
  */
@@ -13,7 +12,7 @@ import type { Entry, Outcome } from "./Entry.ts"
 import { isFinished, MAX_BEAT } from "./Entry.ts"
 import * as Time from "./Time.ts"
 
-/** What becomes of an entry, and the completion that is to be told of, where there is one. */
+/** The next entry, and the outcome of its completion event, if there is one. */
 export interface Step {
   readonly entry: Entry
   readonly event: Outcome | undefined
@@ -22,18 +21,19 @@ export interface Step {
 interface Rule {
   readonly when: (entry: Entry, now: Due.Now) => boolean
   readonly to: (entry: Entry, now: Due.Now) => Partial<Entry>
-  /** Whether it tells of a completion. */
+  /** Whether it emits a completion event. */
   readonly tells?: true
 }
 
-/** What is only looked at is never late and completes nothing. */
+/** An observer entry is never late and never completes. */
 const isWatched = ({ prof }: Entry): boolean => prof === "observer"
 
-/** Whether its result is still waited for. */
+/** Whether its result is still awaited. */
 export const isAwaited = ({ state }: Entry): boolean => state === "pending" || state === "ready" || state === "late"
 
-/** Whether it is waited for again once its completion is told of. */
-export const isRepeated = ({ epoch_k, event_flag, prof, state }: Entry): boolean => prof === "rv-epoch" && epoch_k > 0 && state === "applied" && event_flag > 0
+/** Whether it is awaited again after its completion event. */
+export const isRepeated = ({ epoch_k, event_flag, prof, state }: Entry): boolean =>
+  prof === "rv-epoch" && epoch_k > 0 && state === "applied" && event_flag > 0
 
 const isKilling = (entry: Entry): boolean => entry.kill_mode !== "none" && !isFinished(entry)
 
@@ -50,17 +50,18 @@ const isGraced = (entry: Entry): boolean => isTimed(entry) && entry.state !== "p
 
 const isPastDue = (entry: Entry, now: Due.Now): boolean => isGraced(entry) && Time.isReached(lateOf(entry, now), now)
 
-/** An entry that is due at another time. */
-export const dueAt = ({ beat, ms }: Time.Time): Pick<Entry, "due" | "due_ms"> => ({ due: Math.min(Math.max(beat, 0), MAX_BEAT), due_ms: ms })
+/** The due fields for a time. */
+export const dueAt = ({ beat, ms }: Time.Time): Pick<Entry, "due" | "due_ms"> =>
+  ({ due: Math.min(Math.max(beat, 0), MAX_BEAT), due_ms: ms })
 
-/** How the end of an entry is asked for: each scan but the first takes the time of a beat, and so does that where it is to wait. */
+/** The kill fields. Each scan but the first takes the time of one beat; with a wait, the first does too. */
 export const killing = (kill_mode: string, kill_wait: number, now: Due.Now): Pick<Entry, "kill_mode" | "kill_wait" | "kill_ms"> =>
   ({ kill_mode, kill_wait, kill_ms: kill_wait > 0 ? Time.after(1, now).ms : 0 })
 
-/** A completion. What nobody is told of has no event. */
+/** A completion. One of an observer entry gets no event. */
 const ending = (state: Outcome, entry: Entry): Partial<Entry> => ({ state, event_flag: isWatched(entry) ? 0 : 1 })
 
-/** What each `on_miss` makes of an entry whose grace is used up; those that are not here time it out. */
+/** The effect of each `on_miss` once all grace is used; the other values end in a time-out. */
 const missed: Readonly<Record<string, (entry: Entry) => Partial<Entry>>> = {
   kill: (entry) => ending("killed", entry),
   quarantine: () => ({ state: "quarantine" }),
@@ -68,7 +69,7 @@ const missed: Readonly<Record<string, (entry: Entry) => Partial<Entry>>> = {
   ignore: () => ({})
 }
 
-/** Whether what `on_miss` says leaves it as it is, until somebody reports, kills it or its deadline comes. */
+/** Whether `on_miss` leaves the entry unchanged until a report, a kill or its deadline. */
 const isResting = ({ on_miss, state }: Entry): boolean => on_miss === "ignore" || (on_miss === "grace" && state === "late")
 
 const table: ReadonlyArray<Rule> = [
@@ -107,13 +108,13 @@ const table: ReadonlyArray<Rule> = [
 ]
 
 /**
- * What a beat does with an entry; `undefined` where nothing.
+ * The transition of an entry in a beat; `undefined` for none.
  *
  * @category combinators
  * @since 0.1.0
  */
 export const transition = (entry: Entry, now: Due.Now): Step | undefined => {
-  // What is to be killed does nothing else meanwhile.
+  // An entry that is being killed takes no other transition.
   if (isKilling(entry) && now.now < entry.kill_ms) return undefined
   const rule = table.find(({ when }) => when(entry, now))
   if (rule === undefined) return undefined
@@ -121,7 +122,7 @@ export const transition = (entry: Entry, now: Due.Now): Step | undefined => {
 }
 
 /**
- * When {@link transition} does something with an entry that nobody touches, after this beat: at the first of these that comes. None for never.
+ * The times after this beat at which {@link transition} can first apply to an untouched entry; empty for never.
  *
  * @category getters
  * @since 0.1.0
@@ -133,14 +134,16 @@ export const nextDue = (entry: Entry, now: Due.Now): ReadonlyArray<Due.Due> => {
   if (isTimed(entry) && entry.deadline > 0) times.push(deadlineOf(entry))
   if (entry.state === "pending") times.push(dueOf(entry))
   else if (isGraced(entry) && (entry.grace_used < entry.max_grace || !isResting(entry))) times.push(lateOf(entry, now))
-  // What cannot come before another one is not waited for beside it.
-  return times.filter((time, i) => !times.some((other, j) => i !== j && isBefore(other, time) && (i > j || !isBefore(time, other)))).map((time) => Time.due(time, now))
+  // A time that cannot come before another one is dropped.
+  const isRedundant = (time: Time.Time, i: number): boolean =>
+    times.some((other, j) => i !== j && isBefore(other, time) && (i > j || !isBefore(time, other)))
+  return times.filter((time, i) => !isRedundant(time, i)).map((time) => Time.due(time, now))
 }
 
 const isBefore = (a: Time.Time, b: Time.Time): boolean => a.beat <= b.beat && a.ms <= b.ms
 
 /**
- * An entry that leaves quarantine: due now, with all of its graces, and without a deadline that is over.
+ * An entry released from quarantine: due now, with all its graces, and without an expired deadline.
  *
  * @category combinators
  * @since 0.1.0
@@ -153,14 +156,14 @@ export const released = (entry: Entry, now: Due.Now): Entry => ({
   ...(Time.isReached(deadlineOf(entry), now) ? { deadline: 0, deadline_ms: 0 } : {})
 })
 
-/** The result of somebody's work. `isKept` tells of the content that it names, where it names any. */
+/** The result of a worker. `isKept` says whether the content named by the telemetry is stored. */
 export interface Result {
   readonly telemetry: Entry["telemetry"]
   readonly content?: { readonly digest: string; readonly isKept: boolean } | undefined
 }
 
 /**
- * An entry that is not finished, with what was reported.
+ * An open entry after a report.
  *
  * @category combinators
  * @since 0.1.0

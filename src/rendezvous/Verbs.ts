@@ -1,10 +1,9 @@
 /**
- * The verbs of rendezvous, over the transaction that asks.
+ * The verbs of rendezvous, over a transaction.
  *
- * Each makes a whole entry beside the ledger and puts it there as one write, so
- * two runs of a beat that touch one entry are in conflict, and whatever is
- * refused on the way leaves the ledger as it was. (Seed 001, "Off-tree staging";
- * semantics, section 5.3.)
+ * Each verb builds a whole entry off the tree and stores it with one write. Two
+ * runs of a beat that write one entry therefore conflict, and a refusal leaves the
+ * ledger unchanged [S1 §Technical Details].
  *
  * @module
  */
@@ -15,57 +14,59 @@ import type { Draft } from "../stage/Draft.ts"
 import type { Rendezvous } from "../stage/Launch.ts"
 import type { Entry } from "./Entry.ts"
 import * as Entries from "./Entry.ts"
-import { LedgerMissing, RendezvousAbsent, RendezvousFinished, RendezvousFree, RendezvousFull, RendezvousUntold, TokenRefused, InvalidRendezvous } from "./RendezvousError.ts"
+import {
+  LedgerMissing, RendezvousAbsent, RendezvousFinished, RendezvousFree, RendezvousFull, RendezvousUntold, TokenRefused, InvalidRendezvous
+} from "./RendezvousError.ts"
 import * as Spec from "./Spec.ts"
 import * as Time from "./Time.ts"
 import * as Transition from "./Transition.ts"
 
-/** Most entries of a space that are not over. */
+/** The most open entries of a space. */
 export const MAX_OPEN = 1_000_000
 
-/** Characters by which an entry can grow once it was given what it holds: beats that pass make its numbers and its state longer. */
+/** Characters reserved for growth of a stored entry: later beats lengthen its numbers and its state. */
 const ROOM = 1024
 
-/** What the verbs know of the beat and the space. */
-export interface Around {
+/** The verbs' context: beat and space. */
+export interface VerbContext {
   readonly hash: (text: string) => string
-  /** A secret that this beat has for one purpose: it repeats in every replay, and nobody outside can tell it. */
+  /** A secret of this beat for one purpose. It repeats in every replay, and cannot be derived outside. */
   readonly secret: (purpose: string) => string
-  /** Whether whoever may look at one of these cells may look at the other, too: what the first holds is told by it. */
+  /** Whether all readers of one cell may read another, so that the first may be disclosed there. */
   readonly tells: (from: string, to: string) => boolean
-  /** How many entries are not over. */
+  /** The number of open entries. */
   readonly open: () => number
-  /** The entries that are not over and complete with a signal path, but for the one whose key is the path's last name. */
+  /** The open entries with a signal path, except the entry with the path's last name as its key. */
   readonly sending: (path: string) => ReadonlyArray<string>
 }
 
 /**
- * A run's face of rendezvous.
+ * The verbs of rendezvous for a run.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const make = (draft: Draft, around: Around): Rendezvous => ({
-  spawn: (spec) => draft.guarded(() => spawn(draft, Values.canonical(spec).value, around).token),
-  resched: (key, delta) => draft.guarded(() => told(() => resched(draft, key, delta))),
-  kill: (key, { mode, wait } = {}) => draft.guarded(() => told(() => kill(draft, key, { mode, wait }))),
-  report: (key, telemetry) => draft.guarded(() => told(() => report(draft, key, Values.canonical(telemetry).value))),
-  keyOf: (signal) => draft.guarded(() => keyOf(draft, signal, around))
+export const make = (draft: Draft, context: VerbContext): Rendezvous => ({
+  spawn: (spec) => draft.guarded(() => spawn(draft, Values.canonical(spec).value, context).token),
+  resched: (key, delta) => draft.guarded(() => attempt(() => resched(draft, key, delta))),
+  kill: (key, { mode, wait } = {}) => draft.guarded(() => attempt(() => kill(draft, key, { mode, wait }))),
+  report: (key, telemetry) => draft.guarded(() => attempt(() => report(draft, key, Values.canonical(telemetry).value))),
+  keyOf: (signal) => draft.guarded(() => keyOf(draft, signal, context))
 })
 
-/** The entry whose completion a signal stands for: the one of the whole key, else the only one with that signal path. */
-const keyOf = (draft: Draft, signal: string, { sending, tells }: Around): string | undefined => {
+/** The entry for a completion signal: the one with the last name as its key, else the only one with that signal path. */
+const keyOf = (draft: Draft, signal: string, { sending, tells }: VerbContext): string | undefined => {
   const [, path, key] = /^\/?(.*?([^/]+))$/.exec(signal) ?? []
   if (path === undefined || key === undefined) return undefined
   if (read(draft, key) !== undefined) return key
-  // An entry that the run may not know of is none to it.
+  // An entry above the run's own label is treated as absent.
   const own = Entries.address(key).key
   const [only, ...others] = sending(path).filter((other) => tells(Entries.address(other).key, own))
   return others.length > 0 ? undefined : only
 }
 
-/** A run is told no where the outside is told why. */
-const told = (verb: () => void): boolean => {
+/** Turns refusals into `false` for a run; callers from outside get the reason. */
+const attempt = (verb: () => void): boolean => {
   try {
     verb()
     return true
@@ -76,16 +77,21 @@ const told = (verb: () => void): boolean => {
 }
 
 /**
- * Puts a new entry into the ledger, in place of one of the same key; answers the token that a worker reports with.
+ * Creates an entry, or replaces one with the same key; returns the worker's token.
  *
  * @throws NoSpec, InvalidRendezvous, InvalidValue, LedgerMissing, RendezvousFull, RendezvousUntold
  * @category combinators
  * @since 0.1.0
  */
-export const spawn = (draft: Draft, spec: Value, { hash, open, secret, tells }: Around): { readonly key: string; readonly token: string } => {
+export const spawn = (draft: Draft, spec: Value, { hash, open, secret, tells }: VerbContext): {
+  readonly key: string
+  readonly token: string
+} => {
   const { entry, key } = Spec.prepare(spec, { now: draft.moment, hash, defaults: (profile) => draft.get(`${Entries.DEFAULTS}/${profile}`) })
   const event = `${Entries.EVENTS}/${key}`
-  if (!tells(Entries.address(key).key, event)) throw Spec.refuse(`its cell has labels that ${event} has not, where its completion is told. Give that these atoms in the configuration's labels`)
+  if (!tells(Entries.address(key).key, event)) throw Spec.refuse(
+    `its cell has labels that ${event} has not, where its completion is told. Give that these atoms in the configuration's labels`
+  )
   if (draft.get(Entries.FOLDER) === undefined) throw new LedgerMissing()
   if (open() >= MAX_OPEN) throw new RendezvousFull({ limit: MAX_OPEN })
   const before = read(draft, key)
@@ -96,13 +102,13 @@ export const spawn = (draft: Draft, spec: Value, { hash, open, secret, tells }: 
 }
 
 /**
- * Mints another token for an entry that is not over, in place of the one it had: for a worker who was not there when it was spawned.
+ * Replaces the token of an open entry, for a worker that was absent when it was spawned.
  *
  * @throws RendezvousAbsent, RendezvousFinished
  * @category combinators
  * @since 0.1.0
  */
-export const claim = (draft: Draft, key: string, { hash, secret }: Around): { readonly key: string; readonly token: string } => {
+export const claim = (draft: Draft, key: string, { hash, secret }: VerbContext): { readonly key: string; readonly token: string } => {
   const entry = open(draft, key)
   const token = secret(`rv ${key} ${draft.id()}`)
   graft(draft, key, { ...entry, token_id: hash(token) })
@@ -110,34 +116,39 @@ export const claim = (draft: Draft, key: string, { hash, secret }: Around): { re
 }
 
 /**
- * Moves the beat at which an entry is due. By nothing, it is not even looked for.
+ * Moves the due beat of an entry. A delta of 0 is a no-op, even for an absent entry.
  *
  * @throws InvalidRendezvous, RendezvousAbsent, RendezvousFinished
  * @category combinators
  * @since 0.1.0
  */
 export const resched = (draft: Draft, key: string, delta: number): void => {
-  if (!Number.isSafeInteger(delta) || Math.abs(delta) > Entries.MAX_BEAT) throw Spec.refuse(`it is put off by ${String(delta).slice(0, 100)}; give a whole number of beats`)
+  if (!Number.isSafeInteger(delta) || Math.abs(delta) > Entries.MAX_BEAT) {
+    throw Spec.refuse(`it is put off by ${String(delta).slice(0, 100)}; give a whole number of beats`)
+  }
   if (delta === 0) return
   const entry = open(draft, key)
   graft(draft, key, { ...entry, ...Transition.dueAt(Time.later({ beat: entry.due, ms: entry.due_ms }, delta, draft.moment)) })
 }
 
 /**
- * Asks for the end of an entry, so many scans on; of one that is told of and waited for again, from then on.
+ * Kills an entry after a number of scans. A repeated entry that has completed is killed too.
  *
  * @throws InvalidRendezvous, RendezvousAbsent, RendezvousFinished
  * @category combinators
  * @since 0.1.0
  */
-export const kill = (draft: Draft, key: string, { mode = "kill", wait = 0 }: { readonly mode?: string | undefined; readonly wait?: number | undefined }): void => {
+export const kill = (draft: Draft, key: string, { mode = "kill", wait = 0 }: {
+  readonly mode?: string | undefined
+  readonly wait?: number | undefined
+}): void => {
   const asked = Transition.killing(Spec.mode(mode), Spec.numberOf("kill_wait", wait), draft.moment)
   const entry = read(draft, key)
   graft(draft, key, { ...entry !== undefined && Transition.isRepeated(entry) ? entry : open(draft, key), ...asked })
 }
 
 /**
- * Releases an entry from quarantine, so that its next correct report is taken.
+ * Releases an entry from quarantine, so that it accepts its next correct report.
  *
  * @throws RendezvousAbsent, RendezvousFinished, RendezvousFree
  * @category combinators
@@ -150,7 +161,7 @@ export const release = (draft: Draft, key: string): void => {
 }
 
 /**
- * Checks the digest of a token that was shown for an entry, before anything else is said of it: who shows one learns nothing of the keys that it is not good for.
+ * Checks the digest of a token before any other check, so that an invalid token discloses nothing about a key.
  *
  * @throws TokenRefused
  * @category combinators
@@ -161,7 +172,7 @@ export const prove = (draft: Draft, key: string, proof: string): void => {
 }
 
 /**
- * Takes in the result of somebody's work.
+ * Stores the result of a worker.
  *
  * @throws InvalidRendezvous, InvalidValue, RendezvousAbsent, RendezvousFinished
  * @category combinators
@@ -170,27 +181,31 @@ export const prove = (draft: Draft, key: string, proof: string): void => {
 export const report = (draft: Draft, key: string, telemetry: Value): void => {
   const entry = open(draft, key)
   const fields = Spec.telemetryOf(telemetry)
-  give(draft, key, Transition.reported(entry, { telemetry: fields, content: entry.prof === "rv-cas" ? contentOf(draft, fields) : undefined }))
+  give(draft, key, Transition.reported(
+    entry,
+    { telemetry: fields, content: entry.prof === "rv-cas" ? contentOf(draft, fields) : undefined }
+  ))
 }
 
-/** The content that telemetry names in its field `cas_hash`, by its digest or its address. */
+/** The content named by the telemetry field `cas_hash`, by digest or address. */
 const contentOf = (draft: Draft, telemetry: Value): Transition.Result["content"] => {
   const named = (telemetry as { readonly cas_hash?: Value }).cas_hash
   const digest = typeof named === "string" ? /^(?:\/cas\/)?([0-9a-f]{64})$/.exec(named)?.[1] : undefined
   return digest === undefined ? undefined : { digest, isKept: draft.get(`/cas/${digest}`) !== undefined }
 }
 
-/** Whether nothing can be asked of an entry any more, once the completions of the beat are told of. */
+/** Whether an entry accepts no more verbs after the events of the beat. */
 export const isOver = (draft: Draft, key: string): boolean => {
   const entry = read(draft, key)
   return entry === undefined || Entries.isFinished(entry)
 }
 
-const read = (draft: Draft, key: string): Entry | undefined => Entries.isKey(key) ? Entries.read(draft.get(Entries.address(key).text)) : undefined
+const read = (draft: Draft, key: string): Entry | undefined =>
+  Entries.isKey(key) ? Entries.read(draft.get(Entries.address(key).text)) : undefined
 
 const isUntold = (entry: Entry): boolean => entry.event_flag > 0 && Entries.isFinished(entry)
 
-/** An entry that is not over. */
+/** An open entry. */
 const open = (draft: Draft, key: string): Entry => {
   const entry = read(draft, key)
   if (entry === undefined) throw new RendezvousAbsent({ key: String(key) })
@@ -198,11 +213,15 @@ const open = (draft: Draft, key: string): Entry => {
   return entry
 }
 
-/** Puts an entry whose telemetry is new, where there is room for all that can become of it. */
+/** Stores an entry with new telemetry, if its document has room to grow. */
 const give = (draft: Draft, key: string, entry: Entry): void => {
   const { size } = Entries.write(entry)
   if (size > Document.MAX_TEXT - ROOM) {
-    throw new Values.InvalidValue({ at: Entries.address(key).text, reason: `with its telemetry it has ${size} characters and the limit is ${Document.MAX_TEXT - ROOM}; keep what is large in cells of its own, or with tx.blob(bytes)` })
+    throw new Values.InvalidValue({
+      at: Entries.address(key).text,
+      reason: `with its telemetry it has ${size} characters and the limit is ${Document.MAX_TEXT - ROOM}; keep what is large in cells ` +
+        "of its own, or with tx.blob(bytes)"
+    })
   }
   graft(draft, key, entry)
 }
