@@ -22,7 +22,7 @@ const rooms = [["model"], ["watchdog"], ["derived", "inbox"], ["beat"], ["view"]
 
 /** The files of the kernel that may name a ledger: the list of ledgers, clients of operations, a rollback, and the faces of a space. */
 const NAMING = new Set([
-  "model/Ledgers", "model/Dossiers", "beat/Steering", "beat/Reporting", "beat/Labelling", "beat/Run", "beat/Undo",
+  "model/Ledgers", "model/Dossiers", "beat/Lifecycle", "beat/DiagnosticsCommit", "beat/LabelCheck", "beat/Run", "beat/RollbackPlan",
   "view/Expected", "view/Space", "space/SpaceOperations", "space/SpaceRendezvous", "space/SpaceFlows"
 ].map((file) => `kernel/${file}.ts`))
 

@@ -7,7 +7,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { Hono } from "hono"
-import type { Archive } from "../kernel/beat/Archive.ts"
+import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import type { Space } from "../kernel/view/Space.ts"
 import * as Explain from "../replay/Explain.ts"
 import * as Replay from "../replay/Replay.ts"
@@ -30,19 +30,19 @@ type Find = (space: string) => Promise<Space>
 export const routes = (app: Hono, find: Find): void => {
   app.get("/v1/spaces/:space/journal/verification", async (c) => {
     const space = await find(c.req.param("space"))
-    return examine(space, c.req.raw, async (archive) => Json.uncached(await Verify.verify(archive)))
+    return examine(space, c.req.raw, async (history) => Json.uncached(await Verify.verify(history)))
   })
   app.get("/v1/spaces/:space/replay", async (c) => {
     const { from, to } = c.req.query()
     const [first, last] = [from === undefined ? undefined : count(from), to === undefined ? Infinity : count(to)]
     const space = await find(c.req.param("space"))
-    return examine(space, c.req.raw, async (archive) => Json.uncached(await Replay.replay(archive, first, last)))
+    return examine(space, c.req.raw, async (history) => Json.uncached(await Replay.replay(history, first, last)))
   })
   app.get("/v1/spaces/:space/why", async (c) => {
     const space = await find(c.req.param("space"))
     const address = needed("address", c.req.query("address"))
-    return examine(space, c.req.raw, async (archive) => {
-      const reason = await Why.why(archive, address)
+    return examine(space, c.req.raw, async (history) => {
+      const reason = await Why.why(history, address)
       if (reason === undefined) return absent("cell/absent", `The journal of space "${space.name}" holds no write of ${address}`)
       const writers = reason.writers.map(
         (writer) => ({ ...writer, reads: writer.reads.map(({ address, value }) => ({ address, value: Wire.inline(value) })) })
@@ -54,8 +54,8 @@ export const routes = (app: Hono, find: Find): void => {
     const space = await find(c.req.param("space"))
     const beat = count(needed("beat", c.req.query("beat")))
     const enzyme = needed("enzyme", c.req.query("enzyme"))
-    return examine(space, c.req.raw, async (archive) => {
-      const explained = await Explain.explain(archive, beat, enzyme)
+    return examine(space, c.req.raw, async (history) => {
+      const explained = await Explain.explain(history, beat, enzyme)
       return explained === undefined
         ? absent("beat/absent", `The journal of space "${space.name}" holds no beat ${beat}`)
         : Json.uncached(explained)
@@ -66,7 +66,7 @@ export const routes = (app: Hono, find: Find): void => {
 const { count } = Body
 
 /** Runs a query over the history. It is cancelled when the client disconnects. */
-const examine = async (space: Space, { signal }: Request, look: (archive: Archive) => Promise<Response>): Promise<Response> => {
+const examine = async (space: Space, { signal }: Request, look: (history: HistorySource) => Promise<Response>): Promise<Response> => {
   const exit = await Effect.runPromiseExit(space.examine(look), { signal })
   if (Exit.isSuccess(exit)) return exit.value
   // The client disconnected.

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import type { Archive } from "../kernel/beat/Archive.ts"
+import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import type { Documents } from "../kernel/model/Documents.ts"
 import * as Journal from "../kernel/model/Journal.ts"
 import * as Modules from "../kernel/model/Modules.ts"
@@ -36,7 +36,7 @@ export class Code {
   enzymes: Enzymes
   /** Modules that were replaced by other code in a loaded beat, because their own is unavailable. */
   readonly replaced = new Set<string>()
-  private readonly archive: Archive
+  private readonly history: HistorySource
   private readonly active: Map<string, Modules.Module>
   /** Restored modules, or the reason why a module is unavailable, by the digest of its text. */
   private readonly recalled = new Map<string, Recalled | string>()
@@ -45,15 +45,15 @@ export class Code {
   /** Unavailable enzymes and nodes of the recorded beat, by name, with the reason. */
   private absent = new Map<string, string>()
 
-  private constructor(archive: Archive, active: Map<string, Modules.Module>) {
-    this.archive = archive
+  private constructor(history: HistorySource, active: Map<string, Modules.Module>) {
+    this.history = history
     this.active = active
-    this.enzymes = archive.enzymes
+    this.enzymes = history.enzymes
   }
 
   /** Returns the active code of the first beat of a replay. */
-  static async before(archive: Archive, historic: HistoricStore, documents: Documents): Promise<Code> {
-    const code = new Code(archive, Modules.named(historic, documents))
+  static async before(history: HistorySource, historic: HistoricStore, documents: Documents): Promise<Code> {
+    const code = new Code(history, Modules.named(historic, documents))
     await code.gather()
     return code
   }
@@ -92,15 +92,15 @@ export class Code {
 
   /** Returns the node of this name in the newest beat loaded. */
   node(name: string): Definition | undefined {
-    const live = this.archive.nodes.get(name)
+    const live = this.history.nodes.get(name)
     return this.nodes.get(name) ?? (live?.code === undefined ? live?.definition : undefined)
   }
 
   /** Builds the registry of the recorded beat from the available code. */
   private async gather(): Promise<void> {
-    const live = Map.groupBy(this.archive.enzymes.all(), ({ code, name }) => code === undefined ? "" : name)
+    const live = Map.groupBy(this.history.enzymes.all(), ({ code, name }) => code === undefined ? "" : name)
     this.absent = new Map()
-    const enzymes = this.archive.enzymes.fresh()
+    const enzymes = this.history.enzymes.fresh()
     for (const { enzyme } of live.get("") ?? []) enzymes.register(enzyme)
     this.nodes = new Map()
     for (const module of this.active.values()) {
@@ -123,7 +123,7 @@ export class Code {
   }
 
   private async gatherNode(name: string, digest: string): Promise<void> {
-    const live = this.archive.nodes.get(name)
+    const live = this.history.nodes.get(name)
     if (live?.code?.hash === digest) return void this.nodes.set(name, live.definition)
     const module = await this.recall(digest)
     const found = typeof module === "string" ? undefined : module.nodes.find((node) => node.name === name)
@@ -163,7 +163,7 @@ export class Code {
   }
 
   private async bring(digest: string): Promise<Recalled | string> {
-    const { hash, recall, rest, store } = this.archive
+    const { hash, recall, rest, store } = this.history
     const pause = rest()
     if (pause !== undefined) await pause
     const bytes = store.blob(digest)

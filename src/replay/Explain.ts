@@ -7,7 +7,7 @@
  */
 import * as Address from "../cell/Address.ts"
 import * as Pattern from "../cell/Pattern.ts"
-import type { Archive } from "../kernel/beat/Archive.ts"
+import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import type { Captured } from "../kernel/model/Flight.ts"
 import type { Again } from "../kernel/model/Signal.ts"
 import * as Journal from "../kernel/model/Journal.ts"
@@ -45,10 +45,10 @@ export interface Explained {
  * @category combinators
  * @since 0.1.0
  */
-export const explain = async (archive: Archive, beat: number, enzyme: string): Promise<Explained | undefined> => {
-  const row = archive.store.entry(beat)
+export const explain = async (history: HistorySource, beat: number, enzyme: string): Promise<Explained | undefined> => {
+  const row = history.store.entry(beat)
   if (row === undefined) return undefined
-  const observed = await Replay.observe(archive, row)
+  const observed = await Replay.observe(history, row)
   const entry = Journal.parse(row.text)
   if (observed === undefined) return { beat, enzyme, signals: entry.in.map((input, i) => fromEntry(entry, { input, place: i, enzyme })) }
   const { enzymes, work: { captured, table } } = observed

@@ -8,7 +8,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as Address from "../cell/Address.ts"
-import type { Archive } from "../kernel/beat/Archive.ts"
+import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import * as Journal from "../kernel/model/Journal.ts"
 import { partOf } from "../persistence/Backend.ts"
 import type { Anchor, Batch, BlobPart, BlobWriter, Head, JournalRow, SpaceStore } from "../persistence/Persistence.ts"
@@ -28,7 +28,7 @@ export class HistoricStore implements SpaceStore {
   made: JournalRow | undefined
   /** Content that a run requested and that is gone, even in the present. */
   absent: string | undefined
-  private readonly source: Archive["store"]
+  private readonly source: HistorySource["store"]
   private readonly limit: number
   /** Documents that differ from the present: first in their historic version, later as the replay wrote them. */
   private readonly texts = new Map<string, string | undefined>()
@@ -41,13 +41,13 @@ export class HistoricStore implements SpaceStore {
   private undone: number
 
   /** Creates the store of a space as it was before a beat. */
-  static async before(archive: Archive, from: number): Promise<HistoricStore> {
-    const historic = new HistoricStore(archive.store, { from, limit: archive.settings.limits.pastBytes })
-    await historic.takeBack(archive)
+  static async before(history: HistorySource, from: number): Promise<HistoricStore> {
+    const historic = new HistoricStore(history.store, { from, limit: history.settings.limits.pastBytes })
+    await historic.takeBack(history)
     return historic
   }
 
-  private constructor(source: Archive["store"], { from, limit }: { readonly from: number; readonly limit: number }) {
+  private constructor(source: HistorySource["store"], { from, limit }: { readonly from: number; readonly limit: number }) {
     this.space = source.space
     this.epoch = source.epoch
     this.place = source.place
@@ -58,7 +58,7 @@ export class HistoricStore implements SpaceStore {
   }
 
   /** Undoes the changes of the space, alternating with its new beats. The turns become fewer, so that the loop ends. */
-  private async takeBack({ rest }: Archive): Promise<void> {
+  private async takeBack({ rest }: HistorySource): Promise<void> {
     for (let share = 1; this.undone < this.source.head().beat; share *= 2) {
       let taken = 0
       for (const row of this.since()) {
@@ -235,7 +235,7 @@ export class HistoricStore implements SpaceStore {
 }
 
 /** Returns the head before a beat. */
-const before = (source: Archive["store"], from: number): Head => {
+const before = (source: HistorySource["store"], from: number): Head => {
   const head = source.head()
   // The beat itself may have been empty or pruned, so the first row from there on counts.
   for (const row of source.scanJournal(from, head.beat)) return { beat: from - 1, clock: 0, hash: Journal.parse(row.text).prev }

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { Archive } from "../kernel/beat/Archive.ts"
+import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import type { JournalRow } from "../persistence/Persistence.ts"
 
 /** The initial size of a window, in beats. */
@@ -18,7 +18,7 @@ const WINDOW = 256
  * @category getters
  * @since 0.1.0
  */
-export function* downFrom({ store }: Pick<Archive, "store">, beat: number): Generator<JournalRow> {
+export function* downFrom({ store }: Pick<HistorySource, "store">, beat: number): Generator<JournalRow> {
   let window = WINDOW
   let to = beat
   while (to >= 0) {
@@ -34,7 +34,7 @@ export function* downFrom({ store }: Pick<Archive, "store">, beat: number): Gene
   }
 }
 
-const holdsAny = (store: Archive["store"], from: number, to: number): boolean => {
+const holdsAny = (store: HistorySource["store"], from: number, to: number): boolean => {
   for (const _ of store.scanJournal(from, to)) return true
   return false
 }

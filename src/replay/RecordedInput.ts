@@ -5,7 +5,7 @@
  */
 import type { Document } from "../cell/Document.ts"
 import * as Codec from "../cell/Document.ts"
-import type { Archive } from "../kernel/beat/Archive.ts"
+import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import type { Begun } from "../kernel/model/Begun.ts"
 import type { Queued } from "../kernel/model/Command.ts"
 import * as Commands from "../kernel/model/Command.ts"
@@ -16,7 +16,7 @@ import { Flight } from "../kernel/model/Flight.ts"
 import type { Intake } from "../kernel/beat/Intake.ts"
 import type { Emitted, In, Parsed } from "../kernel/model/Journal.ts"
 import * as Journal from "../kernel/model/Journal.ts"
-import * as Labelling from "../kernel/beat/Labelling.ts"
+import * as LabelCheck from "../kernel/beat/LabelCheck.ts"
 import type { ParkedNote } from "../kernel/model/Parked.ts"
 import * as Run from "../kernel/beat/Run.ts"
 import type { Signal } from "../kernel/model/Signal.ts"
@@ -31,7 +31,7 @@ import type { HistoricStore } from "./HistoricStore.ts"
  * @since 0.1.0
  */
 export class RecordedInput implements Intake {
-  private readonly archive: Archive
+  private readonly history: HistorySource
   private readonly historic: HistoricStore
   private entry: Parsed | undefined
   /** The last sending entry requested: the signals of one beat are mostly captured together. */
@@ -39,8 +39,8 @@ export class RecordedInput implements Intake {
   /** The inputs of each captured event: several of its enzymes may be retried in one beat. */
   private flights: ReadonlyMap<Flight, ReadonlyArray<number>> = new Map()
 
-  constructor(archive: Archive, historic: HistoricStore) {
-    this.archive = archive
+  constructor(history: HistorySource, historic: HistoricStore) {
+    this.history = history
     this.historic = historic
   }
 
@@ -58,7 +58,7 @@ export class RecordedInput implements Intake {
     const texts = made.filter((hash) => digests.has(hash)).map((hash) => ({ hash, bytes: none }))
     const entry = this.entry!
     const active = { modules, descriptions: Journal.descriptions(entry), titled: Journal.titled(entry), texts }
-    const inputs = this.archive.ledgers.recorded((field) => Journal.inputOf(entry, field))
+    const inputs = this.history.ledgers.recorded((field) => Journal.inputOf(entry, field))
     return { beat, clock, seed, tempo, inputs, isolation, activated, spent, ...active, content, labels: Journal.labels(entry) }
   }
 
@@ -77,7 +77,7 @@ export class RecordedInput implements Intake {
     const { labels } = this.entry!
     const taken = this.entry!.in.map((input, i): Taken => {
       const isStorm = this.entry!.runs.some((line) => line[0] === i && line[1] === DeadLetter.STORM.key && line[4] === DeadLetter.STORM.code)
-      const signal = Signals.labelled({ ...this.signal(input), depth: isStorm ? Infinity : 0 }, Labelling.at(labels?.in, i))
+      const signal = Signals.labelled({ ...this.signal(input), depth: isStorm ? Infinity : 0 }, LabelCheck.at(labels?.in, i))
       const again = typeof input === "object" && "id" in input ? input : undefined
       const flight = byId.get(signal.id) ?? new Flight(signal, again?.captured ?? this.entry!.beat, undefined)
       byId.set(signal.id, flight)
@@ -87,7 +87,7 @@ export class RecordedInput implements Intake {
       flight.open++
       flight.strict++
       const { attempt, captured, enzyme, losses, timeouts, why } = again
-      const left: Signals.Again = { enzyme, attempt, why, losses, timeouts, captured, document: undefined, lane: undefined, loose: false, label: Labelling.at(labels?.again, i) }
+      const left: Signals.Again = { enzyme, attempt, why, losses, timeouts, captured, document: undefined, lane: undefined, loose: false, label: LabelCheck.at(labels?.again, i) }
       return { flight, pending: new Signals.Pending(0, signal, { again: left }) }
     })
     this.flights = flights
@@ -96,7 +96,7 @@ export class RecordedInput implements Intake {
 
   timers(): DueTimers {
     const { due = [], met = [] } = this.entry!
-    const { urgentTimers } = this.archive.ledgers
+    const { urgentTimers } = this.history.ledgers
     return { due: urgentTimers === undefined ? [] : due.map((line) => urgentTimers.decode(line)), met }
   }
 
@@ -131,7 +131,7 @@ export class RecordedInput implements Intake {
       const [i, enzyme, kind, tag, code] = line
       if (Journal.isOwn(line)) run++
       if (inputs?.includes(i) !== true || enzyme !== key) continue
-      const label = Labelling.at(this.entry!.labels?.runs, run)
+      const label = LabelCheck.at(this.entry!.labels?.runs, run)
       if (kind === "fatal") return { kind, tag: tag as string, code: code as string, message: "", label }
       // An author's error may have such a code and is dead at once, so each outcome is kept.
       if ((kind === "retry" || kind === "dead") && Run.isHosts(code)) return { kind, tag: tag as string, code: code as string, message: "", label }
@@ -189,7 +189,7 @@ export class RecordedInput implements Intake {
 
   private entryOf(beat: number): Parsed {
     if (this.sender?.beat === beat) return this.sender
-    const row = this.archive.store.entry(beat)
+    const row = this.history.store.entry(beat)
     if (row === undefined) throw this.impossible("replay/pruned", `beat ${beat}, which tells of a signal of this one, is pruned. Begin with a later one`)
     return this.sender = Journal.parse(row.text)
   }

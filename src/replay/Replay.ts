@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { Archive } from "../kernel/beat/Archive.ts"
+import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import type { Body } from "../kernel/beat/Body.ts"
 import type { BeatWork } from "../kernel/beat/BeatWork.ts"
 import type { Beat } from "../kernel/beat/Commit.ts"
@@ -71,20 +71,20 @@ const PATIENCE = 60
  * @category combinators
  * @since 0.1.0
  */
-export const replay = async (archive: Archive, from: number | undefined, to: number): Promise<Replayed> => {
-  const { limits: { replayBeats } } = archive.settings
-  const start = from ?? archive.store.anchor().beat + 1
-  const last = Math.min(to, archive.store.head().beat)
+export const replay = async (history: HistorySource, from: number | undefined, to: number): Promise<Replayed> => {
+  const { limits: { replayBeats } } = history.settings
+  const start = from ?? history.store.anchor().beat + 1
+  const last = Math.min(to, history.store.head().beat)
   let beats = 0
   let before: { readonly beat: number; readonly hash: string } | undefined
   let code: Code | undefined
   const found = (end: number, rest: Partial<Replayed> = {}): Replayed =>
     ({ from: start, to: end, beats, next: undefined, changed: [...code?.replaced ?? []], difference: undefined, impossible: undefined, ...rest })
   try {
-    const rerun = await begin(archive, start)
+    const rerun = await begin(history, start)
     code = rerun.code
-    for (const row of archive.store.scanJournal(start, last)) {
-      const pause = archive.rest()
+    for (const row of history.store.scanJournal(start, last)) {
+      const pause = history.rest()
       if (pause !== undefined) await pause
       if (beats === replayBeats) return found(row.beat - 1, { next: row.beat })
       const entry = Journal.parse(row.text)
@@ -99,7 +99,7 @@ export const replay = async (archive: Archive, from: number | undefined, to: num
       const excuse = rerun.excuse()
       return found(last, excuse === undefined ? { difference } : { impossible: { beat: row.beat, ...excuse } })
     }
-    if (before !== undefined && before.beat < Math.min(last, archive.store.anchor().beat)) throw prunedAfter(before.beat)
+    if (before !== undefined && before.beat < Math.min(last, history.store.anchor().beat)) throw prunedAfter(before.beat)
   } catch (error) {
     if (error instanceof NotReplayable) return found(last, { impossible: { beat: error.beat, code: error.code, reason: error.reason } })
     throw error
@@ -146,11 +146,11 @@ export interface Observed {
  * @category combinators
  * @since 0.1.0
  */
-export const observe = async (archive: Archive, row: JournalRow): Promise<Observed | undefined> => {
+export const observe = async (history: HistorySource, row: JournalRow): Promise<Observed | undefined> => {
   let work: BeatWork | undefined
   try {
     const entry = Journal.parse(row.text)
-    const rerun = await begin(archive, row.beat, (seen) => {
+    const rerun = await begin(history, row.beat, (seen) => {
       work = seen
     })
     const { difference, made } = await compared(rerun, { row, entry })
@@ -167,14 +167,14 @@ export const observe = async (archive: Archive, row: JournalRow): Promise<Observ
  * Restores the children that parents started before a replay began, from the beats of these starts. Such a beat is
  * replayed only as far as the parents need it.
  */
-const recall = async (archive: Archive, derivation: RecordedDerivation, unknown: ReturnType<RecordedDerivation["unknown"]>): Promise<void> => {
+const recall = async (history: HistorySource, derivation: RecordedDerivation, unknown: ReturnType<RecordedDerivation["unknown"]>): Promise<void> => {
   for (const [beat, nodes] of unknown) {
-    const pause = archive.rest()
+    const pause = history.rest()
     if (pause !== undefined) await pause
-    const row = archive.store.entry(beat)
+    const row = history.store.entry(beat)
     if (row === undefined) throw new NotReplayable({ beat, code: "replay/pruned", reason: `it says what the node "${nodes[0]!.name}" is that ran later, and is pruned. Begin with a later one` })
     const entry = Journal.parse(row.text)
-    const rerun = await begin(archive, beat)
+    const rerun = await begin(history, beat)
     const { difference, made } = await compared(rerun, { row, entry }, new Set(nodes.flatMap(({ parent }) => parent!.split("/"))))
     const missing = difference === undefined ? [] : rerun.code.missing(entry, made)
     if (missing.length > 0) throw new NotReplayable(withoutCode(beat, missing))
@@ -184,16 +184,16 @@ const recall = async (archive: Archive, derivation: RecordedDerivation, unknown:
 }
 
 /** Starts a replay from the state before a beat. */
-const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => void): Promise<Rerun> => {
-  const historic = await HistoricStore.before(archive, from)
-  const documents = new Documents(historic, archive.settings.limits.residentBytes)
+const begin = async (history: HistorySource, from: number, seen?: (work: BeatWork) => void): Promise<Rerun> => {
+  const historic = await HistoricStore.before(history, from)
+  const documents = new Documents(historic, history.settings.limits.residentBytes)
   const bindings = bindingsIn(historic, documents)
-  const input = new RecordedInput(archive, historic)
-  const code = await Code.before(archive, historic, documents)
+  const input = new RecordedInput(history, historic)
+  const code = await Code.before(history, historic, documents)
   const derivation = new RecordedDerivation(code)
   let number = 0
   let isLate = false
-  const { host } = archive
+  const { host } = history
   const late = (run: () => void) => (): void => {
     isLate = true
     run()
@@ -210,21 +210,21 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     get parked() {
       return new Parked()
     },
-    departures: new OutboxQueue(archive.settings.limits),
+    departures: new OutboxQueue(history.settings.limits),
     get enzymes() {
       return code.enzymes
     },
     derivation,
     bindings,
     regime: Regime.recall(historic, documents),
-    ledgers: archive.ledgers,
-    states: archive.ledgers.open({ store: historic, documents, bindings, tempo: archive.settings.tempo }),
+    ledgers: history.ledgers,
+    states: history.ledgers.open({ store: historic, documents, bindings, tempo: history.settings.tempo }),
     // The entries record overload.
-    settings: archive.settings,
-    hash: archive.hash,
+    settings: history.settings,
+    hash: history.hash,
     seed: () => "",
     host: { ...host, wake: (at, run) => host.wake(host.now() + PATIENCE * (at - host.now()), late(run)) },
-    recall: archive.recall,
+    recall: history.recall,
     number: () => ++number
   }
   const heartbeat = new Heartbeat(body, input, seen)
@@ -232,7 +232,7 @@ const begin = async (archive: Archive, from: number, seen?: (work: BeatWork) => 
     code,
     derivation,
     step: async (row, entry, interest) => {
-      await recall(archive, derivation, derivation.unknown(entry, interest))
+      await recall(history, derivation, derivation.unknown(entry, interest))
       historic.absent = undefined
       isLate = false
       await code.see(entry)

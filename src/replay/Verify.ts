@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { Archive } from "../kernel/beat/Archive.ts"
+import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import * as Journal from "../kernel/model/Journal.ts"
 import type { Anchor, JournalRow } from "../persistence/Persistence.ts"
 import { PersistenceError } from "../persistence/PersistenceError.ts"
@@ -35,7 +35,7 @@ export interface Verification {
  * @category combinators
  * @since 0.1.0
  */
-export const verify = async ({ hash, rest, store }: Pick<Archive, "hash" | "rest" | "store">): Promise<Verification> => {
+export const verify = async ({ hash, rest, store }: Pick<HistorySource, "hash" | "rest" | "store">): Promise<Verification> => {
   const found = await ofJournal({ hash, rest, store })
   if (found.fault !== undefined) return found
   try {
@@ -56,7 +56,7 @@ const damageIn = (error: unknown): string => {
   throw error
 }
 
-const ofJournal = async ({ hash, rest, store }: Pick<Archive, "hash" | "rest" | "store">): Promise<Verification> => {
+const ofJournal = async ({ hash, rest, store }: Pick<HistorySource, "hash" | "rest" | "store">): Promise<Verification> => {
   const head = store.head()
   let first: number | undefined
   let last: number | undefined

@@ -10,7 +10,7 @@ import * as Address from "../cell/Address.ts"
 import * as Document from "../cell/Document.ts"
 import type { Value } from "../cell/Value.ts"
 import * as Values from "../cell/Value.ts"
-import type { Archive } from "../kernel/beat/Archive.ts"
+import type { HistorySource } from "../kernel/beat/HistorySource.ts"
 import type { BeatWork } from "../kernel/beat/BeatWork.ts"
 import * as Commands from "../kernel/model/Command.ts"
 import * as Journal from "../kernel/model/Journal.ts"
@@ -69,14 +69,14 @@ const MAX_CHAIN = 1000
  * @category combinators
  * @since 0.1.0
  */
-export const why = async (archive: Archive, text: string): Promise<Reason | undefined> => {
+export const why = async (history: HistorySource, text: string): Promise<Reason | undefined> => {
   const address = Address.parse(text)
-  const found = await lastWrite(archive, address)
+  const found = await lastWrite(history, address)
   if (found === undefined) return undefined
   const { cell, row } = found
   const entry = Journal.parse(row.text)
   const runs = Journal.ownRuns(entry)
-  const work = (await Replay.observe(archive, row))?.work
+  const work = (await Replay.observe(history, row))?.work
   const writers: Array<Writer> = []
   for (const run of [cell[1]].flat() as ReadonlyArray<number>) {
     if (run >= 0 && !touches(work, run, address)) continue
@@ -84,15 +84,15 @@ export const why = async (archive: Archive, text: string): Promise<Reason | unde
     const node = run < runs.length ? undefined : entry.nodes?.[run - runs.length]
     if (node !== undefined) writers.push({ by: node[0], reads: seenBy(work?.nodeDrafts[run - runs.length]), chain: [] })
     else if (line === undefined) writers.push({ by: run !== CAPTURE ? "commit" : isTakenBack(entry, address.key) ? "rollback" : "capture", reads: [], chain: [] })
-    else writers.push({ by: line[1], reads: readsOf(work, run), chain: await chainOf(archive, entry, entry.in[line[0]]!) })
+    else writers.push({ by: line[1], reads: readsOf(work, run), chain: await chainOf(history, entry, entry.in[line[0]]!) })
   }
   return { address: address.text, value: valueAt(cell[3][0], address), before: valueAt(cell[2][0], address), beat: row.beat, writers }
 }
 
 /** Returns the newest entry that changed the value at an address. */
-const lastWrite = async (archive: Archive, address: Address.Address): Promise<{ readonly row: JournalRow; readonly cell: Journal.CellLine } | undefined> => {
-  for (const row of JournalRows.downFrom(archive, archive.store.head().beat)) {
-    const pause = archive.rest()
+const lastWrite = async (history: HistorySource, address: Address.Address): Promise<{ readonly row: JournalRow; readonly cell: Journal.CellLine } | undefined> => {
+  for (const row of JournalRows.downFrom(history, history.store.head().beat)) {
+    const pause = history.rest()
     if (pause !== undefined) await pause
     // The text contains the key in quotes, so most entries need not be parsed.
     if (!row.text.includes(`["${address.key}",`)) continue
@@ -133,7 +133,7 @@ const seenBy = (draft: Draft | undefined): ReadonlyArray<Seen> => {
 }
 
 /** Returns the signals that led to a handling, newest first. */
-const chainOf = async ({ rest, store }: Archive, entry: Journal.Parsed, input: Journal.In): Promise<ReadonlyArray<Link>> => {
+const chainOf = async ({ rest, store }: HistorySource, entry: Journal.Parsed, input: Journal.In): Promise<ReadonlyArray<Link>> => {
   const chain: Array<Link> = []
   let [here, current]: [Journal.Parsed, Journal.In] = [entry, input]
   for (let depth = 0; depth < MAX_CHAIN; depth++) {

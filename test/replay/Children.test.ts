@@ -162,7 +162,7 @@ describe("A replay of what nodes start", () => {
           const space = yield* story([parent], [["/data/base", 1], ["/data/x", 1], ["/data/base", 5]])
           const live = runs
           const head = yield* space.head
-          const { difference, impossible } = yield* space.examine((archive) => replay(archive, 0, head))
+          const { difference, impossible } = yield* space.examine((history) => replay(history, 0, head))
           assert.isUndefined(difference ?? impossible)
           return [live, runs - live] as const
         }).pipe(Fx.provide(TestKernel.layer()), Fx.ensuring(Fx.sync(() => runs = 0)))

@@ -16,12 +16,12 @@ import * as TestKernel from "../support/TestKernel.ts"
 
 const digest = (text: string): string => createHash("sha256").update(text).digest("hex")
 
-const whole = (space: Space) => space.examine((archive) => replay(archive, undefined, Infinity))
+const whole = (space: Space) => space.examine((history) => replay(history, undefined, Infinity))
 
 const isReplayedEqual = Effect.fnUntraced(function*(space: Space) {
   const head = yield* space.head
   for (let from = 0; from <= head; from++) {
-    const { changed, difference, impossible } = yield* space.examine((archive) => replay(archive, from, head))
+    const { changed, difference, impossible } = yield* space.examine((history) => replay(history, from, head))
     assert.deepStrictEqual([difference, impossible, changed], [undefined, undefined, []], `from ${from}`)
   }
 })
@@ -84,12 +84,12 @@ describe("A replay of beats in which other files ran", () => {
         yield* Loader.register(yield* Loader.load(sources))
         const space = yield* Effect.flatMap(Kernel, (kernel) => kernel.space("test"))
         yield* isReplayedEqual(space)
-        const taken = yield* space.examine((archive) => why(archive, "/data/taken"))
+        const taken = yield* space.examine((history) => why(history, "/data/taken"))
         assert.deepStrictEqual([taken?.beat, taken?.writers.map(({ by, reads }) => [by, reads.map(({ address }) => address)])], [3, [["take", ["/data/of_b"]]]])
-        const explained = yield* space.examine((archive) => explain(archive, 1, "take"))
+        const explained = yield* space.examine((history) => explain(history, 1, "take"))
         assert.deepStrictEqual(explained?.signals.map(({ verdict }) => verdict), ["no-match", "ran", "no-match"])
         assert.include(explained?.signals[2]?.detail, "/signals/take_a")
-        assert.strictEqual((yield* space.examine((archive) => explain(archive, 0, "take")))?.signals[0]?.verdict, "not-registered")
+        assert.strictEqual((yield* space.examine((history) => explain(history, 0, "take")))?.signals[0]?.verdict, "not-registered")
       }))
     }))
 })
@@ -256,8 +256,8 @@ describe("A replay of beats in which other modules ran", () => {
   it.effect("refuses a text whose digest is another", () =>
     Effect.gen(function*() {
       const space = yield* past(two)
-      const { difference, impossible } = yield* space.examine((archive) =>
-        replay({ ...archive, store: Object.assign(Object.create(archive.store), { blob: () => new TextEncoder().encode("evil") }) }, 0, 0))
+      const { difference, impossible } = yield* space.examine((history) =>
+        replay({ ...history, store: Object.assign(Object.create(history.store), { blob: () => new TextEncoder().encode("evil") }) }, 0, 0))
       assert.deepStrictEqual([difference, impossible?.code], [undefined, "replay/code"])
       assert.include(impossible?.reason, `m, whose text /cas/${one.code.hash} is not what was kept`)
     }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(recalling(one))))))
@@ -268,7 +268,7 @@ describe("A replay of beats in which other modules ran", () => {
       const { changed, impossible } = yield* whole(space)
       assert.deepStrictEqual([impossible?.code, impossible?.beat, changed], ["replay/code", 0, ["m"]])
       assert.include(impossible?.reason, "imports nothing while it runs")
-      const reason = yield* space.examine((archive) => why(archive, "/data/m"))
+      const reason = yield* space.examine((history) => why(history, "/data/m"))
       assert.deepStrictEqual(reason?.writers.map(({ by, reads }) => [by, reads]), [["m", []]])
     }).pipe(Effect.provide(TestKernel.layer().pipe(Layer.provide(Loader.recall), Layer.provide(ManifestModules.layer({}))))))
 

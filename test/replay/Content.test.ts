@@ -36,7 +36,7 @@ const upload = Effect.fnUntraced(function*(space: Space) {
 const isReplayedEqual = Effect.fnUntraced(function*(space: Space) {
   const head = yield* space.head
   for (let from = 0; from <= head; from++) {
-    const { difference } = yield* space.examine((archive) => replay(archive, from, head))
+    const { difference } = yield* space.examine((history) => replay(history, from, head))
     assert.isUndefined(difference, `from ${from}: ${JSON.stringify(difference)}`)
   }
 })
@@ -67,7 +67,7 @@ for (const [name, persistence] of persistences) {
         yield* TestSpace.controlled(space, space.set("/data/put", null))
         yield* beat(space, "look")
         assert.deepStrictEqual(yield* space.get("/data/seen"), [3])
-        const { difference, impossible } = yield* space.examine((archive) => replay(archive, undefined, Infinity))
+        const { difference, impossible } = yield* space.examine((history) => replay(history, undefined, Infinity))
         assert.deepStrictEqual([difference, impossible], [undefined, undefined])
         for (let i = 0; i < 2; i++) yield* pass(space, "25 hours")
         assert.isUndefined(yield* space.blob(hash))
@@ -87,7 +87,7 @@ for (const [name, persistence] of persistences) {
         yield* beat(space, "look")
         assert.deepStrictEqual(yield* space.get("/data/seen"), [3])
         yield* pass(space, "15 minutes")
-        const { difference, impossible } = yield* space.examine((archive) => replay(archive, undefined, Infinity))
+        const { difference, impossible } = yield* space.examine((history) => replay(history, undefined, Infinity))
         assert.deepStrictEqual([difference, impossible?.code], [undefined, "replay/content"])
       }).pipe(Effect.provide(TestKernel.layer({ retention: { journalMillis: 3_600_000 } }, persistence))))
   })

@@ -12,10 +12,10 @@ describe("A replay", () => {
       const space = yield* TestKernel.space([version(1)])
       for (let i = 0; i < 700; i++) yield* space.step
       const { first } = yield* space.examine(verify)
-      const { difference, impossible } = yield* space.examine((archive) => replay(archive, 0, Infinity))
+      const { difference, impossible } = yield* space.examine((history) => replay(history, 0, Infinity))
       assert.deepStrictEqual([difference, impossible?.code, impossible?.beat], [undefined, "replay/pruned", 0])
       assert.include(impossible?.reason, `beat ${first! - 1}`)
-      const whole = yield* space.examine((archive) => replay(archive, undefined, Infinity))
+      const whole = yield* space.examine((history) => replay(history, undefined, Infinity))
       assert.deepStrictEqual([whole.impossible, whole.difference, whole.from, whole.to, whole.beats], [undefined, undefined, first, 699, 700 - first!])
     }).pipe(Effect.provide(TestKernel.layer({ retention: { journalBytes: 30_000 } }))))
 
@@ -27,7 +27,7 @@ describe("A replay", () => {
           yield* space.signal({ signal: "/signals/count" })
           yield* space.step
         }
-        const looking = yield* Effect.forkChild(space.examine((archive) => replay(archive, undefined, Infinity)), { startImmediately: true })
+        const looking = yield* Effect.forkChild(space.examine((history) => replay(history, undefined, Infinity)), { startImmediately: true })
         yield* TestSpace.turns(12)
         for (let i = 0; i < steps; i++) yield* space.step
         const { difference, impossible } = yield* Fiber.join(looking)
@@ -40,11 +40,11 @@ describe("A replay", () => {
       const space = yield* TestKernel.space([TestSpace.enzyme("start", (tx) => tx.signal({ signal: "/signals/late", at: { beat: 650 } })), TestSpace.enzyme("late", (tx) => tx.set("/data/late", 1))])
       yield* space.signal({ signal: "/signals/start" })
       for (let i = 0; i < 700; i++) yield* space.step
-      const { difference, impossible } = yield* space.examine((archive) => replay(archive, undefined, Infinity))
+      const { difference, impossible } = yield* space.examine((history) => replay(history, undefined, Infinity))
       assert.deepStrictEqual([difference, impossible?.code, impossible?.beat], [undefined, "replay/pruned", 650])
-      const reason = yield* space.examine((archive) => why(archive, "/data/late"))
+      const reason = yield* space.examine((history) => why(history, "/data/late"))
       assert.deepStrictEqual([reason?.beat, reason?.writers.map(({ by, reads }) => [by, reads])], [650, [["late", []]]])
-      const explained = yield* space.examine((archive) => explain(archive, 650, "start"))
+      const explained = yield* space.examine((history) => explain(history, 650, "start"))
       assert.strictEqual(explained?.signals[0]?.verdict, "unknown")
     }).pipe(Effect.provide(TestKernel.layer({ retention: { journalBytes: 30_000 } }))))
 
@@ -56,7 +56,7 @@ describe("A replay", () => {
       const space = yield* kernel.space("test")
       yield* space.signal({ signal: "/signals/m" })
       yield* space.step
-      const replayed = Effect.suspend(() => space.examine((archive) => replay(archive, 0, 0)))
+      const replayed = Effect.suspend(() => space.examine((history) => replay(history, 0, 0)))
       assert.isUndefined((yield* replayed).impossible)
       yield* kernel.unregister(old)
       const gone = yield* replayed
@@ -84,7 +84,7 @@ describe("A replay", () => {
       yield* kernel.unregister(old)
       yield* kernel.register(changed, { hash: "NEW" })
       yield* kernel.register(added, { hash: "ADDED" })
-      const { changed: names, difference, impossible } = yield* space.examine((archive) => replay(archive, 0, 0))
+      const { changed: names, difference, impossible } = yield* space.examine((history) => replay(history, 0, 0))
       assert.deepStrictEqual([impossible, difference?.enzyme, difference?.address, names], [undefined, "leaky", "/data/leak", ["m"]])
     }).pipe(Effect.provide(TestKernel.layer())))
 
@@ -96,7 +96,7 @@ describe("A replay", () => {
       yield* space.signal({ signal: "/signals/m" })
       yield* space.step
       yield* kernel.register(TestSpace.enzyme("late", (tx) => tx.set("/data/late", 1), { query: "/signals/m" }), { hash: "LATE" })
-      const { difference, impossible } = yield* space.examine((archive) => replay(archive, 0, 0))
+      const { difference, impossible } = yield* space.examine((history) => replay(history, 0, 0))
       assert.deepStrictEqual([difference, impossible], [undefined, undefined])
     }).pipe(Effect.provide(TestKernel.layer())))
 
@@ -108,7 +108,7 @@ describe("A replay", () => {
       yield* space.signal({ signal: "/signals/m" })
       yield* space.step
       yield* kernel.unregister(only)
-      assert.strictEqual((yield* space.examine((archive) => replay(archive, 0, 0))).impossible?.code, "replay/code")
+      assert.strictEqual((yield* space.examine((history) => replay(history, 0, 0))).impossible?.code, "replay/code")
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("cannot hold more of the past than the limit", () =>
@@ -119,8 +119,8 @@ describe("A replay", () => {
         yield* space.signal({ signal: "/signals/fill" })
         yield* space.step
       }
-      const { difference, impossible } = yield* space.examine((archive) => replay(archive, 10, Infinity))
+      const { difference, impossible } = yield* space.examine((history) => replay(history, 10, Infinity))
       assert.deepStrictEqual([difference, impossible?.code], [undefined, "replay/size"])
-      assert.isUndefined((yield* space.examine((archive) => replay(archive, 17, Infinity))).impossible)
+      assert.isUndefined((yield* space.examine((history) => replay(history, 17, Infinity))).impossible)
     }).pipe(Effect.provide(TestKernel.layer({ limits: { ...TestKernel.settings.limits, pastBytes: 2000 } }))))
 })

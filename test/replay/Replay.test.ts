@@ -74,11 +74,11 @@ describe("A replay", () => {
       const space = yield* TestKernel.space(everything())
       yield* live(space)
       const head = yield* space.head
-      const whole = yield* space.examine((archive) => replay(archive, 0, head))
+      const whole = yield* space.examine((history) => replay(history, 0, head))
       assert.isUndefined(whole.difference, JSON.stringify(whole.difference))
       assert.strictEqual(whole.beats, head + 1)
       for (let from = 1; from <= head; from++) {
-        const part = yield* space.examine((archive) => replay(archive, from, from + 2))
+        const part = yield* space.examine((history) => replay(history, from, from + 2))
         assert.isUndefined(part.difference, `from ${from}: ${JSON.stringify(part.difference)}`)
       }
     }).pipe(Effect.provide(TestKernel.layer())))
@@ -88,7 +88,7 @@ describe("A replay", () => {
       const space = yield* TestKernel.space(everything())
       yield* live(space)
       const before = [yield* space.get("/data/count"), yield* space.head, yield* space.below("/data", { limit: 1000 })]
-      yield* space.examine((archive) => replay(archive, 0, 1000))
+      yield* space.examine((history) => replay(history, 0, 1000))
       assert.deepStrictEqual([yield* space.get("/data/count"), yield* space.head, yield* space.below("/data", { limit: 1000 })], before)
       yield* space.signal({ signal: "/signals/order", payload: 1 })
       yield* space.step
@@ -105,7 +105,7 @@ describe("A replay", () => {
       yield* space.step
       yield* space.signal({ signal: "/signals/leaky" })
       yield* space.step
-      const { difference } = yield* space.examine((archive) => replay(archive, 0, 10))
+      const { difference } = yield* space.examine((history) => replay(history, 0, 10))
       assert.deepStrictEqual(difference, { beat: 1, enzyme: "leaky", address: "/data/leak", what: "a cell", recorded: "1", replayed: "2" })
     }).pipe(Effect.provide(TestKernel.layer())))
 
@@ -119,7 +119,7 @@ describe("A replay", () => {
       yield* kernel.unregister(old!)
       yield* kernel.register(changed!, { hash: "NEW" })
       for (const from of [0, 1]) {
-        const { changed: names } = yield* space.examine((archive) => replay(archive, from, 1))
+        const { changed: names } = yield* space.examine((history) => replay(history, from, 1))
         assert.deepStrictEqual(names, ["m"], `from ${from}`)
       }
     }).pipe(Effect.provide(TestKernel.layer())))
@@ -139,7 +139,7 @@ describe("A replay", () => {
       yield* TestSpace.turns(30)
       gate.splice(0).forEach((open) => open())
       yield* Fiber.join(first)
-      const replayed = yield* Effect.forkChild(space.examine((archive) => replay(archive, 2, 1000)), { startImmediately: true })
+      const replayed = yield* Effect.forkChild(space.examine((history) => replay(history, 2, 1000)), { startImmediately: true })
       yield* TestSpace.turns()
       // The space continues while the replayed run waits.
       yield* space.handled({ signal: "/signals/live" })
@@ -147,7 +147,7 @@ describe("A replay", () => {
       const { beats, difference } = yield* Fiber.join(replayed)
       assert.isUndefined(difference, JSON.stringify(difference))
       assert.isAtLeast(beats, 1)
-      const whole = yield* Effect.forkChild(space.examine((archive) => replay(archive, 0, 1000)), { startImmediately: true })
+      const whole = yield* Effect.forkChild(space.examine((history) => replay(history, 0, 1000)), { startImmediately: true })
       yield* TestSpace.turns()
       gate.splice(0).forEach((open) => open())
       assert.isUndefined((yield* Fiber.join(whole)).difference)
@@ -168,7 +168,7 @@ describe("A replay", () => {
         yield* upload
       }
       assert.strictEqual(yield* space.get("/data/kept"), 3)
-      for (const from of [0, 1, 2]) assert.isUndefined((yield* space.examine((archive) => replay(archive, from, 10))).difference, `from ${from}`)
+      for (const from of [0, 1, 2]) assert.isUndefined((yield* space.examine((history) => replay(history, from, 10))).difference, `from ${from}`)
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 
@@ -191,12 +191,12 @@ describe("A verification", () => {
       for (const beat of [0, 3, 7]) {
         const text = (yield* space.journal(beat))!.text.split("\n")[0]!
         for (const at of [5, Math.floor(text.length / 2), text.length - 2]) {
-          const fault = yield* space.examine(async (archive) => {
+          const fault = yield* space.examine(async (history) => {
             const changed = text.slice(0, at) + (text[at] === "x" ? "y" : "x") + text.slice(at + 1)
             const scanJournal = function*(from: number, to: number) {
-              for (const row of archive.store.scanJournal(from, to)) yield row.beat === beat ? { ...row, text: changed } : row
+              for (const row of history.store.scanJournal(from, to)) yield row.beat === beat ? { ...row, text: changed } : row
             }
-            return (await verify({ ...archive, store: new Proxy(archive.store, { get: (store, key) => key === "scanJournal" ? scanJournal : Reflect.get(store, key).bind?.(store) ?? Reflect.get(store, key) }) })).fault
+            return (await verify({ ...history, store: new Proxy(history.store, { get: (store, key) => key === "scanJournal" ? scanJournal : Reflect.get(store, key).bind?.(store) ?? Reflect.get(store, key) }) })).fault
           })
           assert.strictEqual(fault?.beat, beat)
         }
@@ -209,14 +209,14 @@ describe("Why", () => {
     Effect.gen(function*() {
       const space = yield* TestKernel.space(everything())
       yield* live(space)
-      const rich = yield* space.examine((archive) => why(archive, "/data/rich"))
+      const rich = yield* space.examine((history) => why(history, "/data/rich"))
       assert.deepStrictEqual(rich?.writers.map(({ by, chain }) => [by, ...chain.map(({ sentBy, signal }) => `${signal} by ${sentBy ?? "the ingress"}`)]), [
         ["rich", "/signals/rich by order", "/signals/order by the ingress"]
       ])
-      const notes = yield* space.examine((archive) => why(archive, "/data/notes"))
+      const notes = yield* space.examine((history) => why(history, "/data/notes"))
       assert.deepStrictEqual(notes?.writers.map(({ by, reads }) => [by, ...reads.map(({ address }) => address)]), [["note", "/data/count"], ["note", "/data/count"]])
-      assert.strictEqual((yield* space.examine((archive) => why(archive, "/data/outside")))?.writers[0]?.by, "capture")
-      assert.isUndefined(yield* space.examine((archive) => why(archive, "/data/never")))
+      assert.strictEqual((yield* space.examine((history) => why(history, "/data/outside")))?.writers[0]?.by, "capture")
+      assert.isUndefined(yield* space.examine((history) => why(history, "/data/never")))
     }).pipe(Effect.provide(TestKernel.layer())))
 })
 
@@ -235,7 +235,7 @@ describe("An explanation", () => {
       const beat = yield* space.step
       yield* space.step
       const verdicts = (beat: number, enzyme: string) =>
-        Effect.map(space.examine((archive) => explain(archive, beat, enzyme)), (explained) => explained?.signals.map(({ verdict }) => verdict))
+        Effect.map(space.examine((history) => explain(history, beat, enzyme)), (explained) => explained?.signals.map(({ verdict }) => verdict))
       assert.deepStrictEqual(yield* verdicts(beat, "ran"), ["ran", "not-bound", "masked", "no-match"])
       assert.deepStrictEqual(yield* verdicts(beat, "once"), ["retry", "not-bound", "retry", "no-match"])
       assert.deepStrictEqual(yield* verdicts(beat, "a"), ["no-match", "no-match", "no-match", "cycle"])

@@ -29,9 +29,9 @@ type Look = Parameters<Space["examine"]>[0]
 
 const looks: Readonly<Record<string, Look>> = {
   verify,
-  replay: (archive) => replay(archive, 0, Infinity),
-  why: (archive) => why(archive, "/data/first"),
-  explain: (archive) => explain(archive, 1, "count")
+  replay: (history) => replay(history, 0, Infinity),
+  why: (history) => why(history, "/data/first"),
+  explain: (history) => explain(history, 1, "count")
 }
 
 describe("A look back", () => {
@@ -56,14 +56,14 @@ describe("A look back", () => {
       assert.strictEqual((yield* Effect.flip(space.examine(verify))).code, "history/busy")
       yield* Fiber.join(looking)
       assert.isUndefined((yield* space.examine(verify)).fault)
-      assert.strictEqual((yield* Effect.flip(space.examine((archive) => why(archive, "nowhere")))).code, "address/invalid")
+      assert.strictEqual((yield* Effect.flip(space.examine((history) => why(history, "nowhere")))).code, "address/invalid")
       assert.isUndefined((yield* space.examine(verify)).fault)
     }).pipe(Effect.provide(TestKernel.layer())))
 
   it.effect("ends when nobody waits for it any more", () =>
     Effect.gen(function*() {
       const { runs, space } = yield* old
-      const looking = yield* Effect.forkChild(space.examine((archive) => replay(archive, 0, Infinity)), { startImmediately: true })
+      const looking = yield* Effect.forkChild(space.examine((history) => replay(history, 0, Infinity)), { startImmediately: true })
       while (runs.count === BEATS) yield* TestSpace.turns(1)
       yield* Fiber.interrupt(looking)
       yield* TestSpace.turns(30)
@@ -78,7 +78,7 @@ describe("A look back", () => {
       yield* Effect.forkChild(Effect.forEach(Array.from({ length: TOTAL }), () => space.signal({ signal: "/signals/count" }), { concurrency: "unbounded", discard: true }), { startImmediately: true })
       yield* TestSpace.turns(20)
       const before = yield* space.head
-      const explained = yield* space.examine((archive) => explain(archive, 0, "count"))
+      const explained = yield* space.examine((history) => explain(history, 0, "count"))
       assert.lengthOf(explained!.signals, 1)
       assert.isBelow((yield* space.head) - before, TOTAL / 4)
     }).pipe(Effect.provide(TestKernel.layer({ pace: "demand" }))), 60_000)
@@ -94,7 +94,7 @@ describe("A look back", () => {
       yield* space.step
       assert.strictEqual(yield* space.get("/data/slow"), 1)
       millis = 80
-      const { difference, impossible } = yield* space.examine((archive) => replay(archive, 0, Infinity))
+      const { difference, impossible } = yield* space.examine((history) => replay(history, 0, Infinity))
       assert.deepStrictEqual([difference, impossible], [undefined, undefined])
     }).pipe(Effect.provide(TestKernel.layer())))
 
@@ -103,7 +103,7 @@ describe("A look back", () => {
       const { space } = yield* old
       const parts: Array<unknown> = []
       for (let from: number | undefined = 0; from !== undefined;) {
-        const part: { readonly beats: number; readonly to: number; readonly next: number | undefined; readonly difference: unknown } = yield* space.examine((archive) => replay(archive, from, Infinity))
+        const part: { readonly beats: number; readonly to: number; readonly next: number | undefined; readonly difference: unknown } = yield* space.examine((history) => replay(history, from, Infinity))
         assert.isUndefined(part.difference)
         parts.push([part.beats, part.to])
         from = part.next

@@ -8,7 +8,7 @@ import * as TestSpace from "../kernel/TestSpace.ts"
 import * as SqliteFolder from "../persistence/SqliteFolder.ts"
 import * as TestKernel from "../support/TestKernel.ts"
 
-type Archive = Parameters<Parameters<Space["examine"]>[0]>[0]
+type HistorySource = Parameters<Parameters<Space["examine"]>[0]>[0]
 
 const digest = (text: string) => createHash("sha256").update(text.split("\n")[0]!).digest("hex")
 
@@ -22,11 +22,11 @@ const pruned = Effect.fnUntraced(function*(space: Space) {
 
 const settings = { retention: { journalBytes: 30_000 } }
 
-/** The archive with another journal; its newest row is the head. */
-const over = (archive: Archive, rows: ReadonlyArray<JournalRow>): Archive => {
-  const head = { ...archive.store.head(), hash: rows.at(-1)!.hash }
-  const changed: Partial<Archive["store"]> = { head: () => head, scanJournal: (from, to) => rows.filter(({ beat }) => beat >= from && beat <= to) }
-  return { ...archive, store: new Proxy(archive.store, { get: (store, key) => Reflect.get(changed, key) ?? Reflect.get(store, key).bind?.(store) ?? Reflect.get(store, key) }) }
+/** The history with another journal; its newest row is the head. */
+const over = (history: HistorySource, rows: ReadonlyArray<JournalRow>): HistorySource => {
+  const head = { ...history.store.head(), hash: rows.at(-1)!.hash }
+  const changed: Partial<HistorySource["store"]> = { head: () => head, scanJournal: (from, to) => rows.filter(({ beat }) => beat >= from && beat <= to) }
+  return { ...history, store: new Proxy(history.store, { get: (store, key) => Reflect.get(changed, key) ?? Reflect.get(store, key).bind?.(store) ?? Reflect.get(store, key) }) }
 }
 
 for (const [name, persistence] of [["memory", MemoryStore.layer], ["SQLite", SqliteFolder.layer]] as const) {
@@ -43,13 +43,13 @@ for (const [name, persistence] of [["memory", MemoryStore.layer], ["SQLite", Sql
       Effect.gen(function*() {
         const space = yield* TestKernel.space([])
         const first = yield* pruned(space)
-        const found = yield* space.examine(async (archive) => {
+        const found = yield* space.examine(async (history) => {
           let rests = 0
           const beats = async () => {
             for (let i = 0; i < 300; i++) await Effect.runPromise(space.step)
           }
-          const found = await verify({ ...archive, rest: () => ++rests === 70 ? beats() : undefined })
-          assert.isAbove(archive.store.anchor().beat, first + 100)
+          const found = await verify({ ...history, rest: () => ++rests === 70 ? beats() : undefined })
+          assert.isAbove(history.store.anchor().beat, first + 100)
           return found
         })
         assert.isUndefined(found.fault, found.fault?.reason)
@@ -59,7 +59,7 @@ for (const [name, persistence] of [["memory", MemoryStore.layer], ["SQLite", Sql
       Effect.gen(function*() {
         const space = yield* TestKernel.space([])
         const first = yield* pruned(space)
-        const { fault } = yield* space.examine((archive) => verify(over(archive, [...archive.store.scanJournal(first + 3, 699)])))
+        const { fault } = yield* space.examine((history) => verify(over(history, [...history.store.scanJournal(first + 3, 699)])))
         assert.strictEqual(fault?.beat, first + 3)
         assert.include(fault?.reason, `beat ${first - 1}`)
       }).pipe(Effect.provide(TestKernel.layer(settings, persistence))))
@@ -68,14 +68,14 @@ for (const [name, persistence] of [["memory", MemoryStore.layer], ["SQLite", Sql
       Effect.gen(function*() {
         const space = yield* TestKernel.space([])
         const first = yield* pruned(space)
-        const { fault } = yield* space.examine((archive) => {
+        const { fault } = yield* space.examine((history) => {
           let prev = "f".repeat(64)
-          const forged = Array.from(archive.store.scanJournal(first, 699), (row) => {
+          const forged = Array.from(history.store.scanJournal(first, 699), (row) => {
             const text = row.text.replace(/"prev":"[^"]*"/, `"prev":"${prev}"`)
             prev = digest(text)
             return { ...row, text, hash: prev }
           })
-          return verify(over(archive, forged))
+          return verify(over(history, forged))
         })
         assert.strictEqual(fault?.beat, first)
       }).pipe(Effect.provide(TestKernel.layer(settings, persistence))))
@@ -87,7 +87,7 @@ describe("A verification", () => {
     Effect.gen(function*() {
       const space = yield* TestKernel.space([])
       yield* TestSpace.steps(space, 5)
-      const { fault } = yield* space.examine((archive) => verify(over(archive, [...archive.store.scanJournal(2, 4)])))
+      const { fault } = yield* space.examine((history) => verify(over(history, [...history.store.scanJournal(2, 4)])))
       assert.strictEqual(fault?.beat, 2)
     }).pipe(Effect.provide(TestKernel.layer())))
 

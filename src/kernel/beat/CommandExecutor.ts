@@ -25,7 +25,7 @@ import { ControlRefused, WriteRefused } from "../model/SpaceError.ts"
 import type { BeatWork } from "./BeatWork.ts"
 import type { Body } from "./Body.ts"
 import * as DeadLetter from "./DeadLetter.ts"
-import * as Steering from "./Steering.ts"
+import * as Lifecycle from "./Lifecycle.ts"
 
 /** The capture transaction of a beat. */
 interface Capture {
@@ -59,9 +59,9 @@ const executors: { readonly [Kind in Command["kind"]]: Executor<Kind> } = {
   bind: ({ change }, { work }) => outcome(work.bind(change, CAPTURE)),
   redeliver: (command, { body, work }) => outcome(DeadLetter.redeliver(command, work, body)),
   piece: ({ ask }, { draft, pieces }) => tried(() => Pieces.perform(draft, ask, pieces), [InvalidNode, InvalidValue, InvalidAddress]),
-  steer: (command, { draft, work }) => ({ reply: Steering.steer(work, draft, command) }),
-  cutover: (command, { draft, work }) => ({ reply: Steering.cutOver(work, draft, command) }),
-  lock: (command, { draft, work }) => outcome(Steering.lock(work, draft, command)),
+  steer: (command, { draft, work }) => ({ reply: Lifecycle.start(work, draft, command) }),
+  cutover: (command, { draft, work }) => ({ reply: Lifecycle.cutOver(work, draft, command) }),
+  lock: (command, { draft, work }) => outcome(Lifecycle.lock(work, draft, command)),
   ledger: ({ command, ledger: name }, { body: { ledgers }, draft, work }) => {
     const placed = ledgers.named(name)
     const rule = placed?.ledger.commands[command.verb]

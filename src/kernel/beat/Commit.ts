@@ -25,14 +25,14 @@ import { failure } from "../model/Failure.ts"
 import type { Flight, Handling, Outcome } from "../model/Flight.ts"
 import type { Steps } from "../model/Foreign.ts"
 import * as Journal from "../model/Journal.ts"
-import * as Labelling from "./Labelling.ts"
+import * as LabelCheck from "./LabelCheck.ts"
 import type { Output } from "./LedgerBeats.ts"
 import * as Receipts from "./Receipts.ts"
-import * as Reporting from "./Reporting.ts"
+import * as DiagnosticsCommit from "./DiagnosticsCommit.ts"
 import * as Expiry from "./Expiry.ts"
 import { TIMEOUT } from "./Run.ts"
 import * as Signal from "../model/Signal.ts"
-import * as Steering from "./Steering.ts"
+import * as Lifecycle from "./Lifecycle.ts"
 import { STUCK } from "../watchdog/Stuck.ts"
 import * as Regime from "../model/Regime.ts"
 import { ControlRefused } from "../model/SpaceError.ts"
@@ -89,16 +89,16 @@ export const commit = (work: BeatWork, body: Body): Beat => {
   const flights = taken(work)
   for (const handling of work.runs) conclude(handling, { work, body, settled })
   for (const flight of flights) settleFlight(flight, { work, body, settled })
-  Reporting.attach(work)
-  if (work.falls) Steering.fall(work)
+  DiagnosticsCommit.attach(work)
+  if (work.falls) Lifecycle.shutDown(work)
   work.ledgers.commit()
-  Reporting.put(work)
+  DiagnosticsCommit.put(work)
   Expiry.retire(work, body)
   if (work.stage.touched !== 0) Expiry.note(work, body.ledgers.expiry)
   body.derivation.settle(work)
   // Nodes may have failed.
   Expiry.note(work, Expiry.facts)
-  Reporting.send(work, body)
+  DiagnosticsCommit.send(work, body)
   if (body.documents.failure !== undefined) throw body.documents.failure
   const changes = [...work.stage.documents.values()].filter((staged) => Journal.isChange(staged.before, staged.after))
   const size = append(work, body, { settled, changes })
@@ -170,7 +170,7 @@ const merge = (handling: Handling, result: Document.Document | undefined, around
   const conflict = work.stage.merge(draft, handling.run)
   if (conflict !== undefined) return lose(handling, conflict, around)
   if (draft.launches.length > 0) work.ledgers.merge(draft, { run: handling.run, depth: handling.flight.signal.depth })
-  if (draft.reports.length > 0) Reporting.take(draft.reports, handling, work)
+  if (draft.reports.length > 0) DiagnosticsCommit.take(draft.reports, handling, work)
   handling.flight.over.push(handling)
   for (const emission of draft.emissions) {
     const { at, space } = emission
@@ -203,7 +203,7 @@ const lose = (handling: Handling, { isDerived, key }: Conflict, { body, settled,
   // What waits for a lock contends with nobody.
   const losses = handling.losses + (Regime.isLock(document) ? 0 : 1)
   if (losses === REPORTED_LOSSES && losses > handling.losses) {
-    work.diagnostics.push(Diagnostic.of("run/conflict", { ...Reporting.about(handling), note: `lost ${losses} times in a row on ${document}` }))
+    work.diagnostics.push(Diagnostic.of("run/conflict", { ...DiagnosticsCommit.about(handling), note: `lost ${losses} times in a row on ${document}` }))
   }
   again(handling, { body, settled, work }, { why: "conflict", document, previous: handling.headOf, losses, attempt: handling.attempt, timeouts: handling.timeouts, due: undefined })
 }
@@ -214,7 +214,7 @@ const repeat = (handling: Handling, code: string, around: Surroundings): void =>
   const { backoffBeats } = around.body.settings.limits
   const beats = Math.min(2 ** (handling.attempt - 1), backoffBeats)
   const due = Signal.due({ beats }, sinceOf(around.work, around.body))
-  if (why === "stuck") around.work.diagnostics.push(Diagnostic.of("run/stuck", { ...Reporting.about(handling), note: `${handling.key} came to no end for ${handling.flight.signal.id} and is tried once more` }))
+  if (why === "stuck") around.work.diagnostics.push(Diagnostic.of("run/stuck", { ...DiagnosticsCommit.about(handling), note: `${handling.key} came to no end for ${handling.flight.signal.id} and is tried once more` }))
   again(handling, around, { why, document: undefined, losses: 0, attempt: handling.attempt + 1, timeouts: handling.timeouts + (code === TIMEOUT ? 1 : 0), due })
 }
 
@@ -232,7 +232,7 @@ const again = (
 ): void => {
   const { entry, flight, key } = handling
   // Only a failure lets a lane go on; who lost a conflict keeps its place, unless that would tell what it knows.
-  const loose = ((rest.why === "retry" || rest.why === "stuck") && entry?.enzyme.order === "loose") || Labelling.isRisen(handling)
+  const loose = ((rest.why === "retry" || rest.why === "stuck") && entry?.enzyme.order === "loose") || LabelCheck.isRisen(handling)
   flight.open++
   if (!loose) flight.strict++
   const left: Signal.Again = { enzyme: key, entry: entry?.id, captured: flight.captured, lane: loose ? undefined : flight.lane, loose, label: Signal.carried(handling.draft?.label ?? handling.label), timeouts: timeouts === 0 ? undefined : timeouts, ...rest }
@@ -252,7 +252,7 @@ const bury = (handling: Handling, outcome: Failure, work: BeatWork): void => {
   const refusal = handling.draft?.refusal
   const sealed = refusal instanceof Envelope.SealedCell && outcome.code === refusal.code ? refusal : undefined
   work.diagnostics.push(Diagnostic.of(isFatal ? "beat/aborted" : sealed === undefined ? "run/dead" : "cell.store.readonly", {
-    ...Reporting.about(handling),
+    ...DiagnosticsCommit.about(handling),
     ...(sealed === undefined ? {} : { subject: Address.parse(sealed.address) }),
     code: outcome.code,
     raised: outcome,
@@ -318,7 +318,7 @@ const append = (work: BeatWork, body: Body, { changes, settled }: Made): number 
     sent: work.told,
     changes,
     made: firsts(settled.blobs, body),
-    labels: Labelling.lines(work)
+    labels: LabelCheck.lines(work)
   })
   const dequeued: Array<number> = []
   for (const { pending } of work.captured) if (pending.stored) dequeued.push(pending.seq)

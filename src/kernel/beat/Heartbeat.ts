@@ -24,12 +24,12 @@ import * as CommandExecutor from "./CommandExecutor.ts"
 import * as DeadLetter from "./DeadLetter.ts"
 import type { Captured, Handling, Outcome } from "../model/Flight.ts"
 import type { Intake } from "./Intake.ts"
-import * as Labelling from "./Labelling.ts"
+import * as LabelCheck from "./LabelCheck.ts"
 import * as Modules from "../model/Modules.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import * as Run from "./Run.ts"
 import type { Again, Signal } from "../model/Signal.ts"
-import * as Steering from "./Steering.ts"
+import * as Lifecycle from "./Lifecycle.ts"
 import * as Stuck from "../watchdog/Stuck.ts"
 import { BeatAborted } from "../model/SpaceError.ts"
 import * as Titles from "../model/Titles.ts"
@@ -77,7 +77,7 @@ export class Heartbeat {
     const work = new BeatWork(new Stage(documents, ledgers.interest), begun, { body: this.body, intake: this.intake })
     Modules.put(begun, work.stage)
     Titles.put(begun.titled, work.stage)
-    Labelling.begin(work)
+    LabelCheck.begin(work)
     this.captureCommands(work)
     this.checkStore()
     const resolve = this.memo(work)
@@ -97,7 +97,7 @@ export class Heartbeat {
     const own = this.intake.own(work.regime)
     if (work.commands.length === 0 && own.length === 0 && work.regime.control === undefined) return
     const draft = new Draft(work.stage, work.moment, { run: CAPTURE, envelope: outside, serializable: false })
-    Steering.advance(work, draft)
+    Lifecycle.advance(work, draft)
     const capture = { draft, work, body: this.body, pieces: this.pieces }
     for (const queued of [...own, ...work.commands]) {
       const outcome = CommandExecutor.execute(queued.command, capture)
@@ -210,7 +210,7 @@ export class Heartbeat {
   private conclude(work: BeatWork, handling: Handling, { asked, outcome }: { readonly asked: number; readonly outcome: Outcome }): void {
     this.checkStore()
     // What a run made of a stale value is worth nothing, however it ended.
-    handling.outcome = Labelling.judge(work, handling, this.body.derivation.parked() ?? outcome)
+    handling.outcome = LabelCheck.judge(work, handling, this.body.derivation.parked() ?? outcome)
     // What only such a run asked for, no replay asks for again.
     if ("code" in handling.outcome && Run.isHosts(handling.outcome.code)) work.asked = asked
     if (handling.outcome.kind === "retry") return

@@ -14,7 +14,7 @@ import type { LiveBody } from "./Body.ts"
 import type { Queued } from "../model/Command.ts"
 import type { Flight, Outcome, Taken } from "../model/Flight.ts"
 import type { Retired } from "../model/Journal.ts"
-import * as Labelling from "./Labelling.ts"
+import * as LabelCheck from "./LabelCheck.ts"
 import * as Modules from "../model/Modules.ts"
 import * as Titles from "../model/Titles.ts"
 import type { ParkedNote } from "../model/Parked.ts"
@@ -22,7 +22,7 @@ import * as Regime from "../model/Regime.ts"
 import { ExpiryIndex } from "./Expiry.ts"
 import { type DueTimers, noTimers } from "./LedgerBeats.ts"
 import type { Again, Signal } from "../model/Signal.ts"
-import { Undo } from "./Undo.ts"
+import { RollbackPlan } from "./RollbackPlan.ts"
 
 /** A handling that aborted its beat: the next one takes the same input without it. */
 export interface Aborted {
@@ -78,7 +78,7 @@ export class LiveIntake implements Intake {
   /** Whether a beat was committed since the space was opened, before which other modules may have been active. */
   private opened = false
   /** The rollback that is at work. */
-  private undo: Undo | undefined
+  private undo: RollbackPlan | undefined
   /** Handlings that aborted this beat's input before. */
   private aborted: ReadonlyArray<Aborted> = []
 
@@ -102,7 +102,7 @@ export class LiveIntake implements Intake {
       activated,
       spent: this.body.derivation.spent,
       content: documents.capture(),
-      labels: this.opened ? undefined : Labelling.change(settings.labels, documents),
+      labels: this.opened ? undefined : LabelCheck.change(settings.labels, documents),
       titled: this.opened && activated === 0 ? [] : Titles.activation(enzymes, documents, beat),
       ...this.opened && activated === 0 ? Modules.unchanged : Modules.activation({ enzymes, nodes }, documents)
     }
@@ -121,7 +121,7 @@ export class LiveIntake implements Intake {
     }
     if (inbox.hasDiscardable) return none
     const { oid, to } = regime.control!
-    if (this.undo?.oid !== oid) this.undo = new Undo(oid, to!)
+    if (this.undo?.oid !== oid) this.undo = new RollbackPlan(oid, to!)
     const done = this.undo.advance(store, documents)
     return done === undefined ? none : [{ command: { kind: "cutover", ...done }, answer: nobody }]
   }

@@ -15,7 +15,7 @@ import * as Codec from "../../cell/Document.ts"
 import type { ReceiptRow, SpaceStore } from "../../persistence/Persistence.ts"
 import type { Flight, Handling } from "../model/Flight.ts"
 import * as Journal from "../model/Journal.ts"
-import * as Labelling from "./Labelling.ts"
+import * as LabelCheck from "./LabelCheck.ts"
 import { expectedBy } from "../model/Signal.ts"
 
 /** How one enzyme's handling of an event ended. */
@@ -156,14 +156,14 @@ const read = (store: SpaceStore, beat: number, id: string): Said | undefined => 
   entry.in.forEach((input, i) => {
     if (Journal.idOf(input) !== id) return
     found = true
-    label = Labelling.at(entry.labels?.in, i)
+    label = LabelCheck.at(entry.labels?.in, i)
     const attempt = typeof input === "object" && "attempt" in input ? input.attempt : 1
     let run = -1
     for (const line of entry.runs) {
       if (Journal.isOwn(line)) run++
       if (line[0] !== i) continue
       if (line[2] === "cycle" || line[2] === "discarded") nobody = line[2]
-      const receipt = ofLine(line, { beat, attempt, message: entry.messages.get(run), ...labelled(Labelling.at(entry.labels?.runs, run)) })
+      const receipt = ofLine(line, { beat, attempt, message: entry.messages.get(run), ...labelled(LabelCheck.at(entry.labels?.runs, run)) })
       if (receipt !== undefined) handlings.push(receipt)
     }
   })

@@ -44,7 +44,7 @@ export interface Queued {
  * @category models
  * @since 0.1.0
  */
-export type Command = Setting | Integration | BindCommand | Redelivery | PieceCommand | Steering | Cutover | Locking | LedgerCommand
+export type Command = Setting | Integration | BindCommand | Redelivery | PieceCommand | LifecycleCommand | Cutover | Locking | LedgerCommand
 
 /** A cell that is written. */
 export interface Setting {
@@ -82,7 +82,7 @@ export interface PieceCommand {
 }
 
 /** A request to the space as a whole. The reply is the id of the operation that was begun, or a refusal that is a fact of the space. */
-export interface Steering {
+export interface LifecycleCommand {
   readonly kind: "steer"
   readonly verb: Verb
   /** For a rollback: the beat to go back to. */

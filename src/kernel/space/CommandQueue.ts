@@ -17,7 +17,7 @@ import * as DeadLetter from "../beat/DeadLetter.ts"
 import { asControlError } from "../view/Expected.ts"
 import type { ControlError } from "../view/Expected.ts"
 import * as Foreign from "../model/Foreign.ts"
-import type { Group } from "../beat/Group.ts"
+import type { GroupCommit } from "../beat/GroupCommit.ts"
 import * as Pieces from "../derived/Pieces.ts"
 import * as Regime from "../model/Regime.ts"
 import type { SpaceControl, SpaceState } from "../view/Space.ts"
@@ -31,9 +31,9 @@ import { ControlRefused, InboxFull, SpaceStopped, WriteRefused } from "../model/
  */
 export class CommandQueue implements SpaceControl {
   private readonly body: LiveBody
-  private readonly group: Group
+  private readonly group: GroupCommit
 
-  constructor(body: LiveBody, group: Group) {
+  constructor(body: LiveBody, group: GroupCommit) {
     this.body = body
     this.group = group
   }

@@ -6,7 +6,7 @@
 import * as Effect from "effect/Effect"
 import type { LiveBody } from "../beat/Body.ts"
 import type { Beat } from "../beat/Commit.ts"
-import type { Group } from "../beat/Group.ts"
+import type { GroupCommit } from "../beat/GroupCommit.ts"
 import * as Receipts from "../beat/Receipts.ts"
 import type { Receipt } from "../beat/Receipts.ts"
 import { ReceiptWaiters } from "./ReceiptWaiters.ts"
@@ -28,10 +28,10 @@ interface Landing {
  */
 export class EventReceipts {
   private readonly body: LiveBody
-  private readonly group: Pick<Group, "whenDurable">
+  private readonly group: Pick<GroupCommit, "whenDurable">
   private readonly waiters = new ReceiptWaiters()
 
-  constructor(body: LiveBody, group: Pick<Group, "whenDurable">) {
+  constructor(body: LiveBody, group: Pick<GroupCommit, "whenDurable">) {
     this.body = body
     this.group = group
   }

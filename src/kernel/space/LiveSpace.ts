@@ -7,7 +7,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import type * as Value from "../../cell/Value.ts"
 import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
-import type { Archive } from "../beat/Archive.ts"
+import type { HistorySource } from "../beat/HistorySource.ts"
 import type { LiveBody } from "../beat/Body.ts"
 import type { Beat } from "../beat/Commit.ts"
 import { CommandQueue } from "./CommandQueue.ts"
@@ -19,7 +19,7 @@ import { Admission, type Entered } from "./Admission.ts"
 import { asRefusal, type ControlError, type ReadError, type SignalError } from "../view/Expected.ts"
 import * as Subscription from "../view/Subscription.ts"
 import type { Foreign } from "../model/Foreign.ts"
-import { Group } from "../beat/Group.ts"
+import { GroupCommit } from "../beat/GroupCommit.ts"
 import { type Peer, OutboxRelay, type ResolvePeer } from "./OutboxRelay.ts"
 import { LiveQueries } from "../view/LiveQueries.ts"
 import { EventReceipts } from "./EventReceipts.ts"
@@ -28,7 +28,7 @@ import type { Turn } from "../model/Pacemaker.ts"
 import type { ReaderState } from "../view/ReaderState.ts"
 import * as Queries from "../view/Queries.ts"
 import type { Receipt } from "../beat/Receipts.ts"
-import * as Reporting from "../beat/Reporting.ts"
+import * as DiagnosticsCommit from "../beat/DiagnosticsCommit.ts"
 import type { Accepted, Clearance, DeadPage, OpenLetter, Page, PostedSignal, PostHears, Reader, Space, Waits } from "../view/Space.ts"
 import type { Pending } from "../model/Signal.ts"
 import * as WaitingList from "../view/WaitingList.ts"
@@ -71,7 +71,7 @@ export class LiveSpace implements Space, Peer {
   readonly debug: LiveDebug
   readonly graph: LiveGraph
   private readonly body: LiveBody
-  private readonly group: Group
+  private readonly group: GroupCommit
   private readonly admission: Admission
   private readonly outbox: OutboxRelay
   private readonly history: HistorySession
@@ -95,7 +95,7 @@ export class LiveSpace implements Space, Peer {
   constructor(body: LiveBody, deps: Dependencies) {
     this.name = body.space
     this.body = body
-    this.group = new Group(body, deps.turn, {
+    this.group = new GroupCommit(body, deps.turn, {
       appended: (beat) => this.tell(beat, true),
       published: (beat) => this.published(beat),
       rested: deps.rested,
@@ -170,7 +170,7 @@ export class LiveSpace implements Space, Peer {
     return this.retired
   }
 
-  /** The time of its next work, as {@link Group.due} defines it. */
+  /** The time of its next work, as {@link GroupCommit.due} defines it. */
   get due(): number | undefined {
     return this.group.due
   }
@@ -376,7 +376,7 @@ export class LiveSpace implements Space, Peer {
     return this.durable.read(() => this.body.store.blobPart(hash, part))
   }
 
-  examine<A>(look: (archive: Archive) => A | Promise<A>): Effect.Effect<A, ReadError | HistoryBusy> {
+  examine<A>(look: (history: HistorySource) => A | Promise<A>): Effect.Effect<A, ReadError | HistoryBusy> {
     return Effect.andThen(this.durable.read(nothing), this.history.run(look, Queries.asReadError))
   }
 
@@ -389,7 +389,7 @@ export class LiveSpace implements Space, Peer {
     for (const tell of this.listeners) tell(beat.number)
     this.outbox.add(beat.outgoing)
     this.ledgers.flushed(beat.outputs)
-    if (beat.facts.length > 0) Reporting.publish(this.body.reporter, this.name, beat)
+    if (beat.facts.length > 0) DiagnosticsCommit.publish(this.body.reporter, this.name, beat)
     this.queries.views.publish(beat)
   }
 

@@ -17,7 +17,7 @@ import * as UnexpectedFailure from "../../diagnostic/UnexpectedFailure.ts"
 import type { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { LiveBody } from "../beat/Body.ts"
 import { failure } from "../model/Failure.ts"
-import type { Group } from "../beat/Group.ts"
+import type { GroupCommit } from "../beat/GroupCommit.ts"
 import { Pending, type Undelivered } from "../model/Signal.ts"
 import { SpaceStopped } from "../model/SpaceError.ts"
 
@@ -39,7 +39,7 @@ export type ResolvePeer = (space: string) => Effect.Effect<Peer, PersistenceErro
 /** The dependencies of the relay. */
 interface Dependencies {
   readonly resolvePeer: ResolvePeer
-  readonly group: Pick<Group, "await" | "stop">
+  readonly group: Pick<GroupCommit, "await" | "stop">
 }
 
 /** Codes of permanent failures. */

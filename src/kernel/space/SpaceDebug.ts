@@ -10,13 +10,13 @@
 import type * as Effect from "effect/Effect"
 import type { BeatScheduler } from "../derived/BeatScheduler.ts"
 import type { ReadError } from "../view/Expected.ts"
-import type { Group } from "../beat/Group.ts"
+import type { GroupCommit } from "../beat/GroupCommit.ts"
 import type { DebugReport, SpaceDebug } from "../view/Space.ts"
 
 /** The dependencies of debugging. */
 interface Dependencies {
   readonly derivation: BeatScheduler
-  readonly group: Group
+  readonly group: GroupCommit
   /** Reads once all visible state is durable. */
   readonly durably: <A>(see: () => A) => Effect.Effect<A, ReadError>
 }

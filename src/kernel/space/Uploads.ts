@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import type { BlobWriter } from "../../persistence/Persistence.ts"
 import { PersistenceError } from "../../persistence/PersistenceError.ts"
 import type { LiveBody } from "../beat/Body.ts"
-import type { Group } from "../beat/Group.ts"
+import type { GroupCommit } from "../beat/GroupCommit.ts"
 import type { Space } from "../view/Space.ts"
 import type { SpaceStopped } from "../model/SpaceError.ts"
 
@@ -21,9 +21,9 @@ export class Uploads {
   /** Number of uploads that are neither finished nor aborted. */
   open = 0
   private readonly body: LiveBody
-  private readonly group: Pick<Group, "await">
+  private readonly group: Pick<GroupCommit, "await">
 
-  constructor(body: LiveBody, group: Pick<Group, "await">) {
+  constructor(body: LiveBody, group: Pick<GroupCommit, "await">) {
     this.body = body
     this.group = group
   }

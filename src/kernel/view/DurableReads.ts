@@ -4,7 +4,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { Group } from "../beat/Group.ts"
+import type { GroupCommit } from "../beat/GroupCommit.ts"
 import type { ReadCallbacks, ReadError } from "./Expected.ts"
 import * as Queries from "./Queries.ts"
 
@@ -15,9 +15,9 @@ import * as Queries from "./Queries.ts"
  * @since 0.1.0
  */
 export class DurableReads {
-  private readonly group: Pick<Group, "whenDurable">
+  private readonly group: Pick<GroupCommit, "whenDurable">
 
-  constructor(group: Pick<Group, "whenDurable">) {
+  constructor(group: Pick<GroupCommit, "whenDurable">) {
     this.group = group
   }
 

@@ -8,7 +8,7 @@
  * @module
  */
 import * as Effect from "effect/Effect"
-import type { Archive } from "../beat/Archive.ts"
+import type { HistorySource } from "../beat/HistorySource.ts"
 import type { LiveBody } from "../beat/Body.ts"
 import type { Turn } from "../model/Pacemaker.ts"
 import { HistoryBusy } from "../model/SpaceError.ts"
@@ -38,13 +38,13 @@ export class HistorySession {
   }
 
   /** Runs a session; fails with `HistoryBusy` during another one. `expected` maps the errors of `look`. */
-  run<A, E>(look: (archive: Archive) => A | Promise<A>, expected: (error: unknown) => E): Effect.Effect<A, E | HistoryBusy> {
+  run<A, E>(look: (history: HistorySource) => A | Promise<A>, expected: (error: unknown) => E): Effect.Effect<A, E | HistoryBusy> {
     return Effect.suspend((): Effect.Effect<A, E | HistoryBusy> => {
       if (this.busy) return Effect.fail(new HistoryBusy({ space: this.body.space }))
       this.busy = true
       return Effect.flatten(Effect.promise(async (signal): Promise<Effect.Effect<A, E>> => {
         try {
-          return Effect.succeed(await look(this.archive(signal)))
+          return Effect.succeed(await look(this.history(signal)))
         } catch (error) {
           // The caller that interrupted it is gone.
           if (error instanceof CalledOff) return Effect.interrupt
@@ -56,7 +56,7 @@ export class HistorySession {
     })
   }
 
-  private archive(signal: AbortSignal): Archive {
+  private history(signal: AbortSignal): HistorySource {
     const { enzymes, hash, host, ledgers, nodes, recall, settings, store } = this.body
     return { store, enzymes, nodes, ledgers, settings, hash, host, recall, rest: this.rests(signal) }
   }

@@ -13,7 +13,7 @@ import type { LiveBody } from "../beat/Body.ts"
 import { expected } from "./Expected.ts"
 import type { ReadCallbacks, ReadError } from "./Expected.ts"
 import * as Subscription from "./Subscription.ts"
-import type { Group } from "../beat/Group.ts"
+import type { GroupCommit } from "../beat/GroupCommit.ts"
 import { MAX_WAITING } from "./CatchUp.ts"
 import * as Queries from "./Queries.ts"
 import type { Receipt } from "../beat/Receipts.ts"
@@ -33,7 +33,7 @@ export interface Pull<A> extends Pick<PullRequest, "admits"> {
 /** The dependencies of live queries. */
 interface Dependencies {
   readonly body: LiveBody
-  readonly group: Pick<Group, "wake">
+  readonly group: Pick<GroupCommit, "wake">
   /** Reads once all visible state is durable. Returns the call that cancels it. */
   readonly look: <A>(see: () => A, looker: ReadCallbacks<A>) => () => void
   /** Reports why the space stopped, once it has. Returns the call that cancels it. */

@@ -23,7 +23,7 @@ import type {
   SignalRequest,
   StateNote
 } from "../../stage/Launch.ts"
-import type { Archive } from "../beat/Archive.ts"
+import type { HistorySource } from "../beat/HistorySource.ts"
 import type { ControlError, ReadError, SignalError } from "./Expected.ts"
 import type { Command as LedgerCommand } from "../../ledger/Command.ts"
 import type { Done } from "../model/Command.ts"
@@ -359,7 +359,7 @@ export interface Space {
   readonly head: Effect.Effect<number>
   readonly journal: (beat: number) => Effect.Effect<JournalRow | undefined, ReadError>
   /** Verifies, replays or explains the durable history. One session at a time, in turns with the beats. */
-  readonly examine: <A>(look: (archive: Archive) => A | Promise<A>) => Effect.Effect<A, ReadError | HistoryBusy>
+  readonly examine: <A>(look: (history: HistorySource) => A | Promise<A>) => Effect.Effect<A, ReadError | HistoryBusy>
   /** Beats as they become durable, from now on. */
   readonly beats: Stream.Stream<number>
   /** Receives content for `/cas/<sha256>`; `store` makes it durable. */

@@ -1,5 +1,5 @@
 /**
- * The archive of a space: what is read to verify, replay and explain it.
+ * The history of a space: what is read to verify, replay and explain it.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import type { Recall } from "../model/Recall.ts"
  * @category models
  * @since 0.1.0
  */
-export interface Archive {
+export interface HistorySource {
   readonly store: Omit<SpaceStore, "append" | "flush" | "writeBlob">
   readonly enzymes: Enzymes
   readonly nodes: Modules

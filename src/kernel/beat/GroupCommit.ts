@@ -14,10 +14,10 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type { LiveBody } from "./Body.ts"
 import type { Beat } from "./Commit.ts"
-import * as Due from "./Due.ts"
+import * as WakeTime from "./WakeTime.ts"
 import { Heartbeat } from "./Heartbeat.ts"
 import { LiveIntake } from "./Intake.ts"
-import type { Listener, Waiter } from "./Listener.ts"
+import type { GroupObserver, FlushWaiter } from "./GroupObserver.ts"
 import type { Turn } from "../model/Pacemaker.ts"
 import { Queue } from "../inbox/Queue.ts"
 import type { Pending } from "../model/Signal.ts"
@@ -29,26 +29,26 @@ import { asStopped, BeatAborted, type SpaceStopped } from "../model/SpaceError.t
  * @category models
  * @since 0.1.0
  */
-export class Group {
+export class GroupCommit {
   /** The newest durable beat. */
   durable: number
   private readonly body: LiveBody
   private readonly heartbeat: Heartbeat
-  private readonly listener: Listener
+  private readonly observer: GroupObserver
   private readonly turn: Turn
   private readonly opened: number
   /** Who waits for the flush that is to come. */
-  private gate: Array<Waiter> = []
+  private waiters: Array<FlushWaiter> = []
   /** Beats that the next flush carries. */
   private beats: Array<Beat> = []
   /** Signals from outside that no beat captured and the store does not have. */
   private unsaved: Array<Pending> = []
   /** What leaves when the flush under way is done, in order: beats first, and then who waited. */
-  private readonly leaving = new Queue<Waiter>()
+  private readonly leaving = new Queue<FlushWaiter>()
   private flushing = false
   /** What is to be done once the flush under way is done. */
   private then: (() => void) | undefined
-  private idlers: Array<Waiter> = []
+  private idlers: Array<FlushWaiter> = []
   private steppers: Array<{ readonly done: (beat: number) => void; readonly fail: (error: BeatAborted | SpaceStopped) => void }> = []
   /** Whether a group is running; `waiting` while one of its runs waits for the outside. */
   private state: "still" | "busy" | "waiting" | "stopped" = "still"
@@ -58,10 +58,10 @@ export class Group {
   private failure: SpaceStopped | undefined
   private byHand: boolean
 
-  constructor(body: LiveBody, turn: Turn, listener: Listener) {
+  constructor(body: LiveBody, turn: Turn, observer: GroupObserver) {
     this.body = body
     this.turn = turn
-    this.listener = listener
+    this.observer = observer
     this.heartbeat = new Heartbeat(body, new LiveIntake(body))
     this.byHand = body.settings.pace === "manual" || body.held.has(body.space)
     this.durable = body.store.head().beat
@@ -75,7 +75,7 @@ export class Group {
   }
 
   /** Takes in a signal from outside; the waiter hears when it is durable. */
-  accept(pending: Pending, waiter: Waiter): void {
+  accept(pending: Pending, waiter: FlushWaiter): void {
     this.unsaved.push(pending)
     this.body.inbox.push(pending)
     if (this.body.regime.gated && !pending.urgent) this.body.parked.add(pending.signal)
@@ -83,9 +83,9 @@ export class Group {
   }
 
   /** Has the waiter told when all that can be seen now is durable. */
-  await(waiter: Waiter): void {
+  await(waiter: FlushWaiter): void {
     if (this.failure !== undefined) return waiter.fail(this.failure)
-    this.gate.push(waiter)
+    this.waiters.push(waiter)
     this.wake()
   }
 
@@ -127,7 +127,7 @@ export class Group {
 
   /** Whether all that can be seen now is durable, and everybody was told who waited for that. */
   get isDurable(): boolean {
-    return this.isFlushed && this.unsaved.length === 0 && this.gate.length === 0 && !this.flushing && this.leaving.size === 0
+    return this.isFlushed && this.unsaved.length === 0 && this.waiters.length === 0 && !this.flushing && this.leaving.size === 0
   }
 
   /** Whether the newest beat is durable. One that was just committed is in the store before it is among those that the next flush carries. */
@@ -137,12 +137,12 @@ export class Group {
 
   /** The moment at which the space next has something to do, in milliseconds since 1970: 0 for now, `undefined` for never. */
   get due(): number | undefined {
-    return this.state === "waiting" ? 0 : Due.next(this.body, this.opened)
+    return this.state === "waiting" ? 0 : WakeTime.next(this.body, this.opened)
   }
 
   /** Whether nothing is under way here and nobody waits for anything. */
   get isResting(): boolean {
-    const waiters = this.gate.length + this.unsaved.length + this.leaving.size + this.idlers.length + this.steppers.length
+    const waiters = this.waiters.length + this.unsaved.length + this.leaving.size + this.idlers.length + this.steppers.length
     return this.state === "still" && !this.scheduled && !this.flushing && waiters === 0 && this.body.inbox.commands.length === 0
   }
 
@@ -154,7 +154,7 @@ export class Group {
   }
 
   /** Has the waiter told when nothing is runnable and nothing in flight. */
-  idle(waiter: Waiter): void {
+  idle(waiter: FlushWaiter): void {
     if (this.failure !== undefined) return waiter.fail(this.failure)
     this.idlers.push(waiter)
     this.schedule()
@@ -168,13 +168,13 @@ export class Group {
     this.state = "stopped"
     this.disarm?.()
     // Whoever is told may ask for the space again at once, and has to find another.
-    this.listener.stopped(error)
+    this.observer.stopped(error)
     for (let waiter = this.leaving.shift(); waiter !== undefined; waiter = this.leaving.shift()) waiter.fail(error)
     // Who waits for quiet is told when the run under way, which nothing can stop, is over.
     const idlers = isWaiting ? [] : this.idlers
-    const waiters = [...this.beats.map((beat) => this.published(beat)), ...this.gate, ...idlers, ...this.steppers]
+    const waiters = [...this.beats.map((beat) => this.published(beat)), ...this.waiters, ...idlers, ...this.steppers]
     this.beats = []
-    this.gate = []
+    this.waiters = []
     if (!isWaiting) this.idlers = []
     this.steppers = []
     for (const waiter of waiters) waiter.fail(error)
@@ -252,11 +252,11 @@ export class Group {
 
   private keep(beat: Beat, spent: Spent): void {
     this.beats.push(beat)
-    this.listener.appended(beat)
+    this.observer.appended(beat)
     spent.count++
     spent.size += beat.size
     const stepper = this.steppers.shift()
-    if (stepper !== undefined) this.gate.push({ open: () => stepper.done(beat.number), fail: stepper.fail })
+    if (stepper !== undefined) this.waiters.push({ open: () => stepper.done(beat.number), fail: stepper.fail })
   }
 
   /** An aborted beat leaves its input to the next; everything else stops the space. */
@@ -266,7 +266,7 @@ export class Group {
     this.state = "busy"
     spent.count++
     const stepper = this.steppers.shift()
-    if (stepper !== undefined) this.gate.push({ open: () => stepper.fail(error), fail: stepper.fail })
+    if (stepper !== undefined) this.waiters.push({ open: () => stepper.fail(error), fail: stepper.fail })
     this.beat(spent)
   }
 
@@ -282,8 +282,8 @@ export class Group {
     if (this.failure !== undefined) return undefined
     if (this.steppers.length > 0) return number
     if (this.byHand) return undefined
-    if (Due.isNow(this.body)) return number
-    const due = Due.wait(this.body, this.opened)
+    if (WakeTime.isNow(this.body)) return number
+    const due = WakeTime.wait(this.body, this.opened)
     return due !== undefined && due.moment <= this.body.host.now() ? Math.max(number, due.beat ?? 0) : undefined
   }
 
@@ -297,9 +297,9 @@ export class Group {
     this.unsaved = []
     const isSending = this.beats.some(({ outgoing }) => outgoing.length > 0)
     for (const beat of this.beats) this.leaving.push(this.published(beat))
-    for (const waiter of this.gate) this.leaving.push(waiter)
+    for (const waiter of this.waiters) this.leaving.push(waiter)
     this.beats = []
-    this.gate = []
+    this.waiters = []
     if (unsaved.length === 0 && this.leaving.size === 0) return then()
     this.flushing = true
     this.then = then
@@ -325,7 +325,7 @@ export class Group {
   /** All is durable: what waited for it leaves, and what somebody asks for meanwhile begins when all have heard. */
   private flushed(exit: Exit.Exit<void, unknown>): void {
     if (this.failure !== undefined) return
-    let waiter: Waiter | undefined
+    let waiter: FlushWaiter | undefined
     try {
       if (Exit.isFailure(exit)) throw Cause.squash(exit.cause)
       for (waiter = this.leaving.shift(); waiter !== undefined; waiter = this.leaving.shift()) waiter.open()
@@ -344,11 +344,11 @@ export class Group {
   }
 
   /** A beat as one of those who wait for the flush. */
-  private published(beat: Beat): Waiter {
+  private published(beat: Beat): FlushWaiter {
     return {
       open: () => {
         this.durable = beat.number
-        this.listener.published(beat)
+        this.observer.published(beat)
         for (const answer of beat.answers) answer(beat.number)
       },
       fail: (error) => {
@@ -361,7 +361,7 @@ export class Group {
   private rest(): void {
     if (this.failure !== undefined) return
     this.state = "still"
-    if (this.next() !== undefined || this.gate.length > 0 || this.unsaved.length > 0) return this.schedule()
+    if (this.next() !== undefined || this.waiters.length > 0 || this.unsaved.length > 0) return this.schedule()
     const { inbox, store } = this.body
     const busy = this.byHand && inbox.isRunnable({ beat: store.head().beat + 1, clock: this.body.host.now() })
     if (!busy && inbox.parked === 0 && !this.body.derivation.isAwaited) {
@@ -369,9 +369,9 @@ export class Group {
       this.idlers = []
       for (const idler of idlers) idler.open()
     }
-    this.listener.rested()
+    this.observer.rested()
     if (this.byHand) return
-    const moment = Due.timed(this.body, this.opened)
+    const moment = WakeTime.timed(this.body, this.opened)
     if (moment !== undefined) this.disarm = this.body.host.wake(moment, () => this.begin())
   }
 }

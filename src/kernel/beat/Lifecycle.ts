@@ -26,7 +26,7 @@ const DATA = "/data"
 
 /** A step's work: what is to hold from now on, or why it cannot go on. */
 type Change = Partial<Pick<Regime.Regime, Regime.Part | "locks">> | string
-type Step = readonly [state: string, act: (regime: Regime.Regime, steer: Regime.Steer) => Change]
+type Step = readonly [state: string, act: (regime: Regime.Regime, control: Regime.Steer) => Change]
 
 const nothing = (): Change => ({})
 
@@ -108,7 +108,7 @@ const isClosed = (draft: Draft, oid: string): boolean => Dossier.live(draft.get(
  * @category combinators
  * @since 0.1.0
  */
-export const steer = (work: BeatWork, draft: Draft, { to, verb }: Commands.Steering): string | ControlRefused => {
+export const start = (work: BeatWork, draft: Draft, { to, verb }: Commands.LifecycleCommand): string | ControlRefused => {
   const { control, halted, shdn_oid } = work.regime
   if (verb === "shutdown" && shdn_oid !== undefined && (halted || control?.verb === "shutdown")) return shdn_oid
   const reason = verb === "shutdown" ? undefined : control === undefined ? refusals[verb](work.regime) : `its ${control.verb} is under way`
@@ -138,7 +138,7 @@ const begin = (work: BeatWork, draft: Draft, { to, verb }: Pick<Regime.Steer, "v
  * @category combinators
  * @since 0.1.0
  */
-export const fall = (work: BeatWork): void => {
+export const shutDown = (work: BeatWork): void => {
   const { control, halted } = work.regime
   if (!halted && control?.verb !== "shutdown") work.ledgers.amend((draft) => void begin(work, draft, { verb: "shutdown" }))
 }

@@ -7,13 +7,13 @@ import type { Beat } from "./Commit.ts"
 import type { SpaceStopped } from "../model/SpaceError.ts"
 
 /** What waits at the gate: to be told that what it saw is durable, or that it never will be. */
-export interface Waiter {
+export interface FlushWaiter {
   readonly open: () => void
   readonly fail: (error: SpaceStopped) => void
 }
 
 /** The events of a group, as the space hears them. */
-export interface Listener {
+export interface GroupObserver {
   /** A beat is in the store, and not durable yet. */
   readonly appended: (beat: Beat) => void
   /** A beat is durable. */

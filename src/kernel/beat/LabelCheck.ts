@@ -18,7 +18,7 @@ import type { Documents } from "../model/Documents.ts"
 import { failure } from "../model/Failure.ts"
 import type { Handling, Outcome } from "../model/Flight.ts"
 import type { LabelLine, LabelLines } from "../model/Journal.ts"
-import * as Reporting from "./Reporting.ts"
+import * as DiagnosticsCommit from "./DiagnosticsCommit.ts"
 
 /** What becomes active where these rules are configured; `undefined` where they are active already. */
 export const change = (rules: Labels.Rules | undefined, documents: Pick<Documents, "read">): LabelChange | undefined => {
@@ -49,7 +49,7 @@ export const judge = (work: BeatWork, handling: Handling, outcome: Outcome): Out
   handling.label = leaving
   if (leaving !== draft.label) {
     const taken = draft.label.filter((atom) => !leaving.includes(atom))
-    work.diagnostics.push(Diagnostic.of("label/declassified", { ...Reporting.about(handling), note: `${key} left out ${taken.join(", ")} in what it wrote and sent` }))
+    work.diagnostics.push(Diagnostic.of("label/declassified", { ...DiagnosticsCommit.about(handling), note: `${key} left out ${taken.join(", ")} in what it wrote and sent` }))
   }
   return outcome
 }

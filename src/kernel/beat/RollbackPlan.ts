@@ -37,7 +37,7 @@ const MAX_SENT_SIZE = Document.MAX_TEXT / 2
  * @category models
  * @since 0.1.0
  */
-export class Undo {
+export class RollbackPlan {
   readonly oid: string
   private readonly to: number
   private next: number
